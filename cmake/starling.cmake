@@ -1,0 +1,34 @@
+# The two shapes of target in this tree. A folder is a static library; a test folder is a doctest program.
+
+# starling_library(NAME SOURCES … [DEPS …] [PRIVATE_DEPS …])
+# NAME is the folder with '/' as '_'. DEPS are what its headers need, PRIVATE_DEPS what only its .cpp files see.
+function(starling_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(starling_${name} STATIC ${arg_SOURCES})
+  add_library(starling::${name} ALIAS starling_${name})
+  target_include_directories(starling_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(starling_${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS} starling_warnings)
+endfunction()
+
+# starling_program(NAME SOURCES … [DEPS …]): an executable in build/<preset>/bin.
+function(starling_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} starling_warnings)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endfunction()
+
+# starling_test(NAME SOURCES … [DEPS …] [TIMEOUT seconds]): one doctest program, run by ctest.
+function(starling_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} starling::tests_support starling_warnings)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+endfunction()

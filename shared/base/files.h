@@ -1,0 +1,42 @@
+// Whole-file reading and crash-safe writing.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "shared/base/result.h"
+
+namespace starling {
+
+// The whole file; corrupt when it is larger than bytes_max, not_found when it is missing.
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max);
+
+struct WriteOptions {
+  unsigned mode = 0644;  // permissions of the new file, independent of the umask
+};
+// Temporary file beside the target, fsync, rename, fsync of the folder: after a crash the path holds
+// the old bytes or the new ones, never a mix. On failure the old file stays and the temporary is removed.
+Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes,
+                             const WriteOptions& options = {});
+
+// Creates `path` (and parents) with `mode`; fine if it is there already.
+Status ensure_directory(const std::filesystem::path& path, unsigned mode = 0700);
+
+// Holds an exclusive lock on a file for as long as it lives: one process per data directory.
+class FileLock {
+ public:
+  // already_exists when another process holds it.
+  static Result<FileLock> acquire(const std::filesystem::path& path);
+  FileLock(FileLock&& other) noexcept;
+  FileLock& operator=(FileLock&& other) noexcept;
+  ~FileLock();
+
+ private:
+  explicit FileLock(int fd) : fd_(fd) {}
+  int fd_ = -1;
+};
+
+}  // namespace starling

@@ -1,0 +1,49 @@
+#include "shared/base/files.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "tests/support/temp_dir.h"
+
+using namespace starling;
+
+TEST_CASE("a written file is read back whole, with the asked permissions") {
+  const testing::TempDir dir;
+  const std::string bytes(100000, 'x');
+  REQUIRE(write_file_atomically(dir / "a", bytes, {.mode = 0600}).ok());
+  CHECK(*read_file(dir / "a", 1 << 20) == bytes);
+  struct stat info {};
+  REQUIRE(::stat((dir / "a").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("a file over the limit is refused") {
+  const testing::TempDir dir;
+  REQUIRE(write_file_atomically(dir / "a", "12345").ok());
+  const auto result = read_file(dir / "a", 4);
+  REQUIRE(!result.ok());
+  CHECK(result.error().code == ErrorCode::corrupt);
+}
+
+TEST_CASE("a write that fails names the path and leaves no temporary file") {
+  const testing::TempDir dir;
+  REQUIRE(ensure_directory(dir / "taken").ok());
+  const Status status = write_file_atomically(dir / "taken", "x");  // a folder cannot be replaced by a file
+  REQUIRE(!status.ok());
+  CHECK(status.error().message.find("taken") != std::string::npos);
+  CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) == 1);
+}
+
+TEST_CASE("a folder has one lock holder at a time") {
+  const testing::TempDir dir;
+  {
+    const auto first = FileLock::acquire(dir / "lock");
+    REQUIRE(first.ok());
+    const auto second = FileLock::acquire(dir / "lock");
+    REQUIRE(!second.ok());
+    CHECK(second.error().code == ErrorCode::already_exists);
+  }
+  CHECK(FileLock::acquire(dir / "lock").ok());
+}
