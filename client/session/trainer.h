@@ -1,0 +1,60 @@
+// Computes gradients and optimizer steps; knows nothing of peers. The product's is a sandboxed child
+// process (client/trainer_link); the simulator's is a quadratic. Called from the trainer thread only.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/wire/training_data.h"
+
+namespace starling::session {
+
+struct BatchReport {
+  SampleCount samples = 0;
+  double loss_sum = 0;    // nats per predicted token, summed over samples
+  double seconds = 0;     // compute time
+};
+
+struct Evaluation {
+  double bits_per_byte = 0;
+  std::int64_t bytes = 0;   // held-out bytes that were predicted
+};
+
+// Everything a replica must agree on, as one flat vector: [parameters | optimizer vector 1 | 2 | …],
+// each parameter_count floats. Its digest is what heartbeats compare; it is what donors send.
+struct StateLayout {
+  std::size_t parameter_count = 0;
+  int optimizer_vectors = 0;  // AdamW: 2 (first and second moment)
+  [[nodiscard]] std::size_t size() const {
+    return parameter_count * static_cast<std::size_t>(1 + optimizer_vectors);
+  }
+};
+
+class Trainer {
+ public:
+  virtual ~Trainer() = default;
+
+  [[nodiscard]] virtual StateLayout layout() const = 0;
+  // The replica's state (layout().size() floats). Lives as long as the Trainer, survives restarts of the
+  // child. May be read and written by the caller while no call is running.
+  virtual std::span<float> state() = 0;
+
+  // Sets the state of round 0: seeded, and equal to the bit on every machine.
+  virtual Status initialize() = 0;
+  // Runs one micro-batch at the present parameters and adds its gradient, summed over samples, into
+  // `into` (parameter_count floats). On failure `into` is untouched: a crash costs one micro-batch.
+  // A gradient that is not finite is a failure (ErrorCode::corrupt), never added.
+  virtual Result<BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) = 0;
+  // One optimizer step of round `round` on the mean gradient. Atomic: after a failure the state is as
+  // before the call, and the step may be tried again.
+  virtual Status step(RoundIndex round, std::span<const float> gradient) = 0;
+  // Held-out loss at the present parameters.
+  virtual Result<Evaluation> evaluate() = 0;
+  // Continues `prompt` by `length` bytes at the given temperature.
+  virtual Result<std::string> sample_text(const std::string& prompt, int length, double temperature) = 0;
+};
+
+}  // namespace starling::session

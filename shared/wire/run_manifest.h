@@ -1,0 +1,81 @@
+// What a run trains, said once by its operator: model, data, optimizer, batch. Volunteers run no code
+// from a project; they run this description. shared/manifest signs it, checks its values and reads it
+// from TOML; here are its fields, their JSON form and their limits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+
+namespace starling::wire {
+
+constexpr std::size_t kManifestBytesMax = 64 * 1024;
+
+// A pre-norm causal transformer over bytes.
+struct ModelOptions {
+  std::string architecture = "gpt";  // the only one so far
+  int layers = 4;
+  int width = 128;
+  int heads = 4;
+  int context = 128;       // bytes a sample holds (plus one, the last target)
+  int vocabulary = 256;    // byte values
+};
+
+// A digest-named file that the coordinator (or any mirror) serves.
+struct Artefact {
+  Digest sha256;
+  std::int64_t bytes = 0;
+};
+
+struct DataOptions {
+  Artefact train;       // raw bytes; a sample is a window of context + 1 bytes at any offset
+  Artefact validation;  // held-out bytes, evaluated in consecutive windows
+};
+
+struct OptimizerOptions {
+  std::string kind = "adamw";
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double epsilon = 1e-8;
+  double weight_decay = 0.1;   // decoupled; matrices only, not norms or biases
+  double clip_norm = 1.0;      // of the averaged gradient; 0: no clipping
+};
+
+// Learning rate by round: linear warm-up, then half a cosine down to final_fraction of the peak.
+struct ScheduleOptions {
+  double learning_rate = 3e-3;
+  std::int64_t warmup_rounds = 50;
+  std::int64_t total_rounds = 1000;
+  double final_fraction = 0.1;
+};
+
+struct RunManifest {
+  int version = 1;
+  RunId run_id;
+  std::string title;
+  std::uint64_t seed = 1;               // initial parameters and the order of samples
+  ModelOptions model;
+  DataOptions data;
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
+  SampleCount target_batch_size = 96;   // samples of the whole swarm in one round
+  SampleCount micro_batch_size = 8;     // samples a trainer takes at once
+  RoundIndex rounds_max = 0;            // the run is complete after so many rounds; 0: never
+  int peers_max = 256;                  // sample lanes; see sample_position in training_data.h
+  double flops_per_sample = 0;          // forward and backward; sets credit
+  std::string codec = "fp32";           // of gradients between peers
+  std::string client_min;               // oldest client version that may take part
+};
+
+// Canonical JSON: fields in a fixed order, so that equal manifests have equal bytes to sign.
+std::string encode_manifest(const RunManifest& manifest);
+// invalid_argument (which field, what it holds, what it may hold) for anything missing, unknown or out of range.
+Result<RunManifest> decode_manifest(std::string_view json);
+// The range checks of decode_manifest, for a manifest that was not decoded.
+Status check_manifest(const RunManifest& manifest);
+
+}  // namespace starling::wire

@@ -1,0 +1,37 @@
+// Which training sample is which: samples are dealt, never chosen. Every member of a run holds a lane
+// (a small number unique among the members, given by the coordinator) and walks its own positions of a
+// seeded shuffle of all samples, so two peers never train on the same sample in a round, nobody has to
+// talk about it, and anyone can name the samples that a peer must have used.
+#pragma once
+
+#include <cstdint>
+
+#include "shared/base/ids.h"
+#include "shared/base/permutation.h"
+
+namespace starling::wire {
+
+// `count` samples of one lane in one round, from the lane's sample number `first` on.
+struct SampleRange {
+  RoundIndex round = 0;
+  int lane = 0;
+  SampleCount first = 0;
+  SampleCount count = 0;
+};
+
+// Number of different samples (windows) in `bytes` of text; 0 when the text is too short.
+constexpr std::int64_t sample_space(std::int64_t bytes, int context) { return bytes > context ? bytes - context : 0; }
+
+// The shuffle of one round: a new order of all samples each round, the same on every machine.
+inline SeededPermutation round_permutation(std::uint64_t seed, RoundIndex round, std::int64_t space) {
+  return SeededPermutation(mix64(seed ^ mix64(static_cast<std::uint64_t>(round))), static_cast<std::uint64_t>(space));
+}
+
+// Position in the round's shuffle of a lane's k-th sample. Lanes interleave with stride peers_max, so
+// positions of different lanes never meet while k < space / peers_max (enforced when a run is created).
+constexpr std::uint64_t sample_position(int lane, SampleCount k, int peers_max, std::int64_t space) {
+  return (static_cast<std::uint64_t>(k) * static_cast<std::uint64_t>(peers_max) + static_cast<std::uint64_t>(lane)) %
+         static_cast<std::uint64_t>(space);
+}
+
+}  // namespace starling::wire
