@@ -1,0 +1,84 @@
+// The front door of the coordinator: accepts, TLS, limits and deadlines on one thread; only a complete,
+// bounded request reaches a worker thread and its handler. Slow, silent or hostile connections cost a
+// socket and a few kilobytes, never a worker.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "coordinator/gate/router.h"
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+
+namespace starling::crypto {
+class TlsContext;
+}
+
+namespace starling::gate {
+
+// Every limit by name. What breaks one is answered with its 4xx where there is anybody to answer, and closed.
+struct GateLimits {
+  int connections_max = 10'000;
+  int connections_per_address_max = 64;  // by IPv4 address or IPv6 /64
+  Duration handshake_deadline = from_ms(10'000);
+  Duration header_deadline = from_ms(10'000);   // from the first byte of a request to the end of its head
+  Duration request_deadline = from_ms(20'000);  // … to the end of its body
+  Duration idle_deadline = from_ms(75'000);     // between requests; longer than a usual heartbeat interval
+  std::size_t request_line_bytes_max = 8 * 1024;
+  std::size_t header_bytes_max = 16 * 1024;
+  int headers_max = 100;
+  std::size_t body_bytes_max = 64 * 1024;
+  int queue_max = 1024;                                // complete requests that wait for a worker; then 503
+  std::int64_t response_bytes_per_second_min = 1024;   // a slower reader of a response is dropped
+  std::int64_t requests_per_connection_max = 100'000;  // then Connection: close
+};
+
+struct GateOptions {
+  std::string address = "0.0.0.0";  // an IP literal
+  std::uint16_t port = 0;           // 0: any free port, see port()
+  int workers = 4;
+  Duration stop_grace = from_ms(5'000);  // how long requests that have begun may take to end after stop()
+  GateLimits limits;
+};
+
+struct GateStats {
+  std::int64_t connections_open = 0;
+  std::int64_t connections_accepted = 0;
+  std::int64_t connections_refused = 0;  // by a limit on connections
+  std::int64_t accept_failures = 0;
+  std::int64_t handshakes_failed = 0;
+  std::int64_t requests_served = 0;
+  std::int64_t requests_refused = 0;   // 4xx of the gate itself
+  std::int64_t requests_overload = 0;  // 503: queue full
+  std::int64_t connections_timed_out = 0;
+};
+
+class Gate {
+ public:
+  // Binds and listens. The context and the router must outlive the gate; routes are complete by now.
+  // unavailable when the port is in use, with the address in the message.
+  static Result<std::unique_ptr<Gate>> create(const GateOptions& options, const crypto::TlsContext& tls,
+                                              const Router& router);
+  ~Gate();
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  // Serves until stop(); uses the calling thread for all connections and starts the workers.
+  Status run();
+  // Stops accepting, lets requests that have begun end within stop_grace, then run() returns.
+  // From any thread; may be called more than once.
+  void stop();
+
+  [[nodiscard]] std::uint16_t port() const;
+  [[nodiscard]] GateStats stats() const;
+
+ private:
+  struct Parts;
+  explicit Gate(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace starling::gate

@@ -1,0 +1,69 @@
+// Requests, responses and which handler gets which. Literal paths and one-segment suffixes only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "shared/base/ids.h"
+
+namespace starling::gate {
+
+// A complete request. Names of headers compare without case.
+struct Request {
+  std::string method;  // "GET", "POST", …; HEAD arrives as GET
+  std::string path;    // decoded, without the query
+  std::string suffix;  // on a prefix route: what follows the prefix; one segment, never empty, no '/'
+  std::vector<std::pair<std::string, std::string>> query;    // decoded, in order
+  std::vector<std::pair<std::string, std::string>> headers;  // in order
+  std::string body;
+  std::optional<PeerId> peer;  // who the verified client certificate says it is
+  std::string remote_address;  // the socket's own, without port: "192.0.2.7", "2001:db8::1"
+
+  // The first value of that name; empty when there is none.
+  [[nodiscard]] std::string_view header(std::string_view name) const;
+  [[nodiscard]] std::string_view parameter(std::string_view name) const;
+};
+
+// Part of a file, streamed at the reader's speed without being held in memory.
+struct FileBody {
+  std::filesystem::path path;
+  std::int64_t offset = 0;
+  std::int64_t length = 0;  // offset + length must not pass the end of the file
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::optional<FileBody> file;  // instead of body
+  // Control characters in a value are refused (500), so user data can not split a response.
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+// Called on a worker thread, several at once. An exception becomes a 500 without its text.
+using Handler = std::function<Response(const Request&)>;
+
+// Filled before the gate starts, then read only.
+class Router {
+ public:
+  // `path` is literal: "/v1/heartbeat". Adding a route twice is a bug (VERIFY).
+  void add(const std::string& method, const std::string& path, Handler handler);
+  // Paths of one more segment after `prefix`, which ends in '/': "/v1/artefacts/".
+  void add_prefix(const std::string& method, const std::string& prefix, Handler handler);
+
+  // Fills request.suffix. Null: no such route; `path_known` says whether another method has it (405).
+  const Handler* find(Request& request, bool& path_known) const;
+
+ private:
+  std::map<std::string, std::map<std::string, Handler>> literal_;  // path, method
+  std::map<std::string, std::map<std::string, Handler>> prefix_;   // up to and with the last '/', method
+};
+
+}  // namespace starling::gate

@@ -1,0 +1,123 @@
+// The rows that the coordinator keeps, as plain values. Times are wall-clock milliseconds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+
+namespace starling::db {
+
+// Millionths of a credit. Whole numbers, so that the ledger's sum and the totals agree exactly.
+using MicroCredit = std::int64_t;
+constexpr MicroCredit kMicroCreditsPerCredit = 1'000'000;
+
+struct Account {
+  AccountId id = 0;
+  std::string display_name;  // unique; upper and lower case of a-z count as the same letter
+  WallTime created;
+};
+
+struct Host {
+  PeerId peer_id;
+  AccountId account_id = 0;
+  WallTime created;
+  WallTime last_seen;
+  bool revoked = false;
+};
+
+// A volunteer's first visit. Without an invite only where the project is open to everybody.
+struct JoinRequest {
+  std::string display_name;
+  PeerId peer_id;
+  std::optional<Digest> invite;  // SHA-256 of the invite's token
+  WallTime now;
+};
+
+struct Invite {
+  Digest token_hash;  // the token itself is never stored
+  WallTime created;
+  WallTime expires;
+  std::int64_t uses_max = 1;
+  std::int64_t uses = 0;
+};
+
+enum class RunState : std::uint8_t { paused, running, complete };
+
+struct Run {
+  RunId run_id;
+  std::string manifest_envelope;  // signed; opaque here
+  RunState state = RunState::paused;
+  WallTime created;
+  RoundIndex round = 0;  // the round being worked on: one past the highest that has a result
+};
+
+// What one group did in one round.
+struct RoundRecord {
+  RunId run_id;
+  RoundIndex round = 0;
+  GroupId group_id;
+  WallTime decided_at;
+  SampleCount samples = 0;
+  Digest state_digest;
+  int survivors = 0;
+  std::int64_t duration_ms = 0;
+  double loss = 0;  // mean over the samples, nats per predicted token
+};
+
+// One line of the ledger: appended once, never changed.
+struct Contribution {
+  PeerId peer_id;
+  AccountId account_id = 0;
+  SampleCount samples = 0;
+  MicroCredit credit = 0;
+  WallTime at;
+};
+
+struct LedgerEntry {
+  std::int64_t id = 0;
+  RunId run_id;
+  RoundIndex round = 0;
+  Contribution contribution;
+};
+
+struct Totals {
+  SampleCount samples = 0;
+  MicroCredit credit = 0;
+  friend bool operator==(const Totals&, const Totals&) = default;
+};
+
+struct Evaluation {
+  RunId run_id;
+  RoundIndex round = 0;
+  PeerId peer_id;
+  double bits_per_byte = 0;
+  double loss = 0;         // nats per predicted token
+  std::int64_t bytes = 0;  // held-out bytes that were predicted
+  WallTime at;
+};
+
+struct LeaderboardRow {
+  AccountId account_id = 0;
+  std::string display_name;
+  Totals totals;
+  WallTime last_contribution;
+};
+
+// The lane of the sample shuffle that a peer holds in a run (shared/wire/training_data.h).
+struct Lane {
+  PeerId peer_id;
+  int lane = 0;
+  WallTime since;
+};
+
+struct ArtefactRecord {
+  Digest digest;
+  std::int64_t bytes = 0;
+  std::string name;  // for people; the digest names the file
+};
+
+}  // namespace starling::db

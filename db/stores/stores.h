@@ -1,0 +1,134 @@
+// The typed stores: what the coordinator may ask of its database. Every call may be made from any
+// thread. Reads see the last commit. Writes return after their commit reached the disk (some 10-20 ms,
+// shared with the other writes of that moment): an ok() is a promise that survives a power cut.
+// Common errors: resource_exhausted (disk or write queue full: answer 503/507, reads go on), corrupt
+// (the message names the file), unavailable (the database is closing).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "db/stores/records.h"
+#include "shared/base/result.h"
+
+namespace starling::db {
+
+constexpr int kPageRowsMax = 1000;  // the most rows that any listing returns at once
+
+struct Page {
+  int limit = 100;  // 1 … kPageRowsMax
+  std::int64_t offset = 0;
+};
+
+class AccountStore {
+ public:
+  virtual ~AccountStore() = default;
+  // Creates account and host and spends one use of the invite: all of it or nothing. A host that is
+  // known already gets its account again and spends nothing, so a lost answer may be asked for again.
+  // already_exists: the name is taken. unauthenticated: no such invite. permission_denied: the invite
+  // is expired or used up, or the host is revoked.
+  virtual Result<AccountId> join(const JoinRequest& request) = 0;
+  virtual Result<Account> find_account(AccountId id) const = 0;  // or not_found
+  virtual Result<Host> find_host(const PeerId& peer) const = 0;  // or not_found
+  virtual Result<std::vector<Host>> hosts_of(AccountId id) const = 0;
+  // Notes that the host was heard of. Returns at once; not a promise (a crash may lose the last second).
+  virtual Status touch_host(const PeerId& peer, WallTime now) = 0;
+  virtual Status set_revoked(const PeerId& peer, bool revoked) = 0;  // or not_found
+};
+
+class InviteStore {
+ public:
+  virtual ~InviteStore() = default;
+  virtual Status add(const Invite& invite) = 0;                          // or already_exists
+  virtual Result<Invite> find(const Digest& token_hash) const = 0;       // or not_found
+  virtual Result<std::vector<Invite>> list(const Page& page) const = 0;  // newest first
+  virtual Status withdraw(const Digest& token_hash, WallTime now) = 0;   // expires now; or not_found
+};
+
+class RunStore {
+ public:
+  virtual ~RunStore() = default;
+  virtual Status create(const Run& run) = 0;                          // or already_exists
+  virtual Result<Run> find(const RunId& run_id) const = 0;            // or not_found
+  virtual Result<std::vector<Run>> list() const = 0;                  // oldest first; at most kPageRowsMax
+  virtual Status set_state(const RunId& run_id, RunState state) = 0;  // or not_found
+  // Newest first.
+  virtual Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const = 0;
+};
+
+struct RoundResult {
+  RoundRecord record;
+  std::vector<Contribution> contributions;
+};
+struct AppendOutcome {
+  int inserted = 0;    // ledger lines that are new
+  int duplicates = 0;  // lines whose (run, round, peer) the ledger had already: nothing was added for them
+};
+
+class ContributionStore {
+ public:
+  using Appended = std::function<void(Result<AppendOutcome>)>;
+  virtual ~ContributionStore() = default;
+  // Round, ledger lines, totals and the run's round counter change together. Idempotent: what is in the
+  // ledger already stays as it is and counts once.
+  virtual Result<AppendOutcome> append(const RoundResult& result) = 0;
+  // The same without waiting: `done` is called once, from the writer's thread, after the commit or the
+  // failure; it must be quick and must not call the stores' writes. An error here means `done` is not called.
+  virtual Status append_async(RoundResult result, Appended done) = 0;
+  // Sum of the ledger itself, not of the totals kept beside it.
+  virtual Result<Totals> ledger_sum(const RunId& run_id) const = 0;
+  // corrupt, with the first difference, unless every kept total equals the sum of its ledger lines.
+  virtual Status verify_totals() const = 0;
+  virtual Result<std::vector<LedgerEntry>> entries_of(AccountId account, const Page& page) const = 0;  // newest first
+};
+
+class EvaluationStore {
+ public:
+  virtual ~EvaluationStore() = default;
+  // One figure per (run, round, peer); a repeated one is ignored.
+  virtual Status add(const Evaluation& evaluation) = 0;
+  virtual Result<std::vector<Evaluation>> list(const RunId& run_id, const Page& page) const = 0;  // newest first
+  virtual Result<std::optional<Evaluation>> first(const RunId& run_id) const = 0;
+  virtual Result<std::optional<Evaluation>> latest(const RunId& run_id) const = 0;
+};
+
+// By credit, then samples, then who was first. `run_id` empty: over all runs.
+class LeaderboardQuery {
+ public:
+  virtual ~LeaderboardQuery() = default;
+  virtual Result<std::vector<LeaderboardRow>> rows(const RunId& run_id, const Page& page) const = 0;
+  virtual Result<std::int64_t> volunteers(const RunId& run_id) const = 0;  // how many rows there are
+  virtual Result<Totals> totals(const RunId& run_id) const = 0;
+};
+
+class LaneStore {
+ public:
+  virtual ~LaneStore() = default;
+  // already_exists when another peer holds that lane; a peer's own lane is replaced.
+  virtual Status assign(const RunId& run_id, const Lane& lane) = 0;
+  virtual Status release(const RunId& run_id, const PeerId& peer) = 0;  // fine when it holds none
+  virtual Result<std::vector<Lane>> list(const RunId& run_id) const = 0;
+};
+
+class ArtefactStore {
+ public:
+  virtual ~ArtefactStore() = default;
+  virtual Status add(const ArtefactRecord& artefact) = 0;               // fine when it is there already
+  virtual Result<ArtefactRecord> find(const Digest& digest) const = 0;  // or not_found
+  virtual Result<std::vector<ArtefactRecord>> list() const = 0;
+};
+
+// References into one Database, which must outlive them.
+struct Stores {
+  AccountStore& accounts;
+  InviteStore& invites;
+  RunStore& runs;
+  ContributionStore& contributions;
+  EvaluationStore& evaluations;
+  LeaderboardQuery& leaderboard;
+  LaneStore& lanes;
+  ArtefactStore& artefacts;
+};
+
+}  // namespace starling::db
