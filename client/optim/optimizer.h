@@ -1,0 +1,46 @@
+// The optimizer of a run on flat vectors, with results equal to the bit on every x86-64 machine: single
+// precision IEEE arithmetic in a fixed order, and no function of the mathematics library, whose last
+// bits depend on the processor. Replicas that start equal and average equal gradients stay equal.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "client/optim/step_journal.h"
+#include "shared/base/result.h"
+#include "shared/wire/model_layout.h"
+#include "shared/wire/run_manifest.h"
+
+namespace starling::optim {
+
+// AdamW (Loshchilov & Hutter, ICLR 2019) with clipping by global norm and a schedule by round. Weight
+// decay is decoupled and spares the parameters whose layout entry says so.
+class Optimizer {
+ public:
+  // Vectors kept beside the parameters: first and second moment.
+  static constexpr int kVectors = 2;
+
+  // Reads the model, optimizer and schedule of a manifest that has passed wire::check_manifest.
+  explicit Optimizer(const wire::RunManifest& manifest);
+
+  // [parameters | first moment | second moment]
+  [[nodiscard]] std::size_t state_size() const { return parameters_ * (1 + kVectors); }
+  [[nodiscard]] std::size_t parameter_count() const { return parameters_; }
+
+  // One step of `round` on the mean gradient: `state` has state_size() floats, `gradient` parameter_count().
+  // Begins the step, continues one that `journal` shows to be in progress, and does nothing if the journal
+  // shows it finished. corrupt, with everything untouched, for a gradient that is not finite.
+  Status step(RoundIndex round, std::span<const float> gradient, std::span<float> state, StepJournal& journal) const;
+
+  // Learning rate of `round`.
+  [[nodiscard]] double learning_rate(RoundIndex round) const;
+
+ private:
+  wire::OptimizerOptions options_;
+  wire::ScheduleOptions schedule_;
+  std::vector<wire::ParameterInfo> layout_;
+  std::size_t parameters_ = 0;
+};
+
+}  // namespace starling::optim

@@ -1,0 +1,44 @@
+// Makes an optimizer step survive the death of the process that takes it. The state, the gradient and
+// this journal live in memory that outlives the process; whoever comes next calls Optimizer::step again
+// with the same round and the same gradient and finishes the very same step, to the same bits.
+//
+// The step goes block by block: a block's new values are computed into a slot beside the state, the slot
+// is marked full, and only then copied over the state. A death before the mark leaves the block as it
+// was; a death after it leaves a full slot, which can be copied again any number of times.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "shared/base/ids.h"
+
+namespace starling::optim {
+
+// Parameters that one block covers. Its slot (three vectors of floats) stays in a core's second-level cache.
+constexpr std::size_t kStepBlock = 16 * 1024;
+// Vectors a step may change: parameters and at most two moments.
+constexpr std::size_t kStepVectorsMax = 3;
+
+// Plain memory: may be placed in a shared mapping, where all zero bytes are a valid, empty journal.
+struct StepJournal {
+  // No step is in progress or remembered. Called by whoever writes the state by other means (initial
+  // state, checkpoint, donors) and before a step that is not a repetition.
+  void clear();
+  // Begins the step of `round`, unless it is in progress or finished already.
+  void begin(RoundIndex round);
+  void finish();
+
+  [[nodiscard]] bool in_progress(RoundIndex round) const;
+  [[nodiscard]] bool finished(RoundIndex round) const;
+
+  // 2 × (blocks that are done) + (1 if the next block's slot is full).
+  std::atomic<std::uint64_t> progress;
+  // 0: nothing; 2 × (round + 1): in progress; 2 × (round + 1) + 1: finished.
+  std::atomic<std::uint64_t> marker;
+  alignas(64) std::array<float, kStepVectorsMax * kStepBlock> slot;
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+}  // namespace starling::optim

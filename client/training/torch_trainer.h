@@ -1,0 +1,47 @@
+// The product's Trainer: LibTorch on memory that belongs to the caller. Parameters and gradients are
+// views into flat vectors, so averaging and optimizer see exactly what the model computes with.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "client/optim/step_journal.h"
+#include "client/session/trainer.h"
+#include "shared/wire/run_manifest.h"
+
+namespace starling::training {
+
+// The spans must outlive the trainer.
+struct TorchTrainerOptions {
+  wire::RunManifest manifest;
+  std::span<const std::uint8_t> train_bytes;  // artefacts named by the manifest, digests checked by the caller
+  std::span<const std::uint8_t> validation_bytes;
+  std::span<float> state;                 // parameter_count x (1 + optim::Optimizer::kVectors) floats
+  std::span<float> gradient;              // parameter_count floats of scratch for one micro-batch
+  optim::StepJournal* journal = nullptr;  // as long-lived as the state
+  int threads = 1;                        // of every matrix product in this process; 1..64
+};
+
+class TorchTrainer final : public session::Trainer {
+ public:
+  // invalid_argument when a span does not fit the manifest. Sets the process's thread counts: call once,
+  // before anything else touches torch.
+  static Result<std::unique_ptr<TorchTrainer>> create(const TorchTrainerOptions& options);
+  ~TorchTrainer() override;
+
+  [[nodiscard]] session::StateLayout layout() const override;
+  std::span<float> state() override;
+  Status initialize() override;
+  Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
+  Status step(RoundIndex round, std::span<const float> gradient) override;
+  Result<session::Evaluation> evaluate() override;
+  Result<std::string> sample_text(const std::string& prompt, int length, double temperature) override;
+
+ private:
+  struct Impl;  // keeps torch out of this header
+  explicit TorchTrainer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace starling::training
