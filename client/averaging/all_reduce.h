@@ -1,0 +1,119 @@
+// One group's weighted average, as a state machine without I/O: the reduction engine of every client,
+// test and simulation.
+//
+// Words. The vector is cut into *parts*, one a member (GroupInfo::part_floats, maybe empty), and parts into
+// *segments* of at most segment_floats: the unit in flight, numbered through all parts. The *owner* of a
+// segment collects every member's *contribution* to it, adds them up as they arrive, divides by the sum of
+// their weights and sends the *result* to all (a butterfly: reduce-scatter and all-gather, each one hop).
+// A result carries the set of members in it, so every coordinate's contributors are known to all.
+//
+// Faults. Losing a member (its link broke, it fell silent past a limit learned from its own rhythm, it sent
+// nonsense) puts it into the *lost* set, which only grows and which everybody tells everybody (inventory).
+//  - A lost sender is left out from the segment where it stopped; what it delivered whole stays in.
+//  - Segments of a lost owner: survivors exchange inventories (lost set + segments they hold final). Once
+//    a member has an inventory with exactly its own lost set from every survivor, all know the same facts:
+//    a segment that somebody holds is passed on by its lowest-ranked holder; a segment nobody holds gets a
+//    new owner, survivors[segment mod survivors], and is contributed to and reduced again, from inputs that
+//    everyone still has. Results of lost members are ignored from the moment the inventory went out.
+//    Hence at most one value of a segment can ever reach the survivors: they end bit-identical.
+//  - A member that learns that it is itself in a lost set leaves the round (expelled) and reloads later.
+// The round settles when every segment is held and Done digests agree with every survivor. The machine
+// keeps answering inventories afterwards, so that slower members can finish: keep it until the next round.
+// A minority (at most half of the planned members survive, and more than one was planned) is told in the
+// outcome: whether it may count is for the session to ask, since another part of the group may live on.
+//
+// Sources: Patarasuk & Yuan 2009 for the two phases; DeDLOC (2106.10207) section 3.2 for unequal parts;
+// Moshpit (2103.03239) for masking faults instead of restarting; view-synchronous flushing for the inventory.
+// Single-threaded: all calls from one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/hash.h"
+#include "shared/wire/frames.h"
+#include "shared/wire/group_info.h"
+
+namespace starling::averaging {
+
+using Rank = std::size_t;  // index in GroupInfo::members
+
+struct AllReduceOptions {
+  // A member is silent when nothing came from it for max(silence_floor, silence_factor x the largest gap
+  // seen between its frames in this round). Pings go out when a link has been quiet for ping_interval.
+  Duration ping_interval = std::chrono::milliseconds(250);
+  Duration silence_floor = std::chrono::milliseconds(2000);
+  double silence_factor = 4.0;
+};
+
+// Which member was lost when, for reputation and logs.
+struct LostMember {
+  Rank rank = 0;
+  std::string reason;
+};
+
+struct AveragingOutcome {
+  enum class Verdict {
+    averaged,  // all segments held, digests agree with every survivor
+    minority,  // the same, but at most half of the planned members survived
+    expelled,  // the others go on without this member: reload the state
+    diverged,  // a survivor holds different bits: a bug or a lie; do not use the result
+  };
+  Verdict verdict = Verdict::averaged;
+  // By rank: samples averaged in = floor(weight x coordinates that carry it / vector_floats). Equal on all survivors.
+  std::vector<SampleCount> samples;
+  std::vector<LostMember> lost;
+  Hash128 result_digest;         // of the output and of every segment's contributor set
+  SampleCount weight_total = 0;  // samples of members with a contribution to at least one coordinate
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+  Duration elapsed{};  // start() to settled
+};
+
+// A frame to put on the wire: `head` then `payload`. Both stay valid until the next call for the same peer;
+// payload points into the input, the output, or a scratch buffer of this peer's (no copy for fp32).
+struct OutgoingFrame {
+  std::vector<std::uint8_t> head;
+  std::span<const std::uint8_t> payload;
+};
+
+class AllReduce {
+ public:
+  // `group` has passed check_group and has `self` as a rank. `input` is a sum over `weight` samples (ignored
+  // when weight is 0); `output` receives sum of inputs / sum of weights. Both are vector_floats long, do not
+  // overlap, and outlive this object; input must not change meanwhile. Extra memory: one segment per peer
+  // that has an encoded frame in flight; own sums are formed inside `output`.
+  AllReduce(wire::GroupInfo group, Rank self, SampleCount weight, std::span<const float> input, std::span<float> output,
+            AllReduceOptions options = {});
+  ~AllReduce();
+
+  void start(TimePoint now);
+
+  // Pull: what should go to `to` next, if anything. The transport asks when the link can take a frame, so
+  // nothing queues up and memory stays bounded.
+  bool next_frame(TimePoint now, Rank to, OutgoingFrame& frame);
+  // Peers for which next_frame may have become true since the last call. The transport asks after every event.
+  std::vector<Rank> take_ready();
+
+  // A round frame with this group's id (or ping/pong, which only prove life) from a member. An error means
+  // the frame breaks the protocol: the sender is already counted as lost; the caller should cut the link.
+  Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
+  void on_link_lost(TimePoint now, Rank peer, std::string reason);
+  void on_timer(TimePoint now);
+  // When on_timer wants to be called; kNever when nothing is waited for.
+  [[nodiscard]] TimePoint next_deadline() const;
+
+  // Null until settled; then fixed.
+  [[nodiscard]] const AveragingOutcome* outcome() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace starling::averaging

@@ -1,0 +1,16 @@
+#include "shared/base/hash.h"
+
+#include <xxhash.h>
+
+namespace starling {
+
+Hash128 hash128(std::span<const std::uint8_t> bytes) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
+  Hash128 hash;
+  static_assert(sizeof canonical.digest == Hash128::kSize);
+  std::memcpy(hash.bytes.data(), canonical.digest, Hash128::kSize);
+  return hash;
+}
+
+}  // namespace starling

@@ -1,0 +1,134 @@
+// What peers say to each other, over mutual TLS 1.3: a stream of frames, each a fixed header and a payload.
+//
+//   header, 32 bytes, little endian:
+//     0  u8  type         1  u8 version (kPeerProtocolVersion)    2  u16 zero
+//     4  u32 payload bytes
+//     8  16 bytes group id (zero for link frames)
+//    24  u32 segment      28 u32 zero
+//
+//   link frames      hello (CBOR Hello), ping, pong (empty)
+//   round frames     begin (CBOR Begin), contribution (encoded floats of `segment`), result (contributor
+//                    mask, then encoded floats of `segment`), inventory (CBOR Inventory), done (CBOR Done)
+//   state frames     state_request (CBOR), state_info (CBOR), state_chunk (raw floats; `segment` is the chunk)
+//
+// A peer that sends anything else, or anything out of bounds, is cut off: decode_* say why.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shared/base/hash.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+
+namespace starling::wire {
+
+constexpr int kPeerProtocolVersion = 1;
+constexpr std::size_t kFrameHeaderBytes = 32;
+// The largest segment in the widest codec, a full contributor mask, and room for codec scales.
+constexpr std::size_t kFramePayloadMax = (1u << 20) + 4096;
+constexpr std::size_t kControlPayloadMax = 256 * 1024;  // CBOR frames
+constexpr std::size_t kStateChunkFloats = 1 << 16;      // 256 KiB a chunk
+
+enum class FrameType : std::uint8_t {
+  hello = 1,
+  ping = 2,
+  pong = 3,
+  begin = 16,
+  contribution = 17,
+  result = 18,
+  inventory = 19,
+  done = 20,
+  state_request = 32,
+  state_info = 33,
+  state_chunk = 34,
+};
+
+struct FrameHeader {
+  FrameType type = FrameType::ping;
+  std::uint32_t payload_bytes = 0;
+  GroupId group;
+  std::uint32_t segment = 0;
+};
+void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHeaderBytes> out);
+// Checks type, version, zero fields and the payload limit of the type.
+Result<FrameHeader> decode_header(std::span<const std::uint8_t, kFrameHeaderBytes> bytes);
+
+// First frame on every link, both ways. Only then is a peer up: TLS 1.3 tells a client about a refused
+// certificate no earlier than its first read.
+struct Hello {
+  int protocol = kPeerProtocolVersion;
+  RunId run_id;
+};
+
+// One bit per rank.
+class RankSet {
+ public:
+  RankSet() = default;
+  explicit RankSet(std::size_t size) : size_(size), bytes_((size + 7) / 8) {}
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool test(std::size_t rank) const { return (bytes_[rank / 8] >> (rank % 8) & 1) != 0; }
+  void set(std::size_t rank) { bytes_[rank / 8] = static_cast<std::uint8_t>(bytes_[rank / 8] | 1 << rank % 8); }
+  void reset(std::size_t rank) { bytes_[rank / 8] = static_cast<std::uint8_t>(bytes_[rank / 8] & ~(1 << rank % 8)); }
+  [[nodiscard]] std::size_t count() const;
+  // The union with `other`; true when this changed.
+  bool merge(const RankSet& other);
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const { return bytes_; }
+  // corrupt when the length is wrong or a bit beyond `size` is set.
+  static Result<RankSet> from_bytes(std::span<const std::uint8_t> bytes, std::size_t size);
+  friend bool operator==(const RankSet&, const RankSet&) = default;
+
+ private:
+  std::size_t size_ = 0;
+  std::vector<std::uint8_t> bytes_;
+};
+
+// "I am in this group, with this much." Nothing else of a round flows to a peer before its begin came.
+struct Begin {
+  std::int64_t vector_floats = 0;
+  SampleCount weight = 0;  // samples summed into the sender's vector; 0: listens only
+  Hash128 plan_digest;     // both must be working on the same plan
+};
+
+// "These I believe lost; these segments I hold final." Sent again whenever `lost` grows.
+struct Inventory {
+  RankSet lost;
+  std::vector<std::uint8_t> held;  // one bit per segment
+};
+
+// "I hold every segment; this is what I hold."
+struct Done {
+  Hash128 result_digest;
+};
+
+struct StateRequest {
+  RoundIndex round = 0;  // of the wanted state
+  Digest state_digest;
+  std::uint32_t first_chunk = 0;
+  std::uint32_t chunk_count = 0;  // 0: only the info
+};
+struct StateInfo {
+  RoundIndex round = 0;
+  Digest state_digest;
+  std::int64_t state_floats = 0;      // 0: the donor does not hold that state (any more)
+  std::vector<Digest> chunk_digests;  // SHA-256 of each chunk; state_digest is the SHA-256 of their concatenation
+};
+
+std::vector<std::uint8_t> encode(const Hello& message);
+std::vector<std::uint8_t> encode(const Begin& message);
+std::vector<std::uint8_t> encode(const Inventory& message);
+std::vector<std::uint8_t> encode(const Done& message);
+std::vector<std::uint8_t> encode(const StateRequest& message);
+std::vector<std::uint8_t> encode(const StateInfo& message);
+
+Result<Hello> decode_hello(std::span<const std::uint8_t> cbor);
+Result<Begin> decode_begin(std::span<const std::uint8_t> cbor);
+Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size_t members, std::size_t segments);
+Result<Done> decode_done(std::span<const std::uint8_t> cbor);
+Result<StateRequest> decode_state_request(std::span<const std::uint8_t> cbor);
+Result<StateInfo> decode_state_info(std::span<const std::uint8_t> cbor);
+
+}  // namespace starling::wire

@@ -1,0 +1,59 @@
+// Who averages with whom: the plan of one averaging, dealt by the coordinator or, while it is away,
+// computed by every member alike (shared/swarm/plan.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+
+namespace starling::wire {
+
+constexpr std::size_t kGroupMembersMax = 4096;
+constexpr std::int64_t kVectorFloatsMax = std::int64_t{1} << 32;
+constexpr std::int64_t kSegmentFloatsMax = 1 << 18;      // 1 MiB: the largest frame between peers
+constexpr std::int64_t kSegmentFloatsDefault = 1 << 15;  // 128 KiB
+
+// Where a peer listens. An empty host or port 0: it cannot be dialled, others wait for its call.
+struct Endpoint {
+  PeerId peer;
+  std::string host;  // IP literal, never a name to look up
+  int port = 0;
+};
+
+// What planning needs to know of a member.
+struct MemberInfo {
+  Endpoint endpoint;
+  int lane = 0;
+  double samples_per_s = 0;
+  double batch_seconds = 0;
+  double upload_bytes_per_s = 0;  // 0: unknown
+  double download_bytes_per_s = 0;
+};
+
+// A member's place in a group is its rank: its index in GroupInfo::members.
+struct GroupMember {
+  Endpoint endpoint;
+  std::int64_t part_floats = 0;  // owns this many coordinates, right after those of lower ranks; may be 0
+};
+
+struct GroupInfo {
+  GroupId id;
+  RunId run_id;
+  RoundIndex round = 0;
+  bool autonomous = false;
+  std::int64_t vector_floats = 0;  // part_floats add up to this
+  std::int64_t segment_floats = kSegmentFloatsDefault;
+  std::string codec = "fp32";
+  std::int64_t start_in_ms = 0;          // from the moment of the reply
+  std::int64_t begin_within_ms = 10000;  // a member that has not begun so long after the start is left out
+  std::vector<GroupMember> members;
+};
+
+// invalid_argument, saying what, for duplicate members, parts that do not add up, an unknown codec,
+// or anything beyond a limit. A plan that passes can be run without further checks.
+Status check_group(const GroupInfo& group);
+
+}  // namespace starling::wire

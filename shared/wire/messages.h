@@ -1,0 +1,149 @@
+// Everything a volunteer's daemon and the coordinator say to each other, over HTTPS, as JSON.
+//   GET  /v1/ca            the project's CA certificate, PEM; checked against the join link's fingerprint
+//   POST /v1/join          JoinRequest -> JoinReply       (no client certificate yet)
+//   POST /v1/renew         RenewRequest -> RenewReply     (the CSR's signature proves the key)
+//   POST /v1/heartbeat     Heartbeat -> HeartbeatReply    (client certificate required)
+//   GET  /v1/run           the signed manifest envelope of the run
+//   GET  /v1/artefacts/H   the bytes whose SHA-256 is H
+// A refusal is an HTTP status with an ErrorReply. Unknown fields are ignored, missing ones are errors,
+// so that either side may be one version older. Every list and string is bounded by a constant below.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/hash.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/wire/group_info.h"
+
+namespace starling::wire {
+
+constexpr int kProtocolVersion = 1;
+constexpr std::size_t kJsonBytesMax = 64 * 1024;     // any request body
+constexpr std::size_t kReplyBytesMax = 1024 * 1024;  // any reply body: a plan of kGroupMembersMax members fits
+constexpr std::size_t kNameBytesMax = 40;            // display and project names
+constexpr std::size_t kReportsPerHeartbeatMax = 16;
+constexpr std::size_t kDonorsMax = 8;
+
+struct ErrorReply {
+  std::string code;     // to_string(ErrorCode)
+  std::string message;  // for people: what was tried, why it failed, what to do
+};
+
+struct JoinRequest {
+  int protocol = kProtocolVersion;
+  std::string client_version;
+  std::string invite;        // token of the join link; empty where the project is open
+  std::string display_name;  // shown on the leaderboard
+  std::string csr_pem;       // PKCS#10 with the host's Ed25519 key
+};
+struct JoinReply {
+  AccountId account_id = 0;
+  PeerId peer_id;
+  std::string project_name;
+  std::string certificate_pem;      // of this host, short-lived
+  std::string manifest_public_key;  // hex SPKI; pinned by the client from now on
+  std::int64_t server_unix_ms = 0;  // lets the client notice a wrong clock
+};
+
+struct RenewRequest {
+  std::string csr_pem;
+};
+struct RenewReply {
+  std::string certificate_pem;
+  std::int64_t server_unix_ms = 0;
+};
+
+// What a member is doing. Only `training` and `averaging` members are planned into a round.
+enum class MemberPhase : std::uint8_t { joining, downloading, training, averaging, paused, leaving };
+std::string_view to_string(MemberPhase phase);
+
+// What one averaging group did, told by a member that finished the round. Reports of one group agree
+// bit for bit; the coordinator credits what the majority of the group's survivors says.
+struct Contribution {
+  PeerId peer;
+  SampleCount samples = 0;  // averaged into the result: weight x share of coordinates that carried it
+};
+struct RoundReport {
+  RoundIndex round = 0;
+  GroupId group;
+  bool autonomous = false;      // planned by the members while the coordinator was away
+  std::vector<PeerId> members;  // as planned
+  std::vector<Contribution> contributions;
+  Hash128 result_digest;  // of the averaged vector and its contributor sets
+  Digest state_digest;    // of the replica after the step: the state of round + 1
+  double loss = 0;        // the reporter's own mean training loss in the round, nats; NaN-free
+  std::int64_t averaging_ms = 0;
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+};
+
+struct EvaluationReport {
+  RoundIndex round = 0;
+  double bits_per_byte = 0;
+  std::int64_t bytes = 0;
+};
+
+struct Heartbeat {
+  int protocol = kProtocolVersion;
+  RunId run_id;
+  MemberPhase phase = MemberPhase::joining;
+  RoundIndex state_round = 0;          // the replica has taken this many steps
+  Digest state_digest;                 // zero while there is no state
+  SampleCount samples_this_round = 0;  // accumulated toward round state_round
+  double samples_per_s = 0;            // while computing; smoothed
+  double batch_seconds = 0;            // one micro-batch: how late this member may come to a meeting
+  int listen_port = 0;                 // of the peer transport; 0: cannot be dialled
+  double upload_bytes_per_s = 0;       // measured in earlier rounds; 0: not known yet
+  double download_bytes_per_s = 0;
+  std::vector<RoundReport> reports;  // not acknowledged yet, oldest first
+  std::optional<EvaluationReport> evaluation;
+};
+
+enum class RunState : std::uint8_t { created, running, paused, complete };
+std::string_view to_string(RunState state);
+
+// Everything that is due, in one answer.
+struct HeartbeatReply {
+  RunState run_state = RunState::created;
+  RoundIndex round = 0;  // the round the swarm is working on
+  Digest state_digest;   // of the replicas at its start; zero: nobody holds a state yet
+  int lane = 0;          // this member's sample lane
+  SampleCount target_batch_size = 0;
+  SampleCount samples_accumulated = 0;  // toward `round`, by all members
+  double swarm_samples_per_s = 0;
+  int swarm_size = 0;
+  RoundIndex acknowledged_rounds = 0;  // every report of a round below this is settled; drop it
+  std::int64_t next_heartbeat_ms = 1000;
+  bool renew_certificate = false;
+  std::optional<GroupInfo> group;    // the averaging this member must take part in
+  std::vector<MemberInfo> members;   // all that could be planned now, for rounds without a coordinator
+  std::vector<Endpoint> donors;      // members that hold state_digest, when this member does not
+  bool evaluate = false;             // it is this member's turn to measure the held-out loss
+  SampleCount credited_samples = 0;  // of this account in this run, as the ledger has it
+  double credit = 0;
+  std::string notice;  // for the volunteer, e.g. why samples were refused; usually empty
+};
+
+std::string encode(const ErrorReply& message);
+std::string encode(const JoinRequest& message);
+std::string encode(const JoinReply& message);
+std::string encode(const RenewRequest& message);
+std::string encode(const RenewReply& message);
+std::string encode(const Heartbeat& message);
+std::string encode(const HeartbeatReply& message);
+
+// corrupt for bytes that are not JSON; invalid_argument, naming the field, for values out of range.
+Result<ErrorReply> decode_error_reply(std::string_view json);
+Result<JoinRequest> decode_join_request(std::string_view json);
+Result<JoinReply> decode_join_reply(std::string_view json);
+Result<RenewRequest> decode_renew_request(std::string_view json);
+Result<RenewReply> decode_renew_reply(std::string_view json);
+Result<Heartbeat> decode_heartbeat(std::string_view json);
+Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json);
+
+}  // namespace starling::wire
