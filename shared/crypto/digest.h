@@ -1,0 +1,48 @@
+// SHA-256: names artefacts, states and keys.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+
+struct evp_md_ctx_st;
+
+namespace starling::crypto {
+
+// The bytes of `text`, for the functions that take bytes. Valid as long as the text.
+inline std::span<const std::uint8_t> as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+Digest sha256(std::span<const std::uint8_t> bytes);
+Digest sha256(std::string_view bytes);
+
+// For bytes that arrive in pieces.
+class Sha256 {
+ public:
+  Sha256();
+  Sha256(Sha256&&) noexcept = default;
+  Sha256& operator=(Sha256&&) noexcept = default;
+  ~Sha256() = default;
+
+  void update(std::span<const std::uint8_t> bytes);
+  void update(std::string_view bytes) { update(as_bytes(bytes)); }
+  // Digest of everything given so far; the object then starts afresh.
+  [[nodiscard]] Digest finish();
+
+ private:
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context_;
+};
+
+// Digest of a file of any size, read in pieces. not_found or io when it cannot be read.
+Result<Digest> sha256_file(const std::filesystem::path& path);
+
+}  // namespace starling::crypto

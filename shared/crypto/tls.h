@@ -1,0 +1,71 @@
+// TLS 1.3 as the project uses it: one CA, no resumption (a revoked peer could come back with a ticket).
+//
+// Facts that bind callers:
+// - A client's handshake *succeeds* even when the server refuses its certificate; the refusal comes with the
+//   first read. A peer is up when its hello arrived, not before.
+// - The peer port proves "a member of this project". Which member is peer_id_of, and the caller compares it
+//   with the plan: a valid certificate of another member is refused.
+// - OpenSSL writes to closed sockets: every program ignores SIGPIPE.
+// - A certificate cannot be exchanged in a context: make a new context when it is renewed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/crypto/keys.h"
+
+struct ssl_ctx_st;
+struct ssl_st;
+
+namespace starling::crypto {
+
+// A certificate and the key it certifies.
+struct TlsIdentity {
+  std::string certificate_pem;
+  PrivateKey key;
+};
+
+// Copies share the native context, which is not changed after its creation. Safe from several threads.
+class TlsContext {
+ public:
+  // The coordinator's port. A client certificate is asked for and, when one comes, must be of this CA and
+  // in date; a client without one is let in (peer_id_of then says unauthenticated). The CA's certificate is
+  // sent along, for those who know only its fingerprint.
+  static Result<TlsContext> coordinator_server(std::string_view ca_pem, const TlsIdentity& identity);
+  // A volunteer's link to the coordinator: of this CA, and carrying kCoordinatorName.
+  static Result<TlsContext> coordinator_client(std::string_view ca_pem, const std::optional<TlsIdentity>& identity);
+  // Between volunteers, accepting and dialling alike: both must show a certificate of this CA.
+  static Result<TlsContext> peer(std::string_view ca_pem, const TlsIdentity& identity);
+  // For first contact only: accepts any server. Follow with ca_from_chain and send nothing.
+  static Result<TlsContext> first_contact();
+
+  // For SSL_new. Libraries that take ownership of a context (Asio does) get a reference of their own.
+  [[nodiscard]] ssl_ctx_st* native() const { return context_.get(); }
+  [[nodiscard]] ssl_ctx_st* new_reference() const;
+
+ private:
+  explicit TlsContext(std::shared_ptr<ssl_ctx_st> context) : context_(std::move(context)) {}
+  std::shared_ptr<ssl_ctx_st> context_;
+};
+
+// Who is at the other end of a finished handshake; unauthenticated when it showed no certificate.
+Result<PeerId> peer_id_of(const ssl_st* connection);
+
+// Judges certificate dates of this connection by `now` instead of the machine's clock; before its
+// handshake. A volunteer passes the coordinator's time, so that a wrong clock of its own does no harm.
+void set_verification_time(ssl_st* connection, WallTime now);
+
+// The certificate of the CA with this fingerprint out of what the server sent, as PEM, provided that it
+// signed the server's certificate and that one carries kCoordinatorName.
+Result<std::string> ca_from_chain(const ssl_st* connection, const Digest& fingerprint);
+
+// Why the last call on this connection failed, for people: "tls handshake: certificate is not yet valid: …".
+// unauthenticated when a certificate was refused (by us or by the other end), else unavailable.
+Error tls_error(const ssl_st* connection, std::string_view what);
+
+}  // namespace starling::crypto

@@ -1,0 +1,34 @@
+// What an operator writes: manifest.toml, with the manifest's own field names and paths of local data.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "shared/base/result.h"
+#include "shared/wire/run_manifest.h"
+
+namespace starling::manifest {
+
+constexpr std::size_t kOperatorManifestBytesMax = 64 * 1024;
+
+// Where the data comes from. Either a validation file, or a share of the end of the training file.
+struct ManifestSource {
+  std::filesystem::path train;
+  std::filesystem::path validation;  // empty: validation_fraction applies
+  double validation_fraction = 0;    // of train's bytes, in (0, 0.5]
+};
+
+struct OperatorManifest {
+  wire::RunManifest manifest;  // complete except for data, whose artefacts the caller makes
+  ManifestSource source;
+};
+
+// Relative paths are taken from `folder`. Fields that are absent keep their defaults (run_id and data.train
+// have none); flops_per_sample is computed from the model. An unknown key, a wrong type or a value out of
+// range is an error with the key and its line.
+Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std::filesystem::path& folder);
+
+// Forward and backward of one sample: 6 per weight and token, and attention (Kaplan et al. 2020, section 2.1).
+double estimate_flops_per_sample(const wire::ModelOptions& model);
+
+}  // namespace starling::manifest

@@ -1,0 +1,88 @@
+// HTTPS to the project's coordinator: kept connections, one deadline for a whole request, bounded
+// replies, no redirects. The server must chain to the project's CA and carry crypto::kCoordinatorName;
+// the name that was dialled proves nothing and is not checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/crypto/tls.h"
+
+namespace starling::net {
+
+struct Endpoint {
+  std::string host;  // name, IPv4, or IPv6 without brackets
+  std::uint16_t port = 0;
+};
+
+struct HttpOptions {
+  Duration deadline = std::chrono::seconds(20);  // of one request: connect, send and receive together
+  std::size_t response_bytes_max = 1024 * 1024;
+};
+
+// A complete reply, whatever its status. Errors of get and post mean that there was none:
+// unavailable (no connection, or it broke), deadline_exceeded, unauthenticated (TLS refused us or we it),
+// resource_exhausted (the reply is too long), corrupt (not HTTP).
+struct HttpResponse {
+  int status = 0;
+  std::string content_type;
+  std::string body;
+};
+
+// The body of a 2xx reply; else an error whose code fits the status (401 unauthenticated, 403
+// permission_denied, 404 not_found, 409 already_exists, 412 failed_precondition, 413 and 429
+// resource_exhausted, other 4xx invalid_argument, 5xx unavailable) and whose message is the "error" field of a JSON
+// body.
+Result<std::string> body_of(HttpResponse response);
+
+struct Download {
+  std::string path;  // on the server
+  Digest sha256;
+  std::int64_t bytes = 0;
+  std::filesystem::path destination;
+  // Called now and then with the bytes present so far; false stops the download (it can be resumed).
+  std::function<bool(std::int64_t bytes_done)> progress = nullptr;
+  // No byte for so long: the download fails (and can be resumed). There is no other deadline.
+  Duration stall_timeout = std::chrono::seconds(20);
+};
+
+// One request at a time; another thread may only call cancel().
+class HttpClient {
+ public:
+  HttpClient(Endpoint endpoint, crypto::TlsContext tls, HttpOptions options = {});
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  // Sent as "Authorization: Bearer …" from now on; empty: none.
+  void set_token(std::string token);
+
+  Result<HttpResponse> get(const std::string& path);
+  Result<HttpResponse> post_json(const std::string& path, const std::string& body);
+
+  // Leaves the file of that digest at destination, by way of "<destination>.part", which a later call continues.
+  // At once when it is there already. corrupt when the bytes are others; then the part is removed.
+  Status download_artefact(const Download& download);
+
+  // Ends a request in progress (unavailable) and refuses later ones. From any thread.
+  void cancel();
+
+ private:
+  class Connection;
+  std::unique_ptr<Connection> connection_;
+};
+
+// First contact, when only the fingerprint of the join link is known: the CA's certificate as PEM. It is
+// taken from the TLS handshake, so nothing else that an impostor sends is ever parsed.
+Result<std::string> fetch_pinned_ca(const Endpoint& endpoint, const Digest& ca_fingerprint,
+                                    Duration deadline = std::chrono::seconds(20));
+
+}  // namespace starling::net
