@@ -1,0 +1,115 @@
+"""The house: who lives in which folder, and whom each may include. This table is the architecture; change it on purpose.
+
+An arrow goes from a folder to what it may depend on. "shared/*" is every folder of shared; a folder may always include
+itself. No arrow leads from client, coordinator or gui into one another.
+"""
+
+ARROWS = {
+    "shared/base": [],
+    "shared/crypto": ["shared/base"],
+    "shared/wire": ["shared/base"],
+    "shared/net": ["shared/base", "shared/crypto", "shared/wire"],
+    "shared/manifest": ["shared/base", "shared/crypto", "shared/wire"],
+    "shared/swarm": ["shared/base", "shared/wire"],
+    "client/averaging": ["shared/*"],
+    "client/transport": ["client/averaging", "shared/*"],
+    "client/optim": ["shared/base", "shared/wire"],
+    "client/storage": ["shared/base", "shared/crypto"],
+    "client/policy": ["shared/base"],
+    "client/session": ["client/averaging", "client/optim", "client/storage", "shared/*"],
+    "client/trainer_link": ["client/session", "shared/base", "shared/wire"],
+    "client/models": ["client/session", "shared/base", "shared/wire"],
+    "client/training": ["client/models", "client/optim", "client/session", "client/trainer_link", "shared/base",
+                        "shared/wire"],
+    "client/daemon": ["client/averaging", "client/optim", "client/policy", "client/session", "client/storage",
+                      "client/trainer_link", "client/transport", "shared/*"],
+    "client/cli": ["client/daemon", "client/policy", "client/storage", "shared/*"],
+    "db/sqlite": ["shared/base", "shared/wire"],
+    "db/schema": ["db/sqlite", "shared/base", "shared/wire"],
+    "db/stores": ["db/schema", "db/sqlite", "shared/base", "shared/wire"],
+    "coordinator/core": ["shared/base", "shared/swarm", "shared/wire"],
+    "coordinator/gate": ["shared/*"],
+    "coordinator/api": ["coordinator/core", "db/stores", "shared/*"],
+    "coordinator/web": ["coordinator/core", "db/stores", "shared/*"],
+    "coordinator/server": ["coordinator/*", "db/*", "shared/*"],
+    "gui/link": ["shared/base", "shared/wire"],
+    "gui/models": ["gui/link", "shared/base", "shared/wire"],
+    "gui/widgets": ["gui/models", "shared/base", "shared/wire"],
+    "gui/app": ["gui/*", "shared/base", "shared/wire"],
+    "tests/support": ["shared/*"],
+    # These look at the whole product from outside.
+    "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/support"],
+    "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/sim", "tests/support"],
+    "tests/golden": ["client/*", "shared/*", "tests/support"],
+    "tests/fuzz": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/support"],
+    "tests/e2e": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/support"],
+}
+
+# Tests that mirror the tree (tests/client/session tests client/session) may include their subject, whatever it may
+# include, and tests/support. Some wire up more real parts than their subject knows:
+EXTRA_TEST_ARROWS = {}
+
+# Headers that are expensive or dangerous have one door each: the folders that may include them.
+DOORS = {
+    "torch": (r"^(torch|ATen|c10|caffe2)/", ["client/models", "client/training", "tests/client/models",
+                                             "tests/client/training", "tests/golden", "tests/bench"]),
+    "cpp-httplib": (r"^httplib\.h$", ["shared/net", "coordinator/gate", "coordinator/api", "coordinator/web"]),
+    "Asio": (r"^asio(/|\.hpp)", ["client/transport", "client/daemon", "coordinator/gate"]),
+    "SQLite": (r"^sqlite3\.h$", ["db/sqlite"]),
+    "OpenSSL": (r"^openssl/", ["shared/crypto", "client/transport", "coordinator/gate"]),
+    "CLI11": (r"^CLI/", ["client/cli", "client/daemon", "client/training", "coordinator/server", "tests/sim",
+                         "tests/bench"]),
+    "toml++": (r"^toml(\+\+/|\+\+\.h|\.hpp)", ["shared/manifest"]),
+    "nlohmann-json": (r"^nlohmann/", ["*"]),
+    "spdlog": (r"^spdlog/", ["shared/base"]),
+    "fmt": (r"^fmt/", ["*"]),
+    "doctest": (r"^doctest/", ["tests/*"]),
+    "Qt": (r"^(Qt?[A-Z]\w*|Q[A-Z]\w*)(/|$)", ["gui/*", "tests/gui"]),
+    "Gloo": (r"^gloo/", ["tests/bench"]),
+    "libseccomp": (r"^seccomp\.h$", ["client/trainer_link"]),
+    "xxHash": (r"^xxhash\.h$", ["shared/*", "client/*"]),
+}
+
+# A public header takes no third-party header in: it would reach everybody. The exceptions, by door.
+HEADER_DOORS = {
+    "fmt": ["shared/base"],
+    "torch": ["client/models", "client/training", "tests/golden", "tests/bench"],
+    "Asio": ["client/transport", "coordinator/gate"],
+    "doctest": ["tests/*"],
+    "Qt": ["gui/*", "tests/gui"],
+}
+
+# Folders whose code decides without I/O: time, chance and the outside world come in as arguments.
+PURE_FOLDERS = ["shared/swarm", "coordinator/core", "client/averaging", "client/optim", "client/policy",
+                "client/session"]
+BANNED_IN_PURE = {
+    "reads a clock": r"(::|\.|->)\s*now\s*\(\s*\)|\b(gettimeofday|clock_gettime|time)\s*\(\s*(NULL|nullptr|&|0\s*\))",
+    "asks for chance": r"\bstd::random_device\b|\b(s?rand|random|arc4random|getrandom)\s*\(",
+    "sleeps": r"\b(sleep_for|sleep_until|usleep|nanosleep|sleep)\s*\(",
+    "starts a thread or waits for one": r"\bstd::(thread|jthread|async|condition_variable)\b|\bpthread_\w+\s*\(",
+    "touches the outside world": r"\b(getenv|system|fopen|socket|connect)\s*\(|\bstd::([io]?fstream|filesystem)\b",
+}
+
+# Words that mark work as unfinished.
+BANNED_WORDS = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
+
+FUNCTION_LINES_MAX = 70
+PARAMETERS_MAX = 5
+FILE_LINES_MAX = 700
+FILE_LINES_SOFT = 350
+HEADER_LINES_SOFT = 150
+
+
+def covers(patterns, folder):
+    """Whether a list such as ["shared/*", "db/stores"] names the folder."""
+    return any(p in ("*", folder) or (p.endswith("/*") and folder.startswith(p[:-1])) for p in patterns)
+
+
+def allowed_folders(folder):
+    """The patterns of what the folder may include, or None for a folder the house does not know."""
+    if folder in ARROWS:
+        return ARROWS[folder] + [folder]
+    subject = folder.removeprefix("tests/")
+    if folder.startswith("tests/") and subject in ARROWS:
+        return ARROWS[subject] + [subject, folder, "tests/support"] + EXTRA_TEST_ARROWS.get(folder, [])
+    return None

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words.
+
+    tidy.py [ROOT]      prints one line a finding, and fails if any is an error
+"""
+
+import ast
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import cpp_source
+import house
+
+ROOTS = ["client", "coordinator", "shared", "db", "gui", "tests"]
+STANDARD_HEADER = re.compile(r"^[a-z_]+$")
+SYSTEM_HEADER = re.compile(
+    r"^(sys|linux|netinet|arpa|net|asm|bits)/[\w/.-]+\.h$"
+    r"|^(cxxabi|dirent|dlfcn|errno|execinfo|fcntl|ifaddrs|limits|malloc|math|netdb|poll|pthread|pwd|sched|signal|spawn|"
+    r"stddef|stdint|stdio|stdlib|string|syslog|termios|time|unistd|immintrin|x86intrin|arm_neon|omp)\.h$"
+)
+
+
+@dataclass
+class Finding:
+    path: str
+    line: int
+    text: str
+    soft: bool = False
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: {'note: ' if self.soft else ''}{self.text}"
+
+
+def folder_of(path):
+    """The house folder of a source file: two levels, three below tests for the mirrored tree."""
+    parts = Path(path).parts[:-1]
+    if parts and parts[0] == "tests" and len(parts) > 2 and parts[1] in ROOTS:
+        return "/".join(parts[:3])
+    return "/".join(parts[:2])
+
+
+def included_folder(path):
+    return folder_of(path) if "/" in path else None
+
+
+def check_arrows(path, text):
+    folder = folder_of(path)
+    allowed = house.allowed_folders(folder)
+    if allowed is None:
+        yield Finding(path, 1, f"the house (tests/tidy/house.py) knows no folder '{folder}'")
+        return
+    for include in cpp_source.includes(text):
+        if not include.quoted:
+            continue
+        target = included_folder(include.path)
+        if target is None or Path(include.path).parts[0] not in ROOTS:
+            yield Finding(path, include.line, f'"{include.path}": write our own headers from the root of the tree')
+        elif not house.covers(allowed, target):
+            yield Finding(path, include.line, f"{folder} may not include {target} ({include.path})")
+
+
+def check_doors(path, text):
+    folder = folder_of(path)
+    for include in cpp_source.includes(text):
+        if include.quoted or STANDARD_HEADER.match(include.path) or SYSTEM_HEADER.match(include.path):
+            continue
+        door = next((name for name, (pattern, _) in house.DOORS.items() if re.match(pattern, include.path)), None)
+        if door is None:
+            yield Finding(path, include.line, f"<{include.path}>: no door for this library in tests/tidy/house.py")
+        elif not house.covers(house.DOORS[door][1], folder):
+            yield Finding(path, include.line, f"{door} has its door in {', '.join(house.DOORS[door][1])}, not in {folder}")
+        elif path.endswith(".h") and not house.covers(house.HEADER_DOORS.get(door, []), folder):
+            yield Finding(path, include.line, f"a header may not pass {door} on to everybody: include it in a .cpp")
+
+
+def check_sizes(path, text):
+    lines = text.count("\n")
+    if lines > house.FILE_LINES_MAX:
+        yield Finding(path, lines, f"{lines} lines; the wall is {house.FILE_LINES_MAX}")
+    elif lines > house.FILE_LINES_SOFT:
+        yield Finding(path, lines, f"{lines} lines; {house.FILE_LINES_SOFT} need a reason", soft=True)
+    elif path.endswith(".h") and lines > house.HEADER_LINES_SOFT:
+        yield Finding(path, lines, f"{lines} lines; a header aims at {house.HEADER_LINES_SOFT}", soft=True)
+
+
+def check_functions(path, found):
+    for function in found:
+        if function.lines > house.FUNCTION_LINES_MAX:
+            yield Finding(path, function.line,
+                          f"{function.name}() has {function.lines} lines; the wall is {house.FUNCTION_LINES_MAX}")
+        if function.parameters > house.PARAMETERS_MAX:
+            yield Finding(path, function.line, f"{function.name}() has {function.parameters} parameters; "
+                                               f"more than {house.PARAMETERS_MAX} make an options struct")
+
+
+def check_words(path, text):
+    pattern = re.compile(r"\b(" + "|".join(house.BANNED_WORDS) + r")\b")
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := pattern.search(line):
+            yield Finding(path, number, f"{match.group(1)}: finish it, or write down what is true")
+
+
+def check_header(path, text):
+    code = cpp_source.without_comments(text)
+    if not re.search(r"^#pragma once$", code, re.MULTILINE):
+        yield Finding(path, 1, "a header starts with #pragma once")
+    for match in re.finditer(r"^\s*using\s+namespace\b", code, re.MULTILINE):
+        yield Finding(path, code.count("\n", 0, match.end()) + 1, "using namespace in a header")
+
+
+def check_purity(path, text):
+    if not house.covers(house.PURE_FOLDERS, folder_of(path)):
+        return
+    code = cpp_source.without_comments(text)
+    for what, pattern in house.BANNED_IN_PURE.items():
+        for match in re.finditer(pattern, code):
+            yield Finding(path, code.count("\n", 0, match.start()) + 1,
+                          f"{folder_of(path)} decides without I/O, but '{match.group(0)}' {what}")
+
+
+def python_functions(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            arguments = [a.arg for a in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
+            count = len([a for a in arguments if a not in ("self", "cls")])
+            yield cpp_source.Function(node.lineno, node.name, node.end_lineno - node.lineno + 1, count)
+
+
+def check_file(path, text):
+    yield from check_sizes(path, text)
+    yield from check_words(path, text)
+    if path.endswith(".py"):
+        yield from check_functions(path, python_functions(text))
+        return
+    yield from check_arrows(path, text)
+    yield from check_doors(path, text)
+    yield from check_functions(path, cpp_source.functions(text))
+    yield from check_purity(path, text)
+    if path.endswith(".h"):
+        yield from check_header(path, text)
+
+
+def check_folders(paths):
+    """Each folder with code is a target of its own, and has tests beside it."""
+    folders = {folder_of(p) for p in paths if p.endswith((".cpp", ".h"))}
+    for folder in sorted(folders):
+        if not any(p == f"{folder}/CMakeLists.txt" for p in paths):
+            yield Finding(f"{folder}/CMakeLists.txt", 1, "a folder with code is a target: it needs this file")
+        tested = any(p.startswith(f"tests/{folder}/") and p.endswith("_test.cpp") for p in paths)
+        if not folder.startswith("tests/") and not tested:
+            yield Finding(f"tests/{folder}/", 1, "a folder with code needs tests in here")
+
+
+def source_paths(root):
+    wanted = {".cpp", ".h", ".py", ".sql"}
+    for top in ROOTS:
+        for path in sorted((root / top).rglob("*")):
+            if path.is_file() and (path.suffix in wanted or path.name == "CMakeLists.txt"):
+                yield path.relative_to(root).as_posix()
+
+
+def check_tree(root):
+    paths = list(source_paths(root))
+    for path in paths:
+        if path.endswith((".cpp", ".h", ".py")):
+            yield from check_file(path, (root / path).read_text(encoding="utf-8"))
+    yield from check_folders(paths)
+
+
+def main():
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
+    findings = list(check_tree(root))
+    for finding in findings:
+        print(finding)
+    errors = sum(not finding.soft for finding in findings)
+    print(f"tidy: {errors} errors, {len(findings) - errors} notes")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Plants one violation of each kind and checks that tidy finds it, and finds nothing in code that obeys."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import cpp_source
+import house
+import tidy
+
+
+def errors(path, text):
+    return [f.text for f in tidy.check_file(path, text) if not f.soft]
+
+
+class Arrows(unittest.TestCase):
+    def test_an_arrow_of_the_table_is_fine(self):
+        self.assertEqual(errors("shared/crypto/a.cpp", '#include "shared/base/result.h"\n#include <vector>\n'), [])
+
+    def test_an_arrow_that_the_table_lacks_is_found(self):
+        found = errors("shared/base/a.cpp", '#include "shared/wire/ids.h"\n')
+        self.assertEqual(found, ["shared/base may not include shared/wire (shared/wire/ids.h)"])
+
+    def test_client_and_coordinator_do_not_meet(self):
+        self.assertEqual(len(errors("client/daemon/a.cpp", '#include "coordinator/core/run.h"\n')), 1)
+        self.assertEqual(len(errors("coordinator/api/a.cpp", '#include "client/session/session.h"\n')), 1)
+
+    def test_a_test_includes_what_its_subject_may(self):
+        self.assertEqual(errors("tests/client/session/a_test.cpp", '#include "client/averaging/x.h"\n'), [])
+        self.assertEqual(len(errors("tests/client/policy/a_test.cpp", '#include "client/averaging/x.h"\n')), 1)
+
+    def test_an_unknown_folder_is_found(self):
+        self.assertEqual(len(errors("client/misc/a.cpp", "int x;\n")), 1)
+
+    def test_own_headers_are_named_from_the_root(self):
+        self.assertEqual(len(errors("shared/base/a.cpp", '#include "result.h"\n')), 1)
+
+    def test_an_include_in_a_comment_does_not_count(self):
+        self.assertEqual(errors("shared/base/a.cpp", '// #include "shared/wire/ids.h"\n'), [])
+
+    def test_every_arrow_of_the_table_leads_to_a_folder_of_the_table(self):
+        for folder, targets in house.ARROWS.items():
+            for target in targets:
+                known = target.endswith("/*") or target in house.ARROWS
+                self.assertTrue(known, f"{folder} -> {target}")
+
+
+class Doors(unittest.TestCase):
+    def test_torch_stays_in_its_rooms(self):
+        self.assertEqual(errors("client/models/gpt.cpp", "#include <torch/torch.h>\n"), [])
+        self.assertEqual(len(errors("client/session/a.cpp", "#include <torch/torch.h>\n")), 1)
+
+    def test_a_header_does_not_pass_a_library_on(self):
+        self.assertEqual(errors("shared/wire/a.cpp", "#include <nlohmann/json.hpp>\n"), [])
+        self.assertEqual(len(errors("shared/wire/a.h", "#pragma once\n#include <nlohmann/json.hpp>\n")), 1)
+
+    def test_a_library_without_a_door_is_found(self):
+        self.assertEqual(len(errors("shared/base/a.cpp", "#include <boost/any.hpp>\n")), 1)
+
+    def test_system_headers_need_no_door(self):
+        self.assertEqual(errors("shared/base/a.cpp", "#include <sys/mman.h>\n#include <unistd.h>\n"), [])
+
+
+class Sizes(unittest.TestCase):
+    def test_a_function_past_the_wall_is_found(self):
+        body = "  step();\n" * 69
+        self.assertEqual(errors("shared/base/a.cpp", "void f() {\n" + "  step();\n" * 68 + "}\n"), [])
+        self.assertEqual(len(errors("shared/base/a.cpp", "void f() {\n" + body + "}\n")), 1)
+
+    def test_a_test_case_is_a_function(self):
+        text = 'TEST_CASE("a {brace} in a name") {\n' + "  step();\n" * 80 + "}\n"
+        self.assertEqual(len(errors("tests/shared/base/a_test.cpp", text)), 1)
+
+    def test_a_long_member_is_found_behind_an_initializer_list(self):
+        text = "struct A {\n A(int a, int b) : a_{a}, b_(b) {\n" + "  step();\n" * 80 + " }\n int a_{1};\n};\n"
+        self.assertEqual(len(errors("shared/base/a.cpp", text)), 1)
+
+    def test_a_sixth_parameter_is_found(self):
+        self.assertEqual(errors("shared/base/a.cpp", "void f(std::map<int, int> a, int b, int c, int d, int e) {}\n"), [])
+        self.assertEqual(len(errors("shared/base/a.cpp", "void f(int a, int b, int c, int d, int e, int g) {}\n")), 1)
+
+    def test_a_file_past_the_wall_is_found(self):
+        self.assertEqual(len(errors("shared/base/a.cpp", "int x;\n" * 701)), 1)
+        self.assertEqual(errors("shared/base/a.cpp", "int x;\n" * 400), [])
+
+    def test_python_has_the_same_walls(self):
+        self.assertEqual(len(errors("tests/e2e/a.py", "def f():\n" + "    g()\n" * 70)), 1)
+        self.assertEqual(len(errors("tests/e2e/a.py", "def f(a, b, c, d, e, g):\n    pass\n")), 1)
+
+
+class Scanner(unittest.TestCase):
+    def test_functions_are_found_where_they_are(self):
+        text = """
+namespace starling {
+template <typename T>
+T twice(T value) { return value + value; }
+class A : public B {
+ public:
+  explicit A(int x) : x_{x}, y_(x) { go({1, 2}); }
+  bool operator()(int a, int b) const { return a < b; }
+  void g() const&;
+ private:
+  int x_{0};
+  std::vector<int> v_ = {1, 2, 3};
+  std::function<void(int, int)> h_ = [](int, int) { go(); };
+};
+constexpr char kSeparated = '{';
+constexpr int kBig = 1'000'000;
+void after(int a) {
+  auto f = [](int x, int y, int z, int u, int v, int w) { return x; };
+}
+}  // namespace starling
+"""
+        found = [(f.name, f.line, f.lines, f.parameters) for f in cpp_source.functions(text)]
+        self.assertEqual(found, [("twice", 3, 2, 1), ("A", 7, 1, 1), ("operator()", 8, 1, 2), ("after", 17, 3, 1)])
+
+    def test_raw_strings_hide_their_braces(self):
+        found = cpp_source.functions('const char* k = R"x({ "a": } )x";\nvoid f() {\n}\n')
+        self.assertEqual([(f.name, f.lines) for f in found], [("f", 2)])
+
+
+class Words(unittest.TestCase):
+    def test_a_mark_of_unfinished_work_is_found(self):
+        self.assertEqual(len(errors("shared/base/a.cpp", "// " + house.BANNED_WORDS[0] + ": later\n")), 1)
+
+    def test_a_header_says_pragma_once_and_opens_no_namespace(self):
+        self.assertEqual(len(errors("shared/base/a.h", "int x;\n")), 1)
+        self.assertEqual(len(errors("shared/base/a.h", "#pragma once\nusing namespace std;\n")), 1)
+
+    def test_pure_folders_take_time_and_chance_as_arguments(self):
+        for line in ["auto t = clock.now();", "int r = std::rand();", "std::this_thread::sleep_for(x);",
+                     "std::thread t;", "std::ofstream f;"]:
+            self.assertEqual(len(errors("coordinator/core/a.cpp", f"void f() {{ {line} }}\n")), 1, line)
+            self.assertEqual(errors("coordinator/server/a.cpp", f"void f() {{ {line} }}\n"), [], line)
+        self.assertEqual(errors("coordinator/core/a.cpp", "void f(TimePoint now) { g(now); }  // not now()\n"), [])
+
+
+class Folders(unittest.TestCase):
+    def test_a_folder_with_code_needs_a_target_and_tests(self):
+        with tempfile.TemporaryDirectory() as name:
+            root = Path(name)
+            (root / "shared/base").mkdir(parents=True)
+            (root / "shared/base/a.cpp").write_text("int x;\n")
+            self.assertEqual(len([f for f in tidy.check_tree(root) if not f.soft]), 2)
+            (root / "shared/base/CMakeLists.txt").write_text("")
+            (root / "tests/shared/base").mkdir(parents=True)
+            (root / "tests/shared/base/a_test.cpp").write_text("int x;\n")
+            (root / "tests/shared/base/CMakeLists.txt").write_text("")
+            self.assertEqual([f for f in tidy.check_tree(root) if not f.soft], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
