@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Trains a language model on this machine: one coordinator and several volunteers, who average peer to peer."""
+
+import argparse
+import json
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import programs
+import results
+import text
+from chaos import Chaos
+from swarm import Swarm
+from view import View
+
+VOLUNTEERS_MAX = 32
+POLL_S = 1.0
+TRAINING_STARTS_WITHIN_S = 90
+PROMPT = "The "
+SAMPLE_BYTES = 400
+RUN_ID = "demo"
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(prog="./dev demo", description=__doc__)
+    parser.add_argument("--volunteers", type=int, default=3, metavar="N", help="daemons to start (3)")
+    parser.add_argument("--minutes", type=float, default=5, metavar="M", help="how long to train (5)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the summary to FILE, too")
+    parser.add_argument("--chaos", action="store_true",
+                        help="SIGKILL a random volunteer every 20 s, and the coordinator once; all are restarted")
+    parser.add_argument("--keep", action="store_true", help="keep the data directories and logs")
+    options = parser.parse_args(arguments)
+    if not 1 <= options.volunteers <= VOLUNTEERS_MAX:
+        parser.error(f"--volunteers: from 1 to {VOLUNTEERS_MAX}")
+    if not 0 < options.minutes <= 24 * 60:
+        parser.error("--minutes: more than 0, at most a day")
+    if options.json and not options.json.resolve().parent.is_dir():
+        parser.error(f"--json: there is no folder {options.json.resolve().parent}")
+    return options
+
+
+def run_settings(minutes):
+    """The manifest of a model that learns something within minutes on two cores."""
+    return {
+        "run_id": RUN_ID,
+        "title": "Fortunes",
+        "model": {"layers": 4, "width": 128, "heads": 4, "context": 128},
+        "schedule": {"warmup_rounds": 30, "total_rounds": max(60, int(300 * minutes))},
+        "training": {"target_batch_size": 96, "micro_batch_size": 8},
+    }
+
+
+class Demo:
+    def __init__(self, swarm, options, out):
+        self.swarm = swarm
+        self.options = options
+        self.out = out
+        self.seconds = options.minutes * 60
+        self.chaos = Chaos(swarm, self.seconds) if options.chaos else None
+        self.validation_first = None
+        self.validation_last = None
+        self.statuses = {}
+
+    def train(self):
+        """Watches the swarm until the time is up or the run is complete. Returns the seconds of training."""
+        view = View(self.out, f"Starling demo: {len(self.swarm.volunteers)} volunteers; leaderboard at "
+                              f"{self.swarm.coordinator.url} (the browser will not know its certificate)")
+        started = None
+        waiting_since = time.monotonic()
+        while True:
+            now = time.monotonic()
+            elapsed = now - started if started else 0.0
+            if elapsed >= self.seconds or self.complete():
+                break
+            if self.chaos:
+                self.chaos.tick(elapsed)
+            self.look()
+            view.show(self.statuses, self.seconds - elapsed)
+            if started is None and any(s and s["phase"] == "training" for s in self.statuses.values()):
+                started = time.monotonic()
+            if started is None and now - waiting_since > TRAINING_STARTS_WITHIN_S:
+                raise programs.ProgramError(f"nobody was training after {TRAINING_STARTS_WITHIN_S} s")
+            time.sleep(max(0.0, POLL_S - (time.monotonic() - now)))
+        return time.monotonic() - (started or time.monotonic())
+
+    def look(self):
+        self.statuses = self.swarm.statuses()
+        for status in self.statuses.values():
+            value = status and status.get("validation_bits_per_byte")
+            if value is not None:
+                self.validation_first = value if self.validation_first is None else self.validation_first
+                self.validation_last = value
+        for program in [] if self.chaos else self.swarm.died():
+            raise programs.ProgramError(f"{program.name} ended by itself:\n{program.log_tail()}")
+
+    def complete(self):
+        alive = [s for s in self.statuses.values() if s]
+        return bool(alive) and all(s["phase"] == "complete" for s in alive)
+
+    def finish(self, seconds):
+        """Drains the swarm and puts the figures together."""
+        if self.chaos:
+            self.chaos.finish()
+        sample = self.sample()
+        settled = self.swarm.drain()
+        self.look()
+        accepted, rounds, disagreements = results.compare_journals(self.swarm.journals())
+        run = self.swarm.coordinator.run_status(self.swarm.run)
+        held_out = (self.swarm.folder / "run/held_out.txt").read_bytes()
+        for disagreement in disagreements[:5]:
+            print(disagreement, file=self.out)
+        return sample, {
+            "volunteers": len(self.swarm.volunteers),
+            "rounds": rounds,
+            "samples_total": sum(s["samples_total"] for s in self.statuses.values() if s),
+            "samples_accepted": accepted,
+            "ledger_samples": run["ledger_samples"],
+            "credit_by_volunteer": {row["name"]: row["credit"] for row in run["volunteers"]},
+            "validation_bits_per_byte": {
+                "first": self.validation_first,
+                "last": self.validation_last,
+                "gzip": text.compressed_bits_per_byte("gzip", held_out),
+                "xz": text.compressed_bits_per_byte("xz", held_out),
+            },
+            "rounds_failed": sum(s.get("rounds_failed") or 0 for s in self.statuses.values() if s),
+            "replicas_identical": settled and not disagreements,
+            "seconds": round(seconds, 1),
+            "kills": self.chaos.counts if self.chaos else {"volunteer": 0, "coordinator": 0},
+        }
+
+    def sample(self):
+        done = self.swarm.volunteers[0].command("sample", "--prompt", PROMPT, "--length", SAMPLE_BYTES, check=False)
+        return done.stdout if done.returncode == 0 else f"(no sample: {done.stderr.strip()})"
+
+
+def print_summary(result, sample, out):
+    validation = result["validation_bits_per_byte"]
+    figure = {name: "-" if value is None else f"{value:.3f}" for name, value in validation.items()}
+    print(f"\nHeld-out text: {figure['first']} bits per byte at first, {figure['last']} at last "
+          f"(gzip -9: {figure['gzip']}, xz -9: {figure['xz']})", file=out)
+    print(f"{result['rounds']} rounds and {result['samples_accepted']} accepted samples in {result['seconds']} s; "
+          f"{result['ledger_samples']} samples in the ledger; {result['rounds_failed']} failed rounds", file=out)
+    print(f"Volunteers agree to the bit: {'yes' if result['replicas_identical'] else 'NO'}", file=out)
+    if any(result["kills"].values()):
+        print(f"Killed: {result['kills']['volunteer']} volunteers, {result['kills']['coordinator']} coordinator", file=out)
+    for name, credit in sorted(result["credit_by_volunteer"].items(), key=lambda item: -item[1]):
+        print(f"  {name:<14} {credit:12.3f} credit", file=out)
+    print("The model says:", file=out)
+    for line in sample.rstrip().splitlines():
+        print(f"  | {line}", file=out)
+
+
+def run_demo(options, folder, out):
+    swarm = Swarm(folder, options.volunteers)
+    try:
+        swarm.create("Starling demo", run_settings(options.minutes))
+        demo = Demo(swarm, options, out)
+        sample, result = demo.finish(demo.train())
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave half of them running
+        swarm.stop()
+    print_summary(result, sample, out)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n")
+    wrong = results.failures(result)
+    for failure in wrong:
+        print(f"demo: {failure}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def interrupt(_signal, _frame):
+    raise KeyboardInterrupt
+
+
+def main():
+    options = parse_arguments(sys.argv[1:])
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    folder = Path(tempfile.mkdtemp(prefix="starling-demo-"))
+    status = 1
+    try:
+        status = run_demo(options, folder, sys.stdout)
+    except KeyboardInterrupt:
+        print("\ninterrupted: every process of the demo has ended", file=sys.stderr)
+        status = 130
+    except (programs.ProgramError, text.TextMissing) as error:
+        print(f"demo: {error}", file=sys.stderr)
+    finally:
+        if options.keep or status == 1:
+            print(f"data and logs: {folder}", file=sys.stderr)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,247 @@
+"""The product's programs as the end-to-end tests and the demo see them: processes, command lines and files."""
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(os.environ.get("STARLING_BIN", ROOT / "build/release/bin"))
+COMMAND_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 10
+START_TIMEOUT_S = 30
+POLL_S = 0.05
+PR_SET_PDEATHSIG = 1
+
+
+class ProgramError(Exception):
+    """A program said no, or did not say what it must in time."""
+
+
+def wait_until(condition, what, timeout_s=START_TIMEOUT_S):
+    """The first true value of condition(), asked over and over until the time is up."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise ProgramError(f"{what}: not within {timeout_s} s")
+        time.sleep(POLL_S)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def run_command(program, *arguments, timeout_s=COMMAND_TIMEOUT_S, check=True):
+    """Runs one short command of the product to its end. With check, a failure is raised with what it printed."""
+    command = [str(BIN / program), *map(str, arguments)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False,
+                              stdin=subprocess.DEVNULL)
+    except FileNotFoundError:
+        raise ProgramError(f"{command[0]} does not exist: run ./dev build") from None
+    except subprocess.TimeoutExpired:
+        raise ProgramError(f"'{' '.join(command)}' did not end within {timeout_s} s") from None
+    if check and done.returncode != 0:
+        raise ProgramError(f"'{' '.join(command)}' failed ({done.returncode}): {(done.stderr or done.stdout).strip()}")
+    return done
+
+
+def session_members(session):
+    """The living processes of a session: a program started here leads one, and its children stay in it."""
+    members = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        if fields[0] not in "ZX" and int(fields[3]) == session:
+            members.append(int(entry.name))
+    return members
+
+
+def _die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Program:
+    """A long-running program in a session of its own, its output in a log file. It may be killed and started again."""
+
+    def __init__(self, name, command, log_path, environment=None):
+        self.name = name
+        self.command = [str(part) for part in command]
+        self.log_path = Path(log_path)
+        self.environment = {**os.environ, **(environment or {})}
+        self.process = None
+        self.sessions = []
+
+    def start(self):
+        try:
+            with open(self.log_path, "ab") as log:
+                self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                                start_new_session=True, env=self.environment,
+                                                preexec_fn=_die_with_parent)
+        except FileNotFoundError:
+            raise ProgramError(f"{self.command[0]} does not exist: run ./dev build") from None
+        self.sessions.append(self.process.pid)
+        return self
+
+    def running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self):
+        """SIGKILL for the program itself, not for its children: they have to notice by themselves."""
+        self.process.kill()
+        self.process.wait()
+
+    def leftovers(self):
+        """Processes of earlier starts of this program that still live."""
+        current = self.process.pid if self.running() else None
+        return [pid for session in self.sessions if session != current for pid in session_members(session)]
+
+    def ask_to_stop(self):
+        if self.running():
+            self.process.terminate()
+
+    def stop(self, timeout_s=STOP_TIMEOUT_S):
+        """SIGTERM, then SIGKILL for whatever is left after the time. Returns the exit status, None if it was killed."""
+        if self.process is None:
+            return None
+        self.ask_to_stop()
+        try:
+            status = self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            status = None
+        wait_until(self._nothing_left, f"{self.name} and its children end", STOP_TIMEOUT_S)
+        return status
+
+    def _nothing_left(self):
+        members = [pid for session in self.sessions for pid in session_members(session)]
+        for pid in members:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.process.poll()
+        return not members
+
+    def log_tail(self, lines=15):
+        if not self.log_path.exists():
+            return ""
+        return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-lines:])
+
+
+class Coordinator:
+    """A project on disk and the server that serves it."""
+
+    def __init__(self, folder, log_path):
+        self.folder = Path(folder)
+        self.address = f"127.0.0.1:{free_port()}"
+        self.url = f"https://{self.address}/"
+        self.server = Program("coordinator", [BIN / "starling-coordinator", "serve", self.folder], log_path)
+
+    def command(self, *arguments, **options):
+        return run_command("starling-coordinator", *arguments, **options)
+
+    def init(self, name):
+        """Makes the project. Returns its first join link."""
+        return last_line(self.command("init", self.folder, "--name", name, "--listen", self.address).stdout)
+
+    def new_invite(self, *options):
+        return last_line(self.command("invite", "new", self.folder, *options).stdout)
+
+    def create_run(self, manifest_path):
+        return last_line(self.command("run", "create", self.folder, manifest_path).stdout)
+
+    def start_run(self, run):
+        self.command("run", "start", self.folder, run)
+
+    def pause_run(self, run):
+        self.command("run", "pause", self.folder, run)
+
+    def run_status(self, run):
+        return json.loads(self.command("run", "status", self.folder, run, "--json").stdout)
+
+    def answers(self):
+        host, _, port = self.address.rpartition(":")
+        try:
+            with socket.create_connection((host, int(port)), timeout=1):
+                return True
+        except OSError:
+            return False
+
+    def serve(self):
+        self.server.start()
+
+        def ready():
+            if not self.server.running():
+                raise ProgramError(f"the coordinator ended at once:\n{self.server.log_tail()}")
+            return self.answers()
+
+        wait_until(ready, f"the coordinator listens on {self.address}")
+
+
+class Volunteer:
+    """One daemon with its data directory, and the command line that talks to it."""
+
+    def __init__(self, name, folder, log_path, environment=None):
+        self.name = name
+        self.folder = Path(folder)
+        self.daemon = Program(name, [BIN / "starlingd", "--data-dir", self.folder], log_path, environment)
+
+    def start(self):
+        self.daemon.start()
+
+        def ready():
+            if not self.daemon.running():
+                raise ProgramError(f"{self.name}'s daemon ended at once:\n{self.daemon.log_tail()}")
+            return self.status() is not None
+
+        wait_until(ready, f"{self.name}'s daemon answers")
+
+    def command(self, *arguments, **options):
+        return run_command("starling", "--data-dir", self.folder, *arguments, **options)
+
+    def join(self, link, **options):
+        return self.command("join", link, "--name", self.name, **options)
+
+    def status(self):
+        """What `starling status --json` says, or None while the daemon is away."""
+        done = self.command("status", "--json", check=False)
+        try:
+            return json.loads(done.stdout) if done.returncode == 0 else None
+        except json.JSONDecodeError:
+            raise ProgramError(f"{self.name}: status --json is not JSON: {done.stdout[:200]!r}") from None
+
+    def journal(self):
+        """The rounds this volunteer committed, as {round: entry}; a torn last line (it was killed) does not count."""
+        return read_journal(self.folder / "rounds.jsonl")
+
+
+def read_journal(path):
+    rounds = {}
+    if not path.exists():
+        return rounds
+    for line in path.read_text().splitlines(keepends=True):
+        if not line.endswith("\n"):
+            break
+        entry = json.loads(line)
+        rounds[entry["round"]] = entry
+    return rounds
+
+
+def last_line(text):
+    lines = text.strip().splitlines()
+    if not lines:
+        raise ProgramError("the command printed nothing")
+    return lines[-1].strip()

@@ -1,0 +1,44 @@
+"""What a swarm did, from two sides that know nothing of each other: the volunteers' journals and the ledger."""
+
+
+def compare_journals(journals):
+    """Merges the volunteers' journals, as {name: {round: entry}}, into (samples accepted, rounds, disagreements).
+
+    Every volunteer writes down each round it commits: the digest of its new state and whose samples went in. All who
+    were in a group must have written the same.
+    """
+    groups, disagreements = {}, []
+    for name, journal in sorted(journals.items()):
+        for entry in journal.values():
+            key = (entry["round"], entry["group_id"])
+            first = groups.setdefault(key, (name, entry))
+            for field in ("state_digest", "contributions"):
+                if first[1][field] != entry[field]:
+                    disagreements.append(f"round {entry['round']}: {first[0]} and {name} differ in {field}")
+    accepted = sum(sum(entry["contributions"].values()) for _, entry in groups.values())
+    rounds = len({number for number, _ in groups})
+    return accepted, rounds, disagreements
+
+
+def same_state(statuses):
+    """Whether all volunteers that are at the same round hold the same state, and all are at the same round."""
+    states = {(s.get("state_round"), s.get("state_digest")) for s in statuses if s.get("state_digest")}
+    return len(states) == 1
+
+
+def failures(result):
+    """What in a demo's result must not be, in words."""
+    found = []
+    if result["rounds"] == 0:
+        found.append("no round was completed")
+    if result["samples_accepted"] != result["ledger_samples"]:
+        found.append(f"volunteers' journals hold {result['samples_accepted']} accepted samples, "
+                     f"the ledger {result['ledger_samples']}")
+    if not result["replicas_identical"]:
+        found.append("volunteers disagree about the state or about a round")
+    validation = result["validation_bits_per_byte"]
+    if validation["first"] is None or validation["last"] is None:
+        found.append("the held-out text was never evaluated")
+    elif validation["last"] >= validation["first"]:
+        found.append(f"validation went from {validation['first']:.3f} to {validation['last']:.3f} bits per byte")
+    return found

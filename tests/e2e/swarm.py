@@ -1,0 +1,108 @@
+"""One project and its volunteers on this machine, from init to the last drained report."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import programs
+import results
+import text
+
+SETTLE_TIMEOUT_S = 30
+COMPUTING = ("training", "averaging")
+
+
+def threads_each(volunteers):
+    """Cores for each volunteer's trainer, so that all of them together fill this machine and no more."""
+    return max(1, (os.cpu_count() or 1) // volunteers)
+
+
+def write_run(folder, corpus, settings):
+    """Writes the operator's files of one run: texts and manifest.toml. Returns the manifest's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "train.txt").write_bytes(corpus.train)
+    (folder / "held_out.txt").write_bytes(corpus.held_out)
+    sections = {**settings, "data": {"train": "train.txt", "validation": "held_out.txt"}}
+    plain = {key: value for key, value in sections.items() if not isinstance(value, dict)}
+    lines = [f"{key} = {toml(value)}" for key, value in plain.items()]
+    for name, fields in sections.items():
+        if isinstance(fields, dict):
+            lines += ["", f"[{name}]"] + [f"{key} = {toml(value)}" for key, value in fields.items()]
+    path = folder / "manifest.toml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def toml(value):
+    return f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+class Swarm:
+    """Start it with create(), look at it with statuses(), end it with drain() and stop()."""
+
+    def __init__(self, folder, volunteers):
+        self.folder = Path(folder)
+        self.logs = self.folder / "logs"
+        self.logs.mkdir(parents=True, exist_ok=True)
+        self.coordinator = programs.Coordinator(self.folder / "coordinator", self.logs / "coordinator.log")
+        environment = {"STARLING_TRAINER_THREADS": str(threads_each(volunteers))}
+        self.volunteers = [self._volunteer(number, environment) for number in range(1, volunteers + 1)]
+        self.pollers = ThreadPoolExecutor(max_workers=8)
+        self.run = None
+
+    def _volunteer(self, number, environment):
+        name = f"volunteer-{number}"
+        return programs.Volunteer(name, self.folder / name, self.logs / f"{name}.log", environment)
+
+    def create(self, name, settings, corpus=None):
+        """Makes the project, its run and the volunteers' data directories, and starts everything."""
+        manifest = write_run(self.folder / "run", corpus or text.load_corpus(), settings)
+        self.coordinator.init(name)
+        self.run = settings["run_id"]
+        self.coordinator.create_run(manifest)
+        self.coordinator.start_run(self.run)
+        link = self.coordinator.new_invite("--uses", len(self.volunteers))
+        self.coordinator.serve()
+        for volunteer in self.volunteers:
+            volunteer.start()
+            volunteer.join(link)
+
+    def programs(self):
+        return [self.coordinator.server] + [volunteer.daemon for volunteer in self.volunteers]
+
+    def statuses(self):
+        """{volunteer's name: its status}; None for a daemon that is away."""
+        answers = self.pollers.map(lambda volunteer: volunteer.status(), self.volunteers)
+        return {volunteer.name: status for volunteer, status in zip(self.volunteers, answers)}
+
+    def journals(self):
+        return {volunteer.name: volunteer.journal() for volunteer in self.volunteers}
+
+    def died(self):
+        """Programs that ended although nobody asked them to."""
+        return [program for program in self.programs() if program.process is not None and not program.running()]
+
+    def drain(self):
+        """Pauses the run and waits until all volunteers hold the same state and the ledger holds what they accepted."""
+        self.coordinator.pause_run(self.run)
+
+        def settled():
+            statuses = list(self.statuses().values())
+            if any(s is None or s["phase"] in COMPUTING for s in statuses) or not results.same_state(statuses):
+                return False
+            accepted = results.compare_journals(self.journals())[0]
+            return accepted == self.coordinator.run_status(self.run)["ledger_samples"]
+
+        try:
+            programs.wait_until(settled, "the swarm settles", SETTLE_TIMEOUT_S)
+            return True
+        except programs.ProgramError:
+            return False
+
+    def stop(self):
+        """Ends every process; one that was not started, or has ended, is no trouble."""
+        self.pollers.shutdown(wait=True, cancel_futures=True)
+        for program in self.programs():
+            program.ask_to_stop()
+        for program in self.programs():
+            program.stop()
