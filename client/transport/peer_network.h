@@ -1,0 +1,120 @@
+// A volunteer's links to the other volunteers: mutual TLS 1.3, one thread, and on top of it the two things that
+// peers do with each other: average a vector (client/averaging) and hand over a state.
+//
+// Links are opened when a plan or a fetch needs them, keyed by PeerId, and kept between rounds. A link is up
+// when the other end's hello arrived. A peer that no plan named yet may say hello and wait a while: its plan may
+// simply be here first. Every address is checked against the policy before it is dialled.
+//
+// All methods may be called from any thread, including from the callbacks. Callbacks run on the net thread: they
+// must be short, and must not destroy the network. Methods that wait for the net thread say so; never call those
+// while holding a lock that a callback takes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/averaging/all_reduce.h"
+#include "client/transport/address_policy.h"
+#include "client/transport/state_digest.h"
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/crypto/tls.h"
+#include "shared/wire/group_info.h"
+
+namespace starling::transport {
+
+struct PeerNetworkOptions {
+  std::string listen_host = "::";  // IP literal ("::" takes IPv4 too); empty: dials, but cannot be dialled
+  int listen_port = 0;             // 0: any free one
+  PeerId self;
+  RunId run_id;
+  AddressPolicy addresses;
+  std::size_t links_max = 1024;
+  std::size_t donations_max = 4;  // peers that may download a state from here at once; others wait their turn
+};
+
+// The state of `round` with that digest, or null when it is not (or no longer) held.
+using StateSource = std::function<std::shared_ptr<const StateSnapshot>(RoundIndex round, const Digest& digest)>;
+
+struct AverageRequest {
+  wire::GroupInfo group;
+  averaging::Rank self = 0;
+  SampleCount weight = 0;
+  // As in AllReduce. Both must stay valid, and input unchanged, until the next average() or abandon() has returned:
+  // the settled round goes on answering slower members.
+  std::span<const float> input;
+  std::span<float> output;
+  // Links are opened at once; the round begins here (the caller has added group.start_in_ms to the plan's arrival).
+  TimePoint start{};
+  averaging::AllReduceOptions engine;
+  std::function<void(const averaging::AveragingOutcome&)> done;  // once, unless abandoned before
+};
+
+struct StateProgress {
+  std::size_t chunks_held = 0;
+  std::size_t chunks_total = 0;
+  std::int64_t bytes_received = 0;
+  std::size_t donors_in_use = 0;
+};
+
+struct StateFetch {
+  std::vector<wire::Endpoint> donors;
+  RoundIndex round = 0;
+  Digest state_digest;
+  // Exactly the state's length. Only verified chunks are written. Valid until done ran or cancel_fetch() returned.
+  std::span<float> out;
+  std::function<void(const StateProgress&)> progress;  // a few times a second at most; may be empty
+  std::function<void(const Status&)> done;             // once, unless cancelled before
+};
+
+struct NetworkStats {
+  // Measured passively over recent rounds and transfers; 0: nothing to measure yet.
+  double upload_bytes_per_s = 0;
+  double download_bytes_per_s = 0;
+  // Totals of payload and headers since creation, without TLS overhead.
+  std::int64_t round_bytes_sent = 0;
+  std::int64_t round_bytes_received = 0;
+  std::int64_t state_bytes_sent = 0;
+  std::int64_t state_bytes_received = 0;
+  std::size_t links_up = 0;
+  std::size_t links_refused = 0;  // inbound or outbound, that never came up: wrong certificate, garbage, silence
+};
+
+class PeerNetwork {
+ public:
+  // `tls` is a TlsContext::peer. Certificate dates are judged by clock.wall_now(), which therefore should follow the
+  // coordinator's time. `clock` outlives the network; `state_source` is called on the net thread. Ignores SIGPIPE
+  // for the process.
+  static Result<std::unique_ptr<PeerNetwork>> create(PeerNetworkOptions options, crypto::TlsContext tls,
+                                                     const Clock& clock, StateSource state_source);
+  ~PeerNetwork();  // cuts all links and waits for the net thread; no callback runs afterwards
+
+  // Where this peer listens; 0 when it does not.
+  [[nodiscard]] int port() const;
+
+  // Replaces the round before, settled or not. invalid_argument when the plan or the spans do not fit.
+  // Waits for the net thread.
+  Status average(AverageRequest request);
+  // Forgets the round. Waits for the net thread; afterwards input and output are the caller's again.
+  void abandon();
+
+  // failed_precondition while another fetch is running. Waits for the net thread.
+  Status fetch_state(StateFetch fetch);
+  void cancel_fetch();  // Waits for the net thread.
+
+  // For links from now on; those that are up stay until they are a day old.
+  void renew_certificate(crypto::TlsContext tls);
+
+  [[nodiscard]] NetworkStats stats() const;
+
+ private:
+  class Impl;
+  explicit PeerNetwork(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace starling::transport
