@@ -14,13 +14,13 @@ namespace starling::session {
 
 struct BatchReport {
   SampleCount samples = 0;
-  double loss_sum = 0;    // nats per predicted token, summed over samples
-  double seconds = 0;     // compute time
+  double loss_sum = 0;  // nats per predicted token, summed over samples
+  double seconds = 0;   // compute time
 };
 
 struct Evaluation {
   double bits_per_byte = 0;
-  std::int64_t bytes = 0;   // held-out bytes that were predicted
+  std::int64_t bytes = 0;  // held-out bytes that were predicted
 };
 
 // Everything a replica must agree on, as one flat vector: [parameters | optimizer vector 1 | 2 | …],
@@ -28,9 +28,7 @@ struct Evaluation {
 struct StateLayout {
   std::size_t parameter_count = 0;
   int optimizer_vectors = 0;  // AdamW: 2 (first and second moment)
-  [[nodiscard]] std::size_t size() const {
-    return parameter_count * static_cast<std::size_t>(1 + optimizer_vectors);
-  }
+  [[nodiscard]] std::size_t size() const { return parameter_count * static_cast<std::size_t>(1 + optimizer_vectors); }
 };
 
 class Trainer {

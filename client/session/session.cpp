@@ -1,0 +1,365 @@
+#include "client/session/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "shared/base/log.h"
+#include "shared/swarm/successor.h"
+
+namespace starling::session {
+namespace {
+
+constexpr std::size_t kReportsKeptMax = 4096;            // rounds without a coordinator before old reports are dropped
+constexpr std::size_t kReportMembersPerHeartbeat = 256;  // keeps a heartbeat within wire::kJsonBytesMax
+constexpr Duration kPauseWaitsFor = std::chrono::seconds(5);  // a meeting sooner than this is still attended
+constexpr Duration kComputeRetryFirst = std::chrono::milliseconds(250);
+constexpr Duration kComputeRetryMax = std::chrono::seconds(30);
+
+Duration doubled(Duration first, int failures, Duration max) {
+  return std::min(max, first * (1 << std::min(failures - 1, 10)));
+}
+
+}  // namespace
+
+Session::Session(SessionOptions options, InitialState initial, Mediator& mediator)
+    : options_(std::move(options)),
+      mediator_(mediator),
+      link_(options_.seed),
+      state_round_(initial.round),
+      state_digest_(initial.digest),
+      unsynced_reason_("waiting for the coordinator's first answer"),
+      reports_(initial.unacknowledged.begin(), initial.unacknowledged.end()) {}
+
+void Session::start(TimePoint now) {
+  last_checkpoint_ = now;
+  progress_.begin_round(now);
+  link_.hurry(now);
+  advance(now);
+}
+
+void Session::on_timer(TimePoint now) { advance(now); }
+
+TimePoint Session::next_deadline(TimePoint now) const {
+  TimePoint deadline = link_.next_call();
+  if (computing_ != Computing::nothing || averaging_ || fetching_) return deadline;
+  const auto consider = [&](TimePoint moment) {
+    if (moment > now) deadline = std::min(deadline, moment);
+  };
+  if (meeting_.has_value()) consider(meeting_->start);
+  consider(compute_not_before_);
+  consider(fetch_not_before_);
+  return deadline;
+}
+
+void Session::advance(TimePoint now) {
+  if (link_.due(now)) send_heartbeat(now);
+  if (computing_ != Computing::nothing || averaging_) return;
+  if (outcome_.has_value()) {
+    if (waits_for_verdict(now) || now < compute_not_before_) return;
+    computing_ = Computing::step;
+    mediator_.start_step(state_round_);
+    return;
+  }
+  fetch_if_possible(now);
+  if (!fetching_) compute_next(now);
+}
+
+// Most of the group is gone and nobody can say which part of it goes on: step only when the coordinator is there.
+bool Session::waits_for_verdict(TimePoint now) const {
+  return outcome_->verdict == averaging::AveragingOutcome::Verdict::minority && link_.away(now);
+}
+
+void Session::fetch_if_possible(TimePoint now) {
+  if (synced_ || fetching_ || paused_ || donors_.empty() || now < fetch_not_before_) return;
+  fetching_ = true;
+  mediator_.fetch_state(donors_, fetch_round_, fetch_digest_);
+}
+
+bool Session::may_train() const {
+  return !paused_ && last_reply_.has_value() && last_reply_->run_state == wire::RunState::running;
+}
+
+void Session::compute_next(TimePoint now) {
+  if (!synced_) return;
+  if (!meeting_.has_value()) plan_without_coordinator(now);
+  if (meeting_is_due(now)) {
+    begin_averaging(now);
+    return;
+  }
+  if (now < compute_not_before_) return;
+  if (evaluate_due_ && !paused_) {
+    computing_ = Computing::evaluation;
+    mediator_.start_evaluation();
+    return;
+  }
+  if (!may_train()) return;
+  computing_ = Computing::batch;
+  discard_batch_ = false;
+  mediator_.start_batch(progress_.next_range(state_round_, last_reply_->lane, options_.micro_batch_size),
+                        progress_.samples() == 0);
+}
+
+bool Session::meeting_is_due(TimePoint now) const {
+  if (!meeting_.has_value()) return false;
+  // Another batch that would end later than half a batch past the start keeps the others waiting.
+  const double patience = may_train() ? 0.5 * progress_.batch_seconds() : 0.0;
+  return now + from_seconds(patience) >= meeting_->start;
+}
+
+void Session::plan_without_coordinator(TimePoint now) {
+  if (!link_.away(now) || !may_train()) return;
+  if (!last_group_.has_value() || last_group_->round + 1 != state_round_) return;
+  const wire::GroupInfo group = swarm::plan_successor(*last_group_, last_contributed_);
+  for (averaging::Rank rank = 0; rank < group.members.size(); ++rank) {
+    if (group.members[rank].endpoint.peer != options_.self) continue;
+    // The swarm's pace has not changed just because nobody counts: meet one round's time after the last.
+    meeting_ = Meeting{group, rank, progress_.began() + progress_.last_round()};
+    return;
+  }
+}
+
+void Session::begin_averaging(TimePoint now) {
+  averaging_ = true;
+  mediator_.start_averaging(meeting_->group, meeting_->self, progress_.samples());
+  link_.hurry(now);
+}
+
+void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
+  VERIFY(computing_ == Computing::batch);
+  computing_ = Computing::nothing;
+  if (!result.ok()) {
+    // A gradient that is not finite will not be finite the second time; anything else is worth a retry.
+    if (result.error().code == ErrorCode::corrupt) progress_.skip(options_.micro_batch_size);
+    on_compute_failed(now, result.error());
+  } else {
+    compute_failures_ = 0;
+    if (!discard_batch_) {
+      progress_.on_batch(*result);
+      samples_total_ += result->samples;
+    }
+  }
+  advance(now);
+}
+
+void Session::on_compute_failed(TimePoint now, const Error& error) {
+  ++compute_failures_;
+  compute_failure_ = error.message;
+  compute_not_before_ = now + doubled(kComputeRetryFirst, compute_failures_, kComputeRetryMax);
+  log_warning("trainer: {}", error.message);
+}
+
+void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outcome) {
+  VERIFY(averaging_);
+  averaging_ = false;
+  using Verdict = averaging::AveragingOutcome::Verdict;
+  if (outcome.verdict == Verdict::expelled || outcome.verdict == Verdict::diverged) {
+    ++rounds_failed_;
+    lose_sync(now, outcome.verdict == Verdict::expelled ? "the group went on without this computer"
+                                                        : "the averaged result differed from the group's");
+  } else if (outcome.weight_total == 0) {
+    meeting_.reset();  // nobody had anything: the round goes on
+  } else {
+    outcome_ = outcome;
+  }
+  advance(now);
+}
+
+void Session::on_step_done(TimePoint now, const Result<Digest>& new_state) {
+  VERIFY(computing_ == Computing::step);
+  computing_ = Computing::nothing;
+  if (new_state.ok()) {
+    compute_failures_ = 0;
+    finish_round(now, *new_state);
+  } else {
+    on_compute_failed(now, new_state.error());
+  }
+  advance(now);
+}
+
+wire::RoundReport Session::make_report(const Digest& new_state) const {
+  wire::RoundReport report;
+  report.round = state_round_;
+  report.group = meeting_->group.id;
+  report.autonomous = meeting_->group.autonomous;
+  for (std::size_t rank = 0; rank < meeting_->group.members.size(); ++rank) {
+    const PeerId& peer = meeting_->group.members[rank].endpoint.peer;
+    report.members.push_back(peer);
+    if (outcome_->samples[rank] > 0) report.contributions.push_back({peer, outcome_->samples[rank]});
+  }
+  report.result_digest = outcome_->result_digest;
+  report.state_digest = new_state;
+  report.loss = progress_.loss();
+  report.averaging_ms = to_ms(outcome_->elapsed);
+  report.bytes_sent = outcome_->bytes_sent;
+  report.bytes_received = outcome_->bytes_received;
+  return report;
+}
+
+void Session::finish_round(TimePoint now, const Digest& new_state) {
+  wire::RoundReport report = make_report(new_state);
+  mediator_.record_round(report, now - progress_.began());
+  reports_.push_back(std::move(report));
+  if (reports_.size() > kReportsKeptMax) reports_.pop_front();
+  last_group_ = meeting_->group;
+  last_contributed_ = outcome_->samples;
+  if (progress_.samples() > 0) last_loss_ = progress_.loss();
+  ++rounds_done_;
+  ++state_round_;
+  state_digest_ = new_state;
+  outcome_.reset();
+  begin_round(now);
+  if (now - last_checkpoint_ >= options_.checkpoint_interval) {
+    last_checkpoint_ = now;
+    mediator_.save_checkpoint(state_round_, state_digest_);
+  }
+  link_.hurry(now);
+}
+
+void Session::begin_round(TimePoint now) {
+  meeting_.reset();
+  progress_.begin_round(now);
+}
+
+void Session::lose_sync(TimePoint now, std::string reason) {
+  if (synced_) log_info("round {}: {}; loading the swarm's state", state_round_, reason);
+  synced_ = false;
+  unsynced_reason_ = std::move(reason);
+  discard_batch_ = true;
+  outcome_.reset();
+  begin_round(now);
+  link_.hurry(now);
+}
+
+void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
+  VERIFY(computing_ == Computing::evaluation);
+  computing_ = Computing::nothing;
+  evaluate_due_ = false;
+  if (result.ok()) {
+    compute_failures_ = 0;
+    evaluation_ = *result;
+    evaluation_report_ = wire::EvaluationReport{state_round_, result->bits_per_byte, result->bytes};
+    link_.hurry(now);
+  } else {
+    on_compute_failed(now, result.error());
+  }
+  advance(now);
+}
+
+void Session::on_state_fetched(TimePoint now, const Status& status) {
+  VERIFY(fetching_);
+  fetching_ = false;
+  donors_.clear();
+  if (status.ok()) {
+    fetch_failures_ = 0;
+    state_round_ = fetch_round_;
+    state_digest_ = fetch_digest_;
+    synced_ = true;  // until the next answer says otherwise
+    begin_round(now);
+  } else {
+    ++fetch_failures_;
+    fetch_not_before_ = now + doubled(kComputeRetryFirst, fetch_failures_, kComputeRetryMax);
+    unsynced_reason_ = status.error().message;
+    log_warning("download of the swarm's state: {}", status.error().message);
+  }
+  link_.hurry(now);
+  advance(now);
+}
+
+void Session::send_heartbeat(TimePoint now) {
+  wire::Heartbeat heartbeat;
+  heartbeat.run_id = options_.run_id;
+  heartbeat.phase = member_phase();
+  heartbeat.state_round = state_round_;
+  heartbeat.state_digest = state_digest_;
+  heartbeat.samples_this_round = progress_.samples();
+  heartbeat.samples_per_s = progress_.samples_per_s();
+  heartbeat.batch_seconds = progress_.batch_seconds();
+  heartbeat.listen_port = options_.listen_port;
+  heartbeat.upload_bytes_per_s = upload_bytes_per_s_;
+  heartbeat.download_bytes_per_s = download_bytes_per_s_;
+  std::size_t members = 0;
+  for (const wire::RoundReport& report : reports_) {
+    members += report.members.size();
+    const bool full = heartbeat.reports.size() == wire::kReportsPerHeartbeatMax || members > kReportMembersPerHeartbeat;
+    if (full && !heartbeat.reports.empty()) break;
+    heartbeat.reports.push_back(report);
+  }
+  heartbeat.evaluation = evaluation_report_;
+  evaluation_told_ = evaluation_report_.has_value();
+  told_state_round_ = state_round_;
+  told_state_digest_ = state_digest_;
+  link_.on_sent(now);
+  mediator_.send_heartbeat(heartbeat);
+}
+
+void Session::on_heartbeat_failed(TimePoint now, const Error& error) {
+  if (!link_.away(now)) log_debug("heartbeat: {}", error.message);
+  link_.on_failed(now);
+  advance(now);
+}
+
+void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& reply) {
+  link_.on_reply(now, from_ms(reply.next_heartbeat_ms));
+  last_reply_ = reply;
+  while (!reports_.empty() && reports_.front().round < reply.acknowledged_rounds) reports_.pop_front();
+  mediator_.forget_reports(reply.acknowledged_rounds);
+  if (evaluation_told_) evaluation_report_.reset();
+  take_sync_verdict(now, reply);
+  if (reply.group.has_value()) take_group(now, *reply.group);
+  if (reply.evaluate && synced_ && !evaluation_report_.has_value()) evaluate_due_ = true;
+  advance(now);
+}
+
+void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply) {
+  const bool own_round_open =
+      averaging_ || computing_ == Computing::step || (outcome_.has_value() && !waits_for_verdict(now));
+  if (own_round_open || fetching_ || reply.state_digest.is_zero()) return;  // judged when it is over
+  const bool same_state = reply.state_digest == state_digest_;
+  if (reply.round < state_round_) {
+    // Behind our reports, which are on their way; unless there are none, and it has heard of our state.
+    if (!reports_.empty() || told_state_round_ != state_round_ || told_state_digest_ != state_digest_) return;
+  } else if (same_state) {
+    state_round_ = reply.round;  // the swarm may have numbered this very state anew after a loss
+    synced_ = true;
+    donors_.clear();
+    return;
+  }
+  if (synced_) lose_sync(now, "this replica is not at the swarm's state");
+  if (outcome_.has_value()) outcome_.reset();
+  donors_ = reply.donors;
+  fetch_round_ = reply.round;
+  fetch_digest_ = reply.state_digest;
+  unsynced_reason_ = donors_.empty() ? "waiting for a member that can hand over the model" : unsynced_reason_;
+}
+
+void Session::take_group(TimePoint now, const wire::GroupInfo& group) {
+  if (averaging_ || outcome_.has_value() || !synced_ || group.round != state_round_) return;
+  if (group.run_id != options_.run_id) return;
+  if (const Status sound = wire::check_group(group); !sound.ok()) {
+    log_warning("the coordinator's plan is refused: {}", sound.error().message);
+    return;
+  }
+  for (averaging::Rank rank = 0; rank < group.members.size(); ++rank) {
+    if (group.members[rank].endpoint.peer != options_.self) continue;
+    const TimePoint start = now + from_ms(group.start_in_ms);
+    if (paused_ && start > now + kPauseWaitsFor) return;
+    meeting_ = Meeting{group, rank, start};
+    return;
+  }
+}
+
+void Session::set_link_speeds(double upload_bytes_per_s, double download_bytes_per_s) {
+  upload_bytes_per_s_ = upload_bytes_per_s;
+  download_bytes_per_s_ = download_bytes_per_s;
+}
+
+void Session::set_paused(TimePoint now, bool paused, std::string reason) {
+  paused_reason_ = std::move(reason);
+  if (paused_ == paused) return;
+  paused_ = paused;
+  if (paused && meeting_.has_value() && !averaging_ && meeting_->start > now + kPauseWaitsFor) meeting_.reset();
+  link_.hurry(now);
+  advance(now);
+}
+
+}  // namespace starling::session

@@ -1,0 +1,191 @@
+// One volunteer in one run: the state machine that turns heartbeats, batches and averages into training.
+//
+//   joining -> (downloading) -> training -> averaging -> stepping -> training -> …
+//
+// It decides; the Mediator does. Every Mediator call starts something and returns at once; its end comes back
+// as one of the on_* events, on the same (control) thread. The daemon's Mediator is processes, sockets and
+// files; the simulator's is virtual time. `now` is an argument everywhere.
+//
+// One computation (batch, step or evaluation) runs at a time. A replica counts as *synced* while nothing says
+// otherwise: its state digest is the one the coordinator names for the round, or it has just stepped together
+// with its group. A replica that is not synced trains nothing and fetches the state from donors.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/averaging/all_reduce.h"
+#include "client/session/coordinator_link.h"
+#include "client/session/round_progress.h"
+#include "client/session/trainer.h"
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/wire/messages.h"
+
+namespace starling::session {
+
+enum class Phase : std::uint8_t { joining, waiting, downloading, training, averaging, stepping, evaluating, paused };
+std::string_view to_string(Phase phase);
+
+// What the volunteer sees: one phase and, unless it trains, one reason and what ends it.
+struct Activity {
+  Phase phase = Phase::joining;
+  std::string reason;
+  std::string ends_when;
+};
+
+struct SessionOptions {
+  RunId run_id;
+  PeerId self;
+  SampleCount micro_batch_size = 8;
+  int listen_port = 0;  // of the peer transport; 0: cannot be dialled
+  std::uint64_t seed = 1;
+  Duration checkpoint_interval = std::chrono::seconds(20);
+};
+
+// Where the replica stands when the session starts: round 0 (Trainer::initialize) or a checkpoint.
+struct InitialState {
+  RoundIndex round = 0;
+  Digest digest;
+  std::vector<wire::RoundReport> unacknowledged;  // kept on disk by an earlier session, oldest first
+};
+
+class Session {
+ public:
+  class Mediator {
+   public:
+    virtual ~Mediator() = default;
+    virtual void send_heartbeat(const wire::Heartbeat& heartbeat) = 0;
+    // Adds to the round's gradient; `first` starts it from zero.
+    virtual void start_batch(const wire::SampleRange& samples, bool first) = 0;
+    // Averages the round's gradient (`weight` samples; 0: none was computed) with the group.
+    virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) = 0;
+    // Steps on the averaged gradient, then computes the new state's digest.
+    virtual void start_step(RoundIndex round) = 0;
+    virtual void start_evaluation() = 0;
+    virtual void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) = 0;
+    // Durable when it returns: the round's report survives a crash until `forget_reports` passes it.
+    virtual void record_round(const wire::RoundReport& report, Duration round_duration) = 0;
+    virtual void forget_reports(RoundIndex below) = 0;
+    virtual void save_checkpoint(RoundIndex round, const Digest& digest) = 0;
+  };
+
+  // `mediator` outlives the session.
+  Session(SessionOptions options, InitialState initial, Mediator& mediator);
+
+  void start(TimePoint now);
+  void on_timer(TimePoint now);
+  // The next moment after `now` at which on_timer has something to do; kNever when only an event can change that.
+  [[nodiscard]] TimePoint next_deadline(TimePoint now) const;
+
+  void on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& reply);
+  void on_heartbeat_failed(TimePoint now, const Error& error);
+  void on_batch_done(TimePoint now, const Result<BatchReport>& result);
+  void on_averaged(TimePoint now, const averaging::AveragingOutcome& outcome);
+  void on_step_done(TimePoint now, const Result<Digest>& new_state);
+  void on_evaluated(TimePoint now, const Result<Evaluation>& result);
+  void on_state_fetched(TimePoint now, const Status& status);
+  // Links' speeds as measured in finished rounds; ride on the next heartbeat.
+  void set_link_speeds(double upload_bytes_per_s, double download_bytes_per_s);
+  // The volunteer's wish (or a rule's): a round under way is finished first, then nothing is computed.
+  void set_paused(TimePoint now, bool paused, std::string reason);
+
+  // A copy of what it knows, for status displays.
+  struct View {
+    Activity activity;
+    RoundIndex state_round = 0;
+    Digest state_digest;
+    bool synced = false;
+    SampleCount samples_this_round = 0;
+    SampleCount samples_total = 0;  // computed by this session
+    std::int64_t rounds_done = 0;
+    std::int64_t rounds_failed = 0;  // expelled or diverged: a round's work was lost
+    double samples_per_s = 0;
+    double loss = 0;  // of the last finished round, nats
+    std::optional<Evaluation> evaluation;
+    std::size_t reports_waiting = 0;
+    bool coordinator_away = false;
+    std::optional<wire::HeartbeatReply> last_reply;
+  };
+  [[nodiscard]] View view(TimePoint now) const;
+
+ private:
+  enum class Computing : std::uint8_t { nothing, batch, step, evaluation };
+  struct Meeting {  // the averaging this member is due at
+    wire::GroupInfo group;
+    averaging::Rank self = 0;
+    TimePoint start{};
+  };
+
+  void advance(TimePoint now);
+  void compute_next(TimePoint now);
+  void on_compute_failed(TimePoint now, const Error& error);
+  void fetch_if_possible(TimePoint now);
+  void send_heartbeat(TimePoint now);
+  void take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply);
+  void take_group(TimePoint now, const wire::GroupInfo& group);
+  void plan_without_coordinator(TimePoint now);
+  void begin_averaging(TimePoint now);
+  void finish_round(TimePoint now, const Digest& new_state);
+  void lose_sync(TimePoint now, std::string reason);
+  void begin_round(TimePoint now);
+  [[nodiscard]] bool may_train() const;
+  [[nodiscard]] bool waits_for_verdict(TimePoint now) const;
+  [[nodiscard]] bool meeting_is_due(TimePoint now) const;
+  [[nodiscard]] wire::MemberPhase member_phase() const;
+  [[nodiscard]] Activity activity(TimePoint now) const;
+  [[nodiscard]] wire::RoundReport make_report(const Digest& new_state) const;
+
+  SessionOptions options_;
+  Mediator& mediator_;
+  CoordinatorLink link_;
+  RoundProgress progress_;
+
+  RoundIndex state_round_ = 0;
+  Digest state_digest_;
+  bool synced_ = false;
+  std::string unsynced_reason_;
+  RoundIndex told_state_round_ = 0;  // the state the heartbeat under way speaks of
+  Digest told_state_digest_;
+
+  Computing computing_ = Computing::nothing;
+  bool averaging_ = false;
+  bool fetching_ = false;
+  bool discard_batch_ = false;          // the batch under way belongs to a state that is gone
+  std::vector<wire::Endpoint> donors_;  // of (fetch_round_, fetch_digest_), from the newest reply
+  RoundIndex fetch_round_ = 0;
+  Digest fetch_digest_;
+  int fetch_failures_ = 0;
+  TimePoint fetch_not_before_{};
+  bool paused_ = false;
+  std::string paused_reason_;
+
+  std::optional<Meeting> meeting_;
+  std::optional<averaging::AveragingOutcome> outcome_;  // averaged, not stepped yet
+  std::optional<wire::GroupInfo> last_group_;           // of the round before, and who was averaged in
+  std::vector<SampleCount> last_contributed_;
+  int compute_failures_ = 0;     // in a row
+  std::string compute_failure_;  // what the last one said
+  TimePoint compute_not_before_{};
+
+  std::deque<wire::RoundReport> reports_;  // not acknowledged, oldest first
+  std::optional<wire::HeartbeatReply> last_reply_;
+  std::optional<wire::EvaluationReport> evaluation_report_;
+  bool evaluation_told_ = false;  // rides on the heartbeat under way
+  std::optional<Evaluation> evaluation_;
+  bool evaluate_due_ = false;
+  TimePoint last_checkpoint_{};
+  double upload_bytes_per_s_ = 0;
+  double download_bytes_per_s_ = 0;
+  SampleCount samples_total_ = 0;
+  std::int64_t rounds_done_ = 0;
+  std::int64_t rounds_failed_ = 0;
+  double last_loss_ = 0;
+};
+
+}  // namespace starling::session

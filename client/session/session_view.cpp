@@ -1,0 +1,86 @@
+// What a session shows: its phase on the wire, and to the volunteer one phase with one reason.
+#include "client/session/session.h"
+
+namespace starling::session {
+
+std::string_view to_string(Phase phase) {
+  switch (phase) {
+    case Phase::joining:
+      return "joining";
+    case Phase::waiting:
+      return "waiting";
+    case Phase::downloading:
+      return "downloading";
+    case Phase::training:
+      return "training";
+    case Phase::averaging:
+      return "averaging";
+    case Phase::stepping:
+      return "stepping";
+    case Phase::evaluating:
+      return "evaluating";
+    case Phase::paused:
+      return "paused";
+  }
+  return "unknown";
+}
+
+wire::MemberPhase Session::member_phase() const {
+  if (averaging_ || outcome_.has_value()) return wire::MemberPhase::averaging;
+  if (paused_) return wire::MemberPhase::paused;
+  if (fetching_) return wire::MemberPhase::downloading;
+  return synced_ ? wire::MemberPhase::training : wire::MemberPhase::joining;
+}
+
+Activity Session::activity(TimePoint now) const {
+  if (averaging_) {
+    return {Phase::averaging, paused_ ? "finishing this round" : "averaging with the group",
+            "the group's average is in"};
+  }
+  if (outcome_.has_value() && waits_for_verdict(now)) {
+    return {Phase::waiting, "most of the group vanished and the coordinator cannot be reached",
+            "the coordinator answers"};
+  }
+  if (computing_ == Computing::step)
+    return {Phase::stepping, "applying the averaged gradient", "the optimizer step is done"};
+  if (computing_ == Computing::evaluation) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};
+  if (compute_failures_ > 0 && now < compute_not_before_) {
+    return {Phase::waiting, "the trainer failed: " + compute_failure_, "the next try, in a moment"};
+  }
+  if (paused_) return {Phase::paused, paused_reason_, "you resume"};
+  if (!last_reply_.has_value()) return {Phase::joining, unsynced_reason_, "the coordinator answers"};
+  if (fetching_) return {Phase::downloading, "downloading the model from other volunteers", "the download is complete"};
+  switch (last_reply_->run_state) {
+    case wire::RunState::created:
+      return {Phase::waiting, "the run has not been started", "the operator starts it"};
+    case wire::RunState::paused:
+      return {Phase::waiting, "the operator paused the run", "the operator starts it again"};
+    case wire::RunState::complete:
+      return {Phase::waiting, "the run is complete", "there is a new run"};
+    case wire::RunState::running:
+      break;
+  }
+  if (!synced_) return {Phase::waiting, unsynced_reason_, "the coordinator names a donor"};
+  return {Phase::training, "", ""};
+}
+
+Session::View Session::view(TimePoint now) const {
+  View view;
+  view.activity = activity(now);
+  view.state_round = state_round_;
+  view.state_digest = state_digest_;
+  view.synced = synced_;
+  view.samples_this_round = progress_.samples();
+  view.samples_total = samples_total_;
+  view.rounds_done = rounds_done_;
+  view.rounds_failed = rounds_failed_;
+  view.samples_per_s = progress_.samples_per_s();
+  view.loss = last_loss_;
+  view.evaluation = evaluation_;
+  view.reports_waiting = reports_.size();
+  view.coordinator_away = link_.away(now);
+  view.last_reply = last_reply_;
+  return view;
+}
+
+}  // namespace starling::session
