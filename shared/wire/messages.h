@@ -5,8 +5,8 @@
 //   POST /v1/heartbeat     Heartbeat -> HeartbeatReply    (client certificate required)
 //   GET  /v1/run           the signed manifest envelope of the run
 //   GET  /v1/artefacts/H   the bytes whose SHA-256 is H
-// A refusal is an HTTP status with an ErrorReply. Unknown fields are ignored, missing ones are errors,
-// so that either side may be one version older. Every list and string is bounded by a constant below.
+// A refusal is an HTTP status with an ErrorReply ({"code","error"}). Unknown fields are ignored, missing ones are
+// errors, so that either side may be one version older. Every list and string is bounded by a constant below.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@
 namespace starling::wire {
 
 constexpr int kProtocolVersion = 1;
-constexpr std::size_t kJsonBytesMax = 64 * 1024;     // any request body
+constexpr std::size_t kJsonBytesMax = 128 * 1024;    // any request body: a report of 500 members fits
 constexpr std::size_t kReplyBytesMax = 1024 * 1024;  // any reply body: a plan of kGroupMembersMax members fits
 constexpr std::size_t kNameBytesMax = 40;            // display and project names
 constexpr std::size_t kReportsPerHeartbeatMax = 16;
@@ -134,6 +134,8 @@ std::string encode(const JoinRequest& message);
 std::string encode(const JoinReply& message);
 std::string encode(const RenewRequest& message);
 std::string encode(const RenewReply& message);
+// Writes as many reports, oldest first, as kReportsPerHeartbeatMax and kJsonBytesMax allow; the others go
+// with a later heartbeat, since what is not acknowledged is sent again.
 std::string encode(const Heartbeat& message);
 std::string encode(const HeartbeatReply& message);
 

@@ -1,0 +1,274 @@
+#include "shared/wire/messages.h"
+
+#include <array>
+
+#include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
+
+namespace starling::wire {
+namespace {
+
+constexpr std::int64_t kCountMax = std::int64_t{1} << 48;  // rounds, samples, bytes, milliseconds
+constexpr std::int64_t kLaneMax = 1 << 20;
+constexpr double kRateMax = 1e15;
+constexpr std::size_t kHostBytesMax = 64;  // an IP literal, maybe with a scope
+constexpr std::size_t kMessageBytesMax = 2048;
+
+constexpr std::array<std::string_view, 6> kPhases = {"joining",   "downloading", "training",
+                                                     "averaging", "paused",      "leaving"};
+constexpr std::array<std::string_view, 4> kStates = {"created", "running", "paused", "complete"};
+
+template <typename Enum, std::size_t N>
+void read_enum(JsonReader& reader, std::string_view name, const std::array<std::string_view, N>& words, Enum& out) {
+  std::string word;
+  reader.text(name, word, 32);
+  if (!reader.status().ok()) return;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (words[i] == word) {
+      out = static_cast<Enum>(i);
+      return;
+    }
+  }
+  reader.refuse(name, "is no known word");
+}
+
+void read_endpoint(JsonReader& reader, Endpoint& endpoint) {
+  read_id(reader, "peer", endpoint.peer);
+  reader.text("host", endpoint.host, kHostBytesMax);
+  read_int(reader, "port", endpoint.port, 0, 65535);
+}
+
+void write_endpoint(JsonWriter& writer, const Endpoint& endpoint) {
+  writer.text("peer", endpoint.peer.hex());
+  writer.text("host", endpoint.host);
+  writer.integer("port", endpoint.port);
+}
+
+void read_group(JsonReader& reader, GroupInfo& group) {
+  read_id(reader, "id", group.id);
+  reader.text("run_id", group.run_id, kNameBytesMax);
+  reader.integer("round", group.round, 0, kCountMax);
+  reader.boolean("autonomous", group.autonomous);
+  reader.integer("vector_floats", group.vector_floats, 0, kVectorFloatsMax);
+  reader.integer("segment_floats", group.segment_floats, 1, kSegmentFloatsMax);
+  reader.text("codec", group.codec, 32);
+  reader.integer("start_in_ms", group.start_in_ms, -kCountMax, kCountMax);
+  reader.integer("begin_within_ms", group.begin_within_ms, 0, kCountMax);
+  reader.list("members", kGroupMembersMax, [&](JsonReader& item) {
+    GroupMember& member = group.members.emplace_back();
+    read_endpoint(item, member.endpoint);
+    item.integer("part_floats", member.part_floats, 0, kVectorFloatsMax);
+  });
+}
+
+void write_group(JsonWriter& writer, const GroupInfo& group) {
+  writer.open("group", '{');
+  writer.text("id", group.id.hex());
+  writer.text("run_id", group.run_id);
+  writer.integer("round", group.round);
+  writer.boolean("autonomous", group.autonomous);
+  writer.integer("vector_floats", group.vector_floats);
+  writer.integer("segment_floats", group.segment_floats);
+  writer.text("codec", group.codec);
+  writer.integer("start_in_ms", group.start_in_ms);
+  writer.integer("begin_within_ms", group.begin_within_ms);
+  writer.open("members", '[');
+  for (const GroupMember& member : group.members) {
+    writer.open("", '{');
+    write_endpoint(writer, member.endpoint);
+    writer.integer("part_floats", member.part_floats);
+    writer.close('}');
+  }
+  writer.close(']');
+  writer.close('}');
+}
+
+void read_member(JsonReader& reader, MemberInfo& member) {
+  read_endpoint(reader, member.endpoint);
+  read_int(reader, "lane", member.lane, 0, kLaneMax);
+  reader.number("samples_per_s", member.samples_per_s, 0, kRateMax);
+  reader.number("batch_seconds", member.batch_seconds, 0, kRateMax);
+  reader.number("upload_bytes_per_s", member.upload_bytes_per_s, 0, kRateMax);
+  reader.number("download_bytes_per_s", member.download_bytes_per_s, 0, kRateMax);
+}
+
+void write_member(JsonWriter& writer, const MemberInfo& member) {
+  writer.open("", '{');
+  write_endpoint(writer, member.endpoint);
+  writer.integer("lane", member.lane);
+  writer.number("samples_per_s", member.samples_per_s);
+  writer.number("batch_seconds", member.batch_seconds);
+  writer.number("upload_bytes_per_s", member.upload_bytes_per_s);
+  writer.number("download_bytes_per_s", member.download_bytes_per_s);
+  writer.close('}');
+}
+
+void read_report(JsonReader& reader, RoundReport& report) {
+  reader.integer("round", report.round, 0, kCountMax);
+  read_id(reader, "group", report.group);
+  reader.boolean("autonomous", report.autonomous);
+  reader.list("members", kGroupMembersMax, [&](JsonReader& item) { read_id(item, "", report.members.emplace_back()); });
+  reader.list("contributions", kGroupMembersMax, [&](JsonReader& item) {
+    Contribution& contribution = report.contributions.emplace_back();
+    read_id(item, "peer", contribution.peer);
+    item.integer("samples", contribution.samples, 0, kCountMax);
+  });
+  read_id(reader, "result_digest", report.result_digest);
+  read_id(reader, "state_digest", report.state_digest);
+  reader.number("loss", report.loss, -1e9, 1e9);
+  reader.integer("averaging_ms", report.averaging_ms, 0, kCountMax);
+  reader.integer("bytes_sent", report.bytes_sent, 0, kCountMax);
+  reader.integer("bytes_received", report.bytes_received, 0, kCountMax);
+}
+
+std::string encode_report(const RoundReport& report) {
+  JsonWriter writer;
+  writer.open("", '{');
+  writer.integer("round", report.round);
+  writer.text("group", report.group.hex());
+  writer.boolean("autonomous", report.autonomous);
+  writer.open("members", '[');
+  for (const PeerId& member : report.members) writer.text("", member.hex());
+  writer.close(']');
+  writer.open("contributions", '[');
+  for (const Contribution& contribution : report.contributions) {
+    writer.open("", '{');
+    writer.text("peer", contribution.peer.hex());
+    writer.integer("samples", contribution.samples);
+    writer.close('}');
+  }
+  writer.close(']');
+  writer.text("result_digest", report.result_digest.hex());
+  writer.text("state_digest", report.state_digest.hex());
+  writer.number("loss", report.loss);
+  writer.integer("averaging_ms", report.averaging_ms);
+  writer.integer("bytes_sent", report.bytes_sent);
+  writer.integer("bytes_received", report.bytes_received);
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+}  // namespace
+
+std::string_view to_string(MemberPhase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
+std::string_view to_string(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
+
+std::string encode(const Heartbeat& message) {
+  JsonWriter writer;
+  writer.open("", '{');
+  writer.integer("protocol", message.protocol);
+  writer.text("run_id", message.run_id);
+  writer.text("phase", to_string(message.phase));
+  writer.integer("state_round", message.state_round);
+  writer.text("state_digest", message.state_digest.hex());
+  writer.integer("samples_this_round", message.samples_this_round);
+  writer.number("samples_per_s", message.samples_per_s);
+  writer.number("batch_seconds", message.batch_seconds);
+  writer.integer("listen_port", message.listen_port);
+  writer.number("upload_bytes_per_s", message.upload_bytes_per_s);
+  writer.number("download_bytes_per_s", message.download_bytes_per_s);
+  if (message.evaluation) {
+    writer.open("evaluation", '{');
+    writer.integer("round", message.evaluation->round);
+    writer.number("bits_per_byte", message.evaluation->bits_per_byte);
+    writer.integer("bytes", message.evaluation->bytes);
+    writer.close('}');
+  }
+  writer.open("reports", '[');
+  std::size_t written = 0;
+  for (const RoundReport& report : message.reports) {
+    const std::string json = encode_report(report);
+    if (++written > kReportsPerHeartbeatMax || writer.str().size() + json.size() + 8 > kJsonBytesMax) break;
+    writer.raw("", json);
+  }
+  writer.close(']');
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+std::string encode(const HeartbeatReply& message) {
+  JsonWriter writer;
+  writer.open("", '{');
+  writer.text("run_state", to_string(message.run_state));
+  writer.integer("round", message.round);
+  writer.text("state_digest", message.state_digest.hex());
+  writer.integer("lane", message.lane);
+  writer.integer("target_batch_size", message.target_batch_size);
+  writer.integer("samples_accumulated", message.samples_accumulated);
+  writer.number("swarm_samples_per_s", message.swarm_samples_per_s);
+  writer.integer("swarm_size", message.swarm_size);
+  writer.integer("acknowledged_rounds", message.acknowledged_rounds);
+  writer.integer("next_heartbeat_ms", message.next_heartbeat_ms);
+  writer.boolean("renew_certificate", message.renew_certificate);
+  if (message.group) write_group(writer, *message.group);
+  writer.open("members", '[');
+  for (const MemberInfo& member : message.members) write_member(writer, member);
+  writer.close(']');
+  writer.open("donors", '[');
+  for (const Endpoint& donor : message.donors) {
+    writer.open("", '{');
+    write_endpoint(writer, donor);
+    writer.close('}');
+  }
+  writer.close(']');
+  writer.boolean("evaluate", message.evaluate);
+  writer.integer("credited_samples", message.credited_samples);
+  writer.number("credit", message.credit);
+  writer.text("notice", message.notice);
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+Result<Heartbeat> decode_heartbeat(std::string_view json) {
+  return decode_json<Heartbeat>(json, "heartbeat", kJsonBytesMax, [](JsonReader& reader, Heartbeat& message) {
+    read_int(reader, "protocol", message.protocol, 1, 1000);
+    reader.text("run_id", message.run_id, kNameBytesMax);
+    read_enum(reader, "phase", kPhases, message.phase);
+    reader.integer("state_round", message.state_round, 0, kCountMax);
+    read_id(reader, "state_digest", message.state_digest);
+    reader.integer("samples_this_round", message.samples_this_round, 0, kCountMax);
+    reader.number("samples_per_s", message.samples_per_s, 0, kRateMax);
+    reader.number("batch_seconds", message.batch_seconds, 0, kRateMax);
+    read_int(reader, "listen_port", message.listen_port, 0, 65535);
+    reader.number("upload_bytes_per_s", message.upload_bytes_per_s, 0, kRateMax);
+    reader.number("download_bytes_per_s", message.download_bytes_per_s, 0, kRateMax);
+    reader.list("reports", kReportsPerHeartbeatMax,
+                [&](JsonReader& item) { read_report(item, message.reports.emplace_back()); });
+    if (!reader.present("evaluation")) return;
+    reader.object("evaluation", [&](JsonReader& item) {
+      EvaluationReport& evaluation = message.evaluation.emplace();
+      item.integer("round", evaluation.round, 0, kCountMax);
+      item.number("bits_per_byte", evaluation.bits_per_byte, 0, 1e6);
+      item.integer("bytes", evaluation.bytes, 0, kCountMax);
+    });
+  });
+}
+
+Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json) {
+  const auto read = [](JsonReader& reader, HeartbeatReply& message) {
+    read_enum(reader, "run_state", kStates, message.run_state);
+    reader.integer("round", message.round, 0, kCountMax);
+    read_id(reader, "state_digest", message.state_digest);
+    read_int(reader, "lane", message.lane, 0, kLaneMax);
+    reader.integer("target_batch_size", message.target_batch_size, 0, kCountMax);
+    reader.integer("samples_accumulated", message.samples_accumulated, 0, kCountMax);
+    reader.number("swarm_samples_per_s", message.swarm_samples_per_s, 0, kRateMax);
+    read_int(reader, "swarm_size", message.swarm_size, 0, INT32_MAX);
+    reader.integer("acknowledged_rounds", message.acknowledged_rounds, 0, kCountMax);
+    reader.integer("next_heartbeat_ms", message.next_heartbeat_ms, 0, kCountMax);
+    reader.boolean("renew_certificate", message.renew_certificate);
+    if (reader.present("group")) {
+      reader.object("group", [&](JsonReader& item) { read_group(item, message.group.emplace()); });
+    }
+    reader.list("members", kGroupMembersMax,
+                [&](JsonReader& item) { read_member(item, message.members.emplace_back()); });
+    reader.list("donors", kDonorsMax, [&](JsonReader& item) { read_endpoint(item, message.donors.emplace_back()); });
+    reader.boolean("evaluate", message.evaluate);
+    reader.integer("credited_samples", message.credited_samples, 0, kCountMax);
+    reader.number("credit", message.credit, 0, kRateMax);
+    reader.text("notice", message.notice, kMessageBytesMax);
+  };
+  return decode_json<HeartbeatReply>(json, "heartbeat reply", kReplyBytesMax, read);
+}
+
+}  // namespace starling::wire
