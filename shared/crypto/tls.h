@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
@@ -30,13 +31,23 @@ struct TlsIdentity {
   PrivateKey key;
 };
 
+// For browsers, which know no Ed25519: a certificate chain and its key of another kind (ECDSA or RSA), from a
+// public CA or made by make_web_identity.
+struct WebIdentity {
+  std::string chain_pem;
+  std::string key_pem;
+};
+// Self-signed (browsers warn), ECDSA P-256, for the kServerCertificateLifetime.
+Result<WebIdentity> make_web_identity(const std::vector<std::string>& hosts, WallTime now);
+
 // Copies share the native context, which is not changed after its creation. Safe from several threads.
 class TlsContext {
  public:
   // The coordinator's port. A client certificate is asked for and, when one comes, must be of this CA and
   // in date; a client without one is let in (peer_id_of then says unauthenticated). The CA's certificate is
-  // sent along, for those who know only its fingerprint.
-  static Result<TlsContext> coordinator_server(std::string_view ca_pem, const TlsIdentity& identity);
+  // sent along, for those who know only its fingerprint. Volunteers always see `identity`; browsers see `web`.
+  static Result<TlsContext> coordinator_server(std::string_view ca_pem, const TlsIdentity& identity,
+                                               const std::optional<WebIdentity>& web = std::nullopt);
   // A volunteer's link to the coordinator: of this CA, and carrying kCoordinatorName.
   static Result<TlsContext> coordinator_client(std::string_view ca_pem, const std::optional<TlsIdentity>& identity);
   // Between volunteers, accepting and dialling alike: both must show a certificate of this CA.
@@ -62,10 +73,11 @@ void set_verification_time(ssl_st* connection, WallTime now);
 
 // The certificate of the CA with this fingerprint out of what the server sent, as PEM, provided that it
 // signed the server's certificate and that one carries kCoordinatorName.
-Result<std::string> ca_from_chain(const ssl_st* connection, const Digest& fingerprint);
+Result<std::string> ca_from_chain(ssl_st* connection, const Digest& fingerprint);
 
 // Why the last call on this connection failed, for people: "tls handshake: certificate is not yet valid: …".
-// unauthenticated when a certificate was refused (by us or by the other end), else unavailable.
-Error tls_error(const ssl_st* connection, std::string_view what);
+// unauthenticated when a certificate was refused (by us or by the other end), else unavailable. `code` is
+// OpenSSL's error code where somebody (Asio) has taken it from the thread's queue already; 0: take it.
+Error tls_error(const ssl_st* connection, std::string_view what, unsigned long code = 0);
 
 }  // namespace starling::crypto
