@@ -1,0 +1,76 @@
+#include "client/cli/status_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace starling::cli {
+namespace {
+
+std::string sentence(const wire::DaemonStatus& s) {
+  if (s.phase == "training") return "Training";
+  std::string text = s.phase;
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  if (!s.reason.empty()) text += ": " + s.reason;
+  if (!s.ends_when.empty()) text += fmt::format(" (until {})", s.ends_when);
+  return text;
+}
+
+double round_fraction(const wire::DaemonStatus& s) {
+  if (s.target_batch_size <= 0) return 0;
+  return static_cast<double>(s.samples_accumulated) / static_cast<double>(s.target_batch_size);
+}
+
+std::string bytes_text(double bytes) {
+  const char* units[] = {"B", "kB", "MB", "GB", "TB"};
+  int unit = 0;
+  while (bytes >= 1000 && unit < 4) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
+}
+
+}  // namespace
+
+std::string progress_bar(double fraction, int width) {
+  const double clamped = std::isfinite(fraction) ? std::clamp(fraction, 0.0, 1.0) : 0.0;
+  const int full = static_cast<int>(std::lround(clamped * width));
+  return "[" + std::string(static_cast<std::size_t>(full), '#') +
+         std::string(static_cast<std::size_t>(width - full), '.') + "]";
+}
+
+std::string format_status(const wire::DaemonStatus& s) {
+  std::string text = sentence(s) + "\n";
+  if (s.project.empty()) return text;
+  text += fmt::format("  project    {} as {}, run {}{}\n", s.project, s.display_name, s.run_id.empty() ? "-" : s.run_id,
+                      s.run_state.empty() ? "" : " (" + s.run_state + ")");
+  text += fmt::format("  round      {} {} {} of {} samples, {} by this computer\n", s.round,
+                      progress_bar(round_fraction(s), 20), s.samples_accumulated, s.target_batch_size,
+                      s.samples_this_round);
+  text += fmt::format("  swarm      {} members, {:.1f} samples/s, {:.1f} of them here\n", s.swarm_size,
+                      s.swarm_samples_per_s, s.samples_per_s);
+  text += fmt::format("  model      loss {:.3f}", s.loss);
+  if (s.validation_bits_per_byte) text += fmt::format(", held-out {:.3f} bits per byte", *s.validation_bits_per_byte);
+  text += fmt::format("; {} rounds done, {} lost\n", s.rounds_done, s.rounds_failed);
+  text += fmt::format("  credit     {:.6f} for {} accepted samples\n", s.credit, s.samples_credited);
+  text += fmt::format("  network    {} sent, {} received, up {}/s, down {}/s\n",
+                      bytes_text(static_cast<double>(s.bytes_sent)), bytes_text(static_cast<double>(s.bytes_received)),
+                      bytes_text(s.upload_bytes_per_s), bytes_text(s.download_bytes_per_s));
+  if (s.coordinator_away) {
+    text += fmt::format("  The coordinator cannot be reached; training goes on. {} reports are waiting for it.\n",
+                        s.reports_waiting);
+  }
+  return text;
+}
+
+std::string format_status_line(const wire::DaemonStatus& s) {
+  std::string line = fmt::format("round {:>5} {} {:>5}/{:<5} loss {:.3f}  {:>7.1f} samples/s  swarm {:>3}  {}", s.round,
+                                 progress_bar(round_fraction(s), 20), s.samples_accumulated, s.target_batch_size,
+                                 s.loss, s.samples_per_s, s.swarm_size, s.phase);
+  if (!s.reason.empty()) line += ": " + s.reason;
+  return line;
+}
+
+}  // namespace starling::cli

@@ -1,0 +1,17 @@
+// A daemon's status in words and numbers that people read.
+#pragma once
+
+#include <string>
+
+#include "shared/wire/control.h"
+
+namespace starling::cli {
+
+// Several lines: what it does, the round, the swarm, the volunteer's own account.
+std::string format_status(const wire::DaemonStatus& status);
+// One line, for following along.
+std::string format_status_line(const wire::DaemonStatus& status);
+// A bar of `width` characters, filled in proportion; fraction is clamped to [0, 1].
+std::string progress_bar(double fraction, int width);
+
+}  // namespace starling::cli

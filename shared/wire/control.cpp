@@ -1,0 +1,193 @@
+#include "shared/wire/control.h"
+
+#include <limits>
+
+#include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
+
+namespace starling::wire {
+namespace {
+
+constexpr std::int64_t kCountMax = std::int64_t{1} << 53;  // exact in every JSON reader
+constexpr double kNumberMax = 1e18;
+constexpr std::size_t kTextMax = 4096;
+
+void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s) {
+  out.open(name, '{');
+  out.integer("revision", s.revision);
+  out.text("version", s.version);
+  out.text("phase", s.phase);
+  out.text("reason", s.reason);
+  out.text("ends_when", s.ends_when);
+  out.boolean("paused", s.paused);
+  out.text("project", s.project);
+  out.text("display_name", s.display_name);
+  out.text("run_id", s.run_id);
+  out.text("run_state", s.run_state);
+  out.text("peer", s.peer.hex());
+  out.integer("listen_port", s.listen_port);
+  out.boolean("coordinator_away", s.coordinator_away);
+  out.integer("round", s.round);
+  out.integer("state_round", s.state_round);
+  out.text("state_digest", s.state_digest.hex());
+  out.boolean("synced", s.synced);
+  out.integer("samples_this_round", s.samples_this_round);
+  out.integer("target_batch_size", s.target_batch_size);
+  out.integer("samples_total", s.samples_total);
+  out.integer("samples_credited", s.samples_credited);
+  out.number("credit", s.credit);
+  out.number("samples_per_s", s.samples_per_s);
+  out.open("swarm", '{');
+  out.integer("size", s.swarm_size);
+  out.number("samples_per_s", s.swarm_samples_per_s);
+  out.integer("samples_accumulated", s.samples_accumulated);
+  out.close('}');
+  out.number("loss", s.loss);
+  out.number("validation_bits_per_byte", s.validation_bits_per_byte.value_or(std::numeric_limits<double>::quiet_NaN()));
+  out.integer("rounds_done", s.rounds_done);
+  out.integer("rounds_failed", s.rounds_failed);
+  out.integer("reports_waiting", s.reports_waiting);
+  out.open("network", '{');
+  out.number("upload_bytes_per_s", s.upload_bytes_per_s);
+  out.number("download_bytes_per_s", s.download_bytes_per_s);
+  out.integer("bytes_sent", s.bytes_sent);
+  out.integer("bytes_received", s.bytes_received);
+  out.close('}');
+  out.close('}');
+}
+
+void read_training(JsonReader& in, DaemonStatus& s) {
+  in.integer("round", s.round, 0, kCountMax);
+  in.integer("state_round", s.state_round, 0, kCountMax);
+  read_id(in, "state_digest", s.state_digest);
+  in.boolean("synced", s.synced);
+  in.integer("samples_this_round", s.samples_this_round, 0, kCountMax);
+  in.integer("target_batch_size", s.target_batch_size, 0, kCountMax);
+  in.integer("samples_total", s.samples_total, 0, kCountMax);
+  in.integer("samples_credited", s.samples_credited, 0, kCountMax);
+  in.number("credit", s.credit, 0, kNumberMax);
+  in.number("samples_per_s", s.samples_per_s, 0, kNumberMax);
+  in.number("loss", s.loss, -kNumberMax, kNumberMax);
+  if (in.present("validation_bits_per_byte")) {
+    in.number("validation_bits_per_byte", s.validation_bits_per_byte.emplace(), 0, kNumberMax);
+  }
+  in.integer("rounds_done", s.rounds_done, 0, kCountMax);
+  in.integer("rounds_failed", s.rounds_failed, 0, kCountMax);
+  in.integer("reports_waiting", s.reports_waiting, 0, kCountMax);
+}
+
+void read_status(JsonReader& in, DaemonStatus& s) {
+  in.integer("revision", s.revision, 0, kCountMax);
+  in.text("version", s.version, kTextMax);
+  in.text("phase", s.phase, kTextMax);
+  in.text("reason", s.reason, kTextMax);
+  in.text("ends_when", s.ends_when, kTextMax);
+  in.boolean("paused", s.paused);
+  in.text("project", s.project, kTextMax);
+  in.text("display_name", s.display_name, kTextMax);
+  in.text("run_id", s.run_id, kTextMax);
+  in.text("run_state", s.run_state, kTextMax);
+  read_id(in, "peer", s.peer);
+  read_int(in, "listen_port", s.listen_port, 0, 65535);
+  in.boolean("coordinator_away", s.coordinator_away);
+  read_training(in, s);
+  in.object("swarm", [&](JsonReader& swarm) {
+    read_int(swarm, "size", s.swarm_size, 0, std::numeric_limits<int>::max());
+    swarm.number("samples_per_s", s.swarm_samples_per_s, 0, kNumberMax);
+    swarm.integer("samples_accumulated", s.samples_accumulated, 0, kCountMax);
+  });
+  in.object("network", [&](JsonReader& network) {
+    network.number("upload_bytes_per_s", s.upload_bytes_per_s, 0, kNumberMax);
+    network.number("download_bytes_per_s", s.download_bytes_per_s, 0, kNumberMax);
+    network.integer("bytes_sent", s.bytes_sent, 0, kCountMax);
+    network.integer("bytes_received", s.bytes_received, 0, kCountMax);
+  });
+}
+
+ErrorCode code_from(std::string_view name) {
+  for (int code = 0; code <= static_cast<int>(ErrorCode::internal); ++code) {
+    if (to_string(static_cast<ErrorCode>(code)) == name) return static_cast<ErrorCode>(code);
+  }
+  return ErrorCode::internal;
+}
+
+void read_request(JsonReader& in, ControlRequest& request) {
+  in.text("command", request.command, kTextMax);
+  if (in.present("after_revision")) {
+    in.integer("after_revision", request.after_revision.emplace(), -1, kCountMax);
+  }
+  if (in.present("link")) in.text("link", request.link, kTextMax);
+  if (in.present("name")) in.text("name", request.name, kTextMax);
+  if (in.present("reason")) in.text("reason", request.reason, kTextMax);
+  if (in.present("prompt")) in.text("prompt", request.prompt, kSampleBytesMax);
+  if (in.present("length")) read_int(in, "length", request.length, 1, kSampleBytesMax);
+  if (in.present("temperature")) in.number("temperature", request.temperature, 0, 10);
+  if (in.present("lines")) read_int(in, "lines", request.lines, 1, 10000);
+}
+
+void read_reply(JsonReader& in, ControlReply& reply) {
+  bool ok = false;
+  in.boolean("ok", ok);
+  if (!ok) {
+    std::string code;
+    Error error;
+    in.text("code", code, kTextMax);
+    in.text("message", error.message, kControlLineBytesMax);
+    error.code = code_from(code);
+    reply.error = std::move(error);
+    return;
+  }
+  if (in.present("text")) in.text("text", reply.text, kControlLineBytesMax);
+  if (in.present("status"))
+    in.object("status", [&](JsonReader& status) { read_status(status, reply.status.emplace()); });
+}
+
+}  // namespace
+
+std::string encode_line(const ControlRequest& request) {
+  JsonWriter out;
+  out.open("", '{');
+  out.text("command", request.command);
+  if (request.after_revision.has_value()) out.integer("after_revision", *request.after_revision);
+  if (!request.link.empty()) out.text("link", request.link);
+  if (!request.name.empty()) out.text("name", request.name);
+  if (!request.reason.empty()) out.text("reason", request.reason);
+  if (request.command == "log") out.integer("lines", request.lines);
+  if (request.command == "sample") {
+    out.text("prompt", request.prompt);
+    out.integer("length", request.length);
+    out.number("temperature", request.temperature);
+  }
+  out.close('}');
+  return out.str() + "\n";
+}
+
+std::string encode_line(const ControlReply& reply) {
+  JsonWriter out;
+  out.open("", '{');
+  out.boolean("ok", !reply.error.has_value());
+  if (reply.error.has_value()) {
+    out.text("code", to_string(reply.error->code));
+    out.text("message", reply.error->message);
+  }
+  if (reply.status.has_value()) write_status(out, "status", *reply.status);
+  if (!reply.text.empty()) out.text("text", reply.text);
+  out.close('}');
+  return out.str() + "\n";
+}
+
+Result<ControlRequest> decode_control_request(std::string_view line) {
+  return decode_json<ControlRequest>(line, "request", kControlLineBytesMax, read_request);
+}
+
+Result<ControlReply> decode_control_reply(std::string_view line) {
+  return decode_json<ControlReply>(line, "reply", kControlLineBytesMax, read_reply);
+}
+
+std::string encode_status(const DaemonStatus& status) {
+  JsonWriter out;
+  write_status(out, "", status);
+  return out.str() + "\n";
+}
+
+}  // namespace starling::wire

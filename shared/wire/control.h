@@ -1,0 +1,94 @@
+// The daemon's local control API: what the command line and the window say to starlingd over its Unix socket.
+// One JSON object a line, a request and then its reply; any number on one connection, in turn.
+//
+//   {"command":"status"}                          -> {"ok":true,"status":{…}}
+//   {"command":"status","after_revision":N}       -> the same, once the revision is above N (or after 30 s)
+//   {"command":"join","link":"starling://…","name":"Ada"}
+//   {"command":"pause","reason":"…"}  {"command":"resume"}  {"command":"leave"}
+//   {"command":"sample","prompt":"…","length":200,"temperature":0.8}  -> {"ok":true,"text":"…"}
+//   {"command":"log","lines":100}                 -> {"ok":true,"text":"…"}
+//
+// A refusal is {"ok":false,"code":"not_found","message":"…"}.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+
+namespace starling::wire {
+
+constexpr std::size_t kControlLineBytesMax = 256 * 1024;
+constexpr std::int64_t kLongPollMs = 30000;
+
+struct ControlRequest {
+  std::string command;
+  std::optional<std::int64_t> after_revision;  // status
+  std::string link;                            // join
+  std::string name;                            // join: the display name
+  std::string reason;                          // pause
+  std::string prompt;                          // sample
+  int length = 200;                            // sample, bytes: at most kSampleBytesMax
+  double temperature = 0.8;                    // sample
+  int lines = 100;                             // log
+};
+constexpr int kSampleBytesMax = 4096;
+
+// The one snapshot that every view of a daemon shows.
+struct DaemonStatus {
+  std::int64_t revision = 0;  // grows with every change
+  std::string version;
+  std::string phase = "idle";  // idle, preparing, or a session::Phase
+  std::string reason;          // why it is not training; empty while it trains
+  std::string ends_when;       // what ends that
+  bool paused = false;
+  std::string project;
+  std::string display_name;
+  RunId run_id;
+  std::string run_state;
+  PeerId peer;
+  int listen_port = 0;
+  bool coordinator_away = false;
+  RoundIndex round = 0;        // the swarm's
+  RoundIndex state_round = 0;  // this replica's
+  Digest state_digest;
+  bool synced = false;
+  SampleCount samples_this_round = 0;   // of this computer
+  SampleCount samples_accumulated = 0;  // of the swarm, toward target_batch_size
+  SampleCount target_batch_size = 0;
+  SampleCount samples_total = 0;     // computed since the daemon started
+  SampleCount samples_credited = 0;  // of this account, as the coordinator's ledger has it
+  double credit = 0;
+  double samples_per_s = 0;
+  double swarm_samples_per_s = 0;
+  int swarm_size = 0;
+  double loss = 0;                                 // training, nats, last finished round
+  std::optional<double> validation_bits_per_byte;  // measured here, last
+  std::int64_t rounds_done = 0;
+  std::int64_t rounds_failed = 0;
+  std::int64_t reports_waiting = 0;  // finished rounds that the coordinator has not acknowledged
+  double upload_bytes_per_s = 0;
+  double download_bytes_per_s = 0;
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+};
+
+struct ControlReply {
+  std::optional<Error> error;
+  std::optional<DaemonStatus> status;
+  std::string text;
+};
+
+// One line each, newline included.
+std::string encode_line(const ControlRequest& request);
+std::string encode_line(const ControlReply& reply);
+// corrupt for a line that is not such an object; invalid_argument, naming the field, for values out of range.
+Result<ControlRequest> decode_control_request(std::string_view line);
+Result<ControlReply> decode_control_reply(std::string_view line);
+// The status alone, one line: what `starling status --json` prints.
+std::string encode_status(const DaemonStatus& status);
+
+}  // namespace starling::wire
