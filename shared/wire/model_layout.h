@@ -12,7 +12,7 @@ namespace starling::wire {
 
 // One named tensor of the flat parameter vector.
 struct ParameterInfo {
-  std::string name;                 // "block2.attention.qkv.weight"
+  std::string name;                 // "block2.qkv.weight"
   std::vector<std::int64_t> shape;  // row-major
   std::size_t offset = 0;           // of its first float in the flat vector
   std::size_t count = 0;            // product of shape

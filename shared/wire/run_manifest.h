@@ -21,8 +21,8 @@ struct ModelOptions {
   int layers = 4;
   int width = 128;
   int heads = 4;
-  int context = 128;       // bytes a sample holds (plus one, the last target)
-  int vocabulary = 256;    // byte values
+  int context = 128;     // bytes a sample holds (plus one, the last target)
+  int vocabulary = 256;  // byte values
 };
 
 // A digest-named file that the coordinator (or any mirror) serves.
@@ -41,8 +41,8 @@ struct OptimizerOptions {
   double beta1 = 0.9;
   double beta2 = 0.99;
   double epsilon = 1e-8;
-  double weight_decay = 0.1;   // decoupled; matrices only, not norms or biases
-  double clip_norm = 1.0;      // of the averaged gradient; 0: no clipping
+  double weight_decay = 0.1;  // decoupled; matrices only, not norms or biases
+  double clip_norm = 1.0;     // of the averaged gradient; 0: no clipping
 };
 
 // Learning rate by round: linear warm-up, then half a cosine down to final_fraction of the peak.
@@ -57,25 +57,28 @@ struct RunManifest {
   int version = 1;
   RunId run_id;
   std::string title;
-  std::uint64_t seed = 1;               // initial parameters and the order of samples
+  std::uint64_t seed = 1;  // initial parameters and the order of samples; below 2^63
   ModelOptions model;
   DataOptions data;
   OptimizerOptions optimizer;
   ScheduleOptions schedule;
-  SampleCount target_batch_size = 96;   // samples of the whole swarm in one round
-  SampleCount micro_batch_size = 8;     // samples a trainer takes at once
-  RoundIndex rounds_max = 0;            // the run is complete after so many rounds; 0: never
-  int peers_max = 256;                  // sample lanes; see sample_position in training_data.h
-  double flops_per_sample = 0;          // forward and backward; sets credit
-  std::string codec = "fp32";           // of gradients between peers
-  std::string client_min;               // oldest client version that may take part
+  SampleCount target_batch_size = 96;  // samples of the whole swarm in one round
+  SampleCount micro_batch_size = 8;    // samples a trainer takes at once
+  RoundIndex rounds_max = 0;           // the run is complete after so many rounds; 0: never
+  int peers_max = 256;                 // sample lanes; see sample_position in training_data.h
+  double flops_per_sample = 0;         // forward and backward; sets credit
+  std::string codec = "fp32";          // of gradients between peers
+  std::string client_min;              // oldest client version that may take part
 };
 
-// Canonical JSON: fields in a fixed order, so that equal manifests have equal bytes to sign.
+// Canonical JSON: fields in a fixed order and without white space, so that equal manifests have equal bytes to sign.
 std::string encode_manifest(const RunManifest& manifest);
-// invalid_argument (which field, what it holds, what it may hold) for anything missing, unknown or out of range.
+// corrupt for bytes that are no JSON; invalid_argument (which field, what it holds, what it may hold) for
+// anything missing, out of range, or written otherwise than encode_manifest writes it (unknown fields).
 Result<RunManifest> decode_manifest(std::string_view json);
 // The range checks of decode_manifest, for a manifest that was not decoded.
 Status check_manifest(const RunManifest& manifest);
+// The same without `data` and flops_per_sample, for a manifest whose data has not been looked at yet.
+Status check_manifest_settings(const RunManifest& manifest);
 
 }  // namespace starling::wire

@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import programs
@@ -64,6 +65,8 @@ class Demo:
         self.validation_first = None
         self.validation_last = None
         self.statuses = {}
+        self.computed = Counter()  # samples by volunteer, over all lives of its daemon
+        self.computed_before = Counter()
 
     def train(self):
         """Watches the swarm until the time is up or the run is complete. Returns the seconds of training."""
@@ -89,8 +92,14 @@ class Demo:
 
     def look(self):
         self.statuses = self.swarm.statuses()
-        for status in self.statuses.values():
-            value = status and status.get("validation_bits_per_byte")
+        for name, status in self.statuses.items():
+            if status is None:
+                continue
+            # A daemon counts from its start; a smaller number than before is a new life.
+            total = status["samples_total"]
+            self.computed[name] += total - (self.computed_before[name] if total >= self.computed_before[name] else 0)
+            self.computed_before[name] = total
+            value = status.get("validation_bits_per_byte")
             if value is not None:
                 self.validation_first = value if self.validation_first is None else self.validation_first
                 self.validation_last = value
@@ -99,7 +108,7 @@ class Demo:
 
     def complete(self):
         alive = [s for s in self.statuses.values() if s]
-        return bool(alive) and all(s["phase"] == "complete" for s in alive)
+        return bool(alive) and all(s["run_state"] == "complete" for s in alive)
 
     def finish(self, seconds):
         """Drains the swarm and puts the figures together."""
@@ -116,7 +125,7 @@ class Demo:
         return sample, {
             "volunteers": len(self.swarm.volunteers),
             "rounds": rounds,
-            "samples_total": sum(s["samples_total"] for s in self.statuses.values() if s),
+            "samples_total": sum(self.computed.values()),
             "samples_accepted": accepted,
             "ledger_samples": run["ledger_samples"],
             "credit_by_volunteer": {row["name"]: row["credit"] for row in run["volunteers"]},

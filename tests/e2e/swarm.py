@@ -9,7 +9,7 @@ import results
 import text
 
 SETTLE_TIMEOUT_S = 30
-COMPUTING = ("training", "averaging")
+BUSY = ("preparing", "joining", "downloading", "training", "averaging", "stepping", "evaluating")
 
 
 def threads_each(volunteers):
@@ -88,7 +88,9 @@ class Swarm:
 
         def settled():
             statuses = list(self.statuses().values())
-            if any(s is None or s["phase"] in COMPUTING for s in statuses) or not results.same_state(statuses):
+            if any(s is None or s["phase"] in BUSY or s["reports_waiting"] for s in statuses):
+                return False
+            if not results.same_state(statuses):
                 return False
             accepted = results.compare_journals(self.journals())[0]
             return accepted == self.coordinator.run_status(self.run)["ledger_samples"]

@@ -61,18 +61,43 @@ def check_arrows(path, text):
             yield Finding(path, include.line, f"{folder} may not include {target} ({include.path})")
 
 
+def door_of(header):
+    return next((name for name, (pattern, _) in house.DOORS.items() if re.match(pattern, header)), None)
+
+
+def needs_door(include):
+    return not (include.quoted or STANDARD_HEADER.match(include.path) or SYSTEM_HEADER.match(include.path))
+
+
 def check_doors(path, text):
     folder = folder_of(path)
-    for include in cpp_source.includes(text):
-        if include.quoted or STANDARD_HEADER.match(include.path) or SYSTEM_HEADER.match(include.path):
-            continue
-        door = next((name for name, (pattern, _) in house.DOORS.items() if re.match(pattern, include.path)), None)
+    for include in filter(needs_door, cpp_source.includes(text)):
+        door = door_of(include.path)
         if door is None:
             yield Finding(path, include.line, f"<{include.path}>: no door for this library in tests/tidy/house.py")
-        elif not house.covers(house.DOORS[door][1], folder):
+        elif not house.has_door(folder, door):
             yield Finding(path, include.line, f"{door} has its door in {', '.join(house.DOORS[door][1])}, not in {folder}")
         elif path.endswith(".h") and not house.covers(house.HEADER_DOORS.get(door, []), folder):
             yield Finding(path, include.line, f"a header may not pass {door} on to everybody: include it in a .cpp")
+
+
+def check_hidden_doors(texts):
+    """Libraries that come in through a header of ours, over any number of headers."""
+    includes = {path: cpp_source.includes(text) for path, text in texts.items()}
+    handed_on = {}
+
+    def doors_behind(header):
+        if header not in handed_on:
+            handed_on[header] = set()  # ends a circle
+            own = {door_of(i.path) for i in includes.get(header, []) if needs_door(i)} - {None}
+            handed_on[header] = own.union(*(doors_behind(i.path) for i in includes.get(header, []) if i.quoted))
+        return handed_on[header]
+
+    for path, found in includes.items():
+        for include in found:
+            for door in sorted(doors_behind(include.path) if include.quoted else ()):
+                if not house.has_door(folder_of(path), door):
+                    yield Finding(path, include.line, f"{include.path} brings {door} in, which has no door here")
 
 
 def check_sizes(path, text):
@@ -163,9 +188,10 @@ def source_paths(root):
 
 def check_tree(root):
     paths = list(source_paths(root))
-    for path in paths:
-        if path.endswith((".cpp", ".h", ".py")):
-            yield from check_file(path, (root / path).read_text(encoding="utf-8"))
+    texts = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith((".cpp", ".h", ".py"))}
+    for path, text in texts.items():
+        yield from check_file(path, text)
+    yield from check_hidden_doors({p: text for p, text in texts.items() if not p.endswith(".py")})
     yield from check_folders(paths)
 
 

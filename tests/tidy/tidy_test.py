@@ -55,6 +55,17 @@ class Doors(unittest.TestCase):
         self.assertEqual(errors("shared/wire/a.cpp", "#include <nlohmann/json.hpp>\n"), [])
         self.assertEqual(len(errors("shared/wire/a.h", "#pragma once\n#include <nlohmann/json.hpp>\n")), 1)
 
+    def test_a_library_behind_a_header_needs_a_door_too(self):
+        tree = {"shared/crypto/handles.h": "#include <openssl/evp.h>\n",
+                "shared/crypto/keys.h": '#include "shared/crypto/handles.h"\n',
+                "shared/crypto/keys.cpp": '#include "shared/crypto/keys.h"\n'}
+        self.assertEqual(list(tidy.check_hidden_doors(tree)), [])
+        tree["shared/net/a.cpp"] = '#include "shared/crypto/keys.h"\n'
+        self.assertEqual([f.path for f in tidy.check_hidden_doors(tree)], ["shared/net/a.cpp"])
+
+    def test_a_test_shares_the_door_of_its_subject(self):
+        self.assertEqual(errors("tests/shared/crypto/a_test.cpp", "#include <openssl/evp.h>\n"), [])
+
     def test_a_library_without_a_door_is_found(self):
         self.assertEqual(len(errors("shared/base/a.cpp", "#include <boost/any.hpp>\n")), 1)
 

@@ -1,0 +1,34 @@
+// The few functions of the mathematics library that a step needs, from additions, multiplications and
+// divisions alone. The C library picks other code, with other last bits, on processors with FMA; replicas
+// on different machines would drift apart.
+#pragma once
+
+#include <cfenv>
+#include <cstdint>
+#include <span>
+
+namespace starling::optim {
+
+// base^exponent, exponent >= 0.
+double integer_power(double base, std::int64_t exponent);
+
+// cos(pi x) for 0 <= x <= 1, error below 1e-15.
+double cosine_of_half_turns(double x);
+
+// Sum of squares in double precision in a fixed order; not finite exactly when some value is not.
+double squared_norm(std::span<const float> values);
+
+// IEEE default arithmetic (round to nearest, subnormals kept) for as long as it lives, whatever a library
+// loaded into this process has chosen.
+class DefaultArithmetic {
+ public:
+  DefaultArithmetic();
+  ~DefaultArithmetic();
+  DefaultArithmetic(const DefaultArithmetic&) = delete;
+  DefaultArithmetic& operator=(const DefaultArithmetic&) = delete;
+
+ private:
+  std::fenv_t saved_{};
+};
+
+}  // namespace starling::optim

@@ -1,0 +1,48 @@
+// One run's coordinator: who is there, which round is being worked on, when a group averages, which result
+// counts. Decides without I/O: heartbeats and timers go in, replies and store operations come out.
+//
+// Words. The *canonical* digest names the state at the start of the current round; a member that holds it is
+// *ready*, and only ready members count and are planned. A plan is *frozen* shortly before the batch is full,
+// so that every member hears of it at a heartbeat before the group starts. A round is *decided* when most of
+// the group's living members report the same result, and *durable* when the store has taken it; only durable
+// rounds are acknowledged. Rounds never go back, so nothing is ever credited twice.
+//
+// Not thread-safe: the shell calls it under one mutex.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "coordinator/core/types.h"
+#include "shared/wire/run_manifest.h"
+
+namespace starling::core {
+
+class RunCoordinator {
+ public:
+  // `known_hosts` must outlive this object. vector_floats: length of the averaged vector.
+  RunCoordinator(const wire::RunManifest& manifest, std::int64_t vector_floats, const RecoveredRun& recovered,
+                 const KnownHosts& known_hosts, const CoordinatorOptions& options = {});
+  ~RunCoordinator();
+  RunCoordinator(const RunCoordinator&) = delete;
+  RunCoordinator& operator=(const RunCoordinator&) = delete;
+
+  HeartbeatDecision on_heartbeat(TimePoint now, WallTime wall, const MemberIdentity& who,
+                                 const wire::Heartbeat& heartbeat);
+  std::vector<StoreOp> on_timer(TimePoint now, WallTime wall);
+  // When on_timer wants to be called next; kNever while nobody is there.
+  [[nodiscard]] TimePoint next_deadline() const;
+
+  // The store has taken RoundDecided of this round and of all before it.
+  void on_stored(RoundIndex round);
+  // The operator's wish (running or paused). A complete run stays complete.
+  void set_state(wire::RunState state);
+  [[nodiscard]] SwarmView view(TimePoint now) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace starling::core

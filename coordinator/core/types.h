@@ -1,0 +1,134 @@
+// What goes into the coordinator's decisions and what comes out of them, as plain values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/wire/messages.h"
+
+namespace starling::core {
+
+constexpr std::size_t kRoundsAheadMax = 64;    // reports of rounds beyond the current one that are kept
+constexpr std::size_t kRoundsPendingMax = 64;  // decided rounds that the store has not taken yet
+
+// Who calls, as the TLS handshake and the host table say.
+struct MemberIdentity {
+  PeerId peer;
+  AccountId account = 0;
+  std::string address;  // of the socket; others dial it at the member's listen_port
+};
+
+// Which hosts belong to the project: reports may name members that have not called since a restart.
+class KnownHosts {
+ public:
+  virtual ~KnownHosts() = default;
+  // Empty for unknown and for revoked hosts. Must be quick: it is asked while decisions wait.
+  [[nodiscard]] virtual std::optional<AccountId> account_of(const PeerId& peer) const = 0;
+};
+
+struct CoordinatorOptions {
+  Duration heartbeat_min = std::chrono::milliseconds(50);
+  Duration heartbeat_max = std::chrono::seconds(10);
+  double heartbeats_per_s_max = 1000;                  // of the whole swarm: intervals grow with it
+  Duration lead_min = std::chrono::milliseconds(100);  // between the plan and its start, at least
+  Duration lead_max = std::chrono::seconds(3);
+  Duration forget_floor = std::chrono::seconds(3);  // a silent member is kept at least so long
+  Duration adopt_grace = std::chrono::seconds(10);  // without any holder of the state, before another is taken
+  Duration report_grace_min = std::chrono::milliseconds(1000);  // from the first report to a decision without majority
+  Duration report_grace_max = std::chrono::seconds(10);
+  Duration averaging_max = std::chrono::minutes(30);  // a plan whose members say they average is kept so long
+  Duration evaluation_interval = std::chrono::seconds(5);
+  RoundIndex evaluation_rounds = 20;  // … or so many rounds, whichever is later to come
+  Duration evaluation_timeout = std::chrono::seconds(60);
+  std::size_t group_members_max = 512;  // a report of more would not fit in a heartbeat
+  std::uint64_t nonce = 1;              // differs at every start, so that group ids never repeat
+};
+
+struct LaneHolder {
+  PeerId peer;
+  int lane = 0;
+};
+struct AccountSamples {
+  AccountId account = 0;
+  SampleCount samples = 0;
+};
+
+// What the store knows of a run when the coordinator starts.
+struct RecoveredRun {
+  wire::RunState state = wire::RunState::created;
+  RoundIndex round = 0;
+  Digest state_digest;  // of the state at the start of `round`; zero when round is 0
+  std::vector<LaneHolder> lanes;
+  std::vector<AccountSamples> credited;  // this run's ledger
+  std::optional<RoundIndex> evaluated_round;
+};
+
+// Work for the store, in order. The shell keeps each until the store took it.
+struct CreditedContribution {
+  PeerId peer;
+  AccountId account = 0;
+  SampleCount samples = 0;  // at least 1
+};
+struct RoundDecided {
+  RoundIndex round = 0;
+  GroupId group;
+  Digest state_digest;
+  std::vector<CreditedContribution> contributions;
+  double loss = 0;    // mean over the reporters, nats per predicted token
+  int survivors = 0;  // members that averaged to the end, as far as they have reported
+  std::int64_t averaging_ms = 0;
+  WallTime wall;
+};
+struct LaneAssigned {
+  LaneHolder holder;
+  std::optional<PeerId> displaced;  // held the lane before and must give it up first
+  WallTime wall;
+};
+struct EvaluationStored {
+  RoundIndex round = 0;
+  PeerId peer;
+  double bits_per_byte = 0;
+  std::int64_t bytes = 0;
+  WallTime wall;
+};
+struct RunStateChanged {
+  wire::RunState state = wire::RunState::complete;
+};
+// For the log: nobody held the state any more, so the most advanced one was taken for the round's.
+struct StateAdopted {
+  RoundIndex round = 0;
+  Digest state_digest;
+  RoundIndex reported_round = 0;
+  int holders = 0;
+};
+using StoreOp = std::variant<RoundDecided, LaneAssigned, EvaluationStored, RunStateChanged, StateAdopted>;
+
+struct HeartbeatDecision {
+  std::optional<Error> refusal;  // instead of the reply: another run (not_found), no lane free (resource_exhausted)
+  wire::HeartbeatReply reply;
+  std::vector<StoreOp> ops;
+};
+
+// What pages and status show.
+struct SwarmView {
+  wire::RunState state = wire::RunState::created;
+  RoundIndex round = 0;
+  SampleCount samples_accumulated = 0;  // expected at this moment, at most the target while it is not reached
+  SampleCount target_batch_size = 0;
+  double samples_per_s = 0;
+  int swarm_size = 0;  // members heard of lately
+  int ready = 0;       // of these, members that hold the state and train
+  bool averaging = false;
+};
+
+// Credit of `samples`: BOINC's cobblestones, 200 for a day at one GFLOPS.
+double credit_of(double flops_per_sample, SampleCount samples);
+
+}  // namespace starling::core

@@ -1,0 +1,83 @@
+#include "shared/wire/model_layout.h"
+
+#include <cmath>
+#include <utility>
+
+namespace starling::wire {
+
+namespace {
+
+constexpr std::int64_t kMlpFactor = 4;      // width of a block's hidden layer over the model's
+constexpr double kInitialDeviation = 0.02;  // of the initial values of matrices, as in GPT-2
+
+class LayoutBuilder {
+ public:
+  void matrix(std::string name, std::int64_t rows, std::int64_t columns, double bound) {
+    add({std::move(name), {rows, columns}, 0, 0, true, bound, 0});
+  }
+  void vector(std::string name, std::int64_t size, float value) {
+    add({std::move(name), {size}, 0, 0, false, 0, value});
+  }
+  std::vector<ParameterInfo> take() { return std::move(layout_); }
+
+ private:
+  void add(ParameterInfo info) {
+    info.offset = next_;
+    info.count = 1;
+    for (const std::int64_t size : info.shape) info.count *= static_cast<std::size_t>(size);
+    next_ += info.count;
+    layout_.push_back(std::move(info));
+  }
+
+  std::vector<ParameterInfo> layout_;
+  std::size_t next_ = 0;
+};
+
+void add_block(LayoutBuilder& builder, const ModelOptions& model, int index) {
+  const std::int64_t width = model.width;
+  const std::string block = "block" + std::to_string(index) + ".";
+  const double bound = kInitialDeviation * std::sqrt(3.0);
+  // What is added to the residual stream starts smaller, so that its variance does not grow with depth.
+  const double residual_bound = bound / std::sqrt(2.0 * model.layers);
+  builder.vector(block + "attention_norm.weight", width, 1);
+  builder.vector(block + "attention_norm.bias", width, 0);
+  builder.matrix(block + "qkv.weight", 3 * width, width, bound);
+  builder.vector(block + "qkv.bias", 3 * width, 0);
+  builder.matrix(block + "attention_out.weight", width, width, residual_bound);
+  builder.vector(block + "attention_out.bias", width, 0);
+  builder.vector(block + "mlp_norm.weight", width, 1);
+  builder.vector(block + "mlp_norm.bias", width, 0);
+  builder.matrix(block + "mlp_in.weight", kMlpFactor * width, width, bound);
+  builder.vector(block + "mlp_in.bias", kMlpFactor * width, 0);
+  builder.matrix(block + "mlp_out.weight", width, kMlpFactor * width, residual_bound);
+  builder.vector(block + "mlp_out.bias", width, 0);
+}
+
+}  // namespace
+
+std::vector<ParameterInfo> model_layout(const ModelOptions& model) {
+  LayoutBuilder builder;
+  const double bound = kInitialDeviation * std::sqrt(3.0);
+  builder.matrix("embedding.weight", model.vocabulary, model.width, bound);  // also the output layer
+  builder.matrix("position.weight", model.context, model.width, bound);
+  for (int block = 0; block < model.layers; ++block) add_block(builder, model, block);
+  builder.vector("final_norm.weight", model.width, 1);
+  builder.vector("final_norm.bias", model.width, 0);
+  return builder.take();
+}
+
+std::size_t parameter_count(const ModelOptions& model) {
+  const std::vector<ParameterInfo> layout = model_layout(model);
+  return layout.back().offset + layout.back().count;
+}
+
+double flops_per_sample(const ModelOptions& model) {
+  const double width = model.width;
+  const double context = model.context;
+  const double projections = width * (3 * width + width + 2 * kMlpFactor * width);
+  const double attention = 2 * context * width;  // scores and weighted values, over the whole square
+  const double multiplications = model.layers * (projections + attention) + width * model.vocabulary;
+  return 3 * 2 * multiplications * context;
+}
+
+}  // namespace starling::wire

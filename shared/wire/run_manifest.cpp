@@ -1,0 +1,307 @@
+#include "shared/wire/run_manifest.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
+#include "shared/wire/training_data.h"
+
+namespace starling::wire {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr std::size_t kTitleBytesMax = 100;
+constexpr std::size_t kRunIdBytesMax = 40;
+constexpr std::size_t kWordBytesMax = 32;  // architecture, optimizer, codec, version
+constexpr int kLanesMax = 1 << 20;
+// Beyond these no volunteer's machine holds the model; what a machine does hold is the trainer's to say.
+constexpr int kLayersMax = 256;
+constexpr int kWidthMax = 16384;
+constexpr int kContextMax = 65536;
+constexpr int kByteValues = 256;
+constexpr std::int64_t kArtefactBytesMax = std::int64_t{1} << 40;
+constexpr std::int64_t kRoundsMax = 1'000'000'000;
+constexpr SampleCount kBatchMax = 1'000'000'000;
+constexpr SampleCount kMicroBatchMax = 65536;
+constexpr double kFlopsMax = 1e18;
+
+// Keeps the first failure: "run manifest: model.layers is 0; it must be 1 to 256".
+class Checker {
+ public:
+  template <typename Integer>
+  void integer(std::string_view field, Integer value, Integer least, Integer most) {
+    that(value >= least && value <= most, field, fmt::format("{}", value), fmt::format("{} to {}", least, most));
+  }
+  // A NaN fails, since no comparison with it holds.
+  void number(std::string_view field, double value, double least, double most) {
+    that(value >= least && value <= most, field, fmt::format("{}", value), fmt::format("{} to {}", least, most));
+  }
+  void word(std::string_view field, std::string_view value, std::string_view first, std::string_view second = "") {
+    const bool known = value == first || (!second.empty() && value == second);
+    that(known, field, fmt::format("'{}'", value),
+         second.empty() ? fmt::format("'{}'", first) : fmt::format("'{}' or '{}'", first, second));
+  }
+  void that(bool holds, std::string_view field, std::string_view found, std::string_view wanted) {
+    if (holds || !status_.ok()) return;
+    status_ =
+        Error{ErrorCode::invalid_argument, fmt::format("run manifest: {} is {}; it must be {}", field, found, wanted)};
+  }
+  [[nodiscard]] Status status() const { return status_; }
+
+ private:
+  Status status_;
+};
+
+bool only_of(std::string_view text, std::string_view allowed) {
+  return text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+bool is_run_id(std::string_view text) {
+  return !text.empty() && text.size() <= kRunIdBytesMax && only_of(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+}
+
+// Shown on pages and terminals, so without control characters. Bytes that are not UTF-8 never leave: JSON
+// replaces them when it is written, and refuses them when it is read.
+bool is_title(std::string_view text) {
+  if (text.size() > kTitleBytesMax) return false;
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+  }
+  return true;
+}
+
+// Empty, or numbers with dots between them: "1.2.3".
+bool is_version(std::string_view text) {
+  if (text.empty()) return true;
+  return text.size() <= kWordBytesMax && only_of(text, "0123456789.") && text.front() != '.' && text.back() != '.' &&
+         text.find("..") == std::string_view::npos;
+}
+
+void check_model(Checker& check, const ModelOptions& model) {
+  check.word("model.architecture", model.architecture, "gpt");
+  check.integer("model.layers", model.layers, 1, kLayersMax);
+  check.integer("model.width", model.width, 1, kWidthMax);
+  check.integer("model.heads", model.heads, 1, kWidthMax);
+  check.that(model.heads < 1 || model.width % model.heads == 0, "model.width", fmt::format("{}", model.width),
+             fmt::format("a multiple of model.heads ({})", model.heads));
+  check.integer("model.context", model.context, 1, kContextMax);
+  check.integer("model.vocabulary", model.vocabulary, kByteValues, kByteValues);
+}
+
+void check_optimizer(Checker& check, const RunManifest& manifest) {
+  const OptimizerOptions& optimizer = manifest.optimizer;
+  constexpr double kBetaMax = 0.999999;
+  check.word("optimizer.kind", optimizer.kind, "adamw");
+  check.number("optimizer.beta1", optimizer.beta1, 0, kBetaMax);
+  check.number("optimizer.beta2", optimizer.beta2, 0, kBetaMax);
+  check.number("optimizer.epsilon", optimizer.epsilon, 1e-16, 1);
+  check.number("optimizer.weight_decay", optimizer.weight_decay, 0, 10);
+  check.number("optimizer.clip_norm", optimizer.clip_norm, 0, 1e6);
+  const ScheduleOptions& schedule = manifest.schedule;
+  check.number("schedule.learning_rate", schedule.learning_rate, 1e-12, 10);
+  check.integer<std::int64_t>("schedule.total_rounds", schedule.total_rounds, 1, kRoundsMax);
+  check.integer<std::int64_t>("schedule.warmup_rounds", schedule.warmup_rounds, 0, schedule.total_rounds);
+  check.number("schedule.final_fraction", schedule.final_fraction, 0, 1);
+}
+
+void check_artefact(Checker& check, std::string_view field, const Artefact& artefact, int context) {
+  check.that(!artefact.sha256.is_zero(), fmt::format("{}.sha256", field), "zero", "the digest of a file");
+  check.integer<std::int64_t>(fmt::format("{}.bytes", field), artefact.bytes, std::int64_t{context} + 1,
+                              kArtefactBytesMax);
+}
+
+void check_data(Checker& check, const RunManifest& manifest) {
+  check_artefact(check, "data.train", manifest.data.train, manifest.model.context);
+  check_artefact(check, "data.validation", manifest.data.validation, manifest.model.context);
+  if (!check.status().ok()) return;
+  // Lanes never meet as long as one lane alone can fill a round from its own samples.
+  const std::int64_t per_lane = sample_space(manifest.data.train.bytes, manifest.model.context) / manifest.peers_max;
+  const SampleCount needed = manifest.target_batch_size + manifest.micro_batch_size;
+  check.that(per_lane >= needed, "data.train.bytes", fmt::format("{}", manifest.data.train.bytes),
+             fmt::format("at least {}, or peers_max ({}) or target_batch_size ({}) smaller",
+                         needed * manifest.peers_max + manifest.model.context, manifest.peers_max,
+                         manifest.target_batch_size));
+  check.number("flops_per_sample", manifest.flops_per_sample, 1, kFlopsMax);
+}
+
+void check_settings(Checker& check, const RunManifest& manifest) {
+  check.integer("version", manifest.version, kVersion, kVersion);
+  check.that(is_run_id(manifest.run_id), "run_id", fmt::format("'{}'", manifest.run_id),
+             "1 to 40 of a-z, 0-9 and hyphen");
+  check.that(is_title(manifest.title), "title", "too long or has control characters",
+             "at most 100 bytes of plain text");
+  check.integer<std::uint64_t>("seed", manifest.seed, 0, std::numeric_limits<std::int64_t>::max());
+  check_model(check, manifest.model);
+  check_optimizer(check, manifest);
+  check.integer<SampleCount>("target_batch_size", manifest.target_batch_size, 1, kBatchMax);
+  check.integer<SampleCount>("micro_batch_size", manifest.micro_batch_size, 1, kMicroBatchMax);
+  check.that(manifest.micro_batch_size <= manifest.target_batch_size, "micro_batch_size",
+             fmt::format("{}", manifest.micro_batch_size),
+             fmt::format("at most target_batch_size ({})", manifest.target_batch_size));
+  check.integer<RoundIndex>("rounds_max", manifest.rounds_max, 0, kRoundsMax);
+  check.integer("peers_max", manifest.peers_max, 1, kLanesMax);
+  check.word("codec", manifest.codec, "fp32", "fp16");
+  check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
+             "a version such as '0.1.0', or empty");
+}
+
+void write_artefact(JsonWriter& writer, std::string_view name, const Artefact& artefact) {
+  writer.open(name, '{');
+  writer.text("sha256", artefact.sha256.hex());
+  writer.integer("bytes", artefact.bytes);
+  writer.close('}');
+}
+
+void write_model(JsonWriter& writer, const ModelOptions& model) {
+  writer.open("model", '{');
+  writer.text("architecture", model.architecture);
+  writer.integer("layers", model.layers);
+  writer.integer("width", model.width);
+  writer.integer("heads", model.heads);
+  writer.integer("context", model.context);
+  writer.integer("vocabulary", model.vocabulary);
+  writer.close('}');
+}
+
+void write_optimizer(JsonWriter& writer, const OptimizerOptions& optimizer, const ScheduleOptions& schedule) {
+  writer.open("optimizer", '{');
+  writer.text("kind", optimizer.kind);
+  writer.number("beta1", optimizer.beta1);
+  writer.number("beta2", optimizer.beta2);
+  writer.number("epsilon", optimizer.epsilon);
+  writer.number("weight_decay", optimizer.weight_decay);
+  writer.number("clip_norm", optimizer.clip_norm);
+  writer.close('}');
+  writer.open("schedule", '{');
+  writer.number("learning_rate", schedule.learning_rate);
+  writer.integer("warmup_rounds", schedule.warmup_rounds);
+  writer.integer("total_rounds", schedule.total_rounds);
+  writer.number("final_fraction", schedule.final_fraction);
+  writer.close('}');
+}
+
+// Whatever the type holds is read; check_manifest judges it, with its own words.
+void read_any(JsonReader& reader, std::string_view name, std::int64_t& out) {
+  reader.integer(name, out, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
+}
+void read_any(JsonReader& reader, std::string_view name, int& out) {
+  read_int(reader, name, out, std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
+}
+void read_any(JsonReader& reader, std::string_view name, double& out) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  reader.number(name, out, -kMost, kMost);
+}
+
+void read_artefact(JsonReader& reader, std::string_view name, Artefact& artefact) {
+  reader.object(name, [&](JsonReader& fields) {
+    read_id(fields, "sha256", artefact.sha256);
+    read_any(fields, "bytes", artefact.bytes);
+  });
+}
+
+void read_model(JsonReader& reader, ModelOptions& model) {
+  reader.object("model", [&](JsonReader& fields) {
+    fields.text("architecture", model.architecture, kWordBytesMax);
+    read_any(fields, "layers", model.layers);
+    read_any(fields, "width", model.width);
+    read_any(fields, "heads", model.heads);
+    read_any(fields, "context", model.context);
+    read_any(fields, "vocabulary", model.vocabulary);
+  });
+}
+
+void read_optimizer(JsonReader& reader, OptimizerOptions& optimizer, ScheduleOptions& schedule) {
+  reader.object("optimizer", [&](JsonReader& fields) {
+    fields.text("kind", optimizer.kind, kWordBytesMax);
+    read_any(fields, "beta1", optimizer.beta1);
+    read_any(fields, "beta2", optimizer.beta2);
+    read_any(fields, "epsilon", optimizer.epsilon);
+    read_any(fields, "weight_decay", optimizer.weight_decay);
+    read_any(fields, "clip_norm", optimizer.clip_norm);
+  });
+  reader.object("schedule", [&](JsonReader& fields) {
+    read_any(fields, "learning_rate", schedule.learning_rate);
+    read_any(fields, "warmup_rounds", schedule.warmup_rounds);
+    read_any(fields, "total_rounds", schedule.total_rounds);
+    read_any(fields, "final_fraction", schedule.final_fraction);
+  });
+}
+
+void read_manifest(JsonReader& reader, RunManifest& manifest) {
+  read_any(reader, "version", manifest.version);
+  reader.text("run_id", manifest.run_id, kRunIdBytesMax);
+  reader.text("title", manifest.title, kTitleBytesMax);
+  std::int64_t seed = 0;
+  reader.integer("seed", seed, 0, std::numeric_limits<std::int64_t>::max());
+  manifest.seed = static_cast<std::uint64_t>(seed);
+  read_model(reader, manifest.model);
+  reader.object("data", [&](JsonReader& fields) {
+    read_artefact(fields, "train", manifest.data.train);
+    read_artefact(fields, "validation", manifest.data.validation);
+  });
+  read_optimizer(reader, manifest.optimizer, manifest.schedule);
+  read_any(reader, "target_batch_size", manifest.target_batch_size);
+  read_any(reader, "micro_batch_size", manifest.micro_batch_size);
+  read_any(reader, "rounds_max", manifest.rounds_max);
+  read_any(reader, "peers_max", manifest.peers_max);
+  read_any(reader, "flops_per_sample", manifest.flops_per_sample);
+  reader.text("codec", manifest.codec, kWordBytesMax);
+  reader.text("client_min", manifest.client_min, kWordBytesMax);
+}
+
+}  // namespace
+
+std::string encode_manifest(const RunManifest& manifest) {
+  JsonWriter writer;
+  writer.open("", '{');
+  writer.integer("version", manifest.version);
+  writer.text("run_id", manifest.run_id);
+  writer.text("title", manifest.title);
+  writer.integer("seed", static_cast<std::int64_t>(manifest.seed));
+  write_model(writer, manifest.model);
+  writer.open("data", '{');
+  write_artefact(writer, "train", manifest.data.train);
+  write_artefact(writer, "validation", manifest.data.validation);
+  writer.close('}');
+  write_optimizer(writer, manifest.optimizer, manifest.schedule);
+  writer.integer("target_batch_size", manifest.target_batch_size);
+  writer.integer("micro_batch_size", manifest.micro_batch_size);
+  writer.integer("rounds_max", manifest.rounds_max);
+  writer.integer("peers_max", manifest.peers_max);
+  writer.number("flops_per_sample", manifest.flops_per_sample);
+  writer.text("codec", manifest.codec);
+  writer.text("client_min", manifest.client_min);
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+Result<RunManifest> decode_manifest(std::string_view json) {
+  STARLING_ASSIGN(RunManifest manifest,
+                  decode_json<RunManifest>(json, "run manifest", kManifestBytesMax, read_manifest));
+  STARLING_TRY(check_manifest(manifest));
+  if (encode_manifest(manifest) != json) {
+    return Error{ErrorCode::invalid_argument,
+                 "run manifest: it has fields that this version does not know, or is not in canonical form"};
+  }
+  return manifest;
+}
+
+Status check_manifest_settings(const RunManifest& manifest) {
+  Checker check;
+  check_settings(check, manifest);
+  return check.status();
+}
+
+Status check_manifest(const RunManifest& manifest) {
+  STARLING_TRY(check_manifest_settings(manifest));
+  Checker check;
+  check_data(check, manifest);
+  return check.status();
+}
+
+}  // namespace starling::wire

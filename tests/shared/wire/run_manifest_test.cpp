@@ -1,0 +1,143 @@
+#include "shared/wire/run_manifest.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace starling;
+using namespace starling::wire;
+
+namespace {
+
+RunManifest good_manifest() {
+  RunManifest manifest;
+  manifest.run_id = "fortunes-1";
+  manifest.title = "Fortünes";
+  manifest.seed = 7;
+  manifest.data.train.sha256.bytes.fill(0xab);
+  manifest.data.train.bytes = 2'000'000;
+  manifest.data.validation.sha256.bytes.fill(0xcd);
+  manifest.data.validation.bytes = 100'000;
+  manifest.flops_per_sample = 1.5e9;
+  manifest.client_min = "0.1.0";
+  return manifest;
+}
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("the bytes to sign are these, on every machine and in every version that follows") {
+  CHECK(
+      encode_manifest(good_manifest()) ==
+      R"({"version":1,"run_id":"fortunes-1","title":"Fortünes","seed":7,)"
+      R"("model":{"architecture":"gpt","layers":4,"width":128,"heads":4,"context":128,"vocabulary":256},)"
+      R"("data":{"train":{"sha256":"abababababababababababababababababababababababababababababababab","bytes":2000000},)"
+      R"("validation":{"sha256":"cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd","bytes":100000}},)"
+      R"("optimizer":{"kind":"adamw","beta1":0.9,"beta2":0.99,"epsilon":1e-08,"weight_decay":0.1,"clip_norm":1},)"
+      R"("schedule":{"learning_rate":0.003,"warmup_rounds":50,"total_rounds":1000,"final_fraction":0.1},)"
+      R"("target_batch_size":96,"micro_batch_size":8,"rounds_max":0,"peers_max":256,)"
+      R"("flops_per_sample":1500000000,"codec":"fp32","client_min":"0.1.0"})");
+}
+
+TEST_CASE("a manifest survives the trip through JSON") {
+  RunManifest manifest = good_manifest();
+  manifest.schedule.learning_rate = 1.0 / 3;
+  manifest.optimizer.beta2 = 0.95;
+  manifest.codec = "fp16";
+  manifest.rounds_max = 12345;
+  const auto back = decode_manifest(encode_manifest(manifest));
+  REQUIRE(back.ok());
+  CHECK(encode_manifest(*back) == encode_manifest(manifest));
+  CHECK(back->schedule.learning_rate == manifest.schedule.learning_rate);
+  CHECK(back->title == manifest.title);
+}
+
+TEST_CASE("every value out of range is refused, and the message names its field") {
+  using Change = std::function<void(RunManifest&)>;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::pair<std::string, Change>> changes = {
+      {"version", [](RunManifest& m) { m.version = 2; }},
+      {"run_id", [](RunManifest& m) { m.run_id = ""; }},
+      {"run_id", [](RunManifest& m) { m.run_id = "../etc"; }},
+      {"run_id", [](RunManifest& m) { m.run_id = std::string(41, 'a'); }},
+      {"title", [](RunManifest& m) { m.title = std::string(101, 'a'); }},
+      {"title", [](RunManifest& m) { m.title = "a\x1b[2Jb"; }},
+      {"seed", [](RunManifest& m) { m.seed = std::uint64_t{1} << 63; }},
+      {"model.architecture", [](RunManifest& m) { m.model.architecture = "lstm"; }},
+      {"model.layers", [](RunManifest& m) { m.model.layers = 0; }},
+      {"model.width", [](RunManifest& m) { m.model.width = 1 << 20; }},
+      {"model.width", [](RunManifest& m) { m.model.width = 127; }},
+      {"model.heads", [](RunManifest& m) { m.model.heads = 0; }},
+      {"model.context", [](RunManifest& m) { m.model.context = -1; }},
+      {"model.vocabulary", [](RunManifest& m) { m.model.vocabulary = 50257; }},
+      {"data.train.sha256", [](RunManifest& m) { m.data.train.sha256 = {}; }},
+      {"data.train.bytes", [](RunManifest& m) { m.data.train.bytes = 20'000; }},
+      {"data.validation.bytes", [](RunManifest& m) { m.data.validation.bytes = 128; }},
+      {"optimizer.kind", [](RunManifest& m) { m.optimizer.kind = "sgd"; }},
+      {"optimizer.beta1", [](RunManifest& m) { m.optimizer.beta1 = 1; }},
+      {"optimizer.beta2", [nan](RunManifest& m) { m.optimizer.beta2 = nan; }},
+      {"optimizer.epsilon", [](RunManifest& m) { m.optimizer.epsilon = 0; }},
+      {"optimizer.weight_decay", [](RunManifest& m) { m.optimizer.weight_decay = -0.1; }},
+      {"optimizer.clip_norm", [](RunManifest& m) { m.optimizer.clip_norm = -1; }},
+      {"schedule.learning_rate", [](RunManifest& m) { m.schedule.learning_rate = 0; }},
+      {"schedule.warmup_rounds", [](RunManifest& m) { m.schedule.warmup_rounds = 1001; }},
+      {"schedule.total_rounds", [](RunManifest& m) { m.schedule.total_rounds = 0; }},
+      {"schedule.final_fraction", [](RunManifest& m) { m.schedule.final_fraction = 1.5; }},
+      {"target_batch_size", [](RunManifest& m) { m.target_batch_size = 0; }},
+      {"micro_batch_size", [](RunManifest& m) { m.micro_batch_size = 97; }},
+      {"rounds_max", [](RunManifest& m) { m.rounds_max = -1; }},
+      {"peers_max", [](RunManifest& m) { m.peers_max = 0; }},
+      {"flops_per_sample", [](RunManifest& m) { m.flops_per_sample = 0; }},
+      {"codec", [](RunManifest& m) { m.codec = "int1"; }},
+      {"client_min", [](RunManifest& m) { m.client_min = "1..2"; }},
+  };
+  REQUIRE(check_manifest(good_manifest()).ok());
+  for (const auto& [field, change] : changes) {
+    CAPTURE(field);
+    RunManifest manifest = good_manifest();
+    change(manifest);
+    const Status status = check_manifest(manifest);
+    REQUIRE(!status.ok());
+    CHECK(status.error().code == ErrorCode::invalid_argument);
+    CHECK(status.error().message.find(" " + field + " is ") != std::string::npos);
+    CHECK(!decode_manifest(encode_manifest(manifest)).ok());
+  }
+}
+
+TEST_CASE("settings can be checked before there is data") {
+  RunManifest manifest = good_manifest();
+  manifest.data = {};
+  manifest.flops_per_sample = 0;
+  CHECK(check_manifest_settings(manifest).ok());
+  CHECK(!check_manifest(manifest).ok());
+}
+
+TEST_CASE("fields that are missing, unknown, doubled or of another type are refused") {
+  const std::string json = encode_manifest(good_manifest());
+  CHECK(decode_manifest(json).ok());
+  CHECK(!decode_manifest(with(json, R"("rounds_max":0,)", "")).ok());
+  CHECK(!decode_manifest(with(json, R"("rounds_max":0,)", R"("rounds_max":0,"reward":5,)")).ok());
+  CHECK(!decode_manifest(with(json, R"("rounds_max":0,)", R"("rounds_max":9,"rounds_max":0,)")).ok());
+  CHECK(!decode_manifest(with(json, R"("rounds_max":0,)", R"("rounds_max":"0",)")).ok());
+  CHECK(!decode_manifest(with(json, R"("layers":4)", R"("layers":4.5)")).ok());
+  CHECK(!decode_manifest(with(json, R"("layers":4)", R"("layers":4294967300)")).ok());
+  CHECK(!decode_manifest(with(json, "abab", "ABab")).ok());
+  CHECK(!decode_manifest(" " + json).ok());
+}
+
+TEST_CASE("bytes that are no manifest are refused: cut short, too long, too deep, not UTF-8") {
+  const std::string json = encode_manifest(good_manifest());
+  for (std::size_t size = 0; size < json.size(); ++size) CHECK(!decode_manifest(json.substr(0, size)).ok());
+  CHECK(!decode_manifest(std::string(kManifestBytesMax + 1, ' ')).ok());
+  CHECK(!decode_manifest(std::string(60'000, '[')).ok());
+  CHECK(!decode_manifest(with(json, "Fort", "Fort\xff\xfe")).ok());
+}
