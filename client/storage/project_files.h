@@ -1,0 +1,63 @@
+// Everything a data directory keeps about its project: the host key, certificates, what the join brought, and
+// the small preferences of its user. Secrets are 0600, the directory 0700; every file is replaced atomically.
+//
+//   DIR/lock  host.key  project.json  ca.pem  host.pem  manifest.json (signed envelope)  preferences.json
+//   DIR/artefacts/<sha256>  DIR/checkpoints/  DIR/rounds.jsonl  DIR/control.sock  DIR/starlingd.log
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "shared/base/files.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/crypto/keys.h"
+
+namespace starling::storage {
+
+// What joining a project left here.
+struct Project {
+  std::string host;                 // of the coordinator
+  std::uint16_t port = 0;
+  std::string name;                 // the project's
+  std::string display_name;         // the volunteer's
+  AccountId account_id = 0;
+  std::string ca_pem;
+  std::string certificate_pem;      // of this host; replaced when renewed
+  std::string manifest_public_key;  // PEM; pinned at the join
+};
+
+struct Preferences {
+  bool paused = false;
+  std::string paused_reason;
+  int threads = 0;  // 0: the daemon's own choice
+};
+
+class ProjectFiles {
+ public:
+  // Creates the directory if needed and locks it: already_exists, naming it and what to do, when another daemon
+  // uses it; permission_denied when it cannot be written.
+  static Result<ProjectFiles> open(const std::filesystem::path& data_dir);
+
+  [[nodiscard]] const std::filesystem::path& dir() const { return dir_; }
+  // Made on first use. corrupt, naming the file, when it cannot be read as a key: it is never overwritten.
+  Result<crypto::PrivateKey> host_key();
+  Result<std::optional<Project>> project();
+  Status save_project(const Project& project);
+  // Forgets the project; the host key and the journal stay.
+  Status remove_project();
+  // The signed manifest's envelope as it came, for starting without the coordinator. not_found before the first.
+  Result<std::string> manifest_envelope();
+  Status save_manifest_envelope(const std::string& envelope);
+  Preferences preferences();  // defaults when missing or unreadable
+  Status save_preferences(const Preferences& preferences);
+
+ private:
+  ProjectFiles(std::filesystem::path dir, FileLock lock);
+  std::filesystem::path dir_;
+  FileLock lock_;
+};
+
+}  // namespace starling::storage

@@ -1,0 +1,42 @@
+// What this computer did, round by round, kept on disk: one JSON line for each finished round in rounds.jsonl
+// (for people and programs), and the reports that the coordinator has not acknowledged yet (they survive a crash).
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/wire/messages.h"
+
+namespace starling::storage {
+
+constexpr std::size_t kPendingReportsMax = 4096;
+
+// Not thread-safe; one owner at a time.
+class RoundJournal {
+ public:
+  // Reads what is there; a torn last line (a crash while writing) is dropped.
+  static Result<RoundJournal> open(const std::filesystem::path& folder);
+  RoundJournal(RoundJournal&&) noexcept;
+  RoundJournal& operator=(RoundJournal&&) noexcept;
+  ~RoundJournal();
+
+  // Appends and syncs:
+  //   {"round","group_id","autonomous","state_digest","contributions":{peer hex: samples},"seconds"}
+  // The report is pending from now on.
+  Status record(const wire::RoundReport& report, Duration round_duration);
+  // Reports of rounds below this are settled.
+  Status forget(RoundIndex below);
+  // Oldest first.
+  [[nodiscard]] const std::vector<wire::RoundReport>& pending() const;
+
+ private:
+  struct Files;
+  explicit RoundJournal(std::unique_ptr<Files> files);
+  std::unique_ptr<Files> files_;
+};
+
+}  // namespace starling::storage
