@@ -41,7 +41,7 @@ struct GateOptions {
   std::uint16_t port = 0;           // 0: any free port, see port()
   int workers = 4;
   Duration stop_grace = from_ms(5'000);  // how long requests that have begun may take to end after stop()
-  GateLimits limits;
+  GateLimits limits = {};
 };
 
 struct GateStats {

@@ -19,12 +19,12 @@ struct DatabaseOptions {
   bool create = false;                     // false: not_found when there is no such file
   Duration commit_interval = from_ms(10);  // how long a write waits for others to share its commit
   int readers_max = 8;                     // read connections; further readers wait their turn
-  std::string vfs;                         // SQLite's file layer, empty for the default; tests use their own
+  std::string vfs = {};                    // SQLite's file layer, empty for the default; tests use their own
   // A space reserve, freed to finish a checkpoint when the disk is full. 0: none.
   std::int64_t ballast_bytes = 16 * 1024 * 1024;
   // Called once, from the writer's thread, when the disk lost a write that it had accepted (EIO): after
   // it every write fails, and the process should end with an error, so that a supervisor restarts it.
-  std::function<void(const Error&)> on_fatal;
+  std::function<void(const Error&)> on_fatal = {};
 };
 
 struct DatabaseHealth {

@@ -32,7 +32,7 @@ class AccountStore {
   virtual Result<Account> find_account(AccountId id) const = 0;  // or not_found
   virtual Result<Host> find_host(const PeerId& peer) const = 0;  // or not_found
   virtual Result<std::vector<Host>> hosts_of(AccountId id) const = 0;
-  // Notes that the host was heard of. Returns at once; not a promise (a crash may lose the last second).
+  // Notes that the host was heard of, to the minute. Returns at once and promises nothing.
   virtual Status touch_host(const PeerId& peer, WallTime now) = 0;
   virtual Status set_revoked(const PeerId& peer, bool revoked) = 0;  // or not_found
 };

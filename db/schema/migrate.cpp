@@ -1,0 +1,73 @@
+#include "db/schema/migrate.h"
+
+#include <fmt/core.h>
+
+#include <string>
+
+#include "db/sqlite/transaction.h"
+
+namespace starling::db {
+namespace {
+
+constexpr std::int64_t kApplicationId = 0x5374726c;  // "Strl": in the file's header, so that file(1) can tell
+
+Result<std::int64_t> schema_version(Connection& connection) {
+  STARLING_ASSIGN(const std::int64_t exists,
+                  connection.query_int("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'"));
+  if (exists == 0) return 0;
+  return connection.query_int("SELECT max(version) FROM schema_version");
+}
+
+Status refuse_foreign(Connection& connection) {
+  STARLING_ASSIGN(const std::int64_t id, connection.query_int("PRAGMA application_id"));
+  if (id == kApplicationId) return {};
+  STARLING_ASSIGN(const std::int64_t tables, connection.query_int("SELECT count(*) FROM sqlite_schema"));
+  if (id == 0 && tables == 0) return {};  // new and empty
+  return Error{ErrorCode::corrupt,
+               fmt::format("database '{}' was not made by Starling; it is left as it is", connection.file().string())};
+}
+
+Status refuse_newer(Connection& connection, std::int64_t version, int known) {
+  if (version <= known) return {};
+  return Error{ErrorCode::unsupported,
+               fmt::format("database '{}' has schema {}, made by a newer Starling; this one knows schemas up to {}. "
+                           "Install the newer version again, or restore a backup made before the upgrade",
+                           connection.file().string(), version, known)};
+}
+
+Status create_bookkeeping(Connection& connection) {
+  STARLING_TRY(connection.execute(fmt::format("PRAGMA application_id = {}", kApplicationId)));
+  return connection.execute(
+      "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT");
+}
+
+// The version is read again inside: another process may have been quicker.
+Status apply(Connection& connection, const Migration& migration) {
+  STARLING_ASSIGN(Transaction transaction, Transaction::begin(connection, TransactionKind::write));
+  STARLING_ASSIGN(const std::int64_t version, schema_version(connection));
+  if (version >= migration.version) return {};
+  STARLING_TRY(create_bookkeeping(connection));
+  STARLING_TRY(connection.execute(migration.sql));
+  STARLING_ASSIGN(Statement note, connection.prepare("INSERT INTO schema_version (version, name) VALUES (?, ?)"));
+  STARLING_TRY(note.bind(migration.version, migration.name).run());
+  return transaction.commit();
+}
+
+}  // namespace
+
+Status migrate(Connection& connection) { return migrate(connection, migrations()); }
+
+Status migrate(Connection& connection, std::span<const Migration> scripts) {
+  STARLING_TRY(refuse_foreign(connection));
+  STARLING_ASSIGN(const std::int64_t version, schema_version(connection));
+  STARLING_TRY(refuse_newer(connection, version, scripts.empty() ? 0 : scripts.back().version));
+  for (const Migration& migration : scripts) {
+    if (migration.version <= version) continue;
+    if (Status applied = apply(connection, migration); !applied) {
+      return applied.error().prefixed(fmt::format("migration {} ({})", migration.version, migration.name));
+    }
+  }
+  return {};
+}
+
+}  // namespace starling::db

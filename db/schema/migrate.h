@@ -1,0 +1,28 @@
+// Brings a database to the schema of this program.
+#pragma once
+
+#include <span>
+
+#include "db/sqlite/connection.h"
+#include "shared/base/result.h"
+
+namespace starling::db {
+
+struct Migration {
+  int version = 0;  // 1, 2, … without gaps
+  const char* name = "";
+  const char* sql = "";
+};
+
+// The numbered scripts of migrations/, in order; part of the binary.
+std::span<const Migration> migrations();
+
+// Applies what is missing, each script in a transaction of its own: whatever interrupts it, the next call
+// goes on from there. unsupported: a newer program wrote the database. corrupt: it is no database of ours.
+// Nothing is changed in either case.
+Status migrate(Connection& connection);
+
+// The same with scripts of the caller's choice.
+Status migrate(Connection& connection, std::span<const Migration> scripts);
+
+}  // namespace starling::db

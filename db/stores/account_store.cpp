@@ -1,0 +1,130 @@
+#include <fmt/core.h>
+
+#include <optional>
+
+#include "db/stores/sqlite_stores.h"
+
+namespace starling::db {
+namespace {
+
+constexpr std::int64_t kTouchEveryMs = 60'000;
+
+constexpr std::string_view kHostColumns = "SELECT peer_id, account_id, created_ms, last_seen_ms, revoked FROM host ";
+
+Result<Host> read_host(const Statement& row) {
+  Host host;
+  STARLING_TRY(row.read_id(0, host.peer_id));
+  host.account_id = row.integer(1);
+  host.created = {row.integer(2)};
+  host.last_seen = {row.integer(3)};
+  host.revoked = row.integer(4) != 0;
+  return host;
+}
+
+Result<Account> read_account(const Statement& row) {
+  return Account{row.integer(0), row.text(1), WallTime{row.integer(2)}};
+}
+
+// The account of a host that joined before; nothing when it is new.
+Result<std::optional<AccountId>> known_account(Connection& connection, const PeerId& peer) {
+  STARLING_ASSIGN(Statement find, connection.prepare("SELECT account_id, revoked FROM host WHERE peer_id = ?"));
+  STARLING_ASSIGN(const bool known, find.bind(peer).step());
+  if (!known) return std::optional<AccountId>();
+  if (find.integer(1) != 0) {
+    return Error{ErrorCode::permission_denied, "this computer has been removed from the project by its operator"};
+  }
+  return std::optional<AccountId>(find.integer(0));
+}
+
+Status spend_invite(Connection& connection, const Digest& token_hash, WallTime now) {
+  STARLING_ASSIGN(Statement find,
+                  connection.prepare("SELECT expires_ms, uses_max, uses FROM invite WHERE token_hash = ?"));
+  STARLING_ASSIGN(const bool known, find.bind(token_hash).step());
+  if (!known) {
+    return Error{ErrorCode::unauthenticated,
+                 "this invite is not one of this project's; ask the project for a new join link"};
+  }
+  if (find.integer(0) <= now.unix_ms) {
+    return Error{ErrorCode::permission_denied, "this invite has expired; ask the project for a new join link"};
+  }
+  if (find.integer(2) >= find.integer(1)) {
+    return Error{ErrorCode::permission_denied, "this invite has been used up; ask the project for a new join link"};
+  }
+  STARLING_ASSIGN(Statement spend, connection.prepare("UPDATE invite SET uses = uses + 1 WHERE token_hash = ?"));
+  return spend.bind(token_hash).run();
+}
+
+Result<AccountId> insert_account(Connection& connection, const JoinRequest& request) {
+  STARLING_ASSIGN(Statement insert,
+                  connection.prepare("INSERT INTO account (display_name, created_ms) VALUES (?, ?) RETURNING id"));
+  const Result<bool> inserted = insert.bind(request.display_name, request.now.unix_ms).step();
+  if (inserted) return insert.integer(0);
+  if (inserted.error().code == ErrorCode::already_exists) {
+    return Error{ErrorCode::already_exists,
+                 fmt::format("the name '{}' is taken; choose another one", request.display_name)};
+  }
+  return inserted.error();
+}
+
+Result<AccountId> join_in(Connection& connection, const JoinRequest& request) {
+  STARLING_ASSIGN(const std::optional<AccountId> known, known_account(connection, request.peer_id));
+  if (known) return *known;
+  if (request.invite) STARLING_TRY(spend_invite(connection, *request.invite, request.now));
+  STARLING_ASSIGN(const AccountId account, insert_account(connection, request));
+  STARLING_ASSIGN(
+      Statement host,
+      connection.prepare("INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms) VALUES (?, ?, ?, ?)"));
+  STARLING_TRY(host.bind(request.peer_id, account, request.now.unix_ms, request.now.unix_ms).run());
+  return account;
+}
+
+}  // namespace
+
+Result<AccountId> SqliteAccountStore::join(const JoinRequest& request) {
+  AccountId account = 0;
+  STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(account, join_in(connection, request));
+    return {};
+  }));
+  return account;
+}
+
+Result<Account> SqliteAccountStore::find_account(AccountId id) const {
+  return only(select(access_, "SELECT id, display_name, created_ms FROM account WHERE id = ?", read_account, id),
+              fmt::format("there is no account {}", id));
+}
+
+Result<Host> SqliteAccountStore::find_host(const PeerId& peer) const {
+  static const std::string sql = std::string(kHostColumns) + "WHERE peer_id = ?";
+  return only(select(access_, sql, read_host, peer), fmt::format("computer {} has not joined", peer.brief()));
+}
+
+Result<std::vector<Host>> SqliteAccountStore::hosts_of(AccountId id) const {
+  static const std::string sql = std::string(kHostColumns) + "WHERE account_id = ? ORDER BY created_ms LIMIT ?";
+  return select(access_, sql, read_host, id, kPageRowsMax);
+}
+
+Status SqliteAccountStore::touch_host(const PeerId& peer, WallTime now) {
+  {
+    MutexLock lock(mutex_);
+    WallTime& last = touched_[peer];
+    if (now.unix_ms - last.unix_ms < kTouchEveryMs) return {};
+    last = now;
+    if (now.unix_ms - forgotten_.unix_ms >= kTouchEveryMs) {
+      forgotten_ = now;
+      std::erase_if(touched_, [now](const auto& entry) { return now.unix_ms - entry.second.unix_ms >= kTouchEveryMs; });
+    }
+  }
+  const auto touch = [peer, now](Connection& connection) -> Status {
+    STARLING_ASSIGN(Statement update, connection.prepare("UPDATE host SET last_seen_ms = ? WHERE peer_id = ?"));
+    return update.bind(now.unix_ms, peer).run();
+  };
+  return access_.writes.submit(touch, [](const Status&) {});
+}
+
+Status SqliteAccountStore::set_revoked(const PeerId& peer, bool revoked) {
+  return update_one(access_, "UPDATE host SET revoked = ? WHERE peer_id = ?",
+                    fmt::format("computer {} has not joined", peer.brief()), revoked, peer);
+}
+
+}  // namespace starling::db

@@ -1,0 +1,133 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <utility>
+
+#include "db/sqlite/transaction.h"
+#include "db/stores/sqlite_stores.h"
+
+namespace starling::db {
+namespace {
+
+Status insert_round(Connection& connection, const RoundRecord& record) {
+  STARLING_ASSIGN(
+      Statement insert,
+      connection.prepare("INSERT INTO round (run_id, round, group_id, decided_at_ms, samples, state_digest, "
+                         "survivors, duration_ms, loss) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                         "ON CONFLICT DO NOTHING"));
+  STARLING_TRY(insert
+                   .bind(record.run_id, record.round, record.group_id, record.decided_at.unix_ms, record.samples,
+                         record.state_digest, record.survivors, record.duration_ms, record.loss)
+                   .run());
+  STARLING_ASSIGN(Statement advance, connection.prepare("UPDATE run SET round = max(round, ?) WHERE run_id = ?"));
+  return advance.bind(record.round + 1, record.run_id).run();
+}
+
+// The schema's trigger adds every inserted line to the totals.
+Result<AppendOutcome> append_in(Connection& connection, const RoundResult& result) {
+  STARLING_TRY(insert_round(connection, result.record));
+  STARLING_ASSIGN(Statement insert,
+                  connection.prepare("INSERT INTO contribution (run_id, round, peer_id, account_id, samples, credit, "
+                                     "at_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+  AppendOutcome outcome;
+  for (const Contribution& line : result.contributions) {
+    STARLING_TRY(insert
+                     .bind(result.record.run_id, result.record.round, line.peer_id, line.account_id, line.samples,
+                           line.credit, line.at.unix_ms)
+                     .run());
+    const bool is_new = connection.changes() > 0;
+    (is_new ? outcome.inserted : outcome.duplicates) += 1;
+  }
+  return outcome;
+}
+
+Result<LedgerEntry> read_entry(const Statement& row) {
+  LedgerEntry entry;
+  entry.id = row.integer(0);
+  entry.run_id = row.text(1);
+  entry.round = row.integer(2);
+  STARLING_TRY(row.read_id(3, entry.contribution.peer_id));
+  entry.contribution.account_id = row.integer(4);
+  entry.contribution.samples = row.integer(5);
+  entry.contribution.credit = row.integer(6);
+  entry.contribution.at = {row.integer(7)};
+  return entry;
+}
+
+// Each query lists what differs: a label and the two sums.
+constexpr std::string_view kVolunteerDifferences =
+    "SELECT 'account ' || account_id || ' in run ' || run_id, sum(ledger), sum(kept) FROM ("
+    "  SELECT run_id, account_id, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
+    "    FROM contribution"
+    "  UNION ALL SELECT run_id, account_id, 0, samples, 0, credit FROM volunteer_total)"
+    " GROUP BY run_id, account_id"
+    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
+constexpr std::string_view kAccountDifferences =
+    "SELECT 'account ' || account_id, sum(ledger), sum(kept) FROM ("
+    "  SELECT account_id, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
+    "    FROM volunteer_total"
+    "  UNION ALL SELECT account_id, 0, samples, 0, credit FROM account_total)"
+    " GROUP BY account_id"
+    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
+constexpr std::string_view kRunDifferences =
+    "SELECT 'run ' || run.run_id, coalesce(sum(t.samples), 0), run.samples FROM run"
+    " LEFT JOIN volunteer_total AS t ON t.run_id = run.run_id GROUP BY run.run_id"
+    " HAVING coalesce(sum(t.samples), 0) <> run.samples OR coalesce(sum(t.credit), 0) <> run.credit"
+    " OR count(t.account_id) <> run.volunteers LIMIT 1";
+
+Status expect_no_difference(Connection& connection, std::string_view sql) {
+  STARLING_ASSIGN(Statement find, connection.prepare(sql));
+  STARLING_ASSIGN(const bool differs, find.step());
+  if (!differs) return {};
+  return Error{ErrorCode::corrupt,
+               fmt::format("database '{}': {}: the ledger says {} samples, the total says {} (or credit differs)",
+                           connection.file().string(), find.text(0), find.integer(1), find.integer(2))};
+}
+
+}  // namespace
+
+Result<AppendOutcome> SqliteContributionStore::append(const RoundResult& result) {
+  AppendOutcome outcome;
+  STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(outcome, append_in(connection, result));
+    return {};
+  }));
+  return outcome;
+}
+
+Status SqliteContributionStore::append_async(RoundResult result, Appended done) {
+  auto outcome = std::make_shared<AppendOutcome>();
+  const auto write = [outcome, result = std::move(result)](Connection& connection) -> Status {
+    STARLING_ASSIGN(*outcome, append_in(connection, result));
+    return {};
+  };
+  return access_.writes.submit(write, [outcome, done = std::move(done)](const Status& status) {
+    done(status ? Result<AppendOutcome>(*outcome) : Result<AppendOutcome>(status.error()));
+  });
+}
+
+Result<Totals> SqliteContributionStore::ledger_sum(const RunId& run_id) const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  STARLING_ASSIGN(Statement sum,
+                  reader->prepare("SELECT sum(samples), sum(credit) FROM contribution WHERE run_id = ?"));
+  STARLING_TRY(sum.bind(run_id).step().status());
+  return Totals{sum.integer(0), sum.integer(1)};
+}
+
+Status SqliteContributionStore::verify_totals() const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  STARLING_ASSIGN(const Transaction view, Transaction::begin(*reader, TransactionKind::read));
+  for (const std::string_view differences : {kVolunteerDifferences, kAccountDifferences, kRunDifferences}) {
+    STARLING_TRY(expect_no_difference(*reader, differences));
+  }
+  return {};
+}
+
+Result<std::vector<LedgerEntry>> SqliteContributionStore::entries_of(AccountId account, const Page& page) const {
+  return select(access_,
+                "SELECT id, run_id, round, peer_id, account_id, samples, credit, at_ms FROM contribution "
+                "WHERE account_id = ? ORDER BY id DESC LIMIT ? OFFSET ?",
+                read_entry, account, limit_of(page), offset_of(page));
+}
+
+}  // namespace starling::db

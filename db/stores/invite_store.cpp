@@ -1,0 +1,47 @@
+#include "db/stores/sqlite_stores.h"
+
+namespace starling::db {
+namespace {
+
+Result<Invite> read_invite(const Statement& row) {
+  Invite invite;
+  STARLING_TRY(row.read_id(0, invite.token_hash));
+  invite.created = {row.integer(1)};
+  invite.expires = {row.integer(2)};
+  invite.uses_max = row.integer(3);
+  invite.uses = row.integer(4);
+  return invite;
+}
+
+}  // namespace
+
+Status SqliteInviteStore::add(const Invite& invite) {
+  return access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(Statement insert,
+                    connection.prepare("INSERT INTO invite (token_hash, created_ms, expires_ms, uses_max, uses) "
+                                       "VALUES (?, ?, ?, ?, ?)"));
+    return insert.bind(invite.token_hash, invite.created.unix_ms, invite.expires.unix_ms, invite.uses_max, invite.uses)
+        .run();
+  });
+}
+
+Result<Invite> SqliteInviteStore::find(const Digest& token_hash) const {
+  return only(
+      select(access_, "SELECT token_hash, created_ms, expires_ms, uses_max, uses FROM invite WHERE token_hash = ?",
+             read_invite, token_hash),
+      "there is no such invite");
+}
+
+Result<std::vector<Invite>> SqliteInviteStore::list(const Page& page) const {
+  return select(access_,
+                "SELECT token_hash, created_ms, expires_ms, uses_max, uses FROM invite "
+                "ORDER BY created_ms DESC, token_hash LIMIT ? OFFSET ?",
+                read_invite, limit_of(page), offset_of(page));
+}
+
+Status SqliteInviteStore::withdraw(const Digest& token_hash, WallTime now) {
+  return update_one(access_, "UPDATE invite SET expires_ms = min(expires_ms, ?) WHERE token_hash = ?",
+                    "there is no such invite", now.unix_ms, token_hash);
+}
+
+}  // namespace starling::db

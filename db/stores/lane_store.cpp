@@ -1,0 +1,43 @@
+#include <fmt/core.h>
+
+#include "db/stores/sqlite_stores.h"
+
+namespace starling::db {
+namespace {
+
+Result<Lane> read_lane(const Statement& row) {
+  Lane lane;
+  STARLING_TRY(row.read_id(0, lane.peer_id));
+  lane.lane = static_cast<int>(row.integer(1));
+  lane.since = {row.integer(2)};
+  return lane;
+}
+
+}  // namespace
+
+Status SqliteLaneStore::assign(const RunId& run_id, const Lane& lane) {
+  const Status assigned = access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(Statement upsert,
+                    connection.prepare("INSERT INTO lane (run_id, peer_id, lane, since_ms) VALUES (?, ?, ?, ?) "
+                                       "ON CONFLICT (run_id, peer_id) DO UPDATE SET lane = excluded.lane, "
+                                       "since_ms = excluded.since_ms"));
+    return upsert.bind(run_id, lane.peer_id, lane.lane, lane.since.unix_ms).run();
+  });
+  if (!assigned && assigned.error().code == ErrorCode::already_exists) {
+    return Error{ErrorCode::already_exists, fmt::format("lane {} of run '{}' is another peer's", lane.lane, run_id)};
+  }
+  return assigned;
+}
+
+Status SqliteLaneStore::release(const RunId& run_id, const PeerId& peer) {
+  return access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(Statement remove, connection.prepare("DELETE FROM lane WHERE run_id = ? AND peer_id = ?"));
+    return remove.bind(run_id, peer).run();
+  });
+}
+
+Result<std::vector<Lane>> SqliteLaneStore::list(const RunId& run_id) const {
+  return select(access_, "SELECT peer_id, lane, since_ms FROM lane WHERE run_id = ? ORDER BY lane", read_lane, run_id);
+}
+
+}  // namespace starling::db

@@ -1,0 +1,93 @@
+#include <fmt/core.h>
+
+#include "db/stores/sqlite_stores.h"
+
+namespace starling::db {
+namespace {
+
+std::string_view name_of(RunState state) {
+  switch (state) {
+    case RunState::paused:
+      return "paused";
+    case RunState::running:
+      return "running";
+    case RunState::complete:
+      return "complete";
+  }
+  return "";
+}
+
+Result<RunState> state_named(const std::string& name) {
+  for (const RunState state : {RunState::paused, RunState::running, RunState::complete}) {
+    if (name == name_of(state)) return state;
+  }
+  return Error{ErrorCode::corrupt, fmt::format("table run: unknown state '{}'", name)};
+}
+
+Result<Run> read_run(const Statement& row) {
+  Run run;
+  run.run_id = row.text(0);
+  run.manifest_envelope = row.text(1);
+  STARLING_ASSIGN(run.state, state_named(row.text(2)));
+  run.created = {row.integer(3)};
+  run.round = row.integer(4);
+  return run;
+}
+
+Result<RoundRecord> read_round(const Statement& row) {
+  RoundRecord record;
+  record.run_id = row.text(0);
+  record.round = row.integer(1);
+  STARLING_TRY(row.read_id(2, record.group_id));
+  record.decided_at = {row.integer(3)};
+  record.samples = row.integer(4);
+  STARLING_TRY(row.read_id(5, record.state_digest));
+  record.survivors = static_cast<int>(row.integer(6));
+  record.duration_ms = row.integer(7);
+  record.loss = row.real(8);
+  return record;
+}
+
+std::string no_run(const RunId& run_id) { return fmt::format("there is no run '{}'", run_id); }
+
+}  // namespace
+
+Status SqliteRunStore::create(const Run& run) {
+  const Status created = access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(Statement insert,
+                    connection.prepare("INSERT INTO run (run_id, manifest_envelope, state, created_ms, round) "
+                                       "VALUES (?, ?, ?, ?, ?)"));
+    return insert.bind(run.run_id, run.manifest_envelope, name_of(run.state), run.created.unix_ms, run.round).run();
+  });
+  if (!created && created.error().code == ErrorCode::already_exists) {
+    return Error{ErrorCode::already_exists,
+                 fmt::format("there is a run '{}' already; choose another run id", run.run_id)};
+  }
+  return created;
+}
+
+Result<Run> SqliteRunStore::find(const RunId& run_id) const {
+  return only(select(access_, "SELECT run_id, manifest_envelope, state, created_ms, round FROM run WHERE run_id = ?",
+                     read_run, run_id),
+              no_run(run_id));
+}
+
+Result<std::vector<Run>> SqliteRunStore::list() const {
+  return select(access_,
+                "SELECT run_id, manifest_envelope, state, created_ms, round FROM run "
+                "ORDER BY created_ms, run_id LIMIT ?",
+                read_run, kPageRowsMax);
+}
+
+Status SqliteRunStore::set_state(const RunId& run_id, RunState state) {
+  return update_one(access_, "UPDATE run SET state = ? WHERE run_id = ?", no_run(run_id), name_of(state), run_id);
+}
+
+Result<std::vector<RoundRecord>> SqliteRunStore::rounds(const RunId& run_id, const Page& page) const {
+  return select(access_,
+                "SELECT run_id, round, group_id, decided_at_ms, samples, state_digest, survivors, duration_ms, loss "
+                "FROM round WHERE run_id = ? ORDER BY round DESC, group_id LIMIT ? OFFSET ?",
+                read_round, run_id, limit_of(page), offset_of(page));
+}
+
+}  // namespace starling::db

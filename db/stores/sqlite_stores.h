@@ -1,0 +1,162 @@
+// The stores over SQLite. Inside db/stores only.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "db/stores/reader_pool.h"
+#include "db/stores/stores.h"
+#include "db/stores/write_queue.h"
+#include "shared/base/mutex.h"
+
+namespace starling::db {
+
+// How all stores reach the file.
+struct Access {
+  ReaderPool& readers;
+  WriteQueue& writes;
+};
+
+// Runs a query on a reader and turns its rows into values.
+template <typename Row, typename... Values>
+Result<std::vector<Row>> select(const Access& access, std::string_view sql, Result<Row> (*read)(const Statement&),
+                                const Values&... values) {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access.readers.acquire());
+  STARLING_ASSIGN(Statement statement, reader->prepare(sql));
+  statement.bind(values...);
+  std::vector<Row> rows;
+  for (;;) {
+    STARLING_ASSIGN(const bool more, statement.step());
+    if (!more) return rows;
+    STARLING_ASSIGN(Row row, read(statement));
+    rows.push_back(std::move(row));
+  }
+}
+
+// The first row, or not_found with `missing` as the message.
+template <typename Row>
+Result<Row> only(Result<std::vector<Row>> rows, const std::string& missing) {
+  if (!rows) return rows.error();
+  if (rows->empty()) return Error{ErrorCode::not_found, missing};
+  return std::move(rows->front());
+}
+
+inline int limit_of(const Page& page) {
+  return page.limit < 0 ? 0 : page.limit > kPageRowsMax ? kPageRowsMax : page.limit;
+}
+inline std::int64_t offset_of(const Page& page) { return page.offset < 0 ? 0 : page.offset; }
+
+// One UPDATE that must hit a row: not_found with `missing` otherwise.
+template <typename... Values>
+Status update_one(const Access& access, std::string_view sql, const std::string& missing, const Values&... values) {
+  return access.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(Statement statement, connection.prepare(sql));
+    STARLING_TRY(statement.bind(values...).run());
+    if (connection.changes() == 0) return Error{ErrorCode::not_found, missing};
+    return {};
+  });
+}
+
+class SqliteAccountStore final : public AccountStore {
+ public:
+  explicit SqliteAccountStore(Access access) : access_(access) {}
+  Result<AccountId> join(const JoinRequest& request) override;
+  Result<Account> find_account(AccountId id) const override;
+  Result<Host> find_host(const PeerId& peer) const override;
+  Result<std::vector<Host>> hosts_of(AccountId id) const override;
+  Status touch_host(const PeerId& peer, WallTime now) override;
+  Status set_revoked(const PeerId& peer, bool revoked) override;
+
+ private:
+  Access access_;
+  Mutex mutex_;
+  std::unordered_map<PeerId, WallTime> touched_ GUARDED_BY(mutex_);  // when the store last wrote it
+  WallTime forgotten_ GUARDED_BY(mutex_);                            // when old entries were last dropped
+};
+
+class SqliteInviteStore final : public InviteStore {
+ public:
+  explicit SqliteInviteStore(Access access) : access_(access) {}
+  Status add(const Invite& invite) override;
+  Result<Invite> find(const Digest& token_hash) const override;
+  Result<std::vector<Invite>> list(const Page& page) const override;
+  Status withdraw(const Digest& token_hash, WallTime now) override;
+
+ private:
+  Access access_;
+};
+
+class SqliteRunStore final : public RunStore {
+ public:
+  explicit SqliteRunStore(Access access) : access_(access) {}
+  Status create(const Run& run) override;
+  Result<Run> find(const RunId& run_id) const override;
+  Result<std::vector<Run>> list() const override;
+  Status set_state(const RunId& run_id, RunState state) override;
+  Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const override;
+
+ private:
+  Access access_;
+};
+
+class SqliteContributionStore final : public ContributionStore {
+ public:
+  explicit SqliteContributionStore(Access access) : access_(access) {}
+  Result<AppendOutcome> append(const RoundResult& result) override;
+  Status append_async(RoundResult result, Appended done) override;
+  Result<Totals> ledger_sum(const RunId& run_id) const override;
+  Status verify_totals() const override;
+  Result<std::vector<LedgerEntry>> entries_of(AccountId account, const Page& page) const override;
+
+ private:
+  Access access_;
+};
+
+class SqliteEvaluationStore final : public EvaluationStore {
+ public:
+  explicit SqliteEvaluationStore(Access access) : access_(access) {}
+  Status add(const Evaluation& evaluation) override;
+  Result<std::vector<Evaluation>> list(const RunId& run_id, const Page& page) const override;
+  Result<std::optional<Evaluation>> first(const RunId& run_id) const override;
+  Result<std::optional<Evaluation>> latest(const RunId& run_id) const override;
+
+ private:
+  Access access_;
+};
+
+class SqliteLeaderboard final : public LeaderboardQuery {
+ public:
+  explicit SqliteLeaderboard(Access access) : access_(access) {}
+  Result<std::vector<LeaderboardRow>> rows(const RunId& run_id, const Page& page) const override;
+  Result<std::int64_t> volunteers(const RunId& run_id) const override;
+  Result<Totals> totals(const RunId& run_id) const override;
+
+ private:
+  Access access_;
+};
+
+class SqliteLaneStore final : public LaneStore {
+ public:
+  explicit SqliteLaneStore(Access access) : access_(access) {}
+  Status assign(const RunId& run_id, const Lane& lane) override;
+  Status release(const RunId& run_id, const PeerId& peer) override;
+  Result<std::vector<Lane>> list(const RunId& run_id) const override;
+
+ private:
+  Access access_;
+};
+
+class SqliteArtefactStore final : public ArtefactStore {
+ public:
+  explicit SqliteArtefactStore(Access access) : access_(access) {}
+  Status add(const ArtefactRecord& artefact) override;
+  Result<ArtefactRecord> find(const Digest& digest) const override;
+  Result<std::vector<ArtefactRecord>> list() const override;
+
+ private:
+  Access access_;
+};
+
+}  // namespace starling::db

@@ -1,0 +1,96 @@
+// The one writer: a thread with the only connection that writes and checkpoints. Operations that arrive
+// close together share a transaction and so one wait for the disk; each has a savepoint, so that one that
+// fails does not spoil the others. Nobody is told "ok" before the commit is on the disk.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "db/sqlite/connection.h"
+#include "db/stores/ballast.h"
+#include "db/stores/write_lock.h"
+#include "shared/base/clock.h"
+#include "shared/base/mutex.h"
+#include "shared/base/result.h"
+
+namespace starling::db {
+
+struct WriteQueueOptions {
+  Duration commit_interval = from_ms(10);   // from the start of one commit to the next at least
+  std::size_t batch_max = 4096;             // operations in one transaction
+  std::size_t queue_max = 16'384;           // operations that wait; further ones are refused
+  Duration lock_patience = from_ms(5'000);  // for a commit of another process
+  std::int64_t ballast_bytes = 0;
+  std::function<void(const Error&)> on_fatal = {};  // see DatabaseOptions
+};
+
+struct WriteStats {
+  std::int64_t commits = 0;
+  std::int64_t writes = 0;
+  bool disk_full = false;
+};
+
+class WriteQueue {
+ public:
+  // Runs inside a transaction, on the writer's thread; may run twice (when the first try found the disk
+  // full), so it assigns its results rather than adding to them. An error undoes this operation alone,
+  // but resource_exhausted, io and corrupt, which speak of the file, undo the whole batch.
+  using Operation = std::function<Status(Connection&)>;
+  // Called once on the writer's thread when the outcome is certain. Must be quick; must not wait for a write.
+  using Completion = std::function<void(const Status&)>;
+
+  WriteQueue(Connection connection, WriteLock lock, const WriteQueueOptions& options);
+  // Commits what is queued, empties the WAL, closes.
+  ~WriteQueue();
+  WriteQueue(const WriteQueue&) = delete;
+  WriteQueue& operator=(const WriteQueue&) = delete;
+
+  // resource_exhausted when the queue is full; then `done` is never called.
+  Status submit(Operation operation, Completion done);
+  // Submits and waits. Not from the writer's thread.
+  Status run(const Operation& operation);
+
+  [[nodiscard]] WriteStats stats() const;
+
+ private:
+  struct Pending {
+    Operation operation;
+    Completion done;
+  };
+  using Batch = std::vector<Pending>;
+
+  void loop();
+  std::optional<Batch> next_batch(TimePoint not_before);
+  void finish(Batch& batch);
+  Status commit(Batch& batch, std::vector<Status>& outcomes);
+  Status apply(const Operation& operation, Status& outcome);
+  void tidy_wal(bool idle);
+  void fail_for_good(const Error& error);
+  [[nodiscard]] std::int64_t wal_bytes() const;
+
+  const WriteQueueOptions options_;
+  SystemClock clock_;
+  Connection connection_;  // the writer thread's, as are the next four
+  WriteLock lock_;
+  Ballast ballast_;
+  bool wal_dirty_ = true;
+  TimePoint next_truncate_{};
+
+  std::atomic<std::int64_t> commits_{0};
+  std::atomic<std::int64_t> writes_{0};
+  std::atomic<bool> disk_full_{false};
+
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<Pending> queue_ GUARDED_BY(mutex_);
+  bool closing_ GUARDED_BY(mutex_) = false;
+  std::optional<Error> fatal_ GUARDED_BY(mutex_);
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace starling::db

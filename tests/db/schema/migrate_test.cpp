@@ -1,0 +1,108 @@
+#include "db/schema/migrate.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "tests/support/temp_dir.h"
+
+using namespace starling;
+using namespace starling::db;
+using starling::testing::TempDir;
+
+namespace {
+
+Connection create(const std::filesystem::path& file) {
+  return Connection::open(file, {.mode = OpenMode::create}).value();
+}
+
+std::int64_t version(Connection& connection) {
+  return connection.query_int("SELECT max(version) FROM schema_version").value();
+}
+
+const Migration kFirst{1, "first", "CREATE TABLE a (x INTEGER) STRICT"};
+const Migration kSecond{2, "second", "ALTER TABLE a ADD COLUMN y INTEGER"};
+const Migration kBroken{2, "broken", "CREATE TABLE b (x INTEGER) STRICT; INSERT INTO nowhere VALUES (1)"};
+
+}  // namespace
+
+TEST_CASE("the migrations of this program are numbered without gaps and apply to an empty file") {
+  TempDir dir;
+  Connection connection = create(dir / "a.db");
+  REQUIRE(migrate(connection).ok());
+  int expected = 0;
+  for (const Migration& migration : migrations()) CHECK(migration.version == ++expected);
+  CHECK(version(connection) == expected);
+  CHECK(connection.query_int("SELECT count(*) FROM contribution").value() == 0);
+}
+
+TEST_CASE("migrating twice changes nothing") {
+  TempDir dir;
+  Connection connection = create(dir / "a.db");
+  REQUIRE(migrate(connection).ok());
+  REQUIRE(connection.execute("INSERT INTO account (display_name, created_ms) VALUES ('Ada', 1)").ok());
+  REQUIRE(migrate(connection).ok());
+  CHECK(connection.query_int("SELECT count(*) FROM account").value() == 1);
+}
+
+TEST_CASE("only what is missing is applied") {
+  TempDir dir;
+  Connection connection = create(dir / "a.db");
+  REQUIRE(migrate(connection, std::vector{kFirst}).ok());
+  REQUIRE(connection.execute("INSERT INTO a VALUES (1)").ok());
+  REQUIRE(migrate(connection, std::vector{kFirst, kSecond}).ok());
+  CHECK(connection.query_int("SELECT count(*) FROM a WHERE y IS NULL").value() == 1);
+}
+
+TEST_CASE("a migration that fails leaves nothing behind and names itself") {
+  TempDir dir;
+  Connection connection = create(dir / "a.db");
+  const Error error = migrate(connection, std::vector{kFirst, kBroken}).error();
+  CHECK(error.message.find("migration 2 (broken)") != std::string::npos);
+  CHECK(version(connection) == 1);
+  CHECK(connection.query_int("SELECT count(*) FROM sqlite_schema WHERE name = 'b'").value() == 0);
+  CHECK(migrate(connection, std::vector{kFirst, kSecond}).ok());
+}
+
+TEST_CASE("a database of a newer program is refused and left alone") {
+  TempDir dir;
+  Connection connection = create(dir / "a.db");
+  REQUIRE(migrate(connection, std::vector{kFirst, kSecond}).ok());
+  const Error error = migrate(connection, std::vector{kFirst}).error();
+  CHECK(error.code == ErrorCode::unsupported);
+  CHECK(error.message.find("schema 2") != std::string::npos);
+  CHECK(error.message.find("up to 1") != std::string::npos);
+  CHECK(version(connection) == 2);
+}
+
+TEST_CASE("somebody else's database is refused and left alone") {
+  TempDir dir;
+  Connection connection = create(dir / "a.db");
+  REQUIRE(connection.execute("CREATE TABLE recipes (name TEXT)").ok());
+  CHECK(migrate(connection).error().code == ErrorCode::corrupt);
+  CHECK(connection.query_int("SELECT count(*) FROM sqlite_schema").value() == 1);
+}
+
+TEST_CASE("the ledger can not be changed, by anybody") {
+  TempDir dir;
+  Connection connection = create(dir / "a.db");
+  REQUIRE(migrate(connection).ok());
+  REQUIRE(
+      connection
+          .execute("INSERT INTO account (id, display_name, created_ms) VALUES (1, 'Ada', 1);"
+                   "INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms) VALUES (zeroblob(32), 1, 1, 1);"
+                   "INSERT INTO run (run_id, manifest_envelope, state, created_ms) VALUES ('r', '', 'running', 1);"
+                   "INSERT INTO contribution (run_id, round, peer_id, account_id, samples, credit, at_ms) "
+                   "VALUES ('r', 0, zeroblob(32), 1, 8, 16, 5)")
+          .ok());
+  for (const char* change : {"UPDATE contribution SET samples = 9", "DELETE FROM contribution",
+                             "INSERT OR REPLACE INTO contribution (id, run_id, round, peer_id, account_id, samples, "
+                             "credit, at_ms) VALUES (1, 'r', 0, zeroblob(32), 1, 9, 16, 5)"}) {
+    CAPTURE(change);
+    CHECK_FALSE(connection.execute(change).ok());
+  }
+  CHECK(connection.query_int("SELECT samples FROM contribution").value() == 8);
+  CHECK(connection.query_int("SELECT samples FROM volunteer_total").value() == 8);
+  CHECK(connection.query_int("SELECT credit FROM account_total").value() == 16);
+  CHECK(connection.query_int("SELECT volunteers FROM run").value() == 1);
+}

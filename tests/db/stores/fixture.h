@@ -1,0 +1,58 @@
+// What the store tests share: a database in a folder of its own, and people to put into it.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/stores/database.h"
+#include "tests/support/temp_dir.h"
+
+namespace starling::db::testing {
+
+inline PeerId peer(std::uint8_t number) {
+  PeerId id;
+  id.bytes.fill(number);
+  return id;
+}
+
+inline Digest digest(std::uint8_t number) {
+  Digest id;
+  id.bytes.fill(number);
+  return id;
+}
+
+inline std::unique_ptr<Database> open(const std::filesystem::path& file, DatabaseOptions options = {}) {
+  options.create = true;
+  options.commit_interval = from_ms(0);
+  Result<std::unique_ptr<Database>> opened = Database::open(file, options);
+  REQUIRE_MESSAGE(opened.ok(), (opened.ok() ? "" : opened.error().message));
+  return std::move(opened).value();
+}
+
+inline AccountId join(const Stores& stores, const std::string& name, std::uint8_t number) {
+  const Result<AccountId> account =
+      stores.accounts.join({.display_name = name, .peer_id = peer(number), .invite = {}, .now = {1000}});
+  REQUIRE_MESSAGE(account.ok(), (account.ok() ? "" : account.error().message));
+  return *account;
+}
+
+inline void create_run(const Stores& stores, const RunId& run_id) {
+  REQUIRE(stores.runs.create({run_id, "envelope", RunState::running, {1000}, 0}).ok());
+}
+
+inline RoundResult round_of(const RunId& run_id, RoundIndex round, std::vector<Contribution> contributions) {
+  RoundResult result;
+  result.record.run_id = run_id;
+  result.record.round = round;
+  result.record.decided_at = {2000 + round};
+  result.record.survivors = static_cast<int>(contributions.size());
+  for (const Contribution& line : contributions) result.record.samples += line.samples;
+  result.contributions = std::move(contributions);
+  return result;
+}
+
+}  // namespace starling::db::testing

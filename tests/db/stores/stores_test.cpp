@@ -1,0 +1,290 @@
+#include "db/stores/stores.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+#include <future>
+#include <limits>
+
+#include "tests/db/stores/fixture.h"
+
+using namespace starling;
+using namespace starling::db;
+using namespace starling::db::testing;
+using starling::testing::TempDir;
+
+namespace {
+
+struct Fixture {
+  TempDir dir;
+  std::unique_ptr<Database> database = open(dir / "a.db");
+  const Stores& stores = database->stores();
+
+  Result<AccountId> join_with(const std::string& name, std::uint8_t number, std::uint8_t invite, std::int64_t now) {
+    return stores.accounts.join({name, peer(number), digest(invite), {now}});
+  }
+  std::int64_t uses(std::uint8_t invite) { return stores.invites.find(digest(invite)).value().uses; }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "joining creates account and host and spends the invite") {
+  REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 2, 0}).ok());
+  const AccountId account = join_with("Ada", 1, 9, 1000).value();
+  CHECK(stores.accounts.find_account(account)->display_name == "Ada");
+  const Host host = stores.accounts.find_host(peer(1)).value();
+  CHECK(host.account_id == account);
+  CHECK(host.last_seen.unix_ms == 1000);
+  CHECK_FALSE(host.revoked);
+  CHECK(stores.accounts.hosts_of(account)->size() == 1);
+  CHECK(uses(9) == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a host that asks again gets its account and spends nothing") {
+  REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 1, 0}).ok());
+  const AccountId account = join_with("Ada", 1, 9, 1000).value();
+  CHECK(join_with("Ada", 1, 9, 9000).value() == account);
+  CHECK(uses(9) == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a wrong, expired, withdrawn or used up invite opens nothing") {
+  REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 1, 0}).ok());
+  REQUIRE(stores.invites.add({digest(8), {0}, {5000}, 1, 0}).ok());
+  REQUIRE(stores.invites.withdraw(digest(8), {900}).ok());
+  CHECK(join_with("Ada", 1, 7, 1000).error().code == ErrorCode::unauthenticated);
+  CHECK(join_with("Ada", 1, 9, 5000).error().code == ErrorCode::permission_denied);
+  CHECK(join_with("Ada", 1, 8, 1000).error().code == ErrorCode::permission_denied);
+  REQUIRE(join_with("Ada", 1, 9, 1000).ok());
+  CHECK(join_with("Ben", 2, 9, 1000).error().code == ErrorCode::permission_denied);
+  CHECK(stores.accounts.find_host(peer(2)).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a taken name is refused whatever its case, and the invite is kept") {
+  REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 2, 0}).ok());
+  REQUIRE(join_with("Ada", 1, 9, 1000).ok());
+  CHECK(join_with("aDA", 2, 9, 1000).error().code == ErrorCode::already_exists);
+  CHECK(uses(9) == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "many at once never spend an invite more often than it allows") {
+  REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 3, 0}).ok());
+  std::vector<std::future<Result<AccountId>>> joining;
+  for (int i = 0; i < 16; ++i) {
+    joining.push_back(std::async(std::launch::async, [this, i] {
+      return join_with("volunteer " + std::to_string(i), static_cast<std::uint8_t>(i), 9, 1000);
+    }));
+  }
+  int joined = 0;
+  for (auto& future : joining) joined += future.get().ok() ? 1 : 0;
+  CHECK(joined == 3);
+  CHECK(uses(9) == 3);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a revoked host can not join again until it is forgiven") {
+  const AccountId account = join(stores, "Ada", 1);
+  REQUIRE(stores.accounts.set_revoked(peer(1), true).ok());
+  CHECK(stores.accounts.find_host(peer(1))->revoked);
+  CHECK(stores.accounts.join({"Ada", peer(1), {}, {2000}}).error().code == ErrorCode::permission_denied);
+  REQUIRE(stores.accounts.set_revoked(peer(1), false).ok());
+  CHECK(stores.accounts.join({"Ada", peer(1), {}, {2000}}).value() == account);
+  CHECK(stores.accounts.set_revoked(peer(2), true).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a host's last visit is kept to the minute") {
+  join(stores, "Ada", 1);
+  REQUIRE(stores.accounts.touch_host(peer(1), {100'000}).ok());
+  REQUIRE(stores.accounts.touch_host(peer(1), {110'000}).ok());  // less than a minute later: not written
+  create_run(stores, "after");                                   // a write that waits for the ones before it
+  CHECK(stores.accounts.find_host(peer(1))->last_seen.unix_ms == 100'000);
+  REQUIRE(stores.accounts.touch_host(peer(1), {160'000}).ok());
+  create_run(stores, "later");
+  CHECK(stores.accounts.find_host(peer(1))->last_seen.unix_ms == 160'000);
+}
+
+TEST_CASE_FIXTURE(Fixture, "runs are created once, found, and change their state") {
+  create_run(stores, "r");
+  CHECK(stores.runs.create({"r", "other", RunState::paused, {1}, 0}).error().code == ErrorCode::already_exists);
+  CHECK(stores.runs.find("r")->manifest_envelope == "envelope");
+  REQUIRE(stores.runs.set_state("r", RunState::complete).ok());
+  CHECK(stores.runs.find("r")->state == RunState::complete);
+  CHECK(stores.runs.find("s").error().code == ErrorCode::not_found);
+  CHECK(stores.runs.set_state("s", RunState::paused).error().code == ErrorCode::not_found);
+  CHECK(stores.runs.list()->size() == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a round's result reaches ledger, totals and the run's counter together") {
+  const AccountId ada = join(stores, "Ada", 1);
+  const AccountId ben = join(stores, "Ben", 2);
+  create_run(stores, "r");
+  const auto outcome = stores.contributions.append(
+      round_of("r", 4, {{peer(1), ada, 10, 1000, {2004}}, {peer(2), ben, 20, 2000, {2004}}}));
+  CHECK(outcome->inserted == 2);
+  CHECK(stores.runs.find("r")->round == 5);
+  CHECK(stores.runs.rounds("r", {})->front().samples == 30);
+  CHECK(stores.contributions.ledger_sum("r").value() == Totals{30, 3000});
+  CHECK(stores.leaderboard.totals("r").value() == Totals{30, 3000});
+  CHECK(stores.contributions.entries_of(ben, {})->front().contribution.samples == 20);
+  CHECK(stores.contributions.verify_totals().ok());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a result that comes twice counts once, and a late member is still added") {
+  const AccountId ada = join(stores, "Ada", 1);
+  const AccountId ben = join(stores, "Ben", 2);
+  create_run(stores, "r");
+  const Contribution first{peer(1), ada, 10, 1000, {2000}};
+  REQUIRE(stores.contributions.append(round_of("r", 0, {first})).ok());
+  const auto again =
+      stores.contributions.append(round_of("r", 0, {{peer(1), ada, 99, 9900, {2000}}, {peer(2), ben, 5, 500, {2000}}}));
+  CHECK(again->inserted == 1);
+  CHECK(again->duplicates == 1);
+  CHECK(stores.contributions.ledger_sum("r").value() == Totals{15, 1500});
+  CHECK(stores.contributions.verify_totals().ok());
+  CHECK(stores.runs.rounds("r", {})->size() == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a result with one impossible line is refused as a whole") {
+  const AccountId ada = join(stores, "Ada", 1);
+  create_run(stores, "r");
+  const Contribution good{peer(1), ada, 10, 1000, {2000}};
+  const std::vector<Contribution> impossible = {
+      {peer(2), ada, -1, 0, {2000}},             // negative
+      {peer(3), ada, 1, 0, {2000}},              // a host that never joined
+      {peer(1), ada + 7, 1, 0, {2000}},          // an account that is not there
+      {peer(1), ada, 2'000'000'000, 0, {2000}},  // more than anybody computes in a round
+  };
+  for (const Contribution& line : impossible) {
+    CAPTURE(line.samples);
+    CHECK_FALSE(stores.contributions.append(round_of("r", 1, {line, good})).ok());
+  }
+  RoundResult not_a_number = round_of("r", 1, {good});
+  not_a_number.record.loss = std::nan("");
+  CHECK_FALSE(stores.contributions.append(not_a_number).ok());
+  CHECK_FALSE(stores.contributions.append(round_of("no such run", 1, {good})).ok());
+  CHECK(stores.contributions.ledger_sum("r").value() == Totals{0, 0});
+  CHECK(stores.runs.find("r")->round == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the counter of a run never goes back") {
+  create_run(stores, "r");
+  REQUIRE(stores.contributions.append(round_of("r", 7, {})).ok());
+  REQUIRE(stores.contributions.append(round_of("r", 3, {})).ok());
+  CHECK(stores.runs.find("r")->round == 8);
+}
+
+TEST_CASE_FIXTURE(Fixture, "an asynchronous result says what happened, once, after the commit") {
+  const AccountId ada = join(stores, "Ada", 1);
+  create_run(stores, "r");
+  std::promise<Result<AppendOutcome>> done;
+  REQUIRE(stores.contributions
+              .append_async(round_of("r", 0, {{peer(1), ada, 10, 1000, {2000}}}),
+                            [&](Result<AppendOutcome> outcome) { done.set_value(std::move(outcome)); })
+              .ok());
+  CHECK(done.get_future().get()->inserted == 1);
+  CHECK(stores.contributions.ledger_sum("r")->samples == 10);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the leaderboard is ordered by credit, for one run and over all") {
+  const AccountId ada = join(stores, "Ada", 1);
+  const AccountId ben = join(stores, "Ben", 2);
+  const AccountId eve = join(stores, "Eve", 3);
+  create_run(stores, "r");
+  create_run(stores, "s");
+  REQUIRE(stores.contributions.append(round_of("r", 0, {{peer(1), ada, 10, 100, {50}}, {peer(2), ben, 10, 300, {60}}}))
+              .ok());
+  REQUIRE(stores.contributions.append(round_of("s", 0, {{peer(1), ada, 10, 250, {70}}, {peer(3), eve, 20, 300, {80}}}))
+              .ok());
+  const auto in_run = stores.leaderboard.rows("r", {}).value();
+  REQUIRE(in_run.size() == 2);
+  CHECK(in_run[0].display_name == "Ben");
+  CHECK(in_run[1].totals == Totals{10, 100});
+  const auto overall = stores.leaderboard.rows("", {}).value();
+  REQUIRE(overall.size() == 3);
+  CHECK(overall[0].account_id == ada);
+  CHECK(overall[0].totals == Totals{20, 350});
+  CHECK(overall[0].last_contribution.unix_ms == 70);
+  CHECK(overall[1].account_id == eve);  // as much credit as Ben, more samples
+  CHECK(overall[2].account_id == ben);
+  CHECK(stores.leaderboard.rows("", {.limit = 1, .offset = 1})->front().account_id == eve);
+  CHECK(stores.leaderboard.volunteers("").value() == 3);
+  CHECK(stores.leaderboard.volunteers("r").value() == 2);
+  CHECK(stores.leaderboard.totals("").value() == Totals{50, 950});
+  CHECK(stores.leaderboard.volunteers("t").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_FIXTURE(Fixture, "evaluations keep one figure a round and peer") {
+  create_run(stores, "r");
+  CHECK_FALSE(stores.evaluations.first("r")->has_value());
+  for (const RoundIndex round : {5, 1, 9}) {
+    REQUIRE(stores.evaluations.add({"r", round, peer(1), 10.0 - static_cast<double>(round), 2, 100, {1}}).ok());
+  }
+  REQUIRE(stores.evaluations.add({"r", 9, peer(1), 0.1, 2, 100, {1}}).ok());
+  CHECK(stores.evaluations.first("r").value()->round == 1);
+  CHECK(stores.evaluations.latest("r").value()->bits_per_byte == 1.0);
+  CHECK(stores.evaluations.list("r", {})->size() == 3);
+  const double infinite = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(stores.evaluations.add({"r", 10, peer(1), infinite, 2, 100, {1}}).ok());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a lane has one holder, a peer one lane, and both survive a restart") {
+  create_run(stores, "r");
+  REQUIRE(stores.lanes.assign("r", {peer(1), 0, {1}}).ok());
+  REQUIRE(stores.lanes.assign("r", {peer(2), 1, {1}}).ok());
+  CHECK(stores.lanes.assign("r", {peer(3), 1, {1}}).error().code == ErrorCode::already_exists);
+  REQUIRE(stores.lanes.assign("r", {peer(2), 2, {2}}).ok());
+  REQUIRE(stores.lanes.release("r", peer(1)).ok());
+  REQUIRE(stores.lanes.release("r", peer(1)).ok());
+  database.reset();
+  database = open(dir / "a.db");
+  const auto lanes = database->stores().lanes.list("r").value();
+  REQUIRE(lanes.size() == 1);
+  CHECK(lanes[0].peer_id == peer(2));
+  CHECK(lanes[0].lane == 2);
+}
+
+TEST_CASE_FIXTURE(Fixture, "artefacts are found by digest") {
+  REQUIRE(stores.artefacts.add({digest(1), 10, "train.txt"}).ok());
+  REQUIRE(stores.artefacts.add({digest(1), 10, "train.txt"}).ok());
+  CHECK(stores.artefacts.find(digest(1))->name == "train.txt");
+  CHECK(stores.artefacts.find(digest(2)).error().code == ErrorCode::not_found);
+  CHECK(stores.artefacts.list()->size() == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a backup made in service restores to the same ledger") {
+  const AccountId ada = join(stores, "Ada", 1);
+  create_run(stores, "r");
+  REQUIRE(stores.contributions.append(round_of("r", 0, {{peer(1), ada, 10, 100, {50}}})).ok());
+  const Status backed_up = database->backup(dir / "copy.db");
+  REQUIRE_MESSAGE(backed_up.ok(), (backed_up.ok() ? "" : backed_up.error().message));
+  CHECK(database->backup(dir / "copy.db").error().code == ErrorCode::already_exists);
+  REQUIRE(stores.contributions.append(round_of("r", 1, {{peer(1), ada, 10, 100, {50}}})).ok());
+  const auto copy = open(dir / "copy.db");
+  CHECK(copy->stores().contributions.ledger_sum("r")->samples == 10);
+  CHECK(copy->check().ok());
+}
+
+TEST_CASE_FIXTURE(Fixture, "two processes may write to one file, in turn") {
+  const auto second = open(dir / "a.db");
+  create_run(stores, "r");
+  REQUIRE(second->stores().runs.set_state("r", RunState::paused).ok());
+  CHECK(stores.runs.find("r")->state == RunState::paused);
+  CHECK(second->stores().runs.find("r")->state == RunState::paused);
+}
+
+TEST_CASE("opening without leave to create says that there is no database") {
+  TempDir dir;
+  const auto opened = Database::open(dir / "none.db", {});
+  CHECK(opened.error().code == ErrorCode::not_found);
+  CHECK_FALSE(std::filesystem::exists(dir / "none.db.lock"));
+}
+
+TEST_CASE("the database and what lies beside it are its owner's only") {
+  TempDir dir;
+  const auto database = open(dir / "a.db");
+  for (const char* name : {"a.db", "a.db-wal", "a.db-shm", "a.db.lock"}) {
+    CAPTURE(name);
+    const auto mode = std::filesystem::status(dir / name).permissions();
+    CHECK((mode & (std::filesystem::perms::group_all | std::filesystem::perms::others_all)) ==
+          std::filesystem::perms::none);
+  }
+}
