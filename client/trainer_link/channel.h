@@ -1,0 +1,25 @@
+// One end of the socket between daemon and trainer: whole messages, bounded, with a time limit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "shared/base/result.h"
+#include "shared/base/unique_fd.h"
+
+namespace starling::trainer_link {
+
+// A connected pair that keeps message boundaries; both ends close on exec.
+Result<std::pair<UniqueFd, UniqueFd>> make_channel();
+
+// unavailable when the other end is gone.
+Status send_message(int fd, std::string_view message);
+
+// The next message, waiting for it as long as it takes. not_found when the other end closed in order,
+// corrupt when the message is longer than kMessageBytesMax.
+Result<std::vector<std::uint8_t>> receive_message(int fd);
+
+}  // namespace starling::trainer_link

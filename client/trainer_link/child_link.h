@@ -1,0 +1,69 @@
+// A child that is there when it is needed: starts it, talks to it within a time limit, and buries it. One
+// thread calls; stop() may come from any other at any moment.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/trainer_link/child_process.h"
+#include "client/trainer_link/deadlines.h"
+#include "client/trainer_link/messages.h"
+#include "client/trainer_link/restart_policy.h"
+#include "client/trainer_link/trainer_process.h"
+#include "shared/base/clock.h"
+#include "shared/base/mutex.h"
+
+namespace starling::trainer_link {
+
+class ChildLink {
+ public:
+  // `options` outlives the link; `memory_fd` is the shared region's.
+  ChildLink(const TrainerProcessOptions& options, session::StateLayout layout, int memory_fd);
+  ~ChildLink();
+
+  // Starts a child if there is none, and has it carry out the request. `work` in floating-point operations
+  // sets the patience. On failure either the child said why and lives, or it is dead and reaped.
+  Result<Reply> call(Request request, double work);
+  // The same for a child that is there; unavailable, without starting one, when there is none.
+  Result<Reply> call_living(Request request, double work);
+  // The child broke a promise that only the caller could check: ends it. Returns what call() would have.
+  Error condemn(Command command, std::string why);
+
+  void stop();
+  [[nodiscard]] TrainerProcessView view() const;
+
+ private:
+  Status ensure_child(std::uint64_t stops_seen);
+  Status wait_for_turn(std::uint64_t stops_seen);
+  Status spawn(std::uint64_t stops_seen);
+  Status introduce();
+  [[nodiscard]] bool has_child() const;
+  Result<Reply> perform(Request& request, double work);
+  Result<Reply> exchange(Request& request, double work);
+  Result<Reply> await_reply(const Request& request, Duration allowed);
+  Error bury(Command command, ErrorCode code, std::string why);
+  std::uint64_t stops() const;
+
+  const TrainerProcessOptions& options_;
+  const session::StateLayout layout_;
+  const int memory_fd_;
+  SystemClock clock_;
+  Deadlines deadlines_;
+  RestartPolicy restarts_;
+  UniqueFd channel_;
+  std::unique_ptr<ChildProcess> child_;
+  std::uint64_t sequence_ = 0;
+
+  mutable Mutex mutex_;
+  ConditionVariable stop_called_;
+  ChildProcess* endable_ GUARDED_BY(mutex_) = nullptr;  // child_, while stop() may end it
+  bool ended_by_stop_ GUARDED_BY(mutex_) = false;
+  std::uint64_t stops_ GUARDED_BY(mutex_) = 0;
+  TrainerProcessView view_ GUARDED_BY(mutex_);
+};
+
+}  // namespace starling::trainer_link

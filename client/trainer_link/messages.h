@@ -1,0 +1,62 @@
+// What the daemon and its trainer child say to each other: one request, one reply, over a socket that
+// keeps message boundaries. Vectors never travel here; they lie in the shared region. Both ends run on
+// one machine, so numbers are in its own byte order; a child of another build is told apart by kLinkVersion.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "client/session/trainer.h"
+#include "shared/base/result.h"
+#include "shared/wire/run_manifest.h"
+#include "shared/wire/training_data.h"
+
+namespace starling::trainer_link {
+
+constexpr std::uint16_t kLinkVersion = 1;
+constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // manifest, prompt, sampled text, error
+constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
+constexpr int kSampleLengthMax = 16 * 1024;  // bytes that one sample_text may ask for
+constexpr int kThreadsMax = 64;
+
+enum class Command : std::uint16_t { start = 1, initialize, train_batch, step, evaluate, sample_text };
+constexpr std::size_t kCommands = 6;
+std::string_view to_string(Command command);
+
+// What the child may use of the machine.
+struct ChildLimits {
+  int threads = 1;                 // of every matrix product, 1..kThreadsMax
+  std::uint64_t memory_bytes = 0;  // private memory beyond the shared region; 0: unlimited
+  bool sandbox = true;             // off only where a debugger or sanitizer needs the system calls
+  bool yield_to_others = true;     // run only on processor and disk time that nobody else wants
+};
+
+struct Request {
+  Command command = Command::start;
+  std::uint64_t sequence = 0;  // repeated by the reply
+  ChildLimits limits;          // start
+  wire::SampleRange samples;   // train_batch
+  RoundIndex round = 0;        // step
+  int length = 0;              // sample_text
+  double temperature = 0;      // sample_text
+  std::string text;            // start: the manifest as JSON; sample_text: the prompt
+};
+
+struct Reply {
+  std::uint64_t sequence = 0;
+  Status status;                   // of the command; the rest has a meaning only when it is ok
+  session::StateLayout layout;     // start
+  session::BatchReport batch;      // train_batch
+  session::Evaluation evaluation;  // evaluate
+  std::string text;                // sample_text: the bytes; start: how the child is confined
+};
+
+std::string encode(const Request& request);
+std::string encode(const Reply& reply);
+
+// corrupt for what is no message, too long, or says a value no peer would send; unsupported for another version.
+Result<Request> decode_request(std::span<const std::uint8_t> bytes);
+Result<Reply> decode_reply(std::span<const std::uint8_t> bytes);
+
+}  // namespace starling::trainer_link

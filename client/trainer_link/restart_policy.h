@@ -1,0 +1,37 @@
+// When a trainer that died may be started again: at once after an accident, later and later while it keeps
+// dying, and for a while not at all when it dies too often.
+#pragma once
+
+#include <deque>
+
+#include "shared/base/clock.h"
+
+namespace starling::trainer_link {
+
+struct RestartOptions {
+  Duration first_delay = std::chrono::milliseconds(50);
+  Duration longest_delay = std::chrono::seconds(10);
+  int deaths_per_minute = 6;  // as many within a minute: no start until the oldest is a minute ago
+};
+
+class RestartPolicy {
+ public:
+  explicit RestartPolicy(RestartOptions options = {}) : options_(options) {}
+
+  void on_death(TimePoint now);
+  // A call that did what it was asked.
+  void on_success() { in_a_row_ = 0; }
+
+  // The earliest moment to start a child; in the past when it may be now.
+  [[nodiscard]] TimePoint next_start() const;
+  // Whether next_start() is late because of too many deaths, not of ordinary back-off.
+  [[nodiscard]] bool exhausted(TimePoint now) const;
+  [[nodiscard]] int deaths_in_a_row() const { return in_a_row_; }
+
+ private:
+  RestartOptions options_;
+  std::deque<TimePoint> deaths_;  // the latest deaths_per_minute of them
+  int in_a_row_ = 0;
+};
+
+}  // namespace starling::trainer_link

@@ -1,0 +1,187 @@
+#include "client/trainer_link/serve.h"
+
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "client/optim/optimizer.h"
+#include "client/trainer_link/channel.h"
+#include "client/trainer_link/child_fds.h"
+#include "client/trainer_link/messages.h"
+#include "client/trainer_link/sandbox.h"
+#include "client/trainer_link/shared_region.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::trainer_link {
+namespace {
+
+// A data file, mapped for reading. Whoever shortens it kills this process, and nothing else.
+class MappedFile {
+ public:
+  static Result<MappedFile> map(int fd, std::int64_t bytes) {
+    struct stat info {};
+    if (::fstat(fd, &info) != 0 || info.st_size != bytes || bytes <= 0) {
+      return Error{ErrorCode::corrupt,
+                   fmt::format("map a data file: it does not have the {} bytes of the manifest", bytes)};
+    }
+    void* base = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ, MAP_PRIVATE, fd, 0);
+    if (base == MAP_FAILED) return Error{ErrorCode::io, fmt::format("map a data file: {}", std::strerror(errno))};
+    return MappedFile({static_cast<const std::uint8_t*>(base), static_cast<std::size_t>(bytes)});
+  }
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const { return bytes_; }
+
+ private:
+  explicit MappedFile(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+  std::span<const std::uint8_t> bytes_;  // mapped until the process ends
+};
+
+// What the commands work on.
+class Workplace {
+ public:
+  // Confines the process before it opens what came from strangers.
+  static Result<std::unique_ptr<Workplace>> open(const Request& start, const TrainerFactory& factory) {
+    STARLING_TRY(limit_resources(start.limits.memory_bytes));
+    std::string confinement = "not confined";
+    if (start.limits.sandbox) {
+      STARLING_ASSIGN(confinement, enter_sandbox());
+    }
+    TrainerResources resources;
+    STARLING_ASSIGN(resources.manifest, wire::decode_manifest(start.text));
+    const session::StateLayout layout{wire::parameter_count(resources.manifest.model), optim::Optimizer::kVectors};
+    STARLING_ASSIGN(SharedRegion region, SharedRegion::attach(kMemoryFd, layout));
+    STARLING_ASSIGN(const MappedFile train, MappedFile::map(kTrainFd, resources.manifest.data.train.bytes));
+    STARLING_ASSIGN(const MappedFile validation,
+                    MappedFile::map(kValidationFd, resources.manifest.data.validation.bytes));
+    resources.train_bytes = train.bytes();
+    resources.validation_bytes = validation.bytes();
+    resources.state = region.state();
+    resources.journal = &region.journal();
+    resources.threads = start.limits.threads;
+    STARLING_ASSIGN(auto trainer, factory(resources));
+    return std::unique_ptr<Workplace>(new Workplace(std::move(region), std::move(trainer), std::move(confinement)));
+  }
+
+  Reply carry_out(const Request& request) {
+    Reply reply;
+    switch (request.command) {
+      case Command::start:
+        reply.layout = trainer_->layout();
+        reply.text = confinement_;
+        break;
+      case Command::initialize:
+        reply.status = trainer_->initialize();
+        break;
+      case Command::train_batch:
+        reply = train_batch(request);
+        break;
+      case Command::step:
+        reply.status = trainer_->step(request.round, region_.gradient());
+        break;
+      case Command::evaluate:
+        fill(reply, reply.evaluation, trainer_->evaluate());
+        break;
+      case Command::sample_text:
+        fill(reply, reply.text, trainer_->sample_text(request.text, request.length, request.temperature));
+        break;
+    }
+    return reply;
+  }
+
+ private:
+  Workplace(SharedRegion region, std::unique_ptr<session::Trainer> trainer, std::string confinement)
+      : region_(std::move(region)), trainer_(std::move(trainer)), confinement_(std::move(confinement)) {}
+
+  Reply train_batch(const Request& request) {
+    Reply reply;
+    const auto gradient = region_.gradient();
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    fill(reply, reply.batch, trainer_->train_batch(request.samples, gradient));
+    return reply;
+  }
+
+  template <typename T>
+  static void fill(Reply& reply, T& field, Result<T> result) {
+    if (result.ok()) {
+      field = std::move(result).value();
+    } else {
+      reply.status = result.error();
+    }
+  }
+
+  SharedRegion region_;
+  std::unique_ptr<session::Trainer> trainer_;
+  std::string confinement_;
+};
+
+// Exceptions of numerical libraries end here. Out of memory is the one that is worth a name.
+Reply answer(std::unique_ptr<Workplace>& workplace, const Request& request, const TrainerFactory& factory) {
+  Reply reply;
+  try {
+    if (request.command == Command::start && !workplace) {
+      auto opened = Workplace::open(request, factory);
+      if (!opened.ok()) {
+        reply.status = opened.error();
+        return reply;
+      }
+      workplace = std::move(opened).value();
+    }
+    if (workplace) return workplace->carry_out(request);
+    reply.status = Error{ErrorCode::failed_precondition, "the first command must be start"};
+  } catch (const std::bad_alloc&) {
+    reply.status = Error{ErrorCode::resource_exhausted, "the trainer's memory limit is reached"};
+  } catch (const std::exception& problem) {
+    reply.status = Error{ErrorCode::internal, problem.what()};
+  }
+  return reply;
+}
+
+Status serve(const TrainerFactory& factory) {
+  std::unique_ptr<Workplace> workplace;
+  while (true) {
+    auto message = receive_message(kChannelFd);
+    if (!message.ok() && message.error().code == ErrorCode::not_found) return {};
+    STARLING_TRY(message.status());
+    STARLING_ASSIGN(const Request request, decode_request(*message));
+    if (request.command == Command::start && request.limits.yield_to_others) yield_to_others();
+    Reply reply = answer(workplace, request, factory);
+    reply.sequence = request.sequence;
+    STARLING_TRY(send_message(kChannelFd, encode(reply)));
+  }
+}
+
+std::optional<int> parent_from(int argc, char** argv) {
+  if (argc != 3 || std::strcmp(argv[1], kParentOption) != 0) return std::nullopt;
+  int parent = 0;
+  const char* end = argv[2] + std::strlen(argv[2]);
+  const auto parsed = std::from_chars(argv[2], end, parent);
+  if (parsed.ec != std::errc() || parsed.ptr != end || parent <= 0) return std::nullopt;
+  return parent;
+}
+
+}  // namespace
+
+int serve_trainer(int argc, char** argv, const TrainerFactory& factory) {
+  const auto parent = parent_from(argc, argv);
+  if (!parent) {
+    fmt::print(stderr, "{} computes gradients for starlingd, which starts it by itself.\n", argv[0]);
+    return 2;
+  }
+  Status status = die_with_parent(*parent);
+  if (status.ok()) status = serve(factory);
+  if (status.ok()) return 0;
+  fmt::print(stderr, "{}\n", status.error().message);
+  return 1;
+}
+
+}  // namespace starling::trainer_link

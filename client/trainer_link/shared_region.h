@@ -1,0 +1,44 @@
+// The memory that daemon and trainer share: [parameters | optimizer vectors], a micro-batch's gradient and
+// the step journal. It belongs to the daemon and outlives every child. Its size is sealed, so neither end
+// can pull pages from under the other.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "client/optim/step_journal.h"
+#include "client/session/trainer.h"
+#include "shared/base/result.h"
+#include "shared/base/unique_fd.h"
+
+namespace starling::trainer_link {
+
+class SharedRegion {
+ public:
+  // New, all zero. resource_exhausted when the machine has not that much memory.
+  static Result<SharedRegion> create(const session::StateLayout& layout);
+  // Maps a region another process made. corrupt when it is not one of this layout.
+  static Result<SharedRegion> attach(int fd, const session::StateLayout& layout);
+
+  SharedRegion(SharedRegion&& other) noexcept;
+  SharedRegion& operator=(SharedRegion&&) = delete;
+  ~SharedRegion();
+
+  [[nodiscard]] const session::StateLayout& layout() const { return layout_; }
+  [[nodiscard]] std::span<float> state() const;
+  [[nodiscard]] std::span<float> gradient() const;  // parameter_count floats
+  [[nodiscard]] optim::StepJournal& journal() const;
+  // For the child. Invalid in a region that was attached.
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+ private:
+  SharedRegion(UniqueFd fd, std::byte* base, std::size_t bytes, const session::StateLayout& layout);
+  static Result<SharedRegion> map(int fd, UniqueFd owned, const session::StateLayout& layout);
+
+  UniqueFd fd_;
+  std::byte* base_ = nullptr;
+  std::size_t bytes_ = 0;
+  session::StateLayout layout_;
+};
+
+}  // namespace starling::trainer_link

@@ -1,0 +1,136 @@
+#include "client/trainer_link/trainer_process.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "client/optim/optimizer.h"
+#include "client/trainer_link/child_link.h"
+#include "client/trainer_link/gradient_sum.h"
+#include "client/trainer_link/shared_region.h"
+#include "shared/base/verify.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::trainer_link {
+namespace {
+
+constexpr double kFlopsPerParameter = 100;  // of a step or of making initial values, with room
+constexpr double kForwardShare = 1.0 / 3;   // of a sample's operations; the rest is the way back
+
+}  // namespace
+
+struct TrainerProcess::Impl {
+  Impl(TrainerProcessOptions given, SharedRegion shared)
+      : options(std::move(given)),
+        region(std::move(shared)),
+        optimizer(options.manifest),
+        link(options, region.layout(), region.fd()),
+        flops_per_sample(wire::flops_per_sample(options.manifest.model)) {}
+
+  [[nodiscard]] double work_of_all_parameters() const {
+    return kFlopsPerParameter * static_cast<double>(region.layout().parameter_count);
+  }
+  [[nodiscard]] double work_of_evaluation() const {
+    const auto bytes = static_cast<double>(options.manifest.data.validation.bytes);
+    return kForwardShare * flops_per_sample * (1 + bytes / options.manifest.model.context);
+  }
+
+  TrainerProcessOptions options;
+  SharedRegion region;
+  optim::Optimizer optimizer;
+  ChildLink link;
+  double flops_per_sample;
+  std::atomic<std::int64_t> steps_taken_here{0};
+};
+
+Result<std::unique_ptr<TrainerProcess>> TrainerProcess::create(TrainerProcessOptions options) {
+  if (options.limits.threads < 1 || options.limits.threads > kThreadsMax) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("compute with {} threads: 1 to {} are possible", options.limits.threads, kThreadsMax)};
+  }
+  const session::StateLayout layout{wire::parameter_count(options.manifest.model), optim::Optimizer::kVectors};
+  STARLING_ASSIGN(SharedRegion region, SharedRegion::create(layout));
+  return std::unique_ptr<TrainerProcess>(
+      new TrainerProcess(std::make_unique<Impl>(std::move(options), std::move(region))));
+}
+
+TrainerProcess::TrainerProcess(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TrainerProcess::~TrainerProcess() = default;
+
+session::StateLayout TrainerProcess::layout() const { return impl_->region.layout(); }
+std::span<float> TrainerProcess::state() { return impl_->region.state(); }
+
+Status TrainerProcess::initialize() {
+  Request request;
+  request.command = Command::initialize;
+  impl_->region.journal().clear();
+  return impl_->link.call(std::move(request), impl_->work_of_all_parameters()).status();
+}
+
+Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange& samples, std::span<float> into) {
+  VERIFY(into.size() == layout().parameter_count);
+  Request request;
+  request.command = Command::train_batch;
+  request.samples = samples;
+  STARLING_ASSIGN(const Reply reply,
+                  impl_->link.call(std::move(request), impl_->flops_per_sample * static_cast<double>(samples.count)));
+  if (reply.batch.samples != samples.count) {
+    return impl_->link.condemn(Command::train_batch,
+                               fmt::format("it reports {} samples of {}", reply.batch.samples, samples.count));
+  }
+  if (Status added = add_gradient(impl_->region.gradient(), into); !added.ok()) {
+    return added.error().prefixed(to_string(Command::train_batch));
+  }
+  return reply.batch;
+}
+
+Status TrainerProcess::step(RoundIndex round, std::span<const float> gradient) {
+  VERIFY(gradient.size() == layout().parameter_count);
+  auto& journal = impl_->region.journal();
+  journal.clear();
+  std::copy(gradient.begin(), gradient.end(), impl_->region.gradient().begin());
+  Request request;
+  request.command = Command::step;
+  request.round = round;
+  (void)impl_->link.call_living(std::move(request), impl_->work_of_all_parameters());
+  // Whatever came of it, the child is idle, dead or was never there, and the journal tells what is left to do.
+  const bool finished = journal.finished(round);
+  Status status = impl_->optimizer.step(round, gradient, state(), journal);
+  if (status.ok() && !finished) ++impl_->steps_taken_here;
+  return status;
+}
+
+Result<session::Evaluation> TrainerProcess::evaluate() {
+  Request request;
+  request.command = Command::evaluate;
+  STARLING_ASSIGN(const Reply reply, impl_->link.call(std::move(request), impl_->work_of_evaluation()));
+  return reply.evaluation;
+}
+
+Result<std::string> TrainerProcess::sample_text(const std::string& prompt, int length, double temperature) {
+  if (prompt.size() > kTextBytesMax || length < 0 || length > kSampleLengthMax || !(temperature >= 0)) {
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("sample text: at most {} bytes of prompt, {} bytes of text, and a temperature of 0 or more",
+                    kTextBytesMax, kSampleLengthMax)};
+  }
+  Request request;
+  request.command = Command::sample_text;
+  request.text = prompt;
+  request.length = length;
+  request.temperature = temperature;
+  STARLING_ASSIGN(Reply reply,
+                  impl_->link.call(std::move(request), kForwardShare * impl_->flops_per_sample * (1 + length)));
+  return std::move(reply.text);
+}
+
+void TrainerProcess::stop() { impl_->link.stop(); }
+
+TrainerProcessView TrainerProcess::view() const {
+  TrainerProcessView view = impl_->link.view();
+  view.steps_taken_here = impl_->steps_taken_here;
+  return view;
+}
+
+}  // namespace starling::trainer_link

@@ -1,0 +1,69 @@
+// The daemon's end of the link: a Trainer that computes in a confined child process. The child may crash,
+// hang, run out of memory or be killed at any moment: the call that was running fails and says why, the
+// next one starts a new child. State, gradient and step journal belong to this side all along.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/session/trainer.h"
+#include "client/trainer_link/deadlines.h"
+#include "client/trainer_link/messages.h"
+#include "client/trainer_link/restart_policy.h"
+#include "shared/base/unique_fd.h"
+#include "shared/wire/run_manifest.h"
+
+namespace starling::trainer_link {
+
+struct TrainerProcessOptions {
+  std::filesystem::path program;         // starling-trainer
+  std::vector<std::string> environment;  // "NAME=value", beside the few names the child is given anyway
+  wire::RunManifest manifest;            // has passed wire::check_manifest
+  UniqueFd train_data;                   // the manifest's artefacts, open for reading, digests checked
+  UniqueFd validation_data;
+  ChildLimits limits;
+  DeadlineOptions deadlines;
+  RestartOptions restarts;
+};
+
+struct TrainerProcessView {
+  int pid = 0;  // 0: no child is running
+  std::int64_t starts = 0;
+  std::int64_t deaths = 0;            // that nobody asked for
+  std::int64_t steps_taken_here = 0;  // optimizer steps that no child was there to take or finish
+  std::string confinement;            // of the last child, in words
+  std::string last_death;             // why and when in what call; empty: none so far
+};
+
+// The Trainer's calls come from one thread, which must live as long as this object: to the kernel it is
+// the child's parent. stop() and view() may be called from any thread.
+class TrainerProcess final : public session::Trainer {
+ public:
+  // Reserves the memory; the first call starts the child. resource_exhausted when it is not to be had.
+  static Result<std::unique_ptr<TrainerProcess>> create(TrainerProcessOptions options);
+  ~TrainerProcess() override;
+
+  [[nodiscard]] session::StateLayout layout() const override;
+  std::span<float> state() override;
+  Status initialize() override;
+  Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
+  // Never fails because of the child: what a dead child left undone is done here, to the same bits.
+  Status step(RoundIndex round, std::span<const float> gradient) override;
+  Result<session::Evaluation> evaluate() override;
+  Result<std::string> sample_text(const std::string& prompt, int length, double temperature) override;
+
+  // Ends the child at once, and with it a call under way; all its memory is free when this returns. The
+  // state stays. A call that begins later starts a new child.
+  void stop();
+  [[nodiscard]] TrainerProcessView view() const;
+
+ private:
+  struct Impl;
+  explicit TrainerProcess(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace starling::trainer_link

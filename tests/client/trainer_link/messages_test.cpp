@@ -1,0 +1,114 @@
+#include "client/trainer_link/messages.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <vector>
+
+using namespace starling;
+using namespace starling::trainer_link;
+
+namespace {
+
+std::span<const std::uint8_t> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+Request a_batch() {
+  Request request;
+  request.command = Command::train_batch;
+  request.sequence = 42;
+  request.samples = {7, 3, 128, 8};
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("a request arrives as it was sent") {
+  const auto batch = decode_request(bytes_of(encode(a_batch())));
+  REQUIRE(batch.ok());
+  CHECK(batch->command == Command::train_batch);
+  CHECK(batch->sequence == 42);
+  CHECK(batch->samples.round == 7);
+  CHECK(batch->samples.lane == 3);
+  CHECK(batch->samples.first == 128);
+  CHECK(batch->samples.count == 8);
+
+  Request start;
+  start.limits = {4, std::uint64_t{3} << 30, false, false};
+  start.text = std::string(kTextBytesMax, 'm');
+  const auto started = decode_request(bytes_of(encode(start)));
+  REQUIRE(started.ok());
+  CHECK(started->limits.threads == 4);
+  CHECK(started->limits.memory_bytes == std::uint64_t{3} << 30);
+  CHECK_FALSE(started->limits.sandbox);
+  CHECK_FALSE(started->limits.yield_to_others);
+  CHECK(started->text == start.text);
+}
+
+TEST_CASE("a reply arrives as it was sent") {
+  Reply reply;
+  reply.sequence = 9;
+  reply.batch = {8, 12.5, 0.25};
+  reply.evaluation = {2.5, 1000};
+  reply.layout = {123, 2};
+  reply.text = std::string("a\0b", 3);
+  const auto got = decode_reply(bytes_of(encode(reply)));
+  REQUIRE(got.ok());
+  CHECK(got->sequence == 9);
+  CHECK(got->batch.loss_sum == 12.5);
+  CHECK(got->evaluation.bytes == 1000);
+  CHECK(got->layout.size() == 369);
+  CHECK(got->text == reply.text);
+
+  reply.status = Error{ErrorCode::resource_exhausted, "no memory"};
+  const auto failed = decode_reply(bytes_of(encode(reply)));
+  REQUIRE(failed.ok());
+  REQUIRE_FALSE(failed->status.ok());
+  CHECK(failed->status.error().code == ErrorCode::resource_exhausted);
+  CHECK(failed->status.error().message == "no memory");
+}
+
+TEST_CASE("messages that are cut, longer, of another kind or another version are refused") {
+  const std::string good = encode(a_batch());
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    CHECK_FALSE(decode_request(bytes_of(good.substr(0, length))).ok());
+  }
+  CHECK_FALSE(decode_request(bytes_of(good + "x")).ok());
+  CHECK_FALSE(decode_reply(bytes_of(good)).ok());
+  std::string newer = good;
+  newer[4] = static_cast<char>(kLinkVersion + 1);
+  const auto refused = decode_request(bytes_of(newer));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::unsupported);
+}
+
+TEST_CASE("values that no peer would send are refused") {
+  Request request = a_batch();
+  request.samples.count = -1;
+  CHECK_FALSE(decode_request(bytes_of(encode(request))).ok());
+  request = a_batch();
+  request.command = Command::sample_text;
+  request.length = kSampleLengthMax + 1;
+  CHECK_FALSE(decode_request(bytes_of(encode(request))).ok());
+  request.length = 1;
+  request.temperature = -1;
+  CHECK_FALSE(decode_request(bytes_of(encode(request))).ok());
+  Reply reply;
+  reply.batch.loss_sum = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(decode_reply(bytes_of(encode(reply))).ok());
+}
+
+TEST_CASE("random bytes never decode into something out of bounds") {
+  std::mt19937_64 random(1);
+  const std::string good = encode(a_batch());
+  for (int i = 0; i < 20'000; ++i) {
+    std::string bytes = good;
+    for (int flips = 0; flips < 4; ++flips) bytes[random() % bytes.size()] = static_cast<char>(random());
+    const auto request = decode_request(bytes_of(bytes));
+    if (!request.ok()) continue;
+    CHECK(request->samples.count >= 0);
+    CHECK(request->length <= kSampleLengthMax);
+    CHECK(request->text.size() <= kTextBytesMax);
+  }
+}

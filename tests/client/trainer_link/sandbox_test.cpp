@@ -1,0 +1,118 @@
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/client/trainer_link/tiny_run.h"
+#include "tests/support/temp_dir.h"
+
+using namespace starling;
+using namespace starling::trainer_link;
+using namespace starling::trainer_link::testing;
+
+namespace {
+
+class Prisoner {
+ public:
+  explicit Prisoner(bool sandbox = true) {
+    TrainerProcessOptions options = tiny_options(TEST_CHILD);
+    options.limits.sandbox = sandbox;
+    auto made = TrainerProcess::create(std::move(options));
+    REQUIRE(made.ok());
+    trainer_ = std::move(made).value();
+  }
+  std::string tries_to(const std::string& attempt) {
+    auto result = trainer_->sample_text(attempt, 0, 0);
+    REQUIRE(result.ok());
+    return *result;
+  }
+  TrainerProcessView view() const { return trainer_->view(); }
+
+ private:
+  std::unique_ptr<TrainerProcess> trainer_;
+};
+
+bool has_landlock(const Prisoner& prisoner) {
+  return prisoner.view().confinement.find("Landlock (ABI") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a confined trainer opens no socket, runs no program and starts no process") {
+  Prisoner prisoner;
+  CHECK(prisoner.tries_to("socket inet") != "done");
+  CHECK(prisoner.tries_to("socket unix") != "done");
+  CHECK(prisoner.tries_to("exec") != "done");
+  for (int i = 0; i < 100; ++i) CHECK(prisoner.tries_to("fork") != "done");
+  CHECK(prisoner.tries_to("unlimit") != "done");
+  CHECK(prisoner.tries_to("thread") == "done");
+  CHECK(prisoner.view().starts == 1);
+}
+
+TEST_CASE("a confined trainer neither signals nor traces anybody") {
+  Prisoner prisoner;
+  const std::string us = std::to_string(::getpid());
+  CHECK(prisoner.tries_to("kill " + us) != "done");
+  CHECK(prisoner.tries_to("ptrace " + us) != "done");
+}
+
+TEST_CASE("a confined trainer writes no file, and reads none of the volunteer's") {
+  const starling::testing::TempDir folder;
+  const auto secret = folder / "secret";
+  std::ofstream(secret) << "mine";
+  Prisoner prisoner;
+  CHECK(prisoner.tries_to("write " + secret.string()) != "done");
+  CHECK(prisoner.tries_to("create " + (folder / "new").string()) != "done");
+  CHECK(prisoner.tries_to("delete " + secret.string()) != "done");
+  CHECK(prisoner.tries_to("write /dev/null") != "done");
+  CHECK(std::filesystem::exists(secret));
+  CHECK_FALSE(std::filesystem::exists(folder / "new"));
+  if (!has_landlock(prisoner)) return;
+  CHECK(prisoner.tries_to("read " + secret.string()) != "done");
+  CHECK(prisoner.tries_to("list " + folder.path().string()) != "done");
+  CHECK(prisoner.tries_to("read /etc/passwd") != "done");
+  CHECK(prisoner.tries_to("read /proc/cpuinfo") == "done");
+}
+
+TEST_CASE("the same attempts succeed outside the sandbox, so they prove something") {
+  const starling::testing::TempDir folder;
+  Prisoner free(false);
+  CHECK(free.tries_to("socket inet") == "done");
+  CHECK(free.tries_to("socket unix") == "done");
+  CHECK(free.tries_to("fork") == "done");
+  CHECK(free.tries_to("create " + (folder / "new").string()) == "done");
+  CHECK(free.tries_to("write " + (folder / "new").string()) == "done");
+  CHECK(free.tries_to("read " + (folder / "new").string()) == "done");
+  CHECK(free.tries_to("list " + folder.path().string()) == "done");
+  CHECK(free.tries_to("delete " + (folder / "new").string()) == "done");
+  CHECK(free.tries_to("kill " + std::to_string(::getpid())) == "done");
+}
+
+TEST_CASE("the child inherits no descriptor and no environment") {
+  const starling::testing::TempDir folder;
+  std::ofstream(folder / "open") << "x";
+  const int leaked = ::open((folder / "open").c_str(), 0);  // without close-on-exec
+  REQUIRE(leaked >= 0);
+  REQUIRE(::setenv("STARLING_TEST_SECRET", "1", 1) == 0);
+  TrainerProcessOptions options = tiny_options(TEST_CHILD);
+  auto trainer = TrainerProcess::create(std::move(options));
+  REQUIRE(trainer.ok());
+  REQUIRE((*trainer)->initialize().ok());
+  const std::string process = "/proc/" + std::to_string((*trainer)->view().pid);
+  std::vector<int> descriptors;
+  for (const auto& entry : std::filesystem::directory_iterator(process + "/fd")) {
+    descriptors.push_back(std::stoi(entry.path().filename()));
+  }
+  CHECK(descriptors.size() == 7);  // standard ones, channel, memory, two data files
+  std::ifstream environment(process + "/environ");
+  const std::string text((std::istreambuf_iterator<char>(environment)), std::istreambuf_iterator<char>());
+  CHECK(text.find("OMP_NUM_THREADS=1") != std::string::npos);
+  CHECK(text.find("STARLING_TEST_SECRET") == std::string::npos);
+  ::unsetenv("STARLING_TEST_SECRET");
+  ::close(leaked);
+}

@@ -1,0 +1,164 @@
+// A trainer without torch, in the product's own child: exact gradients, the product's optimizer, and one
+// misbehaviour, named by STARLING_TEST_BEHAVIOUR ("crash 2": in the second batch).
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/optim/optimizer.h"
+#include "client/trainer_link/child_fds.h"
+#include "client/trainer_link/messages.h"
+#include "client/trainer_link/serve.h"
+#include "tests/client/trainer_link/escape.h"
+#include "tests/client/trainer_link/tiny_run.h"
+
+namespace starling::trainer_link::testing {
+namespace {
+
+struct Behaviour {
+  std::string name;
+  int number = 0;
+};
+
+Behaviour behaviour_of_this_child() {
+  const char* text = std::getenv("STARLING_TEST_BEHAVIOUR");
+  Behaviour behaviour;
+  std::istringstream(text == nullptr ? "" : text) >> behaviour.name >> behaviour.number;
+  return behaviour;
+}
+
+// Kills this process `delay` from now, wherever it is then.
+class TimeBomb {
+ public:
+  explicit TimeBomb(std::chrono::microseconds delay)
+      : thread_([this, delay] {
+          const auto end = std::chrono::steady_clock::now() + delay;
+          while (std::chrono::steady_clock::now() < end) {
+            if (defused_) return;
+          }
+          ::raise(SIGKILL);
+        }) {}
+  TimeBomb(const TimeBomb&) = delete;
+  TimeBomb& operator=(const TimeBomb&) = delete;
+  ~TimeBomb() {
+    defused_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> defused_{false};
+  std::thread thread_;
+};
+
+class QuadraticTrainer final : public session::Trainer {
+ public:
+  QuadraticTrainer(const TrainerResources& resources, Behaviour behaviour)
+      : resources_(resources), optimizer_(resources.manifest), behaviour_(std::move(behaviour)) {}
+
+  [[nodiscard]] session::StateLayout layout() const override {
+    const std::size_t extra = behaviour_.name == "wrong_layout" ? 1 : 0;
+    return {optimizer_.parameter_count() + extra, optim::Optimizer::kVectors};
+  }
+  std::span<float> state() override { return resources_.state; }
+
+  Status initialize() override {
+    std::fill(resources_.state.begin(), resources_.state.end(), 0.0F);
+    return {};
+  }
+
+  Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override {
+    ++batches_;
+    if (batches_ == behaviour_.number) misbehave();
+    session::BatchReport report{samples.count, 0, 1e-3};
+    for (std::size_t i = 0; i < into.size(); ++i) {
+      const float difference = resources_.state[i] - target_of(i);
+      into[i] += static_cast<float>(samples.count) * difference;
+      report.loss_sum += static_cast<double>(samples.count) * difference * difference;
+    }
+    if (behaviour_.name == "nan" && batches_ == behaviour_.number) {
+      into[into.size() / 2] = std::numeric_limits<float>::quiet_NaN();
+    }
+    if (behaviour_.name == "miscount") ++report.samples;
+    return report;
+  }
+
+  Status step(RoundIndex round, std::span<const float> gradient) override {
+    if (behaviour_.name != "die_in_step")
+      return optimizer_.step(round, gradient, resources_.state, *resources_.journal);
+    const TimeBomb bomb{std::chrono::microseconds(behaviour_.number)};
+    Status status = optimizer_.step(round, gradient, resources_.state, *resources_.journal);
+    return status;
+  }
+
+  Result<session::Evaluation> evaluate() override {
+    return session::Evaluation{static_cast<double>(resources_.state[0]),
+                               static_cast<std::int64_t>(resources_.validation_bytes.size())};
+  }
+
+  // The prompt is what to try; see escape.h.
+  Result<std::string> sample_text(const std::string& prompt, int length, double) override {
+    return length == 0 ? try_to(prompt) : prompt + std::string(static_cast<std::size_t>(length), 'x');
+  }
+
+ private:
+  void misbehave() {
+    if (behaviour_.name == "crash") {
+      std::fputs("about to crash\n", stderr);
+      ::signal(SIGSEGV, SIG_DFL);
+      ::raise(SIGSEGV);
+    }
+    if (behaviour_.name == "hang") {
+      if (::write(kTrainFd, kHanging.data(), kHanging.size()) < 0) std::perror("write");
+      while (true) ::pause();
+    }
+    if (behaviour_.name == "exit") ::_exit(7);
+    if (behaviour_.name == "eat") eat_memory();
+    if (behaviour_.name == "garbage") say(std::string(300, '\x5a'));
+    if (behaviour_.name == "longwinded") say(std::string(kMessageBytesMax + 1, 'a'));
+    if (behaviour_.name == "chatty") {
+      for (int i = 0; i < 100'000; ++i) std::fputs("what a lovely day to fill a pipe\n", stderr);
+    }
+    if (behaviour_.name == "wrong_sequence") {
+      Reply reply;
+      reply.sequence = 999;
+      say(encode(reply));
+    }
+  }
+
+  static void say(const std::string& message) {
+    if (::send(kChannelFd, message.data(), message.size(), 0) < 0) std::perror("send");
+  }
+
+  static void eat_memory() {
+    std::vector<std::vector<char>> meals;
+    while (true) meals.emplace_back(1 << 20, 'm');
+  }
+
+  TrainerResources resources_;
+  optim::Optimizer optimizer_;
+  Behaviour behaviour_;
+  int batches_ = 0;
+};
+
+Result<std::unique_ptr<session::Trainer>> make_trainer(const TrainerResources& resources) {
+  Behaviour behaviour = behaviour_of_this_child();
+  if (behaviour.name == "refuse") return Error{ErrorCode::unsupported, "no trainer today"};
+  if (behaviour.name == "die_at_start") ::_exit(3);
+  return std::unique_ptr<session::Trainer>(new QuadraticTrainer(resources, std::move(behaviour)));
+}
+
+}  // namespace
+}  // namespace starling::trainer_link::testing
+
+int main(int argc, char** argv) {
+  return starling::trainer_link::serve_trainer(argc, argv, starling::trainer_link::testing::make_trainer);
+}

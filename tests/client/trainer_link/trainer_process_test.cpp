@@ -1,0 +1,218 @@
+#include "client/trainer_link/trainer_process.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "tests/client/trainer_link/tiny_run.h"
+
+using namespace starling;
+using namespace starling::trainer_link;
+using namespace starling::trainer_link::testing;
+
+namespace {
+
+constexpr wire::SampleRange kBatch{0, 0, 0, 8};
+
+std::unique_ptr<TrainerProcess> make(TrainerProcessOptions options) {
+  auto trainer = TrainerProcess::create(std::move(options));
+  REQUIRE(trainer.ok());
+  return std::move(trainer).value();
+}
+
+std::unique_ptr<TrainerProcess> make(const std::string& behaviour) { return make(tiny_options(TEST_CHILD, behaviour)); }
+
+std::vector<float> expected_gradient(std::size_t count, float samples) {
+  std::vector<float> gradient(count);
+  for (std::size_t i = 0; i < count; ++i) gradient[i] = samples * (0 - target_of(i));
+  return gradient;
+}
+
+// A batch that must fail; returns why.
+Error failing_batch(TrainerProcess& trainer) {
+  std::vector<float> gradient(trainer.layout().parameter_count, 5.0F);
+  const auto report = trainer.train_batch(kBatch, gradient);
+  REQUIRE_FALSE(report.ok());
+  CHECK(gradient == std::vector<float>(gradient.size(), 5.0F));
+  return report.error();
+}
+
+void check_good_batch(TrainerProcess& trainer) {
+  std::vector<float> gradient(trainer.layout().parameter_count);
+  const auto report = trainer.train_batch(kBatch, gradient);
+  REQUIRE(report.ok());
+  CHECK(report->samples == 8);
+  CHECK(gradient == expected_gradient(gradient.size(), 8));
+}
+
+}  // namespace
+
+TEST_CASE("a child computes gradients, steps, evaluates and samples") {
+  auto trainer = make("");
+  CHECK(trainer->view().pid == 0);
+  REQUIRE(trainer->initialize().ok());
+  CHECK(trainer->view().pid > 0);
+  std::vector<float> gradient(trainer->layout().parameter_count);
+  REQUIRE(trainer->train_batch(kBatch, gradient).ok());
+  REQUIRE(trainer->train_batch({0, 0, 8, 4}, gradient).ok());
+  CHECK(gradient == expected_gradient(gradient.size(), 12));
+  REQUIRE(trainer->step(0, gradient).ok());
+  CHECK(trainer->state()[1] > 0);  // toward its target
+  const auto evaluation = trainer->evaluate();
+  REQUIRE(evaluation.ok());
+  CHECK(evaluation->bytes == 4'000);
+  const auto text = trainer->sample_text("hello ", 3, 0.5);
+  REQUIRE(text.ok());
+  CHECK(*text == "hello xxx");
+  CHECK(trainer->view().starts == 1);
+  CHECK(trainer->view().deaths == 0);
+}
+
+TEST_CASE("a crash costs one micro-batch") {
+  auto trainer = make("crash 2");
+  REQUIRE(trainer->initialize().ok());
+  check_good_batch(*trainer);
+  const Error error = failing_batch(*trainer);
+  CHECK(error.code == ErrorCode::unavailable);
+  CHECK(error.message.find("Segmentation fault") != std::string::npos);
+  CHECK(error.message.find("about to crash") != std::string::npos);
+  check_good_batch(*trainer);
+  CHECK(trainer->view().starts == 2);
+  CHECK(trainer->view().deaths == 1);
+}
+
+TEST_CASE("an orderly exit in the middle of a batch is a death like any other") {
+  auto trainer = make("exit 1");
+  CHECK(failing_batch(*trainer).message.find("exit code 7") != std::string::npos);
+}
+
+TEST_CASE("a child that hangs is ended when its patience, learned from its own speed, is over") {
+  TrainerProcessOptions options = tiny_options(TEST_CHILD, "hang 3");
+  options.deadlines = {.floor = std::chrono::milliseconds(300), .patience = 4, .slowest_flops_per_s = 1e12};
+  auto trainer = make(std::move(options));
+  check_good_batch(*trainer);
+  check_good_batch(*trainer);
+  const Error error = failing_batch(*trainer);
+  CHECK(error.code == ErrorCode::deadline_exceeded);
+  CHECK(error.message.find("hung") != std::string::npos);
+  check_good_batch(*trainer);
+}
+
+TEST_CASE("a child that talks nonsense is ended") {
+  for (const char* behaviour : {"garbage 1", "longwinded 1", "wrong_sequence 1", "miscount 1"}) {
+    CAPTURE(behaviour);
+    auto trainer = make(behaviour);
+    CHECK(failing_batch(*trainer).code == ErrorCode::corrupt);
+    CHECK(trainer->view().pid == 0);
+    CHECK(trainer->view().deaths == 1);
+  }
+}
+
+TEST_CASE("a gradient with NaN is refused, and the child goes on") {
+  auto trainer = make("nan 1");
+  CHECK(failing_batch(*trainer).code == ErrorCode::corrupt);
+  check_good_batch(*trainer);
+  CHECK(trainer->view().starts == 1);
+}
+
+TEST_CASE("a child that runs into its memory limit says so and goes on") {
+  auto trainer = make("eat 1");
+  const Error error = failing_batch(*trainer);
+  CHECK(error.code == ErrorCode::resource_exhausted);
+  CHECK(error.message.find("memory") != std::string::npos);
+  check_good_batch(*trainer);
+  CHECK(trainer->view().deaths == 0);
+}
+
+TEST_CASE("a child that fills its error output loses words, not time") {
+  auto trainer = make("chatty 1");
+  check_good_batch(*trainer);
+}
+
+TEST_CASE("a child that cannot start gives its reason, and is not tried without end") {
+  TrainerProcessOptions options = tiny_options(TEST_CHILD, "refuse");
+  options.restarts.deaths_per_minute = 3;
+  auto trainer = make(std::move(options));
+  for (int i = 0; i < 3; ++i) CHECK(failing_batch(*trainer).message.find("no trainer today") != std::string::npos);
+  const Error error = failing_batch(*trainer);
+  CHECK(error.code == ErrorCode::unavailable);
+  CHECK(error.message.find("3 times within a minute") != std::string::npos);
+  CHECK(error.message.find("no trainer today") != std::string::npos);
+  CHECK(trainer->view().starts == 3);
+}
+
+TEST_CASE("a child that dies while it starts, or builds another model, is reported") {
+  CHECK(failing_batch(*make("die_at_start")).message.find("exit code 3") != std::string::npos);
+  CHECK(failing_batch(*make("wrong_layout")).message.find("another size") != std::string::npos);
+}
+
+TEST_CASE("a program that is missing is named") {
+  auto trainer = make(tiny_options("/nowhere/starling-trainer"));
+  const Error error = failing_batch(*trainer);
+  CHECK(error.code == ErrorCode::not_found);
+  CHECK(error.message.find("/nowhere/starling-trainer") != std::string::npos);
+}
+
+TEST_CASE("stop ends the child, keeps the state, and the next call starts a new one") {
+  auto trainer = make("");
+  REQUIRE(trainer->initialize().ok());
+  trainer->state()[0] = 4.5F;
+  const int pid = trainer->view().pid;
+  trainer->stop();
+  CHECK(::kill(pid, 0) != 0);
+  CHECK(trainer->view().pid == 0);
+  CHECK(trainer->view().deaths == 0);
+  const auto evaluation = trainer->evaluate();
+  REQUIRE(evaluation.ok());
+  CHECK(evaluation->bits_per_byte == 4.5);
+  CHECK(trainer->view().starts == 2);
+}
+
+TEST_CASE("stop ends a call that is under way") {
+  TrainerProcessOptions options = tiny_options(TEST_CHILD, "hang 1");
+  const UniqueFd data(::dup(options.train_data.get()));
+  auto trainer = make(std::move(options));
+  std::thread stopper([&] {
+    std::string seen(kHanging.size(), '\0');
+    while (::pread(data.get(), seen.data(), seen.size(), 0) < 0 || seen != kHanging) std::this_thread::yield();
+    trainer->stop();
+  });
+  const Error error = failing_batch(*trainer);
+  stopper.join();
+  CHECK(error.code == ErrorCode::unavailable);
+  CHECK(error.message.find("stopped") != std::string::npos);
+  CHECK(trainer->view().deaths == 0);
+}
+
+TEST_CASE("without a child the step is taken on this side") {
+  auto with_child = make("");
+  auto without = make("");
+  REQUIRE(with_child->initialize().ok());
+  std::vector<float> gradient(with_child->layout().parameter_count, 0.25F);
+  REQUIRE(with_child->step(0, gradient).ok());
+  REQUIRE(without->step(0, gradient).ok());
+  CHECK(without->view().starts == 0);
+  CHECK(std::equal(with_child->state().begin(), with_child->state().end(), without->state().begin()));
+}
+
+TEST_CASE("a step on a gradient that is not finite changes nothing") {
+  auto trainer = make("");
+  REQUIRE(trainer->initialize().ok());
+  std::vector<float> gradient(trainer->layout().parameter_count, 0.25F);
+  gradient[17] = std::numeric_limits<float>::infinity();
+  const std::vector<float> before(trainer->state().begin(), trainer->state().end());
+  CHECK(trainer->step(0, gradient).error().code == ErrorCode::corrupt);
+  CHECK(std::equal(before.begin(), before.end(), trainer->state().begin()));
+  gradient[17] = 0;
+  CHECK(trainer->step(0, gradient).ok());
+}
+
+TEST_CASE("text requests beyond the limits never reach the child") {
+  auto trainer = make("");
+  CHECK(trainer->sample_text("", kSampleLengthMax + 1, 1).error().code == ErrorCode::invalid_argument);
+  CHECK(trainer->sample_text(std::string(kTextBytesMax + 1, 'x'), 1, 1).error().code == ErrorCode::invalid_argument);
+  CHECK(trainer->view().starts == 0);
+}
