@@ -1,0 +1,56 @@
+#include "client/models/gpt.h"
+
+#include <ATen/ATen.h>
+
+#include "client/models/attention.h"
+#include "shared/base/verify.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::models {
+
+Gpt::Gpt(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient) : model_(model) {
+  VERIFY(static_cast<std::size_t>(parameters.numel()) == wire::parameter_count(model));
+  VERIFY(gradient.numel() == parameters.numel());
+  for (const wire::ParameterInfo& info : wire::model_layout(model)) {
+    const auto offset = static_cast<std::int64_t>(info.offset);
+    const auto count = static_cast<std::int64_t>(info.count);
+    at::Tensor view = parameters.narrow(0, offset, count).view(info.shape).detach();
+    view.requires_grad_(true);
+    view.mutable_grad() = gradient.narrow(0, offset, count).view(info.shape);
+    parameters_.emplace(info.name, view);
+  }
+}
+
+at::Tensor Gpt::embed(const at::Tensor& tokens) const {
+  const at::Tensor positions = parameter("position.weight").narrow(0, 0, tokens.size(1));
+  return (at::embedding(parameter("embedding.weight"), tokens) + positions).view({-1, model_.width});
+}
+
+at::Tensor Gpt::norm(const at::Tensor& x, const std::string& name) const {
+  return at::layer_norm(x, {model_.width}, parameter(name + ".weight"), parameter(name + ".bias"));
+}
+
+at::Tensor Gpt::linear(const at::Tensor& x, const std::string& name) const {
+  return at::addmm(parameter(name + ".bias"), x, parameter(name + ".weight").t());
+}
+
+at::Tensor Gpt::logits(const at::Tensor& tokens) const {
+  VERIFY(tokens.dim() == 2 && tokens.size(1) <= model_.context);
+  at::Tensor x = embed(tokens);
+  for (int layer = 0; layer < model_.layers; ++layer) {
+    const std::string block = "block" + std::to_string(layer) + ".";
+    const at::Tensor qkv = linear(norm(x, block + "attention_norm"), block + "qkv");
+    const at::Tensor mixed = causal_attention(qkv.view({tokens.size(0), tokens.size(1), -1}), model_.heads);
+    x = x + linear(mixed.view({-1, model_.width}), block + "attention_out");
+    x = x + linear(at::gelu(linear(norm(x, block + "mlp_norm"), block + "mlp_in")), block + "mlp_out");
+  }
+  return at::mm(norm(x, "final_norm"), parameter("embedding.weight").t());
+}
+
+at::Tensor Gpt::loss(const at::Tensor& tokens, const at::Tensor& targets) const {
+  const at::Tensor total =
+      at::cross_entropy_loss(logits(tokens), targets.reshape({-1}), /*weight=*/{}, at::Reduction::Sum);
+  return total / static_cast<double>(tokens.size(1));
+}
+
+}  // namespace starling::models

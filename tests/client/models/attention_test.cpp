@@ -1,0 +1,53 @@
+#include "client/models/attention.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/types.h>
+
+#include <array>
+// After torch, whose CHECK must give way.
+#include <doctest/doctest.h>
+
+using namespace starling::models;
+
+namespace {
+
+at::Tensor random(at::IntArrayRef shape) {
+  return at::randn(shape, at::detail::createCPUGenerator(5), at::TensorOptions(at::kFloat));
+}
+
+struct Outcome {
+  at::Tensor output;
+  at::Tensor gradient;
+};
+
+template <typename Attention>
+Outcome run(const at::Tensor& qkv, int heads, Attention attention) {
+  const at::Tensor input = qkv.clone().requires_grad_(true);
+  const at::Tensor output = attention(input, heads);
+  (output * output.sin()).sum().backward();
+  return {output.detach(), input.grad()};
+}
+
+}  // namespace
+
+TEST_CASE("fused attention has the values and gradients of the plain tensor operations") {
+  for (const auto& [batch, context, width, heads] :
+       {std::array{1, 1, 8, 1}, std::array{2, 5, 8, 2}, std::array{3, 64, 48, 3}}) {
+    const at::Tensor qkv = random({batch, context, 3 * width});
+    const Outcome fused = run(qkv, heads, causal_attention);
+    const Outcome composed = run(qkv, heads, composed_causal_attention);
+    CHECK(at::allclose(fused.output, composed.output, 1e-4, 1e-5));
+    CHECK(at::allclose(fused.gradient, composed.gradient, 1e-4, 1e-5));
+  }
+}
+
+TEST_CASE("no position sees what comes after it") {
+  const at::Tensor qkv = random({1, 16, 24});
+  at::Tensor changed = qkv.clone();
+  changed.narrow(1, 9, 7).add_(1);
+  const at::Tensor before = causal_attention(qkv, 2);
+  const at::Tensor after = causal_attention(changed, 2);
+  CHECK(at::allclose(before.narrow(1, 0, 9), after.narrow(1, 0, 9), 1e-5, 1e-6));
+  CHECK(!at::allclose(before.narrow(1, 9, 7), after.narrow(1, 9, 7), 1e-5, 1e-6));
+}

@@ -1,0 +1,154 @@
+#include "client/training/torch_trainer.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/optim/optimizer.h"
+#include "shared/base/permutation.h"
+
+using namespace starling;
+using namespace starling::training;
+
+namespace {
+
+wire::RunManifest tiny_manifest() {
+  wire::RunManifest manifest;
+  manifest.model.layers = 2;
+  manifest.model.width = 32;
+  manifest.model.heads = 2;
+  manifest.model.context = 24;
+  manifest.peers_max = 4;
+  manifest.micro_batch_size = 16;
+  manifest.schedule.learning_rate = 1e-2;
+  manifest.schedule.warmup_rounds = 5;
+  manifest.schedule.total_rounds = 60;
+  return manifest;
+}
+
+// Words in a seeded order: learnable, but not by heart.
+std::string small_text(std::uint64_t seed, std::size_t words) {
+  const std::vector<std::string> vocabulary = {"the ",  "star",    "ling ", "sings ",
+                                               "over ", "water, ", "and ",  "flies.\n"};
+  std::string text;
+  for (std::size_t i = 0; i < words; ++i) text += vocabulary[mix64(seed * 7919 + i) % vocabulary.size()];
+  return text;
+}
+
+// A trainer and the memory it works on.
+struct Bench {
+  explicit Bench(const wire::RunManifest& m) : manifest(m), optimizer(m) {
+    state.resize(optimizer.state_size());
+    gradient.resize(optimizer.parameter_count());
+    const auto bytes = [](const std::string& text) {
+      return std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+    };
+    auto created = TorchTrainer::create({manifest, bytes(train), bytes(held_out), state, gradient, journal.get(), 1});
+    REQUIRE(created.ok());
+    trainer = std::move(created).value();
+    REQUIRE(trainer->initialize().ok());
+  }
+
+  std::vector<float> gradient_of(const wire::SampleRange& samples) {
+    std::vector<float> into(gradient.size());
+    const auto report = trainer->train_batch(samples, into);
+    REQUIRE(report.ok());
+    CHECK(report->samples == samples.count);
+    return into;
+  }
+
+  wire::RunManifest manifest;
+  optim::Optimizer optimizer;
+  std::string train = small_text(1, 3000);
+  std::string held_out = small_text(2, 300);
+  std::vector<float> state, gradient;
+  std::unique_ptr<optim::StepJournal> journal = std::make_unique<optim::StepJournal>();
+  std::unique_ptr<TorchTrainer> trainer;
+};
+
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(a[i]) - b[i]));
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("held-out text gets cheaper with every few rounds") {
+  Bench bench(tiny_manifest());
+  const auto first = bench.trainer->evaluate();
+  REQUIRE(first.ok());
+  CHECK(first->bits_per_byte == doctest::Approx(8).epsilon(0.05));
+  for (RoundIndex round = 0; round < 60; ++round) {
+    std::vector<float> mean = bench.gradient_of({round, 1, 0, 16});
+    for (float& value : mean) value /= 16;
+    REQUIRE(bench.trainer->step(round, mean).ok());
+  }
+  const auto last = bench.trainer->evaluate();
+  REQUIRE(last.ok());
+  CHECK(last->bits_per_byte < 2);  // by heart: three bits a word of five bytes
+}
+
+TEST_CASE("the gradient of a batch is the sum of the gradients of its halves") {
+  Bench bench(tiny_manifest());
+  const std::vector<float> whole = bench.gradient_of({2, 3, 10, 16});
+  std::vector<float> halves = bench.gradient_of({2, 3, 10, 8});
+  const auto report = bench.trainer->train_batch({2, 3, 18, 8}, halves);  // adds to what is there
+  REQUIRE(report.ok());
+  CHECK(distance(whole, halves) < 1e-5);
+  CHECK(*std::max_element(whole.begin(), whole.end()) > 1e-2);
+}
+
+TEST_CASE("two trainers with one seed start from the same bits, and another seed from others") {
+  const Bench a(tiny_manifest());
+  const Bench b(tiny_manifest());
+  CHECK(a.state == b.state);
+  wire::RunManifest other = tiny_manifest();
+  other.seed = 2;
+  CHECK(Bench(other).state != a.state);
+}
+
+TEST_CASE("evaluation gives the same figure every time") {
+  Bench bench(tiny_manifest());
+  const auto first = bench.trainer->evaluate();
+  const auto second = bench.trainer->evaluate();
+  REQUIRE(first.ok());
+  CHECK(first->bits_per_byte == second->bits_per_byte);
+  CHECK(first->bytes > 1000);
+}
+
+TEST_CASE("a gradient that is not finite is an error and adds nothing") {
+  Bench bench(tiny_manifest());
+  bench.state[100] = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> into(bench.gradient.size(), 0.5F);
+  const auto report = bench.trainer->train_batch({0, 0, 0, 16}, into);
+  REQUIRE(!report.ok());
+  CHECK(report.error().code == ErrorCode::corrupt);
+  CHECK(into == std::vector<float>(into.size(), 0.5F));
+}
+
+TEST_CASE("sampled text has the asked length and repeats itself") {
+  Bench bench(tiny_manifest());
+  const auto text = bench.trainer->sample_text("the star", 40, 0.8);
+  REQUIRE(text.ok());
+  CHECK(text->size() == 40);
+  CHECK(*text == *bench.trainer->sample_text("the star", 40, 0.8));
+  CHECK(bench.trainer->sample_text("", 3, 0).ok());
+  CHECK(!bench.trainer->sample_text("x", -1, 1).ok());
+}
+
+TEST_CASE("memory that does not fit the model is refused") {
+  const Bench bench(tiny_manifest());
+  std::vector<float> state(bench.state.size() - 1);
+  std::vector<float> gradient(bench.gradient.size());
+  const std::vector<std::uint8_t> text(1000);
+  const auto created = TorchTrainer::create({bench.manifest, text, text, state, gradient, bench.journal.get(), 1});
+  REQUIRE(!created.ok());
+  CHECK(created.error().code == ErrorCode::invalid_argument);
+}
