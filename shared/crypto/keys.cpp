@@ -27,6 +27,15 @@ Result<PublicKey> PublicKey::from_pem(std::string_view pem) {
   return PublicKey(std::move(key));
 }
 
+Result<PublicKey> PublicKey::from_spki(std::span<const std::uint8_t> der) {
+  if (der.size() > kPemBytesMax) return Error{ErrorCode::corrupt, "read public key: too long"};
+  const unsigned char* at = der.data();
+  KeyPtr key(d2i_PUBKEY(nullptr, &at, static_cast<long>(der.size())));
+  if (key == nullptr || at != der.data() + der.size()) return openssl_error(ErrorCode::corrupt, "read public key");
+  if (!is_ed25519(key.get())) return Error{ErrorCode::unsupported, "read public key: it is not an Ed25519 key"};
+  return PublicKey(std::shared_ptr<EVP_PKEY>(std::move(key)));
+}
+
 std::string PublicKey::to_pem() const {
   const BioPtr bio(BIO_new(BIO_s_mem()));
   VERIFY(bio != nullptr && PEM_write_bio_PUBKEY(bio.get(), key_.get()) == 1);

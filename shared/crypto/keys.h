@@ -24,8 +24,10 @@ class PublicKey {
   // corrupt or unsupported for anything but one Ed25519 key ("-----BEGIN PUBLIC KEY-----").
   static Result<PublicKey> from_pem(std::string_view pem);
   [[nodiscard]] std::string to_pem() const;
+  // Inverse of spki().
+  static Result<PublicKey> from_spki(std::span<const std::uint8_t> der);
 
-  // The key's SubjectPublicKeyInfo in DER, and its SHA-256: who the holder is.
+  // The key's SubjectPublicKeyInfo in DER (44 bytes), and its SHA-256: who the holder is.
   [[nodiscard]] std::vector<std::uint8_t> spki() const;
   [[nodiscard]] PeerId peer_id() const;
 

@@ -24,11 +24,8 @@ struct OperatorManifest {
 };
 
 // Relative paths are taken from `folder`. Fields that are absent keep their defaults (run_id and data.train
-// have none); flops_per_sample is computed from the model. An unknown key, a wrong type or a value out of
-// range is an error with the key and its line.
+// have none); a flops_per_sample of 0 is computed from the model. An unknown key, a wrong type or a value out
+// of range is invalid_argument with the line and the key.
 Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std::filesystem::path& folder);
-
-// Forward and backward of one sample: 6 per weight and token, and attention (Kaplan et al. 2020, section 2.1).
-double estimate_flops_per_sample(const wire::ModelOptions& model);
 
 }  // namespace starling::manifest

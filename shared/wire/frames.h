@@ -30,8 +30,9 @@ constexpr int kPeerProtocolVersion = 1;
 constexpr std::size_t kFrameHeaderBytes = 32;
 // The largest segment in the widest codec, a full contributor mask, and room for codec scales.
 constexpr std::size_t kFramePayloadMax = (1u << 20) + 4096;
-constexpr std::size_t kControlPayloadMax = 256 * 1024;  // CBOR frames
+constexpr std::size_t kControlPayloadMax = 256 * 1024;  // CBOR frames, state_info apart
 constexpr std::size_t kStateChunkFloats = 1 << 16;      // 256 KiB a chunk
+constexpr std::size_t kStateInfoPayloadMax = 1u << 20;  // 32 bytes a chunk: states of up to 2^31 floats
 
 enum class FrameType : std::uint8_t {
   hello = 1,
@@ -54,7 +55,7 @@ struct FrameHeader {
   std::uint32_t segment = 0;
 };
 void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHeaderBytes> out);
-// Checks type, version, zero fields and the payload limit of the type.
+// Checks type, version, zero fields (segment too, where the type has none) and the payload limit of the type.
 Result<FrameHeader> decode_header(std::span<const std::uint8_t, kFrameHeaderBytes> bytes);
 
 // First frame on every link, both ways. Only then is a peer up: TLS 1.3 tells a client about a refused

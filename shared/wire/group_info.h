@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shared/base/ids.h"
@@ -13,8 +14,12 @@ namespace starling::wire {
 
 constexpr std::size_t kGroupMembersMax = 4096;
 constexpr std::int64_t kVectorFloatsMax = std::int64_t{1} << 32;
-constexpr std::int64_t kSegmentFloatsMax = 1 << 18;      // 1 MiB: the largest frame between peers
-constexpr std::int64_t kSegmentFloatsDefault = 1 << 15;  // 128 KiB
+constexpr std::int64_t kSegmentFloatsMax = 1 << 18;        // 1 MiB: the largest frame between peers
+constexpr std::int64_t kSegmentFloatsDefault = 1 << 15;    // 128 KiB
+constexpr std::size_t kSegmentsMax = 1 << 20;              // a bit for each fits a control frame
+constexpr std::size_t kHostBytesMax = 45;                  // the longest IPv6 literal
+constexpr std::int64_t kPlanWaitMsMax = 3'600'000;         // of start_in_ms and begin_within_ms
+constexpr SampleCount kWeightMax = std::int64_t{1} << 40;  // of one member in one round: sums of them cannot overflow
 
 // Where a peer listens. An empty host or port 0: it cannot be dialled, others wait for its call.
 struct Endpoint {
@@ -52,8 +57,16 @@ struct GroupInfo {
   std::vector<GroupMember> members;
 };
 
-// invalid_argument, saying what, for duplicate members, parts that do not add up, an unknown codec,
-// or anything beyond a limit. A plan that passes can be run without further checks.
+inline bool dialable(const Endpoint& endpoint) { return !endpoint.host.empty() && endpoint.port != 0; }
+
+// Whether gradients may travel in this encoding; client/averaging/codec.h says what each is.
+bool codec_known(std::string_view name);
+
+// Units in flight of a plan whose numbers are in range: every part is cut by itself.
+std::size_t segment_count(const GroupInfo& group);
+
+// invalid_argument, saying what, for duplicate members, parts that do not add up, a part of a member that others
+// cannot dial, an unknown codec, or anything beyond a limit. A plan that passes can be run without further checks.
 Status check_group(const GroupInfo& group);
 
 }  // namespace starling::wire

@@ -89,7 +89,7 @@ Result<JoinReply> decode_join_reply(std::string_view json) {
     read_id(reader, "peer_id", message.peer_id);
     reader.text("project_name", message.project_name, kNameBytesMax);
     reader.text("certificate_pem", message.certificate_pem, kPemBytesMax);
-    reader.text("manifest_public_key", message.manifest_public_key, kTokenBytesMax);
+    reader.text("manifest_public_key", message.manifest_public_key, kPemBytesMax);
     reader.integer("server_unix_ms", message.server_unix_ms, 0, kUnixMsMax);
   });
 }

@@ -199,6 +199,7 @@ std::string encode(const HeartbeatReply& message) {
   writer.integer("swarm_size", message.swarm_size);
   writer.integer("acknowledged_rounds", message.acknowledged_rounds);
   writer.integer("next_heartbeat_ms", message.next_heartbeat_ms);
+  writer.integer("server_unix_ms", message.server_unix_ms);
   writer.boolean("renew_certificate", message.renew_certificate);
   if (message.group) write_group(writer, *message.group);
   writer.open("members", '[');
@@ -256,6 +257,7 @@ Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json) {
     read_int(reader, "swarm_size", message.swarm_size, 0, INT32_MAX);
     reader.integer("acknowledged_rounds", message.acknowledged_rounds, 0, kCountMax);
     reader.integer("next_heartbeat_ms", message.next_heartbeat_ms, 0, kCountMax);
+    reader.integer("server_unix_ms", message.server_unix_ms, 0, kCountMax);
     reader.boolean("renew_certificate", message.renew_certificate);
     if (reader.present("group")) {
       reader.object("group", [&](JsonReader& item) { read_group(item, message.group.emplace()); });

@@ -46,7 +46,7 @@ struct JoinReply {
   PeerId peer_id;
   std::string project_name;
   std::string certificate_pem;      // of this host, short-lived
-  std::string manifest_public_key;  // hex SPKI; pinned by the client from now on
+  std::string manifest_public_key;  // PEM; pinned by the client from now on
   std::int64_t server_unix_ms = 0;  // lets the client notice a wrong clock
 };
 
@@ -119,6 +119,7 @@ struct HeartbeatReply {
   int swarm_size = 0;
   RoundIndex acknowledged_rounds = 0;  // every report of a round below this is settled; drop it
   std::int64_t next_heartbeat_ms = 1000;
+  std::int64_t server_unix_ms = 0;      // the coordinator's wall clock
   bool renew_certificate = false;
   std::optional<GroupInfo> group;    // the averaging this member must take part in
   std::vector<MemberInfo> members;   // all that could be planned now, for rounds without a coordinator

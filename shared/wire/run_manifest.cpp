@@ -145,6 +145,7 @@ void check_settings(Checker& check, const RunManifest& manifest) {
              fmt::format("at most target_batch_size ({})", manifest.target_batch_size));
   check.integer<RoundIndex>("rounds_max", manifest.rounds_max, 0, kRoundsMax);
   check.integer("peers_max", manifest.peers_max, 1, kLanesMax);
+  check.number("flops_per_sample", manifest.flops_per_sample, 0, kFlopsMax);
   check.word("codec", manifest.codec, "fp32", "fp16");
   check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
              "a version such as '0.1.0', or empty");

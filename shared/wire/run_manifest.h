@@ -78,7 +78,7 @@ std::string encode_manifest(const RunManifest& manifest);
 Result<RunManifest> decode_manifest(std::string_view json);
 // The range checks of decode_manifest, for a manifest that was not decoded.
 Status check_manifest(const RunManifest& manifest);
-// The same without `data` and flops_per_sample, for a manifest whose data has not been looked at yet.
+// The same for a manifest whose data has not been looked at yet; flops_per_sample may still be 0.
 Status check_manifest_settings(const RunManifest& manifest);
 
 }  // namespace starling::wire

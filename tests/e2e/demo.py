@@ -49,9 +49,10 @@ def run_settings(minutes):
     return {
         "run_id": RUN_ID,
         "title": "Fortunes",
+        "target_batch_size": 96,
+        "micro_batch_size": 8,
         "model": {"layers": 4, "width": 128, "heads": 4, "context": 128},
         "schedule": {"warmup_rounds": 30, "total_rounds": max(60, int(300 * minutes))},
-        "training": {"target_batch_size": 96, "micro_batch_size": 8},
     }
 
 

@@ -77,11 +77,10 @@ def _die_with_parent():
 class Program:
     """A long-running program in a session of its own, its output in a log file. It may be killed and started again."""
 
-    def __init__(self, name, command, log_path, environment=None):
+    def __init__(self, name, command, log_path):
         self.name = name
         self.command = [str(part) for part in command]
         self.log_path = Path(log_path)
-        self.environment = {**os.environ, **(environment or {})}
         self.process = None
         self.sessions = []
 
@@ -89,8 +88,7 @@ class Program:
         try:
             with open(self.log_path, "ab") as log:
                 self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                                start_new_session=True, env=self.environment,
-                                                preexec_fn=_die_with_parent)
+                                                start_new_session=True, preexec_fn=_die_with_parent)
         except FileNotFoundError:
             raise ProgramError(f"{self.command[0]} does not exist: run ./dev build") from None
         self.sessions.append(self.process.pid)
@@ -194,10 +192,11 @@ class Coordinator:
 class Volunteer:
     """One daemon with its data directory, and the command line that talks to it."""
 
-    def __init__(self, name, folder, log_path, environment=None):
+    def __init__(self, name, folder, log_path, threads=1):
         self.name = name
         self.folder = Path(folder)
-        self.daemon = Program(name, [BIN / "starlingd", "--data-dir", self.folder], log_path, environment)
+        command = [BIN / "starlingd", "--data-dir", self.folder, "--threads", threads, "--listen", "127.0.0.1"]
+        self.daemon = Program(name, command, log_path)
 
     def start(self):
         self.daemon.start()

@@ -45,14 +45,13 @@ class Swarm:
         self.logs = self.folder / "logs"
         self.logs.mkdir(parents=True, exist_ok=True)
         self.coordinator = programs.Coordinator(self.folder / "coordinator", self.logs / "coordinator.log")
-        environment = {"STARLING_TRAINER_THREADS": str(threads_each(volunteers))}
-        self.volunteers = [self._volunteer(number, environment) for number in range(1, volunteers + 1)]
+        self.volunteers = [self._volunteer(number, threads_each(volunteers)) for number in range(1, volunteers + 1)]
         self.pollers = ThreadPoolExecutor(max_workers=8)
         self.run = None
 
-    def _volunteer(self, number, environment):
+    def _volunteer(self, number, threads):
         name = f"volunteer-{number}"
-        return programs.Volunteer(name, self.folder / name, self.logs / f"{name}.log", environment)
+        return programs.Volunteer(name, self.folder / name, self.logs / f"{name}.log", threads)
 
     def create(self, name, settings, corpus=None):
         """Makes the project, its run and the volunteers' data directories, and starts everything."""

@@ -14,7 +14,7 @@ ARROWS = {
     "client/averaging": ["shared/*"],
     "client/transport": ["client/averaging", "shared/*"],
     "client/optim": ["shared/base", "shared/wire"],
-    "client/storage": ["shared/base", "shared/crypto"],
+    "client/storage": ["shared/base", "shared/crypto", "shared/wire"],
     "client/policy": ["shared/base"],
     "client/session": ["client/averaging", "client/optim", "client/storage", "shared/*"],
     "client/trainer_link": ["client/optim", "client/session", "shared/base", "shared/wire"],

@@ -61,15 +61,15 @@ std::vector<float> noise(std::uint64_t seed, std::size_t count) {
   return values;
 }
 
-// Runs the step in a child that may not write `page`. True if that killed it.
-bool step_dies(const Optimizer& optimizer, RoundIndex round, std::span<const float> gradient, std::span<float> state,
+// Runs the step of round 7 in a child that may not write `page`. True if that killed it.
+bool step_dies(const Optimizer& optimizer, std::span<const float> gradient, std::span<float> state,
                StepJournal& journal, char* page) {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
     std::signal(SIGSEGV, SIG_DFL);
     ::mprotect(page, kPage, PROT_READ);
-    const Status status = optimizer.step(round, gradient, state, journal);
+    const Status status = optimizer.step(7, gradient, state, journal);
     ::_exit(status.ok() ? 0 : 1);
   }
   int status = 0;
@@ -100,7 +100,7 @@ TEST_CASE("a step whose process dies at any store is finished by another process
     auto& journal = *reinterpret_cast<StepJournal*>(journal_pages.data());
     const std::span<float> state(reinterpret_cast<float*>(state_pages.data()) + first_float, optimizer.state_size());
     std::copy(start.begin(), start.end(), state.begin());
-    if (step_dies(optimizer, 7, gradient, state, journal, pages.data() + page * kPage)) {
+    if (step_dies(optimizer, gradient, state, journal, pages.data() + page * kPage)) {
       ++deaths;
       CHECK(!journal.finished(7));
     }

@@ -20,6 +20,19 @@ TEST_CASE("a key survives the trip through PEM and signs the same") {
   CHECK(other_half->peer_id() == key.peer_id());
 }
 
+TEST_CASE("a public key survives the trip through its SubjectPublicKeyInfo, and nothing longer or shorter does") {
+  const PublicKey key = PrivateKey::generate().public_key();
+  std::vector<std::uint8_t> der = key.spki();
+  CHECK(der.size() == 44);
+  const auto back = PublicKey::from_spki(der);
+  REQUIRE(back.ok());
+  CHECK(back->peer_id() == key.peer_id());
+  der.push_back(0);
+  for (std::size_t size = 0; size <= der.size(); ++size) {
+    CHECK(PublicKey::from_spki(std::span(der).first(size)).ok() == (size == 44));
+  }
+}
+
 TEST_CASE("a peer id is the digest of the key's public half, and keys differ") {
   const PrivateKey key = PrivateKey::generate();
   CHECK(key.peer_id().bytes == crypto::sha256(key.public_key().spki()).bytes);

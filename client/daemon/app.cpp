@@ -1,0 +1,288 @@
+#include "client/daemon/app.h"
+
+#include <fmt/core.h>
+
+#include <future>
+#include <utility>
+
+#include "shared/base/log.h"
+#include "shared/base/version.h"
+#include "shared/manifest/join_link.h"
+
+namespace starling::daemon {
+namespace {
+
+constexpr std::size_t kLogBytesMax = 16 * 1024 * 1024;
+constexpr std::size_t kLogReplyBytesMax = wire::kControlLineBytesMax / 4;  // JSON escapes can lengthen it
+
+wire::ControlReply reply_of(const Status& status) {
+  wire::ControlReply reply;
+  if (!status.ok()) reply.error = status.error();
+  return reply;
+}
+
+wire::ControlReply reply_of(Result<std::string> text) {
+  wire::ControlReply reply;
+  if (text.ok()) {
+    reply.text = std::move(*text);
+  } else {
+    reply.error = text.error();
+  }
+  return reply;
+}
+
+// Errors that trying again soon cannot mend.
+bool is_lasting(ErrorCode code) {
+  return code == ErrorCode::unsupported || code == ErrorCode::corrupt || code == ErrorCode::permission_denied ||
+         code == ErrorCode::unauthenticated || code == ErrorCode::invalid_argument;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<App>> App::create(const AppOptions& options) {
+  STARLING_ASSIGN(storage::ProjectFiles files, storage::ProjectFiles::open(options.data_dir));
+  STARLING_ASSIGN(crypto::PrivateKey key, files.host_key());
+  STARLING_ASSIGN(const std::optional<storage::Project> project, files.project());
+  std::unique_ptr<App> app(new App(options, std::move(files), std::move(key)));
+  App* self = app.get();
+  STARLING_ASSIGN(app->server_, ControlServer::create(app->options_.data_dir / "control.sock",
+                                                      [self](const auto& request) { return self->handle(request); }));
+  app->control_.post([self, project] {
+    self->paused_ = self->files_.preferences().paused;
+    if (project.has_value()) self->open_project(*project);
+    self->publish();
+  });
+  return app;
+}
+
+App::App(const AppOptions& options, storage::ProjectFiles files, crypto::PrivateKey key)
+    : options_(options),
+      files_(std::move(files)),
+      key_(std::move(key)),
+      backoff_(static_cast<std::uint64_t>(clock_.wall_now().unix_ms),
+               {std::chrono::milliseconds(500), std::chrono::seconds(30)}),
+      control_(clock_),
+      trainer_(clock_),
+      coordinator_(clock_) {
+  control_.start("control");
+  trainer_.start("trainer");
+  coordinator_.start("coordinator");
+}
+
+App::~App() {
+  closing_ = true;
+  board_.close();
+  control_.run_and_wait([this] {
+    if (run_) run_->stop();
+    if (calls_) calls_->cancel();
+  });
+  // Posted behind everything that still runs on these threads, in the order in which they feed one another.
+  coordinator_.run_and_wait([] {});
+  trainer_.run_and_wait([this] {
+    if (run_) run_->finish_on_trainer();
+  });
+  server_.reset();
+  coordinator_.stop();
+  trainer_.stop();
+  control_.stop();
+}
+
+wire::ControlReply App::handle(const wire::ControlRequest& request) {
+  if (request.command == "status") {
+    wire::ControlReply reply;
+    reply.status = request.after_revision.has_value() ? board_.wait(*request.after_revision, from_ms(wire::kLongPollMs))
+                                                      : board_.wait(-1, Duration::zero());
+    return reply;
+  }
+  if (request.command == "join") return reply_of(join(request.link, request.name));
+  if (request.command == "pause") {
+    return reply_of(set_paused(true, request.reason.empty() ? "paused by you" : request.reason));
+  }
+  if (request.command == "resume") return reply_of(set_paused(false, ""));
+  if (request.command == "leave") return reply_of(leave());
+  if (request.command == "log") return reply_of(log_tail(request.lines));
+  if (request.command == "sample") return reply_of(sample(request));
+  return reply_of(Status(Error{ErrorCode::invalid_argument, fmt::format("unknown command '{}'", request.command)}));
+}
+
+Status App::join(const std::string& link_text, const std::string& name) {
+  auto link = manifest::parse_join_link(link_text);
+  if (!link.ok()) return link.error().prefixed("read the join link");
+  std::string present;
+  control_.run_and_wait([&] {
+    if (project_.has_value()) present = project_->name;
+  });
+  if (!present.empty()) {
+    return Error{ErrorCode::failed_precondition,
+                 fmt::format("this data directory belongs to '{}' already; leave it first (starling leave), or use "
+                             "another --data-dir",
+                             present)};
+  }
+  Status status;
+  const bool ran = coordinator_.run_and_wait([&] {
+    auto project = join_project(*link, name, key_, clock_);
+    if (!project.ok()) {
+      status = project.error();
+      return;
+    }
+    status = files_.save_project(*project);
+    if (!status.ok()) return;
+    log_info("joined '{}' as '{}'", project->name, project->display_name);
+    control_.post([this, project = std::move(*project)] { open_project(project); });
+  });
+  return ran ? status : Status(Error{ErrorCode::unavailable, "the daemon is ending"});
+}
+
+Status App::set_paused(bool paused, const std::string& reason) {
+  Status status;
+  control_.run_and_wait([&] {
+    storage::Preferences preferences = files_.preferences();
+    preferences.paused = paused;
+    preferences.paused_reason = paused ? reason : "";
+    status = files_.save_preferences(preferences);  // kept even when this fails: the wish counts now
+    paused_ = paused;
+    if (run_) run_->set_paused(paused, reason);
+    publish();
+  });
+  return status;
+}
+
+Status App::leave() {
+  Status status;
+  control_.run_and_wait([&] {
+    if (!project_.has_value()) {
+      status = Error{ErrorCode::failed_precondition, "there is no project to leave"};
+      return;
+    }
+    status = files_.remove_project();
+    if (status.ok()) close_project();
+  });
+  return status;
+}
+
+Result<std::string> App::sample(const wire::ControlRequest& request) {
+  // Shared: the trainer thread may answer after this caller has given up.
+  auto answer = std::make_shared<std::promise<Result<std::string>>>();
+  std::future<Result<std::string>> future = answer->get_future();
+  control_.run_and_wait([&] {
+    if (!run_) {
+      answer->set_value(Error{ErrorCode::failed_precondition, "there is no model here yet: join a project first"});
+    } else if (paused_) {
+      answer->set_value(Error{ErrorCode::failed_precondition, "paused: resume first, writing text needs the model"});
+    } else {
+      run_->sample_text(request.prompt, request.length, request.temperature,
+                        [answer](Result<std::string> text) { answer->set_value(std::move(text)); });
+    }
+  });
+  answer.reset();
+  try {
+    return future.get();
+  } catch (const std::future_error&) {
+    return Error{ErrorCode::unavailable, "the daemon is ending"};
+  }
+}
+
+Result<std::string> App::log_tail(int lines) const {
+  flush_logs();
+  STARLING_ASSIGN(std::string text, read_file(options_.data_dir / "starlingd.log", kLogBytesMax));
+  std::size_t start = text.size();
+  for (int line = 0; line <= lines && start != std::string::npos && start > 0; ++line)
+    start = text.rfind('\n', start - 1);
+  text = start == std::string::npos ? text : text.substr(start + (start > 0 ? 1 : 0));
+  if (text.size() > kLogReplyBytesMax) text = text.substr(text.size() - kLogReplyBytesMax);
+  return text;
+}
+
+void App::open_project(const storage::Project& project) {
+  project_ = project;
+  auto calls = CoordinatorCalls::create(project, key_, clock_);
+  if (!calls.ok()) {
+    preparing_ = calls.error().message;
+    log_error("open project '{}': {}", project.name, preparing_);
+    publish();
+    return;
+  }
+  calls_ = std::move(*calls);
+  prepare();
+}
+
+void App::prepare() {
+  preparing_ = "preparing the run";
+  publish();
+  const Threads threads{control_, trainer_, coordinator_, clock_};
+  coordinator_.post([this, threads, project = *project_, calls = calls_.get()] {
+    auto prepared = prepare_run(project, files_, *calls, clock_, [this](const std::string& doing) {
+      control_.post([this, doing] {
+        preparing_ = doing;
+        publish();
+      });
+      return !closing_;
+    });
+    if (!prepared.ok()) {
+      control_.post([this, error = prepared.error()] { on_prepared(error); });
+      return;
+    }
+    trainer_.post([this, threads, project, calls, prepared = std::move(*prepared)] {
+      if (closing_) return;
+      auto run = ProjectRun::create(threads, options_.run, project, prepared, key_, files_, *calls);
+      // std::function wants copyable tasks, so the run travels in a shared holder.
+      auto holder = std::make_shared<Result<std::unique_ptr<ProjectRun>>>(std::move(run));
+      control_.post([this, holder] { on_prepared(std::move(*holder)); });
+    });
+  });
+}
+
+void App::on_prepared(Result<std::unique_ptr<ProjectRun>> run) {
+  if (closing_ || !project_.has_value()) return;
+  if (!run.ok()) {
+    const Duration delay = is_lasting(run.error().code) ? std::chrono::seconds(60) : backoff_.next_delay();
+    log_warning("{}; trying again in {:.1f} s", run.error().message, to_seconds(delay));
+    preparing_ = run.error().message;
+    control_.set_timer(clock_.now() + delay, [this] { prepare(); });
+    publish();
+    return;
+  }
+  backoff_.reset();
+  run_ = std::move(*run);
+  run_->start([this] { publish(); });
+}
+
+void App::close_project() {
+  control_.set_timer(kNever, nullptr);
+  project_.reset();
+  if (run_) run_->stop();
+  if (calls_) calls_->cancel();
+  // Whatever still runs on the other threads ends first; then the run and its calls may go.
+  auto run = std::make_shared<std::unique_ptr<ProjectRun>>(std::move(run_));
+  auto calls = std::make_shared<std::unique_ptr<CoordinatorCalls>>(std::move(calls_));
+  trainer_.post([this, run, calls] {
+    if (*run) (*run)->finish_on_trainer();
+    coordinator_.post([this, run, calls] { control_.post([run, calls] { run->reset(); }); });
+  });
+  publish();
+}
+
+void App::publish() {
+  wire::DaemonStatus status;
+  status.version = kVersion;
+  status.peer = key_.peer_id();
+  status.paused = paused_;
+  if (!project_.has_value()) {
+    status.phase = "idle";
+    status.reason = "no project was joined";
+    status.ends_when = "you join one: starling join LINK --name NAME";
+  } else {
+    status.project = project_->name;
+    status.display_name = project_->display_name;
+    if (run_) {
+      run_->describe(status);
+    } else {
+      status.phase = "preparing";
+      status.reason = preparing_;
+      status.ends_when = "the model and its data are here";
+    }
+  }
+  board_.publish(std::move(status));
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,76 @@
+// The daemon put together: its threads, its data directory, at most one project, and the control socket. The life of a
+// project here: joined -> preparing (manifest, data, model) -> running; preparation is tried again until it succeeds.
+//
+// The control thread owns everything below `control thread` in the members; connections' threads only post to it.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "client/daemon/control_server.h"
+#include "client/daemon/coordinator_calls.h"
+#include "client/daemon/corrected_clock.h"
+#include "client/daemon/project_run.h"
+#include "client/daemon/status_board.h"
+#include "client/daemon/task_loop.h"
+#include "client/storage/project_files.h"
+#include "shared/base/result.h"
+#include "shared/net/backoff.h"
+#include "shared/wire/control.h"
+
+namespace starling::daemon {
+
+struct AppOptions {
+  std::filesystem::path data_dir;
+  RunOptions run;
+};
+
+class App {
+ public:
+  // Opens the data directory and the control socket and, when a project was joined earlier, goes on with it.
+  static Result<std::unique_ptr<App>> create(const AppOptions& options);
+  // Saves the model, ends the trainer and all threads. Blocks for as long as one step or save takes.
+  ~App();
+
+ private:
+  App(const AppOptions& options, storage::ProjectFiles files, crypto::PrivateKey key);
+
+  wire::ControlReply handle(const wire::ControlRequest& request);
+  Status join(const std::string& link, const std::string& name);
+  Status set_paused(bool paused, const std::string& reason);
+  Status leave();
+  Result<std::string> sample(const wire::ControlRequest& request);
+  Result<std::string> log_tail(int lines) const;
+
+  // Control thread.
+  void open_project(const storage::Project& project);
+  void prepare();
+  void on_prepared(Result<std::unique_ptr<ProjectRun>> run);
+  void close_project();
+  void publish();
+
+  AppOptions options_;
+  storage::ProjectFiles files_;
+  crypto::PrivateKey key_;
+  CorrectedClock clock_;
+  StatusBoard board_;
+  std::atomic<bool> closing_{false};  // ends a preparation that is under way
+
+  // Control thread:
+  std::optional<storage::Project> project_;
+  std::unique_ptr<CoordinatorCalls> calls_;
+  std::unique_ptr<ProjectRun> run_;
+  bool paused_ = false;    // the volunteer's wish, as in the preferences file
+  std::string preparing_;  // what the preparation is doing, or why it waits
+  net::Backoff backoff_;
+
+  TaskLoop control_;
+  TaskLoop trainer_;
+  TaskLoop coordinator_;
+  std::unique_ptr<ControlServer> server_;
+};
+
+}  // namespace starling::daemon

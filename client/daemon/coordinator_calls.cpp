@@ -1,0 +1,120 @@
+#include "client/daemon/coordinator_calls.h"
+
+#include <fmt/core.h>
+
+#include <optional>
+#include <utility>
+
+#include "shared/base/version.h"
+#include "shared/crypto/certificates.h"
+#include "shared/crypto/tls.h"
+
+namespace starling::daemon {
+namespace {
+
+net::HttpOptions heartbeat_options() {
+  net::HttpOptions options;
+  options.deadline = std::chrono::seconds(10);
+  options.response_bytes_max = wire::kReplyBytesMax;
+  return options;
+}
+
+}  // namespace
+
+Result<storage::Project> join_project(const manifest::JoinLink& link, const std::string& display_name,
+                                      const crypto::PrivateKey& key, CorrectedClock& clock) {
+  const std::string where = fmt::format("join the project at {}:{}", link.host, link.port);
+  const net::Endpoint endpoint{link.host, link.port};
+  auto ca_pem = net::fetch_pinned_ca(endpoint, link.ca_fingerprint);
+  if (!ca_pem.ok()) return ca_pem.error().prefixed(where);
+  STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(*ca_pem, std::nullopt));
+  net::HttpClient client(endpoint, std::move(tls));
+
+  wire::JoinRequest request;
+  request.client_version = kVersion;
+  request.invite = link.invite;
+  request.display_name = display_name;
+  request.csr_pem = crypto::make_csr(key);
+  auto response = client.post_json("/v1/join", wire::encode(request));
+  if (!response.ok()) return response.error().prefixed(where);
+  auto body = net::body_of(std::move(*response));
+  if (!body.ok()) return body.error().prefixed(where);
+  auto reply = wire::decode_join_reply(*body);
+  if (!reply.ok()) return reply.error().prefixed(where);
+  clock.set_wall_time(reply->server_unix_ms);
+  // A wrong pin would lock this client out of the project's work for good: look at it now.
+  if (auto pinned = crypto::PublicKey::from_pem(reply->manifest_public_key); !pinned.ok()) {
+    return pinned.error().prefixed(where + ": the project's manifest key");
+  }
+  storage::Project project;
+  project.host = link.host;
+  project.port = link.port;
+  project.name = reply->project_name;
+  project.display_name = display_name;
+  project.account_id = reply->account_id;
+  project.ca_pem = std::move(*ca_pem);
+  project.certificate_pem = reply->certificate_pem;
+  project.manifest_public_key = reply->manifest_public_key;
+  return project;
+}
+
+Result<std::unique_ptr<net::HttpClient>> CoordinatorCalls::make_client(const storage::Project& project,
+                                                                       const crypto::PrivateKey& key) {
+  const crypto::TlsIdentity identity{project.certificate_pem, key};
+  STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project.ca_pem, identity));
+  return std::make_unique<net::HttpClient>(net::Endpoint{project.host, project.port}, std::move(tls),
+                                           heartbeat_options());
+}
+
+Result<std::unique_ptr<CoordinatorCalls>> CoordinatorCalls::create(const storage::Project& project,
+                                                                   const crypto::PrivateKey& key,
+                                                                   CorrectedClock& clock) {
+  STARLING_ASSIGN(auto client, make_client(project, key));
+  return std::unique_ptr<CoordinatorCalls>(new CoordinatorCalls(project, key, clock, std::move(client)));
+}
+
+CoordinatorCalls::CoordinatorCalls(storage::Project project, crypto::PrivateKey key, CorrectedClock& clock,
+                                   std::unique_ptr<net::HttpClient> client)
+    : project_(std::move(project)), key_(std::move(key)), clock_(clock), client_(std::move(client)) {}
+
+Result<wire::HeartbeatReply> CoordinatorCalls::heartbeat(const wire::Heartbeat& heartbeat) {
+  STARLING_ASSIGN(net::HttpResponse response, client_->post_json("/v1/heartbeat", wire::encode(heartbeat)));
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
+  auto reply = wire::decode_heartbeat_reply(body);
+  if (reply.ok() && reply->server_unix_ms > 0) clock_.set_wall_time(reply->server_unix_ms);
+  return reply;
+}
+
+Result<std::string> CoordinatorCalls::renew_certificate() {
+  // An expired certificate would be refused by the handshake: this one call goes without, the request is signed.
+  STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project_.ca_pem, std::nullopt));
+  net::HttpClient client(net::Endpoint{project_.host, project_.port}, std::move(tls));
+  wire::RenewRequest request;
+  request.csr_pem = crypto::make_csr(key_);
+  STARLING_ASSIGN(net::HttpResponse response, client.post_json("/v1/renew", wire::encode(request)));
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
+  STARLING_ASSIGN(wire::RenewReply reply, wire::decode_renew_reply(body));
+  clock_.set_wall_time(reply.server_unix_ms);
+  project_.certificate_pem = reply.certificate_pem;
+  STARLING_ASSIGN(client_, make_client(project_, key_));
+  return reply.certificate_pem;
+}
+
+Result<manifest::SignedManifest> CoordinatorCalls::run_manifest() {
+  STARLING_ASSIGN(net::HttpResponse response, client_->get("/v1/run"));
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
+  return manifest::decode_envelope(body);
+}
+
+Status CoordinatorCalls::fetch_artefact(const wire::Artefact& artefact, const std::filesystem::path& destination,
+                                        std::function<bool(std::int64_t)> progress) {
+  net::Download download;
+  download.path = "/v1/artefacts/" + artefact.sha256.hex();
+  download.sha256 = artefact.sha256;
+  download.bytes = artefact.bytes;
+  download.destination = destination;
+  download.progress = std::move(progress);
+  return client_->download_artefact(download);
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,53 @@
+// The daemon's calls to its coordinator (shared/wire/messages.h), one at a time. All of them block, so they run on
+// the coordinator thread; only cancel() may be called from another.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "client/daemon/corrected_clock.h"
+#include "client/storage/project_files.h"
+#include "shared/base/result.h"
+#include "shared/crypto/keys.h"
+#include "shared/manifest/join_link.h"
+#include "shared/manifest/signed_manifest.h"
+#include "shared/net/http_client.h"
+#include "shared/wire/messages.h"
+
+namespace starling::daemon {
+
+// First contact: the CA by its fingerprint, then the account and this host's certificate.
+Result<storage::Project> join_project(const manifest::JoinLink& link, const std::string& display_name,
+                                      const crypto::PrivateKey& key, CorrectedClock& clock);
+
+class CoordinatorCalls {
+ public:
+  // `clock` outlives this object and is set right by the coordinator's answers.
+  static Result<std::unique_ptr<CoordinatorCalls>> create(const storage::Project& project,
+                                                          const crypto::PrivateKey& key, CorrectedClock& clock);
+
+  Result<wire::HeartbeatReply> heartbeat(const wire::Heartbeat& heartbeat);
+  // A fresh certificate for the key; also used by this object from then on.
+  Result<std::string> renew_certificate();
+  // The run's signed manifest, not verified yet.
+  Result<manifest::SignedManifest> run_manifest();
+  // Downloads, or finds, the artefact at `destination`. `progress` gets the bytes so far; false stops it.
+  Status fetch_artefact(const wire::Artefact& artefact, const std::filesystem::path& destination,
+                        std::function<bool(std::int64_t)> progress);
+  void cancel() { client_->cancel(); }
+
+ private:
+  CoordinatorCalls(storage::Project project, crypto::PrivateKey key, CorrectedClock& clock,
+                   std::unique_ptr<net::HttpClient> client);
+  static Result<std::unique_ptr<net::HttpClient>> make_client(const storage::Project& project,
+                                                              const crypto::PrivateKey& key);
+
+  storage::Project project_;
+  crypto::PrivateKey key_;
+  CorrectedClock& clock_;
+  std::unique_ptr<net::HttpClient> client_;
+};
+
+}  // namespace starling::daemon

@@ -1,0 +1,404 @@
+#include "client/daemon/project_run.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "shared/base/log.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::daemon {
+namespace {
+
+using averaging::AveragingOutcome;
+
+Result<UniqueFd> open_data(const std::filesystem::path& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) {
+    return Error{ErrorCode::io, fmt::format("open training data '{}': {}", path.string(), std::strerror(errno))};
+  }
+  return fd;
+}
+
+Result<std::unique_ptr<trainer_link::TrainerProcess>> make_trainer(const RunOptions& options,
+                                                                   const PreparedRun& prepared) {
+  trainer_link::TrainerProcessOptions process;
+  process.program = options.trainer_program;
+  process.manifest = prepared.manifest;
+  process.limits.threads = options.threads;
+  STARLING_ASSIGN(process.train_data, open_data(prepared.train_file));
+  STARLING_ASSIGN(process.validation_data, open_data(prepared.validation_file));
+  return trainer_link::TrainerProcess::create(std::move(process));
+}
+
+}  // namespace
+
+struct ProjectRun::Parts {
+  wire::RunManifest manifest;
+  storage::Project project;
+  crypto::PrivateKey key;
+  storage::ProjectFiles& files;
+  CoordinatorCalls& calls;
+  // Trainer thread, except state() through `snapshots` and stop().
+  std::unique_ptr<trainer_link::TrainerProcess> trainer;
+  std::unique_ptr<SnapshotKeeper> snapshots;
+  storage::CheckpointStore checkpoints;
+  storage::RoundJournal journal;
+  std::unique_ptr<transport::PeerNetwork> network;
+  std::unique_ptr<session::Session> session;
+  session::InitialState initial;
+  // The trainer thread fills one gradient while the group may still ask for the other.
+  std::array<std::vector<float>, 2> gradients;
+  std::vector<float> averaged;
+};
+
+namespace {
+
+// The newest checkpoint whose digest is what its name says, or round 0.
+Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, SnapshotKeeper& snapshots,
+                                         storage::CheckpointStore& checkpoints) {
+  session::InitialState initial;
+  while (true) {
+    std::optional<storage::CheckpointStore::Loaded> loaded;
+    auto digest = snapshots.change(0, [&]() -> Status {
+      auto newest = checkpoints.load_newest(trainer.state());
+      if (newest.ok()) {
+        loaded = *newest;
+        return {};
+      }
+      if (newest.error().code != ErrorCode::not_found) return newest.error();
+      return trainer.initialize();
+    });
+    if (!digest.ok()) return digest.error().prefixed("prepare the model");
+    initial.digest = *digest;
+    if (!loaded.has_value()) return initial;
+    for (const std::string& problem : loaded->problems) log_warning("checkpoint: {}", problem);
+    if (loaded->info.state_digest == *digest) {
+      initial.round = loaded->info.round;
+      return initial;
+    }
+    STARLING_TRY(checkpoints.set_newest_aside("its content does not have the digest it claims"));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, const RunOptions& options,
+                                                       const storage::Project& project, const PreparedRun& prepared,
+                                                       const crypto::PrivateKey& key, storage::ProjectFiles& files,
+                                                       CoordinatorCalls& calls) {
+  STARLING_ASSIGN(auto trainer, make_trainer(options, prepared));
+  auto snapshots = std::make_unique<SnapshotKeeper>(trainer->state());
+  const session::StateLayout layout = trainer->layout();
+  storage::CheckpointStore checkpoints(files.dir() / "checkpoints", prepared.manifest.run_id, layout.parameter_count,
+                                       layout.optimizer_vectors);
+  STARLING_ASSIGN(session::InitialState initial, load_state(*trainer, *snapshots, checkpoints));
+  STARLING_ASSIGN(storage::RoundJournal journal, storage::RoundJournal::open(files.dir()));
+  initial.unacknowledged = journal.pending();
+
+  transport::PeerNetworkOptions network_options;
+  network_options.listen_host = options.listen_host;
+  network_options.listen_port = options.listen_port;
+  network_options.self = key.peer_id();
+  network_options.run_id = prepared.manifest.run_id;
+  network_options.addresses = transport::policy_for_coordinator(project.host);
+  STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::peer(project.ca_pem, {prepared.certificate_pem, key}));
+  SnapshotKeeper* source = snapshots.get();
+  auto network = transport::PeerNetwork::create(
+      network_options, std::move(tls), threads.clock,
+      [source](RoundIndex round, const Digest& digest) { return source->find(round, digest); });
+  if (!network.ok()) return network.error().prefixed("open the port for other volunteers");
+
+  Parts parts{prepared.manifest,
+              project,
+              key,
+              files,
+              calls,
+              std::move(trainer),
+              std::move(snapshots),
+              std::move(checkpoints),
+              std::move(journal),
+              std::move(*network),
+              nullptr,
+              std::move(initial),
+              {},
+              {}};
+  for (auto& gradient : parts.gradients) gradient.resize(layout.parameter_count);
+  parts.averaged.resize(layout.parameter_count);
+  return std::unique_ptr<ProjectRun>(new ProjectRun(threads, std::move(parts)));
+}
+
+ProjectRun::ProjectRun(const Threads& threads, Parts parts)
+    : threads_(threads), parts_(std::make_unique<Parts>(std::move(parts))) {
+  session::SessionOptions options;
+  options.run_id = parts_->manifest.run_id;
+  options.self = parts_->key.peer_id();
+  options.micro_batch_size = parts_->manifest.micro_batch_size;
+  options.listen_port = parts_->network->port();
+  options.seed = mix64(static_cast<std::uint64_t>(threads_.clock.wall_now().unix_ms) ^ options.self.bytes[0]);
+  session::Session::Mediator& hands = *this;
+  parts_->session = std::make_unique<session::Session>(options, parts_->initial, hands);
+}
+
+ProjectRun::~ProjectRun() = default;
+
+void ProjectRun::start(std::function<void()> changed) {
+  changed_ = std::move(changed);
+  const storage::Preferences preferences = parts_->files.preferences();
+  if (preferences.paused) parts_->session->set_paused(threads_.clock.now(), true, preferences.paused_reason);
+  parts_->session->start(threads_.clock.now());
+  after_event();
+}
+
+void ProjectRun::stop() {
+  stopped_ = true;
+  threads_.control.set_timer(kNever, nullptr);
+  parts_->network.reset();  // the others notice at once
+}
+
+void ProjectRun::finish_on_trainer() {
+  const session::Session::View view = parts_->session->view(threads_.clock.now());
+  const storage::CheckpointInfo info{parts_->manifest.run_id, view.state_round, view.state_digest};
+  // A download that was under way has not touched the state: the digest still names it.
+  if (view.rounds_done > 0 || view.synced) {
+    if (const Status saved = parts_->checkpoints.save(info, parts_->trainer->state()); !saved.ok()) {
+      log_error("save the model before leaving: {}", saved.error().message);
+    }
+  }
+  parts_->trainer.reset();
+}
+
+void ProjectRun::set_paused(bool paused, const std::string& reason) {
+  parts_->session->set_paused(threads_.clock.now(), paused, reason);
+  after_event();
+}
+
+void ProjectRun::sample_text(const std::string& prompt, int length, double temperature,
+                             std::function<void(Result<std::string>)> done) {
+  threads_.trainer.post([this, prompt, length, temperature, done = std::move(done)] {
+    done(stopped_ ? Result<std::string>(Error{ErrorCode::unavailable, "the run was stopped"})
+                  : parts_->trainer->sample_text(prompt, length, temperature));
+  });
+}
+
+void ProjectRun::deliver(std::function<void(TimePoint now)> event) {
+  threads_.control.post([this, event = std::move(event)] {
+    if (stopped_) return;
+    event(threads_.clock.now());
+    after_event();
+  });
+}
+
+void ProjectRun::after_event() {
+  rest_trainer_if_paused();
+  const TimePoint deadline = parts_->session->next_deadline(threads_.clock.now());
+  threads_.control.set_timer(deadline, [this] {
+    if (stopped_) return;
+    parts_->session->on_timer(threads_.clock.now());
+    after_event();
+  });
+  if (changed_) changed_();
+}
+
+void ProjectRun::rest_trainer_if_paused() {
+  const bool paused = parts_->session->view(threads_.clock.now()).activity.phase == session::Phase::paused;
+  if (paused && !trainer_resting_) {
+    threads_.trainer.post([this] {
+      if (!stopped_) parts_->trainer->stop();
+    });
+  }
+  trainer_resting_ = paused;
+}
+
+void ProjectRun::send_heartbeat(const wire::Heartbeat& heartbeat) {
+  threads_.coordinator.post([this, heartbeat] {
+    if (stopped_) return;
+    auto reply = parts_->calls.heartbeat(heartbeat);
+    deliver([this, reply = std::move(reply)](TimePoint now) {
+      if (!reply.ok()) {
+        parts_->session->on_heartbeat_failed(now, reply.error());
+        return;
+      }
+      const transport::NetworkStats stats = parts_->network->stats();
+      parts_->session->set_link_speeds(stats.upload_bytes_per_s, stats.download_bytes_per_s);
+      if (!reply->notice.empty()) log_warning("coordinator: {}", reply->notice);
+      if (reply->renew_certificate) renew_certificate();
+      parts_->session->on_heartbeat_reply(now, *reply);
+    });
+  });
+}
+
+void ProjectRun::renew_certificate() {
+  if (renewing_) return;
+  renewing_ = true;
+  threads_.coordinator.post([this] {
+    if (stopped_) return;
+    auto fresh = parts_->calls.renew_certificate();
+    deliver([this, fresh = std::move(fresh)](TimePoint) {
+      renewing_ = false;
+      if (!fresh.ok()) {
+        log_warning("renew this computer's certificate: {}", fresh.error().message);
+        return;
+      }
+      parts_->project.certificate_pem = *fresh;
+      if (const Status saved = parts_->files.save_project(parts_->project); !saved.ok()) {
+        log_warning("keep the new certificate: {}", saved.error().message);
+      }
+      auto tls = crypto::TlsContext::peer(parts_->project.ca_pem, {*fresh, parts_->key});
+      if (tls.ok()) parts_->network->renew_certificate(std::move(*tls));
+    });
+  });
+}
+
+void ProjectRun::start_batch(const wire::SampleRange& samples, bool first) {
+  std::vector<float>& gradient = parts_->gradients[gradient_in_use_];
+  threads_.trainer.post([this, samples, first, &gradient] {
+    if (stopped_) return;
+    if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
+    auto report = parts_->trainer->train_batch(samples, gradient);
+    deliver([this, report = std::move(report)](TimePoint now) { parts_->session->on_batch_done(now, report); });
+  });
+}
+
+void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) {
+  transport::AverageRequest request;
+  request.group = group;
+  request.self = self;
+  request.weight = weight;
+  request.input = parts_->gradients[gradient_in_use_];
+  request.output = parts_->averaged;
+  request.start = threads_.clock.now();
+  request.done = [this](const AveragingOutcome& outcome) {
+    deliver([this, outcome](TimePoint now) { parts_->session->on_averaged(now, outcome); });
+  };
+  gradient_in_use_ = 1 - gradient_in_use_;
+  if (const Status begun = parts_->network->average(std::move(request)); !begun.ok()) {
+    log_warning("averaging: {}", begun.error().message);
+    AveragingOutcome outcome;
+    outcome.verdict = AveragingOutcome::Verdict::expelled;
+    outcome.samples.assign(group.members.size(), 0);
+    deliver([this, outcome](TimePoint now) { parts_->session->on_averaged(now, outcome); });
+  }
+}
+
+void ProjectRun::start_step(RoundIndex round) {
+  threads_.trainer.post([this, round] {
+    if (stopped_) return;
+    auto digest = parts_->snapshots->change(round + 1, [&] { return parts_->trainer->step(round, parts_->averaged); });
+    deliver([this, digest = std::move(digest)](TimePoint now) { parts_->session->on_step_done(now, digest); });
+  });
+}
+
+void ProjectRun::start_evaluation() {
+  threads_.trainer.post([this] {
+    if (stopped_) return;
+    auto evaluation = parts_->trainer->evaluate();
+    deliver(
+        [this, evaluation = std::move(evaluation)](TimePoint now) { parts_->session->on_evaluated(now, evaluation); });
+  });
+}
+
+void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) {
+  // Into memory of its own: a download that fails must leave the replica as it is.
+  auto state = std::make_shared<std::vector<float>>(parts_->trainer->layout().size());
+  transport::StateFetch fetch;
+  fetch.donors.assign(donors.begin(), donors.end());
+  fetch.round = round;
+  fetch.state_digest = digest;
+  fetch.out = *state;
+  fetch.done = [this, state, round, digest](const Status& status) {
+    if (status.ok()) {
+      install_state(round, digest, state);
+    } else {
+      deliver([this, status](TimePoint now) { parts_->session->on_state_fetched(now, status); });
+    }
+  };
+  if (const Status begun = parts_->network->fetch_state(std::move(fetch)); !begun.ok()) {
+    deliver([this, begun](TimePoint now) { parts_->session->on_state_fetched(now, begun); });
+  }
+}
+
+void ProjectRun::install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state) {
+  threads_.trainer.post([this, round, digest, state = std::move(state)] {
+    if (stopped_) return;
+    auto installed = parts_->snapshots->change(round, [&]() -> Status {
+      std::copy(state->begin(), state->end(), parts_->trainer->state().begin());
+      return {};
+    });
+    VERIFY(installed.ok() && *installed == digest);  // every chunk was checked on arrival
+    deliver([this](TimePoint now) { parts_->session->on_state_fetched(now, Status()); });
+  });
+}
+
+void ProjectRun::record_round(const wire::RoundReport& report, Duration round_duration) {
+  if (const Status recorded = parts_->journal.record(report, round_duration); !recorded.ok()) {
+    // The report is still told to the coordinator; only a crash before that would lose it.
+    log_error("keep round {} on disk: {}", report.round, recorded.error().message);
+  }
+}
+
+void ProjectRun::forget_reports(RoundIndex below) {
+  if (below <= forgotten_below_) return;
+  forgotten_below_ = below;
+  if (const Status forgotten = parts_->journal.forget(below); !forgotten.ok()) {
+    log_warning("tidy the journal: {}", forgotten.error().message);
+  }
+}
+
+void ProjectRun::save_checkpoint(RoundIndex round, const Digest& digest) {
+  threads_.trainer.post([this, round, digest] {
+    if (stopped_) return;
+    const storage::CheckpointInfo info{parts_->manifest.run_id, round, digest};
+    if (const Status saved = parts_->checkpoints.save(info, parts_->trainer->state()); !saved.ok()) {
+      log_error("save the model of round {}: {}", round, saved.error().message);
+    }
+  });
+}
+
+void ProjectRun::describe(wire::DaemonStatus& status) const {
+  const session::Session::View view = parts_->session->view(threads_.clock.now());
+  status.phase = std::string(session::to_string(view.activity.phase));
+  status.reason = view.activity.reason;
+  status.ends_when = view.activity.ends_when;
+  status.run_id = parts_->manifest.run_id;
+  status.listen_port = parts_->network ? parts_->network->port() : 0;
+  status.coordinator_away = view.coordinator_away;
+  status.round = view.state_round;
+  status.state_round = view.state_round;
+  status.state_digest = view.state_digest;
+  status.synced = view.synced;
+  status.samples_this_round = view.samples_this_round;
+  status.samples_total = view.samples_total;
+  status.samples_per_s = view.samples_per_s;
+  status.loss = view.loss;
+  if (view.evaluation.has_value()) status.validation_bits_per_byte = view.evaluation->bits_per_byte;
+  status.rounds_done = view.rounds_done;
+  status.rounds_failed = view.rounds_failed;
+  status.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);
+  status.target_batch_size = parts_->manifest.target_batch_size;
+  if (view.last_reply.has_value()) {
+    const wire::HeartbeatReply& reply = *view.last_reply;
+    status.run_state = std::string(wire::to_string(reply.run_state));
+    status.round = std::max(view.state_round, reply.round);
+    status.samples_accumulated = reply.samples_accumulated;
+    status.swarm_samples_per_s = reply.swarm_samples_per_s;
+    status.swarm_size = reply.swarm_size;
+    status.samples_credited = reply.credited_samples;
+    status.credit = reply.credit;
+  }
+  if (parts_->network) {
+    const transport::NetworkStats stats = parts_->network->stats();
+    status.upload_bytes_per_s = stats.upload_bytes_per_s;
+    status.download_bytes_per_s = stats.download_bytes_per_s;
+    status.bytes_sent = stats.round_bytes_sent + stats.state_bytes_sent;
+    status.bytes_received = stats.round_bytes_received + stats.state_bytes_received;
+  }
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,103 @@
+// A session with its hands: the trainer process, the links to other volunteers, the coordinator and the disk. It does
+// what the session decides and brings the ends back as events.
+//
+// Threads. All methods, and the session itself, belong to the control thread. Trainer calls run on the trainer thread,
+// coordinator calls on the coordinator thread, averaging and state transfer on the network's own. Each posts its end
+// back to control; nothing else is shared but what the members' comments name.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/daemon/coordinator_calls.h"
+#include "client/daemon/corrected_clock.h"
+#include "client/daemon/run_preparation.h"
+#include "client/daemon/snapshot_keeper.h"
+#include "client/daemon/task_loop.h"
+#include "client/session/session.h"
+#include "client/storage/checkpoint_store.h"
+#include "client/storage/project_files.h"
+#include "client/storage/round_journal.h"
+#include "client/trainer_link/trainer_process.h"
+#include "client/transport/peer_network.h"
+#include "shared/wire/control.h"
+
+namespace starling::daemon {
+
+// The daemon's threads and clock; they outlive every run.
+struct Threads {
+  TaskLoop& control;
+  TaskLoop& trainer;
+  TaskLoop& coordinator;
+  CorrectedClock& clock;
+};
+
+struct RunOptions {
+  std::filesystem::path trainer_program;
+  std::string listen_host = "::";
+  int listen_port = 0;
+  int threads = 1;  // of the trainer
+};
+
+class ProjectRun final : private session::Session::Mediator {
+ public:
+  // Opens everything and loads the newest checkpoint, or makes the state of round 0. Blocks: trainer thread.
+  // `files` and `calls` outlive the run.
+  static Result<std::unique_ptr<ProjectRun>> create(const Threads& threads, const RunOptions& options,
+                                                    const storage::Project& project, const PreparedRun& prepared,
+                                                    const crypto::PrivateKey& key, storage::ProjectFiles& files,
+                                                    CoordinatorCalls& calls);
+  // After stop() has run.
+  ~ProjectRun() override;
+
+  // `changed` is called on the control thread after every event.
+  void start(std::function<void()> changed);
+  // No event is processed from now on. Then, on the trainer thread: finish_on_trainer().
+  void stop();
+  // Saves the state and ends the trainer. Trainer thread, after stop().
+  void finish_on_trainer();
+
+  void set_paused(bool paused, const std::string& reason);
+  // Continues a text on the trainer thread; `done` runs there.
+  void sample_text(const std::string& prompt, int length, double temperature,
+                   std::function<void(Result<std::string>)> done);
+
+  // Fills in what the run knows.
+  void describe(wire::DaemonStatus& status) const;
+
+ private:
+  struct Parts;  // what create() has opened
+  ProjectRun(const Threads& threads, Parts parts);
+
+  void send_heartbeat(const wire::Heartbeat& heartbeat) override;
+  void start_batch(const wire::SampleRange& samples, bool first) override;
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) override;
+  void start_step(RoundIndex round) override;
+  void start_evaluation() override;
+  void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
+  void record_round(const wire::RoundReport& report, Duration round_duration) override;
+  void forget_reports(RoundIndex below) override;
+  void save_checkpoint(RoundIndex round, const Digest& digest) override;
+
+  // Posts `event` to control, where it runs unless the run was stopped, and is followed by after_event().
+  void deliver(std::function<void(TimePoint now)> event);
+  void after_event();
+  void rest_trainer_if_paused();
+  void install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state);
+  void renew_certificate();
+
+  Threads threads_;
+  std::unique_ptr<Parts> parts_;
+  std::function<void()> changed_;
+  std::atomic<bool> stopped_{false};
+  bool trainer_resting_ = false;
+  bool renewing_ = false;
+  RoundIndex forgotten_below_ = 0;
+  std::size_t gradient_in_use_ = 0;  // which of the two takes the batches now
+};
+
+}  // namespace starling::daemon

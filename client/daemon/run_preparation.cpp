@@ -1,0 +1,82 @@
+#include "client/daemon/run_preparation.h"
+
+#include <fmt/core.h>
+
+#include "shared/base/files.h"
+#include "shared/base/log.h"
+#include "shared/base/version.h"
+#include "shared/crypto/certificates.h"
+#include "shared/crypto/keys.h"
+#include "shared/manifest/signed_manifest.h"
+
+namespace starling::daemon {
+namespace {
+
+// The certificate on disk, or a fresh one when that has run out.
+Result<std::string> valid_certificate(const storage::Project& project, storage::ProjectFiles& files,
+                                      CoordinatorCalls& calls, const Clock& clock) {
+  STARLING_ASSIGN(const crypto::CertificateInfo info, crypto::read_certificate(project.certificate_pem));
+  if (clock.wall_now() < info.not_after) return project.certificate_pem;
+  auto fresh = calls.renew_certificate();
+  if (!fresh.ok()) return fresh.error().prefixed("renew this computer's certificate");
+  storage::Project renewed = project;
+  renewed.certificate_pem = *fresh;
+  STARLING_TRY(files.save_project(renewed));
+  return *fresh;
+}
+
+// Newest from the coordinator; when it cannot be reached, the one that was verified before.
+Result<wire::RunManifest> verified_manifest(const storage::Project& project, storage::ProjectFiles& files,
+                                            CoordinatorCalls& calls) {
+  STARLING_ASSIGN(const crypto::PublicKey key, crypto::PublicKey::from_pem(project.manifest_public_key));
+  auto fetched = calls.run_manifest();
+  const bool unreachable = !fetched.ok() && (fetched.error().code == ErrorCode::unavailable ||
+                                             fetched.error().code == ErrorCode::deadline_exceeded);
+  if (!fetched.ok() && !unreachable) return fetched.error().prefixed("get the run from the coordinator");
+  if (unreachable) {
+    auto kept = files.manifest_envelope();
+    if (!kept.ok()) return fetched.error().prefixed("get the run from the coordinator");
+    log_info("the coordinator cannot be reached; starting with the manifest kept here");
+    fetched = manifest::decode_envelope(*kept);
+    if (!fetched.ok()) return fetched.error().prefixed("read the kept manifest");
+  }
+  auto manifest = manifest::verify_manifest(*fetched, key);
+  if (!manifest.ok()) return manifest.error().prefixed("check the run's manifest");
+  if (!unreachable) STARLING_TRY(files.save_manifest_envelope(manifest::encode_envelope(*fetched)));
+  return manifest;
+}
+
+Status fetch_data(const char* what, const wire::Artefact& artefact, const std::filesystem::path& destination,
+                  CoordinatorCalls& calls, const PreparationProgress& progress) {
+  const double total_mb = static_cast<double>(artefact.bytes) / 1e6;
+  const Status status = calls.fetch_artefact(artefact, destination, [&](std::int64_t bytes) {
+    return progress(
+        fmt::format("downloading the {} data: {:.1f} of {:.1f} MB", what, static_cast<double>(bytes) / 1e6, total_mb));
+  });
+  if (!status.ok()) return status.error().prefixed(fmt::format("download the {} data", what));
+  return {};
+}
+
+}  // namespace
+
+Result<PreparedRun> prepare_run(const storage::Project& project, storage::ProjectFiles& files, CoordinatorCalls& calls,
+                                const Clock& clock, const PreparationProgress& progress) {
+  PreparedRun run;
+  progress("asking the coordinator for the run");
+  STARLING_ASSIGN(run.certificate_pem, valid_certificate(project, files, calls, clock));
+  STARLING_ASSIGN(run.manifest, verified_manifest(project, files, calls));
+  if (compare_versions(kVersion, run.manifest.client_min) < 0) {
+    return Error{ErrorCode::unsupported, fmt::format("this run needs Starling {} or newer; this is {}: please update",
+                                                     run.manifest.client_min, kVersion)};
+  }
+  const std::filesystem::path folder = files.dir() / "artefacts";
+  STARLING_TRY(ensure_directory(folder));
+  const wire::DataOptions& data = run.manifest.data;
+  run.train_file = folder / data.train.sha256.hex();
+  run.validation_file = folder / data.validation.sha256.hex();
+  STARLING_TRY(fetch_data("training", data.train, run.train_file, calls, progress));
+  STARLING_TRY(fetch_data("validation", data.validation, run.validation_file, calls, progress));
+  return run;
+}
+
+}  // namespace starling::daemon

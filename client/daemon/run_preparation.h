@@ -1,0 +1,31 @@
+// From a joined project to everything a run needs on this computer: a valid certificate, the verified manifest and
+// the data it names. Blocks and uses the network: coordinator thread.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "client/daemon/coordinator_calls.h"
+#include "client/storage/project_files.h"
+#include "shared/base/result.h"
+#include "shared/wire/run_manifest.h"
+
+namespace starling::daemon {
+
+struct PreparedRun {
+  wire::RunManifest manifest;
+  std::filesystem::path train_file;
+  std::filesystem::path validation_file;
+  std::string certificate_pem;  // valid now
+};
+
+// What is being done, for people: "downloading the training data: 1.2 of 2.6 MB". False stops the preparation.
+using PreparationProgress = std::function<bool(const std::string& doing)>;
+
+// Without the coordinator it still succeeds when everything is here from an earlier time. Errors that no retry can
+// mend: unsupported (a newer client is needed), corrupt (a signature or digest is wrong).
+Result<PreparedRun> prepare_run(const storage::Project& project, storage::ProjectFiles& files, CoordinatorCalls& calls,
+                                const Clock& clock, const PreparationProgress& progress);
+
+}  // namespace starling::daemon

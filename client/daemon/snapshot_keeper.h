@@ -1,0 +1,38 @@
+// The replica's state as donors hand it out. The trainer thread changes the state under this object's lock; the
+// net thread gets copies that no later step touches, made only when somebody asks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "client/transport/state_digest.h"
+#include "shared/base/ids.h"
+#include "shared/base/mutex.h"
+#include "shared/base/result.h"
+
+namespace starling::daemon {
+
+class SnapshotKeeper {
+ public:
+  // `state` outlives this object and is only written inside change().
+  explicit SnapshotKeeper(std::span<const float> state) : state_(state) {}
+
+  // Runs `write` (which may alter the state) and, when it succeeds, names the result: the state of `round`.
+  // Trainer thread.
+  Result<Digest> change(RoundIndex round, const std::function<Status()>& write) EXCLUDES(mutex_);
+
+  // A copy of the state with that digest, or null when it is not held any more. Net thread.
+  std::shared_ptr<const transport::StateSnapshot> find(RoundIndex round, const Digest& digest) EXCLUDES(mutex_);
+
+ private:
+  std::span<const float> state_;
+  Mutex mutex_;
+  RoundIndex round_ GUARDED_BY(mutex_) = 0;
+  Digest digest_ GUARDED_BY(mutex_);
+  std::vector<Digest> chunk_digests_ GUARDED_BY(mutex_);
+  std::weak_ptr<const transport::StateSnapshot> copy_ GUARDED_BY(mutex_);  // shared by all who download it now
+};
+
+}  // namespace starling::daemon

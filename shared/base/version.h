@@ -1,0 +1,14 @@
+// The version of this build, as every program reports it.
+#pragma once
+
+#include <string_view>
+
+namespace starling {
+
+constexpr std::string_view kVersion = "0.1.0";
+
+// Negative, zero or positive as `a` is older than, equal to or newer than `b`; versions are dotted numbers, and what
+// is not a number counts as 0.
+int compare_versions(std::string_view a, std::string_view b);
+
+}  // namespace starling

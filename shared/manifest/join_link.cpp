@@ -1,0 +1,116 @@
+#include "shared/manifest/join_link.h"
+
+#include <charconv>
+#include <optional>
+
+namespace starling::manifest {
+namespace {
+
+constexpr std::string_view kScheme = "starling://";
+constexpr std::size_t kHostBytesMax = 253;
+constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kDigits = "0123456789";
+
+Error bad(std::string_view why) {
+  return {ErrorCode::invalid_argument,
+          "read join link: " + std::string(why) +
+              " (a link looks like starling://host:port/?ca=<64 hex digits>&invite=<code>)"};
+}
+
+bool only_of(std::string_view text, std::string_view allowed, std::string_view also) {
+  for (const char c : text) {
+    const bool known = allowed.find(c) != std::string_view::npos || also.find(c) != std::string_view::npos ||
+                       kDigits.find(c) != std::string_view::npos;
+    if (!known) return false;
+  }
+  return true;
+}
+
+bool is_host_name(std::string_view host) {
+  return !host.empty() && host.size() <= kHostBytesMax && only_of(host, kLetters, "-.") && host.front() != '-' &&
+         host.front() != '.';
+}
+
+bool is_ipv6(std::string_view host) {
+  constexpr std::size_t kIpv6BytesMax = 45;  // with an IPv4 tail
+  return host.size() >= 2 && host.size() <= kIpv6BytesMax && host.find(':') != std::string_view::npos &&
+         only_of(host, "abcdefABCDEF", ":.");
+}
+
+// Splits "host:port" or "[v6]:port".
+Status parse_authority(std::string_view text, JoinLink& link) {
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find("]:");
+    if (end == std::string_view::npos) return bad("no port after the bracketed address");
+    link.host = text.substr(1, end - 1);
+    port = text.substr(end + 2);
+    if (!is_ipv6(link.host)) return bad("the address in brackets is no IPv6 address");
+  } else {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string_view::npos) return bad("the port is missing");
+    link.host = text.substr(0, colon);
+    port = text.substr(colon + 1);
+    if (!is_host_name(link.host)) return bad("the host is no name or address");
+  }
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), link.port);
+  if (error != std::errc() || end != port.data() + port.size() || link.port == 0 || port.front() == '0') {
+    return bad("the port is no number from 1 to 65535");
+  }
+  return {};
+}
+
+Status parse_field(std::string_view field, JoinLink& link, bool& has_ca, bool& has_invite) {
+  const std::size_t equals = field.find('=');
+  const std::string_view name = field.substr(0, equals);
+  const std::string_view value = equals == std::string_view::npos ? "" : field.substr(equals + 1);
+  if (name == "ca") {
+    auto digest = Digest::from_hex(value);
+    if (has_ca || !digest.ok()) return bad("'ca' must be there once, with 64 hex digits");
+    link.ca_fingerprint = *digest;
+    has_ca = true;
+    return {};
+  }
+  if (name == "invite") {
+    const bool fits = !value.empty() && value.size() <= kInviteBytesMax && only_of(value, kLetters, "-_");
+    if (has_invite || !fits) return bad("'invite' must be there at most once, of letters, digits, '-' and '_'");
+    link.invite = value;
+    has_invite = true;
+    return {};
+  }
+  return bad("it has a field that this version does not know");
+}
+
+}  // namespace
+
+Result<JoinLink> parse_join_link(std::string_view text) {
+  if (text.size() > kJoinLinkBytesMax) return bad("it is too long");
+  if (!text.starts_with(kScheme)) return bad("it does not begin with starling://");
+  text.remove_prefix(kScheme.size());
+  const std::size_t query = text.find("/?");
+  if (query == std::string_view::npos) return bad("'/?' is missing");
+  JoinLink link;
+  STARLING_TRY(parse_authority(text.substr(0, query), link));
+  bool has_ca = false;
+  bool has_invite = false;
+  std::string_view rest = text.substr(query + 2);
+  while (true) {
+    const std::size_t end = rest.find('&');
+    STARLING_TRY(parse_field(rest.substr(0, end), link, has_ca, has_invite));
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  if (!has_ca) return bad("'ca' is missing");
+  return link;
+}
+
+std::string format_join_link(const JoinLink& link) {
+  const bool bracketed = link.host.find(':') != std::string::npos;
+  std::string text(kScheme);
+  text += bracketed ? "[" + link.host + "]" : link.host;
+  text += ":" + std::to_string(link.port) + "/?ca=" + link.ca_fingerprint.hex();
+  if (!link.invite.empty()) text += "&invite=" + link.invite;
+  return text;
+}
+
+}  // namespace starling::manifest

@@ -1,0 +1,201 @@
+#include "shared/manifest/operator_manifest.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shared/wire/model_layout.h"
+
+namespace starling::manifest {
+namespace {
+
+constexpr std::size_t kPathBytesMax = 4096;
+constexpr double kFractionMax = 0.5;
+constexpr std::string_view kCheckPrefix = "run manifest: ";  // of check_manifest_settings' messages
+
+using Lines = std::map<std::string, std::uint32_t, std::less<>>;  // of each key that was read, by dotted name
+
+Error at_line(std::uint32_t line, std::string_view why) {
+  return {ErrorCode::invalid_argument, fmt::format("manifest.toml, line {}: {}", line, why)};
+}
+
+// One table of the file (null: it is not there). Takes the keys it is asked for out of the table; what is left in the
+// end is unknown.
+class TableReader {
+ public:
+  TableReader(toml::table* table, std::string prefix, Lines& lines)
+      : table_(table), prefix_(std::move(prefix)), lines_(lines) {}
+
+  template <typename Integer>
+  void integer(std::string_view key, Integer& out) {
+    const auto value = take<std::int64_t>(key, "a whole number");
+    if (!value.has_value()) return;
+    if (!std::in_range<Integer>(*value)) return fail(lines_[name_of(key)], key, "is out of range");
+    out = static_cast<Integer>(*value);
+  }
+  void number(std::string_view key, double& out) {
+    const toml::node* node = find(key);
+    if (node != nullptr && node->is_integer()) {
+      std::int64_t whole = 0;
+      integer(key, whole);
+      out = static_cast<double>(whole);
+    } else if (const auto value = take<double>(key, "a number")) {
+      out = *value;
+    }
+  }
+  void text(std::string_view key, std::string& out) {
+    if (auto value = take<std::string>(key, "text in quotes")) out = std::move(*value);
+  }
+  // The table of that name, empty where there is none. Valid as long as this reader's own.
+  TableReader table(std::string_view key) {
+    toml::node* node = find(key);
+    if (node == nullptr) return {nullptr, name_of(key) + ".", lines_};
+    if (!node->is_table()) fail(node->source().begin.line, key, "must be a table");
+    tables_.emplace_back(key);
+    return {node->as_table(), name_of(key) + ".", lines_};
+  }
+  // The first error; once all known keys were asked for.
+  [[nodiscard]] Status finish() {
+    if (table_ == nullptr) return status_;
+    for (const auto& [key, node] : *table_) {
+      const bool known = std::find(tables_.begin(), tables_.end(), key.str()) != tables_.end();
+      if (!known) fail(node.source().begin.line, key.str(), "is no key of a run manifest");
+    }
+    return status_;
+  }
+
+ private:
+  template <typename T>
+  std::optional<T> take(std::string_view key, std::string_view wanted) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return std::nullopt;
+    const std::uint32_t line = node->source().begin.line;
+    lines_[name_of(key)] = line;
+    std::optional<T> value = node->value_exact<T>();
+    if (!value.has_value()) fail(line, key, "must be " + std::string(wanted));
+    table_->erase(key);
+    return value;
+  }
+  [[nodiscard]] toml::node* find(std::string_view key) const { return table_ == nullptr ? nullptr : table_->get(key); }
+  void fail(std::uint32_t line, std::string_view key, std::string_view why) {
+    if (status_.ok()) status_ = at_line(line, fmt::format("{} {}", name_of(key), why));
+  }
+  [[nodiscard]] std::string name_of(std::string_view key) const { return prefix_ + std::string(key); }
+
+  toml::table* table_;
+  std::vector<std::string> tables_;  // keys that table() was asked for
+  std::string prefix_;
+  Lines& lines_;
+  Status status_;
+};
+
+Status read_model(TableReader fields, wire::ModelOptions& model) {
+  fields.text("architecture", model.architecture);
+  fields.integer("layers", model.layers);
+  fields.integer("width", model.width);
+  fields.integer("heads", model.heads);
+  fields.integer("context", model.context);
+  fields.integer("vocabulary", model.vocabulary);
+  return fields.finish();
+}
+
+Status read_optimizer(TableReader fields, wire::OptimizerOptions& optimizer) {
+  fields.text("kind", optimizer.kind);
+  fields.number("beta1", optimizer.beta1);
+  fields.number("beta2", optimizer.beta2);
+  fields.number("epsilon", optimizer.epsilon);
+  fields.number("weight_decay", optimizer.weight_decay);
+  fields.number("clip_norm", optimizer.clip_norm);
+  return fields.finish();
+}
+
+Status read_schedule(TableReader fields, wire::ScheduleOptions& schedule) {
+  fields.number("learning_rate", schedule.learning_rate);
+  fields.integer("warmup_rounds", schedule.warmup_rounds);
+  fields.integer("total_rounds", schedule.total_rounds);
+  fields.number("final_fraction", schedule.final_fraction);
+  return fields.finish();
+}
+
+Status read_data(TableReader fields, const std::filesystem::path& folder, ManifestSource& source) {
+  std::string train;
+  std::string validation;
+  fields.text("train", train);
+  fields.text("validation", validation);
+  fields.number("validation_fraction", source.validation_fraction);
+  STARLING_TRY(fields.finish());
+  const auto bad = [](std::string_view why) {
+    return Error{ErrorCode::invalid_argument, "manifest.toml, table [data]: " + std::string(why)};
+  };
+  if (train.empty()) return bad("train = \"file\" is missing");
+  if (train.size() > kPathBytesMax || validation.size() > kPathBytesMax) return bad("a path is too long");
+  if (validation.empty() == (source.validation_fraction == 0)) {
+    return bad("give either validation = \"file\" or validation_fraction (a share of train, such as 0.05)");
+  }
+  const bool fraction_fits = source.validation_fraction > 0 && source.validation_fraction <= kFractionMax;
+  if (validation.empty() && !fraction_fits) return bad("validation_fraction must be above 0 and at most 0.5");
+  source.train = folder / train;
+  if (!validation.empty()) source.validation = folder / validation;
+  return {};
+}
+
+Status read_all(TableReader& fields, const std::filesystem::path& folder, OperatorManifest& out) {
+  wire::RunManifest& manifest = out.manifest;
+  fields.integer("version", manifest.version);
+  fields.text("run_id", manifest.run_id);
+  fields.text("title", manifest.title);
+  fields.integer("seed", manifest.seed);
+  fields.integer("target_batch_size", manifest.target_batch_size);
+  fields.integer("micro_batch_size", manifest.micro_batch_size);
+  fields.integer("rounds_max", manifest.rounds_max);
+  fields.integer("peers_max", manifest.peers_max);
+  fields.number("flops_per_sample", manifest.flops_per_sample);
+  fields.text("codec", manifest.codec);
+  fields.text("client_min", manifest.client_min);
+  STARLING_TRY(read_model(fields.table("model"), manifest.model));
+  STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));
+  STARLING_TRY(read_schedule(fields.table("schedule"), manifest.schedule));
+  STARLING_TRY(read_data(fields.table("data"), folder, out.source));
+  return fields.finish();
+}
+
+// The range check's message, with the line where the operator wrote the field it names.
+Error with_line(const Error& error, const Lines& lines) {
+  std::string_view message = error.message;
+  if (message.starts_with(kCheckPrefix)) message.remove_prefix(kCheckPrefix.size());
+  const auto line = lines.find(message.substr(0, message.find(' ')));
+  if (line == lines.end()) return {error.code, "manifest.toml: " + std::string(message)};
+  return at_line(line->second, message);
+}
+
+}  // namespace
+
+Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std::filesystem::path& folder) {
+  if (toml.size() > kOperatorManifestBytesMax) {
+    return Error{ErrorCode::invalid_argument, "manifest.toml: it is longer than 64 KiB"};
+  }
+  OperatorManifest out;
+  Lines lines;
+  try {
+    toml::table root = toml::parse(toml);
+    TableReader fields(&root, "", lines);
+    STARLING_TRY(read_all(fields, folder, out));
+  } catch (const toml::parse_error& error) {
+    return at_line(error.source().begin.line, error.description());
+  }
+  if (const Status status = wire::check_manifest_settings(out.manifest); !status.ok()) {
+    return with_line(status.error(), lines);
+  }
+  if (out.manifest.flops_per_sample == 0) {
+    out.manifest.flops_per_sample = wire::flops_per_sample(out.manifest.model);
+  }
+  return out;
+}
+
+}  // namespace starling::manifest

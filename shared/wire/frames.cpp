@@ -1,0 +1,243 @@
+#include "shared/wire/frames.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "shared/wire/cbor.h"
+#include "shared/wire/group_info.h"
+
+namespace starling::wire {
+namespace {
+
+constexpr std::size_t kRunIdBytesMax = 40;
+constexpr std::uint64_t kRoundMax = std::uint64_t{1} << 53;
+constexpr std::uint64_t kStateFloatsMax = kStateInfoPayloadMax / Digest::kSize * kStateChunkFloats;
+
+template <typename Integer>
+void put(std::span<std::uint8_t> out, std::size_t at, Integer value) {
+  for (std::size_t i = 0; i < sizeof value; ++i) out[at + i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+
+template <typename Integer>
+Integer get(std::span<const std::uint8_t> bytes, std::size_t at) {
+  Integer value = 0;
+  for (std::size_t i = sizeof value; i-- > 0;) value = static_cast<Integer>(value << 8 | bytes[at + i]);
+  return value;
+}
+
+struct TypeRules {
+  std::size_t payload_max = 0;
+  bool segment = false;  // the header names a segment or chunk
+  bool group = false;    // the header names a group
+};
+
+// nullptr for a byte that is no frame type.
+const TypeRules* rules_of(std::uint8_t type) {
+  static constexpr TypeRules kLink{kControlPayloadMax, false, false};
+  static constexpr TypeRules kEmpty{0, false, false};
+  static constexpr TypeRules kRoundControl{kControlPayloadMax, false, true};
+  static constexpr TypeRules kRoundFloats{kFramePayloadMax, true, true};
+  static constexpr TypeRules kStateInfo{kStateInfoPayloadMax + 256, false, true};
+  static constexpr TypeRules kStateFloats{kStateChunkFloats * sizeof(float), true, true};
+  switch (static_cast<FrameType>(type)) {
+    case FrameType::hello:
+      return &kLink;
+    case FrameType::ping:
+    case FrameType::pong:
+      return &kEmpty;
+    case FrameType::begin:
+    case FrameType::inventory:
+    case FrameType::done:
+    case FrameType::state_request:
+      return &kRoundControl;
+    case FrameType::contribution:
+    case FrameType::result:
+      return &kRoundFloats;
+    case FrameType::state_info:
+      return &kStateInfo;
+    case FrameType::state_chunk:
+      return &kStateFloats;
+  }
+  return nullptr;
+}
+
+Error corrupt(std::string message) { return {ErrorCode::corrupt, "read frame: " + std::move(message)}; }
+
+}  // namespace
+
+void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHeaderBytes> out) {
+  std::fill(out.begin(), out.end(), std::uint8_t{0});
+  out[0] = static_cast<std::uint8_t>(header.type);
+  out[1] = kPeerProtocolVersion;
+  put<std::uint32_t>(out, 4, header.payload_bytes);
+  std::copy(header.group.bytes.begin(), header.group.bytes.end(), out.begin() + 8);
+  put<std::uint32_t>(out, 24, header.segment);
+}
+
+Result<FrameHeader> decode_header(std::span<const std::uint8_t, kFrameHeaderBytes> bytes) {
+  const TypeRules* rules = rules_of(bytes[0]);
+  if (rules == nullptr) return corrupt(fmt::format("there is no type {}", bytes[0]));
+  if (bytes[1] != kPeerProtocolVersion) return corrupt(fmt::format("version {} is not spoken here", bytes[1]));
+  FrameHeader header;
+  header.type = static_cast<FrameType>(bytes[0]);
+  header.payload_bytes = get<std::uint32_t>(bytes, 4);
+  std::copy_n(bytes.begin() + 8, GroupId::kSize, header.group.bytes.begin());
+  header.segment = get<std::uint32_t>(bytes, 24);
+  if (header.payload_bytes > rules->payload_max) {
+    return corrupt(
+        fmt::format("payload of {} bytes in type {} (at most {})", header.payload_bytes, bytes[0], rules->payload_max));
+  }
+  const bool stray = get<std::uint16_t>(bytes, 2) != 0 || get<std::uint32_t>(bytes, 28) != 0 ||
+                     (!rules->segment && header.segment != 0) || (!rules->group && !header.group.is_zero());
+  if (stray) return corrupt(fmt::format("a field that must be zero is not, in type {}", bytes[0]));
+  return header;
+}
+
+std::size_t RankSet::count() const {
+  std::size_t count = 0;
+  for (const std::uint8_t byte : bytes_) count += static_cast<std::size_t>(std::popcount(byte));
+  return count;
+}
+
+bool RankSet::merge(const RankSet& other) {
+  VERIFY(other.size_ == size_);
+  bool changed = false;
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    const auto both = static_cast<std::uint8_t>(bytes_[i] | other.bytes_[i]);
+    changed = changed || both != bytes_[i];
+    bytes_[i] = both;
+  }
+  return changed;
+}
+
+Result<RankSet> RankSet::from_bytes(std::span<const std::uint8_t> bytes, std::size_t size) {
+  RankSet set(size);
+  if (bytes.size() != set.bytes_.size()) {
+    return corrupt(fmt::format("a set of {} members takes {} bytes, not {}", size, set.bytes_.size(), bytes.size()));
+  }
+  if (size % 8 != 0 && bytes.back() >> (size % 8) != 0) return corrupt("a set names a member that does not exist");
+  std::copy(bytes.begin(), bytes.end(), set.bytes_.begin());
+  return set;
+}
+
+std::vector<std::uint8_t> encode(const Hello& message) {
+  return CborWriter(2)
+      .field("protocol", static_cast<std::uint64_t>(message.protocol))
+      .field("run", std::string_view(message.run_id))
+      .take();
+}
+
+Result<Hello> decode_hello(std::span<const std::uint8_t> cbor) {
+  CborReader reader("hello", cbor, 2);
+  Hello message;
+  message.protocol = static_cast<int>(reader.number("protocol", 1000));
+  message.run_id = std::string(reader.text("run", kRunIdBytesMax));
+  STARLING_TRY(reader.finish());
+  return message;
+}
+
+std::vector<std::uint8_t> encode(const Begin& message) {
+  return CborWriter(3)
+      .field("floats", static_cast<std::uint64_t>(message.vector_floats))
+      .field("weight", static_cast<std::uint64_t>(message.weight))
+      .field("plan", std::span<const std::uint8_t>(message.plan_digest.bytes))
+      .take();
+}
+
+Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
+  CborReader reader("begin", cbor, 3);
+  Begin message;
+  message.vector_floats = static_cast<std::int64_t>(reader.number("floats", kVectorFloatsMax));
+  message.weight = static_cast<SampleCount>(reader.number("weight", kWeightMax));
+  reader.fill("plan", message.plan_digest.bytes);
+  STARLING_TRY(reader.finish());
+  return message;
+}
+
+std::vector<std::uint8_t> encode(const Inventory& message) {
+  return CborWriter(2).field("lost", message.lost.bytes()).field("held", std::span(message.held)).take();
+}
+
+Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size_t members, std::size_t segments) {
+  CborReader reader("inventory", cbor, 2);
+  const auto lost = reader.bytes("lost", kControlPayloadMax);
+  const auto held = reader.bytes("held", kControlPayloadMax);
+  STARLING_TRY(reader.finish());
+  Inventory message;
+  STARLING_ASSIGN(message.lost, RankSet::from_bytes(lost, members));
+  // Held segments have the same form as a set of ranks: the right length, and no bit beyond the last.
+  STARLING_TRY(RankSet::from_bytes(held, segments).status());
+  message.held.assign(held.begin(), held.end());
+  return message;
+}
+
+std::vector<std::uint8_t> encode(const Done& message) {
+  return CborWriter(1).field("result", std::span<const std::uint8_t>(message.result_digest.bytes)).take();
+}
+
+Result<Done> decode_done(std::span<const std::uint8_t> cbor) {
+  CborReader reader("done", cbor, 1);
+  Done message;
+  reader.fill("result", message.result_digest.bytes);
+  STARLING_TRY(reader.finish());
+  return message;
+}
+
+std::vector<std::uint8_t> encode(const StateRequest& message) {
+  return CborWriter(4)
+      .field("round", static_cast<std::uint64_t>(message.round))
+      .field("state", std::span<const std::uint8_t>(message.state_digest.bytes))
+      .field("first", std::uint64_t{message.first_chunk})
+      .field("count", std::uint64_t{message.chunk_count})
+      .take();
+}
+
+Result<StateRequest> decode_state_request(std::span<const std::uint8_t> cbor) {
+  CborReader reader("state request", cbor, 4);
+  StateRequest message;
+  message.round = static_cast<RoundIndex>(reader.number("round", kRoundMax));
+  reader.fill("state", message.state_digest.bytes);
+  message.first_chunk = static_cast<std::uint32_t>(reader.number("first", UINT32_MAX));
+  message.chunk_count = static_cast<std::uint32_t>(reader.number("count", UINT32_MAX));
+  STARLING_TRY(reader.finish());
+  return message;
+}
+
+std::vector<std::uint8_t> encode(const StateInfo& message) {
+  std::vector<std::uint8_t> digests;
+  digests.reserve(message.chunk_digests.size() * Digest::kSize);
+  for (const Digest& digest : message.chunk_digests) {
+    digests.insert(digests.end(), digest.bytes.begin(), digest.bytes.end());
+  }
+  return CborWriter(4)
+      .field("round", static_cast<std::uint64_t>(message.round))
+      .field("state", std::span<const std::uint8_t>(message.state_digest.bytes))
+      .field("floats", static_cast<std::uint64_t>(message.state_floats))
+      .field("chunks", std::span<const std::uint8_t>(digests))
+      .take();
+}
+
+Result<StateInfo> decode_state_info(std::span<const std::uint8_t> cbor) {
+  CborReader reader("state info", cbor, 4);
+  StateInfo message;
+  message.round = static_cast<RoundIndex>(reader.number("round", kRoundMax));
+  reader.fill("state", message.state_digest.bytes);
+  message.state_floats = static_cast<std::int64_t>(reader.number("floats", kStateFloatsMax));
+  const auto digests = reader.bytes("chunks", kStateInfoPayloadMax);
+  STARLING_TRY(reader.finish());
+  const auto floats = static_cast<std::size_t>(message.state_floats);
+  const std::size_t chunks = (floats + kStateChunkFloats - 1) / kStateChunkFloats;
+  if (digests.size() != chunks * Digest::kSize) {
+    return corrupt(fmt::format("read state info: {} bytes of digests for {} chunks", digests.size(), chunks));
+  }
+  message.chunk_digests.resize(chunks);
+  for (std::size_t i = 0; i < chunks; ++i) {
+    std::copy_n(digests.begin() + static_cast<std::ptrdiff_t>(i * Digest::kSize), Digest::kSize,
+                message.chunk_digests[i].bytes.begin());
+  }
+  return message;
+}
+
+}  // namespace starling::wire

@@ -1,0 +1,139 @@
+#include "shared/manifest/operator_manifest.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace starling;
+using manifest::read_operator_manifest;
+
+namespace {
+
+const std::string kSmall =
+    "run_id = \"fortunes\"\n"
+    "[data]\n"
+    "train = \"fortunes.txt\"\n"
+    "validation_fraction = 0.05\n";
+
+std::string error_of(const std::string& toml) {
+  const auto result = read_operator_manifest(toml, "/srv");
+  REQUIRE(!result.ok());
+  CHECK(result.error().code == ErrorCode::invalid_argument);
+  return result.error().message;
+}
+
+bool mentions(const std::string& message, const std::string& words) { return message.find(words) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("four lines are enough for a run; everything else has a default") {
+  const auto result = read_operator_manifest(kSmall, "/srv/project");
+  REQUIRE(result.ok());
+  CHECK(result->manifest.run_id == "fortunes");
+  CHECK(result->manifest.model.layers == wire::ModelOptions{}.layers);
+  CHECK(result->manifest.flops_per_sample > 1e6);
+  CHECK(result->source.train == "/srv/project/fortunes.txt");
+  CHECK(result->source.validation.empty());
+  CHECK(result->source.validation_fraction == 0.05);
+}
+
+TEST_CASE("every field of a manifest can be written") {
+  const auto result = read_operator_manifest(R"(
+version = 1
+run_id = "big"
+title = "Größer"
+seed = 42
+target_batch_size = 512
+micro_batch_size = 16
+rounds_max = 2000
+peers_max = 64
+flops_per_sample = 5e9
+codec = "fp16"
+client_min = "0.1"
+[model]
+architecture = "gpt"
+layers = 6
+width = 256
+heads = 8
+context = 256
+vocabulary = 256
+[optimizer]
+kind = "adamw"
+beta1 = 0.85
+beta2 = 0.95
+epsilon = 1e-6
+weight_decay = 0
+clip_norm = 2
+[schedule]
+learning_rate = 1e-3
+warmup_rounds = 10
+total_rounds = 2000
+final_fraction = 0.05
+[data]
+train = "/data/train.txt"
+validation = "validation.txt"
+)",
+                                             "/srv");
+  REQUIRE(result.ok());
+  const wire::RunManifest& manifest = result->manifest;
+  CHECK(manifest.title == "Größer");
+  CHECK(manifest.seed == 42);
+  CHECK(manifest.target_batch_size == 512);
+  CHECK(manifest.micro_batch_size == 16);
+  CHECK(manifest.rounds_max == 2000);
+  CHECK(manifest.peers_max == 64);
+  CHECK(manifest.flops_per_sample == 5e9);
+  CHECK(manifest.codec == "fp16");
+  CHECK(manifest.client_min == "0.1");
+  CHECK(manifest.model.layers == 6);
+  CHECK(manifest.model.width == 256);
+  CHECK(manifest.model.heads == 8);
+  CHECK(manifest.model.context == 256);
+  CHECK(manifest.optimizer.beta1 == 0.85);
+  CHECK(manifest.optimizer.beta2 == 0.95);
+  CHECK(manifest.optimizer.epsilon == 1e-6);
+  CHECK(manifest.optimizer.weight_decay == 0);
+  CHECK(manifest.optimizer.clip_norm == 2);
+  CHECK(manifest.schedule.learning_rate == 1e-3);
+  CHECK(manifest.schedule.warmup_rounds == 10);
+  CHECK(manifest.schedule.total_rounds == 2000);
+  CHECK(manifest.schedule.final_fraction == 0.05);
+  CHECK(result->source.train == "/data/train.txt");
+  CHECK(result->source.validation == "/srv/validation.txt");
+}
+
+TEST_CASE("an unknown key is named with its line") {
+  CHECK(
+      mentions(error_of("colour = \"blue\"\n" + kSmall), "manifest.toml, line 1: colour is no key of a run manifest"));
+  CHECK(mentions(error_of(kSmall + "[model]\nlayers = 2\nlayerz = 3\n"), "line 7: model.layerz is no key"));
+}
+
+TEST_CASE("a value of the wrong type is named with its line") {
+  CHECK(mentions(error_of("seed = \"7\"\n" + kSmall), "line 1: seed must be a whole number"));
+  CHECK(mentions(error_of(kSmall + "[model]\nlayers = \"two\"\n"), "line 6: model.layers must be a whole number"));
+  CHECK(mentions(error_of(kSmall + "[model]\nlayers = 2.5\n"), "line 6: model.layers must be a whole number"));
+  CHECK(mentions(error_of("model = 3\n" + kSmall), "line 1: model must be a table"));
+}
+
+TEST_CASE("a value out of range is named with its line and what it may be") {
+  CHECK(error_of(kSmall + "[model]\nlayers = 0\n") == "manifest.toml, line 6: model.layers is 0; it must be 1 to 256");
+  CHECK(mentions(error_of("seed = -1\n" + kSmall), "line 1: seed is out of range"));
+  CHECK(mentions(error_of(kSmall + "[model]\nlayers = 99999999999\n"), "model.layers is out of range"));
+  CHECK(mentions(error_of("flops_per_sample = nan\n" + kSmall), "line 1: flops_per_sample"));
+  CHECK(mentions(error_of("flops_per_sample = -1\n" + kSmall), "line 1: flops_per_sample"));
+}
+
+TEST_CASE("the run's name and its data must be given") {
+  CHECK(mentions(error_of("[data]\ntrain = \"a\"\nvalidation = \"b\"\n"), "run_id is ''"));
+  CHECK(mentions(error_of("run_id = \"a\"\n"), "train = \"file\" is missing"));
+  CHECK(mentions(error_of("run_id = \"a\"\n[data]\ntrain = \"a\"\n"), "either validation"));
+  CHECK(mentions(error_of(kSmall + "validation = \"b\"\n"), "either validation"));
+  CHECK(mentions(error_of("run_id = \"a\"\n[data]\ntrain = \"a\"\nvalidation_fraction = 0.6\n"), "at most 0.5"));
+  CHECK(mentions(error_of("run_id = \"a\"\n[data]\ntrain = \"a\"\nvalidation_fraction = -0.1\n"), "above 0"));
+}
+
+TEST_CASE("text that is no TOML is an error with its line") {
+  CHECK(mentions(error_of("run_id = \"a\"\nseed = = 1\n"), "line 2"));
+  CHECK(mentions(error_of("run_id = \"\xff\"\n"), "line 1"));
+  CHECK(!read_operator_manifest(std::string(manifest::kOperatorManifestBytesMax + 1, '\n'), "/srv").ok());
+}

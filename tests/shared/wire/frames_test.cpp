@@ -1,0 +1,199 @@
+#include "shared/wire/frames.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+using namespace starling;
+using namespace starling::wire;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+template <typename Id>
+Id id_of(std::uint8_t first) {
+  Id id;
+  for (std::size_t i = 0; i < Id::kSize; ++i) id.bytes[i] = static_cast<std::uint8_t>(first + i);
+  return id;
+}
+
+std::array<std::uint8_t, kFrameHeaderBytes> header_bytes(const FrameHeader& header) {
+  std::array<std::uint8_t, kFrameHeaderBytes> bytes{};
+  encode_header(header, bytes);
+  return bytes;
+}
+
+Bytes inventory_bytes() {
+  RankSet lost(11);
+  lost.set(3);
+  lost.set(10);
+  return encode(Inventory{lost, {0xff, 0x01}});
+}
+
+// One valid message of every kind, and whether some bytes are accepted as it.
+struct Kind {
+  const char* name;
+  Bytes valid;
+  bool (*accepts)(std::span<const std::uint8_t>);
+};
+
+std::vector<Kind> kinds() {
+  StateInfo info{
+      .round = 7, .state_digest = id_of<Digest>(1), .state_floats = kStateChunkFloats + 1, .chunk_digests = {}};
+  info.chunk_digests = {id_of<Digest>(2), id_of<Digest>(3)};
+  return {
+      {"hello", encode(Hello{kPeerProtocolVersion, "tiny-gpt"}), [](auto b) { return decode_hello(b).ok(); }},
+      {"begin", encode(Begin{1 << 20, 96, id_of<Hash128>(9)}), [](auto b) { return decode_begin(b).ok(); }},
+      {"inventory", inventory_bytes(), [](auto b) { return decode_inventory(b, 11, 9).ok(); }},
+      {"done", encode(Done{id_of<Hash128>(5)}), [](auto b) { return decode_done(b).ok(); }},
+      {"request", encode(StateRequest{7, id_of<Digest>(1), 3, 300}),
+       [](auto b) { return decode_state_request(b).ok(); }},
+      {"info", encode(info), [](auto b) { return decode_state_info(b).ok(); }},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a header survives the wire") {
+  const FrameHeader header{FrameType::result, 1 << 20, id_of<GroupId>(7), 0xfffffffe};
+  const auto decoded = decode_header(header_bytes(header));
+  REQUIRE(decoded.ok());
+  CHECK(decoded->type == header.type);
+  CHECK(decoded->payload_bytes == header.payload_bytes);
+  CHECK(decoded->group == header.group);
+  CHECK(decoded->segment == header.segment);
+}
+
+TEST_CASE("a header is laid out as documented") {
+  const auto bytes = header_bytes({FrameType::contribution, 0x01020304, id_of<GroupId>(0x40), 0x0a0b0c0d});
+  CHECK(bytes[0] == 17);
+  CHECK(bytes[1] == kPeerProtocolVersion);
+  CHECK(std::vector<int>(bytes.begin() + 4, bytes.begin() + 8) == std::vector<int>{4, 3, 2, 1});
+  CHECK(bytes[8] == 0x40);
+  CHECK(bytes[23] == 0x4f);
+  CHECK(std::vector<int>(bytes.begin() + 24, bytes.end()) == std::vector<int>{0x0d, 0x0c, 0x0b, 0x0a, 0, 0, 0, 0});
+}
+
+TEST_CASE("a header that breaks a rule is refused") {
+  const auto refused = [](const FrameHeader& header, std::size_t at, std::uint8_t value) {
+    auto bytes = header_bytes(header);
+    REQUIRE(decode_header(bytes).ok());
+    bytes[at] = value;
+    return !decode_header(bytes).ok();
+  };
+  const FrameHeader result{FrameType::result, 100, id_of<GroupId>(7), 5};
+  CHECK(refused(result, 0, 0));
+  CHECK(refused(result, 0, 255));
+  CHECK(refused(result, 1, kPeerProtocolVersion + 1));
+  CHECK(refused(result, 2, 1));
+  CHECK(refused(result, 31, 1));
+  CHECK(refused(result, 7, 1));                                        // 16 MiB of payload
+  CHECK(refused({FrameType::ping, 0, {}, 0}, 4, 1));                   // a ping with a payload
+  CHECK(refused({FrameType::hello, 20, {}, 0}, 8, 1));                 // a link frame with a group
+  CHECK(refused({FrameType::done, 20, id_of<GroupId>(1), 0}, 24, 1));  // a done with a segment
+}
+
+TEST_CASE("every control message is restored as it was") {
+  const auto hello = decode_hello(encode(Hello{3, "tiny-gpt"}));
+  REQUIRE(hello.ok());
+  CHECK(hello->protocol == 3);
+  CHECK(hello->run_id == "tiny-gpt");
+
+  const auto begin = decode_begin(encode(Begin{std::int64_t{1} << 32, std::int64_t{1} << 40, id_of<Hash128>(9)}));
+  REQUIRE(begin.ok());
+  CHECK(begin->vector_floats == std::int64_t{1} << 32);
+  CHECK(begin->weight == std::int64_t{1} << 40);
+  CHECK(begin->plan_digest == id_of<Hash128>(9));
+
+  const auto inventory = decode_inventory(inventory_bytes(), 11, 9);
+  REQUIRE(inventory.ok());
+  CHECK(inventory->lost.count() == 2);
+  CHECK(inventory->lost.test(10));
+  CHECK(inventory->held == Bytes{0xff, 0x01});
+
+  const auto request = decode_state_request(encode(StateRequest{7, id_of<Digest>(1), 3, 300}));
+  REQUIRE(request.ok());
+  CHECK(request->round == 7);
+  CHECK(request->first_chunk == 3);
+  CHECK(request->chunk_count == 300);
+
+  const auto info = decode_state_info(kinds().back().valid);
+  REQUIRE(info.ok());
+  CHECK(info->state_floats == kStateChunkFloats + 1);
+  CHECK(info->chunk_digests == std::vector<Digest>{id_of<Digest>(2), id_of<Digest>(3)});
+}
+
+TEST_CASE("a message cut short anywhere, or followed by anything, is refused") {
+  for (const Kind& kind : kinds()) {
+    CAPTURE(kind.name);
+    REQUIRE(kind.accepts(kind.valid));
+    for (std::size_t bytes = 0; bytes < kind.valid.size(); ++bytes) {
+      CHECK_FALSE(kind.accepts(std::span(kind.valid).first(bytes)));
+    }
+    Bytes longer = kind.valid;
+    longer.push_back(0);
+    CHECK_FALSE(kind.accepts(longer));
+  }
+}
+
+TEST_CASE("what is accepted is exactly what would have been written") {
+  // One flipped bit gives an error or another message that encodes to exactly those bytes: there is one form of each.
+  const Bytes valid = encode(Begin{1 << 20, 96, id_of<Hash128>(9)});
+  for (std::size_t bit = 0; bit < valid.size() * 8; ++bit) {
+    Bytes flipped = valid;
+    flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ 1 << bit % 8);
+    const auto begin = decode_begin(flipped);
+    if (begin.ok()) CHECK(encode(*begin) == flipped);
+  }
+}
+
+TEST_CASE("random bytes are refused, not believed") {
+  std::mt19937 random(20240607);
+  for (int i = 0; i < 20000; ++i) {
+    Bytes bytes(random() % 64);
+    for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
+    for (const Kind& kind : kinds()) CHECK_FALSE(kind.accepts(bytes));
+  }
+}
+
+TEST_CASE("deep nesting and absurd lengths cost nothing") {
+  CHECK_FALSE(decode_begin(Bytes(kControlPayloadMax, 0x81)).ok());
+  CHECK_FALSE(decode_begin(Bytes{0xa3, 0x7b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}).ok());
+}
+
+TEST_CASE("an inventory for another number of members or segments is refused") {
+  const Bytes bytes = inventory_bytes();
+  CHECK(decode_inventory(bytes, 11, 9).ok());
+  CHECK_FALSE(decode_inventory(bytes, 10, 9).ok());  // bit 10 would name an eleventh member
+  CHECK_FALSE(decode_inventory(bytes, 17, 9).ok());
+  CHECK_FALSE(decode_inventory(bytes, 11, 8).ok());
+  CHECK_FALSE(decode_inventory(bytes, 11, 17).ok());
+}
+
+TEST_CASE("numbers beyond their limit are refused") {
+  CHECK_FALSE(decode_begin(encode(Begin{(std::int64_t{1} << 32) + 1, 1, {}})).ok());
+  CHECK_FALSE(decode_begin(encode(Begin{1, (std::int64_t{1} << 40) + 1, {}})).ok());
+  CHECK_FALSE(decode_begin(encode(Begin{-1, 1, {}})).ok());
+  CHECK_FALSE(decode_begin(encode(Begin{1, -1, {}})).ok());
+  CHECK_FALSE(decode_hello(encode(Hello{1, std::string(41, 'x')})).ok());
+}
+
+TEST_CASE("a rank set is a set") {
+  RankSet a(70);
+  a.set(0);
+  a.set(69);
+  RankSet b(70);
+  b.set(33);
+  CHECK(a.merge(b));
+  CHECK_FALSE(a.merge(b));
+  CHECK(a.count() == 3);
+  CHECK(a.test(33));
+  a.reset(33);
+  CHECK_FALSE(a.test(33));
+  const auto copy = RankSet::from_bytes(a.bytes(), 70);
+  REQUIRE(copy.ok());
+  CHECK(*copy == a);
+  CHECK_FALSE(RankSet::from_bytes(a.bytes(), 69).ok());
+}
