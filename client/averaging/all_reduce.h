@@ -10,13 +10,22 @@
 // Faults. Losing a member (its link broke, it fell silent past a limit learned from its own rhythm, it sent
 // nonsense) puts it into the *lost* set, which only grows and which everybody tells everybody (inventory).
 //  - A lost sender is left out from the segment where it stopped; what it delivered whole stays in.
-//  - Segments of a lost owner: survivors exchange inventories (lost set + segments they hold final). Once
-//    a member has an inventory with exactly its own lost set from every survivor, all know the same facts:
-//    a segment that somebody holds is passed on by its lowest-ranked holder; a segment nobody holds gets a
-//    new owner, survivors[segment mod survivors], and is contributed to and reduced again, from inputs that
-//    everyone still has. Results of lost members are ignored from the moment the inventory went out.
-//    Hence at most one value of a segment can ever reach the survivors: they end bit-identical.
+//  - A sender that is alive but far slower than the others is left out of the segments it still owes, and keeps
+//    its place: contributor sets say what is in a result, so an owner may close a segment without it.
+//  - Segments of a lost owner (*orphans*) get a new one each: survivors[segment mod survivors]. Every survivor tells
+//    all others its lost set and what it held when that set last grew (inventory). Once a new owner has an
+//    inventory with exactly its own lost set from every survivor, it knows all there is to know: a segment that
+//    it holds it passes on, one that somebody else holds it asks the lowest-ranked holder for (want), and one that
+//    nobody holds it asks everybody's contribution for and reduces again, from inputs that everyone still has.
+//    Frames of lost members are ignored, and when the lost set grows, reductions of orphans start over.
+//    Hence at most one value of a segment can ever reach the survivors: they end bit-identical. (A value that
+//    reaches a survivor after its inventory comes from a survivor whose inventory listed it, or from a new owner
+//    that had all inventories; and an owner that has moved on to a larger lost set no longer finishes old work.)
+//  - When a link breaks, the higher-ranked end waits yield_delay before it complains, so that two members that lost
+//    each other, but nobody else, do not both get expelled.
 //  - A member that learns that it is itself in a lost set leaves the round (expelled) and reloads later.
+// Members that nobody can dial own nothing and have no links among themselves: the lowest-ranked survivor that can
+// be dialled tells them of each other.
 // The round settles when every segment is held and Done digests agree with every survivor. The machine
 // keeps answering inventories afterwards, so that slower members can finish: keep it until the next round.
 // A minority (at most half of the planned members survive, and more than one was planned) is told in the
@@ -49,6 +58,15 @@ struct AllReduceOptions {
   Duration ping_interval = std::chrono::milliseconds(250);
   Duration silence_floor = std::chrono::milliseconds(2000);
   double silence_factor = 4.0;
+  Duration silence_max = std::chrono::seconds(30);
+  Duration yield_delay = std::chrono::milliseconds(250);
+  // An owner closes its segments without a sender that takes longer than max(straggler_floor, straggler_factor x
+  // the time in which half of the others were through), or that sent nothing useful for stall_floor.
+  Duration straggler_floor = std::chrono::seconds(5);
+  double straggler_factor = 4.0;
+  // A live member that owes an inventory or an answer to a want for stall_floor is lost; one that owes results, or
+  // its done, after three times as long, or as long as everything before took, whichever is more.
+  Duration stall_floor = std::chrono::seconds(10);
 };
 
 // Which member was lost when, for reputation and logs.
@@ -85,8 +103,8 @@ struct OutgoingFrame {
 class AllReduce {
  public:
   // `group` has passed check_group and has `self` as a rank. `input` is a sum over `weight` samples (ignored
-  // when weight is 0); `output` receives sum of inputs / sum of weights. Both are vector_floats long, do not
-  // overlap, and outlive this object; input must not change meanwhile. Extra memory: one segment per peer
+  // when weight is 0), summable (codec.h); `output` receives sum of inputs / sum of weights. Both are vector_floats
+  // long, do not overlap, and outlive this object; input must not change meanwhile. Extra memory: one segment per peer
   // that has an encoded frame in flight; own sums are formed inside `output`.
   AllReduce(wire::GroupInfo group, Rank self, SampleCount weight, std::span<const float> input, std::span<float> output,
             AllReduceOptions options = {});
@@ -97,10 +115,12 @@ class AllReduce {
   // Pull: what should go to `to` next, if anything. The transport asks when the link can take a frame, so
   // nothing queues up and memory stays bounded.
   bool next_frame(TimePoint now, Rank to, OutgoingFrame& frame);
-  // Peers for which next_frame may have become true since the last call. The transport asks after every event.
+  // Peers for which next_frame may have become true since the last call. The transport asks after every event, and
+  // goes on after the outcome: slower members still need what is left. Ask for lost ones too: they are told so.
   std::vector<Rank> take_ready();
 
-  // A round frame with this group's id (or ping/pong, which only prove life) from a member. An error means
+  // A round frame with this group's id (or ping/pong, which only prove life) from a member, in the order sent. While
+  // a long frame is still arriving, the transport reports its bytes as a ping now and then. An error means
   // the frame breaks the protocol: the sender is already counted as lost; the caller should cut the link.
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
   void on_link_lost(TimePoint now, Rank peer, std::string reason);

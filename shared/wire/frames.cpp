@@ -38,6 +38,7 @@ const TypeRules* rules_of(std::uint8_t type) {
   static constexpr TypeRules kLink{kControlPayloadMax, false, false};
   static constexpr TypeRules kEmpty{0, false, false};
   static constexpr TypeRules kRoundControl{kControlPayloadMax, false, true};
+  static constexpr TypeRules kWant{0, true, true};
   static constexpr TypeRules kRoundFloats{kFramePayloadMax, true, true};
   static constexpr TypeRules kStateInfo{kStateInfoPayloadMax + 256, false, true};
   static constexpr TypeRules kStateFloats{kStateChunkFloats * sizeof(float), true, true};
@@ -52,6 +53,8 @@ const TypeRules* rules_of(std::uint8_t type) {
     case FrameType::done:
     case FrameType::state_request:
       return &kRoundControl;
+    case FrameType::want:
+      return &kWant;
     case FrameType::contribution:
     case FrameType::result:
       return &kRoundFloats;
@@ -139,7 +142,8 @@ Result<Hello> decode_hello(std::span<const std::uint8_t> cbor) {
 }
 
 std::vector<std::uint8_t> encode(const Begin& message) {
-  return CborWriter(3)
+  return CborWriter(4)
+      .field("rank", std::uint64_t{message.rank})
       .field("floats", static_cast<std::uint64_t>(message.vector_floats))
       .field("weight", static_cast<std::uint64_t>(message.weight))
       .field("plan", std::span<const std::uint8_t>(message.plan_digest.bytes))
@@ -147,8 +151,9 @@ std::vector<std::uint8_t> encode(const Begin& message) {
 }
 
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
-  CborReader reader("begin", cbor, 3);
+  CborReader reader("begin", cbor, 4);
   Begin message;
+  message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
   message.vector_floats = static_cast<std::int64_t>(reader.number("floats", kVectorFloatsMax));
   message.weight = static_cast<SampleCount>(reader.number("weight", kWeightMax));
   reader.fill("plan", message.plan_digest.bytes);

@@ -8,7 +8,8 @@
 //
 //   link frames      hello (CBOR Hello), ping, pong (empty)
 //   round frames     begin (CBOR Begin), contribution (encoded floats of `segment`), result (contributor
-//                    mask, then encoded floats of `segment`), inventory (CBOR Inventory), done (CBOR Done)
+//                    mask, then encoded floats of `segment`), inventory (CBOR Inventory), want (empty: "send me
+//                    what you have of `segment`"), done (CBOR Done)
 //   state frames     state_request (CBOR), state_info (CBOR), state_chunk (raw floats; `segment` is the chunk)
 //
 // A peer that sends anything else, or anything out of bounds, is cut off: decode_* say why.
@@ -43,6 +44,7 @@ enum class FrameType : std::uint8_t {
   result = 18,
   inventory = 19,
   done = 20,
+  want = 21,
   state_request = 32,
   state_info = 33,
   state_chunk = 34,
@@ -87,8 +89,10 @@ class RankSet {
   std::vector<std::uint8_t> bytes_;
 };
 
-// "I am in this group, with this much." Nothing else of a round flows to a peer before its begin came.
+// "`rank` is in this group, with this much." Nothing else of a round flows to a peer before its own begin came.
+// Members without a link to each other (neither can be dialled) hear of each other's from one that has both.
 struct Begin {
+  std::uint32_t rank = 0;
   std::int64_t vector_floats = 0;
   SampleCount weight = 0;  // samples summed into the sender's vector; 0: listens only
   Hash128 plan_digest;     // both must be working on the same plan

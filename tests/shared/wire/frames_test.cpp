@@ -45,7 +45,7 @@ std::vector<Kind> kinds() {
   info.chunk_digests = {id_of<Digest>(2), id_of<Digest>(3)};
   return {
       {"hello", encode(Hello{kPeerProtocolVersion, "tiny-gpt"}), [](auto b) { return decode_hello(b).ok(); }},
-      {"begin", encode(Begin{1 << 20, 96, id_of<Hash128>(9)}), [](auto b) { return decode_begin(b).ok(); }},
+      {"begin", encode(Begin{5, 1 << 20, 96, id_of<Hash128>(9)}), [](auto b) { return decode_begin(b).ok(); }},
       {"inventory", inventory_bytes(), [](auto b) { return decode_inventory(b, 11, 9).ok(); }},
       {"done", encode(Done{id_of<Hash128>(5)}), [](auto b) { return decode_done(b).ok(); }},
       {"request", encode(StateRequest{7, id_of<Digest>(1), 3, 300}),
@@ -101,9 +101,10 @@ TEST_CASE("every control message is restored as it was") {
   CHECK(hello->protocol == 3);
   CHECK(hello->run_id == "tiny-gpt");
 
-  const auto begin = decode_begin(encode(Begin{std::int64_t{1} << 32, std::int64_t{1} << 40, id_of<Hash128>(9)}));
+  const auto begin = decode_begin(encode(Begin{5, std::int64_t{1} << 32, std::int64_t{1} << 40, id_of<Hash128>(9)}));
   REQUIRE(begin.ok());
   CHECK(begin->vector_floats == std::int64_t{1} << 32);
+  CHECK(begin->rank == 5);
   CHECK(begin->weight == std::int64_t{1} << 40);
   CHECK(begin->plan_digest == id_of<Hash128>(9));
 
@@ -140,7 +141,7 @@ TEST_CASE("a message cut short anywhere, or followed by anything, is refused") {
 
 TEST_CASE("what is accepted is exactly what would have been written") {
   // One flipped bit gives an error or another message that encodes to exactly those bytes: there is one form of each.
-  const Bytes valid = encode(Begin{1 << 20, 96, id_of<Hash128>(9)});
+  const Bytes valid = encode(Begin{5, 1 << 20, 96, id_of<Hash128>(9)});
   for (std::size_t bit = 0; bit < valid.size() * 8; ++bit) {
     Bytes flipped = valid;
     flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ 1 << bit % 8);
@@ -173,10 +174,11 @@ TEST_CASE("an inventory for another number of members or segments is refused") {
 }
 
 TEST_CASE("numbers beyond their limit are refused") {
-  CHECK_FALSE(decode_begin(encode(Begin{(std::int64_t{1} << 32) + 1, 1, {}})).ok());
-  CHECK_FALSE(decode_begin(encode(Begin{1, (std::int64_t{1} << 40) + 1, {}})).ok());
-  CHECK_FALSE(decode_begin(encode(Begin{-1, 1, {}})).ok());
-  CHECK_FALSE(decode_begin(encode(Begin{1, -1, {}})).ok());
+  CHECK_FALSE(decode_begin(encode(Begin{5, (std::int64_t{1} << 32) + 1, 1, {}})).ok());
+  CHECK_FALSE(decode_begin(encode(Begin{5, 1, (std::int64_t{1} << 40) + 1, {}})).ok());
+  CHECK_FALSE(decode_begin(encode(Begin{4096, 1, 1, {}})).ok());
+  CHECK_FALSE(decode_begin(encode(Begin{5, -1, 1, {}})).ok());
+  CHECK_FALSE(decode_begin(encode(Begin{5, 1, -1, {}})).ok());
   CHECK_FALSE(decode_hello(encode(Hello{1, std::string(41, 'x')})).ok());
 }
 

@@ -1,0 +1,129 @@
+#include "client/averaging/kernels.h"
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+#include <immintrin.h>
+
+#include <algorithm>
+
+namespace starling::averaging {
+namespace {
+
+// Only these functions are compiled for AVX2: the rest of the program runs on any x86-64 processor.
+#define STARLING_AVX2 __attribute__((target("avx2,f16c")))
+
+constexpr std::size_t kLanes = 8;
+constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+
+STARLING_AVX2 __m256 load_floats(const std::uint8_t* bytes, std::size_t i) {
+  return _mm256_loadu_ps(reinterpret_cast<const float*>(bytes) + i);
+}
+
+STARLING_AVX2 __m256 load_halves(const std::uint8_t* bytes, std::size_t i) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 2 * i)));
+}
+
+STARLING_AVX2 std::uint32_t largest(const std::uint8_t* floats, std::size_t size) {
+  const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
+  __m256i found[4] = {};
+  std::size_t i = 0;
+  for (; i + 4 * kLanes <= size; i += 4 * kLanes) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      const __m256i bits = _mm256_castps_si256(load_floats(floats, i + k * kLanes));
+      found[k] = _mm256_max_epu32(found[k], _mm256_and_si256(bits, magnitude));
+    }
+  }
+  const __m256i both = _mm256_max_epu32(_mm256_max_epu32(found[0], found[1]), _mm256_max_epu32(found[2], found[3]));
+  alignas(32) std::uint32_t lanes[kLanes];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), both);
+  const std::uint32_t rest = portable_kernels().largest(floats + 4 * i, size - i);
+  return std::max(rest, *std::max_element(lanes, lanes + kLanes));
+}
+
+STARLING_AVX2 void add(const std::uint8_t* floats, const float* base, float* sum, std::size_t size) {
+  std::size_t i = 0;
+  for (; i + 2 * kLanes <= size; i += 2 * kLanes) {
+    const __m256 low = _mm256_add_ps(_mm256_loadu_ps(base + i), load_floats(floats, i));
+    const __m256 high = _mm256_add_ps(_mm256_loadu_ps(base + i + kLanes), load_floats(floats, i + kLanes));
+    _mm256_storeu_ps(sum + i, low);
+    _mm256_storeu_ps(sum + i + kLanes, high);
+  }
+  portable_kernels().add(floats + 4 * i, base + i, sum + i, size - i);
+}
+
+STARLING_AVX2 void divide(float* values, float divisor, std::size_t size) {
+  const __m256 divisors = _mm256_set1_ps(divisor);
+  std::size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    _mm256_storeu_ps(values + i, _mm256_div_ps(_mm256_loadu_ps(values + i), divisors));
+  }
+  portable_kernels().divide(values + i, divisor, size - i);
+}
+
+STARLING_AVX2 void to_halves(const float* values, float factor, std::uint8_t* halves, std::size_t size) {
+  const __m256 factors = _mm256_set1_ps(factor);
+  std::size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    const __m256 scaled = _mm256_mul_ps(_mm256_loadu_ps(values + i), factors);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(halves + 2 * i), _mm256_cvtps_ph(scaled, kNearest));
+  }
+  portable_kernels().to_halves(values + i, factor, halves + 2 * i, size - i);
+}
+
+STARLING_AVX2 bool halves_finite(const std::uint8_t* halves, std::size_t size) {
+  const __m256i exponent = _mm256_set1_epi16(0x7c00);
+  __m256i bad = _mm256_setzero_si256();
+  std::size_t i = 0;
+  for (; i + 2 * kLanes <= size; i += 2 * kLanes) {
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(halves + 2 * i));
+    bad = _mm256_or_si256(bad, _mm256_cmpeq_epi16(_mm256_and_si256(bits, exponent), exponent));
+  }
+  return _mm256_testz_si256(bad, bad) != 0 && portable_kernels().halves_finite(halves + 2 * i, size - i);
+}
+
+STARLING_AVX2 void from_halves(const std::uint8_t* halves, float scale, float* out, std::size_t size) {
+  const __m256 scales = _mm256_set1_ps(scale);
+  std::size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    _mm256_storeu_ps(out + i, _mm256_mul_ps(load_halves(halves, i), scales));
+  }
+  portable_kernels().from_halves(halves + 2 * i, scale, out + i, size - i);
+}
+
+STARLING_AVX2 void add_halves(const std::uint8_t* halves, float scale, const float* base, float* sum,
+                              std::size_t size) {
+  const __m256 scales = _mm256_set1_ps(scale);
+  std::size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    const __m256 values = _mm256_mul_ps(load_halves(halves, i), scales);
+    _mm256_storeu_ps(sum + i, _mm256_add_ps(_mm256_loadu_ps(base + i), values));
+  }
+  portable_kernels().add_halves(halves + 2 * i, scale, base + i, sum + i, size - i);
+}
+
+bool processor_has_f16c() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+}  // namespace
+
+const Kernels* avx2_kernels() {
+  static constexpr Kernels kAvx2 = {largest, add, divide, to_halves, halves_finite, from_halves, add_halves};
+  static const bool usable = __builtin_cpu_supports("avx2") != 0 && processor_has_f16c();
+  return usable ? &kAvx2 : nullptr;
+}
+
+}  // namespace starling::averaging
+
+#else
+
+namespace starling::averaging {
+const Kernels* avx2_kernels() { return nullptr; }
+}  // namespace starling::averaging
+
+#endif
