@@ -1,7 +1,6 @@
 #include "client/models/attention.h"
 
 #include <ATen/ATen.h>
-#include <cblas.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
@@ -9,19 +8,11 @@
 #include <vector>
 
 #include "client/models/causal_softmax.h"
+#include "client/models/matrix.h"
 
 namespace starling::models {
 
 namespace {
-
-// Where one head of one sequence lies in packed queries, keys and values (or in their gradients).
-template <typename Float>
-struct PackedHead {
-  Float* query;
-  Float* key;
-  Float* value;
-  int stride;  // floats from one position to the next
-};
 
 // Sizes of one call, and the places of its heads in memory.
 struct Shape {
@@ -44,36 +35,27 @@ struct Shape {
   [[nodiscard]] std::size_t output_at(int sequence, int head) const {
     return static_cast<std::size_t>(sequence) * context * width + static_cast<std::size_t>(head) * head_width;
   }
-  template <typename Float>
-  [[nodiscard]] PackedHead<Float> packed_head(Float* qkv, int sequence, int head) const {
-    Float* query = qkv + static_cast<std::size_t>(sequence) * context * 3 * width + head * head_width;
-    return {query, query + width, query + 2 * width, 3 * width};
+  // Floats before the queries of (sequence, head) in [batch, context, 3 width]; keys lie `width` and values
+  // 2 `width` further.
+  [[nodiscard]] std::size_t packed_at(int sequence, int head) const {
+    return static_cast<std::size_t>(sequence) * context * packed_stride() + static_cast<std::size_t>(head) * head_width;
   }
-};
+  [[nodiscard]] int packed_stride() const { return 3 * width; }
 
-struct Matrix {
-  const float* data;
-  int stride;
-  bool transposed = false;
+  [[nodiscard]] Matrix packed(const float* data) const { return {data, context, head_width, packed_stride()}; }
+  [[nodiscard]] Matrix output(const float* data) const { return {data, context, head_width, width}; }
+  [[nodiscard]] Matrix weights(const float* data) const { return {data, context, context, context}; }
 };
-
-// out [rows, columns] = a [rows, inner] · b [inner, columns], row-major.
-void multiply(int rows, int columns, int inner, const Matrix& a, const Matrix& b, float* out, int out_stride) {
-  cblas_sgemm(CblasRowMajor, a.transposed ? CblasTrans : CblasNoTrans, b.transposed ? CblasTrans : CblasNoTrans, rows,
-              columns, inner, 1.0F, a.data, a.stride, b.data, b.stride, 0.0F, out, out_stride);
-}
 
 at::Tensor attend(const at::Tensor& qkv, const at::Tensor& weights, const Shape& shape) {
   at::Tensor output = at::empty({shape.batch, shape.context, shape.width}, qkv.options());
-  const float* packed = qkv.data_ptr<float>();
-  const int t = shape.context;
   for (int sequence = 0; sequence < shape.batch; ++sequence) {
     for (int head = 0; head < shape.heads; ++head) {
-      const auto in = shape.packed_head(packed, sequence, head);
+      const float* query = qkv.data_ptr<float>() + shape.packed_at(sequence, head);
       float* scores = weights.data_ptr<float>() + shape.weights_at(sequence, head);
-      multiply(t, t, shape.head_width, {in.query, in.stride}, {in.key, in.stride, true}, scores, t);
-      causal_softmax(scores, t, shape.scale());
-      multiply(t, shape.head_width, t, {scores, t}, {in.value, in.stride},
+      multiply(shape.packed(query), shape.packed(query + shape.width).transposed(), scores, shape.context);
+      causal_softmax(scores, shape.context, shape.scale());
+      multiply(shape.weights(scores), shape.packed(query + 2 * shape.width),
                output.data_ptr<float>() + shape.output_at(sequence, head), shape.width);
     }
   }
@@ -84,19 +66,20 @@ at::Tensor attend_backward(const at::Tensor& qkv, const at::Tensor& weights, con
                            const Shape& shape) {
   at::Tensor gradient = at::empty_like(qkv);
   std::vector<float> score_gradient(shape.square());
-  const int t = shape.context;
-  const int d = shape.head_width;
+  const Matrix scores = shape.weights(score_gradient.data());
   for (int sequence = 0; sequence < shape.batch; ++sequence) {
     for (int head = 0; head < shape.heads; ++head) {
-      const auto in = shape.packed_head(static_cast<const float*>(qkv.data_ptr<float>()), sequence, head);
-      const auto out = shape.packed_head(gradient.data_ptr<float>(), sequence, head);
+      const float* query = qkv.data_ptr<float>() + shape.packed_at(sequence, head);
+      float* query_gradient = gradient.data_ptr<float>() + shape.packed_at(sequence, head);
       const float* probability = weights.data_ptr<float>() + shape.weights_at(sequence, head);
-      const Matrix upstream{output_gradient.data_ptr<float>() + shape.output_at(sequence, head), shape.width};
-      multiply(t, d, t, {probability, t, true}, upstream, out.value, out.stride);
-      multiply(t, t, d, upstream, {in.value, in.stride, true}, score_gradient.data(), t);
-      causal_softmax_backward(probability, score_gradient.data(), t, shape.scale());
-      multiply(t, d, t, {score_gradient.data(), t}, {in.key, in.stride}, out.query, out.stride);
-      multiply(t, d, t, {score_gradient.data(), t, true}, {in.query, in.stride}, out.key, out.stride);
+      const Matrix upstream = shape.output(output_gradient.data_ptr<float>() + shape.output_at(sequence, head));
+      const Matrix value = shape.packed(query + 2 * shape.width);
+      multiply(shape.weights(probability).transposed(), upstream, query_gradient + 2 * shape.width,
+               shape.packed_stride());
+      multiply(upstream, value.transposed(), score_gradient.data(), shape.context);
+      causal_softmax_backward(probability, score_gradient.data(), shape.context, shape.scale());
+      multiply(scores, shape.packed(query + shape.width), query_gradient, shape.packed_stride());
+      multiply(scores.transposed(), shape.packed(query), query_gradient + shape.width, shape.packed_stride());
     }
   }
   return gradient;

@@ -1,8 +1,9 @@
 #include "client/training/process_setup.h"
 
 #include <ATen/Parallel.h>
-#include <cblas.h>
 #include <malloc.h>
+
+#include "client/models/matrix.h"
 
 namespace starling::training {
 
@@ -11,7 +12,7 @@ void set_up_process(int threads) {
   ::mallopt(M_MMAP_THRESHOLD, kKeepMapped);
   ::mallopt(M_TRIM_THRESHOLD, kKeepMapped);
   at::set_num_threads(threads);
-  ::openblas_set_num_threads(threads);
+  models::set_matrix_threads(threads);
   // May be set once per process, and only matters for TorchScript: one is enough for ever.
   static const bool once = [] {
     at::set_num_interop_threads(1);

@@ -1,0 +1,23 @@
+// The matrix library's door: products of row-major matrices that may lie within larger ones.
+#pragma once
+
+namespace starling::models {
+
+// How many threads a product may use, in the whole process.
+void set_matrix_threads(int threads);
+
+// A view of rows × columns floats, `stride` apart from row to row.
+struct Matrix {
+  const float* data = nullptr;
+  int rows = 0;
+  int columns = 0;
+  int stride = 0;
+  bool is_transposed = false;  // stored as columns × rows
+
+  [[nodiscard]] Matrix transposed() const { return {data, columns, rows, stride, !is_transposed}; }
+};
+
+// out = a · b; `out` has a.rows rows of b.columns floats, `out_stride` apart.
+void multiply(const Matrix& a, const Matrix& b, float* out, int out_stride);
+
+}  // namespace starling::models
