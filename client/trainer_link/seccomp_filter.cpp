@@ -149,10 +149,10 @@ Status install_seccomp_filter() {
   filter.refuse(SCMP_SYS(clone3), ENOSYS);
   filter.refuse(SCMP_SYS(openat2), ENOSYS);
   const auto self = static_cast<scmp_datum_t>(::getpid());
-  filter.allow(SCMP_SYS(tgkill), {SCMP_A0(SCMP_CMP_EQ, self)});
-  filter.allow(SCMP_SYS(prlimit64), {SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)});
+  filter.allow(SCMP_SYS(tgkill), {SCMP_A0(SCMP_CMP_EQ, self, 0)});
+  filter.allow(SCMP_SYS(prlimit64), {SCMP_A0(SCMP_CMP_EQ, 0, 0), SCMP_A2(SCMP_CMP_EQ, 0, 0)});
   for (const scmp_datum_t option : {scmp_datum_t{PR_SET_NAME}, scmp_datum_t{PR_GET_NAME}, kPrSetVma}) {
-    filter.allow(SCMP_SYS(prctl), {SCMP_A0(SCMP_CMP_EQ, option)});
+    filter.allow(SCMP_SYS(prctl), {SCMP_A0(SCMP_CMP_EQ, option, 0)});
   }
   return filter.load();
 }
