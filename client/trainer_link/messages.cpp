@@ -91,8 +91,6 @@ std::string_view to_string(Command command) {
   switch (command) {
     case Command::start:
       return "start the trainer";
-    case Command::initialize:
-      return "initialize the model";
     case Command::train_batch:
       return "compute a micro-batch";
     case Command::step:

@@ -20,8 +20,8 @@ constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
 constexpr int kSampleLengthMax = 16 * 1024;  // bytes that one sample_text may ask for
 constexpr int kThreadsMax = 64;
 
-enum class Command : std::uint16_t { start = 1, initialize, train_batch, step, evaluate, sample_text };
-constexpr std::size_t kCommands = 6;
+enum class Command : std::uint16_t { start = 1, train_batch, step, evaluate, sample_text };
+constexpr std::size_t kCommands = 5;
 std::string_view to_string(Command command);
 
 // What the child may use of the machine.

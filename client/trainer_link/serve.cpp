@@ -79,9 +79,6 @@ class Workplace {
         reply.layout = trainer_->layout();
         reply.text = confinement_;
         break;
-      case Command::initialize:
-        reply.status = trainer_->initialize();
-        break;
       case Command::train_batch:
         reply = train_batch(request);
         break;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
 #include "client/trainer_link/child_link.h"
 #include "client/trainer_link/gradient_sum.h"
@@ -15,7 +16,7 @@
 namespace starling::trainer_link {
 namespace {
 
-constexpr double kFlopsPerParameter = 100;  // of a step or of making initial values, with room
+constexpr double kFlopsPerParameter = 100;  // of a step, with room
 constexpr double kForwardShare = 1.0 / 3;   // of a sample's operations; the rest is the way back
 
 }  // namespace
@@ -28,7 +29,7 @@ struct TrainerProcess::Impl {
         link(options, region.layout(), region.fd()),
         flops_per_sample(wire::flops_per_sample(options.manifest.model)) {}
 
-  [[nodiscard]] double work_of_all_parameters() const {
+  [[nodiscard]] double work_of_step() const {
     return kFlopsPerParameter * static_cast<double>(region.layout().parameter_count);
   }
   [[nodiscard]] double work_of_evaluation() const {
@@ -62,10 +63,8 @@ session::StateLayout TrainerProcess::layout() const { return impl_->region.layou
 std::span<float> TrainerProcess::state() { return impl_->region.state(); }
 
 Status TrainerProcess::initialize() {
-  Request request;
-  request.command = Command::initialize;
-  impl_->region.journal().clear();
-  return impl_->link.call(std::move(request), impl_->work_of_all_parameters()).status();
+  optim::fill_initial_state(impl_->options.manifest, state());
+  return {};
 }
 
 Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange& samples, std::span<float> into) {
@@ -93,7 +92,7 @@ Status TrainerProcess::step(RoundIndex round, std::span<const float> gradient) {
   Request request;
   request.command = Command::step;
   request.round = round;
-  (void)impl_->link.call_living(std::move(request), impl_->work_of_all_parameters());
+  (void)impl_->link.call_living(std::move(request), impl_->work_of_step());
   // Whatever came of it, the child is idle, dead or was never there, and the journal tells what is left to do.
   const bool finished = journal.finished(round);
   Status status = impl_->optimizer.step(round, gradient, state(), journal);

@@ -42,12 +42,13 @@ struct TrainerProcessView {
 // the child's parent. stop() and view() may be called from any thread.
 class TrainerProcess final : public session::Trainer {
  public:
-  // Reserves the memory; the first call starts the child. resource_exhausted when it is not to be had.
+  // Reserves the memory; the first call that computes starts the child. resource_exhausted when it is not to be had.
   static Result<std::unique_ptr<TrainerProcess>> create(TrainerProcessOptions options);
   ~TrainerProcess() override;
 
   [[nodiscard]] session::StateLayout layout() const override;
   std::span<float> state() override;
+  // Done here, without a child: it never fails.
   Status initialize() override;
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
   // Never fails because of the child: what a dead child left undone is done here, to the same bits.

@@ -102,7 +102,7 @@ TEST_CASE("the child inherits no descriptor and no environment") {
   TrainerProcessOptions options = tiny_options(TEST_CHILD);
   auto trainer = TrainerProcess::create(std::move(options));
   REQUIRE(trainer.ok());
-  REQUIRE((*trainer)->initialize().ok());
+  REQUIRE((*trainer)->evaluate().ok());
   const std::string process = "/proc/" + std::to_string((*trainer)->view().pid);
   std::vector<int> descriptors;
   for (const auto& entry : std::filesystem::directory_iterator(process + "/fd")) {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -70,10 +71,7 @@ class QuadraticTrainer final : public session::Trainer {
   }
   std::span<float> state() override { return resources_.state; }
 
-  Status initialize() override {
-    std::fill(resources_.state.begin(), resources_.state.end(), 0.0F);
-    return {};
-  }
+  Status initialize() override { return Error{ErrorCode::unsupported, "the daemon does that"}; }
 
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override {
     ++batches_;
@@ -100,7 +98,7 @@ class QuadraticTrainer final : public session::Trainer {
   }
 
   Result<session::Evaluation> evaluate() override {
-    return session::Evaluation{static_cast<double>(resources_.state[0]),
+    return session::Evaluation{static_cast<double>(std::abs(resources_.state[0])),
                                static_cast<std::int64_t>(resources_.validation_bytes.size())};
   }
 

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   using namespace starling;
   if (argc != 2) return 2;
   auto trainer = trainer_link::TrainerProcess::create(trainer_link::testing::tiny_options(argv[1], "hang 1"));
-  if (!trainer.ok() || !(*trainer)->initialize().ok()) return 1;
+  if (!trainer.ok() || !(*trainer)->evaluate().ok()) return 1;
   fmt::print("{}\n", (*trainer)->view().pid);
   std::fflush(stdout);
   std::vector<float> gradient((*trainer)->layout().parameter_count);

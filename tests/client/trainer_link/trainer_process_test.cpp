@@ -25,9 +25,9 @@ std::unique_ptr<TrainerProcess> make(TrainerProcessOptions options) {
 
 std::unique_ptr<TrainerProcess> make(const std::string& behaviour) { return make(tiny_options(TEST_CHILD, behaviour)); }
 
-std::vector<float> expected_gradient(std::size_t count, float samples) {
-  std::vector<float> gradient(count);
-  for (std::size_t i = 0; i < count; ++i) gradient[i] = samples * (0 - target_of(i));
+std::vector<float> expected_gradient(TrainerProcess& trainer, float samples) {
+  std::vector<float> gradient(trainer.layout().parameter_count);
+  for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = samples * (trainer.state()[i] - target_of(i));
   return gradient;
 }
 
@@ -45,22 +45,22 @@ void check_good_batch(TrainerProcess& trainer) {
   const auto report = trainer.train_batch(kBatch, gradient);
   REQUIRE(report.ok());
   CHECK(report->samples == 8);
-  CHECK(gradient == expected_gradient(gradient.size(), 8));
+  CHECK(gradient == expected_gradient(trainer, 8));
 }
 
 }  // namespace
 
 TEST_CASE("a child computes gradients, steps, evaluates and samples") {
   auto trainer = make("");
-  CHECK(trainer->view().pid == 0);
   REQUIRE(trainer->initialize().ok());
+  CHECK(trainer->view().pid == 0);
+  check_good_batch(*trainer);
   CHECK(trainer->view().pid > 0);
-  std::vector<float> gradient(trainer->layout().parameter_count);
-  REQUIRE(trainer->train_batch(kBatch, gradient).ok());
-  REQUIRE(trainer->train_batch({0, 0, 8, 4}, gradient).ok());
-  CHECK(gradient == expected_gradient(gradient.size(), 12));
+  std::vector<float> gradient(trainer->layout().parameter_count, 1.0F);
+  const float before = trainer->state()[0];
   REQUIRE(trainer->step(0, gradient).ok());
-  CHECK(trainer->state()[1] > 0);  // toward its target
+  CHECK(trainer->state()[0] < before);
+  CHECK(trainer->view().steps_taken_here == 0);
   const auto evaluation = trainer->evaluate();
   REQUIRE(evaluation.ok());
   CHECK(evaluation->bytes == 4'000);
@@ -71,9 +71,16 @@ TEST_CASE("a child computes gradients, steps, evaluates and samples") {
   CHECK(trainer->view().deaths == 0);
 }
 
+TEST_CASE("gradients of several batches add up") {
+  auto trainer = make("");
+  std::vector<float> gradient(trainer->layout().parameter_count);
+  REQUIRE(trainer->train_batch(kBatch, gradient).ok());
+  REQUIRE(trainer->train_batch({0, 0, 8, 4}, gradient).ok());
+  CHECK(gradient == expected_gradient(*trainer, 12));
+}
+
 TEST_CASE("a crash costs one micro-batch") {
   auto trainer = make("crash 2");
-  REQUIRE(trainer->initialize().ok());
   check_good_batch(*trainer);
   const Error error = failing_batch(*trainer);
   CHECK(error.code == ErrorCode::unavailable);
@@ -158,7 +165,7 @@ TEST_CASE("a program that is missing is named") {
 
 TEST_CASE("stop ends the child, keeps the state, and the next call starts a new one") {
   auto trainer = make("");
-  REQUIRE(trainer->initialize().ok());
+  check_good_batch(*trainer);
   trainer->state()[0] = 4.5F;
   const int pid = trainer->view().pid;
   trainer->stop();
@@ -190,17 +197,19 @@ TEST_CASE("stop ends a call that is under way") {
 TEST_CASE("without a child the step is taken on this side") {
   auto with_child = make("");
   auto without = make("");
-  REQUIRE(with_child->initialize().ok());
+  check_good_batch(*with_child);
   std::vector<float> gradient(with_child->layout().parameter_count, 0.25F);
   REQUIRE(with_child->step(0, gradient).ok());
   REQUIRE(without->step(0, gradient).ok());
+  CHECK(with_child->view().steps_taken_here == 0);
+  CHECK(without->view().steps_taken_here == 1);
   CHECK(without->view().starts == 0);
   CHECK(std::equal(with_child->state().begin(), with_child->state().end(), without->state().begin()));
 }
 
 TEST_CASE("a step on a gradient that is not finite changes nothing") {
   auto trainer = make("");
-  REQUIRE(trainer->initialize().ok());
+  check_good_batch(*trainer);
   std::vector<float> gradient(trainer->layout().parameter_count, 0.25F);
   gradient[17] = std::numeric_limits<float>::infinity();
   const std::vector<float> before(trainer->state().begin(), trainer->state().end());

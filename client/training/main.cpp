@@ -1,0 +1,26 @@
+// starling-trainer: computes gradients for starlingd, which starts it, confines it and ends it.
+#include <vector>
+
+#include "client/trainer_link/serve.h"
+#include "client/training/torch_trainer.h"
+#include "shared/wire/model_layout.h"
+
+int main(int argc, char** argv) {
+  using namespace starling;
+  std::vector<float> gradient;  // one micro-batch's; outlives the trainer
+  return trainer_link::serve_trainer(
+      argc, argv,
+      [&gradient](const trainer_link::TrainerResources& resources) -> Result<std::unique_ptr<session::Trainer>> {
+        gradient.resize(wire::parameter_count(resources.manifest.model));
+        STARLING_ASSIGN(auto trainer, training::TorchTrainer::create({
+                                          .manifest = resources.manifest,
+                                          .train_bytes = resources.train_bytes,
+                                          .validation_bytes = resources.validation_bytes,
+                                          .state = resources.state,
+                                          .gradient = gradient,
+                                          .journal = resources.journal,
+                                          .threads = resources.threads,
+                                      }));
+        return std::unique_ptr<session::Trainer>(std::move(trainer));
+      });
+}

@@ -1,0 +1,96 @@
+// The real starling-trainer, in its sandbox, on a model of a few thousand parameters.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "client/trainer_link/trainer_process.h"
+#include "shared/wire/model_layout.h"
+
+using namespace starling;
+using namespace starling::trainer_link;
+
+namespace {
+
+constexpr int kRounds = 60;
+constexpr int kBatch = 16;
+
+std::string repeated(std::string_view text, std::size_t bytes) {
+  std::string result;
+  while (result.size() < bytes) result += text;
+  result.resize(bytes);
+  return result;
+}
+
+UniqueFd file_of(const std::string& bytes) {
+  UniqueFd fd(::memfd_create("data", MFD_CLOEXEC));
+  REQUIRE(fd);
+  REQUIRE(::write(fd.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+  return fd;
+}
+
+TrainerProcessOptions options_of_a_small_run() {
+  const std::string text = repeated("the quick brown fox jumps over the lazy dog. ", 40'000);
+  TrainerProcessOptions options;
+  options.program = STARLING_TRAINER;
+  wire::RunManifest& manifest = options.manifest;
+  manifest.run_id = "fox";
+  manifest.model = {.layers = 1, .width = 32, .heads = 2, .context = 32};
+  manifest.data.train = {{}, static_cast<std::int64_t>(text.size())};
+  manifest.data.train.sha256.bytes.fill(1);
+  manifest.data.validation = {{}, 2'000};
+  manifest.data.validation.sha256.bytes.fill(2);
+  manifest.micro_batch_size = kBatch;
+  manifest.schedule = {.learning_rate = 1e-2, .warmup_rounds = 5, .total_rounds = kRounds};
+  manifest.flops_per_sample = wire::flops_per_sample(manifest.model);
+  REQUIRE(wire::check_manifest(manifest).ok());
+  options.train_data = file_of(text);
+  options.validation_data = file_of(text.substr(0, 2'000));
+  return options;
+}
+
+double train(TrainerProcess& trainer, RoundIndex from, RoundIndex to) {
+  std::vector<float> gradient(trainer.layout().parameter_count);
+  double loss = 0;
+  for (RoundIndex round = from; round < to; ++round) {
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    const auto report = trainer.train_batch({round, 0, 0, kBatch}, gradient);
+    if (!report.ok()) FAIL(report.error().message);
+    for (float& value : gradient) value /= kBatch;
+    REQUIRE(trainer.step(round, gradient).ok());
+    loss = report->loss_sum / kBatch;
+  }
+  return loss;
+}
+
+}  // namespace
+
+TEST_CASE("the confined trainer learns, survives a kill, evaluates and writes") {
+  auto made = TrainerProcess::create(options_of_a_small_run());
+  REQUIRE(made.ok());
+  TrainerProcess& trainer = **made;
+  REQUIRE(trainer.initialize().ok());
+  const auto before = trainer.evaluate();
+  if (!before.ok()) FAIL(before.error().message);
+  CHECK(before->bits_per_byte > 6);
+  CHECK(trainer.view().confinement.find("seccomp") != std::string::npos);
+  const double first = train(trainer, 0, 1);
+  train(trainer, 1, kRounds / 2);
+  REQUIRE(::kill(trainer.view().pid, SIGKILL) == 0);
+  std::vector<float> lost(trainer.layout().parameter_count);
+  CHECK_FALSE(trainer.train_batch({kRounds / 2, 0, 0, kBatch}, lost).ok());
+  const double last = train(trainer, kRounds / 2, kRounds);
+  CHECK(last < 0.5 * first);
+  const auto after = trainer.evaluate();
+  REQUIRE(after.ok());
+  CHECK(after->bits_per_byte < 0.5 * before->bits_per_byte);
+  const auto text = trainer.sample_text("the quick ", 20, 0.5);
+  REQUIRE(text.ok());
+  CHECK(text->size() >= 20);
+  CHECK(trainer.view().starts == 2);
+  CHECK(trainer.view().deaths == 1);
+  MESSAGE("wrote: ", *text);
+}
