@@ -1,0 +1,95 @@
+#include "tests/sim/coordinator.h"
+
+#include <utility>
+
+#include "tests/sim/quadratic_problem.h"
+
+namespace starling::sim {
+namespace {
+
+constexpr Duration kCommitTime = std::chrono::milliseconds(15);  // group commit and fsync
+
+wire::RunManifest manifest_of(const SwarmOptions& options) {
+  wire::RunManifest manifest;
+  manifest.run_id = "sim";
+  manifest.seed = options.seed;
+  manifest.target_batch_size = options.target_batch_size;
+  manifest.peers_max = kLanes;
+  manifest.flops_per_sample = 1e9;
+  return manifest;
+}
+
+}  // namespace
+
+Coordinator::Coordinator(Scheduler& scheduler, const SwarmOptions& options)
+    : scheduler_(scheduler), options_(options) {}
+Coordinator::~Coordinator() = default;
+
+void Coordinator::start() {
+  ++incarnation_;
+  timer_ = kNever;
+  core::RecoveredRun recovered;
+  recovered.state = store_.state;
+  if (!store_.rounds.empty()) {
+    recovered.round = store_.rounds.rbegin()->first + 1;
+    recovered.state_digest = store_.rounds.rbegin()->second.state_digest;
+  }
+  for (const auto& [peer, lane] : store_.lanes) recovered.lanes.push_back({peer, lane});
+  core::CoordinatorOptions options;
+  options.nonce = mix64(options_.seed + incarnation_);
+  core_ = std::make_unique<core::RunCoordinator>(manifest_of(options_), options_.parameters, recovered,
+                                                 static_cast<const core::KnownHosts&>(*this), options);
+}
+
+void Coordinator::crash() {
+  ++incarnation_;
+  core_.reset();
+}
+
+std::optional<AccountId> Coordinator::account_of(const PeerId& peer) const {
+  if (!hosts_.contains(peer)) return std::nullopt;
+  return static_cast<AccountId>(peer.bytes[0]) + 1;
+}
+
+wire::HeartbeatReply Coordinator::on_heartbeat(const PeerId& from, const wire::Heartbeat& heartbeat) {
+  const core::MemberIdentity who{from, *account_of(from), "192.0.2.1"};
+  core::HeartbeatDecision decision = core_->on_heartbeat(scheduler_.now(), scheduler_.wall_now(), who, heartbeat);
+  take(std::move(decision.ops));
+  arm_timer();
+  return decision.reply;
+}
+
+void Coordinator::take(std::vector<core::StoreOp> ops) {
+  if (ops.empty()) return;
+  scheduler_.after(kCommitTime, [this, life = incarnation_, ops = std::move(ops)] {
+    if (life != incarnation_) return;  // died before the commit
+    for (const core::StoreOp& op : ops) apply(op);
+  });
+}
+
+void Coordinator::apply(const core::StoreOp& op) {
+  if (const auto* round = std::get_if<core::RoundDecided>(&op)) {
+    store_.rounds.emplace(round->round, *round);  // a round that is there stays as it is
+    if (on_durable) on_durable(*round);
+    core_->on_stored(round->round);
+  } else if (const auto* lane = std::get_if<core::LaneAssigned>(&op)) {
+    if (lane->displaced.has_value()) store_.lanes.erase(*lane->displaced);
+    store_.lanes[lane->holder.peer] = lane->holder.lane;
+  } else if (const auto* change = std::get_if<core::RunStateChanged>(&op)) {
+    store_.state = change->state;
+  }
+}
+
+void Coordinator::arm_timer() {
+  const TimePoint deadline = core_->next_deadline();
+  if (deadline == kNever || (timer_ != kNever && timer_ <= deadline)) return;
+  timer_ = deadline;
+  scheduler_.at(deadline, [this, deadline, life = incarnation_] {
+    if (life != incarnation_ || timer_ != deadline) return;
+    timer_ = kNever;
+    take(core_->on_timer(scheduler_.now(), scheduler_.wall_now()));
+    arm_timer();
+  });
+}
+
+}  // namespace starling::sim

@@ -1,0 +1,58 @@
+// The simulated coordinator: the product's RunCoordinator over a store that takes a moment to become durable and loses
+// what was under way when the process dies.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "coordinator/core/run_coordinator.h"
+#include "shared/base/ids.h"
+#include "tests/sim/options.h"
+#include "tests/sim/scheduler.h"
+
+namespace starling::sim {
+
+// What survives a crash: the run's tables.
+struct Store {
+  wire::RunState state = wire::RunState::running;
+  std::map<RoundIndex, core::RoundDecided> rounds;  // the ledger, by round
+  std::map<PeerId, int> lanes;
+};
+
+class Coordinator final : private core::KnownHosts {
+ public:
+  Coordinator(Scheduler& scheduler, const SwarmOptions& options);
+  ~Coordinator() override;
+
+  void start();
+  void crash();
+  [[nodiscard]] bool up() const { return core_ != nullptr; }
+  void add_host(const PeerId& peer) { hosts_.insert(peer); }
+
+  wire::HeartbeatReply on_heartbeat(const PeerId& from, const wire::Heartbeat& heartbeat);
+  [[nodiscard]] const Store& store() const { return store_; }
+
+  // Called when a round became durable.
+  std::function<void(const core::RoundDecided&)> on_durable;
+
+ private:
+  [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
+  void take(std::vector<core::StoreOp> ops);
+  void apply(const core::StoreOp& op);
+  void arm_timer();
+
+  Scheduler& scheduler_;
+  const SwarmOptions& options_;
+  std::set<PeerId> hosts_;
+  Store store_;
+  std::unique_ptr<core::RunCoordinator> core_;
+  std::uint64_t incarnation_ = 0;
+  TimePoint timer_ = kNever;
+};
+
+}  // namespace starling::sim

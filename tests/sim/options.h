@@ -1,0 +1,44 @@
+// What a simulated swarm is like. Everything random about it comes from `seed`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+
+namespace starling::sim {
+
+struct SwarmOptions {
+  std::uint64_t seed = 1;
+  int peers = 6;
+  int parameters = 96;
+  int segment_floats = 8;
+  SampleCount target_batch_size = 64;
+  Duration calm = std::chrono::seconds(20);    // after the faults: everything must be well again by its end
+  Duration length = std::chrono::seconds(60);  // of the time with faults
+  double seconds_between_faults = 5;           // mean, over the whole swarm; 0: no faults
+  bool coordinator_faults = true;
+  double upload_mbit_min = 5, upload_mbit_max = 100;
+  double latency_ms_min = 1, latency_ms_max = 60;  // one way, half of it at each end
+  double samples_per_s_min = 5, samples_per_s_max = 50;
+};
+
+// What came of it. `broken` is empty when every invariant held at every step.
+struct SwarmResult {
+  std::string broken;
+  std::int64_t rounds_decided = 0;
+  SampleCount samples_ledger = 0;
+  std::int64_t crashes = 0;
+  std::int64_t coordinator_crashes = 0;
+  std::int64_t freezes = 0;
+  std::int64_t partitions = 0;
+  std::int64_t rounds_lost = 0;  // a member's work of a round that did not count
+  double averaging_s_max = 0;    // longest time a member spent in one averaging
+  double distance_first = 0;     // of the model from the optimum, at the beginning and at the end
+  double distance_last = 0;
+  std::uint64_t events = 0;
+  double virtual_s = 0;
+};
+
+}  // namespace starling::sim

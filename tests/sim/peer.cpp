@@ -1,0 +1,294 @@
+#include "tests/sim/peer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/transport/state_digest.h"
+#include "tests/sim/quadratic_problem.h"
+
+namespace starling::sim {
+namespace {
+
+constexpr float kLearningRate = 0.05F;
+constexpr Duration kStepTime = std::chrono::milliseconds(2);
+constexpr Duration kStateRequestTimeout = std::chrono::seconds(2);
+
+}  // namespace
+
+Peer::Peer(World& world, int index, PeerId id, double samples_per_s)
+    : world_(world), index_(index), id_(id), samples_per_s_(samples_per_s) {}
+
+Peer::~Peer() = default;
+
+Digest Peer::digest() const { return transport::state_digest(std::span<const float>(parameters_)); }
+
+void Peer::start() {
+  VERIFY(!up());
+  ++incarnation_;
+  frozen_until_ = {};
+  session_timer_ = engine_timer_ = kNever;
+  session::InitialState initial;
+  if (disk_.parameters.empty()) {
+    parameters_.assign(static_cast<std::size_t>(world_.options().parameters), 3.0F);  // round 0, equal for all
+  } else {
+    parameters_ = disk_.parameters;
+    initial.round = disk_.round;
+  }
+  gradient_.assign(parameters_.size(), 0.0F);
+  initial.digest = digest();
+  initial.unacknowledged = disk_.pending;
+  session::SessionOptions options;
+  options.run_id = "sim";
+  options.self = id_;
+  options.micro_batch_size = 2;
+  options.listen_port = 1000 + index_;
+  options.seed = mix64(world_.options().seed ^ static_cast<std::uint64_t>(index_) << 32 ^ incarnation_);
+  options.checkpoint_interval = std::chrono::seconds(3);
+  session::Session::Mediator& hands = *this;
+  session_ = std::make_unique<session::Session>(options, initial, hands);
+  session_->start(world_.scheduler().now());
+  after_session_event();
+}
+
+void Peer::crash() {
+  ++incarnation_;
+  session_.reset();
+  current_.reset();
+  previous_.reset();
+  early_.clear();
+}
+
+void Peer::freeze_until(TimePoint thaw) { frozen_until_ = thaw; }
+
+session::Session::View Peer::view() const { return session_->view(world_.scheduler().now()); }
+
+void Peer::schedule(TimePoint when, std::function<void()> event) {
+  world_.scheduler().at(when, [this, life = incarnation_, event = std::move(event)]() mutable {
+    if (life != incarnation_) return;
+    if (world_.scheduler().now() < frozen_until_) {
+      schedule(frozen_until_, std::move(event));
+      return;
+    }
+    event();
+  });
+}
+
+void Peer::after_session_event() {
+  const TimePoint now = world_.scheduler().now();
+  const TimePoint deadline = session_->next_deadline(now);
+  if (deadline == kNever || (session_timer_ != kNever && session_timer_ <= deadline && session_timer_ > now)) return;
+  session_timer_ = deadline;
+  schedule(deadline, [this, deadline] {
+    if (session_timer_ != deadline) return;
+    session_timer_ = kNever;
+    session_->on_timer(world_.scheduler().now());
+    after_session_event();
+  });
+}
+
+void Peer::send_heartbeat(const wire::Heartbeat& heartbeat) { world_.deliver_heartbeat(*this, heartbeat); }
+
+void Peer::on_reply(const Result<wire::HeartbeatReply>& reply) {
+  schedule(world_.scheduler().now(), [this, reply] {
+    const TimePoint now = world_.scheduler().now();
+    if (reply.ok()) {
+      session_->on_heartbeat_reply(now, *reply);
+    } else {
+      session_->on_heartbeat_failed(now, reply.error());
+    }
+    after_session_event();
+  });
+}
+
+void Peer::start_batch(const wire::SampleRange& samples, bool first) {
+  const double seconds = static_cast<double>(samples.count) / samples_per_s_;
+  schedule(world_.scheduler().now() + from_seconds(seconds), [this, samples, first, seconds] {
+    if (first) std::fill(gradient_.begin(), gradient_.end(), 0.0F);
+    add_gradient(samples, world_.options().seed, parameters_, gradient_);
+    session_->on_batch_done(world_.scheduler().now(), session::BatchReport{samples.count, 1.0, seconds});
+    after_session_event();
+  });
+}
+
+void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) {
+  previous_ = std::move(current_);
+  current_ = std::make_unique<Averaging>();
+  Averaging& round = *current_;
+  round.group = group;
+  round.self = self;
+  round.input = gradient_;
+  round.output.assign(gradient_.size(), 0.0F);
+  round.began = world_.scheduler().now();
+  round.engine = std::make_unique<averaging::AllReduce>(group, self, weight, round.input, round.output);
+  round.engine->start(world_.scheduler().now());
+  // The session must not hear of an end before start_averaging has returned.
+  schedule(world_.scheduler().now(), [this, id = group.id] {
+    Averaging* averaging = find_averaging(id);
+    if (averaging == nullptr) return;
+    for (averaging::Rank rank = 0; rank < averaging->group.members.size(); ++rank) {
+      const PeerId& peer = averaging->group.members[rank].endpoint.peer;
+      if (rank == averaging->self) continue;
+      const Peer* other = world_.find(peer);
+      if (other == nullptr) averaging->engine->on_link_lost(world_.scheduler().now(), rank, "connection refused");
+      const auto early = early_.find(peer);
+      if (early == early_.end() || early->second.header.group != id) continue;
+      const EarlyFrame frame = std::move(early->second);
+      early_.erase(early);
+      (void)averaging->engine->on_frame(world_.scheduler().now(), rank, frame.header, frame.payload);
+    }
+    after_engine_event(*averaging);
+  });
+}
+
+Peer::Averaging* Peer::find_averaging(const GroupId& group) {
+  if (current_ && current_->group.id == group) return current_.get();
+  if (previous_ && previous_->group.id == group) return previous_.get();
+  return nullptr;
+}
+
+void Peer::on_frame(const PeerId& from, const wire::FrameHeader& header, const std::vector<std::uint8_t>& payload) {
+  schedule(world_.scheduler().now(), [this, from, header, payload] {
+    Averaging* averaging = find_averaging(header.group);
+    if (averaging == nullptr) {
+      if (header.type == wire::FrameType::begin) early_[from] = {header, payload};
+      return;
+    }
+    for (averaging::Rank rank = 0; rank < averaging->group.members.size(); ++rank) {
+      if (averaging->group.members[rank].endpoint.peer != from) continue;
+      (void)averaging->engine->on_frame(world_.scheduler().now(), rank, header, payload);
+      break;
+    }
+    after_engine_event(*averaging);
+  });
+}
+
+void Peer::on_link_lost(const PeerId& from) {
+  schedule(world_.scheduler().now(), [this, from] {
+    for (Averaging* averaging : {current_.get(), previous_.get()}) {
+      if (averaging == nullptr) continue;
+      for (averaging::Rank rank = 0; rank < averaging->group.members.size(); ++rank) {
+        if (averaging->group.members[rank].endpoint.peer == from) {
+          averaging->engine->on_link_lost(world_.scheduler().now(), rank, "connection reset");
+        }
+      }
+      after_engine_event(*averaging);
+    }
+  });
+}
+
+void Peer::after_engine_event(Averaging& averaging) {
+  for (const averaging::Rank rank : averaging.engine->take_ready()) averaging.ready.push_back(rank);
+  pump();
+  const TimePoint now = world_.scheduler().now();
+  const TimePoint deadline = averaging.engine->next_deadline();
+  if (deadline != kNever && (engine_timer_ == kNever || engine_timer_ <= now || deadline < engine_timer_)) {
+    engine_timer_ = std::max(deadline, now);
+    schedule(engine_timer_, [this, when = engine_timer_] {
+      if (engine_timer_ != when) return;
+      engine_timer_ = kNever;
+      for (Averaging* round : {current_.get(), previous_.get()}) {
+        if (round == nullptr) continue;
+        round->engine->on_timer(world_.scheduler().now());
+        after_engine_event(*round);
+      }
+    });
+  }
+  if (averaging.engine->outcome() == nullptr || averaging.told || &averaging != current_.get()) return;
+  averaging.told = true;
+  const averaging::AveragingOutcome outcome = *averaging.engine->outcome();
+  world_.on_averaging_ended(*this, now - averaging.began, outcome);
+  session_->on_averaged(now, outcome);
+  after_session_event();
+}
+
+void Peer::pump() {
+  if (world_.scheduler().now() < frozen_until_ || !world_.network().uplink_free(index_)) return;
+  if (current_ && send_next(*current_)) return;
+  if (previous_) send_next(*previous_);
+}
+
+bool Peer::send_next(Averaging& averaging) {
+  while (!averaging.ready.empty()) {
+    const averaging::Rank rank = averaging.ready.front();
+    averaging.ready.erase(averaging.ready.begin());
+    averaging::OutgoingFrame frame;
+    if (!averaging.engine->next_frame(world_.scheduler().now(), rank, frame)) continue;
+    averaging.ready.push_back(rank);  // there may be more for this peer; the others go first
+    wire::FrameHeader header = *wire::decode_header(
+        std::span<const std::uint8_t, wire::kFrameHeaderBytes>(frame.head.data(), wire::kFrameHeaderBytes));
+    std::vector<std::uint8_t> payload(frame.head.begin() + wire::kFrameHeaderBytes, frame.head.end());
+    payload.insert(payload.end(), frame.payload.begin(), frame.payload.end());
+    Peer* to = world_.find(averaging.group.members[rank].endpoint.peer);
+    if (to == nullptr) continue;
+    const auto arrived = [to, life = to->incarnation(), from = id_, header, payload] {
+      if (to->incarnation() == life) to->on_frame(from, header, payload);
+    };
+    const auto sent = [this, life = incarnation_] {
+      if (life == incarnation_) schedule(world_.scheduler().now(), [this] { pump(); });
+    };
+    world_.network().send(index_, to->index(), frame.head.size() + frame.payload.size(), sent, arrived);
+    return true;
+  }
+  return false;
+}
+
+void Peer::start_step(RoundIndex) {
+  schedule(world_.scheduler().now() + kStepTime, [this] {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) parameters_[i] -= kLearningRate * current_->output[i];
+    session_->on_step_done(world_.scheduler().now(), digest());
+    after_session_event();
+  });
+}
+
+void Peer::start_evaluation() {
+  schedule(world_.scheduler().now() + kStepTime, [this] {
+    session_->on_evaluated(world_.scheduler().now(), session::Evaluation{1.0, 1});
+    after_session_event();
+  });
+}
+
+void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex, const Digest& wanted) {
+  // The donor copies its state when asked; the copy then takes its time on the wire.
+  Peer* donor = nullptr;
+  for (const wire::Endpoint& endpoint : donors) {
+    Peer* candidate = world_.find(endpoint.peer);
+    if (candidate != nullptr && candidate->digest() == wanted) donor = candidate;
+  }
+  if (donor == nullptr) {
+    schedule(world_.scheduler().now() + kStateRequestTimeout, [this] {
+      session_->on_state_fetched(world_.scheduler().now(), Error{ErrorCode::unavailable, "no donor holds that state"});
+      after_session_event();
+    });
+    return;
+  }
+  const double bytes = static_cast<double>(parameters_.size() * sizeof(float));
+  const double rate = std::min(world_.network().rates(donor->index()).upload_bytes_per_s,
+                               world_.network().rates(index_).download_bytes_per_s);
+  const Duration took = 2 * world_.network().path(donor->index(), index_) + from_seconds(bytes / rate);
+  schedule(world_.scheduler().now() + took, [this, donor, life = donor->incarnation(), copy = donor->parameters_] {
+    if (donor->incarnation() == life) {
+      parameters_ = copy;
+      session_->on_state_fetched(world_.scheduler().now(), Status());
+    } else {
+      session_->on_state_fetched(world_.scheduler().now(), Error{ErrorCode::unavailable, "the donor vanished"});
+    }
+    after_session_event();
+  });
+}
+
+void Peer::record_round(const wire::RoundReport& report, Duration) {
+  disk_.pending.push_back(report);
+  world_.on_round_recorded(*this, report);
+}
+
+void Peer::forget_reports(RoundIndex below) {
+  world_.on_reports_forgotten(*this, below);
+  std::erase_if(disk_.pending, [below](const wire::RoundReport& report) { return report.round < below; });
+}
+
+void Peer::save_checkpoint(RoundIndex round, const Digest&) {
+  disk_.round = round;
+  disk_.parameters = parameters_;
+}
+
+}  // namespace starling::sim

@@ -1,0 +1,120 @@
+// One simulated volunteer: the product's session and averaging engine, with a quadratic for a trainer, a disk that
+// survives crashes, and links of the simulated network.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "client/averaging/all_reduce.h"
+#include "client/session/session.h"
+#include "shared/base/ids.h"
+#include "tests/sim/network.h"
+#include "tests/sim/options.h"
+#include "tests/sim/scheduler.h"
+
+namespace starling::sim {
+
+class Peer;
+
+// What a peer needs of the world around it.
+class World {
+ public:
+  virtual ~World() = default;
+  virtual Scheduler& scheduler() = 0;
+  virtual Network& network() = 0;
+  virtual const SwarmOptions& options() const = 0;
+  // Null when nobody with that id is up.
+  virtual Peer* find(const PeerId& id) = 0;
+  // The heartbeat's way to the coordinator and back; the reply comes as on_reply or on_no_reply.
+  virtual void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) = 0;
+  // For the invariants.
+  virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report) = 0;
+  virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;
+  virtual void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) = 0;
+};
+
+class Peer final : private session::Session::Mediator {
+ public:
+  Peer(World& world, int index, PeerId id, double samples_per_s);
+  ~Peer() override;
+
+  // Process life. A crash loses everything but the disk; the others see their links break if `visible`.
+  void start();
+  void crash();
+  [[nodiscard]] bool up() const { return session_ != nullptr; }
+  // SIGSTOP and SIGCONT: nothing is processed in between, everything arrives late.
+  void freeze_until(TimePoint thaw);
+
+  [[nodiscard]] int index() const { return index_; }
+  [[nodiscard]] const PeerId& id() const { return id_; }
+  [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
+  [[nodiscard]] std::span<const float> parameters() const { return parameters_; }
+  [[nodiscard]] session::Session::View view() const;
+  [[nodiscard]] const std::vector<wire::RoundReport>& pending_reports() const { return disk_.pending; }
+
+  void on_reply(const Result<wire::HeartbeatReply>& reply);
+  void on_frame(const PeerId& from, const wire::FrameHeader& header, const std::vector<std::uint8_t>& payload);
+  void on_link_lost(const PeerId& from);
+
+ private:
+  struct Disk {
+    RoundIndex round = 0;
+    std::vector<float> parameters;  // empty: no checkpoint yet
+    std::vector<wire::RoundReport> pending;
+  };
+  struct Averaging {
+    wire::GroupInfo group;
+    averaging::Rank self = 0;
+    std::vector<float> input;
+    std::vector<float> output;
+    std::unique_ptr<averaging::AllReduce> engine;
+    std::vector<averaging::Rank> ready;  // peers to ask next_frame for, in turn
+    TimePoint began{};
+    bool told = false;  // the session knows the outcome
+  };
+  struct EarlyFrame {
+    wire::FrameHeader header;
+    std::vector<std::uint8_t> payload;
+  };
+
+  void send_heartbeat(const wire::Heartbeat& heartbeat) override;
+  void start_batch(const wire::SampleRange& samples, bool first) override;
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) override;
+  void start_step(RoundIndex round) override;
+  void start_evaluation() override;
+  void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
+  void record_round(const wire::RoundReport& report, Duration round_duration) override;
+  void forget_reports(RoundIndex below) override;
+  void save_checkpoint(RoundIndex round, const Digest& digest) override;
+
+  // Runs `event` at `when`, later if frozen then, never if this incarnation is gone.
+  void schedule(TimePoint when, std::function<void()> event);
+  void after_session_event();
+  void after_engine_event(Averaging& averaging);
+  void pump();
+  bool send_next(Averaging& averaging);
+  [[nodiscard]] Averaging* find_averaging(const GroupId& group);
+  [[nodiscard]] Digest digest() const;
+
+  World& world_;
+  const int index_;
+  const PeerId id_;
+  const double samples_per_s_;
+  Disk disk_;
+
+  std::uint64_t incarnation_ = 0;
+  TimePoint frozen_until_{};
+  std::unique_ptr<session::Session> session_;
+  std::vector<float> parameters_;
+  std::vector<float> gradient_;
+  std::unique_ptr<Averaging> current_;
+  std::unique_ptr<Averaging> previous_;  // goes on answering slower members
+  std::map<PeerId, EarlyFrame> early_;   // begins of groups that have not started here
+  TimePoint session_timer_ = kNever;
+  TimePoint engine_timer_ = kNever;
+};
+
+}  // namespace starling::sim

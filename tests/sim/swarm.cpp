@@ -1,0 +1,241 @@
+#include "tests/sim/swarm.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "tests/sim/coordinator.h"
+#include "tests/sim/invariants.h"
+#include "tests/sim/network.h"
+#include "tests/sim/peer.h"
+#include "tests/sim/quadratic_problem.h"
+
+namespace starling::sim {
+namespace {
+
+constexpr double kHeartbeatLossShare = 0.01;  // of requests, and of replies
+constexpr Duration kHeartbeatDeadline = std::chrono::seconds(5);
+// No averaging of a small vector may take longer, whatever happens: the begin deadline, one silence for each fault that
+// can hit it, and its bytes.
+constexpr Duration kAveragingMax = std::chrono::seconds(120);
+constexpr std::size_t kEventsWaitingMax = 4'000'000;
+
+class Swarm final : private World {
+ public:
+  explicit Swarm(const SwarmOptions& options)
+      : options_(options), rng_(options.seed), network_(scheduler_), coordinator_(scheduler_, options_) {}
+
+  SwarmResult run();
+
+ private:
+  Scheduler& scheduler() override { return scheduler_; }
+  Network& network() override { return network_; }
+  [[nodiscard]] const SwarmOptions& options() const override { return options_; }
+  Peer* find(const PeerId& id) override;
+  void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) override;
+  void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
+  void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
+  void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
+
+  void add_peers();
+  void plan_faults();
+  void fault();
+  void crash_peer(Peer& peer);
+  void crash_coordinator();
+  void check_well(RoundIndex rounds_before_calm);
+  double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
+  Peer& random_peer() { return *peers_[std::uniform_int_distribution<std::size_t>(0, peers_.size() - 1)(rng_)]; }
+  [[nodiscard]] double distance(const Peer& peer) const;
+
+  SwarmOptions options_;
+  std::mt19937_64 rng_;
+  Scheduler scheduler_;
+  Network network_;
+  Coordinator coordinator_;
+  Invariants invariants_;
+  SwarmResult result_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::unordered_map<PeerId, Peer*> by_id_;
+};
+
+Peer* Swarm::find(const PeerId& id) {
+  const auto found = by_id_.find(id);
+  return found != by_id_.end() && found->second->up() ? found->second : nullptr;
+}
+
+void Swarm::add_peers() {
+  for (int index = 0; index < options_.peers; ++index) {
+    LinkRates rates;
+    rates.upload_bytes_per_s = uniform(options_.upload_mbit_min, options_.upload_mbit_max) * 1e6 / 8;
+    rates.download_bytes_per_s = rates.upload_bytes_per_s * uniform(1, 5);
+    rates.latency = from_seconds(uniform(options_.latency_ms_min, options_.latency_ms_max) / 2000);
+    network_.add_peer(rates);
+    PeerId id;
+    for (std::size_t i = 0; i < id.bytes.size(); ++i) id.bytes[i] = static_cast<std::uint8_t>(rng_());
+    const double speed = uniform(options_.samples_per_s_min, options_.samples_per_s_max);
+    peers_.push_back(std::make_unique<Peer>(*this, index, id, speed));
+    by_id_[id] = peers_.back().get();
+    coordinator_.add_host(id);
+    // Newcomers trickle in.
+    scheduler_.after(from_seconds(uniform(0, 3)), [peer = peers_.back().get()] { peer->start(); });
+  }
+}
+
+void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {
+  const Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
+  const auto reply_to = [this, peer = &from, life = from.incarnation()](const Result<wire::HeartbeatReply>& reply,
+                                                                        Duration later) {
+    scheduler_.after(later, [peer, life, reply] {
+      if (peer->up() && peer->incarnation() == life) peer->on_reply(reply);
+    });
+  };
+  const bool request_lost = uniform(0, 1) < kHeartbeatLossShare;
+  const bool reply_lost = uniform(0, 1) < kHeartbeatLossShare;
+  scheduler_.after(way, [this, way, request_lost, reply_lost, reply_to, id = from.id(), heartbeat] {
+    const Error nothing{ErrorCode::unavailable, "no answer from the coordinator"};
+    if (!coordinator_.up()) {
+      reply_to(nothing, way);
+    } else if (request_lost) {
+      reply_to(nothing, kHeartbeatDeadline);
+    } else {
+      const wire::HeartbeatReply reply = coordinator_.on_heartbeat(id, heartbeat);
+      if (reply_lost) {
+        reply_to(nothing, kHeartbeatDeadline);
+      } else {
+        reply_to(reply, way);
+      }
+    }
+  });
+}
+
+void Swarm::on_round_recorded(const Peer&, const wire::RoundReport& report) { invariants_.on_report(report); }
+
+void Swarm::on_reports_forgotten(const Peer& peer, RoundIndex below) {
+  for (const wire::RoundReport& report : peer.pending_reports()) {
+    if (report.round < below) invariants_.on_forgotten(coordinator_.store(), report);
+  }
+}
+
+void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) {
+  using Verdict = averaging::AveragingOutcome::Verdict;
+  result_.averaging_s_max = std::max(result_.averaging_s_max, to_seconds(took));
+  if (took > kAveragingMax) {
+    invariants_.fail(fmt::format("peer {} waited {:.1f} s in one averaging", peer.index(), to_seconds(took)));
+  }
+  if (outcome.verdict == Verdict::diverged) {
+    invariants_.fail(fmt::format("peer {} was left with a result that differs from its group's", peer.index()));
+  }
+  if (outcome.verdict == Verdict::expelled) ++result_.rounds_lost;
+}
+
+void Swarm::plan_faults() {
+  if (options_.seconds_between_faults <= 0) return;
+  std::exponential_distribution<double> gap(1 / options_.seconds_between_faults);
+  for (double when = gap(rng_); when < to_seconds(options_.length); when += gap(rng_)) {
+    scheduler_.at(TimePoint(from_seconds(when)), [this] { fault(); });
+  }
+}
+
+void Swarm::crash_peer(Peer& peer) {
+  if (!peer.up()) return;
+  ++result_.crashes;
+  peer.crash();
+  // A killed process's system resets its links; a machine without power says nothing.
+  if (uniform(0, 1) < 0.7) {
+    for (const auto& other : peers_) {
+      if (!other->up()) continue;
+      scheduler_.after(network_.path(peer.index(), other->index()),
+                       [to = other.get(), life = other->incarnation(), from = peer.id()] {
+                         if (to->up() && to->incarnation() == life) to->on_link_lost(from);
+                       });
+    }
+  }
+  scheduler_.after(from_seconds(uniform(0.1, 10)), [&peer] { peer.start(); });
+}
+
+void Swarm::crash_coordinator() {
+  if (!coordinator_.up()) return;
+  ++result_.coordinator_crashes;
+  coordinator_.crash();
+  scheduler_.after(from_seconds(uniform(0.5, 15)), [this] { coordinator_.start(); });
+}
+
+void Swarm::fault() {
+  const double kind = uniform(0, 1);
+  Peer& peer = random_peer();
+  if (kind < 0.5) {
+    crash_peer(peer);
+  } else if (kind < 0.7) {
+    ++result_.freezes;
+    peer.freeze_until(scheduler_.now() + from_seconds(uniform(0.2, 12)));
+  } else if (kind < 0.85 && peers_.size() > 1) {
+    Peer& other = random_peer();
+    if (&other == &peer) return;
+    ++result_.partitions;
+    network_.cut(peer.index(), other.index());
+    scheduler_.after(from_seconds(uniform(0.5, 12)),
+                     [this, from = peer.index(), to = other.index()] { network_.heal(from, to); });
+  } else if (options_.coordinator_faults) {
+    crash_coordinator();
+  }
+}
+
+double Swarm::distance(const Peer& peer) const {
+  double sum = 0;
+  for (const float value : peer.parameters()) sum += static_cast<double>(value) * value;
+  return std::sqrt(sum / static_cast<double>(peer.parameters().size()));
+}
+
+void Swarm::check_well(RoundIndex rounds_before_calm) {
+  if (!coordinator_.up()) return invariants_.fail("the coordinator did not come back");
+  const auto rounds = static_cast<RoundIndex>(coordinator_.store().rounds.size());
+  if (rounds < rounds_before_calm + 2) invariants_.fail("no rounds were finished in calm weather");
+  for (const auto& peer : peers_) {
+    if (!peer->up()) return invariants_.fail(fmt::format("peer {} did not come back", peer->index()));
+    const session::Session::View view = peer->view();
+    if (!view.synced) {
+      invariants_.fail(fmt::format("peer {} is still {}: {}", peer->index(), session::to_string(view.activity.phase),
+                                   view.activity.reason));
+    }
+    if (view.reports_waiting > 8)
+      invariants_.fail(fmt::format("peer {} holds {} reports", peer->index(), view.reports_waiting));
+  }
+}
+
+SwarmResult Swarm::run() {
+  coordinator_.on_durable = [this](const core::RoundDecided& round) { invariants_.on_durable(round); };
+  coordinator_.start();
+  add_peers();
+  plan_faults();
+  result_.distance_first = 3.0;
+  const auto go = [this](Duration length) {
+    const TimePoint end = scheduler_.now() + length;
+    while (scheduler_.now() < end && invariants_.broken().empty()) {
+      scheduler_.run_until(std::min(end, scheduler_.now() + std::chrono::seconds(1)));
+      if (scheduler_.events_waiting() > kEventsWaitingMax) invariants_.fail("events pile up without end");
+    }
+  };
+  go(options_.length);
+  const auto rounds_before_calm = static_cast<RoundIndex>(coordinator_.store().rounds.size());
+  go(options_.calm);
+  if (invariants_.broken().empty()) check_well(rounds_before_calm);
+  result_.broken = invariants_.broken();
+  for (const auto& [round, decided] : coordinator_.store().rounds) {
+    for (const core::CreditedContribution& row : decided.contributions) result_.samples_ledger += row.samples;
+  }
+  result_.rounds_decided = static_cast<std::int64_t>(coordinator_.store().rounds.size());
+  result_.distance_last = distance(*peers_.front());
+  result_.events = scheduler_.events_run();
+  result_.virtual_s = to_seconds(scheduler_.now().time_since_epoch());
+  return result_;
+}
+
+}  // namespace
+
+SwarmResult run_swarm(const SwarmOptions& options) { return Swarm(options).run(); }
+
+}  // namespace starling::sim
