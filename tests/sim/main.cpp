@@ -8,6 +8,7 @@
 #include <string>
 
 #include "shared/base/log.h"
+#include "shared/base/permutation.h"
 #include "tests/sim/swarm.h"
 
 namespace {

@@ -77,7 +77,8 @@ void Swarm::add_peers() {
     PeerId id;
     for (std::size_t i = 0; i < id.bytes.size(); ++i) id.bytes[i] = static_cast<std::uint8_t>(rng_());
     const double speed = uniform(options_.samples_per_s_min, options_.samples_per_s_max);
-    peers_.push_back(std::make_unique<Peer>(*this, index, id, speed));
+    World& world = *this;
+    peers_.push_back(std::make_unique<Peer>(world, index, id, speed));
     by_id_[id] = peers_.back().get();
     coordinator_.add_host(id);
     // Newcomers trickle in.
