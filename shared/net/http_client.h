@@ -1,6 +1,7 @@
 // HTTPS to the project's coordinator: kept connections, one deadline for a whole request, bounded
 // replies, no redirects. The server must chain to the project's CA and carry crypto::kCoordinatorName;
-// the name that was dialled proves nothing and is not checked.
+// the name that was dialled proves nothing and is not checked. Replies must have a Content-Length, as the
+// coordinator's do. The program ignores SIGPIPE.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/crypto/tls.h"
+#include "shared/wire/messages.h"
 
 namespace starling::net {
 
@@ -24,8 +26,9 @@ struct Endpoint {
 };
 
 struct HttpOptions {
-  Duration deadline = std::chrono::seconds(20);  // of one request: connect, send and receive together
-  std::size_t response_bytes_max = 1024 * 1024;
+  // Of one request: connect, send and receive together. Looking a name up is the system's, with its own limit.
+  Duration deadline = std::chrono::seconds(20);
+  std::size_t response_bytes_max = wire::kReplyBytesMax;  // of the body
 };
 
 // A complete reply, whatever its status. Errors of get and post mean that there was none:
@@ -37,10 +40,7 @@ struct HttpResponse {
   std::string body;
 };
 
-// The body of a 2xx reply; else an error whose code fits the status (401 unauthenticated, 403
-// permission_denied, 404 not_found, 409 already_exists, 412 failed_precondition, 413 and 429
-// resource_exhausted, other 4xx invalid_argument, 5xx unavailable) and whose message is the "error" field of a JSON
-// body.
+// The body of a 2xx reply; else the error that the reply's wire::ErrorReply tells, or one that fits the status.
 Result<std::string> body_of(HttpResponse response);
 
 struct Download {
@@ -70,6 +70,7 @@ class HttpClient {
 
   // Leaves the file of that digest at destination, by way of "<destination>.part", which a later call continues.
   // At once when it is there already. corrupt when the bytes are others; then the part is removed.
+  // Other errors as body_of's.
   Status download_artefact(const Download& download);
 
   // Ends a request in progress (unavailable) and refuses later ones. From any thread.

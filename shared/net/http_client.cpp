@@ -1,0 +1,294 @@
+#include "shared/net/http_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "shared/crypto/digest.h"
+#include "shared/net/artefact_file.h"
+#include "shared/net/response_head.h"
+#include "shared/net/tls_stream.h"
+
+namespace starling::net {
+namespace {
+
+constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kPathBytesMax = 2048;
+constexpr std::size_t kTokenBytesMax = 512;
+constexpr int kOk = 200;
+constexpr int kPartialContent = 206;
+constexpr int kRangeNotSatisfiable = 416;
+
+// Visible characters only, so that nothing can end the line it is put in.
+bool is_visible(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+struct HttpRequest {
+  std::string_view method;
+  std::string_view path;
+  std::string_view body;
+  std::int64_t range_start = 0;  // above 0: only the bytes from there on
+};
+
+// What a request may take: all of it until `deadline`, or, if `stall` is not zero, each wait so long.
+struct Patience {
+  TimePoint deadline;
+  Duration stall{};
+  [[nodiscard]] TimePoint until() const { return stall > Duration::zero() ? monotonic_now() + stall : deadline; }
+};
+
+// Takes a reply apart: first its head, then its body piece by piece.
+class Receiver {
+ public:
+  virtual ~Receiver() = default;
+  virtual Status on_head(const ResponseHead& head) = 0;
+  virtual Status on_body(std::string_view bytes) = 0;
+};
+
+class WholeBody final : public Receiver {
+ public:
+  explicit WholeBody(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+  Status on_head(const ResponseHead& head) override {
+    response.status = head.status;
+    response.content_type = head.content_type;
+    response.body.clear();
+    if (static_cast<std::uint64_t>(head.content_length) <= bytes_max_) return {};
+    return Error{ErrorCode::resource_exhausted,
+                 fmt::format("read reply: {} bytes are more than the {} allowed", head.content_length, bytes_max_)};
+  }
+  Status on_body(std::string_view bytes) override {
+    response.body += bytes;
+    return {};
+  }
+  HttpResponse response;
+
+ private:
+  std::size_t bytes_max_;
+};
+
+// The body of a 200 or 206 goes to the file, that of any other reply to memory.
+class FileBody final : public Receiver {
+ public:
+  FileBody(ArtefactFile& file, const Download& download, std::size_t bytes_max)
+      : refusal(bytes_max), file_(file), download_(download) {}
+  Status on_head(const ResponseHead& head) override {
+    to_file_ = head.status == kOk || head.status == kPartialContent;
+    if (!to_file_) return refusal.on_head(head);
+    refusal.response.status = head.status;
+    if (head.status == kOk) STARLING_TRY(file_.clear());
+    const bool continues = head.status == kOk || head.range_start == file_.size();
+    if (continues && file_.size() + head.content_length == download_.bytes) return {};
+    return Error{ErrorCode::corrupt, fmt::format("download {}: the server has another length than the {} bytes that "
+                                                 "were announced",
+                                                 download_.path, download_.bytes)};
+  }
+  Status on_body(std::string_view bytes) override {
+    if (!to_file_) return refusal.on_body(bytes);
+    STARLING_TRY(file_.append(bytes));
+    if (download_.progress == nullptr || download_.progress(file_.size())) return {};
+    return Error{ErrorCode::unavailable, fmt::format("download {}: stopped on request", download_.path)};
+  }
+  WholeBody refusal;
+
+ private:
+  ArtefactFile& file_;
+  const Download& download_;
+  bool to_file_ = false;
+};
+
+ErrorCode code_for_status(int status) {
+  switch (status) {
+    case 401:
+      return ErrorCode::unauthenticated;
+    case 403:
+      return ErrorCode::permission_denied;
+    case 404:
+    case 410:
+      return ErrorCode::not_found;
+    case 409:
+      return ErrorCode::already_exists;
+    case 412:
+      return ErrorCode::failed_precondition;
+    case 413:
+    case 429:
+    case 507:
+      return ErrorCode::resource_exhausted;
+    default:
+      return status >= 500 ? ErrorCode::unavailable : ErrorCode::invalid_argument;
+  }
+}
+
+ErrorCode code_named(std::string_view name, ErrorCode otherwise) {
+  for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i) {
+    if (to_string(static_cast<ErrorCode>(i)) == name) return static_cast<ErrorCode>(i);
+  }
+  return otherwise;
+}
+
+}  // namespace
+
+Result<std::string> body_of(HttpResponse response) {
+  if (response.status >= 200 && response.status < 300) return std::move(response.body);
+  const ErrorCode code = code_for_status(response.status);
+  if (const auto reply = wire::decode_error_reply(response.body); reply.ok()) {
+    return Error{code_named(reply->code, code), reply->message};
+  }
+  return Error{code, fmt::format("the coordinator answered with HTTP status {}", response.status)};
+}
+
+class HttpClient::Connection {
+ public:
+  Connection(Endpoint endpoint, crypto::TlsContext tls, HttpOptions options)
+      : endpoint_(std::move(endpoint)), tls_(std::move(tls)), options_(options) {}
+
+  [[nodiscard]] Patience patience() const { return {monotonic_now() + options_.deadline, Duration::zero()}; }
+  [[nodiscard]] std::size_t response_bytes_max() const { return options_.response_bytes_max; }
+  void set_token(std::string token) { token_ = std::move(token); }
+  void cancel() { cancel_.set(); }
+
+  // Sends the request and hands the reply to `receiver`. A GET that finds its kept connection closed under
+  // it is sent once more on a new one; anything else the caller must judge.
+  Status exchange(const HttpRequest& request, const Patience& patience, Receiver& receiver) {
+    if (!is_visible(request.path) || !request.path.starts_with('/') || request.path.size() > kPathBytesMax ||
+        !is_visible(token_) || token_.size() > kTokenBytesMax) {
+      return Error{ErrorCode::invalid_argument, "send request: the path or the token has characters it must not have"};
+    }
+    if (cancel_.is_set()) return Error{ErrorCode::unavailable, "send request: cancelled"};
+    const bool kept = stream_ != nullptr && stream_->is_alive();
+    if (!kept) stream_.reset();
+    Status status = try_exchange(request, patience, receiver);
+    const bool closed_under_us = kept && !answered_ && !status.ok() && status.error().code == ErrorCode::unavailable;
+    if (closed_under_us && request.method == "GET" && !cancel_.is_set()) {
+      status = try_exchange(request, patience, receiver);
+    }
+    return status;
+  }
+
+ private:
+  Status try_exchange(const HttpRequest& request, const Patience& patience, Receiver& receiver) {
+    answered_ = false;
+    const Status status = exchange_once(request, patience, receiver);
+    if (!status.ok()) stream_.reset();  // what is left on it belongs to a reply nobody reads
+    return status;
+  }
+
+  Status exchange_once(const HttpRequest& request, const Patience& patience, Receiver& receiver) {
+    if (stream_ == nullptr) {
+      STARLING_ASSIGN(stream_, TlsStream::connect(endpoint_, tls_, cancel_, patience.until()));
+    }
+    STARLING_TRY(stream_->write_all(request_text(request), patience.until()));
+    std::string buffer;
+    STARLING_ASSIGN(const ResponseHead head, read_head(buffer, patience));
+    STARLING_TRY(receiver.on_head(head));
+    STARLING_TRY(read_body(buffer, head.content_length, patience, receiver));
+    if (!head.keep_alive) stream_.reset();
+    return {};
+  }
+
+  [[nodiscard]] std::string request_text(const HttpRequest& request) const {
+    const bool bracketed = endpoint_.host.find(':') != std::string::npos;
+    std::string text = fmt::format("{} {} HTTP/1.1\r\nHost: {}{}{}:{}\r\n", request.method, request.path,
+                                   bracketed ? "[" : "", endpoint_.host, bracketed ? "]" : "", endpoint_.port);
+    if (!token_.empty()) text += fmt::format("Authorization: Bearer {}\r\n", token_);
+    if (request.range_start > 0) text += fmt::format("Range: bytes={}-\r\n", request.range_start);
+    if (request.method == "POST") {
+      text += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", request.body.size());
+    }
+    text += "\r\n";
+    text += request.body;  // one write, and so one packet where it fits
+    return text;
+  }
+
+  // Reads until the head is complete; `buffer` is left with what came after it.
+  Result<ResponseHead> read_head(std::string& buffer, const Patience& patience) {
+    constexpr std::string_view kHeadEnd = "\r\n\r\n";
+    while (true) {
+      STARLING_TRY(read_more(buffer, patience));
+      const std::size_t end = buffer.find(kHeadEnd);
+      if (end != std::string::npos) {
+        auto head = parse_response_head(std::string_view(buffer).substr(0, end + kHeadEnd.size()));
+        buffer.erase(0, end + kHeadEnd.size());
+        return head;
+      }
+      if (buffer.size() > kResponseHeadBytesMax) return Error{ErrorCode::corrupt, "read reply: the head is too long"};
+    }
+  }
+
+  Status read_body(std::string& buffer, std::int64_t left, const Patience& patience, Receiver& receiver) {
+    while (true) {
+      if (static_cast<std::int64_t>(buffer.size()) > left) {
+        return Error{ErrorCode::corrupt, "read reply: it goes on after its end"};
+      }
+      left -= static_cast<std::int64_t>(buffer.size());
+      if (!buffer.empty()) STARLING_TRY(receiver.on_body(buffer));
+      if (left == 0) return {};
+      buffer.clear();
+      STARLING_TRY(read_more(buffer, patience));
+    }
+  }
+
+  Status read_more(std::string& buffer, const Patience& patience) {
+    STARLING_ASSIGN(const std::size_t size, stream_->read_some(chunk_, patience.until()));
+    if (size == 0) return Error{ErrorCode::unavailable, "receive: the coordinator closed the connection"};
+    answered_ = true;
+    buffer.append(chunk_.data(), size);
+    return {};
+  }
+
+  Endpoint endpoint_;
+  crypto::TlsContext tls_;
+  HttpOptions options_;
+  std::string token_;
+  CancelEvent cancel_;
+  std::unique_ptr<TlsStream> stream_;  // between requests: kept for the next
+  bool answered_ = false;              // whether any byte of a reply came
+  std::vector<char> chunk_ = std::vector<char>(kReadBytes);
+};
+
+HttpClient::HttpClient(Endpoint endpoint, crypto::TlsContext tls, HttpOptions options)
+    : connection_(std::make_unique<Connection>(std::move(endpoint), std::move(tls), options)) {}
+HttpClient::~HttpClient() = default;
+
+void HttpClient::set_token(std::string token) { connection_->set_token(std::move(token)); }
+void HttpClient::cancel() { connection_->cancel(); }
+
+Result<HttpResponse> HttpClient::get(const std::string& path) {
+  WholeBody receiver(connection_->response_bytes_max());
+  STARLING_TRY(connection_->exchange({.method = "GET", .path = path, .body = ""}, connection_->patience(), receiver));
+  return std::move(receiver.response);
+}
+
+Result<HttpResponse> HttpClient::post_json(const std::string& path, const std::string& body) {
+  WholeBody receiver(connection_->response_bytes_max());
+  STARLING_TRY(
+      connection_->exchange({.method = "POST", .path = path, .body = body}, connection_->patience(), receiver));
+  return std::move(receiver.response);
+}
+
+Status HttpClient::download_artefact(const Download& download) {
+  if (const auto present = crypto::sha256_file(download.destination); present.ok() && *present == download.sha256) {
+    return {};
+  }
+  STARLING_ASSIGN(ArtefactFile file, ArtefactFile::open(download.destination, download.bytes));
+  if (file.size() < download.bytes) {
+    FileBody receiver(file, download, connection_->response_bytes_max());
+    const HttpRequest request{.method = "GET", .path = download.path, .body = "", .range_start = file.size()};
+    STARLING_TRY(connection_->exchange(request, {.deadline = kNever, .stall = download.stall_timeout}, receiver));
+    const int status = receiver.refusal.response.status;
+    if (status == kRangeNotSatisfiable) STARLING_TRY(file.clear());  // the next try begins anew
+    STARLING_TRY(body_of(std::move(receiver.refusal.response)).status());
+  }
+  return file.finish(download.sha256);
+}
+
+Result<std::string> fetch_pinned_ca(const Endpoint& endpoint, const Digest& ca_fingerprint, Duration deadline) {
+  STARLING_ASSIGN(const crypto::TlsContext tls, crypto::TlsContext::first_contact());
+  const CancelEvent never;
+  STARLING_ASSIGN(const auto stream, TlsStream::connect(endpoint, tls, never, monotonic_now() + deadline));
+  return crypto::ca_from_chain(stream->native(), ca_fingerprint);
+}
+
+}  // namespace starling::net

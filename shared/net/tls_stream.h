@@ -1,0 +1,66 @@
+// One TCP connection with TLS on it, blocking, where every call has an absolute deadline and can be
+// cancelled. For this folder's .cpp files.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+#include "shared/crypto/tls.h"
+#include "shared/net/http_client.h"
+
+namespace starling::net {
+
+TimePoint monotonic_now();
+
+// Set once, from any thread; whoever waits on a stream with it wakes up, now and ever after.
+class CancelEvent {
+ public:
+  CancelEvent();
+  ~CancelEvent();
+  CancelEvent(const CancelEvent&) = delete;
+  CancelEvent& operator=(const CancelEvent&) = delete;
+
+  void set();
+  [[nodiscard]] bool is_set() const;
+  [[nodiscard]] int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+class TlsStream {
+ public:
+  // `cancel` must outlive the stream. unavailable, deadline_exceeded, or unauthenticated (see tls.h).
+  static Result<std::unique_ptr<TlsStream>> connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
+                                                    const CancelEvent& cancel, TimePoint deadline);
+  ~TlsStream();
+  TlsStream(const TlsStream&) = delete;
+  TlsStream& operator=(const TlsStream&) = delete;
+
+  // At least one byte; 0 when the other end closed in order.
+  Result<std::size_t> read_some(std::span<char> out, TimePoint deadline);
+  Status write_all(std::string_view bytes, TimePoint deadline);
+  // Whether the other end still holds an idle connection, as far as can be known without sending.
+  [[nodiscard]] bool is_alive();
+
+  [[nodiscard]] ssl_st* native() const { return ssl_; }
+
+ private:
+  TlsStream(int fd, const CancelEvent& cancel) : fd_(fd), cancel_(cancel) {}
+  Status handshake(const crypto::TlsContext& tls, TimePoint deadline);
+  // Waits for what OpenSSL wants after a call that returned `result`, or says why there is no point.
+  Status wait_for(int result, std::string_view what, TimePoint deadline);
+  // A server that refuses our certificate says so and hangs up: if that is why sending failed, its word is
+  // still to be read.
+  Error farewell_or(Error error);
+
+  int fd_;
+  const CancelEvent& cancel_;
+  ssl_st* ssl_ = nullptr;
+};
+
+}  // namespace starling::net
