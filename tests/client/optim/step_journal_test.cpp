@@ -121,7 +121,7 @@ TEST_CASE("a step that dies again and again is still finished to the same bits")
   const std::vector<float> start = noise(4, optimizer.state_size());
   std::vector<float> expected = start;
   const auto fresh = std::make_unique<StepJournal>();
-  REQUIRE(optimizer.step(0, gradient, expected, *fresh).ok());
+  REQUIRE(optimizer.step(7, gradient, expected, *fresh).ok());
 
   const SharedPages journal_pages(sizeof(StepJournal));
   const SharedPages state_pages(optimizer.state_size() * sizeof(float));
@@ -130,9 +130,9 @@ TEST_CASE("a step that dies again and again is still finished to the same bits")
   std::copy(start.begin(), start.end(), state.begin());
   int deaths = 0;
   for (std::size_t page = 0; page < state_pages.pages() / 3; page += 2) {
-    if (step_dies(optimizer, 0, gradient, state, journal, state_pages.data() + page * kPage)) ++deaths;
+    if (step_dies(optimizer, gradient, state, journal, state_pages.data() + page * kPage)) ++deaths;
   }
-  REQUIRE(optimizer.step(0, gradient, state, journal).ok());
+  REQUIRE(optimizer.step(7, gradient, state, journal).ok());
   CHECK(deaths > 1);
   CHECK(std::memcmp(state.data(), expected.data(), expected.size() * sizeof(float)) == 0);
 }
