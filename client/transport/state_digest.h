@@ -12,8 +12,8 @@
 
 namespace starling::transport {
 
-// 1.9 billion bytes of state: their chunk digests just fit into one state_info frame.
-constexpr std::size_t kStateChunksMax = 7168;
+// 2^31 floats: their chunk digests just fit into one state_info frame.
+constexpr std::size_t kStateChunksMax = wire::kStateInfoPayloadMax / Digest::kSize;
 constexpr std::size_t kStateFloatsMax = kStateChunksMax * wire::kStateChunkFloats;
 
 // A state that can be given to others. Whoever makes one keeps `floats` alive and unchanged until the last

@@ -1,0 +1,55 @@
+// Runs one state download over the links: passes frames, losses and time to the StateFetcher, and its requests to
+// the donors. Net thread only.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "client/transport/link.h"
+#include "client/transport/peer_network.h"
+#include "client/transport/state_fetcher.h"
+
+namespace starling::transport {
+
+class FetchDriver {
+ public:
+  using LinkTo = std::function<Link*(const PeerId&)>;
+
+  // `fetch` has at least one donor and an `out` of a size that can be.
+  FetchDriver(TimePoint now, StateFetch fetch, LinkTo link_to);
+
+  // A donor that cannot be dialled and has no link is of no use.
+  void give_up_on(TimePoint now, const PeerId& donor, const std::string& why);
+
+  [[nodiscard]] bool wants_frame(const Link& link, const wire::FrameHeader& header) const;
+  Status frame_received(TimePoint now, const Link& link, const wire::FrameHeader& header,
+                        std::span<const std::uint8_t> payload);
+  void link_closed(TimePoint now, const Link& link, const Error& why);
+
+  // Lets time pass and sends requests. Call after every event.
+  void service(TimePoint now);
+  [[nodiscard]] TimePoint next_deadline() const { return fetcher_.next_deadline(); }
+
+  [[nodiscard]] const StateFetch& request() const { return fetch_; }
+  [[nodiscard]] const std::optional<Status>& outcome() const { return fetcher_.outcome(); }
+  [[nodiscard]] StateProgress progress() const;
+
+ private:
+  struct Donor {
+    PeerId peer;
+    const Link* link = nullptr;  // the one that requests went out on
+    int failed_dials = 0;
+  };
+
+  [[nodiscard]] std::optional<StateFetcher::Donor> donor_at(const PeerId& peer) const;
+
+  StateFetch fetch_;
+  LinkTo link_to_;
+  std::vector<Donor> donors_;
+  std::unordered_map<PeerId, StateFetcher::Donor> by_peer_;
+  StateFetcher fetcher_;
+  std::int64_t bytes_received_ = 0;
+};
+
+}  // namespace starling::transport

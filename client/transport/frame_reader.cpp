@@ -1,0 +1,49 @@
+#include "client/transport/frame_reader.h"
+
+#include <algorithm>
+
+namespace starling::transport {
+namespace {
+
+// Unwanted payloads are read past in pieces of at most this size.
+constexpr std::size_t kDiscardBytes = 16 * 1024;
+
+}  // namespace
+
+std::span<std::uint8_t> FrameReader::target() {
+  if (head_bytes_ < head_.size()) return std::span(head_).subspan(head_bytes_);
+  const std::size_t left = header_.payload_bytes - payload_bytes_;
+  if (wanted_) return std::span(buffer_).subspan(payload_bytes_, left);
+  return std::span(buffer_).first(std::min(left, buffer_.size()));
+}
+
+Result<FrameReader::Event> FrameReader::advance(std::size_t bytes) {
+  if (head_bytes_ < head_.size()) {
+    head_bytes_ += bytes;
+    if (head_bytes_ < head_.size()) return Event::none;
+    STARLING_ASSIGN(header_, wire::decode_header(head_));
+    return Event::header;
+  }
+  payload_bytes_ += bytes;
+  if (payload_bytes_ < header_.payload_bytes) return Event::none;
+  head_bytes_ = 0;
+  return Event::frame;
+}
+
+FrameReader::Event FrameReader::begin_payload(bool wanted) {
+  wanted_ = wanted;
+  payload_bytes_ = 0;
+  if (header_.payload_bytes == 0) {
+    head_bytes_ = 0;
+    return Event::frame;
+  }
+  const std::size_t needed = wanted ? header_.payload_bytes : kDiscardBytes;
+  if (buffer_.size() < needed) buffer_.resize(needed);
+  return Event::none;
+}
+
+std::span<const std::uint8_t> FrameReader::payload() const {
+  return wanted_ ? std::span(buffer_).first(payload_bytes_) : std::span<const std::uint8_t>();
+}
+
+}  // namespace starling::transport

@@ -1,0 +1,293 @@
+#include "client/transport/hub.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <asio/post.hpp>
+#include <unordered_set>
+
+#include "shared/base/log.h"
+
+namespace starling::transport {
+namespace {
+
+// Of the frames that a peer may send before we know why it calls.
+constexpr std::uint32_t kShortFrameBytesMax = 4096;
+constexpr Duration kProgressEvery = std::chrono::milliseconds(250);
+
+std::int64_t frame_bytes(std::size_t payload) { return static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload); }
+
+Status check_request(const AverageRequest& request, const PeerId& self) {
+  STARLING_TRY(wire::check_group(request.group));
+  const auto& members = request.group.members;
+  if (request.self >= members.size() || members[request.self].endpoint.peer != self) {
+    return Error{ErrorCode::invalid_argument, "average: the plan does not have this peer at that rank"};
+  }
+  const auto floats = static_cast<std::size_t>(request.group.vector_floats);
+  if (request.input.size() != floats || request.output.size() != floats) {
+    return Error{ErrorCode::invalid_argument, fmt::format("average: vectors of {} and {} floats in a plan of {}",
+                                                          request.input.size(), request.output.size(), floats)};
+  }
+  return {};
+}
+
+}  // namespace
+
+Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, crypto::TlsContext tls, const Clock& clock,
+         StateSource source)
+    : io_(io),
+      clock_(clock),
+      links_{.io = io, .clock = clock, .self = options.self, .run_id = options.run_id},
+      switchboard_(links_, *this, std::move(tls), {.addresses = options.addresses, .links_max = options.links_max}),
+      donor_(std::move(source), options.donations_max),
+      timer_(io) {}
+
+Status Hub::average(AverageRequest request) {
+  STARLING_TRY(check_request(request, links_.self));
+  abandon();
+  std::vector<wire::Endpoint> others;
+  for (const wire::GroupMember& member : request.group.members) others.push_back(member.endpoint);
+  const wire::Endpoint self = others[request.self];
+  round_ = std::make_unique<RoundDriver>(std::move(request),
+                                         [this](const PeerId& peer) { return switchboard_.link_to(peer); });
+  round_reported_ = false;
+  switchboard_.want(Switchboard::Purpose::round, others, &self);
+  service();
+  return {};
+}
+
+void Hub::abandon() {
+  ++round_number_;
+  if (round_ == nullptr) return;
+  for (const auto& [key, link] : switchboard_.links()) link->detach_payload();
+  round_.reset();
+  switchboard_.want(Switchboard::Purpose::round, {}, nullptr);
+  service();
+}
+
+Status Hub::fetch_state(StateFetch fetch) {
+  if (fetch_ != nullptr) return Error{ErrorCode::failed_precondition, "download a state: another download is running"};
+  if (fetch.out.empty() || fetch.out.size() > kStateFloatsMax) {
+    return Error{ErrorCode::invalid_argument, fmt::format("download a state of {} floats", fetch.out.size())};
+  }
+  std::unordered_set<PeerId> seen = {links_.self};
+  std::erase_if(fetch.donors, [&](const wire::Endpoint& donor) { return !seen.insert(donor.peer).second; });
+  if (fetch.donors.empty()) return Error{ErrorCode::unavailable, "download a state: no peer is known to hold it"};
+  const TimePoint now = clock_.now();
+  const std::vector<wire::Endpoint> donors = fetch.donors;
+  ++fetch_number_;
+  progress_told_ = now;
+  fetch_ = std::make_unique<FetchDriver>(now, std::move(fetch),
+                                         [this](const PeerId& peer) { return switchboard_.link_to(peer); });
+  for (const wire::Endpoint& donor : donors) {
+    const Status allowed = switchboard_.may_dial(donor);
+    if (!allowed.ok() && switchboard_.link_to(donor.peer) == nullptr) {
+      fetch_->give_up_on(now, donor.peer, allowed.error().message);
+    }
+  }
+  switchboard_.want(Switchboard::Purpose::fetch, donors, nullptr);
+  service();
+  return {};
+}
+
+void Hub::cancel_fetch() {
+  ++fetch_number_;
+  if (fetch_ == nullptr) return;
+  fetch_.reset();
+  switchboard_.want(Switchboard::Purpose::fetch, {}, nullptr);
+  service();
+}
+
+NetworkStats Hub::stats() const {
+  NetworkStats stats = totals_;
+  stats.upload_bytes_per_s = links_.upload.bytes_per_s();
+  stats.download_bytes_per_s = download_.bytes_per_s();
+  stats.links_up = static_cast<std::size_t>(
+      std::count_if(switchboard_.links().begin(), switchboard_.links().end(),
+                    [](const auto& entry) { return entry.second->info().phase == Link::Phase::up; }));
+  return stats;
+}
+
+void Hub::take_call(asio::ip::tcp::socket socket) {
+  switchboard_.take_call(std::move(socket));
+  service();
+}
+
+void Hub::link_up(Link& link) {
+  log_debug("link to {} ({}) is up", link.info().peer.brief(), link.info().remote);
+  switchboard_.link_up(link);
+  link.pump();
+}
+
+Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
+  switch (header.type) {
+    case wire::FrameType::hello:
+      return Error{ErrorCode::corrupt, "a second hello"};
+    case wire::FrameType::ping:
+    case wire::FrameType::pong:
+      return true;
+    case wire::FrameType::begin:
+    case wire::FrameType::state_request:
+      if (header.payload_bytes <= kShortFrameBytesMax) return true;
+      return Error{ErrorCode::corrupt, "a frame too long for what it is"};
+    case wire::FrameType::contribution:
+    case wire::FrameType::result:
+    case wire::FrameType::inventory:
+    case wire::FrameType::want:
+    case wire::FrameType::done:
+      // Not ours any more, or never was: a slower member may still be in a round that is over here.
+      if (round_ == nullptr) return false;
+      return round_->wants_frame(link, header);
+    case wire::FrameType::state_info:
+    case wire::FrameType::state_chunk:
+      return fetch_ != nullptr && fetch_->wants_frame(link, header);
+  }
+  VERIFY(false);
+}
+
+Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
+  const TimePoint now = clock_.now();
+  download_.add(now, payload.size());
+  switch (header.type) {
+    case wire::FrameType::ping:
+    case wire::FrameType::pong:
+      return handle_liveness(link, header);
+    case wire::FrameType::state_request:
+      totals_.state_bytes_received += frame_bytes(payload.size());
+      return answer_request(link, payload);
+    case wire::FrameType::state_info:
+    case wire::FrameType::state_chunk:
+      totals_.state_bytes_received += frame_bytes(payload.size());
+      return fetch_ != nullptr ? fetch_->frame_received(now, link, header, payload) : Status();
+    default:
+      break;
+  }
+  totals_.round_bytes_received += frame_bytes(payload.size());
+  if (round_ != nullptr && round_->running() && header.group == round_->request().group.id) {
+    return round_->frame_received(now, link, header, payload);
+  }
+  if (header.type == wire::FrameType::begin) {
+    early_begins_[&link] = {.header = header, .payload = {payload.begin(), payload.end()}};
+  }
+  return {};
+}
+
+// In a round the engine answers, as it decides what silence means; otherwise any peer may ask whether we live.
+Status Hub::handle_liveness(Link& link, const wire::FrameHeader& header) {
+  if (round_ != nullptr && round_->is_member(link)) return round_->frame_received(clock_.now(), link, header, {});
+  if (header.type == wire::FrameType::ping) link.send_control(wire::FrameType::pong, {});
+  return {};
+}
+
+Status Hub::answer_request(Link& link, std::span<const std::uint8_t> payload) {
+  STARLING_ASSIGN(const wire::StateRequest request, wire::decode_state_request(payload));
+  STARLING_ASSIGN(const std::optional<wire::StateInfo> info, donor_.on_request(&link, request));
+  if (info) {
+    const auto answer = wire::encode(*info);
+    totals_.state_bytes_sent += frame_bytes(answer.size());
+    link.send_control(wire::FrameType::state_info, answer, transfer_id(request.state_digest));
+  }
+  pump_donations();
+  return {};
+}
+
+// Links that got their turn to send a state: from the event loop, as this may come from another link's pump.
+void Hub::pump_donations() {
+  if (donations_posted_) return;
+  donations_posted_ = true;
+  asio::post(io_, [this] {
+    donations_posted_ = false;
+    for (const Link* ready : donor_.take_ready()) {
+      const auto found = switchboard_.links().find(ready);
+      if (found != switchboard_.links().end()) found->second->pump();
+    }
+  });
+}
+
+void Hub::input_paused(Link& link) {
+  if (round_ != nullptr) round_->input_came(clock_.now(), link);
+  service();
+}
+
+bool Hub::next_frame(Link& link, FrameToSend& frame) {
+  if (round_ != nullptr && round_->next_frame(clock_.now(), link, frame)) {
+    totals_.round_bytes_sent += frame_bytes(frame.frame.payload.size());
+    return true;
+  }
+  if (!donor_.next_frame(&link, frame)) return false;
+  totals_.state_bytes_sent += frame_bytes(frame.frame.payload.size());
+  pump_donations();
+  return true;
+}
+
+void Hub::link_closed(Link& link, const Error& why) {
+  const TimePoint now = clock_.now();
+  if (!link.info().was_up) ++totals_.links_refused;
+  log_debug("link to {} ended: {}", link.info().peer.brief(), why.message);
+  early_begins_.erase(&link);
+  donor_.forget(&link);
+  pump_donations();
+  if (round_ != nullptr) round_->link_closed(now, link, why);
+  if (fetch_ != nullptr) fetch_->link_closed(now, link, why);
+  switchboard_.link_closed(link);
+  service();
+}
+
+void Hub::service() {
+  const TimePoint now = clock_.now();
+  if (switchboard_.next_tick() <= now) switchboard_.tick(now);
+  if (round_ != nullptr) {
+    round_->service(now, early_begins_);
+    report_round();
+  }
+  if (fetch_ != nullptr) {
+    fetch_->service(now);
+    report_fetch(now);
+  }
+  const bool awaits_round = round_ != nullptr && round_->running() && !round_reported_;
+  download_.set_busy(now, awaits_round || fetch_ != nullptr);
+  set_timer(now);
+}
+
+void Hub::report_round() {
+  if (round_reported_ || round_->outcome() == nullptr) return;
+  round_reported_ = true;
+  // Whoever calls from now on is let in, but nobody is called any more.
+  switchboard_.want(Switchboard::Purpose::round, {}, nullptr);
+  asio::post(io_, [this, number = round_number_, outcome = *round_->outcome()] {
+    if (number == round_number_ && round_->request().done) round_->request().done(outcome);
+  });
+}
+
+void Hub::report_fetch(TimePoint now) {
+  if (fetch_->outcome()) {
+    const std::shared_ptr<FetchDriver> over = std::move(fetch_);
+    switchboard_.want(Switchboard::Purpose::fetch, {}, nullptr);
+    asio::post(io_, [this, number = fetch_number_, over] {
+      if (number == fetch_number_ && over->request().done) over->request().done(*over->outcome());
+    });
+    return;
+  }
+  if (now - progress_told_ < kProgressEvery || !fetch_->request().progress) return;
+  progress_told_ = now;
+  asio::post(io_, [this, number = fetch_number_, progress = fetch_->progress()] {
+    if (number == fetch_number_ && fetch_ != nullptr) fetch_->request().progress(progress);
+  });
+}
+
+void Hub::set_timer(TimePoint now) {
+  TimePoint next = switchboard_.next_tick();
+  if (round_ != nullptr) next = std::min(next, round_->next_deadline());
+  if (fetch_ != nullptr) next = std::min(next, fetch_->next_deadline());
+  // Waking too early is harmless, and cheaper than setting the timer anew at every frame.
+  if (next == kNever || (timer_set_for_ <= next && timer_set_for_ > now)) return;
+  timer_set_for_ = next;
+  timer_.expires_after(std::max(next - now, Duration(0)));
+  timer_.async_wait([this](const asio::error_code& error) {
+    if (error) return;
+    timer_set_for_ = kNever;
+    service();
+  });
+}
+
+}  // namespace starling::transport

@@ -1,0 +1,73 @@
+// Where everything meets on the net thread: links, the round, the download and the donations. Decides which of
+// them a frame is for, whose turn it is to send, and when to look again.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <memory>
+#include <optional>
+
+#include "client/transport/fetch_driver.h"
+#include "client/transport/peer_network.h"
+#include "client/transport/rate_meter.h"
+#include "client/transport/round_driver.h"
+#include "client/transport/state_donor.h"
+#include "client/transport/switchboard.h"
+
+namespace starling::transport {
+
+class Hub final : public Link::Mediator {
+ public:
+  Hub(asio::io_context& io, const PeerNetworkOptions& options, crypto::TlsContext tls, const Clock& clock,
+      StateSource source);
+
+  // As PeerNetwork's.
+  Status average(AverageRequest request);
+  void abandon();
+  Status fetch_state(StateFetch fetch);
+  void cancel_fetch();
+  [[nodiscard]] NetworkStats stats() const;
+
+  void take_call(asio::ip::tcp::socket socket);
+  Switchboard& switchboard() { return switchboard_; }
+
+  void link_up(Link& link) override;
+  Result<bool> wants_frame(Link& link, const wire::FrameHeader& header) override;
+  Status frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override;
+  void input_paused(Link& link) override;
+  bool next_frame(Link& link, FrameToSend& frame) override;
+  void link_closed(Link& link, const Error& why) override;
+
+ private:
+  Status answer_request(Link& link, std::span<const std::uint8_t> payload);
+  Status handle_liveness(Link& link, const wire::FrameHeader& header);
+  void pump_donations();
+  // After every event: lets time pass, sends what has become ready, reports what has settled, sets the timer.
+  void service();
+  void report_round();
+  void report_fetch(TimePoint now);
+  void set_timer(TimePoint now);
+
+  asio::io_context& io_;
+  const Clock& clock_;
+  LinkContext links_;
+  Switchboard switchboard_;
+  StateDonor donor_;
+  bool donations_posted_ = false;
+  EarlyBegins early_begins_;
+
+  std::unique_ptr<RoundDriver> round_;
+  bool round_reported_ = false;
+  std::uint64_t round_number_ = 0;  // of average() and abandon(): tells callbacks that came too late
+
+  std::unique_ptr<FetchDriver> fetch_;
+  std::uint64_t fetch_number_ = 0;
+  TimePoint progress_told_{};
+
+  RateMeter download_;
+  NetworkStats totals_;
+  asio::steady_timer timer_;
+  TimePoint timer_set_for_ = kNever;
+};
+
+}  // namespace starling::transport

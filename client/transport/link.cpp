@@ -1,0 +1,255 @@
+#include "client/transport/link.h"
+
+#include <fmt/core.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <asio/post.hpp>
+
+namespace starling::transport {
+namespace {
+
+// Bytes moved for one link before the others get their turn.
+constexpr std::size_t kReadBudget = 512 * 1024;
+constexpr std::size_t kWriteBudget = 512 * 1024;
+
+// Unsent bytes in the kernel beyond which a socket counts as full. Enough to keep it busy until we come round
+// again; little enough that what is urgent is not queued behind what is not, and that data stays in the cache.
+constexpr int kNotSentLowWater = 256 * 1024;
+// A connection on which nothing was acknowledged for so long is dead; so is one that does not answer probes.
+constexpr int kUserTimeoutMs = 30'000;
+constexpr int kKeepAliveIdleS = 30;
+constexpr int kKeepAliveIntervalS = 10;
+constexpr int kKeepAliveProbes = 3;
+
+constexpr std::uint32_t kHelloBytesMax = 1024;
+
+void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
+
+// Send and receive buffers are left to the kernel: setting them would switch off its tuning, and the limit for
+// unprivileged programs is far below what a long fast path needs.
+void configure(int fd) {
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSentLowWater);
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleS);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalS);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
+}
+
+std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
+  return fmt::format("{} port {}", endpoint.address().to_string(), endpoint.port());
+}
+
+}  // namespace
+
+Link::Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls)
+    : context_(context),
+      mediator_(mediator),
+      tls_(std::move(tls)),
+      socket_(context.io),
+      writer_([this](FrameToSend& f) { return mediator_.next_frame(*this, f); }) {
+  info_.opened = info_.last_used = context.clock.now();
+}
+
+Link::~Link() = default;
+
+void Link::accept(asio::ip::tcp::socket socket) {
+  socket_ = std::move(socket);
+  asio::error_code error;
+  info_.remote = text_of(socket_.remote_endpoint(error));
+  begin_tls(TlsStream::Role::server);
+}
+
+void Link::dial(const asio::ip::tcp::endpoint& endpoint, const PeerId& expected) {
+  info_.peer = expected;
+  info_.dialled = true;
+  info_.remote = text_of(endpoint);
+  socket_.async_connect(endpoint, [self = shared_from_this()](const asio::error_code& error) {
+    if (self->info_.phase == Phase::closed) return;
+    if (error) {
+      return self->close({ErrorCode::unavailable, fmt::format("dial {}: {}", self->info_.remote, error.message())});
+    }
+    self->begin_tls(TlsStream::Role::client);
+  });
+}
+
+void Link::begin_tls(TlsStream::Role role) {
+  asio::error_code error;
+  socket_.native_non_blocking(true, error);
+  if (error) return close({ErrorCode::io, "open link: " + error.message()});
+  configure(socket_.native_handle());
+  stream_ = std::make_unique<TlsStream>(tls_, socket_.native_handle(), role, context_.clock.wall_now());
+  info_.phase = Phase::handshaking;
+  on_handshake();
+}
+
+void Link::wait(asio::ip::tcp::socket::wait_type type) {
+  const bool input = type == asio::ip::tcp::socket::wait_read;
+  if (input && awaits_input_) return;
+  if (input) awaits_input_ = true;
+  socket_.async_wait(type, [self = shared_from_this(), input](const asio::error_code& error) {
+    if (self->info_.phase == Phase::closed) return;
+    if (input) self->awaits_input_ = false;
+    if (error) return self->close({ErrorCode::io, "wait for link: " + error.message()});
+    if (!input) self->set_blocked(false);
+    self->on_ready(input);
+  });
+}
+
+void Link::on_ready(bool input) {
+  if (info_.phase == Phase::handshaking) return on_handshake();
+  if (!input) pump();
+  // Reading may have had to wait for room in the output.
+  if (!awaits_input_ && info_.phase != Phase::closed) read_frames();
+}
+
+void Link::on_handshake() {
+  const IoState state = stream_->handshake();
+  if (state != IoState::done) return stop(state);
+  if (const Status status = identify(); !status.ok()) return close(status.error());
+  info_.phase = Phase::greeting;
+  const auto hello = wire::encode(wire::Hello{.protocol = wire::kPeerProtocolVersion, .run_id = context_.run_id});
+  send_control(wire::FrameType::hello, hello);
+  read_frames();
+}
+
+// The certificate proves a member; the plan said which one.
+Status Link::identify() {
+  STARLING_ASSIGN(const PeerId peer, stream_->peer());
+  if (info_.dialled && peer != info_.peer) {
+    return Error{ErrorCode::unauthenticated, fmt::format("link to {}: peer {} answers there, not the planned {}",
+                                                         info_.remote, peer.brief(), info_.peer.brief())};
+  }
+  if (peer == context_.self) {
+    return Error{ErrorCode::unauthenticated, fmt::format("link to {}: it shows our own certificate", info_.remote)};
+  }
+  info_.peer = peer;
+  return {};
+}
+
+void Link::read_frames() {
+  const std::shared_ptr<Link> self = shared_from_this();
+  std::size_t budget = kReadBudget;
+  while (budget > 0 && info_.phase != Phase::closed) {
+    const IoStep step = stream_->read(reader_.target());
+    if (step.state != IoState::done) {
+      if (budget < kReadBudget) mediator_.input_paused(*this);
+      return info_.phase == Phase::closed ? void() : stop(step.state);
+    }
+    budget -= std::min(budget, step.bytes);
+    if (const Status status = take_input(step.bytes); !status.ok()) close(status.error().prefixed(info_.remote));
+  }
+  mediator_.input_paused(*this);
+  if (info_.phase == Phase::closed || awaits_input_) return;
+  awaits_input_ = true;
+  asio::post(context_.io, [self] {
+    self->awaits_input_ = false;
+    if (self->info_.phase != Phase::closed) self->read_frames();
+  });
+}
+
+Status Link::take_input(std::size_t bytes) {
+  STARLING_ASSIGN(FrameReader::Event event, reader_.advance(bytes));
+  if (event == FrameReader::Event::header) {
+    STARLING_ASSIGN(const bool wanted, judge_header());
+    event = reader_.begin_payload(wanted);
+  }
+  if (event != FrameReader::Event::frame) return {};
+  info_.last_used = context_.clock.now();
+  return reader_.wanted() ? handle_frame() : Status();
+}
+
+Result<bool> Link::judge_header() {
+  const wire::FrameHeader& header = reader_.header();
+  const bool hello = header.type == wire::FrameType::hello;
+  if (info_.phase == Phase::up && !hello) return mediator_.wants_frame(*this, header);
+  if (info_.phase == Phase::greeting && hello && header.payload_bytes <= kHelloBytesMax) return true;
+  return Error{ErrorCode::corrupt, hello ? "a hello out of place" : "something was sent before hello"};
+}
+
+Status Link::handle_frame() {
+  if (info_.phase == Phase::up) return mediator_.frame_received(*this, reader_.header(), reader_.payload());
+  STARLING_ASSIGN(const wire::Hello hello, wire::decode_hello(reader_.payload()));
+  if (hello.protocol != wire::kPeerProtocolVersion) {
+    return Error{ErrorCode::unsupported, fmt::format("peer speaks version {} of the protocol, this program {}",
+                                                     hello.protocol, wire::kPeerProtocolVersion)};
+  }
+  if (hello.run_id != context_.run_id) {
+    return Error{ErrorCode::failed_precondition, fmt::format("peer takes part in another run, '{}'", hello.run_id)};
+  }
+  info_.phase = Phase::up;
+  info_.was_up = true;
+  mediator_.link_up(*this);
+  return {};
+}
+
+void Link::send_control(wire::FrameType type, std::span<const std::uint8_t> payload, const GroupId& group) {
+  if (info_.phase != Phase::greeting && info_.phase != Phase::up) return;
+  const auto payload_bytes = static_cast<std::uint32_t>(payload.size());
+  writer_.enqueue({.type = type, .payload_bytes = payload_bytes, .group = group, .segment = 0}, payload);
+  if (writer_.queued_bytes() > kControlQueueBytesMax) {
+    return close({ErrorCode::resource_exhausted, fmt::format("{}: peer does not read", info_.remote)});
+  }
+  pump();
+}
+
+void Link::pump() {
+  if (blocked_ || pumping_ || pump_posted_ || (info_.phase != Phase::greeting && info_.phase != Phase::up)) return;
+  pumping_ = true;
+  std::size_t budget = kWriteBudget;
+  IoState state = writer_.write(*stream_, info_.phase == Phase::up, budget);
+  if (const IoState flushed = stream_->flush(); state == IoState::done) state = flushed;
+  pumping_ = false;
+  if (budget < kWriteBudget) context_.upload.add(context_.clock.now(), kWriteBudget - budget);
+  if (state != IoState::done) return stop(state);
+  if (budget > 0) return;
+  pump_posted_ = true;
+  asio::post(context_.io, [self = shared_from_this()] {
+    self->pump_posted_ = false;
+    self->pump();
+  });
+}
+
+// What a stream that does not go on waits for.
+void Link::stop(IoState state) {
+  switch (state) {
+    case IoState::want_read:
+      return wait(asio::ip::tcp::socket::wait_read);
+    case IoState::want_write:
+      return set_blocked(true);
+    case IoState::closed:
+      return close({ErrorCode::unavailable, fmt::format("{}: connection closed", info_.remote)});
+    case IoState::failed:
+      return close(stream_->error(info_.remote));
+    case IoState::done:
+      break;
+  }
+  VERIFY(false);
+}
+
+void Link::set_blocked(bool blocked) {
+  if (blocked == blocked_) return;
+  blocked_ = blocked;
+  context_.links_blocked = blocked ? context_.links_blocked + 1 : context_.links_blocked - 1;
+  context_.upload.set_busy(context_.clock.now(), context_.links_blocked > 0);
+  if (blocked) wait(asio::ip::tcp::socket::wait_write);
+}
+
+void Link::close(Error why) {
+  if (info_.phase == Phase::closed) return;
+  info_.phase = Phase::closed;
+  if (stream_ != nullptr) (void)stream_->flush();
+  if (blocked_) {
+    blocked_ = false;
+    --context_.links_blocked;
+    context_.upload.set_busy(context_.clock.now(), context_.links_blocked > 0);
+  }
+  asio::error_code ignored;
+  socket_.close(ignored);
+  asio::post(context_.io,
+             [self = shared_from_this(), why = std::move(why)] { self->mediator_.link_closed(*self, why); });
+}
+
+}  // namespace starling::transport

@@ -1,0 +1,89 @@
+#include "client/transport/peer_network.h"
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#include <csignal>
+#include <future>
+#include <thread>
+
+#include "client/transport/hub.h"
+#include "client/transport/listener.h"
+
+namespace starling::transport {
+
+class PeerNetwork::Impl {
+ public:
+  Impl(const PeerNetworkOptions& options, crypto::TlsContext tls, const Clock& clock, StateSource source)
+      : hub_(io_, options, std::move(tls), clock, std::move(source)),
+        listener_(io_, [this](asio::ip::tcp::socket socket) { hub_.take_call(std::move(socket)); }) {}
+
+  ~Impl() {
+    io_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  Status start(const PeerNetworkOptions& options) {
+    if (!options.listen_host.empty()) STARLING_TRY(listener_.listen(options.listen_host, options.listen_port));
+    thread_ = std::thread([this] { io_.run(); });
+    return {};
+  }
+
+  // Runs `work` on the net thread and waits for what it returns.
+  template <typename Work>
+  auto on_net(Work work) -> decltype(work()) {
+    if (std::this_thread::get_id() == thread_.get_id()) return work();
+    std::packaged_task<decltype(work())()> task(std::move(work));
+    auto result = task.get_future();
+    asio::post(io_, [&task] { task(); });
+    return result.get();
+  }
+
+  Hub& hub() { return hub_; }
+  [[nodiscard]] int port() const { return listener_.port(); }
+
+ private:
+  asio::io_context io_{1};  // one thread: no locks inside
+  asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
+  Hub hub_;
+  Listener listener_;
+  std::thread thread_;
+};
+
+PeerNetwork::PeerNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+PeerNetwork::~PeerNetwork() = default;
+
+Result<std::unique_ptr<PeerNetwork>> PeerNetwork::create(PeerNetworkOptions options, crypto::TlsContext tls,
+                                                         const Clock& clock, StateSource state_source) {
+  std::signal(SIGPIPE, SIG_IGN);
+  auto impl = std::make_unique<Impl>(options, std::move(tls), clock, std::move(state_source));
+  STARLING_TRY(impl->start(options));
+  return std::unique_ptr<PeerNetwork>(new PeerNetwork(std::move(impl)));
+}
+
+int PeerNetwork::port() const { return impl_->port(); }
+
+Status PeerNetwork::average(AverageRequest request) {
+  return impl_->on_net([&] { return impl_->hub().average(std::move(request)); });
+}
+
+void PeerNetwork::abandon() {
+  impl_->on_net([&] { impl_->hub().abandon(); });
+}
+
+Status PeerNetwork::fetch_state(StateFetch fetch) {
+  return impl_->on_net([&] { return impl_->hub().fetch_state(std::move(fetch)); });
+}
+
+void PeerNetwork::cancel_fetch() {
+  impl_->on_net([&] { impl_->hub().cancel_fetch(); });
+}
+
+void PeerNetwork::renew_certificate(crypto::TlsContext tls) {
+  impl_->on_net([&] { impl_->hub().switchboard().renew(std::move(tls)); });
+}
+
+NetworkStats PeerNetwork::stats() const {
+  return impl_->on_net([&] { return impl_->hub().stats(); });
+}
+
+}  // namespace starling::transport

@@ -1,0 +1,66 @@
+// Runs one averaging round over the links: owns the AllReduce, begins it at its time, and passes frames, losses
+// and time to it. Net thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "client/averaging/all_reduce.h"
+#include "client/transport/link.h"
+#include "client/transport/peer_network.h"
+
+namespace starling::transport {
+
+// A peer's begin that came before its plan was here.
+struct EarlyBegin {
+  wire::FrameHeader header;
+  std::vector<std::uint8_t> payload;
+};
+using EarlyBegins = std::unordered_map<const Link*, EarlyBegin>;
+
+class RoundDriver {
+ public:
+  using LinkTo = std::function<Link*(const PeerId&)>;
+
+  // The request has been checked. `link_to` gives the link to send on, or null.
+  RoundDriver(AverageRequest request, LinkTo link_to);
+
+  // What frames of this round from this peer are: wanted, to be skipped, or a breach.
+  [[nodiscard]] Result<bool> wants_frame(const Link& link, const wire::FrameHeader& header) const;
+  Status frame_received(TimePoint now, Link& link, const wire::FrameHeader& header,
+                        std::span<const std::uint8_t> payload);
+  // Bytes came from this peer, but maybe no whole frame: a sign of life on a slow link.
+  void input_came(TimePoint now, const Link& link);
+  bool next_frame(TimePoint now, Link& link, FrameToSend& frame);
+  void link_closed(TimePoint now, const Link& link, const Error& why);
+
+  // Begins when it is time, lets time pass, sends what has become ready. Call after every event.
+  void service(TimePoint now, EarlyBegins& early);
+  [[nodiscard]] TimePoint next_deadline() const;
+
+  [[nodiscard]] bool running() const { return engine_ != nullptr; }
+  // Of the round that is running.
+  [[nodiscard]] bool is_member(const Link& link) const { return running() && rank_of(link.info().peer) != nullptr; }
+  [[nodiscard]] const AverageRequest& request() const { return request_; }
+  [[nodiscard]] const averaging::AveragingOutcome* outcome() const { return engine_ ? engine_->outcome() : nullptr; }
+
+ private:
+  struct Seat {
+    Link* sends = nullptr;        // our frames of this round go here, all of them
+    const Link* hears = nullptr;  // the peer's come from here
+    TimePoint alive_at{};         // when the engine last heard of it
+  };
+
+  void begin(TimePoint now, EarlyBegins& early);
+  [[nodiscard]] const averaging::Rank* rank_of(const PeerId& peer) const;
+
+  AverageRequest request_;
+  LinkTo link_to_;
+  std::unordered_map<PeerId, averaging::Rank> ranks_;  // of the others
+  std::vector<Seat> seats_;
+  std::unique_ptr<averaging::AllReduce> engine_;  // null before the start
+};
+
+}  // namespace starling::transport

@@ -1,0 +1,91 @@
+#include "client/transport/state_donor.h"
+
+#include <algorithm>
+
+namespace starling::transport {
+namespace {
+
+wire::StateInfo info_of(const wire::StateRequest& request, const StateSnapshot* state) {
+  wire::StateInfo info;
+  info.round = request.round;
+  info.state_digest = request.state_digest;
+  if (state == nullptr) return info;
+  info.state_floats = static_cast<std::int64_t>(state->floats.size());
+  info.chunk_digests = state->chunk_digests;
+  return info;
+}
+
+}  // namespace
+
+GroupId transfer_id(const Digest& state_digest) {
+  GroupId id;
+  std::copy_n(state_digest.bytes.begin(), id.bytes.size(), id.bytes.begin());
+  return id;
+}
+
+Result<std::optional<wire::StateInfo>> StateDonor::on_request(const Link* link, const wire::StateRequest& request) {
+  std::shared_ptr<const StateSnapshot> state;
+  if (source_ != nullptr && !request.state_digest.is_zero()) state = source_(request.round, request.state_digest);
+  if (state == nullptr || state->floats.size() > kStateFloatsMax) return std::optional(info_of(request, nullptr));
+  if (request.chunk_count == 0) return std::optional(info_of(request, state.get()));
+
+  const std::size_t end = std::size_t{request.first_chunk} + request.chunk_count;
+  if (request.chunk_count > kChunksPerRequestMax || end > chunk_count(state->floats.size())) {
+    return Error{ErrorCode::invalid_argument, "it asks for chunks that no state has"};
+  }
+  if (clients_.size() >= kLinksWaitingMax && !clients_.contains(link)) return std::optional(info_of(request, nullptr));
+  Client& client = clients_[link];
+  if (client.requests.size() >= kRequestsQueuedMax) {
+    return Error{ErrorCode::resource_exhausted, "it asks for more chunks than it takes"};
+  }
+  if (client.requests.empty()) waiting_.push_back(link);
+  client.requests.push_back({.state = std::move(state), .next = request.first_chunk, .end = end});
+  give_slots();
+  return std::optional<wire::StateInfo>();
+}
+
+bool StateDonor::next_frame(const Link* link, FrameToSend& frame) {
+  const auto found = clients_.find(link);
+  if (found == clients_.end() || !found->second.has_slot) return false;
+  Client& client = found->second;
+  Request& request = client.requests.front();
+  const std::span<const float> chunk = chunk_of(request.state->floats, request.next);
+  const wire::FrameHeader header{.type = wire::FrameType::state_chunk,
+                                 .payload_bytes = static_cast<std::uint32_t>(chunk.size_bytes()),
+                                 .group = transfer_id(request.state->digest),
+                                 .segment = static_cast<std::uint32_t>(request.next)};
+  frame.frame.head.resize(wire::kFrameHeaderBytes);
+  wire::encode_header(header, std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
+  frame.frame.payload = {reinterpret_cast<const std::uint8_t*>(chunk.data()), chunk.size_bytes()};
+  frame.owner = request.state;
+  if (++request.next < request.end) return true;
+
+  client.requests.pop_front();
+  client.has_slot = false;
+  ++slots_;
+  client.requests.empty() ? void(clients_.erase(found)) : waiting_.push_back(link);
+  give_slots();
+  return true;
+}
+
+void StateDonor::forget(const Link* link) {
+  const auto found = clients_.find(link);
+  if (found == clients_.end()) return;
+  if (found->second.has_slot) ++slots_;
+  clients_.erase(found);
+  std::erase(waiting_, link);
+  std::erase(ready_, link);
+  give_slots();
+}
+
+void StateDonor::give_slots() {
+  while (slots_ > 0 && !waiting_.empty()) {
+    const Link* link = waiting_.front();
+    waiting_.pop_front();
+    clients_.at(link).has_slot = true;
+    --slots_;
+    ready_.push_back(link);
+  }
+}
+
+}  // namespace starling::transport

@@ -1,0 +1,187 @@
+#include "client/transport/switchboard.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <asio/ip/address.hpp>
+
+#include "shared/base/log.h"
+
+namespace starling::transport {
+namespace {
+
+// How often links are looked after: while some are being made, and otherwise.
+constexpr Duration kBusyTick = std::chrono::milliseconds(100);
+constexpr Duration kIdleTick = std::chrono::seconds(10);
+
+}  // namespace
+
+bool dials_first(const wire::Endpoint& self, const wire::Endpoint& other) {
+  if (!wire::dialable(other)) return false;
+  return self.peer < other.peer || !wire::dialable(self);
+}
+
+Switchboard::Switchboard(LinkContext& context, Link::Mediator& mediator, crypto::TlsContext tls,
+                         SwitchboardOptions options)
+    : context_(context), mediator_(mediator), tls_(std::move(tls)), options_(std::move(options)) {}
+
+void Switchboard::want(Purpose purpose, const std::vector<wire::Endpoint>& peers, const wire::Endpoint* self) {
+  const TimePoint now = context_.clock.now();
+  const auto index = static_cast<std::size_t>(purpose);
+  for (auto& [id, peer] : peers_) {
+    peer.wanted[index] = false;
+    if (purpose == Purpose::round && !peers.empty()) peer.planned = false;
+  }
+  for (const wire::Endpoint& endpoint : peers) {
+    if (endpoint.peer == context_.self) continue;
+    Peer& peer = peers_[endpoint.peer];
+    peer.endpoint = endpoint;
+    peer.wanted[index] = peer.planned = true;
+    peer.redial = options_.redial_first;
+    const bool first = self == nullptr || dials_first(*self, endpoint);
+    const TimePoint turn = first ? now : now + options_.second_dialler_delay;
+    peer.dial_at = wire::dialable(endpoint) ? turn : kNever;
+  }
+  std::erase_if(peers_, [](const auto& entry) {
+    const Peer& peer = entry.second;
+    return !peer.is_wanted() && !peer.is_up() && peer.dialling == nullptr;
+  });
+  tick(now);
+}
+
+Status Switchboard::may_dial(const wire::Endpoint& peer) const {
+  if (!wire::dialable(peer)) return Error{ErrorCode::failed_precondition, "it cannot be dialled, and has not called"};
+  return check_address(peer.host, peer.port, options_.addresses);
+}
+
+std::shared_ptr<Link> Switchboard::make_link() {
+  auto link = std::make_shared<Link>(context_, mediator_, tls_);
+  links_.emplace(link.get(), link);
+  return link;
+}
+
+void Switchboard::take_call(asio::ip::tcp::socket socket) {
+  evict([](const Link& link) { return !link.info().was_up && !link.info().dialled; }, options_.unproven_max,
+        "too many callers that say nothing");
+  if (links_.size() >= options_.links_max) {
+    evict([this](const Link& link) { return is_stranger(link); }, 1, "too many links");
+  }
+  if (links_.size() >= 2 * options_.links_max) return;  // links just closed are still counted; the socket closes here
+  make_link()->accept(std::move(socket));
+}
+
+void Switchboard::dial(TimePoint now, Peer& peer) {
+  peer.dial_at = now + peer.redial;
+  peer.redial = std::min(2 * peer.redial, options_.redial_max);
+  const wire::Endpoint& endpoint = peer.endpoint;
+  if (const Status allowed = may_dial(endpoint); !allowed.ok()) {
+    log_warning("peer {}: {}", endpoint.peer.brief(), allowed.error().message);
+    peer.dial_at = kNever;
+    return;
+  }
+  asio::error_code error;
+  const asio::ip::address address = asio::ip::make_address(endpoint.host, error);
+  VERIFY(!error);  // may_dial has read it
+  const std::shared_ptr<Link> link = make_link();
+  peer.dialling = link.get();
+  link->dial({address, static_cast<std::uint16_t>(endpoint.port)}, endpoint.peer);
+}
+
+Link* Switchboard::link_to(const PeerId& peer) const {
+  const auto found = peers_.find(peer);
+  if (found == peers_.end()) return nullptr;
+  const auto& up = found->second.up;
+  return up[0] != nullptr ? up[0] : up[1];
+}
+
+void Switchboard::link_up(Link& link) {
+  const Link::Info& info = link.info();
+  Peer& peer = peers_[info.peer];
+  peer.endpoint.peer = info.peer;
+  if (peer.dialling == &link) peer.dialling = nullptr;
+  peer.redial = options_.redial_first;
+  const bool lower_dialled = (context_.self < info.peer) == info.dialled;
+  Link*& slot = peer.up[lower_dialled ? 0 : 1];
+  if (slot != nullptr)
+    slot->close({ErrorCode::unavailable, fmt::format("{}: a newer call took its place", info.remote)});
+  slot = &link;
+  evict([&](const Link& other) { return &other != &link && other.info().was_up && is_stranger(other); },
+        options_.strangers_max, "too many links to peers without a plan");
+}
+
+void Switchboard::link_closed(Link& link) {
+  if (const auto found = peers_.find(link.info().peer); found != peers_.end()) {
+    Peer& peer = found->second;
+    for (Link*& slot : peer.up) {
+      if (slot == &link) slot = nullptr;
+    }
+    if (peer.dialling == &link) peer.dialling = nullptr;
+    if (peer.is_wanted() && !peer.is_up() && peer.dial_at != kNever) {
+      peer.dial_at = std::max(peer.dial_at, context_.clock.now() + peer.redial);
+    }
+    forget_if_idle(found->first);
+  }
+  links_.erase(&link);
+}
+
+void Switchboard::forget_if_idle(const PeerId& id) {
+  const auto found = peers_.find(id);
+  const Peer& peer = found->second;
+  if (!peer.is_wanted() && !peer.is_up() && peer.dialling == nullptr) peers_.erase(found);
+}
+
+bool Switchboard::is_stranger(const Link& link) const {
+  const auto found = peers_.find(link.info().peer);
+  return found == peers_.end() || (!found->second.is_wanted() && !found->second.planned);
+}
+
+// Closes the candidate idle for longest when there are `limit` or more of them.
+void Switchboard::evict(const std::function<bool(const Link&)>& candidate, std::size_t limit, const char* why) {
+  Link* oldest = nullptr;
+  std::size_t count = 0;
+  for (const auto& [key, link] : links_) {
+    if (link->info().phase == Link::Phase::closed || !candidate(*link)) continue;
+    ++count;
+    if (oldest == nullptr || link->info().last_used < oldest->info().last_used) oldest = link.get();
+  }
+  if (count < limit || oldest == nullptr) return;
+  oldest->close({ErrorCode::resource_exhausted, fmt::format("{}: {}", oldest->info().remote, why)});
+}
+
+void Switchboard::judge(TimePoint now, Link& link) {
+  const Link::Info& info = link.info();
+  const auto close = [&](const char* why) {
+    link.close({ErrorCode::deadline_exceeded, fmt::format("{}: {}", info.remote, why)});
+  };
+  if (info.phase == Link::Phase::closed) return;
+  if (!info.was_up) {
+    if (now - info.opened >= options_.handshake_deadline) close("no hello came in time");
+    return;
+  }
+  const auto found = peers_.find(info.peer);
+  if (found != peers_.end() && found->second.is_wanted()) return;
+  const Duration idle_max = is_stranger(link) ? options_.stranger_idle_max : options_.member_idle_max;
+  if (now - info.last_used >= idle_max) return close("nothing left to say");
+  if (now - info.opened >= options_.age_max) close("older than a certificate lives");
+}
+
+void Switchboard::tick(TimePoint now) {
+  last_tick_ = now;
+  for (const auto& [key, link] : links_) judge(now, *link);
+  for (auto& [id, peer] : peers_) {
+    const bool due = peer.is_wanted() && !peer.is_up() && peer.dialling == nullptr && peer.dial_at <= now;
+    if (due && links_.size() < options_.links_max) dial(now, peer);
+  }
+}
+
+TimePoint Switchboard::next_tick() const {
+  const bool making_links =
+      std::any_of(links_.begin(), links_.end(), [](const auto& entry) { return !entry.second->info().was_up; }) ||
+      std::any_of(peers_.begin(), peers_.end(), [](const auto& entry) {
+        return entry.second.is_wanted() && !entry.second.is_up() && entry.second.dial_at != kNever;
+      });
+  if (making_links) return last_tick_ + kBusyTick;
+  return links_.empty() ? kNever : last_tick_ + kIdleTick;
+}
+
+}  // namespace starling::transport

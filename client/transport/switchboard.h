@@ -1,0 +1,95 @@
+// Which links exist: dials the peers that somebody wants, takes calls, keeps what is up by PeerId, and ends what
+// nobody needs. Net thread only.
+//
+// Two peers may come to have two links (each dialled the other at the same moment). Both stay until one is idle:
+// senders prefer the one that the lower PeerId dialled and keep to a link for a whole round, receivers take frames
+// from either, so nothing in flight is ever lost to the choice.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "client/transport/address_policy.h"
+#include "client/transport/link.h"
+#include "shared/wire/group_info.h"
+
+namespace starling::transport {
+
+// Limits and times of links; the defaults are the product's, tests shorten them.
+struct SwitchboardOptions {
+  AddressPolicy addresses;
+  std::size_t links_max = 1024;
+  std::size_t unproven_max = 64;   // inbound, hello not here yet; the oldest gives way
+  std::size_t strangers_max = 64;  // up, but in no plan yet; the one idle longest gives way
+  Duration handshake_deadline = std::chrono::seconds(10);
+  Duration stranger_idle_max = std::chrono::seconds(60);
+  Duration member_idle_max = std::chrono::minutes(15);
+  Duration age_max = std::chrono::hours(24);  // as long as a certificate lives
+  Duration redial_first = std::chrono::milliseconds(200);
+  Duration redial_max = std::chrono::seconds(3);
+  // The one whose turn it is not to dial does so after this, in case the other cannot.
+  Duration second_dialler_delay = std::chrono::milliseconds(1500);
+};
+
+// Who of two dials: the lower id when the higher can be dialled, else the higher.
+bool dials_first(const wire::Endpoint& self, const wire::Endpoint& other);
+
+class Switchboard {
+ public:
+  enum class Purpose : std::uint8_t { round, fetch };
+
+  Switchboard(LinkContext& context, Link::Mediator& mediator, crypto::TlsContext tls, SwitchboardOptions options);
+
+  // Peers to have links with from now on; replaces what was wanted for this purpose. `self` is this member as the
+  // plan has it, or null to dial all of them at once.
+  void want(Purpose purpose, const std::vector<wire::Endpoint>& peers, const wire::Endpoint* self);
+  void renew(crypto::TlsContext tls) { tls_ = std::move(tls); }
+  // Why this peer cannot be dialled, if so.
+  [[nodiscard]] Status may_dial(const wire::Endpoint& peer) const;
+  void take_call(asio::ip::tcp::socket socket);
+  // The link to send on; null when none is up.
+  [[nodiscard]] Link* link_to(const PeerId& peer) const;
+
+  // The mediator passes these on.
+  void link_up(Link& link);
+  void link_closed(Link& link);
+
+  void tick(TimePoint now);
+  [[nodiscard]] TimePoint next_tick() const;
+
+  [[nodiscard]] const std::unordered_map<const Link*, std::shared_ptr<Link>>& links() const { return links_; }
+
+ private:
+  struct Peer {
+    std::array<Link*, 2> up{};  // dialled by the lower id, by the higher
+    Link* dialling = nullptr;
+    wire::Endpoint endpoint;
+    std::array<bool, 2> wanted{};  // by purpose
+    bool planned = false;          // was in the latest plan
+    TimePoint dial_at = kNever;
+    Duration redial{};
+
+    [[nodiscard]] bool is_wanted() const { return wanted[0] || wanted[1]; }
+    [[nodiscard]] bool is_up() const { return up[0] != nullptr || up[1] != nullptr; }
+  };
+
+  std::shared_ptr<Link> make_link();
+  void dial(TimePoint now, Peer& peer);
+  void forget_if_idle(const PeerId& id);
+  [[nodiscard]] bool is_stranger(const Link& link) const;
+  void evict(const std::function<bool(const Link&)>& candidate, std::size_t limit, const char* why);
+  void judge(TimePoint now, Link& link);
+
+  LinkContext& context_;
+  Link::Mediator& mediator_;
+  crypto::TlsContext tls_;
+  SwitchboardOptions options_;
+  std::unordered_map<const Link*, std::shared_ptr<Link>> links_;
+  std::unordered_map<PeerId, Peer> peers_;
+  TimePoint last_tick_{};
+};
+
+}  // namespace starling::transport

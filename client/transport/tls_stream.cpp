@@ -1,0 +1,193 @@
+#include "client/transport/tls_stream.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace starling::transport {
+namespace {
+
+// The socket behind a TLS connection, with its output buffer: what the BIO below reads and writes.
+struct BufferedSocket {
+  int fd = -1;
+  std::vector<std::uint8_t> output = std::vector<std::uint8_t>(TlsStream::kOutputBytes);
+  std::size_t begin = 0;  // unsent output is [begin, end)
+  std::size_t end = 0;
+  bool at_end = false;  // the other end closed, or the socket failed
+
+  // Sends until nothing is left or the socket takes no more; false when something is left.
+  bool send_some() {
+    while (begin < end) {
+      const ssize_t sent = ::send(fd, output.data() + begin, end - begin, MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0) {
+        if (errno != EAGAIN && errno != EWOULDBLOCK) at_end = true;
+        return false;
+      }
+      begin += static_cast<std::size_t>(sent);
+    }
+    begin = end = 0;
+    return true;
+  }
+
+  // Makes room for `bytes` at the end, sending if need be.
+  bool make_room(std::size_t bytes) {
+    if (end + bytes <= output.size()) return true;
+    send_some();
+    if (begin > 0) {
+      std::memmove(output.data(), output.data() + begin, end - begin);
+      end -= begin;
+      begin = 0;
+    }
+    return end + bytes <= output.size();
+  }
+};
+
+BufferedSocket& socket_of(BIO* bio) { return *static_cast<BufferedSocket*>(BIO_get_data(bio)); }
+
+int bio_write(BIO* bio, const char* data, int size) {
+  BufferedSocket& socket = socket_of(bio);
+  BIO_clear_retry_flags(bio);
+  const auto bytes = static_cast<std::size_t>(size);
+  if (!socket.make_room(bytes)) {
+    if (!socket.at_end) BIO_set_retry_write(bio);
+    return -1;
+  }
+  std::memcpy(socket.output.data() + socket.end, data, bytes);
+  socket.end += bytes;
+  return size;
+}
+
+int bio_read(BIO* bio, char* out, int size) {
+  BufferedSocket& socket = socket_of(bio);
+  BIO_clear_retry_flags(bio);
+  ssize_t got = 0;
+  do {
+    got = ::recv(socket.fd, out, static_cast<std::size_t>(size), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got > 0) return static_cast<int>(got);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+    BIO_set_retry_read(bio);
+  } else {
+    socket.at_end = true;
+  }
+  return -1;
+}
+
+// OpenSSL asks for a flush at the end of each handshake flight.
+long bio_control(BIO* bio, int command, long /*number*/, void* /*pointer*/) {
+  if (command != BIO_CTRL_FLUSH) return 0;
+  BufferedSocket& socket = socket_of(bio);
+  BIO_clear_retry_flags(bio);
+  if (socket.send_some()) return 1;
+  if (!socket.at_end) BIO_set_retry_write(bio);
+  return -1;
+}
+
+const BIO_METHOD* buffered_socket_method() {
+  static const BIO_METHOD* const method = [] {
+    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "buffered socket");
+    VERIFY(made != nullptr);
+    BIO_meth_set_write(made, bio_write);
+    BIO_meth_set_read(made, bio_read);
+    BIO_meth_set_ctrl(made, bio_control);
+    return made;
+  }();
+  return method;
+}
+
+struct FreeSsl {
+  void operator()(SSL* ssl) const { SSL_free(ssl); }
+};
+
+}  // namespace
+
+class TlsStream::Impl {
+ public:
+  Impl(const crypto::TlsContext& context, int fd, Role role, WallTime now) : ssl_(SSL_new(context.native())) {
+    VERIFY(ssl_ != nullptr);
+    socket_.fd = fd;
+    BIO* bio = BIO_new(buffered_socket_method());
+    VERIFY(bio != nullptr);
+    BIO_set_data(bio, &socket_);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl_.get(), bio, bio);
+    SSL_set_read_ahead(ssl_.get(), 1);
+    SSL_set_default_read_buffer_len(ssl_.get(), kInputBytes);
+    crypto::set_verification_time(ssl_.get(), now);
+    role == Role::client ? SSL_set_connect_state(ssl_.get()) : SSL_set_accept_state(ssl_.get());
+  }
+
+  IoState state_after(int result) {
+    switch (SSL_get_error(ssl_.get(), result)) {
+      case SSL_ERROR_NONE:
+        return IoState::done;
+      case SSL_ERROR_WANT_READ:
+        return IoState::want_read;
+      case SSL_ERROR_WANT_WRITE:
+        return IoState::want_write;
+      case SSL_ERROR_ZERO_RETURN:
+        return IoState::closed;
+      default:
+        break;
+    }
+    const bool lost = socket_.at_end && ERR_peek_error() == 0;
+    if (!lost) error_ = crypto::tls_error(ssl_.get(), "link");
+    ERR_clear_error();
+    return lost ? IoState::closed : IoState::failed;
+  }
+
+  std::unique_ptr<SSL, FreeSsl> ssl_;
+  BufferedSocket socket_;
+  std::int64_t bytes_under_key_ = 0;
+  Error error_{ErrorCode::unavailable, "link: closed"};
+};
+
+TlsStream::TlsStream(const crypto::TlsContext& context, int socket, Role role, WallTime now)
+    : impl_(std::make_unique<Impl>(context, socket, role, now)) {}
+TlsStream::~TlsStream() = default;
+
+IoState TlsStream::handshake() {
+  ERR_clear_error();
+  const IoState state = impl_->state_after(SSL_do_handshake(impl_->ssl_.get()));
+  // Whatever is left to say, an alert above all, should reach the other end.
+  if (state == IoState::failed) impl_->socket_.send_some();
+  return state;
+}
+
+IoStep TlsStream::read(std::span<std::uint8_t> out) {
+  ERR_clear_error();
+  std::size_t bytes = 0;
+  const int result = SSL_read_ex(impl_->ssl_.get(), out.data(), out.size(), &bytes);
+  if (result == 1) return {IoState::done, bytes};
+  return {impl_->state_after(result), 0};
+}
+
+IoStep TlsStream::write(std::span<const std::uint8_t> data) {
+  ERR_clear_error();
+  if (impl_->bytes_under_key_ >= kRekeyBytes) {
+    impl_->bytes_under_key_ = 0;
+    if (SSL_key_update(impl_->ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) return {impl_->state_after(-1), 0};
+  }
+  std::size_t bytes = 0;
+  const int result = SSL_write_ex(impl_->ssl_.get(), data.data(), data.size(), &bytes);
+  if (result != 1) return {impl_->state_after(result), 0};
+  impl_->bytes_under_key_ += static_cast<std::int64_t>(bytes);
+  return {IoState::done, bytes};
+}
+
+IoState TlsStream::flush() {
+  if (impl_->socket_.send_some()) return IoState::done;
+  return impl_->socket_.at_end ? IoState::closed : IoState::want_write;
+}
+
+Result<PeerId> TlsStream::peer() const { return crypto::peer_id_of(impl_->ssl_.get()); }
+
+Error TlsStream::error(std::string_view what) const { return impl_->error_.prefixed(what); }
+
+}  // namespace starling::transport
