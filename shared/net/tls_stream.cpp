@@ -5,8 +5,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -125,90 +123,49 @@ bool CancelEvent::is_set() const {
 Result<std::unique_ptr<TlsStream>> TlsStream::connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
                                                       const CancelEvent& cancel, TimePoint deadline) {
   STARLING_ASSIGN(const int fd, connect_endpoint(endpoint, cancel, deadline));
-  std::unique_ptr<TlsStream> stream(new TlsStream(fd, cancel));
-  STARLING_TRY(stream->handshake(tls, deadline));
+  std::unique_ptr<TlsStream> stream(new TlsStream(fd, tls, cancel));
+  STARLING_TRY(stream->drive("set up TLS", deadline, [&] { return stream->session_.handshake(); }).status());
   return stream;
 }
 
 TlsStream::~TlsStream() {
-  if (ssl_ != nullptr) {
-    if (SSL_is_init_finished(ssl_) == 1) SSL_shutdown(ssl_);  // says goodbye, waits for no answer
-    ERR_clear_error();
-    SSL_free(ssl_);
-  }
+  session_.close();
   close(fd_);
 }
 
-Status TlsStream::handshake(const crypto::TlsContext& tls, TimePoint deadline) {
-  ssl_ = SSL_new(tls.native());
-  VERIFY(ssl_ != nullptr && SSL_set_fd(ssl_, fd_) == 1);
+template <typename Call>
+Result<std::size_t> TlsStream::drive(std::string_view what, TimePoint deadline, const Call& step) {
+  using State = crypto::TlsSession::State;
   while (true) {
-    ERR_clear_error();
-    const int result = SSL_connect(ssl_);
-    if (result == 1) return {};
-    STARLING_TRY(wait_for(result, "set up TLS", deadline));
+    const crypto::TlsSession::Step taken = step();
+    switch (taken.state) {
+      case State::done:
+        return taken.size;
+      case State::closed:
+        return std::size_t{0};
+      case State::failed:
+        return taken.error;
+      case State::want_read:
+        STARLING_TRY(wait_fd(fd_, POLLIN, cancel_, what, deadline));
+        break;
+      case State::want_write:
+        STARLING_TRY(wait_fd(fd_, POLLOUT, cancel_, what, deadline));
+        break;
+    }
   }
 }
 
 Result<std::size_t> TlsStream::read_some(std::span<char> out, TimePoint deadline) {
-  while (true) {
-    ERR_clear_error();
-    std::size_t size = 0;
-    const int result = SSL_read_ex(ssl_, out.data(), out.size(), &size);
-    if (result == 1) return size;
-    if (SSL_get_error(ssl_, result) == SSL_ERROR_ZERO_RETURN) return std::size_t{0};
-    STARLING_TRY(wait_for(result, "receive", deadline));
-  }
+  return drive("receive", deadline, [&] { return session_.read(out); });
 }
 
 Status TlsStream::write_all(std::string_view bytes, TimePoint deadline) {
   while (!bytes.empty()) {
-    ERR_clear_error();
-    std::size_t size = 0;
-    const int result = SSL_write_ex(ssl_, bytes.data(), bytes.size(), &size);
-    if (result == 1) {
-      bytes.remove_prefix(size);
-    } else if (const Status status = wait_for(result, "send", deadline); !status.ok()) {
-      return farewell_or(status.error());
-    }
+    STARLING_ASSIGN(const std::size_t size, drive("send", deadline, [&] { return session_.write(bytes); }));
+    if (size == 0) return Error{ErrorCode::unavailable, "send: the other end closed the connection"};
+    bytes.remove_prefix(size);
   }
   return {};
-}
-
-Error TlsStream::farewell_or(Error error) {
-  ERR_clear_error();
-  char byte = 0;
-  const int result = SSL_read(ssl_, &byte, 1);
-  if (result <= 0 && SSL_get_error(ssl_, result) == SSL_ERROR_SSL) {
-    Error farewell = crypto::tls_error(ssl_, "send");
-    if (farewell.code == ErrorCode::unauthenticated) return farewell;
-  }
-  ERR_clear_error();
-  return error;
-}
-
-bool TlsStream::is_alive() {
-  ERR_clear_error();
-  char byte = 0;
-  const int result = SSL_peek(ssl_, &byte, 1);
-  // Silence is what an idle connection should show; even data would be a reply that nobody asked for.
-  return result <= 0 && SSL_get_error(ssl_, result) == SSL_ERROR_WANT_READ;
-}
-
-Status TlsStream::wait_for(int result, std::string_view what, TimePoint deadline) {
-  const int saved_errno = errno;
-  switch (SSL_get_error(ssl_, result)) {
-    case SSL_ERROR_WANT_READ:
-      return wait_fd(fd_, POLLIN, cancel_, what, deadline);
-    case SSL_ERROR_WANT_WRITE:
-      return wait_fd(fd_, POLLOUT, cancel_, what, deadline);
-    case SSL_ERROR_SYSCALL:
-      ERR_clear_error();
-      return Error{ErrorCode::unavailable,
-                   fmt::format("{}: {}", what, saved_errno != 0 ? std::strerror(saved_errno) : "connection closed")};
-    default:
-      return crypto::tls_error(ssl_, what);
-  }
 }
 
 }  // namespace starling::net

@@ -9,7 +9,7 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
-#include "shared/crypto/tls.h"
+#include "shared/crypto/tls_session.h"
 #include "shared/net/http_client.h"
 
 namespace starling::net {
@@ -45,22 +45,20 @@ class TlsStream {
   Result<std::size_t> read_some(std::span<char> out, TimePoint deadline);
   Status write_all(std::string_view bytes, TimePoint deadline);
   // Whether the other end still holds an idle connection, as far as can be known without sending.
-  [[nodiscard]] bool is_alive();
+  [[nodiscard]] bool is_alive() { return session_.is_silent(); }
 
-  [[nodiscard]] ssl_st* native() const { return ssl_; }
+  [[nodiscard]] ssl_st* native() const { return session_.native(); }
 
  private:
-  TlsStream(int fd, const CancelEvent& cancel) : fd_(fd), cancel_(cancel) {}
-  Status handshake(const crypto::TlsContext& tls, TimePoint deadline);
-  // Waits for what OpenSSL wants after a call that returned `result`, or says why there is no point.
-  Status wait_for(int result, std::string_view what, TimePoint deadline);
-  // A server that refuses our certificate says so and hangs up: if that is why sending failed, its word is
-  // still to be read.
-  Error farewell_or(Error error);
+  TlsStream(int fd, const crypto::TlsContext& tls, const CancelEvent& cancel)
+      : fd_(fd), cancel_(cancel), session_(crypto::TlsSession::client(tls, fd)) {}
+  // Repeats `step` until it is over, waiting for the socket in between; 0 bytes when the other end closed.
+  template <typename Call>
+  Result<std::size_t> drive(std::string_view what, TimePoint deadline, const Call& step);
 
   int fd_;
   const CancelEvent& cancel_;
-  ssl_st* ssl_ = nullptr;
+  crypto::TlsSession session_;
 };
 
 }  // namespace starling::net

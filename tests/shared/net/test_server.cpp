@@ -3,24 +3,24 @@
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
-#include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
 
+#include "shared/crypto/tls_session.h"
+
 namespace starling::testing {
 namespace {
 
 constexpr std::size_t kRequestBytesMax = 1 << 20;
 
-struct FreeSsl {
-  void operator()(SSL* ssl) const { SSL_free(ssl); }
-};
+using crypto::TlsSession;
+using State = TlsSession::State;
 
 // Head and body of the next request; empty when the client has gone.
-std::string read_request(SSL* ssl) {
+std::string read_request(TlsSession& session) {
   constexpr std::string_view kLength = "Content-Length: ";
   std::string text;
   char chunk[4096];
@@ -30,9 +30,9 @@ std::string read_request(SSL* ssl) {
       const std::size_t body = length == std::string::npos ? 0 : std::stoul(text.substr(length + kLength.size()));
       if (text.size() >= end + 4 + body) return text;
     }
-    const int size = SSL_read(ssl, chunk, sizeof chunk);
-    if (size <= 0) return {};
-    text.append(chunk, static_cast<std::size_t>(size));
+    const TlsSession::Step step = session.read(chunk);
+    if (step.state != State::done) return {};
+    text.append(chunk, step.size);
   }
   return {};
 }
@@ -43,19 +43,19 @@ bool gone_within(int fd, int timeout_ms) {
   return poll(&poll_fd, 1, timeout_ms) > 0;
 }
 
-// Writes may be partial: the context says so.
-void send_all(SSL* ssl, std::string_view bytes) {
+void send_all(TlsSession& session, std::string_view bytes) {
   while (!bytes.empty()) {
-    const int size = SSL_write(ssl, bytes.data(), static_cast<int>(bytes.size()));
-    if (size <= 0) return;
-    bytes.remove_prefix(static_cast<std::size_t>(size));
+    const TlsSession::Step step = session.write(bytes);
+    if (step.state != State::done) return;
+    bytes.remove_prefix(step.size);
   }
 }
 
-void send_slowly(SSL* ssl, int fd, const std::string& bytes) {
+void send_slowly(TlsSession& session, int fd, std::string_view bytes) {
   constexpr int kPauseMs = 5;
-  for (const char c : bytes) {
-    if (gone_within(fd, kPauseMs) || SSL_write(ssl, &c, 1) != 1) return;
+  while (!bytes.empty() && !gone_within(fd, kPauseMs)) {
+    if (session.write(bytes.substr(0, 1)).state != State::done) return;
+    bytes.remove_prefix(1);
   }
 }
 
@@ -117,21 +117,20 @@ void TestServer::run() {
 }
 
 void TestServer::serve(int fd) {
-  const std::unique_ptr<SSL, FreeSsl> ssl(SSL_new(tls_.native()));
-  SSL_set_fd(ssl.get(), fd);
-  if (SSL_accept(ssl.get()) != 1) return;
+  TlsSession session = TlsSession::server(tls_, fd);
+  if (session.handshake().state != State::done) return;
   while (true) {
-    const std::string request = read_request(ssl.get());
+    const std::string request = read_request(session);
     if (request.empty()) return;
     const Reply reply = answer_(request);
     if (reply.byte_by_byte) {
-      send_slowly(ssl.get(), fd, reply.bytes);
+      send_slowly(session, fd, reply.bytes);
     } else {
-      send_all(ssl.get(), reply.bytes);
+      send_all(session, reply.bytes);
     }
     if (reply.then_hang) gone_within(fd, -1);
     if (reply.then_hang || reply.then_close) {
-      SSL_shutdown(ssl.get());
+      session.close();
       return;
     }
   }
