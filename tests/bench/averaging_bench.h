@@ -1,0 +1,39 @@
+// starling-bench averaging: N local processes average a vector over mutual TLS, against the best of Gloo's two CPU
+// algorithms in processes of their own (unencrypted), round by round in turn.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "shared/base/result.h"
+#include "tests/bench/bench.h"
+
+namespace starling::bench {
+
+struct AveragingOptions {
+  int peers = 4;
+  std::int64_t floats = 16 << 20;
+  std::string codec = "fp32";
+  int rounds = 5;
+};
+
+Result<BenchResult> run_averaging_bench(const AveragingOptions& options);
+
+// What a child process is told on its command line.
+struct AveragingChild {
+  int rank = 0;
+  AveragingOptions bench;
+  std::filesystem::path folder;  // certificates and keys, or Gloo's meeting place
+};
+// Child processes; they end when their standard input does.
+int run_averaging_peer(const AveragingChild& child);
+int run_gloo_peer(const AveragingChild& child);
+
+// Coordinate k of a rank's input, and of the mean of all ranks' inputs.
+inline float bench_value(int rank, std::int64_t k) { return static_cast<float>((rank + 1) * (1 + k % 7)); }
+inline float bench_mean(int peers, std::int64_t k) {
+  return static_cast<float>(0.5 * (peers + 1) * static_cast<double>(1 + k % 7));
+}
+
+}  // namespace starling::bench

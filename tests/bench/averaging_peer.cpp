@@ -1,0 +1,153 @@
+// One peer of the averaging benchmark: the product's engine over the product's links.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstdio>
+#include <future>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "client/transport/peer_network.h"
+#include "shared/base/files.h"
+#include "shared/crypto/certificates.h"
+#include "shared/swarm/plan.h"
+#include "tests/bench/averaging_bench.h"
+#include "tests/bench/process_pool.h"
+
+namespace starling::bench {
+namespace {
+
+constexpr std::size_t kPemMax = 64 * 1024;
+const RunId kRun = "bench";
+
+class BenchPeer {
+ public:
+  static Result<std::unique_ptr<BenchPeer>> create(const AveragingChild& child);
+  Status meet(const std::string& ports);
+  Status average();
+  [[nodiscard]] std::string report() const;
+  [[nodiscard]] int port() const { return network_->port(); }
+
+ private:
+  explicit BenchPeer(const AveragingChild& child) : child_(child) {}
+  [[nodiscard]] bool correct() const;
+
+  AveragingChild child_;
+  SystemClock clock_;
+  std::vector<wire::MemberInfo> members_;
+  std::vector<float> input_;
+  std::vector<float> output_;
+  std::unique_ptr<transport::PeerNetwork> network_;
+  RoundIndex round_ = 0;
+  double baseline_bytes_ = 0;
+  double cpu_ = 0;
+  bool averaged_ = false;
+};
+
+Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child) {
+  std::unique_ptr<BenchPeer> peer(new BenchPeer(child));
+  const auto file = [&](const std::string& name) { return read_file(child.folder / name, kPemMax); };
+  STARLING_ASSIGN(const std::string ca, file("ca.pem"));
+  for (int rank = 0; rank < child.bench.peers; ++rank) {
+    STARLING_ASSIGN(const std::string pem, file(fmt::format("{}.pem", rank)));
+    STARLING_ASSIGN(const auto info, crypto::read_certificate(pem));
+    wire::MemberInfo member;
+    member.endpoint = {info.peer_id, "127.0.0.1", 0};
+    peer->members_.push_back(member);
+  }
+  STARLING_ASSIGN(const std::string certificate, file(fmt::format("{}.pem", child.rank)));
+  STARLING_ASSIGN(const std::string key_pem, file(fmt::format("{}.key", child.rank)));
+  STARLING_ASSIGN(const auto key, crypto::PrivateKey::from_pem(key_pem));
+  STARLING_ASSIGN(auto tls, crypto::TlsContext::peer(ca, {certificate, key}));
+  transport::PeerNetworkOptions options;
+  options.listen_host = "127.0.0.1";
+  options.self = key.peer_id();
+  options.run_id = kRun;
+  options.addresses.allow_loopback = true;
+  STARLING_ASSIGN(peer->network_, transport::PeerNetwork::create(options, std::move(tls), peer->clock_,
+                                                                 [](RoundIndex, const Digest&) { return nullptr; }));
+  peer->input_.resize(static_cast<std::size_t>(child.bench.floats));
+  for (std::size_t k = 0; k < peer->input_.size(); ++k) {
+    peer->input_[k] = bench_value(child.rank, static_cast<std::int64_t>(k));
+  }
+  peer->baseline_bytes_ = resident_bytes();
+  peer->output_.resize(peer->input_.size());
+  return peer;
+}
+
+Status BenchPeer::meet(const std::string& ports) {
+  std::istringstream in(ports);
+  std::string word;
+  in >> word;
+  for (wire::MemberInfo& member : members_) in >> member.endpoint.port;
+  return {};
+}
+
+Status BenchPeer::average() {
+  swarm::PlanOptions plan;
+  plan.run_id = kRun;
+  plan.round = round_++;
+  plan.vector_floats = child_.bench.floats;
+  plan.codec = child_.bench.codec;
+  transport::AverageRequest request;
+  request.group = swarm::plan_group(members_, plan);
+  for (std::size_t rank = 0; rank < request.group.members.size(); ++rank) {
+    if (request.group.members[rank].endpoint.peer == members_[static_cast<std::size_t>(child_.rank)].endpoint.peer) {
+      request.self = rank;
+    }
+  }
+  request.weight = 1;
+  request.input = input_;
+  request.output = output_;
+  request.start = clock_.now();
+  std::promise<averaging::AveragingOutcome> ended;
+  request.done = [&ended](const averaging::AveragingOutcome& outcome) { ended.set_value(outcome); };
+  const double cpu_before = cpu_seconds();
+  STARLING_TRY(network_->average(std::move(request)));
+  const averaging::AveragingOutcome outcome = ended.get_future().get();
+  cpu_ = cpu_seconds() - cpu_before;
+  averaged_ =
+      outcome.verdict == averaging::AveragingOutcome::Verdict::averaged && outcome.weight_total == child_.bench.peers;
+  return {};
+}
+
+bool BenchPeer::correct() const {
+  const double tolerance = child_.bench.codec == "fp32" ? 1e-6 : 4e-3;
+  for (std::size_t k = 0; k < output_.size(); ++k) {
+    const double expected = bench_mean(child_.bench.peers, static_cast<std::int64_t>(k));
+    if (std::abs(output_[k] - expected) > tolerance * expected) return false;
+  }
+  return averaged_;
+}
+
+std::string BenchPeer::report() const {
+  return fmt::format("{:.6f} {:.0f} {}", cpu_, peak_resident_bytes() - baseline_bytes_, correct() ? 1 : 0);
+}
+
+}  // namespace
+
+int run_averaging_peer(const AveragingChild& child) {
+  auto peer = BenchPeer::create(child);
+  if (!peer.ok()) {
+    std::fprintf(stderr, "averaging peer %d: %s\n", child.rank, peer.error().message.c_str());
+    return 1;
+  }
+  answer(std::to_string((*peer)->port()));
+  for (std::string command = read_command(); !command.empty(); command = read_command()) {
+    Status status;
+    if (command == "report") {
+      answer((*peer)->report());
+      continue;
+    }
+    status = command == "average" ? (*peer)->average() : (*peer)->meet(command);
+    if (!status.ok()) {
+      std::fprintf(stderr, "averaging peer %d: %s\n", child.rank, status.error().message.c_str());
+      return 1;
+    }
+    answer("done");
+  }
+  return 0;
+}
+
+}  // namespace starling::bench

@@ -1,0 +1,43 @@
+// Copies of this program as separate processes, steered line by line: what a benchmark of peers needs.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shared/base/result.h"
+
+namespace starling::bench {
+
+// The parent's end of one child. Ends the child when it goes.
+class ChildProcess {
+ public:
+  // Runs this very program with `arguments`; the child talks through its standard input and output.
+  static Result<std::unique_ptr<ChildProcess>> start(const std::vector<std::string>& arguments);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  Status send(const std::string& line);
+  // unavailable when the child ended.
+  Result<std::string> receive();
+
+ private:
+  ChildProcess(pid_t pid, int fd) : pid_(pid), fd_(fd) {}
+  pid_t pid_;
+  int fd_;
+  std::string buffer_;
+};
+
+// The child's end: a line from the parent (empty at the end), and a line to it.
+std::string read_command();
+void answer(const std::string& line);
+
+// CPU seconds this process has used, and its memory in bytes: the most it ever had resident, and what it has now.
+double cpu_seconds();
+double peak_resident_bytes();
+double resident_bytes();
+
+}  // namespace starling::bench
