@@ -1,0 +1,83 @@
+#include "shared/wire/control.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <string>
+
+using namespace starling;
+using namespace starling::wire;
+
+TEST_CASE("a status survives the trip to the command line") {
+  DaemonStatus status;
+  status.revision = 7;
+  status.phase = "training";
+  status.project = "Zürich \"birds\"\n";
+  status.run_id = "run";
+  status.peer.bytes.fill(3);
+  status.round = 12;
+  status.samples_accumulated = 40;
+  status.target_batch_size = 96;
+  status.credit = 0.125;
+  status.loss = 1.5;
+  status.validation_bits_per_byte = 2.25;
+  status.bytes_sent = 1'000'000'000'000;
+  ControlReply reply;
+  reply.status = status;
+  const auto back = decode_control_reply(encode_line(reply));
+  REQUIRE(back.ok());
+  REQUIRE(back->status.has_value());
+  CHECK(encode_status(*back->status) == encode_status(status));
+}
+
+TEST_CASE("a loss that is not finite yet does not make a status unreadable") {
+  DaemonStatus status;
+  ControlReply reply;
+  reply.status = status;
+  const auto back = decode_control_reply(encode_line(reply));
+  REQUIRE(back.ok());
+  CHECK_FALSE(back->status->validation_bits_per_byte.has_value());
+}
+
+TEST_CASE("a refusal carries its code and its message") {
+  ControlReply reply;
+  reply.error = Error{ErrorCode::failed_precondition, "already joined"};
+  const auto back = decode_control_reply(encode_line(reply));
+  REQUIRE(back.ok());
+  REQUIRE(back->error.has_value());
+  CHECK(back->error->code == ErrorCode::failed_precondition);
+  CHECK(back->error->message == "already joined");
+}
+
+TEST_CASE("requests keep what they ask for") {
+  ControlRequest request;
+  request.command = "sample";
+  request.prompt = "Once";
+  request.length = 50;
+  request.temperature = 0;
+  const auto back = decode_control_request(encode_line(request));
+  REQUIRE(back.ok());
+  CHECK(back->command == "sample");
+  CHECK(back->prompt == "Once");
+  CHECK(back->length == 50);
+  CHECK(back->temperature == 0);
+}
+
+TEST_CASE("a request that is no such object, or out of range, is refused with its field") {
+  CHECK(decode_control_request("").error().code == ErrorCode::corrupt);
+  CHECK(decode_control_request("[1]").error().code == ErrorCode::corrupt);
+  CHECK_FALSE(decode_control_request(R"({"command":"sample","length":100000})").ok());
+  CHECK_FALSE(decode_control_request(R"({"command":3})").ok());
+  CHECK_FALSE(decode_control_request(R"({"command":"x","temperature":-1})").ok());
+}
+
+TEST_CASE("random bytes never crash the decoders") {
+  std::mt19937 rng(11);
+  const std::string seed_line = encode_line(ControlReply{{}, DaemonStatus{}, "text"});
+  for (int i = 0; i < 3000; ++i) {
+    std::string line = seed_line;
+    for (int flips = 0; flips < 4; ++flips) line[rng() % line.size()] = static_cast<char>(rng());
+    (void)decode_control_reply(line);
+    (void)decode_control_request(line);
+  }
+}
