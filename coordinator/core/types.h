@@ -15,8 +15,10 @@
 
 namespace starling::core {
 
-constexpr std::size_t kRoundsAheadMax = 64;    // reports of rounds beyond the current one that are kept
-constexpr std::size_t kRoundsPendingMax = 64;  // decided rounds that the store has not taken yet
+constexpr std::size_t kRoundsAheadMax = 64;  // reports of rounds beyond the current one that are kept
+// Decided rounds that the store has not taken yet, before planning stops: members keep their reports, and all
+// of them must still fit in a heartbeat.
+constexpr std::size_t kRoundsPendingMax = wire::kReportsPerHeartbeatMax - 4;
 
 // Who calls, as the TLS handshake and the host table say.
 struct MemberIdentity {
@@ -43,9 +45,9 @@ struct CoordinatorOptions {
   Duration adopt_grace = std::chrono::seconds(10);  // without any holder of the state, before another is taken
   Duration report_grace_min = std::chrono::milliseconds(1000);  // from the first report to a decision without majority
   Duration report_grace_max = std::chrono::seconds(10);
+  Duration settle = std::chrono::seconds(2);          // after a restart: members come back before anything is judged
   Duration averaging_max = std::chrono::minutes(30);  // a plan whose members say they average is kept so long
-  Duration evaluation_interval = std::chrono::seconds(5);
-  RoundIndex evaluation_rounds = 20;  // … or so many rounds, whichever is later to come
+  Duration evaluation_interval = std::chrono::seconds(5);  // between held-out measurements, at least
   Duration evaluation_timeout = std::chrono::seconds(60);
   std::size_t group_members_max = 512;  // a report of more would not fit in a heartbeat
   std::uint64_t nonce = 1;              // differs at every start, so that group ids never repeat
@@ -66,7 +68,7 @@ struct RecoveredRun {
   RoundIndex round = 0;
   Digest state_digest;  // of the state at the start of `round`; zero when round is 0
   std::vector<LaneHolder> lanes;
-  std::vector<AccountSamples> credited;  // this run's ledger
+  std::vector<AccountSamples> credited;  // sums of this run's ledger
   std::optional<RoundIndex> evaluated_round;
 };
 
@@ -101,11 +103,12 @@ struct EvaluationStored {
 struct RunStateChanged {
   wire::RunState state = wire::RunState::complete;
 };
-// For the log: nobody held the state any more, so the most advanced one was taken for the round's.
+// For the log: nobody held the state any more, so the most advanced one that members reported was taken. The
+// round becomes that state's own number where it is higher; it never goes back.
 struct StateAdopted {
-  RoundIndex round = 0;
+  RoundIndex round = 0;           // from now on
+  RoundIndex reported_round = 0;  // of the adopted state
   Digest state_digest;
-  RoundIndex reported_round = 0;
   int holders = 0;
 };
 using StoreOp = std::variant<RoundDecided, LaneAssigned, EvaluationStored, RunStateChanged, StateAdopted>;

@@ -1,0 +1,52 @@
+#include "coordinator/core/cadence.h"
+
+#include <algorithm>
+
+namespace starling::core {
+namespace {
+
+constexpr double kSmoothing = 0.3;     // weight of the newest round
+constexpr double kLeadOfRound = 0.12;  // of a round's length
+constexpr double kSpreadOfLead = 0.4;  // the first part of the lead, in which calls are spread
+constexpr double kFarLeads = 10;       // beyond so many leads the forecast is checked on the way
+constexpr double kFarStep = 0.7;       // of the remaining time
+constexpr Duration kUnknown = std::chrono::milliseconds(500);  // nobody has a rate yet
+
+void smooth(Duration& value, Duration newest) {
+  value = value == Duration{} ? newest : value + from_seconds(kSmoothing * to_seconds(newest - value));
+}
+
+Duration scaled(Duration d, double factor) { return from_seconds(to_seconds(d) * factor); }
+
+// The interval at which so many members stay within the budget.
+Duration budget_interval(std::size_t members, const CoordinatorOptions& options) {
+  return from_seconds(static_cast<double>(members) / options.heartbeats_per_s_max);
+}
+
+}  // namespace
+
+void Rhythm::on_round(Duration took) { smooth(round, took); }
+void Rhythm::on_averaging(Duration took) { smooth(averaging, took); }
+
+Duration plan_lead(const Rhythm& rhythm, std::size_t members, const CoordinatorOptions& options) {
+  const Duration usual = std::clamp(scaled(rhythm.round, kLeadOfRound), options.lead_min, options.lead_max);
+  return std::max(usual, scaled(budget_interval(members, options), 1.5));
+}
+
+Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double spread) {
+  if (full == kNever) return kUnknown;
+  const Duration left = full - now;
+  if (left > scaled(lead, kFarLeads)) return scaled(left, kFarStep);
+  return left - lead + scaled(lead, kSpreadOfLead * spread);
+}
+
+Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options) {
+  const Duration least = std::max(options.heartbeat_min, budget_interval(members, options));
+  return std::clamp(wanted, least, std::max(least, options.heartbeat_max));
+}
+
+Duration report_grace(const Rhythm& rhythm, const CoordinatorOptions& options) {
+  return std::clamp(scaled(rhythm.averaging, 2.0), options.report_grace_min, options.report_grace_max);
+}
+
+}  // namespace starling::core

@@ -1,0 +1,31 @@
+// When members call: seldom, but every one of them shortly before the group starts. Pure arithmetic.
+#pragma once
+
+#include "coordinator/core/types.h"
+
+namespace starling::core {
+
+// What earlier rounds teach, smoothed; zero while unknown.
+struct Rhythm {
+  Duration round{};      // from one decision to the next
+  Duration averaging{};  // from the start of the group to its end
+
+  void on_round(Duration took);
+  void on_averaging(Duration took);
+};
+
+// How long before its start a plan is frozen: enough that everybody calls in between.
+Duration plan_lead(const Rhythm& rhythm, std::size_t members, const CoordinatorOptions& options);
+
+// What a trainer is told when the batch is expected to be full at `full` (kNever: unknown). It calls just after
+// the plan is frozen, at a point of that window that `spread` (0 … 1) picks; when that is far away, once or
+// twice before, since the forecast may be wrong.
+Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double spread);
+
+// Into the allowed range: no more than heartbeats_per_s_max in all.
+Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options);
+
+// How long after the first report of a round the others have to contradict it.
+Duration report_grace(const Rhythm& rhythm, const CoordinatorOptions& options);
+
+}  // namespace starling::core

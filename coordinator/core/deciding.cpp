@@ -1,0 +1,169 @@
+// Which results count, and what happens when nobody holds the state any more.
+#include <algorithm>
+
+#include "coordinator/core/run_coordinator_impl.h"
+
+namespace starling::core {
+namespace {
+
+// Of one member in a round that nobody here has planned: more than a batch when the others were long away.
+constexpr SampleCount kPlausibleBatches = 64;
+constexpr RoundIndex kRoundsLeapMax = 1'000'000;
+constexpr Duration kAssumedMin = std::chrono::milliseconds(500);
+constexpr Duration kAssumedMax = std::chrono::seconds(5);
+
+}  // namespace
+
+// Empty, or why the report was refused.
+std::string RunCoordinator::Impl::take_report(TimePoint now, const PeerId& reporter, const wire::RoundReport& report) {
+  if (report.round < round_ || report.round >= round_ + static_cast<RoundIndex>(kRoundsAheadMax)) return {};
+  if (reports_.has_spoken(reporter, report.round)) return {};
+  if (Status status = check(report, reporter); !status.ok()) return status.error().message;
+  reports_.add(now, reporter, report);
+  return {};
+}
+
+Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId& reporter) const {
+  ReportLimits limits{kPlausibleBatches * manifest_.target_batch_size, options_.group_members_max};
+  const auto refused = [](const char* why) { return Error{ErrorCode::invalid_argument, why}; };
+  if (const ReportBook::Dealt* dealt = reports_.dealt(report.group)) {
+    if (dealt->round != report.round) return refused("a report names the group of another round");
+    limits.samples_max = dealt->samples_max;
+    return check_report(report, reporter, dealt->members, limits);
+  }
+  const std::vector<PeerId> members = sorted(report.members);
+  STARLING_TRY(check_report(report, reporter, members, limits));
+  if (reports_.find_equal(report) != nullptr) return {};
+  for (const PeerId& member : members) {
+    if (!known_hosts_.account_of(member)) return refused("a report names a member that is not of this project");
+  }
+  return {};
+}
+
+void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops) {
+  while (state_ != wire::RunState::complete && pending_credit_.size() < kRoundsAheadMax) {
+    const ResultClass* result = winner(now);
+    if (result == nullptr) return;
+    decide(now, wall, *result, ops);
+    complete_if_done(ops);
+  }
+}
+
+// The result of the current round that counts, once that is clear.
+const ResultClass* RunCoordinator::Impl::winner(TimePoint now) const {
+  const std::vector<ResultClass>& classes = reports_.classes(round_);
+  const auto stronger = [](const ResultClass& a, const ResultClass& b) {
+    if (a.reporters.size() != b.reporters.size()) return a.reporters.size() < b.reporters.size();
+    return !a.dealt && b.dealt;
+  };
+  const auto best = std::max_element(classes.begin(), classes.end(), stronger);
+  if (best == classes.end()) return nullptr;
+  const bool overdue = now >= reports_.first_at(round_) + report_grace(rhythm_, options_);
+  return overdue || has_majority(now, *best) ? &*best : nullptr;
+}
+
+bool RunCoordinator::Impl::has_majority(TimePoint now, const ResultClass& result) const {
+  // A group dealt before a restart, or formed while nobody dealt: after the restart the others must be
+  // back before most of those present means anything.
+  const bool all_agree = result.reporters.size() == result.members.size();
+  if (!result.dealt && !all_agree && recovered_ && now < started_ + options_.settle) return false;
+  std::size_t alive = 0;
+  std::size_t agree = 0;
+  for (const auto& [peer, member] : members_.all()) {
+    const bool of_group = std::binary_search(result.members.begin(), result.members.end(), peer);
+    if (!of_group && (result.dealt || !member.works())) continue;
+    ++alive;
+    if (result.reporters.contains(peer)) ++agree;
+  }
+  return 2 * agree > alive;
+}
+
+void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClass& result, Ops& ops) {
+  RoundDecided decided;
+  decided.round = round_;
+  decided.group = result.group;
+  decided.state_digest = result.state_digest;
+  decided.loss = result.losses > 0 ? result.loss_sum / result.losses : 0;
+  decided.survivors = static_cast<int>(result.reporters.size());
+  decided.averaging_ms = result.averaging_ms;
+  decided.wall = wall;
+  std::vector<AccountSamples> credit;
+  std::vector<PeerId> averaged;
+  for (const wire::Contribution& contribution : result.contributions) {
+    averaged.push_back(contribution.peer);
+    const std::optional<AccountId> account = known_hosts_.account_of(contribution.peer);
+    if (!account) continue;  // revoked meanwhile
+    decided.contributions.push_back({contribution.peer, *account, contribution.samples});
+    credit.push_back({*account, contribution.samples});
+  }
+  pending_credit_.emplace_back(round_, std::move(credit));
+  if (result.dealt) {
+    if (rhythm_known_) rhythm_.on_round(now - round_began_);
+    rhythm_.on_averaging(from_ms(result.averaging_ms));
+  }
+  rhythm_known_ = result.dealt && state_ == wire::RunState::running;
+  ops.emplace_back(std::move(decided));
+  enter_round(now, round_ + 1, Digest(result.state_digest), averaged);
+}
+
+void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Digest& canonical,
+                                       const std::vector<PeerId>& averaged) {
+  round_ = round;
+  canonical_ = canonical;
+  plan_.reset();
+  round_began_ = now;
+  members_.judge(now, canonical_, averaged);
+  assuming_ = true;
+  assumed_until_ = now + std::clamp(rhythm_.round, kAssumedMin, kAssumedMax);
+  without_holder_since_ = kNever;
+  reports_.forget_below(round_);
+}
+
+void RunCoordinator::Impl::complete_if_done(Ops& ops) {
+  if (manifest_.rounds_max <= 0 || round_ < manifest_.rounds_max || state_ == wire::RunState::complete) return;
+  state_ = wire::RunState::complete;
+  ops.emplace_back(RunStateChanged{state_});
+}
+
+void RunCoordinator::Impl::find_lost_state(TimePoint now, Ops& ops) {
+  const auto& members = members_.all();
+  const bool held = std::any_of(members.begin(), members.end(),
+                                [](const auto& entry) { return entry.second.ready || entry.second.assumed; });
+  // While the store is stuck, members may hold more reports than they can tell.
+  if (held || members.empty() || !pending_credit_.empty()) {
+    without_holder_since_ = kNever;
+    return;
+  }
+  if (without_holder_since_ == kNever) without_holder_since_ = now;
+  if (now - without_holder_since_ < options_.adopt_grace) return;
+  const std::optional<RoundIndex> reported = reports_.next_reported(round_);
+  if (!reported) {
+    adopt_most_advanced(now, ops);
+  } else if (*reported > round_) {
+    round_ = *reported;  // what happened in between is lost; from here on the members' word is known
+    plan_.reset();
+  }
+}
+
+void RunCoordinator::Impl::adopt_most_advanced(TimePoint now, Ops& ops) {
+  StateAdopted adopted;
+  std::map<Digest, int> holders;
+  for (const auto& [peer, member] : members_.all()) {
+    if (member.state_digest.is_zero() || member.state_round > round_ + kRoundsLeapMax) continue;
+    const int count = ++holders[member.state_digest];
+    const bool further = member.state_round > adopted.reported_round;
+    const bool more = member.state_round == adopted.reported_round && count > adopted.holders;
+    if (!further && !more) continue;
+    adopted.holders = count;
+    adopted.reported_round = member.state_round;
+    adopted.state_digest = member.state_digest;
+  }
+  if (adopted.holders == 0) return;
+  adopted.round = std::max(round_, adopted.reported_round);
+  rhythm_known_ = false;
+  enter_round(now, adopted.round, adopted.state_digest, {});
+  ops.emplace_back(adopted);
+  complete_if_done(ops);
+}
+
+}  // namespace starling::core

@@ -1,0 +1,129 @@
+#include "coordinator/core/member.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace starling::core {
+namespace {
+
+constexpr Duration kMissedCallSlack = std::chrono::milliseconds(750);
+constexpr double kRateSmoothing = 0.4;         // weight of the newest rate
+constexpr std::size_t kDonorSearchMax = 1024;  // members looked at for one answer
+
+// Its samples can no longer be relied on: it has not called although it should have.
+bool missed_its_call(const Member& member, TimePoint now) {
+  return now > member.next_call() + std::max(member.told / 2, kMissedCallSlack);
+}
+
+}  // namespace
+
+wire::Endpoint Member::endpoint() const {
+  return dialable() ? wire::Endpoint{who.peer, who.address, listen_port} : wire::Endpoint{who.peer, "", 0};
+}
+
+wire::MemberInfo Member::info() const {
+  return {endpoint(), lane, samples_per_s, batch_seconds, upload_bytes_per_s, download_bytes_per_s};
+}
+
+Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat) {
+  const auto [entry, is_new] = members_.try_emplace(who.peer);
+  Member& member = entry->second;
+  stop_counting(member);  // judge() counts it again with the new figures
+  member.who = who;
+  member.phase = heartbeat.phase;
+  member.state_round = heartbeat.state_round;
+  member.state_digest = heartbeat.state_digest;
+  member.samples = heartbeat.samples_this_round;
+  if (heartbeat.samples_per_s > 0) {  // 0: not measured yet, or not now
+    const double weight = is_new || member.samples_per_s <= 0 ? 1.0 : kRateSmoothing;
+    member.samples_per_s += weight * (heartbeat.samples_per_s - member.samples_per_s);
+  }
+  member.batch_seconds = heartbeat.batch_seconds;
+  member.listen_port = heartbeat.listen_port;
+  member.upload_bytes_per_s = heartbeat.upload_bytes_per_s;
+  member.download_bytes_per_s = heartbeat.download_bytes_per_s;
+  member.seen = now;
+  member.told = {};
+  return member;
+}
+
+Member* MemberTable::find(const PeerId& peer) {
+  const auto entry = members_.find(peer);
+  return entry == members_.end() ? nullptr : &entry->second;
+}
+
+void MemberTable::remove(const PeerId& peer) {
+  const auto entry = members_.find(peer);
+  if (entry == members_.end()) return;
+  stop_counting(entry->second);
+  members_.erase(entry);
+}
+
+void MemberTable::forget_silent(TimePoint now, Duration floor) {
+  for (auto entry = members_.begin(); entry != members_.end();) {
+    Member& member = entry->second;
+    if (member.counted && missed_its_call(member, now)) stop_counting(member);
+    if (now - member.seen > std::max(3 * member.told, floor)) {
+      stop_counting(member);
+      entry = members_.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+}
+
+void MemberTable::judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged) {
+  for (auto& [peer, member] : members_) judge(now, member, canonical);
+  for (const PeerId& peer : averaged) {
+    Member* member = find(peer);
+    if (member == nullptr || member->ready) continue;
+    // It stepped with the others and is on the new round by now; its own word follows with its next call.
+    member->assumed = true;
+    count_as(*member, {now, 0, member->samples_per_s});
+  }
+}
+
+void MemberTable::judge(TimePoint now, Member& member, const Digest& canonical) {
+  stop_counting(member);
+  member.assumed = false;
+  member.ready = !canonical.is_zero() && member.state_digest == canonical;
+  if (!member.ready || !member.works() || missed_its_call(member, now)) return;
+  count_as(member, {member.seen, member.samples, member.samples_per_s});
+}
+
+void MemberTable::end_assumptions(TimePoint now, const Digest& canonical) {
+  for (auto& [peer, member] : members_) {
+    if (member.assumed) judge(now, member, canonical);
+  }
+}
+
+std::vector<wire::Endpoint> MemberTable::donors(const PeerId& asking, std::size_t count) {
+  std::vector<wire::Endpoint> donors;
+  const std::size_t steps = std::min(members_.size(), kDonorSearchMax);
+  auto entry = members_.upper_bound(last_donor_);
+  for (std::size_t i = 0; i < steps && donors.size() < count; ++i) {
+    if (entry == members_.end()) entry = members_.begin();
+    const Member& member = entry->second;
+    if (member.ready && member.dialable() && member.who.peer != asking) {
+      donors.push_back(member.endpoint());
+      if (donors.size() == 1) last_donor_ = entry->first;  // the next newcomer starts with the next donor
+    }
+    ++entry;
+  }
+  return donors;
+}
+
+void MemberTable::count_as(Member& member, const Growth& growth) {
+  stop_counting(member);
+  member.counted = true;
+  member.growth = growth;
+  forecast_.add(growth);
+}
+
+void MemberTable::stop_counting(Member& member) {
+  if (!member.counted) return;
+  member.counted = false;
+  forecast_.remove(member.growth);
+}
+
+}  // namespace starling::core

@@ -1,0 +1,82 @@
+// One member as its last heartbeat told, and the table of all.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "coordinator/core/forecast.h"
+#include "coordinator/core/types.h"
+#include "shared/base/clock.h"
+#include "shared/wire/messages.h"
+
+namespace starling::core {
+
+struct Member {
+  MemberIdentity who;
+  int lane = 0;
+
+  wire::MemberPhase phase = wire::MemberPhase::joining;
+  RoundIndex state_round = 0;
+  Digest state_digest;
+  SampleCount samples = 0;  // toward state_round, at `seen`
+  double samples_per_s = 0;
+  double batch_seconds = 0;
+  int listen_port = 0;
+  double upload_bytes_per_s = 0;
+  double download_bytes_per_s = 0;
+
+  TimePoint seen{};
+  Duration told{};  // when to call again, counted from `seen`
+
+  bool open_reports = false;  // told results of rounds that are not decided
+  bool ready = false;         // holds the canonical state
+  bool assumed = false;       // was averaged into the round that has just been decided, and has not called since
+  bool counted = false;       // is part of the forecast, …
+  Growth growth;              // … with this
+
+  std::uint64_t planned_in = 0;  // serial of the plan it belongs to; 0: none
+  bool attended = false;         // was seen averaging in that plan
+
+  [[nodiscard]] bool works() const {
+    return phase == wire::MemberPhase::training || phase == wire::MemberPhase::averaging;
+  }
+  [[nodiscard]] bool dialable() const { return listen_port != 0 && !who.address.empty(); }
+  [[nodiscard]] TimePoint next_call() const { return seen + told; }
+  [[nodiscard]] wire::Endpoint endpoint() const;
+  [[nodiscard]] wire::MemberInfo info() const;
+};
+
+// Members by id: the order of every walk is the same in every run of a simulation.
+class MemberTable {
+ public:
+  // The member after this heartbeat: found or made.
+  Member& touch(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat);
+  [[nodiscard]] Member* find(const PeerId& peer);
+  void remove(const PeerId& peer);
+  // Drops members silent for three times what they were told, and at least `floor`; those that merely missed
+  // their call stop counting.
+  void forget_silent(TimePoint now, Duration floor);
+  // Judges all members by the canonical state. `averaged`: peers that took part in making it.
+  void judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged);
+  // Judges one member after its heartbeat, and brings the forecast up to date.
+  void judge(TimePoint now, Member& member, const Digest& canonical);
+  // Members that are still only assumed to be ready are no longer.
+  void end_assumptions(TimePoint now, const Digest& canonical);
+  // Up to `count` ready members that can be dialled, starting after the last one handed out.
+  std::vector<wire::Endpoint> donors(const PeerId& asking, std::size_t count);
+
+  [[nodiscard]] const Forecast& forecast() const { return forecast_; }
+  [[nodiscard]] std::map<PeerId, Member>& all() { return members_; }
+  [[nodiscard]] const std::map<PeerId, Member>& all() const { return members_; }
+
+ private:
+  void count_as(Member& member, const Growth& growth);
+  void stop_counting(Member& member);
+
+  std::map<PeerId, Member> members_;
+  Forecast forecast_;
+  PeerId last_donor_;
+};
+
+}  // namespace starling::core

@@ -1,0 +1,116 @@
+// When a group averages: the plan is frozen just before the batch is full, and thrown away when it fails.
+#include <algorithm>
+#include <cstring>
+
+#include "coordinator/core/run_coordinator_impl.h"
+#include "shared/base/permutation.h"
+#include "shared/swarm/plan.h"
+
+namespace starling::core {
+namespace {
+
+constexpr double kStartAfterLastCall = 0.3;  // of the lead: for the reply's way and the member's own preparation
+constexpr Duration kBeginSlack = std::chrono::seconds(1);  // a heartbeat that says "averaging" may take so long
+
+constexpr SampleCount kPlausibleBatches = 4;
+
+std::uint64_t draw(const PeerId& peer, RoundIndex round) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, peer.bytes.data(), sizeof word);
+  return mix64(word ^ mix64(static_cast<std::uint64_t>(round)));
+}
+
+}  // namespace
+
+Duration RunCoordinator::Impl::lead() const { return plan_lead(rhythm_, members_.all().size(), options_); }
+
+bool RunCoordinator::Impl::may_plan(TimePoint now) const {
+  return state_ == wire::RunState::running && !plan_ && !canonical_.is_zero() && reports_.first_at(round_) == kNever &&
+         pending_credit_.size() < kRoundsPendingMax && !(recovered_ && now < started_ + options_.settle);
+}
+
+void RunCoordinator::Impl::plan_round(TimePoint now) {
+  if (!may_plan(now)) return;
+  const TimePoint full = members_.forecast().reaches(manifest_.target_batch_size, now);
+  if (full == kNever || full - now > lead()) return;
+  if (std::vector<Member*> members = plannable(now); !members.empty()) freeze(now, std::move(members));
+}
+
+// Who would be in a plan made now; empty while it is better to wait for members that are about to call.
+std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
+  std::vector<Member*> members;
+  std::size_t averaging = 0;
+  for (auto& [peer, member] : members_.all()) {
+    if (member.assumed && now <= assumed_until_) return {};
+    if (!member.ready || !member.counted) continue;
+    if (member.phase == wire::MemberPhase::training) {
+      members.push_back(&member);
+    } else {
+      ++averaging;  // in a group of another making, or of a plan given up: it ends soon
+    }
+  }
+  if (averaging > members.size()) return {};
+  if (members.size() > options_.group_members_max) {
+    const auto drawn = [this](const Member* a, const Member* b) {
+      return draw(a->who.peer, round_) < draw(b->who.peer, round_);
+    };
+    const auto end = members.begin() + static_cast<std::ptrdiff_t>(options_.group_members_max);
+    std::nth_element(members.begin(), end, members.end(), drawn);
+    members.erase(end, members.end());
+  }
+  return members;
+}
+
+void RunCoordinator::Impl::freeze(TimePoint now, std::vector<Member*> members) {
+  const Duration lead_time = lead();
+  TimePoint start = std::max(now, members_.forecast().reaches(manifest_.target_batch_size, now));
+  std::vector<wire::MemberInfo> infos;
+  std::vector<PeerId> peers;
+  Plan plan;
+  plan.serial = ++plans_made_;
+  for (Member* member : members) {
+    if (member->seen != now) {  // else it is calling at this moment and hears at once
+      start = std::max(start, member->next_call() + from_seconds(kStartAfterLastCall * to_seconds(lead_time)));
+    }
+    infos.push_back(member->info());
+    peers.push_back(member->who.peer);
+    member->planned_in = plan.serial;
+    member->attended = false;
+  }
+  swarm::PlanOptions options;
+  options.run_id = manifest_.run_id;
+  options.round = round_;
+  options.vector_floats = vector_floats_;
+  options.codec = manifest_.codec;
+  options.start_in_ms = to_ms(start - now);
+  options.heartbeat_jitter_ms = to_ms(lead_time);
+  options.nonce = mix64(options_.nonce + mix64(plan.serial));
+  plan.group = swarm::plan_group(infos, options);
+  plan.start = start;
+  plan.begin_by = start + from_ms(plan.group.begin_within_ms);
+  // Nobody brings much more than was expected of all together.
+  const auto expected = static_cast<SampleCount>(members_.forecast().expected(start));
+  const SampleCount samples_max =
+      kPlausibleBatches * std::max(manifest_.target_batch_size, expected) + manifest_.micro_batch_size;
+  reports_.on_dealt(plan.group.id, {round_, std::move(peers), samples_max});
+  planned_rate_ = members_.forecast().samples_per_s();
+  plan_ = std::move(plan);
+}
+
+// A plan has failed when everybody is back without a result, or nobody came.
+void RunCoordinator::Impl::drop_failed_plan(TimePoint now) {
+  if (!plan_ || now < plan_->start || reports_.first_at(round_) != kNever) return;
+  bool averaging = false;
+  bool all_back = true;
+  for (const auto& [peer, member] : members_.all()) {
+    if (member.planned_in != plan_->serial) continue;
+    const bool inside = member.phase == wire::MemberPhase::averaging;
+    averaging = averaging || inside;
+    all_back = all_back && member.attended && !inside;
+  }
+  const bool nobody_came = now > plan_->begin_by + kBeginSlack && !averaging;
+  const bool endless = now > plan_->start + options_.averaging_max;
+  if (all_back || nobody_came || endless) plan_.reset();
+}
+
+}  // namespace starling::core

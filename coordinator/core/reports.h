@@ -1,0 +1,77 @@
+// What members say about finished rounds, kept until it is clear which result counts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "coordinator/core/types.h"
+
+namespace starling::core {
+
+// Reports that say the same of a round: group, digests and contributions.
+struct ResultClass {
+  GroupId group;
+  bool dealt = false;                             // a group of this coordinator's
+  std::vector<PeerId> members;                    // as planned, sorted
+  std::vector<wire::Contribution> contributions;  // sorted by peer, samples above zero
+  Hash128 result_digest;
+  Digest state_digest;
+  std::set<PeerId> reporters;
+  double loss_sum = 0;  // of the reporters that had a loss
+  int losses = 0;
+  std::int64_t averaging_ms = 0;  // the longest
+};
+
+struct ReportLimits {
+  SampleCount samples_max = 0;  // of one contribution
+  std::size_t members_max = 0;
+};
+// Why `report` can not count, or ok. `members` are the group's as planned, sorted.
+Status check_report(const wire::RoundReport& report, const PeerId& reporter, std::span<const PeerId> members,
+                    const ReportLimits& limits);
+// In one order, as check_report wants them.
+std::vector<PeerId> sorted(std::vector<PeerId> peers);
+
+class ReportBook {
+ public:
+  struct Dealt {
+    RoundIndex round = 0;
+    std::vector<PeerId> members;  // sorted
+    SampleCount samples_max = 0;  // plausible of one member
+  };
+  // A group that this coordinator has dealt; the last kRoundsAheadMax are remembered.
+  void on_dealt(const GroupId& group, Dealt dealt);
+  // Null for a group of somebody else's making.
+  [[nodiscard]] const Dealt* dealt(const GroupId& group) const;
+
+  [[nodiscard]] bool has_spoken(const PeerId& reporter, RoundIndex round) const;
+  // Adds a checked report of one who has not spoken on the round yet.
+  void add(TimePoint now, const PeerId& reporter, const wire::RoundReport& report);
+  // The class an equal report was added to, if any: what has been checked once is not checked again.
+  [[nodiscard]] const ResultClass* find_equal(const wire::RoundReport& report) const;
+
+  // All that was said of a round, oldest first; empty when nothing was.
+  [[nodiscard]] const std::vector<ResultClass>& classes(RoundIndex round) const;
+  // When the first report of the round came; kNever when none has.
+  [[nodiscard]] TimePoint first_at(RoundIndex round) const;
+  // The lowest round from `from` on that something was said of.
+  [[nodiscard]] std::optional<RoundIndex> next_reported(RoundIndex from) const;
+  void forget_below(RoundIndex round);
+
+ private:
+  struct Round {
+    TimePoint first_at{};
+    std::vector<ResultClass> classes;
+    std::set<PeerId> reporters;
+  };
+  std::map<RoundIndex, Round> rounds_;
+  std::map<GroupId, Dealt> dealt_;
+  std::vector<GroupId> dealt_order_;
+};
+
+}  // namespace starling::core

@@ -1,0 +1,238 @@
+#include "coordinator/core/run_coordinator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "coordinator/core/run_coordinator_impl.h"
+#include "shared/base/permutation.h"
+
+namespace starling::core {
+namespace {
+
+constexpr Duration kSweepInterval = std::chrono::milliseconds(250);
+constexpr Duration kIdleInterval = std::chrono::seconds(1);  // the run is not running
+constexpr Duration kNotReadyInterval = std::chrono::milliseconds(500);
+constexpr Duration kAheadInterval = std::chrono::milliseconds(500);  // its report waits for others
+constexpr Duration kWaitInterval = std::chrono::milliseconds(200);   // the batch is full, others are awaited
+constexpr Duration kAveragingFloor = std::chrono::milliseconds(500);
+
+// Where in the calling window a member calls: a fixed place for a member, another each round.
+double spread_of(const PeerId& peer, RoundIndex round) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, peer.bytes.data(), sizeof word);
+  return static_cast<double>(mix64(word ^ static_cast<std::uint64_t>(round)) >> 11) * 0x1.0p-53;
+}
+
+}  // namespace
+
+double credit_of(double flops_per_sample, SampleCount samples) {
+  return flops_per_sample * static_cast<double>(samples) * (200.0 / 86400e9);
+}
+
+RunCoordinator::Impl::Impl(const wire::RunManifest& manifest, std::int64_t vector_floats, const RecoveredRun& recovered,
+                           const KnownHosts& known_hosts, const CoordinatorOptions& options)
+    : manifest_(manifest),
+      vector_floats_(vector_floats),
+      known_hosts_(known_hosts),
+      options_(options),
+      state_(recovered.state),
+      round_(recovered.round),
+      canonical_(recovered.state_digest),
+      lanes_(manifest.peers_max, recovered.round, recovered.lanes),
+      evaluation_(recovered.evaluated_round),
+      recovered_(recovered.round > 0) {
+  for (const AccountSamples& sum : recovered.credited) credited_[sum.account] = sum.samples;
+}
+
+HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wall, const MemberIdentity& who,
+                                                     const wire::Heartbeat& heartbeat) {
+  HeartbeatDecision decision;
+  if (heartbeat.run_id != manifest_.run_id) {
+    decision.refusal = Error{ErrorCode::not_found,
+                             fmt::format("run '{}' is not served here; '{}' is", heartbeat.run_id, manifest_.run_id)};
+    return decision;
+  }
+  auto assigned = lanes_.assign(who.peer, round_, [&](const PeerId& peer) { return members_.find(peer) != nullptr; });
+  if (!assigned.ok()) {
+    decision.refusal = assigned.error();
+    return decision;
+  }
+  if (assigned->has_value()) {
+    (*assigned)->wall = wall;
+    decision.ops.emplace_back(**assigned);
+  }
+  if (started_ == kNever) started_ = round_began_ = swept_ = now;
+
+  std::string notice;
+  for (const wire::RoundReport& report : heartbeat.reports) {
+    if (std::string why = take_report(now, who.peer, report); notice.empty()) notice = std::move(why);
+  }
+  Member& member = members_.touch(now, who, heartbeat);
+  member.lane = lanes_.lane_of(who.peer);
+  if (plan_ && member.planned_in == plan_->serial && heartbeat.phase == wire::MemberPhase::averaging) {
+    member.attended = true;
+  }
+  if (heartbeat.evaluation) take_evaluation(now, wall, who.peer, *heartbeat.evaluation, decision.ops);
+  // All replicas start with the same bits, so the first to tell its digest tells everybody's.
+  if (canonical_.is_zero() && round_ == 0 && heartbeat.state_round == 0) canonical_ = heartbeat.state_digest;
+  members_.judge(now, member, canonical_);
+  advance(now, wall, decision.ops);
+  member.open_reports = std::any_of(heartbeat.reports.begin(), heartbeat.reports.end(),
+                                    [&](const wire::RoundReport& report) { return report.round >= round_; });
+
+  decision.reply = reply_to(now, member);
+  decision.reply.notice = std::move(notice);
+  if (heartbeat.phase == wire::MemberPhase::leaving) {
+    evaluation_.on_gone(who.peer);
+    members_.remove(who.peer);
+  }
+  return decision;
+}
+
+void RunCoordinator::Impl::take_evaluation(TimePoint now, WallTime wall, const PeerId& peer,
+                                           const wire::EvaluationReport& evaluation, Ops& ops) {
+  if (evaluation.round > round_ + static_cast<RoundIndex>(kRoundsAheadMax)) return;
+  if (!evaluation_.answered(now, peer, evaluation.round)) return;
+  ops.emplace_back(EvaluationStored{evaluation.round, peer, evaluation.bits_per_byte, evaluation.bytes, wall});
+}
+
+std::vector<StoreOp> RunCoordinator::Impl::on_timer(TimePoint now, WallTime wall) {
+  Ops ops;
+  if (started_ != kNever) advance(now, wall, ops);
+  return ops;
+}
+
+TimePoint RunCoordinator::Impl::next_deadline() const {
+  if (started_ == kNever || (members_.all().empty() && reports_.first_at(round_) == kNever)) return kNever;
+  TimePoint deadline = swept_ + kSweepInterval;
+  if (may_plan(swept_)) {
+    const TimePoint full = members_.forecast().reaches(manifest_.target_batch_size, swept_);
+    if (full != kNever) deadline = std::min(deadline, std::max(swept_ + options_.heartbeat_min, full - lead()));
+  }
+  return deadline;
+}
+
+void RunCoordinator::Impl::advance(TimePoint now, WallTime wall, Ops& ops) {
+  decide_rounds(now, wall, ops);
+  if (now - swept_ >= kSweepInterval) {
+    sweep(now, ops);
+    decide_rounds(now, wall, ops);
+  }
+  plan_round(now);
+}
+
+void RunCoordinator::Impl::sweep(TimePoint now, Ops& ops) {
+  swept_ = now;
+  members_.forget_silent(now, options_.forget_floor);
+  if (const auto asked = evaluation_.asked(); asked && members_.find(*asked) == nullptr) evaluation_.on_gone(*asked);
+  if (assuming_ && now > assumed_until_) {
+    assuming_ = false;
+    members_.end_assumptions(now, canonical_);
+  }
+  find_lost_state(now, ops);
+  drop_failed_plan(now);
+}
+
+void RunCoordinator::Impl::on_stored(RoundIndex round) {
+  while (!pending_credit_.empty() && pending_credit_.front().first <= round) {
+    for (const AccountSamples& sum : pending_credit_.front().second) credited_[sum.account] += sum.samples;
+    pending_credit_.pop_front();
+  }
+}
+
+void RunCoordinator::Impl::set_state(wire::RunState state) {
+  if (state_ != wire::RunState::complete) state_ = state;
+}
+
+wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& member) {
+  wire::HeartbeatReply reply;
+  reply.run_state = state_;
+  reply.round = round_;
+  reply.state_digest = canonical_;
+  reply.lane = member.lane;
+  reply.target_batch_size = manifest_.target_batch_size;
+  reply.samples_accumulated = std::llround(members_.forecast().expected(now));
+  reply.swarm_samples_per_s = members_.forecast().samples_per_s();
+  reply.swarm_size = static_cast<int>(members_.all().size());
+  reply.acknowledged_rounds = pending_credit_.empty() ? round_ : pending_credit_.front().first;
+  if (hears_of_plan(now, member)) {
+    reply.group = plan_->group;
+    reply.group->start_in_ms = std::max<std::int64_t>(0, to_ms(plan_->start - now));
+  }
+  if (!member.ready && !member.open_reports && !canonical_.is_zero()) {
+    reply.donors = members_.donors(member.who.peer, wire::kDonorsMax);
+  }
+  if (member.ready && member.phase != wire::MemberPhase::paused && !plan_) {
+    reply.evaluate = evaluation_.ask(now, member.who.peer, round_, state_ == wire::RunState::running, options_);
+  }
+  if (const auto sum = credited_.find(member.who.account); sum != credited_.end()) {
+    reply.credited_samples = sum->second;
+    reply.credit = credit_of(manifest_.flops_per_sample, sum->second);
+  }
+  member.told = bounded_interval(interval_for(now, member), members_.all().size(), options_);
+  reply.next_heartbeat_ms = std::max<std::int64_t>(1, to_ms(member.told));
+  return reply;
+}
+
+// Once it has begun, has been left out, or the group has told its result, a member has no use for the plan.
+bool RunCoordinator::Impl::hears_of_plan(TimePoint now, const Member& member) const {
+  return plan_ && member.planned_in == plan_->serial && member.ready && now <= plan_->begin_by && !member.attended &&
+         reports_.first_at(round_) == kNever;
+}
+
+Duration RunCoordinator::Impl::interval_for(TimePoint now, const Member& member) const {
+  if (state_ != wire::RunState::running && !plan_) return kIdleInterval;
+  const Duration averaging = std::max(2 * rhythm_.averaging, kAveragingFloor);
+  if (member.phase == wire::MemberPhase::averaging) return averaging;
+  const Forecast& forecast = members_.forecast();
+  if (member.open_reports) {  // it is at the next round already; as fast as the swarm is, that one is full …
+    if (planned_rate_ <= 0) return kAheadInterval;
+    const double batch_seconds = static_cast<double>(manifest_.target_batch_size) / planned_rate_;
+    return until_next_call(now, now + from_seconds(batch_seconds), lead(), 0);
+  }
+  if (plan_) {
+    // Planned members call of their own accord when they begin and when they are done. The others need the
+    // new state as soon as it exists, so that the next plan has room for them.
+    const Duration until_start = std::max(plan_->start - now, Duration{});
+    return member.planned_in == plan_->serial ? until_start + averaging : until_start + rhythm_.averaging + lead() / 2;
+  }
+  if (!member.ready) return kNotReadyInterval;
+  const TimePoint full = forecast.reaches(manifest_.target_batch_size, now);
+  if (full <= now) return kWaitInterval;
+  return until_next_call(now, full, lead(), spread_of(member.who.peer, round_));
+}
+
+SwarmView RunCoordinator::Impl::view(TimePoint now) const {
+  SwarmView view;
+  view.state = state_;
+  view.round = round_;
+  const std::int64_t expected = std::llround(members_.forecast().expected(now));
+  view.samples_accumulated = std::min<SampleCount>(expected, manifest_.target_batch_size);
+  view.target_batch_size = manifest_.target_batch_size;
+  view.samples_per_s = state_ == wire::RunState::running ? members_.forecast().samples_per_s() : 0;
+  view.swarm_size = static_cast<int>(members_.all().size());
+  for (const auto& [peer, member] : members_.all()) view.ready += member.ready && member.works() ? 1 : 0;
+  view.averaging = plan_ && now >= plan_->start;
+  return view;
+}
+
+RunCoordinator::RunCoordinator(const wire::RunManifest& manifest, std::int64_t vector_floats,
+                               const RecoveredRun& recovered, const KnownHosts& known_hosts,
+                               const CoordinatorOptions& options)
+    : impl_(std::make_unique<Impl>(manifest, vector_floats, recovered, known_hosts, options)) {}
+RunCoordinator::~RunCoordinator() = default;
+
+HeartbeatDecision RunCoordinator::on_heartbeat(TimePoint now, WallTime wall, const MemberIdentity& who,
+                                               const wire::Heartbeat& heartbeat) {
+  return impl_->on_heartbeat(now, wall, who, heartbeat);
+}
+std::vector<StoreOp> RunCoordinator::on_timer(TimePoint now, WallTime wall) { return impl_->on_timer(now, wall); }
+TimePoint RunCoordinator::next_deadline() const { return impl_->next_deadline(); }
+void RunCoordinator::on_stored(RoundIndex round) { impl_->on_stored(round); }
+void RunCoordinator::set_state(wire::RunState state) { impl_->set_state(state); }
+SwarmView RunCoordinator::view(TimePoint now) const { return impl_->view(now); }
+
+}  // namespace starling::core

@@ -1,0 +1,106 @@
+// The inside of RunCoordinator, shared by the files that decide (deciding.cpp), plan (planning.cpp) and
+// talk to members (run_coordinator.cpp).
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordinator/core/cadence.h"
+#include "coordinator/core/evaluation_turn.h"
+#include "coordinator/core/lanes.h"
+#include "coordinator/core/member.h"
+#include "coordinator/core/reports.h"
+#include "coordinator/core/run_coordinator.h"
+#include "coordinator/core/types.h"
+
+namespace starling::core {
+
+struct Plan {
+  wire::GroupInfo group;
+  TimePoint start{};
+  TimePoint begin_by{};  // who has not begun by now is left out by the others
+  std::uint64_t serial = 0;
+};
+
+class RunCoordinator::Impl {
+ public:
+  Impl(const wire::RunManifest& manifest, std::int64_t vector_floats, const RecoveredRun& recovered,
+       const KnownHosts& known_hosts, const CoordinatorOptions& options);
+
+  HeartbeatDecision on_heartbeat(TimePoint now, WallTime wall, const MemberIdentity& who,
+                                 const wire::Heartbeat& heartbeat);
+  std::vector<StoreOp> on_timer(TimePoint now, WallTime wall);
+  [[nodiscard]] TimePoint next_deadline() const;
+  void on_stored(RoundIndex round);
+  void set_state(wire::RunState state);
+  [[nodiscard]] SwarmView view(TimePoint now) const;
+
+ private:
+  using Ops = std::vector<StoreOp>;
+
+  // Talking to members (run_coordinator.cpp).
+  void take_evaluation(TimePoint now, WallTime wall, const PeerId& peer, const wire::EvaluationReport& evaluation,
+                       Ops& ops);
+  [[nodiscard]] wire::HeartbeatReply reply_to(TimePoint now, Member& member);
+  [[nodiscard]] Duration interval_for(TimePoint now, const Member& member) const;
+  [[nodiscard]] bool hears_of_plan(TimePoint now, const Member& member) const;
+  void sweep(TimePoint now, Ops& ops);
+
+  // Which results count (deciding.cpp).
+  [[nodiscard]] std::string take_report(TimePoint now, const PeerId& reporter, const wire::RoundReport& report);
+  [[nodiscard]] Status check(const wire::RoundReport& report, const PeerId& reporter) const;
+  void decide_rounds(TimePoint now, WallTime wall, Ops& ops);
+  [[nodiscard]] const ResultClass* winner(TimePoint now) const;
+  [[nodiscard]] bool has_majority(TimePoint now, const ResultClass& result) const;
+  void decide(TimePoint now, WallTime wall, const ResultClass& result, Ops& ops);
+  void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged);
+  void find_lost_state(TimePoint now, Ops& ops);
+  void adopt_most_advanced(TimePoint now, Ops& ops);
+  void complete_if_done(Ops& ops);
+
+  // When a group averages (planning.cpp).
+  void plan_round(TimePoint now);
+  [[nodiscard]] bool may_plan(TimePoint now) const;
+  void freeze(TimePoint now, std::vector<Member*> members);
+  [[nodiscard]] std::vector<Member*> plannable(TimePoint now);
+  void drop_failed_plan(TimePoint now);
+  [[nodiscard]] Duration lead() const;
+
+  void advance(TimePoint now, WallTime wall, Ops& ops);
+
+  const wire::RunManifest manifest_;
+  const std::int64_t vector_floats_;
+  const KnownHosts& known_hosts_;
+  const CoordinatorOptions options_;
+
+  wire::RunState state_;
+  RoundIndex round_;
+  Digest canonical_;
+  MemberTable members_;
+  LaneTable lanes_;
+  ReportBook reports_;
+  EvaluationTurn evaluation_;
+  Rhythm rhythm_;
+
+  std::optional<Plan> plan_;
+  std::uint64_t plans_made_ = 0;
+  double planned_rate_ = 0;  // samples a second of the swarm when the last plan was made
+  bool assuming_ = false;    // some members are assumed ready, until …
+  TimePoint assumed_until_{};
+  TimePoint round_began_{};
+  bool rhythm_known_ = false;  // round_began_ is the end of a round, not of an absence
+
+  bool recovered_;              // the run had rounds before this coordinator started
+  TimePoint started_ = kNever;  // first event
+  TimePoint swept_{};
+  TimePoint without_holder_since_ = kNever;
+
+  std::map<AccountId, SampleCount> credited_;
+  std::deque<std::pair<RoundIndex, std::vector<AccountSamples>>> pending_credit_;  // decided, not durable
+};
+
+}  // namespace starling::core

@@ -1,0 +1,150 @@
+// Which reports count.
+#include "coordinator/core/reports.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/coordinator/core/swarm_harness.h"
+
+namespace starling::core::testing {
+namespace {
+
+wire::RoundReport report_of(int reporter_count, RoundIndex round = 0) {
+  wire::RoundReport report;
+  report.round = round;
+  report.group.bytes.fill(static_cast<std::uint8_t>(5 + round));
+  for (int i = 1; i <= reporter_count; ++i) {
+    report.members.push_back(peer_id(i));
+    report.contributions.push_back({peer_id(i), 20});
+  }
+  report.state_digest = state_after(first_state(), report.group);
+  return report;
+}
+
+HeartbeatDecision tell(Swarm& swarm, int number, const wire::RoundReport& report) {
+  VirtualMember& member = swarm.member(number);
+  member.phase = wire::MemberPhase::training;
+  member.reports = {report};
+  member.state_round = report.round + 1;
+  member.state = report.state_digest;
+  return swarm.call(member);
+}
+
+std::size_t rounds_in(const HeartbeatDecision& decision) {
+  std::size_t rounds = 0;
+  for (const StoreOp& op : decision.ops) rounds += std::holds_alternative<RoundDecided>(op) ? 1 : 0;
+  return rounds;
+}
+
+// Three members that hold the first state and train nothing of their own.
+struct Three : Swarm {
+  Three() {
+    for (int i = 1; i <= 3; ++i) call(add(i, 0));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a round is decided when most living members of the group say the same") {
+  Three swarm;
+  CHECK(rounds_in(tell(swarm, 1, report_of(3))) == 0);
+  CHECK(rounds_in(tell(swarm, 2, report_of(3))) == 1);
+  const auto third = tell(swarm, 3, report_of(3));
+  CHECK(rounds_in(third) == 0);
+  CHECK(third.reply.round == 1);
+  CHECK(third.reply.state_digest == report_of(3).state_digest);
+  swarm.run_for(std::chrono::milliseconds(50));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.decided[0].contributions.size() == 3);
+  CHECK(swarm.ledger.size() == 3);
+}
+
+TEST_CASE("a report that differs from the majority's changes nothing") {
+  Three swarm;
+  wire::RoundReport lie = report_of(3);
+  lie.contributions[0].samples = 200;
+  CHECK(rounds_in(tell(swarm, 1, lie)) == 0);
+  CHECK(rounds_in(tell(swarm, 2, report_of(3))) == 0);
+  CHECK(rounds_in(tell(swarm, 3, report_of(3))) == 1);
+  swarm.run_for(std::chrono::milliseconds(50));
+  CHECK(swarm.ledger.at({0, peer_id(1)}) == 20);
+}
+
+TEST_CASE("without a majority the result with most reporters counts after a while") {
+  Three swarm;
+  tell(swarm, 1, report_of(3));
+  for (int i = 1; i <= 3; ++i) swarm.member(i).alive = false;
+  swarm.run_for(std::chrono::milliseconds(900));
+  CHECK(swarm.decided.empty());
+  swarm.run_for(std::chrono::milliseconds(600));
+  CHECK(swarm.decided.size() == 1);
+}
+
+TEST_CASE("a round that is over is never credited again") {
+  Three swarm;
+  for (int i = 1; i <= 3; ++i) tell(swarm, i, report_of(3));
+  swarm.run_for(std::chrono::milliseconds(50));
+  for (int again = 0; again < 5; ++again) {
+    wire::RoundReport report = report_of(3);
+    report.contributions[0].samples += again;
+    const auto decision = tell(swarm, 1 + again % 3, report);
+    CHECK(rounds_in(decision) == 0);
+    CHECK(decision.reply.acknowledged_rounds == 1);
+  }
+  CHECK(swarm.decided.size() == 1);
+}
+
+TEST_CASE("impossible reports are refused with a reason") {
+  const auto refused = [](const wire::RoundReport& report, const std::string& why, int reporter = 1) {
+    Three swarm;
+    swarm.hosts.unknown.insert(peer_id(66));
+    const auto decision = tell(swarm, reporter, report);
+    CHECK_MESSAGE(decision.reply.notice.find(why) != std::string::npos, decision.reply.notice);
+    swarm.run_for(std::chrono::seconds(3));
+    CHECK(swarm.decided.empty());
+  };
+  wire::RoundReport report = report_of(3);
+  report.contributions[1].samples = 1'000'000;
+  refused(report, "plausible are at most 3840");
+  report = report_of(3);
+  report.contributions[1].samples = -5;
+  refused(report, "-5 samples");
+  report = report_of(3);
+  report.contributions[1].peer = peer_id(1);
+  refused(report, "named twice");
+  report = report_of(3);
+  report.contributions[1].peer = peer_id(9);
+  refused(report, "a contributor is not in the group");
+  report = report_of(3);
+  for (auto& contribution : report.contributions) contribution.samples = 0;
+  refused(report, "nobody contributed");
+  report = report_of(3);
+  report.members.push_back(peer_id(66));
+  refused(report, "not of this project");
+  report = report_of(3);
+  report.members.push_back(peer_id(2));
+  refused(report, "a member is named twice");
+  report = report_of(2);
+  refused(report, "its sender is not in the group", 3);
+  report = report_of(3);
+  report.state_digest = {};
+  refused(report, "names no state");
+}
+
+TEST_CASE("a report far ahead is kept by its sender, not here") {
+  Three swarm;
+  const auto decision = tell(swarm, 1, report_of(3, 1000));
+  CHECK(decision.reply.acknowledged_rounds == 0);
+  CHECK(decision.reply.notice.empty());
+}
+
+TEST_CASE("contributions of a host revoked meanwhile are left out") {
+  Three swarm;
+  tell(swarm, 1, report_of(3));
+  swarm.hosts.unknown.insert(peer_id(3));
+  tell(swarm, 2, report_of(3));
+  swarm.run_for(std::chrono::milliseconds(50));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.ledger.size() == 2);
+}
+
+}  // namespace starling::core::testing

@@ -1,0 +1,254 @@
+// How a healthy swarm goes from round to round.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "tests/coordinator/core/swarm_harness.h"
+
+namespace starling::core::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+SampleCount ledger_sum(const Swarm& swarm) {
+  return std::accumulate(swarm.ledger.begin(), swarm.ledger.end(), SampleCount{0},
+                         [](SampleCount sum, const auto& entry) { return sum + entry.second; });
+}
+
+SampleCount averaged_sum(const Swarm& swarm) {
+  return std::accumulate(swarm.averaged.begin(), swarm.averaged.end(), SampleCount{0},
+                         [](SampleCount sum, const auto& entry) { return sum + entry.second; });
+}
+
+}  // namespace
+
+TEST_CASE("the first member's state becomes everybody's") {
+  Swarm swarm;
+  const auto first = swarm.call(swarm.add(1));
+  CHECK(first.reply.state_digest == first_state());
+  CHECK(first.reply.round == 0);
+  VirtualMember& odd = swarm.add(2);
+  odd.state.bytes.fill(9);
+  const auto second = swarm.call(odd);
+  CHECK(second.reply.state_digest == first_state());
+  REQUIRE(second.reply.donors.size() == 1);
+  CHECK(second.reply.donors[0].peer == peer_id(1));
+  CHECK(second.reply.donors[0].host == "192.0.2.1");
+}
+
+TEST_CASE("a swarm of three on fast rounds goes on, round after round, near its target") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);  // 120 samples a second: 60 in half a second
+  swarm.run_for(seconds(5));
+  const std::size_t warm = swarm.decided.size();
+  const int calls_before = swarm.member(1).calls;
+  const SampleCount before = ledger_sum(swarm);
+  swarm.run_for(seconds(30));
+  const std::size_t rounds = swarm.decided.size() - warm;
+  // Half a second of training and 80 ms of averaging leave room for 51 rounds.
+  CHECK(rounds >= 44);
+  CHECK(rounds <= 52);
+  const double batch = static_cast<double>(ledger_sum(swarm) - before) / static_cast<double>(rounds);
+  CHECK(batch > 54);
+  CHECK(batch < 70);
+  const double calls = static_cast<double>(swarm.member(1).calls - calls_before) / static_cast<double>(rounds);
+  CHECK_MESSAGE(calls <= 4.0, calls);
+  for (const RoundDecided& round : swarm.decided) CHECK(round.contributions.size() == 3);
+}
+
+TEST_CASE("a slow round costs few calls and starts on time") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.target_batch_size = 1200;  // 20 s at 60 samples a second
+  Swarm swarm(manifest);
+  for (int i = 1; i <= 3; ++i) swarm.add(i);
+  swarm.run_for(seconds(90));
+  REQUIRE(swarm.decided.size() >= 3);
+  const std::size_t warm = swarm.decided.size();
+  const int calls = swarm.member(2).calls;
+  swarm.run_for(seconds(200));
+  const auto rounds = static_cast<double>(swarm.decided.size() - warm);
+  CHECK(rounds >= 9);
+  CHECK(static_cast<double>(swarm.member(2).calls - calls) / rounds <= 5.0);
+  for (std::size_t i = warm; i < swarm.decided.size(); ++i) {
+    SampleCount batch = 0;
+    for (const auto& contribution : swarm.decided[i].contributions) batch += contribution.samples;
+    CHECK(batch >= 1180);
+    CHECK(batch <= 1300);
+  }
+}
+
+TEST_CASE("members of very different speed each bring what they have") {
+  Swarm swarm;
+  swarm.add(1, 100);
+  swarm.add(2, 10);
+  swarm.add(3, 4);
+  swarm.run_for(seconds(20));
+  REQUIRE(swarm.decided.size() > 20);
+  SampleCount fast = 0;
+  SampleCount slow = 0;
+  for (const auto& [key, samples] : swarm.ledger) {
+    if (key.second == peer_id(1)) fast += samples;
+    if (key.second == peer_id(3)) slow += samples;
+  }
+  CHECK(fast > 15 * slow);
+  CHECK(slow > 0);
+}
+
+TEST_CASE("a volunteer alone trains alone") {
+  Swarm swarm;
+  swarm.add(1, 60);
+  swarm.run_for(seconds(20));
+  CHECK(swarm.decided.size() >= 14);
+  CHECK(ledger_sum(swarm) == averaged_sum(swarm));
+}
+
+TEST_CASE("the intervals of a large swarm stay within the budget of calls") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.peers_max = 1000;
+  manifest.target_batch_size = 20000;
+  CoordinatorOptions options;
+  options.heartbeats_per_s_max = 100;
+  Swarm swarm(manifest, running_run(), options);
+  for (int i = 0; i < 200; ++i) swarm.add(i + 1, 5);
+  swarm.run_for(seconds(30));
+  int calls = 0;
+  for (int i = 0; i < 200; ++i) calls += swarm.member(i + 1).calls;
+  swarm.run_for(seconds(60));
+  int later = 0;
+  for (int i = 0; i < 200; ++i) later += swarm.member(i + 1).calls;
+  // Members also call of their own when a group starts and when they are done.
+  CHECK(static_cast<double>(later - calls) / 60 < 130);
+  CHECK(swarm.decided.size() >= 3);
+}
+
+TEST_CASE("a round is acknowledged when it is stored, not before") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(3));
+  const std::size_t stored = swarm.decided.size();
+  swarm.store_takes = false;
+  swarm.run_for(seconds(5));
+  CHECK(swarm.decided.size() == stored);
+  const VirtualMember& member = swarm.member(1);
+  CHECK(member.last_reply.round > static_cast<RoundIndex>(stored) + 3);  // serving goes on
+  CHECK(member.last_reply.acknowledged_rounds == swarm.decided.back().round + 1);
+  CHECK(member.reports.size() > 3);
+  swarm.store_takes = true;
+  swarm.run_for(seconds(2));
+  CHECK(swarm.member(1).last_reply.acknowledged_rounds > member.last_reply.round - 2);
+  CHECK(ledger_sum(swarm) >= averaged_sum(swarm) - 200);
+}
+
+TEST_CASE("a store that takes nothing for long stops the planning, and nothing is lost") {
+  Swarm swarm;
+  for (int i = 1; i <= 2; ++i) swarm.add(i, 120);
+  swarm.store_takes = false;
+  swarm.run_for(seconds(60));
+  const RoundIndex round = swarm.member(1).last_reply.round;
+  CHECK(round == static_cast<RoundIndex>(kRoundsPendingMax));
+  swarm.run_for(seconds(5));
+  CHECK(swarm.member(1).last_reply.round == round);
+  swarm.store_takes = true;
+  swarm.run_for(seconds(10));
+  CHECK(swarm.member(1).last_reply.round > round + 5);
+  swarm.coordinator->set_state(wire::RunState::paused);
+  swarm.run_for(seconds(5));
+  CHECK(ledger_sum(swarm) == averaged_sum(swarm));
+}
+
+TEST_CASE("a paused run plans nothing, and goes on when it is started again") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(5));
+  swarm.coordinator->set_state(wire::RunState::paused);
+  swarm.run_for(seconds(3));
+  CHECK(swarm.member(1).last_reply.run_state == wire::RunState::paused);
+  const std::size_t rounds = swarm.decided.size();
+  swarm.run_for(seconds(5));
+  CHECK(swarm.decided.size() == rounds);
+  CHECK(ledger_sum(swarm) == averaged_sum(swarm));  // a started averaging was finished and credited
+  swarm.coordinator->set_state(wire::RunState::running);
+  swarm.run_for(seconds(5));
+  CHECK(swarm.decided.size() > rounds + 4);
+}
+
+TEST_CASE("the run is complete after its last round") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.rounds_max = 5;
+  Swarm swarm(manifest);
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(15));
+  CHECK(swarm.decided.size() == 5);
+  CHECK(swarm.state == wire::RunState::complete);
+  CHECK(swarm.member(1).last_reply.run_state == wire::RunState::complete);
+  swarm.coordinator->set_state(wire::RunState::running);
+  swarm.run_for(seconds(3));
+  CHECK(swarm.decided.size() == 5);
+  CHECK(swarm.member(3).reports.empty());
+}
+
+TEST_CASE("a newcomer fetches the state and is in the next rounds") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 10);
+  swarm.run_for(seconds(10));
+  swarm.add(4, 10);
+  swarm.run_for(seconds(10));
+  CHECK(swarm.decided.back().contributions.size() == 4);
+}
+
+TEST_CASE("donors are members that hold the state, and newcomers are spread over them") {
+  Swarm swarm;
+  for (int i = 1; i <= 20; ++i) swarm.add(i, 0.5);
+  swarm.run_for(seconds(3));
+  std::set<PeerId> first_donors;
+  for (int i = 100; i < 110; ++i) {
+    VirtualMember& newcomer = swarm.add(i);
+    newcomer.state.bytes.fill(static_cast<std::uint8_t>(i));
+    const auto decision = swarm.call(newcomer);
+    REQUIRE(decision.reply.donors.size() == wire::kDonorsMax);
+    first_donors.insert(decision.reply.donors.front().peer);
+    newcomer.alive = false;
+  }
+  CHECK(first_donors.size() == 10);
+}
+
+TEST_CASE("one member at a time measures the held-out loss, at the start, now and then, and at the end") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  const auto first = swarm.call(swarm.member(1));
+  CHECK(first.reply.evaluate);
+  CHECK_FALSE(swarm.call(swarm.member(2)).reply.evaluate);
+  const auto answer = [&](int number) {
+    VirtualMember& member = swarm.member(number);
+    wire::Heartbeat beat;
+    beat.run_id = "test";
+    beat.phase = wire::MemberPhase::training;
+    beat.state_round = member.state_round;
+    beat.state_digest = member.state;
+    beat.evaluation = wire::EvaluationReport{member.state_round, 4.5, 1000};
+    (void)swarm.coordinator->on_heartbeat(swarm.now, swarm.wall, {member.peer, 1, ""}, beat).ops;
+    return swarm.coordinator->on_heartbeat(swarm.now, swarm.wall, {member.peer, 1, ""}, beat).ops.size();
+  };
+  CHECK(answer(2) == 0);  // was not asked
+  (void)answer(1);
+  swarm.run_for(seconds(4));
+  CHECK_FALSE(swarm.member(2).asked_to_evaluate);
+  swarm.run_for(seconds(3));
+  int asked = 0;
+  for (int i = 1; i <= 3; ++i) asked += swarm.member(i).asked_to_evaluate && swarm.member(i).last_reply.round > 0;
+  CHECK(asked >= 1);
+}
+
+TEST_CASE("what an account was credited for rides on every reply") {
+  RecoveredRun recovered = running_run();
+  recovered.credited = {{1000 + 1, 500}};
+  Swarm swarm(small_manifest(), recovered);
+  const auto decision = swarm.call(swarm.add(1));
+  CHECK(decision.reply.credited_samples == 500);
+  CHECK(decision.reply.credit == doctest::Approx(1e9 * 500 * 200 / 86400e9));
+  CHECK(credit_of(86400e9 / 200, 3) == doctest::Approx(3.0));
+}
+
+}  // namespace starling::core::testing

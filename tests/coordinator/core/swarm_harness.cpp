@@ -1,0 +1,246 @@
+#include "tests/coordinator/core/swarm_harness.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace starling::core::testing {
+namespace {
+
+constexpr Duration kStep = std::chrono::milliseconds(5);
+
+}  // namespace
+
+PeerId peer_id(int number) {
+  PeerId id;
+  id.bytes[0] = static_cast<std::uint8_t>(number * 37);
+  id.bytes[1] = static_cast<std::uint8_t>(number >> 8);
+  id.bytes[30] = static_cast<std::uint8_t>(number >> 8);
+  id.bytes[31] = static_cast<std::uint8_t>(number);
+  return id;
+}
+
+Digest first_state() {
+  Digest digest;
+  digest.bytes.fill(1);
+  return digest;
+}
+
+Digest state_after(const Digest& state, const GroupId& group) {
+  Digest next = state;
+  for (std::size_t i = 0; i < group.bytes.size(); ++i) {
+    next.bytes[i] = static_cast<std::uint8_t>(next.bytes[i] * 31 + group.bytes[i] + 1);
+  }
+  return next;
+}
+
+wire::RunManifest small_manifest() {
+  wire::RunManifest manifest;
+  manifest.run_id = "test";
+  manifest.target_batch_size = 60;
+  manifest.peers_max = 64;
+  manifest.flops_per_sample = 1e9;
+  return manifest;
+}
+
+std::optional<AccountId> OpenHosts::account_of(const PeerId& peer) const {
+  if (unknown.contains(peer)) return std::nullopt;
+  return 1000 + peer.bytes[31] + 256 * peer.bytes[30];
+}
+
+RecoveredRun running_run(RoundIndex round, Digest digest) {
+  RecoveredRun recovered;
+  recovered.state = wire::RunState::running;
+  recovered.round = round;
+  recovered.state_digest = digest;
+  return recovered;
+}
+
+Swarm::Swarm(wire::RunManifest manifest, RecoveredRun recovered, CoordinatorOptions options)
+    : manifest_(std::move(manifest)), options_(options) {
+  state = recovered.state;
+  coordinator = std::make_unique<RunCoordinator>(manifest_, 1000, recovered, hosts, options_);
+}
+
+void Swarm::restart_coordinator(CoordinatorOptions options) {
+  pending_.clear();
+  RecoveredRun recovered = running_run();
+  recovered.state = state;
+  if (!decided.empty()) {
+    recovered.round = decided.back().round + 1;
+    recovered.state_digest = decided.back().state_digest;
+  }
+  recovered.lanes = lanes;
+  recovered.evaluated_round = evaluated_;
+  options_ = options;
+  coordinator = std::make_unique<RunCoordinator>(manifest_, 1000, recovered, hosts, options_);
+}
+
+VirtualMember& Swarm::add(int number, double samples_per_s) {
+  VirtualMember& member = members_[peer_id(number)];
+  member.peer = peer_id(number);
+  member.samples_per_s = samples_per_s;
+  member.state = first_state();
+  member.trained_at = member.next_call = now;
+  return member;
+}
+
+void Swarm::run_for(Duration time) {
+  const TimePoint end = now + time;
+  while (now < end) {
+    now += kStep;
+    wall.unix_ms += to_ms(kStep);
+    step();
+  }
+}
+
+void Swarm::step() {
+  std::set<GroupId> due;
+  for (auto& [peer, member] : members_) {
+    if (!member.alive) continue;
+    train(member);
+    if (member.phase == wire::MemberPhase::training && member.group && now >= member.start) {
+      member.phase = wire::MemberPhase::averaging;
+      member.next_call = now;
+    }
+    if (member.phase == wire::MemberPhase::averaging && now >= member.start + averaging_time) {
+      due.insert(member.group->id);
+    }
+  }
+  for (const GroupId& group : due) meet(group);
+  for (auto& [peer, member] : members_) {
+    if (member.alive && now >= member.next_call) call(member);
+  }
+  if (coordinator_reachable && coordinator->next_deadline() <= now) take(coordinator->on_timer(now, wall));
+  store_pending();
+}
+
+void Swarm::train(VirtualMember& member) {
+  const bool trains = member.synced && !member.paused && member.phase == wire::MemberPhase::training &&
+                      member.last_reply.run_state == wire::RunState::running;
+  if (trains) member.samples += member.samples_per_s * to_seconds(now - member.trained_at);
+  member.trained_at = now;
+}
+
+// All living members of the group that are averaging end together: the survivors.
+void Swarm::meet(const GroupId& group) {
+  std::vector<VirtualMember*> survivors;
+  for (auto& [peer, member] : members_) {
+    const bool inside = member.alive && member.phase == wire::MemberPhase::averaging && member.group->id == group;
+    if (inside) survivors.push_back(&member);
+  }
+  wire::RoundReport report;
+  report.round = survivors.front()->group->round;
+  report.group = group;
+  report.autonomous = survivors.front()->group->autonomous;
+  for (const wire::GroupMember& planned : survivors.front()->group->members) {
+    report.members.push_back(planned.endpoint.peer);
+  }
+  for (VirtualMember* member : survivors) {
+    const auto samples = static_cast<SampleCount>(std::floor(member->samples));
+    if (samples > 0) report.contributions.push_back({member->peer, samples});
+    averaged[member->peer] += samples;
+  }
+  report.state_digest = state_after(survivors.front()->state, group);
+  report.loss = 2.0;
+  report.averaging_ms = to_ms(averaging_time);
+  for (VirtualMember* member : survivors) {
+    if (!report.contributions.empty()) {
+      member->reports.push_back(report);
+      member->state = report.state_digest;
+      ++member->state_round;
+      member->samples = 0;
+    }
+    member->phase = wire::MemberPhase::training;
+    member->group.reset();
+    member->next_call = now;
+  }
+}
+
+HeartbeatDecision Swarm::call(VirtualMember& member) {
+  ++member.calls;
+  if (!coordinator_reachable) {
+    member.next_call = now + std::chrono::milliseconds(500);
+    return {};
+  }
+  wire::Heartbeat beat;
+  beat.run_id = "test";
+  beat.phase = member.paused && member.phase == wire::MemberPhase::training ? wire::MemberPhase::paused : member.phase;
+  beat.state_round = member.state_round;
+  beat.state_digest = member.state;
+  beat.samples_this_round = static_cast<SampleCount>(member.samples);
+  beat.samples_per_s = member.synced ? member.samples_per_s : 0;
+  beat.batch_seconds = 0.05;
+  beat.listen_port = 4000;
+  for (const wire::RoundReport& report : member.reports) {
+    if (beat.reports.size() < wire::kReportsPerHeartbeatMax) beat.reports.push_back(report);
+  }
+  const MemberIdentity who{member.peer, *OpenHosts().account_of(member.peer), "192.0.2.1"};
+  HeartbeatDecision decision = coordinator->on_heartbeat(now, wall, who, beat);
+  take(decision.ops);
+  if (decision.refusal) {
+    member.next_call = now + std::chrono::seconds(5);
+    return decision;
+  }
+  const wire::HeartbeatReply& reply = member.last_reply = decision.reply;
+  member.next_call = now + from_ms(reply.next_heartbeat_ms);
+  member.asked_to_evaluate = member.asked_to_evaluate || reply.evaluate;
+  std::erase_if(member.reports, [&](const auto& report) { return report.round < reply.acknowledged_rounds; });
+  if (member.phase == wire::MemberPhase::averaging || reply.state_digest.is_zero()) return decision;
+  if (reply.round < member.state_round && !member.reports.empty()) return decision;
+  if (reply.state_digest == member.state && reply.round >= member.state_round) {
+    member.state_round = reply.round;
+    if (!member.synced) member.next_call = now;  // the trainer starts
+    member.synced = true;
+    member.phase = wire::MemberPhase::training;
+  } else {
+    member.synced = false;
+    member.phase = wire::MemberPhase::joining;
+    member.group.reset();
+    member.samples = 0;
+    if (!reply.donors.empty()) {
+      member.state = reply.state_digest;
+      member.state_round = reply.round;
+      member.next_call = now;
+    }
+  }
+  if (reply.group && reply.group->round == member.state_round && member.synced) {
+    CHECK(wire::check_group(*reply.group).ok());
+    member.group = reply.group;
+    member.start = now + from_ms(reply.group->start_in_ms);
+  }
+  return decision;
+}
+
+void Swarm::take(const std::vector<StoreOp>& ops) {
+  for (const StoreOp& op : ops) {
+    if (const auto* round = std::get_if<RoundDecided>(&op)) pending_.push_back(*round);
+    if (const auto* lane = std::get_if<LaneAssigned>(&op)) {
+      std::erase_if(lanes, [&](const LaneHolder& holder) { return holder.peer == lane->displaced; });
+      lanes.push_back(lane->holder);
+    }
+    if (const auto* evaluation = std::get_if<EvaluationStored>(&op)) {
+      evaluations.push_back(*evaluation);
+      evaluated_ = evaluation->round;
+    }
+    if (const auto* found = std::get_if<StateAdopted>(&op)) adopted.push_back(*found);
+    if (const auto* changed = std::get_if<RunStateChanged>(&op)) state = changed->state;
+  }
+}
+
+void Swarm::store_pending() {
+  if (!store_takes) return;
+  for (const RoundDecided& round : pending_) {
+    CHECK_MESSAGE((decided.empty() || round.round > decided.back().round), "rounds never go back");
+    for (const CreditedContribution& contribution : round.contributions) {
+      const bool is_new = ledger.emplace(std::pair(round.round, contribution.peer), contribution.samples).second;
+      CHECK_MESSAGE(is_new, "nobody is credited twice for a round");
+    }
+    decided.push_back(round);
+    coordinator->on_stored(round.round);
+  }
+  pending_.clear();
+}
+
+}  // namespace starling::core::testing

@@ -1,0 +1,97 @@
+// Members on virtual time that behave as volunteers do: they train, call when told, meet when planned,
+// report what their group did, and fetch the state when they lost it. Averaging here is a fact, not work.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "coordinator/core/run_coordinator.h"
+
+namespace starling::core::testing {
+
+PeerId peer_id(int number);
+Digest state_after(const Digest& state, const GroupId& group);
+Digest first_state();
+wire::RunManifest small_manifest();
+// As recovered from a store with rounds below `round`.
+RecoveredRun running_run(RoundIndex round = 0, Digest digest = {});
+
+// Everybody belongs to the project; account = number of the peer + 1000.
+class OpenHosts final : public KnownHosts {
+ public:
+  [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
+  std::set<PeerId> unknown;
+};
+
+struct VirtualMember {
+  PeerId peer;
+  double samples_per_s = 20;
+  bool alive = true;
+  bool paused = false;
+  wire::MemberPhase phase = wire::MemberPhase::joining;
+  RoundIndex state_round = 0;
+  Digest state;
+  bool synced = false;
+  double samples = 0;
+  TimePoint trained_at{};
+  TimePoint next_call{};
+  std::optional<wire::GroupInfo> group;
+  TimePoint start{};
+  std::vector<wire::RoundReport> reports;
+  wire::HeartbeatReply last_reply;
+  int calls = 0;
+  bool asked_to_evaluate = false;
+};
+
+class Swarm {
+ public:
+  explicit Swarm(wire::RunManifest manifest = small_manifest(), RecoveredRun recovered = running_run(),
+                 CoordinatorOptions options = {});
+  Swarm(const Swarm&) = delete;
+  Swarm& operator=(const Swarm&) = delete;
+
+  VirtualMember& add(int number, double samples_per_s = 20);
+  VirtualMember& member(int number) { return members_.at(peer_id(number)); }
+  void run_for(Duration time);
+  // One heartbeat of the member, now.
+  HeartbeatDecision call(VirtualMember& member);
+  // Replaces the coordinator by one that knows only what was stored.
+  void restart_coordinator(CoordinatorOptions options = {});
+
+  // The ledger as a store would keep it.
+  std::map<std::pair<RoundIndex, PeerId>, SampleCount> ledger;
+  std::vector<RoundDecided> decided;
+  std::vector<EvaluationStored> evaluations;
+  std::vector<StateAdopted> adopted;
+  std::vector<LaneHolder> lanes;
+  bool store_takes = true;  // false: the disk is full
+  bool coordinator_reachable = true;
+  Duration averaging_time = std::chrono::milliseconds(80);
+  std::map<PeerId, SampleCount> averaged;  // what members know went into states that they stepped to
+
+  TimePoint now{std::chrono::seconds(100)};
+  WallTime wall{1'700'000'000'000};
+  OpenHosts hosts;
+  wire::RunState state = wire::RunState::running;
+  std::unique_ptr<RunCoordinator> coordinator;
+
+ private:
+  void step();
+  void train(VirtualMember& member);
+  void meet(const GroupId& group);
+  void take(const std::vector<StoreOp>& ops);
+  void store_pending();
+
+  wire::RunManifest manifest_;
+  CoordinatorOptions options_;
+  std::map<PeerId, VirtualMember> members_;
+  std::vector<RoundDecided> pending_;
+  std::optional<RoundIndex> evaluated_;
+};
+
+}  // namespace starling::core::testing
