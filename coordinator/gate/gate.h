@@ -22,18 +22,22 @@ namespace starling::gate {
 // Every limit by name. What breaks one is answered with its 4xx where there is anybody to answer, and closed.
 struct GateLimits {
   int connections_max = 10'000;
-  int connections_per_address_max = 64;  // by IPv4 address or IPv6 /64
+  int connections_per_address_max = 64;       // by IPv4 address or IPv6 /64
+  int connections_per_loopback_max = 10'000;  // this machine's own: a proxy or a load generator
   Duration handshake_deadline = from_ms(10'000);
-  Duration header_deadline = from_ms(10'000);   // from the first byte of a request to the end of its head
-  Duration request_deadline = from_ms(20'000);  // … to the end of its body
-  Duration idle_deadline = from_ms(75'000);     // between requests; longer than a usual heartbeat interval
+  Duration header_deadline = from_ms(10'000);         // from the first byte of a request to the end of its head
+  Duration request_deadline = from_ms(20'000);        // … to the end of its body
+  Duration idle_deadline = from_ms(75'000);           // between requests; longer than a usual heartbeat interval
+  Duration connection_lifetime = from_ms(3'600'000);  // then the next answer closes it: certificates run out
   std::size_t request_line_bytes_max = 8 * 1024;
   std::size_t header_bytes_max = 16 * 1024;
   int headers_max = 100;
-  std::size_t body_bytes_max = 64 * 1024;
+  std::size_t body_bytes_max = 128 * 1024;
   int queue_max = 1024;                                // complete requests that wait for a worker; then 503
-  std::int64_t response_bytes_per_second_min = 1024;   // a slower reader of a response is dropped
-  std::int64_t requests_per_connection_max = 100'000;  // then Connection: close
+  std::int64_t requests_per_connection_max = 100'000;  // then the answer closes it
+  // A reader of a response that takes less than this on average over a window is dropped.
+  std::int64_t response_bytes_per_second_min = 1024;
+  Duration response_window = from_ms(10'000);
 };
 
 struct GateOptions {
@@ -58,7 +62,7 @@ struct GateStats {
 
 class Gate {
  public:
-  // Binds and listens. The context and the router must outlive the gate; routes are complete by now.
+  // Binds and listens. The router must outlive the gate and is complete by now.
   // unavailable when the port is in use, with the address in the message.
   static Result<std::unique_ptr<Gate>> create(const GateOptions& options, const crypto::TlsContext& tls,
                                               const Router& router);
@@ -72,6 +76,8 @@ class Gate {
   // From any thread; may be called more than once.
   void stop();
 
+  // For new connections, when the coordinator's own certificate has been renewed. From any thread.
+  void use_tls(const crypto::TlsContext& tls);
   [[nodiscard]] std::uint16_t port() const;
   [[nodiscard]] GateStats stats() const;
 

@@ -1,25 +1,18 @@
 #include "coordinator/gate/router.h"
 
-#include <algorithm>
-#include <cctype>
-
+#include "coordinator/gate/text.h"
 #include "shared/base/verify.h"
 
 namespace starling::gate {
 namespace {
 
-bool equal_without_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
+using Methods = std::map<std::string, Handler>;
 
-const Handler* find_method(const std::map<std::string, std::map<std::string, Handler>>& routes, const std::string& path,
-                           const std::string& method, bool& path_known) {
-  const auto by_path = routes.find(path);
-  if (by_path == routes.end()) return nullptr;
-  path_known = true;
-  const auto by_method = by_path->second.find(method);
-  return by_method == by_path->second.end() ? nullptr : &by_method->second;
+const Handler* find_method(const Methods& methods, const std::string& method, std::string& allowed) {
+  const auto found = methods.find(method);
+  if (found != methods.end()) return &found->second;
+  for (const auto& [name, handler] : methods) allowed += (allowed.empty() ? "" : ", ") + name;
+  return nullptr;
 }
 
 }  // namespace
@@ -48,15 +41,16 @@ void Router::add_prefix(const std::string& method, const std::string& prefix, Ha
   VERIFY(prefix_[prefix].emplace(method, std::move(handler)).second);
 }
 
-const Handler* Router::find(Request& request, bool& path_known) const {
-  path_known = false;
+const Handler* Router::find(Request& request, std::string& allowed) const {
   request.suffix.clear();
-  if (const Handler* handler = find_method(literal_, request.path, request.method, path_known)) return handler;
+  const auto literal = literal_.find(request.path);
+  if (literal != literal_.end()) return find_method(literal->second, request.method, allowed);
   const std::size_t slash = request.path.rfind('/');
-  if (path_known || slash == std::string::npos || slash + 1 == request.path.size()) return nullptr;
-  const Handler* handler = find_method(prefix_, request.path.substr(0, slash + 1), request.method, path_known);
-  if (handler != nullptr) request.suffix = request.path.substr(slash + 1);
-  return handler;
+  if (slash == std::string::npos || slash + 1 == request.path.size()) return nullptr;
+  const auto prefix = prefix_.find(request.path.substr(0, slash + 1));
+  if (prefix == prefix_.end()) return nullptr;
+  request.suffix = request.path.substr(slash + 1);
+  return find_method(prefix->second, request.method, allowed);
 }
 
 }  // namespace starling::gate

@@ -20,8 +20,8 @@ struct Request {
   std::string method;  // "GET", "POST", …; HEAD arrives as GET
   std::string path;    // decoded, without the query
   std::string suffix;  // on a prefix route: what follows the prefix; one segment, never empty, no '/'
-  std::vector<std::pair<std::string, std::string>> query;    // decoded, in order
-  std::vector<std::pair<std::string, std::string>> headers;  // in order
+  std::vector<std::pair<std::string, std::string>> query;    // decoded
+  std::vector<std::pair<std::string, std::string>> headers;  // as received, in order
   std::string body;
   std::optional<PeerId> peer;  // who the verified client certificate says it is
   std::string remote_address;  // the socket's own, without port: "192.0.2.7", "2001:db8::1"
@@ -41,10 +41,10 @@ struct FileBody {
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
-  std::string body;
-  std::optional<FileBody> file;  // instead of body
+  std::string body = {};
+  std::optional<FileBody> file = {};  // instead of body
   // Control characters in a value are refused (500), so user data can not split a response.
-  std::vector<std::pair<std::string, std::string>> headers;
+  std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 // Called on a worker thread, several at once. An exception becomes a 500 without its text.
@@ -58,12 +58,14 @@ class Router {
   // Paths of one more segment after `prefix`, which ends in '/': "/v1/artefacts/".
   void add_prefix(const std::string& method, const std::string& prefix, Handler handler);
 
-  // Fills request.suffix. Null: no such route; `path_known` says whether another method has it (405).
-  const Handler* find(Request& request, bool& path_known) const;
+  // Fills request.suffix. Null: no such route; `allowed` then lists the methods that have the path, if any.
+  const Handler* find(Request& request, std::string& allowed) const;
 
  private:
-  std::map<std::string, std::map<std::string, Handler>> literal_;  // path, method
-  std::map<std::string, std::map<std::string, Handler>> prefix_;   // up to and with the last '/', method
+  using Methods = std::map<std::string, Handler>;
+
+  std::map<std::string, Methods> literal_;  // by path
+  std::map<std::string, Methods> prefix_;   // by path up to and with its last '/'
 };
 
 }  // namespace starling::gate

@@ -1,0 +1,92 @@
+// One client from accept to close: handshake, requests one after another, their replies. Everything here
+// runs on the gate's thread. A deadline belongs to every phase but the handler's own time.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "coordinator/gate/address.h"
+#include "coordinator/gate/reply.h"
+#include "coordinator/gate/request_parser.h"
+#include "coordinator/gate/tls_socket.h"
+#include "coordinator/gate/worker_pool.h"
+#include "shared/base/clock.h"
+
+namespace starling::gate {
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  enum class End : std::uint8_t { normal, handshake_failed, timed_out };
+
+  class Mediator {
+   public:
+    virtual ~Mediator() = default;
+    // False when the queue is full.
+    virtual bool submit(WorkerPool::Job& job) = 0;
+    virtual void on_refused() = 0;  // a request that was malformed or over a limit
+    virtual void on_closed(Connection& connection, End end) = 0;
+    virtual std::span<char> read_buffer() = 0;  // shared by all connections, for one read at a time
+  };
+
+  struct Settings {
+    asio::io_context& io;
+    const GateLimits& limits;
+    const Clock& clock;
+    Mediator& mediator;
+  };
+  // Settings' references must outlive the connection.
+  Connection(const Settings& settings, const crypto::TlsContext& tls, asio::posix::stream_descriptor socket,
+             Address address);
+
+  void start() { pump(); }
+  // Closes when the present phase has taken too long.
+  void check_deadline(TimePoint now);
+  // Closes when no request has begun, else after its reply.
+  void drain();
+  void close(End end);
+  [[nodiscard]] const Address& address() const { return address_; }
+
+ private:
+  enum class Phase : std::uint8_t { handshake, reading, working, writing, lingering, closed };
+  using Step = TlsSocket::Step;
+
+  void pump();
+  void wait(Step step);
+  Step step();
+  Step handshake();
+  Step read_some();
+  Step write_some();
+  Step discard_some();
+
+  void on_bytes(std::string_view bytes);
+  void submit();
+  void reply(Reply reply);
+  Step finish_reply();
+  void linger();
+  void await_request();
+  [[nodiscard]] TimePoint now() const { return settings_.clock.now(); }
+  [[nodiscard]] const GateLimits& limits() const { return settings_.limits; }
+
+  const Settings settings_;
+  asio::posix::stream_descriptor socket_;
+  TlsSocket tls_;
+  const Address address_;
+  std::optional<PeerId> peer_;
+  Phase phase_ = Phase::handshake;
+  TimePoint deadline_;       // of the phase
+  const TimePoint expires_;  // when the connection has served long enough
+  TimePoint request_began_{};
+  RequestParser parser_;
+  std::string ahead_;  // bytes of requests after the present one; at most one read buffer
+  Reply reply_;
+  std::size_t sent_ = 0;          // of reply_.bytes
+  std::size_t window_bytes_ = 0;  // sent, or discarded when lingering, since the last deadline
+  std::int64_t requests_ = 0;
+  bool interim_ = false;  // the reply is a "100 Continue"
+  bool draining_ = false;
+};
+
+}  // namespace starling::gate

@@ -1,0 +1,53 @@
+#include "coordinator/gate/router.h"
+
+#include <doctest/doctest.h>
+
+using namespace starling::gate;
+
+namespace {
+
+Handler named(const std::string& name) {
+  return [name](const Request&) {
+    Response response;
+    response.body = name;
+    return response;
+  };
+}
+
+std::string route(const Router& router, const std::string& method, const std::string& path,
+                  std::string* suffix = nullptr) {
+  Request request;
+  request.method = method;
+  request.path = path;
+  std::string allowed;
+  const Handler* handler = router.find(request, allowed);
+  if (suffix != nullptr) *suffix = request.suffix;
+  return handler != nullptr ? (*handler)(request).body : "none, allowed: " + allowed;
+}
+
+}  // namespace
+
+TEST_CASE("literal paths, methods and prefixes find their handlers") {
+  Router router;
+  router.add("GET", "/v1/run", named("run"));
+  router.add("POST", "/v1/run", named("post run"));
+  router.add_prefix("GET", "/v1/artefacts/", named("artefact"));
+  std::string suffix;
+  CHECK(route(router, "GET", "/v1/run") == "run");
+  CHECK(route(router, "POST", "/v1/run") == "post run");
+  CHECK(route(router, "PUT", "/v1/run") == "none, allowed: GET, POST");
+  CHECK(route(router, "GET", "/v1/run/") == "none, allowed: ");
+  CHECK(route(router, "GET", "/v1/artefacts/00ff", &suffix) == "artefact");
+  CHECK(suffix == "00ff");
+  for (const char* path : {"/v1/artefacts/", "/v1/artefacts", "/v1/artefacts/a/b", "/v1/artefacts/../run", "", "x"}) {
+    CAPTURE(path);
+    CHECK(route(router, "GET", path) == "none, allowed: ");
+  }
+}
+
+TEST_CASE("headers are found without regard to case") {
+  Request request;
+  request.headers = {{"X-One", "1"}, {"x-one", "2"}};
+  CHECK(request.header("x-ONE") == "1");
+  CHECK(request.header("X-Two").empty());
+}
