@@ -1,0 +1,31 @@
+// Every message between daemon and coordinator; what is understood must survive being said again.
+#include "shared/wire/messages.h"
+
+#include "tests/fuzz/fuzz_target.h"
+
+using namespace starling;
+
+namespace {
+
+template <typename Message>
+void check(Result<Message> (*decode)(std::string_view), std::string_view json) {
+  const auto message = decode(json);
+  if (!message.ok()) return;
+  const std::string text = wire::encode(*message);
+  const auto again = decode(text);
+  VERIFY(again.ok() && wire::encode(*again) == text);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view json = testing::text_of(data, size);
+  check(wire::decode_error_reply, json);
+  check(wire::decode_join_request, json);
+  check(wire::decode_join_reply, json);
+  check(wire::decode_renew_request, json);
+  check(wire::decode_renew_reply, json);
+  check(wire::decode_heartbeat, json);
+  check(wire::decode_heartbeat_reply, json);
+  return 0;
+}
