@@ -75,6 +75,13 @@ struct LostMember {
   std::string reason;
 };
 
+// Consecutive coordinates averaged over the same members.
+struct ContributorRun {
+  std::int64_t begin = 0;
+  std::int64_t floats = 0;
+  wire::RankSet members;
+};
+
 struct AveragingOutcome {
   enum class Verdict {
     averaged,  // all segments held, digests agree with every survivor
@@ -85,6 +92,7 @@ struct AveragingOutcome {
   Verdict verdict = Verdict::averaged;
   // By rank: samples averaged in = floor(weight x coordinates that carry it / vector_floats). Equal on all survivors.
   std::vector<SampleCount> samples;
+  std::vector<ContributorRun> contributors;  // of the coordinates held, in order; one run when nothing went wrong
   std::vector<LostMember> lost;
   Hash128 result_digest;         // of the output and of every segment's contributor set
   SampleCount weight_total = 0;  // samples of members with a contribution to at least one coordinate

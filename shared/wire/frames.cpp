@@ -162,19 +162,39 @@ Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
 }
 
 std::vector<std::uint8_t> encode(const Inventory& message) {
-  return CborWriter(2).field("lost", message.lost.bytes()).field("held", std::span(message.held)).take();
+  std::vector<std::uint8_t> weights(message.weights.size() * sizeof(SampleCount));
+  for (std::size_t i = 0; i < message.weights.size(); ++i) {
+    put<std::uint64_t>(weights, i * sizeof(SampleCount), static_cast<std::uint64_t>(message.weights[i]));
+  }
+  return CborWriter(3)
+      .field("lost", message.lost.bytes())
+      .field("held", std::span(message.held))
+      .field("weights", std::span<const std::uint8_t>(weights))
+      .take();
 }
 
 Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size_t members, std::size_t segments) {
-  CborReader reader("inventory", cbor, 2);
+  CborReader reader("inventory", cbor, 3);
   const auto lost = reader.bytes("lost", kControlPayloadMax);
   const auto held = reader.bytes("held", kControlPayloadMax);
+  const auto weights = reader.bytes("weights", kControlPayloadMax);
   STARLING_TRY(reader.finish());
   Inventory message;
   STARLING_ASSIGN(message.lost, RankSet::from_bytes(lost, members));
   // Held segments have the same form as a set of ranks: the right length, and no bit beyond the last.
   STARLING_TRY(RankSet::from_bytes(held, segments).status());
   message.held.assign(held.begin(), held.end());
+  message.weights.resize(message.lost.count());
+  if (weights.size() != message.weights.size() * sizeof(SampleCount)) {
+    return corrupt(
+        fmt::format("read inventory: {} bytes of weights for {} lost members", weights.size(), message.weights.size()));
+  }
+  for (std::size_t i = 0; i < message.weights.size(); ++i) {
+    message.weights[i] = static_cast<SampleCount>(get<std::uint64_t>(weights, i * sizeof(SampleCount)));
+    if (message.weights[i] < Inventory::kUnknown || message.weights[i] > kWeightMax) {
+      return corrupt("read inventory: a weight is out of range");
+    }
+  }
   return message;
 }
 

@@ -98,10 +98,13 @@ struct Begin {
   Hash128 plan_digest;     // both must be working on the same plan
 };
 
-// "These I believe lost; these segments I hold final." Sent again whenever `lost` grows.
+// "These I believe lost; these segments I held final when that set last grew." Sent again whenever `lost` grows.
 struct Inventory {
+  static constexpr SampleCount kUnknown = -1;
+
   RankSet lost;
-  std::vector<std::uint8_t> held;  // one bit per segment
+  std::vector<std::uint8_t> held;    // one bit per segment
+  std::vector<SampleCount> weights;  // of the lost, by rank, as their begins said: not every begin reached everybody
 };
 
 // "I hold every segment; this is what I hold."

@@ -29,7 +29,7 @@ Bytes inventory_bytes() {
   RankSet lost(11);
   lost.set(3);
   lost.set(10);
-  return encode(Inventory{lost, {0xff, 0x01}});
+  return encode(Inventory{lost, {0xff, 0x01}, {96, Inventory::kUnknown}});
 }
 
 // One valid message of every kind, and whether some bytes are accepted as it.
@@ -113,6 +113,7 @@ TEST_CASE("every control message is restored as it was") {
   CHECK(inventory->lost.count() == 2);
   CHECK(inventory->lost.test(10));
   CHECK(inventory->held == Bytes{0xff, 0x01});
+  CHECK(inventory->weights == std::vector<SampleCount>{96, Inventory::kUnknown});
 
   const auto request = decode_state_request(encode(StateRequest{7, id_of<Digest>(1), 3, 300}));
   REQUIRE(request.ok());
@@ -171,6 +172,19 @@ TEST_CASE("an inventory for another number of members or segments is refused") {
   CHECK_FALSE(decode_inventory(bytes, 17, 9).ok());
   CHECK_FALSE(decode_inventory(bytes, 11, 8).ok());
   CHECK_FALSE(decode_inventory(bytes, 11, 17).ok());
+}
+
+TEST_CASE("an inventory names one weight in range for each lost member") {
+  RankSet lost(11);
+  lost.set(3);
+  const auto accepted = [&](const std::vector<SampleCount>& weights) {
+    return decode_inventory(encode(Inventory{lost, {0, 0}, weights}), 11, 9).ok();
+  };
+  CHECK(accepted({0}));
+  CHECK_FALSE(accepted({}));
+  CHECK_FALSE(accepted({1, 2}));
+  CHECK_FALSE(accepted({-2}));
+  CHECK_FALSE(accepted({(SampleCount{1} << 40) + 1}));
 }
 
 TEST_CASE("numbers beyond their limit are refused") {

@@ -1,0 +1,267 @@
+#include "client/averaging/all_reduce.h"
+
+#include <algorithm>
+
+#include "client/averaging/all_reduce_impl.h"
+#include "shared/swarm/plan.h"
+
+namespace starling::averaging {
+namespace {
+
+std::span<const std::uint8_t> bytes_of(std::span<const float> values) {
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
+}
+
+// floor(weight x part / whole) without overflow: part <= whole <= 2^32, weight <= 2^40.
+SampleCount share_of(SampleCount weight, std::int64_t part, std::int64_t whole) {
+  return weight / whole * part + weight % whole * part / whole;
+}
+
+}  // namespace
+
+AllReduce::AllReduce(wire::GroupInfo group, Rank self, SampleCount weight, std::span<const float> input,
+                     std::span<float> output, AllReduceOptions options)
+    : impl_(std::make_unique<Impl>(std::move(group), self, weight, Sums::Vectors{input, output}, options)) {}
+AllReduce::~AllReduce() = default;
+
+void AllReduce::start(TimePoint now) { impl_->start(now); }
+bool AllReduce::next_frame(TimePoint now, Rank to, OutgoingFrame& frame) { return impl_->next_frame(now, to, frame); }
+std::vector<Rank> AllReduce::take_ready() { return impl_->take_ready(); }
+Status AllReduce::on_frame(TimePoint now, Rank from, const wire::FrameHeader& header,
+                           std::span<const std::uint8_t> payload) {
+  return impl_->on_frame(now, from, header, payload);
+}
+void AllReduce::on_link_lost(TimePoint now, Rank peer, std::string reason) {
+  impl_->on_link_lost(now, peer, std::move(reason));
+}
+void AllReduce::on_timer(TimePoint now) { impl_->on_timer(now); }
+TimePoint AllReduce::next_deadline() const { return impl_->next_deadline(); }
+const AveragingOutcome* AllReduce::outcome() const { return impl_->outcome(); }
+
+AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, SampleCount weight, Sums::Vectors vectors,
+                      const AllReduceOptions& options)
+    : group_(std::move(group)),
+      self_(self),
+      weight_(weight),
+      codec_(codec_from_name(group_.codec).value()),
+      vectors_(vectors),
+      options_(options),
+      plan_digest_(swarm::plan_digest(group_)),
+      set_bytes_((group_.members.size() + 7) / 8),
+      table_(group_),
+      roster_(group_, self, weight),
+      sums_(table_, codec_, self, weight, vectors),
+      recovery_(table_, roster_),
+      outbox_(table_, roster_, weight > 0),
+      watch_(options, group_.members.size()),
+      peers_(group_.members.size()) {
+  VERIFY(self < group_.members.size());
+  VERIFY(weight >= 0 && weight <= wire::kWeightMax);
+  VERIFY(std::ssize(vectors.input) == group_.vector_floats || weight == 0);
+  VERIFY(std::ssize(vectors.output) == group_.vector_floats);
+}
+
+void AllReduce::Impl::start(TimePoint now) {
+  VERIFY(!started_);
+  started_ = true;
+  started_at_ = now;
+  begin_deadline_ = now + from_ms(group_.begin_within_ms);
+  next_tick_ = now;
+  watch_.start(now);
+  const SegmentIndex own = table_.first(self_);
+  const SegmentIndex own_end = table_.first(self_ + 1);
+  if (codec_ != Codec::fp32 && own < own_end && roster_.size() > 1) {
+    kept_.resize((own_end - own) * encoded_bytes(codec_, static_cast<std::size_t>(group_.segment_floats)));
+  }
+  for (SegmentIndex segment = own; weight_ > 0 && segment < own_end; ++segment) {
+    if (summable(input_of(segment))) continue;
+    lost_.push_back({self_, "its own values are not finite, or too large to be added up"});
+    return settle(now, Verdict::expelled);
+  }
+  outbox_.touch_all();
+  close_complete(now);
+  check_settled(now);
+}
+
+std::span<float> AllReduce::Impl::output_of(SegmentIndex segment) const {
+  return vectors_.output.subspan(static_cast<std::size_t>(table_[segment].begin), table_[segment].floats);
+}
+
+std::span<const float> AllReduce::Impl::input_of(SegmentIndex segment) const {
+  return vectors_.input.subspan(static_cast<std::size_t>(table_[segment].begin), table_[segment].floats);
+}
+
+void AllReduce::Impl::stop_awaiting(Rank rank) {
+  if (!peers_[rank].awaited) return;
+  peers_[rank].awaited = false;
+  --awaited_;
+  sums_.stop_awaiting(rank);
+}
+
+bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
+  if (!roster_.lose(casualty.rank)) return false;
+  stop_awaiting(casualty.rank);
+  lost_.push_back(casualty);
+  return true;
+}
+
+void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualties) {
+  bool grew = false;
+  for (const LostMember& casualty : casualties) grew = mark_lost(casualty) || grew;
+  if (!grew) return;
+  const bool reachable = roster_.dialable(self_) || roster_.hub() != self_;
+  for (Rank rank = 0; !reachable && rank < roster_.size(); ++rank) {
+    if (rank != self_) mark_lost({rank, "nobody is left with a link to it"});
+  }
+  sums_.drop_adopted();
+  recovery_.enter_view();
+  outbox_.send_inventories();
+  watch_.on_view(now);
+  for (Peer& peer : peers_) peer.wants_open = 0;
+  close_complete(now);
+  if (recovery_.complete()) recover(now);
+  check_settled(now);
+}
+
+void AllReduce::Impl::close_complete(TimePoint now) {
+  if (roster_.unbegun() > 0) return;
+  for (const SegmentIndex segment : sums_.open_segments()) {
+    if (sums_.complete(segment, awaited_)) close(segment);
+  }
+  check_settled(now);
+}
+
+void AllReduce::Impl::close(SegmentIndex segment) {
+  const Payload contributors = sums_.finish(segment);
+  if (codec_ != Codec::fp32) {
+    // What everybody gets is the encoded result, so that is what is kept here too.
+    std::span<std::uint8_t> encoded = kept_encoding(segment);
+    std::vector<std::uint8_t> adopted;
+    if (encoded.empty()) {
+      adopted.resize(encoded_bytes(codec_, table_[segment].floats));
+      encoded = adopted;
+    }
+    encode(codec_, output_of(segment), encoded);
+    VERIFY(decode(codec_, encoded, output_of(segment)).ok());
+  }
+  hold(segment, contributors);
+  if (table_[segment].owner == self_) outbox_.send_result_to_all(segment);
+}
+
+void AllReduce::Impl::hold(SegmentIndex segment, Payload contributors) {
+  table_.hold(segment, contributors, hash128(bytes_of(output_of(segment))));
+  if (!recovery_.complete()) return;
+  const std::size_t position = recovery_.position(segment);
+  if (position < recovery_.mine().size()) send_to_lacking(position);
+}
+
+void AllReduce::Impl::send_to_lacking(std::size_t position) {
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (roster_.live(rank) && !recovery_.held_by(position, rank)) outbox_.answer(rank, recovery_.mine()[position]);
+  }
+}
+
+void AllReduce::Impl::recover(TimePoint now) {
+  for (std::size_t i = 0; i < recovery_.mine().size(); ++i) {
+    const SegmentIndex segment = recovery_.mine()[i];
+    if (table_.held(segment)) {
+      send_to_lacking(i);
+    } else if (const Rank holder = recovery_.holder(i); holder != Recovery::kNobody) {
+      outbox_.want(holder, segment);
+      ++peers_[holder].wants_open;
+    } else {
+      sums_.adopt(segment);
+      for (Rank rank = 0; rank < roster_.size(); ++rank) {
+        if (!roster_.live(rank) || roster_.weight(rank) == 0) continue;
+        outbox_.want(rank, segment);
+        ++peers_[rank].wants_open;
+      }
+    }
+  }
+  close_complete(now);
+}
+
+// Weights of all contributors are needed to say who gave how much. An unknown one comes with its begin or with the
+// inventory of a survivor that has it; a lost member whose begin no survivor has counts as nothing, everywhere.
+bool AllReduce::Impl::contributors_known() const {
+  if (roster_.lost_set().count() > 0 && !recovery_.complete()) {
+    for (const ContributorSet& set : table_.sets()) {
+      for (Rank rank = 0; rank < roster_.size(); ++rank) {
+        if (set.members.test(rank) && !roster_.begun(rank)) return false;
+      }
+    }
+    return true;
+  }
+  for (const ContributorSet& set : table_.sets()) {
+    for (Rank rank = 0; rank < roster_.size(); ++rank) {
+      if (set.members.test(rank) && !roster_.begun(rank) && !roster_.lost(rank)) return false;
+    }
+  }
+  return true;
+}
+
+void AllReduce::Impl::check_settled(TimePoint now) {
+  if (outcome_ || !started_ || table_.missing() > 0) return;
+  if (!digest_) {
+    digest_ = table_.result_digest();
+    watch_.on_all_held(now);
+    for (Rank rank = 0; rank < roster_.size(); ++rank) outbox_.send_done(rank);
+  }
+  std::vector<LostMember> different;
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (!roster_.live(rank)) continue;
+    if (!peers_[rank].done) return;
+    if (peers_[rank].done != digest_) different.push_back({rank, "holds different bits"});
+  }
+  if (!contributors_known()) return;
+  if (!different.empty()) {
+    // The odd ones are left out where the others are a clear majority; otherwise nobody can say who is right.
+    if ((roster_.survivors() - different.size()) * 2 <= roster_.size()) return settle(now, Verdict::diverged);
+    return lose(now, different);
+  }
+  const bool majority = roster_.survivors() * 2 > roster_.size() || roster_.size() == 1;
+  settle(now, majority ? Verdict::averaged : Verdict::minority);
+}
+
+void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
+  if (outcome_) return;
+  next_tick_ = kNever;
+  AveragingOutcome outcome;
+  outcome.verdict = verdict;
+  outcome.lost = lost_;
+  outcome.bytes_sent = bytes_sent_;
+  outcome.bytes_received = bytes_received_;
+  outcome.elapsed = now - started_at_;
+  if (digest_) outcome.result_digest = *digest_;
+  count_samples(outcome);
+  outcome.contributors = contributor_runs();
+  outcome_ = std::move(outcome);
+}
+
+void AllReduce::Impl::count_samples(AveragingOutcome& outcome) const {
+  std::vector<std::int64_t> floats(roster_.size());
+  for (const ContributorSet& set : table_.sets()) {
+    for (Rank rank = 0; rank < roster_.size(); ++rank) floats[rank] += set.members.test(rank) ? set.floats : 0;
+  }
+  outcome.samples.resize(roster_.size());
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    outcome.samples[rank] = share_of(roster_.weight(rank), floats[rank], group_.vector_floats);
+    if (floats[rank] > 0) outcome.weight_total += roster_.weight(rank);
+  }
+}
+
+std::vector<ContributorRun> AllReduce::Impl::contributor_runs() const {
+  std::vector<ContributorRun> runs;
+  for (SegmentIndex segment = 0; segment < table_.size(); ++segment) {
+    if (!table_.held(segment)) continue;
+    const wire::RankSet& members = table_.contributors(segment);
+    const Segment& at = table_[segment];
+    const bool joins =
+        !runs.empty() && runs.back().begin + runs.back().floats == at.begin && runs.back().members == members;
+    if (!joins) runs.push_back({at.begin, 0, members});
+    runs.back().floats += at.floats;
+  }
+  return runs;
+}
+
+}  // namespace starling::averaging

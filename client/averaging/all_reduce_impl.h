@@ -1,0 +1,127 @@
+// The machine behind AllReduce: events come in, the parts of the state (segment table, roster, sums, recovery, outbox,
+// watch) change, and whatever follows from that is done before the call returns.
+//   all_reduce.cpp            start, losses, closing segments, settling
+//   all_reduce_receive.cpp    what each frame means
+//   all_reduce_send.cpp       turning outbox items into frames
+//   all_reduce_time.cpp       whom to wait for no longer
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/averaging/all_reduce.h"
+#include "client/averaging/codec.h"
+#include "client/averaging/outbox.h"
+#include "client/averaging/recovery.h"
+#include "client/averaging/roster.h"
+#include "client/averaging/segment_table.h"
+#include "client/averaging/sums.h"
+#include "client/averaging/watch.h"
+
+namespace starling::averaging {
+
+class AllReduce::Impl {
+ public:
+  Impl(wire::GroupInfo group, Rank self, SampleCount weight, Sums::Vectors vectors, const AllReduceOptions& options);
+
+  void start(TimePoint now);
+  bool next_frame(TimePoint now, Rank to, OutgoingFrame& frame);
+  std::vector<Rank> take_ready() { return outbox_.take_ready(); }
+  Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
+  void on_link_lost(TimePoint now, Rank peer, std::string reason);
+  void on_timer(TimePoint now);
+  [[nodiscard]] TimePoint next_deadline() const { return next_tick_; }
+  [[nodiscard]] const AveragingOutcome* outcome() const { return outcome_ ? &*outcome_ : nullptr; }
+
+ private:
+  using Payload = std::span<const std::uint8_t>;
+  using Verdict = AveragingOutcome::Verdict;
+
+  // What this member's own bookkeeping adds to the roster's, by rank.
+  struct Peer {
+    bool awaited = false;           // live, begun, contributes, not left behind
+    SegmentIndex contributed = 0;   // segments of the part owned here
+    std::uint32_t wants_open = 0;   // asked for and not answered, in this view
+    std::optional<Hash128> done;    // the digest it sent
+    TimePoint suspect_at = kNever;  // its link is gone: complain about it then
+    std::string suspicion;
+    std::vector<std::uint8_t> scratch;  // the encoded segment in flight to it
+  };
+
+  // -- all_reduce.cpp
+  [[nodiscard]] std::span<float> output_of(SegmentIndex segment) const;
+  [[nodiscard]] std::span<const float> input_of(SegmentIndex segment) const;
+  void lose(TimePoint now, const std::vector<LostMember>& casualties);
+  bool mark_lost(const LostMember& casualty);
+  void stop_awaiting(Rank rank);
+  // Closes every open sum that waits for nobody.
+  void close_complete(TimePoint now);
+  void close(SegmentIndex segment);
+  void hold(SegmentIndex segment, Payload contributors);
+  // Acts on complete inventories: passes on, asks, adopts.
+  void recover(TimePoint now);
+  void send_to_lacking(std::size_t position);
+  void check_settled(TimePoint now);
+  [[nodiscard]] bool contributors_known() const;
+  void settle(TimePoint now, Verdict verdict);
+  void count_samples(AveragingOutcome& outcome) const;
+  [[nodiscard]] std::vector<ContributorRun> contributor_runs() const;
+
+  // -- all_reduce_receive.cpp
+  Status receive(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
+  Status on_begin(TimePoint now, Rank from, Payload payload);
+  Status on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
+  Status on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
+  Status on_want(Rank from, SegmentIndex segment);
+  Status on_inventory(TimePoint now, Rank from, Payload payload);
+  Status on_done(TimePoint now, Rank from, Payload payload);
+
+  // -- all_reduce_send.cpp
+  void compose(const OutboxItem& item, Rank to, OutgoingFrame& frame);
+  void compose_floats(const OutboxItem& item, Rank to, OutgoingFrame& frame);
+  // Encoded values of a held segment that was finished here; empty when they are not kept.
+  [[nodiscard]] std::span<std::uint8_t> kept_encoding(SegmentIndex segment);
+
+  // -- all_reduce_time.cpp
+  // Moves all limits when this process itself stood still.
+  void notice_oversleeping(TimePoint now);
+  [[nodiscard]] bool finished_with(Rank rank) const;
+  // A link's lower-ranked end complains first.
+  [[nodiscard]] Duration yield(Rank rank) const;
+  // Owners of segments that are not held here: planned ones, and new ones of orphans.
+  [[nodiscard]] std::vector<bool> owing_results() const;
+  [[nodiscard]] Watch::Deadline deadline(TimePoint now, Rank rank, bool owes_results) const;
+  void leave_stragglers_behind(TimePoint now);
+
+  wire::GroupInfo group_;
+  Rank self_;
+  SampleCount weight_;
+  Codec codec_;
+  Sums::Vectors vectors_;
+  AllReduceOptions options_;
+  Hash128 plan_digest_;
+  std::size_t set_bytes_;  // of a contributor set on the wire
+
+  SegmentTable table_;
+  Roster roster_;
+  Sums sums_;
+  Recovery recovery_;
+  Outbox outbox_;
+  Watch watch_;
+  std::vector<Peer> peers_;
+  std::size_t awaited_ = 0;
+
+  bool started_ = false;
+  TimePoint started_at_{};
+  TimePoint begin_deadline_ = kNever;
+  TimePoint next_tick_ = kNever;
+  std::vector<std::uint8_t> kept_;  // own results as they went out, for codecs that lose precision
+  std::optional<Hash128> digest_;   // once everything is held
+  std::vector<LostMember> lost_;
+  std::int64_t bytes_sent_ = 0;
+  std::int64_t bytes_received_ = 0;
+  std::optional<AveragingOutcome> outcome_;
+};
+
+}  // namespace starling::averaging

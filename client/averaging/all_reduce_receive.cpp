@@ -1,0 +1,157 @@
+#include <fmt/core.h>
+
+#include "client/averaging/all_reduce_impl.h"
+
+namespace starling::averaging {
+namespace {
+
+using wire::FrameType;
+
+Error nonsense(std::string message) { return {ErrorCode::corrupt, std::move(message)}; }
+
+}  // namespace
+
+Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
+  VERIFY(started_ && from < roster_.size());
+  notice_oversleeping(now);
+  bytes_received_ += static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload.size());
+  // A lost member's late frames change nothing, and a member that is out has nothing to learn.
+  if (!roster_.live(from) || (outcome_ && outcome_->verdict == Verdict::expelled)) return {};
+  const bool link_frame = header.type == FrameType::ping || header.type == FrameType::pong;
+  if (roster_.begun(from)) watch_.on_heard(now, from, !link_frame);
+  if (link_frame) return {};
+  const Status status = receive(now, from, header, payload);
+  if (!status.ok()) lose(now, {{from, status.error().message}});
+  return status;
+}
+
+Status AllReduce::Impl::receive(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
+  if (header.type != FrameType::begin && !roster_.begun(from)) return nonsense("it sent frames before its begin");
+  switch (header.type) {
+    case FrameType::begin:
+      return on_begin(now, from, payload);
+    case FrameType::contribution:
+    case FrameType::result:
+    case FrameType::want:
+      if (header.segment >= table_.size()) return nonsense(fmt::format("there is no segment {}", header.segment));
+      if (header.type == FrameType::contribution) return on_contribution(now, from, header.segment, payload);
+      if (header.type == FrameType::result) return on_result(now, from, header.segment, payload);
+      return on_want(from, header.segment);
+    case FrameType::inventory:
+      return on_inventory(now, from, payload);
+    case FrameType::done:
+      return on_done(now, from, payload);
+    default:
+      return nonsense(fmt::format("frame type {} does not belong in a round", static_cast<int>(header.type)));
+  }
+}
+
+Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
+  STARLING_ASSIGN(const wire::Begin begin, wire::decode_begin(payload));
+  const Rank rank = begin.rank;
+  const bool relayed = rank != from;
+  if (rank >= roster_.size() || (relayed && (roster_.linked(rank) || rank == self_ || !roster_.begun(from)))) {
+    return nonsense("it speaks for a member that speaks for itself");
+  }
+  if (begin.plan_digest != plan_digest_) return nonsense("it works on another plan");
+  if (begin.vector_floats != group_.vector_floats) {
+    return nonsense(fmt::format("its vector has {} floats instead of {}", begin.vector_floats, group_.vector_floats));
+  }
+  if (!roster_.begin(rank, begin.weight)) {
+    if (roster_.weight(rank) != begin.weight) return nonsense("it began twice, with different weights");
+    return {};
+  }
+  if (relayed) {
+    check_settled(now);
+    return {};
+  }
+  watch_.on_begun(now, from);
+  if (begin.weight > 0) {
+    peers_[from].awaited = true;
+    ++awaited_;
+  }
+  // Its machine may not have been there yet when this member's begin went out.
+  outbox_.send_begin(from);
+  if (roster_.dialable(self_) && !roster_.dialable(from)) outbox_.relay_begin(from);
+  close_complete(now);
+  return {};
+}
+
+Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {
+  if (payload.size() != encoded_bytes(codec_, table_[segment].floats))
+    return nonsense("a contribution's size is wrong");
+  if (roster_.weight(from) == 0) return nonsense("it contributes although it said that it only listens");
+  const bool own = table_[segment].owner == self_;
+  // Around a change of view, contributions to what is not (or no longer) owned here are to be expected.
+  if (!sums_.open(segment) || sums_.contributed(segment, from) || (!own && !recovery_.noted(from))) return {};
+  Peer& peer = peers_[from];
+  STARLING_TRY(sums_.add(segment, from, roster_.weight(from), payload, peer.awaited));
+  if (own && ++peer.contributed == table_.first(self_ + 1) - table_.first(self_)) watch_.on_contributed(now, from);
+  if (!own && peer.wants_open > 0) --peer.wants_open;
+  if (roster_.unbegun() == 0 && sums_.complete(segment, awaited_)) {
+    close(segment);
+    check_settled(now);
+  }
+  return {};
+}
+
+Status AllReduce::Impl::on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {
+  if (payload.size() != set_bytes_ + encoded_bytes(codec_, table_[segment].floats)) {
+    return nonsense("a result's size is wrong");
+  }
+  const Rank owner = table_[segment].owner;
+  if (owner != from && !roster_.lost(owner)) return nonsense("it sent the result of another member's segment");
+  if (table_.held(segment)) return {};
+  if (sums_.open(segment)) return nonsense("it sent a result that nobody can have");
+  const Payload contributors = payload.first(set_bytes_);
+  const std::size_t extra = roster_.size() % 8;
+  if (extra != 0 && contributors.back() >> extra != 0) return nonsense("a result names a member that does not exist");
+  STARLING_TRY(decode(codec_, payload.subspan(set_bytes_), output_of(segment)));
+  if (peers_[from].wants_open > 0 && owner != from) --peers_[from].wants_open;
+  hold(segment, contributors);
+  check_settled(now);
+  return {};
+}
+
+Status AllReduce::Impl::on_want(Rank from, SegmentIndex segment) {
+  // Sent in a view that one of the two has left already: the new owner asks again.
+  if (!recovery_.noted(from)) return {};
+  if (!roster_.lost(table_[segment].owner) || roster_.new_owner(segment) != from) {
+    return nonsense("it asked for a segment that is not its own");
+  }
+  if (outbox_.answers(from) >= table_.size()) return nonsense("it asked for more segments than there are");
+  outbox_.answer(from, segment);
+  return {};
+}
+
+Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) {
+  STARLING_ASSIGN(const wire::Inventory inventory, wire::decode_inventory(payload, roster_.size(), table_.size()));
+  if (inventory.lost.test(from)) return nonsense("it believes itself lost");
+  if (inventory.lost.test(self_)) {
+    lost_.push_back({self_, fmt::format("member {} says so", from)});
+    settle(now, Verdict::expelled);
+    return {};
+  }
+  std::vector<LostMember> news;
+  std::size_t index = 0;
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (!inventory.lost.test(rank)) continue;
+    const SampleCount weight = inventory.weights[index++];
+    if (!roster_.lost(rank)) news.push_back({rank, fmt::format("member {} lost it", from)});
+    if (weight != wire::Inventory::kUnknown) roster_.begin(rank, weight);
+  }
+  lose(now, news);
+  if (recovery_.note(from, inventory) && recovery_.complete()) recover(now);
+  check_settled(now);
+  return {};
+}
+
+Status AllReduce::Impl::on_done(TimePoint now, Rank from, Payload payload) {
+  STARLING_ASSIGN(const wire::Done done, wire::decode_done(payload));
+  if (peers_[from].done && peers_[from].done != done.result_digest) return nonsense("it was done twice, differently");
+  peers_[from].done = done.result_digest;
+  check_settled(now);
+  return {};
+}
+
+}  // namespace starling::averaging

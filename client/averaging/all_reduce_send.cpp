@@ -1,0 +1,85 @@
+#include <algorithm>
+
+#include "client/averaging/all_reduce_impl.h"
+
+namespace starling::averaging {
+namespace {
+
+using Kind = OutboxItem::Kind;
+
+wire::FrameType frame_type(Kind kind) {
+  switch (kind) {
+    case Kind::begin:
+      return wire::FrameType::begin;
+    case Kind::inventory:
+      return wire::FrameType::inventory;
+    case Kind::want:
+      return wire::FrameType::want;
+    case Kind::result:
+      return wire::FrameType::result;
+    case Kind::contribution:
+      return wire::FrameType::contribution;
+    case Kind::done:
+      return wire::FrameType::done;
+    case Kind::ping:
+    case Kind::none:
+      break;
+  }
+  return wire::FrameType::ping;
+}
+
+}  // namespace
+
+bool AllReduce::Impl::next_frame(TimePoint now, Rank to, OutgoingFrame& frame) {
+  if (!started_ || to >= roster_.size() || (outcome_ && outcome_->verdict == Verdict::expelled)) return false;
+  const OutboxItem item = outbox_.next(to);
+  if (item.kind == Kind::none) return false;
+  compose(item, to, frame);
+  watch_.on_sent(now, to, item.kind == Kind::result || item.kind == Kind::contribution);
+  bytes_sent_ += static_cast<std::int64_t>(frame.head.size() + frame.payload.size());
+  return true;
+}
+
+void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& frame) {
+  frame.head.resize(wire::kFrameHeaderBytes);
+  frame.payload = {};
+  const auto append = [&frame](Payload bytes) { frame.head.insert(frame.head.end(), bytes.begin(), bytes.end()); };
+  if (item.kind == Kind::begin) {
+    const auto rank = static_cast<std::uint32_t>(item.rank);
+    append(wire::encode(wire::Begin{rank, group_.vector_floats, roster_.weight(item.rank), plan_digest_}));
+  }
+  if (item.kind == Kind::inventory) append(recovery_.inventory());
+  if (item.kind == Kind::done) append(wire::encode(wire::Done{*digest_}));
+  if (item.kind == Kind::result) append(table_.contributors(item.segment).bytes());
+  if (item.kind == Kind::result || item.kind == Kind::contribution) compose_floats(item, to, frame);
+  wire::FrameHeader header;
+  header.type = frame_type(item.kind);
+  header.payload_bytes = static_cast<std::uint32_t>(frame.head.size() - wire::kFrameHeaderBytes + frame.payload.size());
+  if (item.kind != Kind::ping) header.group = group_.id;
+  header.segment = item.segment;
+  wire::encode_header(header, std::span(frame.head).first<wire::kFrameHeaderBytes>());
+}
+
+void AllReduce::Impl::compose_floats(const OutboxItem& item, Rank to, OutgoingFrame& frame) {
+  const bool result = item.kind == Kind::result;
+  const std::span<const float> values = result ? output_of(item.segment) : input_of(item.segment);
+  if (codec_ == Codec::fp32) {
+    frame.payload = {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
+    return;
+  }
+  if (result) frame.payload = kept_encoding(item.segment);
+  if (!frame.payload.empty()) return;
+  std::vector<std::uint8_t>& scratch = peers_[to].scratch;
+  scratch.resize(encoded_bytes(codec_, values.size()));
+  encode(codec_, values, scratch);  // of a result: the very bytes its owner sent, encoding is idempotent
+  frame.payload = scratch;
+}
+
+std::span<std::uint8_t> AllReduce::Impl::kept_encoding(SegmentIndex segment) {
+  if (kept_.empty() || table_[segment].owner != self_) return {};
+  const std::size_t stride = encoded_bytes(codec_, static_cast<std::size_t>(group_.segment_floats));
+  return std::span(kept_).subspan((segment - table_.first(self_)) * stride,
+                                  encoded_bytes(codec_, table_[segment].floats));
+}
+
+}  // namespace starling::averaging

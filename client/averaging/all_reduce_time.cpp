@@ -1,0 +1,110 @@
+#include <algorithm>
+
+#include "client/averaging/all_reduce_impl.h"
+
+namespace starling::averaging {
+
+// Timers that fire much too late mean that this process was stopped or starved. What the others sent meanwhile may
+// still wait in the sockets, so their limits move by as much.
+void AllReduce::Impl::notice_oversleeping(TimePoint now) {
+  if (next_tick_ == kNever || now <= next_tick_ + options_.ping_interval) return;
+  const Duration slept = now - next_tick_;
+  watch_.on_overslept(slept);
+  begin_deadline_ += slept;
+  for (Peer& peer : peers_) {
+    if (peer.suspect_at != kNever) peer.suspect_at += slept;
+  }
+  next_tick_ = now;
+}
+
+// It holds everything, so does this member, and both know: it may go.
+bool AllReduce::Impl::finished_with(Rank rank) const { return digest_ && peers_[rank].done == digest_; }
+
+Duration AllReduce::Impl::yield(Rank rank) const {
+  return rank < self_ && roster_.survivors() > 2 ? options_.yield_delay : Duration::zero();
+}
+
+void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason) {
+  VERIFY(peer < roster_.size());
+  if (!started_ || outcome_ || !roster_.live(peer) || finished_with(peer)) return;
+  notice_oversleeping(now);
+  if (yield(peer) == Duration::zero()) return lose(now, {{peer, std::move(reason)}});
+  if (peers_[peer].suspect_at != kNever) return;
+  peers_[peer].suspect_at = now + yield(peer);
+  peers_[peer].suspicion = std::move(reason);
+  next_tick_ = std::min(next_tick_, peers_[peer].suspect_at);
+}
+
+std::vector<bool> AllReduce::Impl::owing_results() const {
+  std::vector<bool> owing(roster_.size());
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (table_.missing(rank) == 0) continue;
+    if (!roster_.lost(rank)) {
+      owing[rank] = true;
+      continue;
+    }
+    for (SegmentIndex segment = table_.first(rank); segment < table_.first(rank + 1); ++segment) {
+      if (!table_.held(segment)) owing[roster_.new_owner(segment)] = true;
+    }
+  }
+  return owing;
+}
+
+Watch::Deadline AllReduce::Impl::deadline(TimePoint now, Rank rank, bool owes_results) const {
+  const Peer& peer = peers_[rank];
+  if (peer.suspect_at <= now) return {peer.suspect_at, peer.suspicion};
+  Watch::Deadline due;
+  if (!roster_.begun(rank)) {
+    due = {begin_deadline_, "did not begin in time"};
+  } else {
+    Watch::Waits waits;
+    waits.life = true;
+    waits.answer = peer.wants_open > 0 || (recovery_.in_view() && !recovery_.noted(rank));
+    waits.progress = owes_results || digest_.has_value();
+    due = watch_.deadline(rank, waits);
+    if (due.at != kNever) due.at += yield(rank);
+  }
+  if (peer.suspect_at < due.at) due = {peer.suspect_at, peer.suspicion};
+  return due;
+}
+
+void AllReduce::Impl::leave_stragglers_behind(TimePoint now) {
+  const SegmentIndex own = table_.first(self_ + 1) - table_.first(self_);
+  if (table_.missing(self_) == 0 || roster_.unbegun() > 0) return;
+  const Duration pace = watch_.pace(awaited_);
+  bool left = false;
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (!peers_[rank].awaited || peers_[rank].contributed == own) continue;
+    const TimePoint at = watch_.straggler_deadline(rank, pace);
+    if (at <= now) {
+      stop_awaiting(rank);
+      left = true;
+    } else {
+      next_tick_ = std::min(next_tick_, at);
+    }
+  }
+  if (left) close_complete(now);
+}
+
+void AllReduce::Impl::on_timer(TimePoint now) {
+  notice_oversleeping(now);
+  if (!started_ || outcome_) return;
+  next_tick_ = now + options_.ping_interval;
+  std::vector<LostMember> casualties;
+  const std::vector<bool> owing = owing_results();
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (!roster_.live(rank) || finished_with(rank)) continue;
+    const Watch::Deadline due = deadline(now, rank, owing[rank]);
+    if (due.at <= now) {
+      casualties.push_back({rank, std::string(due.reason)});
+      continue;
+    }
+    next_tick_ = std::min(next_tick_, due.at);
+    if (roster_.begun(rank) && watch_.quiet(now, rank)) outbox_.send_ping(rank);
+  }
+  lose(now, casualties);
+  leave_stragglers_behind(now);
+  if (outcome_) next_tick_ = kNever;
+}
+
+}  // namespace starling::averaging

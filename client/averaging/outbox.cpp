@@ -1,0 +1,123 @@
+#include "client/averaging/outbox.h"
+
+namespace starling::averaging {
+
+using Kind = OutboxItem::Kind;
+
+void Outbox::Queue::clear() {
+  segments.clear();
+  head = 0;
+}
+
+Outbox::Outbox(const SegmentTable& table, const Roster& roster, bool contributes)
+    : table_(table), roster_(roster), contributes_(contributes), lanes_(roster.size()) {
+  for (Rank rank = 0; rank < roster.size(); ++rank) lanes_[rank].next_contribution = table.first(rank);
+  results_.reserve(table.first(roster.self() + 1) - table.first(roster.self()));
+}
+
+void Outbox::touch(Rank to) {
+  if (lanes_[to].ready || !roster_.linked(to)) return;
+  lanes_[to].ready = true;
+  ready_.push_back(to);
+}
+
+void Outbox::touch_all() {
+  for (std::size_t i = 1; i < roster_.size(); ++i) touch((roster_.self() + i) % roster_.size());
+}
+
+std::vector<Rank> Outbox::take_ready() {
+  std::vector<Rank> ready;
+  ready.swap(ready_);
+  for (const Rank rank : ready) lanes_[rank].ready = false;
+  return ready;
+}
+
+void Outbox::due(Rank to, bool Lane::*what) {
+  lanes_[to].*what = true;
+  touch(to);
+}
+
+void Outbox::send_inventories() {
+  for (Lane& lane : lanes_) {
+    lane.inventory = true;
+    lane.wants.clear();
+    lane.answers.clear();
+  }
+  touch_all();
+}
+
+void Outbox::send_result_to_all(SegmentIndex segment) {
+  results_.push_back(segment);
+  touch_all();
+}
+
+void Outbox::want(Rank to, SegmentIndex segment) {
+  lanes_[to].wants.segments.push_back(segment);
+  touch(to);
+}
+
+void Outbox::answer(Rank to, SegmentIndex segment) {
+  lanes_[to].answers.segments.push_back(segment);
+  touch(to);
+}
+
+void Outbox::relay_begin(Rank whose) {
+  relays_.push_back(whose);
+  for (Rank to = 0; to < lanes_.size(); ++to) {
+    if (!roster_.dialable(to)) touch(to);
+  }
+}
+
+bool Outbox::next_relay(Rank to, Lane& lane, OutboxItem& item) {
+  if (roster_.dialable(to) || roster_.hub() != roster_.self()) return false;
+  while (lane.relays_taken < relays_.size()) {
+    const Rank whose = relays_[lane.relays_taken++];
+    if (whose == to) continue;
+    item = {Kind::begin, 0, whose};
+    return true;
+  }
+  return false;
+}
+
+OutboxItem Outbox::next_round_item(Rank to, Lane& lane) {
+  OutboxItem item;
+  if (next_relay(to, lane, item)) return item;
+  if (!lane.wants.empty()) return {Kind::want, lane.wants.pop(), 0};
+  if (lane.results_taken < results_.size()) return {Kind::result, results_[lane.results_taken++], 0};
+  if (contributes_) {
+    // The owner may have closed a segment without this member: its result is here already.
+    while (lane.next_contribution < table_.first(to + 1)) {
+      const SegmentIndex segment = lane.next_contribution++;
+      if (!table_.held(segment)) return {Kind::contribution, segment, 0};
+    }
+  }
+  while (!lane.answers.empty()) {
+    const SegmentIndex segment = lane.answers.pop();
+    if (table_.held(segment)) return {Kind::result, segment, 0};
+    if (contributes_) return {Kind::contribution, segment, 0};
+  }
+  return item;
+}
+
+OutboxItem Outbox::next(Rank to) {
+  Lane& lane = lanes_[to];
+  const auto take = [](bool& flag) {
+    const bool was = flag;
+    flag = false;
+    return was;
+  };
+  if (!roster_.linked(to)) return {};
+  if (roster_.lost(to)) {
+    return roster_.begun(to) && take(lane.inventory) ? OutboxItem{Kind::inventory, 0, 0} : OutboxItem{};
+  }
+  if (take(lane.begin)) return {Kind::begin, 0, roster_.self()};
+  if (roster_.begun(to)) {
+    if (take(lane.inventory)) return {Kind::inventory, 0, 0};
+    const OutboxItem item = next_round_item(to, lane);
+    if (item.kind != Kind::none) return item;
+    if (take(lane.done)) return {Kind::done, 0, 0};
+  }
+  return take(lane.ping) ? OutboxItem{Kind::ping, 0, 0} : OutboxItem{};
+}
+
+}  // namespace starling::averaging

@@ -1,0 +1,83 @@
+// What should go to each member next. Nothing is queued but positions: floats are read from the vectors when a link
+// can take them. To each member, in this order: begin, inventory, wants, results, contributions to its part, answers
+// to its wants, done, ping.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "client/averaging/roster.h"
+#include "client/averaging/segment_table.h"
+
+namespace starling::averaging {
+
+struct OutboxItem {
+  enum class Kind : std::uint8_t { none, begin, inventory, want, result, contribution, done, ping };
+  Kind kind = Kind::none;
+  SegmentIndex segment = 0;  // of want, result, contribution
+  Rank rank = 0;             // of begin: whose
+};
+
+class Outbox {
+ public:
+  // Contributions are sent when `contributes`. Both references outlive this object.
+  Outbox(const SegmentTable& table, const Roster& roster, bool contributes);
+
+  // Takes the next item for `to`; none when there is nothing to send.
+  OutboxItem next(Rank to);
+  // Members for which there may be something, each once, starting behind this member's own rank: not everybody
+  // begins with the same owner.
+  std::vector<Rank> take_ready();
+  void touch(Rank to);
+  void touch_all();
+
+  void send_begin(Rank to) { due(to, &Lane::begin); }
+  void send_done(Rank to) { due(to, &Lane::done); }
+  void send_ping(Rank to) { due(to, &Lane::ping); }
+  // To everybody, the lost included: that is how they learn. Wants and answers of the view before are dropped.
+  void send_inventories();
+  void send_result_to_all(SegmentIndex segment);
+  void want(Rank to, SegmentIndex segment);
+  // The result of `segment` if it is held when its turn comes, this member's contribution otherwise.
+  void answer(Rank to, SegmentIndex segment);
+  // The begin of `whose`, passed on to members that have no link to it.
+  void relay_begin(Rank whose);
+
+  // Answers asked for by `to` in this view, taken or not.
+  [[nodiscard]] std::size_t answers(Rank to) const { return lanes_[to].answers.segments.size(); }
+
+ private:
+  // First in, first out, without moving what is left at every step.
+  struct Queue {
+    std::vector<SegmentIndex> segments;
+    std::size_t head = 0;
+    [[nodiscard]] bool empty() const { return head == segments.size(); }
+    SegmentIndex pop() { return segments[head++]; }
+    void clear();
+  };
+  struct Lane {
+    bool ready = false;
+    bool begin = true;
+    bool inventory = false;
+    bool done = false;
+    bool ping = false;
+    std::uint32_t results_taken = 0;     // of results_
+    std::uint32_t relays_taken = 0;      // of relays_
+    SegmentIndex next_contribution = 0;  // to the part of this member
+    Queue wants;
+    Queue answers;
+  };
+  void due(Rank to, bool Lane::*what);
+  OutboxItem next_round_item(Rank to, Lane& lane);
+  bool next_relay(Rank to, Lane& lane, OutboxItem& item);
+
+  const SegmentTable& table_;
+  const Roster& roster_;
+  bool contributes_;
+  std::vector<Lane> lanes_;
+  std::vector<SegmentIndex> results_;  // finished here, in order; everybody gets all of them
+  std::vector<Rank> relays_;
+  std::vector<Rank> ready_;
+};
+
+}  // namespace starling::averaging

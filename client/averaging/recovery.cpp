@@ -1,0 +1,45 @@
+#include "client/averaging/recovery.h"
+
+#include <algorithm>
+
+namespace starling::averaging {
+
+void Recovery::enter_view() {
+  wire::Inventory own{roster_.lost_set(), table_.held_bits(), {}};
+  noted_.assign(roster_.size(), false);
+  noted_count_ = 0;
+  expected_ = 0;
+  mine_.clear();
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    expected_ += roster_.live(rank) ? 1 : 0;
+    if (!roster_.lost(rank)) continue;
+    own.weights.push_back(roster_.begun(rank) ? roster_.weight(rank) : wire::Inventory::kUnknown);
+    for (SegmentIndex segment = table_.first(rank); segment < table_.first(rank + 1); ++segment) {
+      if (roster_.new_owner(segment) == roster_.self()) mine_.push_back(segment);
+    }
+  }
+  inventory_ = wire::encode(own);
+  holder_.assign(mine_.size(), kNobody);
+  holders_.assign(mine_.size(), wire::RankSet(roster_.size()));
+}
+
+bool Recovery::note(Rank from, const wire::Inventory& inventory) {
+  if (!in_view() || noted_[from] || inventory.lost != roster_.lost_set()) return false;
+  noted_[from] = true;
+  ++noted_count_;
+  for (std::size_t i = 0; i < mine_.size(); ++i) {
+    const SegmentIndex segment = mine_[i];
+    if ((inventory.held[segment / 8] >> segment % 8 & 1) == 0) continue;
+    holder_[i] = std::min(holder_[i], from);
+    holders_[i].set(from);
+  }
+  return true;
+}
+
+std::size_t Recovery::position(SegmentIndex segment) const {
+  const auto found = std::lower_bound(mine_.begin(), mine_.end(), segment);
+  if (found == mine_.end() || *found != segment) return mine_.size();
+  return static_cast<std::size_t>(found - mine_.begin());
+}
+
+}  // namespace starling::averaging

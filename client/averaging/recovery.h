@@ -1,0 +1,55 @@
+// Who holds what of the segments whose owners were lost, as far as this member must know it: it decides only about
+// segments of which it is the new owner. A *view* is one value of the lost set; each view starts from nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "client/averaging/roster.h"
+#include "client/averaging/segment_table.h"
+#include "shared/wire/frames.h"
+
+namespace starling::averaging {
+
+class Recovery {
+ public:
+  static constexpr Rank kNobody = SIZE_MAX;
+
+  // Both outlive this object.
+  Recovery(const SegmentTable& table, const Roster& roster) : table_(table), roster_(roster) {}
+
+  // The roster's lost set grew.
+  void enter_view();
+  // False until the first loss.
+  [[nodiscard]] bool in_view() const { return !inventory_.empty(); }
+  // This member's, encoded: the lost set, and what was held when the view was entered.
+  [[nodiscard]] const std::vector<std::uint8_t>& inventory() const { return inventory_; }
+
+  // Takes in another member's inventory, if it is of this very view and the first; otherwise nothing changes.
+  bool note(Rank from, const wire::Inventory& inventory);
+  // Whether the inventory of `rank` for this view is in: what it sends from now on, it sends knowing this view.
+  [[nodiscard]] bool noted(Rank rank) const { return !noted_.empty() && noted_[rank]; }
+  // Every survivor's inventory is in.
+  [[nodiscard]] bool complete() const { return in_view() && noted_count_ == expected_; }
+
+  // Segments of lost owners that this member owns now.
+  [[nodiscard]] const std::vector<SegmentIndex>& mine() const { return mine_; }
+  // Of the i-th of mine(): the lowest-ranked other member that held it, and whether a given one did.
+  [[nodiscard]] Rank holder(std::size_t i) const { return holder_[i]; }
+  [[nodiscard]] bool held_by(std::size_t i, Rank rank) const { return holders_[i].test(rank); }
+  // Position in mine(), or mine().size().
+  [[nodiscard]] std::size_t position(SegmentIndex segment) const;
+
+ private:
+  const SegmentTable& table_;
+  const Roster& roster_;
+  std::vector<std::uint8_t> inventory_;
+  std::vector<bool> noted_;
+  std::size_t noted_count_ = 0;
+  std::size_t expected_ = 0;
+  std::vector<SegmentIndex> mine_;  // ascending
+  std::vector<Rank> holder_;
+  std::vector<wire::RankSet> holders_;
+};
+
+}  // namespace starling::averaging

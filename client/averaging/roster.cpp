@@ -1,0 +1,44 @@
+#include "client/averaging/roster.h"
+
+namespace starling::averaging {
+
+Roster::Roster(const wire::GroupInfo& group, Rank self, SampleCount own_weight)
+    : self_(self), members_(group.members.size()), lost_(members_.size()), survivors_(members_.size()) {
+  for (Rank rank = 0; rank < size(); ++rank) {
+    const wire::GroupMember& member = group.members[rank];
+    members_[rank].dialable = wire::dialable(member.endpoint) || member.part_floats > 0;
+  }
+  members_[self].begun = true;
+  members_[self].weight = own_weight;
+  for (Rank rank = 0; rank < size(); ++rank) unbegun_ += linked(rank) ? 1 : 0;
+  find_owners();
+}
+
+void Roster::find_owners() {
+  owners_.clear();
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (members_[rank].dialable && !lost(rank)) owners_.push_back(rank);
+  }
+  if (owners_.empty()) owners_.push_back(self_);
+}
+
+bool Roster::begin(Rank rank, SampleCount weight) {
+  Member& member = members_[rank];
+  if (member.begun) return false;
+  member.begun = true;
+  member.weight = weight;
+  if (live(rank)) --unbegun_;
+  return true;
+}
+
+bool Roster::lose(Rank rank) {
+  VERIFY(rank != self_);
+  if (lost(rank)) return false;
+  if (live(rank) && !begun(rank)) --unbegun_;
+  lost_.set(rank);
+  --survivors_;
+  if (members_[rank].dialable) find_owners();
+  return true;
+}
+
+}  // namespace starling::averaging

@@ -1,0 +1,63 @@
+// What this member knows of the others in one round: who began, with what weight, who is lost, who has a link to
+// whom. The lost set only grows.
+#pragma once
+
+#include <vector>
+
+#include "client/averaging/all_reduce.h"
+#include "shared/wire/frames.h"
+#include "shared/wire/group_info.h"
+
+namespace starling::averaging {
+
+class Roster {
+ public:
+  Roster(const wire::GroupInfo& group, Rank self, SampleCount own_weight);
+
+  [[nodiscard]] std::size_t size() const { return members_.size(); }
+  [[nodiscard]] Rank self() const { return self_; }
+
+  // A member that can be dialled has links with all others; two members that cannot have none.
+  [[nodiscard]] bool dialable(Rank rank) const { return members_[rank].dialable; }
+  [[nodiscard]] bool linked(Rank rank) const {
+    return rank != self_ && (members_[rank].dialable || members_[self_].dialable);
+  }
+
+  // False when the member had begun already.
+  bool begin(Rank rank, SampleCount weight);
+  [[nodiscard]] bool begun(Rank rank) const { return members_[rank].begun; }
+  // 0 before it began.
+  [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].weight; }
+  // Survivors with a link to this member that have not begun.
+  [[nodiscard]] std::size_t unbegun() const { return unbegun_; }
+
+  // False when it was lost already. Never called for this member itself.
+  bool lose(Rank rank);
+  [[nodiscard]] bool lost(Rank rank) const { return lost_.test(rank); }
+  [[nodiscard]] const wire::RankSet& lost_set() const { return lost_; }
+  // This member included.
+  [[nodiscard]] std::size_t survivors() const { return survivors_; }
+  [[nodiscard]] bool live(Rank rank) const { return linked(rank) && !lost(rank); }
+
+  // Who owns a segment of a lost owner: survivors that can be dialled take turns.
+  [[nodiscard]] Rank new_owner(std::size_t segment) const { return owners_[segment % owners_.size()]; }
+  // Tells members without links of each other. Meaningless when no survivor can be dialled.
+  [[nodiscard]] Rank hub() const { return owners_.front(); }
+
+ private:
+  struct Member {
+    bool dialable = false;
+    bool begun = false;
+    SampleCount weight = 0;
+  };
+  void find_owners();
+
+  Rank self_;
+  std::vector<Member> members_;
+  wire::RankSet lost_;
+  std::size_t survivors_;
+  std::size_t unbegun_ = 0;
+  std::vector<Rank> owners_;
+};
+
+}  // namespace starling::averaging

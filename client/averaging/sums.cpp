@@ -1,0 +1,122 @@
+#include "client/averaging/sums.h"
+
+#include <algorithm>
+
+namespace starling::averaging {
+Sums::Sums(const SegmentTable& table, Codec codec, Rank self, SampleCount own_weight, Vectors vectors)
+    : table_(table),
+      codec_(codec),
+      self_(self),
+      own_weight_(own_weight),
+      vectors_(vectors),
+      set_bytes_((table.members() + 7) / 8),
+      own_count_(table.first(self + 1) - table.first(self)) {
+  sums_.resize(own_count_);
+  for (std::size_t i = 0; i < own_count_; ++i) sums_[i].segment = table.first(self) + static_cast<SegmentIndex>(i);
+  sets_.resize(own_count_ * set_bytes_);
+}
+
+std::size_t Sums::find(SegmentIndex segment) const {
+  const SegmentIndex first = table_.first(self_);
+  if (segment >= first && segment - first < own_count_) return segment - first;
+  const auto found = adopted_.find(segment);
+  return found == adopted_.end() ? kNone : found->second;
+}
+
+bool Sums::in(std::size_t index, Rank rank) const {
+  return (sets_[index * set_bytes_ + rank / 8] >> rank % 8 & 1) != 0;
+}
+
+void Sums::put_in(std::size_t index, Rank rank) {
+  std::uint8_t& byte = sets_[index * set_bytes_ + rank / 8];
+  byte = static_cast<std::uint8_t>(byte | 1 << rank % 8);
+}
+
+std::span<float> Sums::output_of(SegmentIndex segment) const {
+  return vectors_.output.subspan(static_cast<std::size_t>(table_[segment].begin), table_[segment].floats);
+}
+
+std::span<const float> Sums::input_of(SegmentIndex segment) const {
+  return vectors_.input.subspan(static_cast<std::size_t>(table_[segment].begin), table_[segment].floats);
+}
+
+bool Sums::open(SegmentIndex segment) const {
+  const std::size_t index = find(segment);
+  return index != kNone && sums_[index].open;
+}
+
+bool Sums::contributed(SegmentIndex segment, Rank rank) const {
+  const std::size_t index = find(segment);
+  VERIFY(index != kNone);
+  return in(index, rank);
+}
+
+Status Sums::add(SegmentIndex segment, Rank rank, SampleCount weight, std::span<const std::uint8_t> payload,
+                 bool awaited) {
+  const std::size_t index = find(segment);
+  VERIFY(index != kNone && sums_[index].open && !in(index, rank));
+  Sum& sum = sums_[index];
+  const std::span<float> out = output_of(segment);
+  // The first contribution meets the own values on its way in: no pass over memory only to copy them.
+  std::span<const float> base = out;
+  if (!sum.any && own_weight_ > 0) base = input_of(segment);
+  if (!sum.any && own_weight_ == 0) std::fill(out.begin(), out.end(), 0.0F);
+  STARLING_TRY(decode_add(codec_, payload, base, out));
+  sum.any = true;
+  sum.weight += weight;
+  sum.awaited_in += awaited ? 1 : 0;
+  put_in(index, rank);
+  return {};
+}
+
+bool Sums::complete(SegmentIndex segment, std::size_t awaited) const {
+  const std::size_t index = find(segment);
+  return index != kNone && sums_[index].open && sums_[index].awaited_in == awaited;
+}
+
+void Sums::stop_awaiting(Rank rank) {
+  for (std::size_t index = 0; index < sums_.size(); ++index) {
+    if (sums_[index].open && in(index, rank)) --sums_[index].awaited_in;
+  }
+}
+
+std::span<const std::uint8_t> Sums::finish(SegmentIndex segment) {
+  const std::size_t index = find(segment);
+  VERIFY(index != kNone && sums_[index].open);
+  Sum& sum = sums_[index];
+  const std::span<float> out = output_of(segment);
+  if (own_weight_ > 0) {
+    const std::span<const float> own = input_of(segment);
+    if (!sum.any) std::copy(own.begin(), own.end(), out.begin());
+    sum.weight += own_weight_;
+    put_in(index, self_);
+  } else if (!sum.any) {
+    std::fill(out.begin(), out.end(), 0.0F);
+  }
+  if (sum.weight > 1) divide(out, static_cast<float>(sum.weight));
+  sum.open = false;
+  return std::span(sets_).subspan(index * set_bytes_, set_bytes_);
+}
+
+void Sums::adopt(SegmentIndex segment) {
+  VERIFY(find(segment) == kNone);
+  adopted_[segment] = sums_.size();
+  sums_.push_back({.segment = segment});
+  sets_.resize(sets_.size() + set_bytes_);
+}
+
+void Sums::drop_adopted() {
+  adopted_.clear();
+  sums_.resize(own_count_);
+  sets_.resize(own_count_ * set_bytes_);
+}
+
+std::vector<SegmentIndex> Sums::open_segments() const {
+  std::vector<SegmentIndex> open;
+  for (const Sum& sum : sums_) {
+    if (sum.open) open.push_back(sum.segment);
+  }
+  return open;
+}
+
+}  // namespace starling::averaging

@@ -1,0 +1,73 @@
+// The sums this member forms: its own part from the start, and segments of lost owners that it adopts. Each sum
+// grows inside the output vector as contributions arrive; who is in it is one bit a member.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "client/averaging/codec.h"
+#include "client/averaging/segment_table.h"
+
+namespace starling::averaging {
+
+class Sums {
+ public:
+  struct Vectors {
+    std::span<const float> input;
+    std::span<float> output;
+  };
+  // Own values take part when own_weight is not 0. `table` outlives this object.
+  Sums(const SegmentTable& table, Codec codec, Rank self, SampleCount own_weight, Vectors vectors);
+
+  // Being formed here: contributions are welcome.
+  [[nodiscard]] bool open(SegmentIndex segment) const;
+  [[nodiscard]] bool contributed(SegmentIndex segment, Rank rank) const;
+  // Adds the values of `rank` to an open segment that it has not contributed to; all or, with an error, nothing.
+  // `awaited`: whether the sum would have waited for this member (counts toward complete()).
+  Status add(SegmentIndex segment, Rank rank, SampleCount weight, std::span<const std::uint8_t> payload, bool awaited);
+  // Whether as many awaited members as there are have contributed.
+  [[nodiscard]] bool complete(SegmentIndex segment, std::size_t awaited) const;
+  // The sum is not waiting for `rank` any more; what it contributed stays.
+  void stop_awaiting(Rank rank);
+
+  // Adds the own values, divides by the weights, closes the segment. Returns the bytes of the contributor set, valid
+  // until the next call that is not const.
+  std::span<const std::uint8_t> finish(SegmentIndex segment);
+
+  void adopt(SegmentIndex segment);
+  // Forgets adopted sums that are not finished: the lost set grew.
+  void drop_adopted();
+  // Open segments, own part first.
+  [[nodiscard]] std::vector<SegmentIndex> open_segments() const;
+
+ private:
+  struct Sum {
+    SegmentIndex segment = 0;
+    std::uint32_t awaited_in = 0;  // awaited members that have contributed
+    SampleCount weight = 0;
+    bool open = true;
+    bool any = false;  // somebody else's values are in
+  };
+  static constexpr std::size_t kNone = SIZE_MAX;
+  // Index in sums_, or kNone.
+  [[nodiscard]] std::size_t find(SegmentIndex segment) const;
+  [[nodiscard]] bool in(std::size_t index, Rank rank) const;
+  void put_in(std::size_t index, Rank rank);
+  [[nodiscard]] std::span<float> output_of(SegmentIndex segment) const;
+  [[nodiscard]] std::span<const float> input_of(SegmentIndex segment) const;
+
+  const SegmentTable& table_;
+  Codec codec_;
+  Rank self_;
+  SampleCount own_weight_;
+  Vectors vectors_;
+  std::size_t set_bytes_;
+  std::vector<Sum> sums_;  // own part in order, then adopted
+  std::size_t own_count_;
+  std::vector<std::uint8_t> sets_;                         // contributor sets of sums_, set_bytes_ each
+  std::unordered_map<SegmentIndex, std::size_t> adopted_;  // segment to index in sums_
+};
+
+}  // namespace starling::averaging

@@ -1,0 +1,85 @@
+#include "client/averaging/watch.h"
+
+#include <algorithm>
+
+namespace starling::averaging {
+namespace {
+
+// Results and done depend on others, who have their own limits to run into first.
+constexpr int kChainedWaits = 3;
+
+Duration scaled(Duration duration, double factor) { return from_seconds(to_seconds(duration) * factor); }
+
+}  // namespace
+
+void Watch::on_begun(TimePoint now, Rank rank) {
+  Pulse& pulse = pulses_[rank];
+  pulse.begun = pulse.heard = pulse.useful = pulse.sent = pulse.fed = now;
+}
+
+void Watch::on_heard(TimePoint now, Rank rank, bool useful) {
+  Pulse& pulse = pulses_[rank];
+  pulse.heard_gap = std::max(pulse.heard_gap, now - pulse.heard);
+  pulse.heard = now;
+  if (!useful) return;
+  pulse.useful_gap = std::max(pulse.useful_gap, now - pulse.useful);
+  pulse.useful = now;
+}
+
+void Watch::on_sent(TimePoint now, Rank rank, bool data) {
+  pulses_[rank].sent = now;
+  if (data) pulses_[rank].fed = now;
+}
+
+void Watch::on_contributed(TimePoint now, Rank rank) { pulses_[rank].contributed = now - pulses_[rank].begun; }
+
+void Watch::on_overslept(Duration slept) {
+  for (TimePoint* time : {&view_at_, &all_held_at_}) *time += slept;
+  for (Pulse& pulse : pulses_) {
+    for (TimePoint* time : {&pulse.begun, &pulse.heard, &pulse.useful, &pulse.sent, &pulse.fed}) *time += slept;
+  }
+}
+
+Duration Watch::patience(Duration floor, Duration gap) const {
+  return std::max(floor, std::min(options_.silence_max, scaled(gap, options_.silence_factor)));
+}
+
+Watch::Deadline Watch::deadline(Rank rank, const Waits& waits) const {
+  const Pulse& pulse = pulses_[rank];
+  Deadline first;
+  const auto consider = [&first](TimePoint at, std::string_view reason) {
+    if (at < first.at) first = {at, reason};
+  };
+  if (waits.life) consider(pulse.heard + patience(options_.silence_floor, pulse.heard_gap), "fell silent");
+  if (waits.answer) {
+    consider(std::max(pulse.useful, view_at_) + patience(options_.stall_floor, pulse.useful_gap),
+             "is alive, but does not answer");
+  }
+  if (waits.progress) {
+    const TimePoint since = std::max({pulse.useful, pulse.fed, view_at_, all_held_at_});
+    consider(since + std::max(kChainedWaits * options_.stall_floor, since - started_),
+             "is alive, but makes no progress");
+  }
+  return first;
+}
+
+Duration Watch::pace(std::size_t contributors) const {
+  std::vector<Duration> times;
+  for (const Pulse& pulse : pulses_) {
+    if (pulse.contributed != kNoPace) times.push_back(pulse.contributed);
+  }
+  const std::size_t half = (contributors + 1) / 2;
+  if (half == 0 || times.size() < half) return kNoPace;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(half - 1);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+TimePoint Watch::straggler_deadline(Rank rank, Duration pace) const {
+  const Pulse& pulse = pulses_[rank];
+  const TimePoint stalled = std::max(pulse.useful, pulse.begun) + patience(options_.stall_floor, pulse.useful_gap);
+  if (pace == kNoPace) return stalled;
+  return std::min(stalled, pulse.begun + std::max(options_.straggler_floor, scaled(pace, options_.straggler_factor)));
+}
+
+}  // namespace starling::averaging

@@ -1,0 +1,70 @@
+// How long to wait for whom. Every limit comes from what this round has shown so far: a member's own rhythm, the pace
+// of the others, the time everything took; floors keep short histories from deciding.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "client/averaging/all_reduce.h"
+
+namespace starling::averaging {
+
+class Watch {
+ public:
+  // What this member waits for from another one.
+  struct Waits {
+    bool life = false;      // any frame at all
+    bool answer = false;    // an inventory or the answer to a want: nothing that others could delay
+    bool progress = false;  // results or done: others may have to send to it first
+  };
+  struct Deadline {
+    TimePoint at = kNever;
+    std::string_view reason;  // why it is lost then
+  };
+
+  Watch(const AllReduceOptions& options, std::size_t members) : options_(options), pulses_(members) {}
+
+  void start(TimePoint now) { started_ = now; }
+  void on_begun(TimePoint now, Rank rank);
+  // `useful`: more than a sign of life.
+  void on_heard(TimePoint now, Rank rank, bool useful);
+  // `data`: floats for which an answer may be waiting.
+  void on_sent(TimePoint now, Rank rank, bool data);
+  // Answers are being waited for from now on / everything is held and only done is missing from now on.
+  void on_view(TimePoint now) { view_at_ = now; }
+  void on_all_held(TimePoint now) { all_held_at_ = now; }
+  // `rank` has contributed to every segment of the part owned here.
+  void on_contributed(TimePoint now, Rank rank);
+  // This process stood still for so long: nobody else is to blame for it.
+  void on_overslept(Duration slept);
+
+  [[nodiscard]] bool quiet(TimePoint now, Rank to) const { return now - pulses_[to].sent >= options_.ping_interval; }
+  [[nodiscard]] Deadline deadline(Rank rank, const Waits& waits) const;
+
+  // Time in which the first half of `contributors` got their values for this member's part here; kNoPace before.
+  static constexpr Duration kNoPace = Duration::max();
+  [[nodiscard]] Duration pace(std::size_t contributors) const;
+  // When a sender that still owes contributions is left behind.
+  [[nodiscard]] TimePoint straggler_deadline(Rank rank, Duration pace) const;
+
+ private:
+  struct Pulse {
+    TimePoint begun{};
+    TimePoint heard{};
+    TimePoint useful{};
+    TimePoint sent{};
+    TimePoint fed{};  // when it last took floats
+    Duration heard_gap{};
+    Duration useful_gap{};
+    Duration contributed = kNoPace;
+  };
+  [[nodiscard]] Duration patience(Duration floor, Duration gap) const;
+
+  AllReduceOptions options_;
+  std::vector<Pulse> pulses_;
+  TimePoint started_{};
+  TimePoint view_at_{};
+  TimePoint all_held_at_{};
+};
+
+}  // namespace starling::averaging

@@ -1,0 +1,188 @@
+#include "client/averaging/all_reduce.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "tests/client/averaging/in_memory_group.h"
+#include "tests/client/averaging/round_checks.h"
+
+using namespace starling;
+using namespace starling::averaging;
+using Verdict = AveragingOutcome::Verdict;
+
+namespace {
+
+bool all_averaged(const InMemoryGroup& group) {
+  for (Rank rank = 0; rank < group.size(); ++rank) {
+    if (group.outcome(rank) == nullptr || group.outcome(rank)->verdict != Verdict::averaged) return false;
+  }
+  return true;
+}
+
+// Everything that may vary without anything going wrong.
+GroupOptions random_options(unsigned seed) {
+  std::mt19937 random(seed);
+  GroupOptions options;
+  options.seed = seed;
+  options.members = 1 + random() % 9;
+  options.vector_floats = 1 + random() % 3000;
+  options.segment_floats = 1 + random() % 200;
+  options.latency = from_ms(1 + random() % 60);
+  options.bytes_per_s = 1e5 * (1 + random() % 100);
+  options.codec = random() % 2 == 0 ? "fp32" : "fp16";
+  for (std::size_t i = 0; i < options.members; ++i) {
+    options.shares.push_back(random() % 4 == 0 ? 0.0 : 1.0 + random() % 10);
+    options.weights.push_back(random() % 4 == 0 ? 0 : 1 + random() % 100);
+    options.start_after.push_back(from_ms(random() % 400));
+  }
+  options.shares[0] = 1;
+  options.begin_within_ms = 5000;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("every member gets the weighted mean of all, to the last bit the same") {
+  for (const std::size_t members : {1, 2, 3, 4, 5, 8, 9, 16}) {
+    CAPTURE(members);
+    InMemoryGroup group({.members = members, .vector_floats = 5000});
+    group.run();
+    CHECK(all_averaged(group));
+    CHECK(wrong(group) == "");
+    CHECK(group.refusals().empty());
+    const AveragingOutcome& outcome = *group.outcome(0);
+    REQUIRE(outcome.contributors.size() == 1);
+    CHECK(outcome.contributors[0].members.count() == members);
+    for (Rank rank = 0; rank < members; ++rank) CHECK(outcome.samples[rank] == group.weight(rank));
+    CHECK(outcome.weight_total == static_cast<SampleCount>(members * (members + 1) / 2));
+    CHECK(outcome.lost.empty());
+  }
+}
+
+TEST_CASE("any mix of parts, weights, segment sizes, codecs, links and starting times averages") {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    const GroupOptions options = random_options(seed);
+    InMemoryGroup group(options);
+    group.run();
+    CHECK(all_averaged(group));
+    CHECK(wrong(group, options.codec == "fp16" ? 2e-3 : 1e-5) == "");
+    CHECK(group.refusals().empty());
+  }
+}
+
+TEST_CASE("equal calls give equal results") {
+  const auto digest = [] {
+    InMemoryGroup group({.members = 5, .seed = 9});
+    group.run();
+    return std::pair(group.outcome(3)->result_digest, group.events());
+  };
+  CHECK(digest() == digest());
+}
+
+TEST_CASE("fp16 stays within its error bound of the exact mean") {
+  InMemoryGroup group({.members = 6, .vector_floats = 4000, .codec = "fp16"});
+  group.run();
+  CHECK(all_averaged(group));
+  // Contributions are within 2^-11 of values of magnitude at most the weight; so is the result, of at most 1.
+  CHECK(wrong(group, std::ldexp(1.0, -11) + std::ldexp(1.0, -11) + std::ldexp(1.0, -22)) == "");
+}
+
+TEST_CASE("a member that only listens gets the mean of the others") {
+  InMemoryGroup group({.members = 4, .weights = {3, 0, 5, 2}});
+  group.run();
+  CHECK(all_averaged(group));
+  CHECK(wrong(group) == "");
+  CHECK(group.outcome(1)->samples[1] == 0);
+  CHECK(group.outcome(1)->weight_total == 10);
+}
+
+TEST_CASE("when everybody only listens the mean is zero, over nobody") {
+  InMemoryGroup group({.members = 3, .weights = {0, 0, 0}});
+  group.run();
+  CHECK(all_averaged(group));
+  CHECK(wrong(group) == "");
+  CHECK(group.outcome(0)->weight_total == 0);
+}
+
+TEST_CASE("a group of one is done when it starts") {
+  InMemoryGroup group({.members = 1, .weights = {4}});
+  group.step();
+  REQUIRE(group.outcome(0) != nullptr);
+  CHECK(group.outcome(0)->verdict == Verdict::averaged);
+  CHECK(wrong(group) == "");
+  CHECK(group.outcome(0)->bytes_sent == 0);
+}
+
+TEST_CASE("members that nobody can dial take part without a link among them") {
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    InMemoryGroup group({.members = 6, .undialable = {true, false, true, false, true, true}, .seed = seed});
+    group.run();
+    CHECK(all_averaged(group));
+    CHECK(wrong(group) == "");
+    CHECK(group.refusals().empty());
+  }
+}
+
+TEST_CASE("a member that begins late is waited for, and taken in whole") {
+  InMemoryGroup group({.members = 4, .start_after = {{}, {}, from_ms(900), {}}});
+  group.run();
+  CHECK(all_averaged(group));
+  CHECK(wrong(group) == "");
+  CHECK(group.outcome(0)->samples[2] == group.weight(2));
+}
+
+TEST_CASE("each link carries every part once, and the results once") {
+  const std::int64_t floats = 64 * 1024;
+  InMemoryGroup group({.members = 4, .vector_floats = floats, .segment_floats = 1024});
+  group.run();
+  CHECK(all_averaged(group));
+  // Out: 3/4 of the vector as contributions, 3 times the own quarter as results; headers, begins, pings and done on
+  // top.
+  const std::int64_t payload = floats * 4 * 6 / 4;
+  for (Rank rank = 0; rank < 4; ++rank) {
+    CHECK(group.outcome(rank)->bytes_sent >= payload);
+    CHECK(group.outcome(rank)->bytes_sent <= payload + payload / 50);
+    CHECK(group.outcome(rank)->bytes_received <= payload + payload / 50);
+  }
+}
+
+TEST_CASE("all parts progress together: the round takes little more than its bytes need") {
+  const std::int64_t floats = 256 * 1024;
+  GroupOptions options{
+      .members = 5, .vector_floats = floats, .segment_floats = 1024, .latency = from_ms(2), .bytes_per_s = 1e6};
+  InMemoryGroup group(options);
+  group.run();
+  CHECK(all_averaged(group));
+  // Each link carries a fifth of the vector each way as contributions and as results.
+  const double line_seconds = static_cast<double>(floats) * 4 * 2 / 5 / options.bytes_per_s;
+  CHECK(to_seconds(group.elapsed()) < line_seconds * 1.1 + 0.1);
+}
+
+TEST_CASE("a slow sender is left out of what it still owes, keeps its place and ends with the same bits") {
+  GroupOptions options{.members = 5, .vector_floats = 200000, .segment_floats = 1000, .bytes_per_s = 1e6};
+  options.member_slowdown = {1, 1, 100, 1, 1};
+  options.shares = {1, 1, 0, 1, 1};
+  options.engine.straggler_floor = from_ms(500);
+  InMemoryGroup group(options);
+  group.run();
+  CHECK(all_averaged(group));
+  CHECK(wrong(group) == "");
+  const AveragingOutcome& outcome = *group.outcome(2);
+  CHECK(outcome.lost.empty());
+  CHECK(outcome.samples[2] < group.weight(2));
+  CHECK(outcome.samples[0] == group.weight(0));
+}
+
+TEST_CASE("values that cannot be added up stop their own member first") {
+  InMemoryGroup group({.members = 3});
+  group.input(1)[400] = NAN;  // in its own part
+  group.run();
+  REQUIRE(group.outcome(1) != nullptr);
+  CHECK(group.outcome(1)->verdict == Verdict::expelled);
+  CHECK(group.outcome(0)->verdict == Verdict::averaged);
+  CHECK(wrong(group) == "");
+}
