@@ -1,8 +1,8 @@
 // Everything a data directory keeps about its project: the host key, certificates, what the join brought, and
 // the small preferences of its user. Secrets are 0600, the directory 0700; every file is replaced atomically.
 //
-//   DIR/lock  host.key  project.json  ca.pem  host.pem  manifest.json (signed envelope)  preferences.json
-//   DIR/artefacts/<sha256>  DIR/checkpoints/  DIR/rounds.jsonl  DIR/control.sock  DIR/starlingd.log
+//   DIR/lock  host.key  project.json  manifest.json (signed envelope)  preferences.json
+//   DIR/artefacts/<sha256>  DIR/checkpoints/  DIR/rounds.jsonl  DIR/reports.jsonl  DIR/control.sock  DIR/starlingd.log
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace starling::storage {
 
 // What joining a project left here.
 struct Project {
-  std::string host;                 // of the coordinator
+  std::string host;  // of the coordinator
   std::uint16_t port = 0;
-  std::string name;                 // the project's
-  std::string display_name;         // the volunteer's
+  std::string name;          // the project's
+  std::string display_name;  // the volunteer's
   AccountId account_id = 0;
   std::string ca_pem;
   std::string certificate_pem;      // of this host; replaced when renewed
@@ -46,7 +46,8 @@ class ProjectFiles {
   Result<crypto::PrivateKey> host_key();
   Result<std::optional<Project>> project();
   Status save_project(const Project& project);
-  // Forgets the project; the host key and the journal stay.
+  // Forgets the project, with its checkpoints, data and reports; the host key and rounds.jsonl stay. Only while no
+  // run of it is open.
   Status remove_project();
   // The signed manifest's envelope as it came, for starting without the coordinator. not_found before the first.
   Result<std::string> manifest_envelope();

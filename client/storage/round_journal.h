@@ -1,5 +1,6 @@
 // What this computer did, round by round, kept on disk: one JSON line for each finished round in rounds.jsonl
-// (for people and programs), and the reports that the coordinator has not acknowledged yet (they survive a crash).
+// (for people and programs), and the reports that the coordinator has not acknowledged yet, in reports.jsonl (they
+// survive a crash).
 #pragma once
 
 #include <filesystem>

@@ -19,7 +19,7 @@ Error system_error(std::string_view what, const std::filesystem::path& path, int
   ErrorCode code = ErrorCode::io;
   if (error_number == ENOENT) code = ErrorCode::not_found;
   if (error_number == EACCES || error_number == EPERM || error_number == EROFS) code = ErrorCode::permission_denied;
-  if (error_number == ENOSPC || error_number == EDQUOT) code = ErrorCode::resource_exhausted;
+  if (error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG) code = ErrorCode::resource_exhausted;
   return {code, fmt::format("{} '{}': {}", what, path.string(), std::strerror(error_number))};
 }
 
@@ -43,11 +43,11 @@ Status write_all(int fd, std::string_view bytes, const std::filesystem::path& pa
   return {};
 }
 
-Status write_and_sync(const std::filesystem::path& path, std::string_view bytes, unsigned mode) {
+Status write_and_sync(const std::filesystem::path& path, std::span<const std::string_view> pieces, unsigned mode) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode));
   if (file.fd < 0) return system_error("create", path, errno);
   if (::fchmod(file.fd, mode) != 0) return system_error("set permissions of", path, errno);
-  STARLING_TRY(write_all(file.fd, bytes, path));
+  for (const std::string_view bytes : pieces) STARLING_TRY(write_all(file.fd, bytes, path));
   if (::fsync(file.fd) != 0) return system_error("sync", path, errno);
   return {};
 }
@@ -84,9 +84,14 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t byt
 }
 
 Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes, const WriteOptions& options) {
+  return write_file_atomically(path, std::span(&bytes, 1), options);
+}
+
+Status write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces,
+                             const WriteOptions& options) {
   static std::atomic<unsigned> counter{0};
   const std::filesystem::path temporary = path.string() + fmt::format(".tmp-{}-{}", ::getpid(), counter.fetch_add(1));
-  Status status = write_and_sync(temporary, bytes, options.mode);
+  Status status = write_and_sync(temporary, pieces, options.mode);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) status = system_error("replace", path, errno);
   if (!status.ok()) {
     ::unlink(temporary.c_str());

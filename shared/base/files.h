@@ -21,6 +21,9 @@ struct WriteOptions {
 // the old bytes or the new ones, never a mix. On failure the old file stays and the temporary is removed.
 Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes,
                              const WriteOptions& options = {});
+// The same for content that lies in several places, in order.
+Status write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces,
+                             const WriteOptions& options = {});
 
 // Creates `path` (and parents) with `mode`; fine if it is there already.
 Status ensure_directory(const std::filesystem::path& path, unsigned mode = 0700);

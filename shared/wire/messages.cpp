@@ -121,7 +121,12 @@ void read_report(JsonReader& reader, RoundReport& report) {
   reader.integer("bytes_received", report.bytes_received, 0, kCountMax);
 }
 
-std::string encode_report(const RoundReport& report) {
+}  // namespace
+
+std::string_view to_string(MemberPhase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
+std::string_view to_string(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
+
+std::string encode(const RoundReport& report) {
   JsonWriter writer;
   writer.open("", '{');
   writer.integer("round", report.round);
@@ -148,11 +153,6 @@ std::string encode_report(const RoundReport& report) {
   return std::move(writer.str());
 }
 
-}  // namespace
-
-std::string_view to_string(MemberPhase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
-std::string_view to_string(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
-
 std::string encode(const Heartbeat& message) {
   JsonWriter writer;
   writer.open("", '{');
@@ -177,7 +177,7 @@ std::string encode(const Heartbeat& message) {
   writer.open("reports", '[');
   std::size_t written = 0;
   for (const RoundReport& report : message.reports) {
-    const std::string json = encode_report(report);
+    const std::string json = encode(report);
     if (++written > kReportsPerHeartbeatMax || writer.str().size() + json.size() + 8 > kJsonBytesMax) break;
     writer.raw("", json);
   }
@@ -271,6 +271,10 @@ Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json) {
     reader.text("notice", message.notice, kMessageBytesMax);
   };
   return decode_json<HeartbeatReply>(json, "heartbeat reply", kReplyBytesMax, read);
+}
+
+Result<RoundReport> decode_round_report(std::string_view json) {
+  return decode_json<RoundReport>(json, "round report", kReplyBytesMax, read_report);
 }
 
 }  // namespace starling::wire

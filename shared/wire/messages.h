@@ -119,7 +119,7 @@ struct HeartbeatReply {
   int swarm_size = 0;
   RoundIndex acknowledged_rounds = 0;  // every report of a round below this is settled; drop it
   std::int64_t next_heartbeat_ms = 1000;
-  std::int64_t server_unix_ms = 0;      // the coordinator's wall clock
+  std::int64_t server_unix_ms = 0;  // the coordinator's wall clock
   bool renew_certificate = false;
   std::optional<GroupInfo> group;    // the averaging this member must take part in
   std::vector<MemberInfo> members;   // all that could be planned now, for rounds without a coordinator
@@ -139,6 +139,7 @@ std::string encode(const RenewReply& message);
 // with a later heartbeat, since what is not acknowledged is sent again.
 std::string encode(const Heartbeat& message);
 std::string encode(const HeartbeatReply& message);
+std::string encode(const RoundReport& report);  // alone, as it is kept on disk
 
 // corrupt for bytes that are not JSON; invalid_argument, naming the field, for values out of range.
 Result<ErrorReply> decode_error_reply(std::string_view json);
@@ -148,5 +149,6 @@ Result<RenewRequest> decode_renew_request(std::string_view json);
 Result<RenewReply> decode_renew_reply(std::string_view json);
 Result<Heartbeat> decode_heartbeat(std::string_view json);
 Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json);
+Result<RoundReport> decode_round_report(std::string_view json);
 
 }  // namespace starling::wire

@@ -97,6 +97,16 @@ void refused(const std::string& json, const std::string& naming, ErrorCode code 
 
 }  // namespace
 
+TEST_CASE("a round report alone survives the way to disk and back") {
+  const RoundReport report = sample_report(15);
+  const auto read = decode_round_report(encode(report));
+  REQUIRE(read.ok());
+  CHECK(encode(*read) == encode(report));
+  CHECK(read->round == 15);
+  CHECK(read->contributions.at(0).samples == 40);
+  CHECK_FALSE(decode_round_report("{}").ok());
+}
+
 TEST_CASE("a heartbeat arrives as it was sent") {
   const Heartbeat sent = sample_heartbeat();
   const auto got = decode_heartbeat(encode(sent));

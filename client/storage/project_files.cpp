@@ -1,0 +1,164 @@
+#include "client/storage/project_files.h"
+
+#include <fmt/core.h>
+
+#include <system_error>
+#include <utility>
+
+#include "client/storage/set_aside.h"
+#include "shared/base/log.h"
+#include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
+#include "shared/wire/messages.h"
+
+namespace starling::storage {
+namespace {
+
+constexpr std::size_t kFileBytesMax = 256 * 1024;  // of any file here
+constexpr std::size_t kHostBytesMax = 256;
+constexpr std::size_t kReasonBytesMax = 1024;
+constexpr int kThreadsMax = 1024;
+constexpr WriteOptions kPrivate{.mode = 0600};
+
+std::string encode(const Project& project) {
+  wire::JsonWriter writer;
+  writer.open("", '{');
+  writer.text("host", project.host);
+  writer.integer("port", project.port);
+  writer.text("name", project.name);
+  writer.text("display_name", project.display_name);
+  writer.integer("account_id", project.account_id);
+  writer.text("ca_pem", project.ca_pem);
+  writer.text("certificate_pem", project.certificate_pem);
+  writer.text("manifest_public_key", project.manifest_public_key);
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+Result<Project> decode_project(std::string_view json) {
+  return wire::decode_json<Project>(json, "project", kFileBytesMax, [](wire::JsonReader& reader, Project& project) {
+    int port = 0;
+    reader.text("host", project.host, kHostBytesMax);
+    wire::read_int(reader, "port", port, 1, 65535);
+    project.port = static_cast<std::uint16_t>(port);
+    reader.text("name", project.name, wire::kNameBytesMax);
+    reader.text("display_name", project.display_name, wire::kNameBytesMax);
+    reader.integer("account_id", project.account_id, 0, INT64_MAX);
+    reader.text("ca_pem", project.ca_pem, crypto::kPemBytesMax);
+    reader.text("certificate_pem", project.certificate_pem, crypto::kPemBytesMax);
+    reader.text("manifest_public_key", project.manifest_public_key, crypto::kPemBytesMax);
+  });
+}
+
+Result<Preferences> decode_preferences(std::string_view json) {
+  return wire::decode_json<Preferences>(json, "preferences", kFileBytesMax,
+                                        [](wire::JsonReader& reader, Preferences& preferences) {
+                                          reader.boolean("paused", preferences.paused);
+                                          reader.text("paused_reason", preferences.paused_reason, kReasonBytesMax);
+                                          wire::read_int(reader, "threads", preferences.threads, 0, kThreadsMax);
+                                        });
+}
+
+Status remove_file(const std::filesystem::path& path) {
+  std::error_code problem;
+  std::filesystem::remove_all(path, problem);
+  if (!problem) return {};
+  return Error{ErrorCode::io, fmt::format("remove '{}': {}", path.string(), problem.message())};
+}
+
+}  // namespace
+
+Result<ProjectFiles> ProjectFiles::open(const std::filesystem::path& data_dir) {
+  if (Status made = ensure_directory(data_dir, 0700); !made.ok()) {
+    return made.error().prefixed(
+        fmt::format("use the data directory '{}' (choose another with --data-dir)", data_dir.string()));
+  }
+  auto lock = FileLock::acquire(data_dir / "lock");
+  if (!lock.ok() && lock.error().code == ErrorCode::already_exists) {
+    return Error{ErrorCode::already_exists,
+                 fmt::format("another starlingd is using the data directory '{}': stop it, or give this one its own "
+                             "with --data-dir",
+                             data_dir.string())};
+  }
+  if (!lock.ok()) {
+    return lock.error().prefixed(
+        fmt::format("use the data directory '{}' (check its permissions, or choose another "
+                    "with --data-dir)",
+                    data_dir.string()));
+  }
+  remove_leftovers(data_dir);
+  return ProjectFiles(data_dir, std::move(*lock));
+}
+
+ProjectFiles::ProjectFiles(std::filesystem::path dir, FileLock lock) : dir_(std::move(dir)), lock_(std::move(lock)) {}
+
+Result<crypto::PrivateKey> ProjectFiles::host_key() {
+  const auto path = dir_ / "host.key";
+  auto pem = read_file(path, crypto::kPemBytesMax);
+  if (pem.ok()) {
+    auto key = crypto::PrivateKey::from_pem(*pem);
+    if (key.ok()) return key;
+    return Error{ErrorCode::corrupt,
+                 fmt::format("read this computer's key '{}': {}; restore it from a backup, or move it away to join as "
+                             "a new computer",
+                             path.string(), key.error().message)};
+  }
+  if (pem.error().code != ErrorCode::not_found) return pem.error();
+  crypto::PrivateKey key = crypto::PrivateKey::generate();
+  STARLING_TRY(write_file_atomically(path, key.to_pem(), kPrivate));
+  return key;
+}
+
+Result<std::optional<Project>> ProjectFiles::project() {
+  const auto path = dir_ / "project.json";
+  auto json = read_file(path, kFileBytesMax);
+  if (!json.ok() && json.error().code == ErrorCode::not_found) return std::optional<Project>();
+  if (!json.ok()) return json.error();
+  auto project = decode_project(*json);
+  if (project.ok()) return std::optional<Project>(std::move(*project));
+  return Error{ErrorCode::corrupt, fmt::format("read '{}': {}; move it away and join the project again", path.string(),
+                                               project.error().message)};
+}
+
+Status ProjectFiles::save_project(const Project& project) {
+  return write_file_atomically(dir_ / "project.json", encode(project), kPrivate);
+}
+
+// project.json goes first: a crash in between leaves files that mean nothing without it.
+Status ProjectFiles::remove_project() {
+  for (const char* name : {"project.json", "manifest.json", "reports.jsonl", "checkpoints", "artefacts"}) {
+    STARLING_TRY(remove_file(dir_ / name));
+  }
+  return {};
+}
+
+Result<std::string> ProjectFiles::manifest_envelope() { return read_file(dir_ / "manifest.json", kFileBytesMax); }
+
+Status ProjectFiles::save_manifest_envelope(const std::string& envelope) {
+  return write_file_atomically(dir_ / "manifest.json", envelope);
+}
+
+Preferences ProjectFiles::preferences() {
+  const auto path = dir_ / "preferences.json";
+  const auto json = read_file(path, kFileBytesMax);
+  if (!json.ok()) {
+    if (json.error().code != ErrorCode::not_found) log_warning("preferences: {}", json.error().message);
+    return {};
+  }
+  auto preferences = decode_preferences(*json);
+  if (preferences.ok()) return *preferences;
+  log_warning("'{}' is not understood ({}); defaults apply", path.string(), preferences.error().message);
+  return {};
+}
+
+Status ProjectFiles::save_preferences(const Preferences& preferences) {
+  wire::JsonWriter writer;
+  writer.open("", '{');
+  writer.boolean("paused", preferences.paused);
+  writer.text("paused_reason", preferences.paused_reason);
+  writer.integer("threads", preferences.threads);
+  writer.close('}');
+  return write_file_atomically(dir_ / "preferences.json", writer.str());
+}
+
+}  // namespace starling::storage

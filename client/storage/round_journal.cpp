@@ -1,0 +1,180 @@
+#include "client/storage/round_journal.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "client/storage/append_log.h"
+#include "shared/base/files.h"
+#include "shared/base/log.h"
+#include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
+
+namespace starling::storage {
+namespace {
+
+constexpr std::size_t kReportsFileMax = std::size_t{1} << 30;
+constexpr std::size_t kSettledLinesMax = 256;  // useless lines before the reports file is written anew
+
+// A line of rounds.jsonl.
+std::string round_line(const wire::RoundReport& report, double seconds) {
+  wire::JsonWriter writer;
+  writer.open("", '{');
+  writer.integer("round", report.round);
+  writer.text("group_id", report.group.hex());
+  writer.boolean("autonomous", report.autonomous);
+  writer.text("state_digest", report.state_digest.hex());
+  writer.open("contributions", '{');
+  for (const wire::Contribution& contribution : report.contributions) {
+    writer.integer(contribution.peer.hex(), contribution.samples);
+  }
+  writer.close('}');
+  writer.number("seconds", seconds);
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+// Lines of reports.jsonl: {"seconds":…,"report":"<the report's own JSON>"} or {"settled_below":…}.
+std::string report_line(const wire::RoundReport& report, double seconds) {
+  wire::JsonWriter writer;
+  writer.open("", '{');
+  writer.number("seconds", seconds);
+  writer.text("report", wire::encode(report));
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+std::string settled_line(RoundIndex below) { return fmt::format("{{\"settled_below\":{}}}", below); }
+
+struct ReportLine {
+  std::optional<RoundIndex> settled_below;
+  double seconds = 0;
+  std::string report;
+};
+
+Result<ReportLine> decode_line(std::string_view json) {
+  return wire::decode_json<ReportLine>(json, "line", kLogLineMax, [](wire::JsonReader& reader, ReportLine& line) {
+    if (reader.present("settled_below")) {
+      reader.integer("settled_below", line.settled_below.emplace(), 0, INT64_MAX);
+    } else {
+      reader.number("seconds", line.seconds, 0, 1e12);
+      reader.text("report", line.report, kLogLineMax);
+    }
+  });
+}
+
+}  // namespace
+
+struct RoundJournal::Files {
+  std::filesystem::path folder;
+  AppendLog rounds;
+  AppendLog reports;
+  std::vector<wire::RoundReport> pending;
+  std::vector<double> seconds;  // of each pending round
+  std::size_t useless_lines = 0;
+
+  [[nodiscard]] std::filesystem::path reports_path() const { return folder / "reports.jsonl"; }
+
+  void add(wire::RoundReport report, double took) {
+    if (pending.size() == kPendingReportsMax) {
+      log_warning("more than {} rounds are not acknowledged: the report of round {} is given up", kPendingReportsMax,
+                  pending.front().round);
+      pending.erase(pending.begin());
+      seconds.erase(seconds.begin());
+      ++useless_lines;
+    }
+    pending.push_back(std::move(report));
+    seconds.push_back(took);
+  }
+
+  void settle(RoundIndex below) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+      if (pending[i].round < below) continue;
+      if (kept != i) pending[kept] = std::move(pending[i]);
+      seconds[kept++] = seconds[i];
+    }
+    useless_lines += pending.size() - kept + 1;
+    pending.resize(kept);
+    seconds.resize(kept);
+  }
+
+  Status replay() {
+    STARLING_ASSIGN(const std::string text, read_file(reports_path(), kReportsFileMax));
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const std::string_view json = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(rest.size(), json.size() + 1));
+      auto line = decode_line(json);
+      if (line.ok() && line->settled_below) {
+        settle(*line->settled_below);
+        continue;
+      }
+      auto report = line.ok() ? wire::decode_round_report(line->report) : Result<wire::RoundReport>(line.error());
+      if (report.ok()) {
+        add(std::move(*report), line->seconds);
+      } else {
+        log_warning("'{}': skipping a line that is not understood ({})", reports_path().string(),
+                    report.error().message);
+        ++useless_lines;
+      }
+    }
+    return {};
+  }
+
+  // The report is written first. When a crash came before the round's own line, that is written now.
+  Status complete_rounds() {
+    if (pending.empty()) return {};
+    const std::string line = round_line(pending.back(), seconds.back());
+    return line == rounds.last_line() ? Status() : rounds.append(line);
+  }
+
+  Status compact() {
+    std::string text;
+    for (std::size_t i = 0; i < pending.size(); ++i) text += report_line(pending[i], seconds[i]) + '\n';
+    STARLING_TRY(write_file_atomically(reports_path(), text));
+    STARLING_ASSIGN(reports, AppendLog::open(reports_path()));
+    useless_lines = 0;
+    return {};
+  }
+};
+
+Result<RoundJournal> RoundJournal::open(const std::filesystem::path& folder) {
+  STARLING_TRY(ensure_directory(folder));
+  STARLING_ASSIGN(AppendLog rounds, AppendLog::open(folder / "rounds.jsonl"));
+  STARLING_ASSIGN(AppendLog reports, AppendLog::open(folder / "reports.jsonl"));
+  auto files = std::make_unique<Files>(Files{folder, std::move(rounds), std::move(reports), {}, {}, 0});
+  STARLING_TRY(files->replay());
+  STARLING_TRY(files->complete_rounds());
+  return RoundJournal(std::move(files));
+}
+
+RoundJournal::RoundJournal(std::unique_ptr<Files> files) : files_(std::move(files)) {}
+RoundJournal::RoundJournal(RoundJournal&&) noexcept = default;
+RoundJournal& RoundJournal::operator=(RoundJournal&&) noexcept = default;
+RoundJournal::~RoundJournal() = default;
+
+Status RoundJournal::record(const wire::RoundReport& report, Duration round_duration) {
+  const double seconds = to_seconds(round_duration);
+  // Pending in any case: what the disk refuses can still be sent while this process lives.
+  files_->add(report, seconds);
+  STARLING_TRY(files_->reports.append(report_line(report, seconds)));
+  return files_->rounds.append(round_line(report, seconds));
+}
+
+Status RoundJournal::forget(RoundIndex below) {
+  const auto& pending = files_->pending;
+  if (std::none_of(pending.begin(), pending.end(), [&](const auto& report) { return report.round < below; })) return {};
+  files_->settle(below);
+  if (files_->useless_lines > kSettledLinesMax) return files_->compact();
+  // Should this be lost, the reports are sent once more, which does no harm.
+  return files_->reports.append(settled_line(below), AppendLog::Durability::with_the_next);
+}
+
+const std::vector<wire::RoundReport>& RoundJournal::pending() const { return files_->pending; }
+
+}  // namespace starling::storage
