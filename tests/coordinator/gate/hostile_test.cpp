@@ -104,7 +104,9 @@ TEST_CASE_FIXTURE(Fixture, "requests over a limit get its status and the connect
       {post + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
       {post + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 400},
   };
-  for (const auto& [bytes, status] : cases) {
+  for (const auto& each : cases) {
+    const std::string& bytes = each.first;
+    const int status = each.second;
     CAPTURE(status);
     TlsClient client(gate->port(), project.client());
     client.send(bytes);

@@ -1,0 +1,271 @@
+// What survives a killed process, a lost power supply, a full and a failing disk, and a damaged file.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+
+#include "db/sqlite/connection.h"
+#include "tests/db/stores/faulty_disk.h"
+#include "tests/db/stores/fixture.h"
+#include "tests/db/stores/ledger_load.h"
+
+using namespace starling;
+using namespace starling::db;
+using namespace starling::db::testing;
+using starling::testing::TempDir;
+
+namespace {
+
+constexpr std::uint64_t kSeed = 20240607;
+
+// A ledger_writer that is killed in the middle of its work.
+class Victim {
+ public:
+  Victim(const std::filesystem::path& file, RoundIndex first) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(ends[1], STDOUT_FILENO);
+      ::execl(STARLING_LEDGER_WRITER, "ledger_writer", file.c_str(), std::to_string(first).c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::close(ends[1]);
+    acknowledgements_ = ends[0];
+  }
+  ~Victim() { ::close(acknowledgements_); }
+
+  // Kills it once `count` were acknowledged; adds all that were to `acknowledged`.
+  void kill_after(int count, std::set<RoundIndex>& acknowledged) {
+    RoundIndex round = 0;
+    for (int read = 0; read < count && next(round); ++read) acknowledged.insert(round);
+    ::kill(pid_, SIGKILL);
+    int status = 0;
+    REQUIRE(::waitpid(pid_, &status, 0) == pid_);
+    CHECK(WIFSIGNALED(status));
+    while (next(round)) acknowledged.insert(round);
+  }
+
+ private:
+  bool next(RoundIndex& round) const { return ::read(acknowledgements_, &round, sizeof round) == sizeof round; }
+
+  pid_t pid_ = -1;
+  int acknowledgements_ = -1;
+};
+
+std::set<RoundIndex> stored_rounds(const Stores& stores, AccountId account) {
+  std::set<RoundIndex> rounds;
+  for (Page page{.limit = kPageRowsMax, .offset = 0};; page.offset += kPageRowsMax) {
+    const auto entries = stores.contributions.entries_of(account, page).value();
+    for (const LedgerEntry& entry : entries) REQUIRE(rounds.insert(entry.round).second);
+    if (entries.empty()) return rounds;
+  }
+}
+
+// Every total is right, every acknowledged round is in the ledger, none is there twice.
+void check_ledger(const Database& database, AccountId account, const std::set<RoundIndex>& acknowledged) {
+  const Status sound = database.check();
+  CHECK_MESSAGE(sound.ok(), (sound.ok() ? "" : sound.error().message));
+  const std::set<RoundIndex> stored = stored_rounds(database.stores(), account);
+  SampleCount samples = 0;
+  for (const RoundIndex round : stored) samples += 1 + round % 7;
+  CHECK(database.stores().contributions.ledger_sum(kLoadRun)->samples == samples);
+  int lost = 0;
+  for (const RoundIndex round : acknowledged) lost += stored.count(round) == 0 ? 1 : 0;
+  CHECK(lost == 0);
+}
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+DatabaseOptions on_faulty_disk() {
+  DatabaseOptions options;
+  options.vfs = FaultyDisk::vfs();
+  options.ballast_bytes = 0;
+  return options;
+}
+
+// Writes rounds until one fails; returns those that were acknowledged.
+std::set<RoundIndex> write_until_failure(Database& database, AccountId account, RoundIndex first, int rounds_max) {
+  std::mutex mutex;
+  std::set<RoundIndex> acknowledged;
+  std::atomic<bool> failed{false};
+  const RoundIndex end = first + rounds_max;
+  for (RoundIndex round = first; round < end && !failed; ++round) {
+    const auto done = [&, round](const Result<AppendOutcome>& outcome) {
+      const std::scoped_lock lock(mutex);
+      if (outcome) acknowledged.insert(round);
+      if (!outcome) failed = true;
+    };
+    if (!database.stores().contributions.append_async(load_round(account, round), done)) break;
+    // Now and then wait for the disk, so that there are commits of one and of many.
+    if (round % 16 == 0) static_cast<void>(database.stores().contributions.append(load_round(account, round)));
+  }
+  static_cast<void>(database.stores().contributions.append(load_round(account, end)));
+  const std::scoped_lock lock(mutex);
+  return acknowledged;
+}
+
+}  // namespace
+
+TEST_CASE("whenever the process is killed, what was acknowledged is in the ledger, once") {
+  TempDir dir;
+  std::mt19937_64 random(kSeed);
+  std::set<RoundIndex> acknowledged;
+  for (int kill = 0; kill < 25; ++kill) {
+    CAPTURE(kill);
+    Victim victim(dir / "a.db", kill * 1'000'000);
+    victim.kill_after(static_cast<int>(random() % 400), acknowledged);
+    const auto database = open(dir / "a.db");
+    check_ledger(*database, prepare_load(database->stores()).value(), acknowledged);
+  }
+  CHECK(acknowledged.size() > 1'000);
+}
+
+TEST_CASE("the disk of these tests forgets what was not synced and keeps what was") {
+  for (const bool synced : {false, true}) {
+    CAPTURE(synced);
+    TempDir dir;
+    TempDir after;
+    {
+      FaultyDisk disk;
+      Connection connection =
+          Connection::open(dir / "a.db", {.mode = OpenMode::create, .vfs = FaultyDisk::vfs()}).value();
+      REQUIRE(connection.execute("CREATE TABLE t (b BLOB)").ok());
+      if (!synced) REQUIRE(connection.execute("PRAGMA synchronous = OFF").ok());
+      REQUIRE(connection.execute("INSERT INTO t VALUES (randomblob(100000))").ok());
+      disk.cut_power_now(kSeed);
+      CHECK_FALSE(connection.execute("INSERT INTO t VALUES (1)").ok());
+      disk.restore(after.path());
+    }
+    Connection connection = Connection::open(after / "a.db", {}).value();
+    CHECK(connection.query_int("SELECT count(*) FROM t").value() == (synced ? 1 : 0));
+  }
+}
+
+TEST_CASE("whenever the power goes, what was acknowledged is in the ledger, once") {
+  std::mt19937_64 random(kSeed);
+  std::size_t acknowledged_in_all = 0;
+  for (int cut = 0; cut < 100; ++cut) {
+    TempDir dir;
+    TempDir after;
+    const std::uint64_t seed = random();
+    CAPTURE(seed);
+    std::set<RoundIndex> acknowledged;
+    AccountId account = 0;
+    {
+      FaultyDisk disk;
+      const auto database = open(dir / "a.db", on_faulty_disk());
+      account = prepare_load(database->stores()).value();
+      disk.cut_power_at(static_cast<std::int64_t>(seed % 1'500), seed);
+      acknowledged = write_until_failure(*database, account, 0, 2'000);
+      disk.cut_power_now(seed);
+      disk.restore(after.path());
+    }
+    acknowledged_in_all += acknowledged.size();
+    const auto database = open(after / "a.db");
+    check_ledger(*database, account, acknowledged);
+    CHECK(database->stores().contributions.append(load_round(account, 5'000)).ok());
+  }
+  CHECK(acknowledged_in_all > 5'000);
+}
+
+TEST_CASE("on a full disk writes are refused, reads go on, and all is well when there is space again") {
+  TempDir dir;
+  FaultyDisk disk;
+  const auto database = open(dir / "a.db", on_faulty_disk());
+  const Stores& stores = database->stores();
+  const AccountId account = prepare_load(stores).value();
+  disk.set_capacity(disk.bytes_used() + 200'000);
+  const std::set<RoundIndex> acknowledged = write_until_failure(*database, account, 0, 100'000);
+  CHECK(acknowledged.size() > 10);
+  for (int i = 0; i < 3; ++i) {
+    const auto refused = stores.contributions.append(load_round(account, 200'000));
+    CHECK(refused.error().code == ErrorCode::resource_exhausted);
+    CHECK(refused.error().message.find("a.db") != std::string::npos);
+  }
+  CHECK(database->health().disk_full);
+  check_ledger(*database, account, acknowledged);
+  disk.set_capacity(-1);
+  CHECK(stores.contributions.append(load_round(account, 200'000)).ok());
+  CHECK_FALSE(database->health().disk_full);
+  check_ledger(*database, account, acknowledged);
+}
+
+TEST_CASE("the reserve lets writes succeed on a disk that has just become full") {
+  constexpr std::int64_t kReserve = 1024 * 1024;
+  TempDir dir;
+  FaultyDisk disk;
+  DatabaseOptions options = on_faulty_disk();
+  options.ballast_bytes = kReserve;
+  const auto database = open(dir / "a.db", options);
+  const AccountId account = prepare_load(database->stores()).value();
+  REQUIRE(std::filesystem::file_size(dir / "a.db.ballast") == kReserve);
+  disk.set_capacity(0, dir / "a.db.ballast");
+  disk.set_capacity(disk.bytes_used(), dir / "a.db.ballast");
+  CHECK(database->stores().contributions.append(load_round(account, 1)).ok());
+  CHECK_FALSE(std::filesystem::exists(dir / "a.db.ballast"));
+  CHECK_FALSE(database->health().disk_full);
+  const std::set<RoundIndex> acknowledged = write_until_failure(*database, account, 2, 100'000);
+  CHECK(database->health().disk_full);
+  check_ledger(*database, account, acknowledged);
+}
+
+TEST_CASE("a disk that loses an accepted write ends all writing, says so once, and a restart is sound") {
+  for (const std::int64_t sync : {1, 2, 3, 5, 8}) {
+    CAPTURE(sync);
+    TempDir dir;
+    std::atomic<int> told{0};
+    std::set<RoundIndex> acknowledged;
+    AccountId account = 0;
+    {
+      FaultyDisk disk;
+      DatabaseOptions options = on_faulty_disk();
+      options.on_fatal = [&told](const Error& error) { told += error.code == ErrorCode::io ? 1 : 100; };
+      const auto database = open(dir / "a.db", options);
+      account = prepare_load(database->stores()).value();
+      disk.fail_sync_at(sync);
+      acknowledged = write_until_failure(*database, account, 0, 100'000);
+      CHECK(database->stores().contributions.append(load_round(account, 200'000)).error().code == ErrorCode::io);
+      CHECK(told == 1);
+      check_ledger(*database, account, acknowledged);
+    }
+    check_ledger(*open(dir / "a.db"), account, acknowledged);
+  }
+}
+
+TEST_CASE("a damaged file is named and left as it is") {
+  TempDir dir;
+  {
+    const auto database = open(dir / "a.db");
+    const AccountId account = prepare_load(database->stores()).value();
+    write_until_failure(*database, account, 0, 2'000);
+  }
+  const std::string sound = bytes_of(dir / "a.db");
+  REQUIRE(sound.size() > 100'000);
+  std::vector<std::string> damaged(5, sound);
+  damaged[0].replace(0, 16, "not a database!!");
+  damaged[1].resize(sound.size() / 2);                            // the end is missing
+  for (int i = 0; i < 64; ++i) damaged[2][4096 * 3 + i] ^= 0x55;  // the head of a page within
+  damaged[3].replace(4096, 4096, std::string(4096, '\xff'));      // a whole page
+  for (int i = 100; i < 200; ++i) damaged[4][i] ^= 0x55;          // the schema's page
+  for (std::size_t i = 0; i < damaged.size(); ++i) {
+    CAPTURE(i);
+    std::ofstream(dir / "broken.db", std::ios::binary) << damaged[i];
+    const auto opened = Database::open(dir / "broken.db", {});
+    REQUIRE_FALSE(opened.ok());
+    CHECK(opened.error().code == ErrorCode::corrupt);
+    CHECK(opened.error().message.find("broken.db") != std::string::npos);
+    CHECK(bytes_of(dir / "broken.db") == damaged[i]);
+  }
+}
