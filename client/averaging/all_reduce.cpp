@@ -19,9 +19,8 @@ SampleCount share_of(SampleCount weight, std::int64_t part, std::int64_t whole) 
 
 }  // namespace
 
-AllReduce::AllReduce(wire::GroupInfo group, Rank self, SampleCount weight, std::span<const float> input,
-                     std::span<float> output, AllReduceOptions options)
-    : impl_(std::make_unique<Impl>(std::move(group), self, weight, Sums::Vectors{input, output}, options)) {}
+AllReduce::AllReduce(wire::GroupInfo group, Rank self, RoundVectors vectors, AllReduceOptions options)
+    : impl_(std::make_unique<Impl>(std::move(group), self, vectors, options)) {}
 AllReduce::~AllReduce() = default;
 
 void AllReduce::start(TimePoint now) { impl_->start(now); }
@@ -38,26 +37,25 @@ void AllReduce::on_timer(TimePoint now) { impl_->on_timer(now); }
 TimePoint AllReduce::next_deadline() const { return impl_->next_deadline(); }
 const AveragingOutcome* AllReduce::outcome() const { return impl_->outcome(); }
 
-AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, SampleCount weight, Sums::Vectors vectors,
-                      const AllReduceOptions& options)
+AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vectors, const AllReduceOptions& options)
     : group_(std::move(group)),
       self_(self),
-      weight_(weight),
+      weight_(vectors.weight),
       codec_(codec_from_name(group_.codec).value()),
       vectors_(vectors),
       options_(options),
       plan_digest_(swarm::plan_digest(group_)),
       set_bytes_((group_.members.size() + 7) / 8),
       table_(group_),
-      roster_(group_, self, weight),
-      sums_(table_, codec_, self, weight, vectors),
+      roster_(group_, self, vectors.weight),
+      sums_(table_, codec_, self, vectors),
       recovery_(table_, roster_),
-      outbox_(table_, roster_, weight > 0),
+      outbox_(table_, roster_, vectors.weight > 0),
       watch_(options, group_.members.size()),
       peers_(group_.members.size()) {
   VERIFY(self < group_.members.size());
-  VERIFY(weight >= 0 && weight <= wire::kWeightMax);
-  VERIFY(std::ssize(vectors.input) == group_.vector_floats || weight == 0);
+  VERIFY(weight_ >= 0 && weight_ <= wire::kWeightMax);
+  VERIFY(std::ssize(vectors.input) == group_.vector_floats || weight_ == 0);
   VERIFY(std::ssize(vectors.output) == group_.vector_floats);
 }
 

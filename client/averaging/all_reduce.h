@@ -69,6 +69,14 @@ struct AllReduceOptions {
   Duration stall_floor = std::chrono::seconds(10);
 };
 
+// What a member brings to a round and takes from it. Both vectors are vector_floats long, do not overlap, and outlive
+// the machine. Input must not change meanwhile, nor output once there is an outcome.
+struct RoundVectors {
+  SampleCount weight = 0;        // samples summed into `input`; 0: listens only, and input may be empty
+  std::span<const float> input;  // summable (codec.h)
+  std::span<float> output;       // receives sum of inputs / sum of weights; own sums are formed inside it
+};
+
 // Which member was lost when, for reputation and logs.
 struct LostMember {
   Rank rank = 0;
@@ -110,12 +118,9 @@ struct OutgoingFrame {
 
 class AllReduce {
  public:
-  // `group` has passed check_group and has `self` as a rank. `input` is a sum over `weight` samples (ignored
-  // when weight is 0), summable (codec.h); `output` receives sum of inputs / sum of weights. Both are vector_floats
-  // long, do not overlap, and outlive this object; input must not change meanwhile. Extra memory: one segment per peer
-  // that has an encoded frame in flight; own sums are formed inside `output`.
-  AllReduce(wire::GroupInfo group, Rank self, SampleCount weight, std::span<const float> input, std::span<float> output,
-            AllReduceOptions options = {});
+  // `group` has passed check_group and has `self` as a rank. Extra memory: one segment per peer that has an encoded
+  // frame in flight, and the own part as it was sent, for codecs that lose precision.
+  AllReduce(wire::GroupInfo group, Rank self, RoundVectors vectors, AllReduceOptions options = {});
   ~AllReduce();
 
   void start(TimePoint now);

@@ -23,7 +23,7 @@ namespace starling::averaging {
 
 class AllReduce::Impl {
  public:
-  Impl(wire::GroupInfo group, Rank self, SampleCount weight, Sums::Vectors vectors, const AllReduceOptions& options);
+  Impl(wire::GroupInfo group, Rank self, const RoundVectors& vectors, const AllReduceOptions& options);
 
   void start(TimePoint now);
   bool next_frame(TimePoint now, Rank to, OutgoingFrame& frame);
@@ -98,7 +98,7 @@ class AllReduce::Impl {
   Rank self_;
   SampleCount weight_;
   Codec codec_;
-  Sums::Vectors vectors_;
+  RoundVectors vectors_;
   AllReduceOptions options_;
   Hash128 plan_digest_;
   std::size_t set_bytes_;  // of a contributor set on the wire

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 namespace starling::averaging {
-Sums::Sums(const SegmentTable& table, Codec codec, Rank self, SampleCount own_weight, Vectors vectors)
+Sums::Sums(const SegmentTable& table, Codec codec, Rank self, const RoundVectors& vectors)
     : table_(table),
       codec_(codec),
       self_(self),
-      own_weight_(own_weight),
       vectors_(vectors),
       set_bytes_((table.members() + 7) / 8),
       own_count_(table.first(self + 1) - table.first(self)) {
@@ -59,8 +58,8 @@ Status Sums::add(SegmentIndex segment, Rank rank, SampleCount weight, std::span<
   const std::span<float> out = output_of(segment);
   // The first contribution meets the own values on its way in: no pass over memory only to copy them.
   std::span<const float> base = out;
-  if (!sum.any && own_weight_ > 0) base = input_of(segment);
-  if (!sum.any && own_weight_ == 0) std::fill(out.begin(), out.end(), 0.0F);
+  if (!sum.any && vectors_.weight > 0) base = input_of(segment);
+  if (!sum.any && vectors_.weight == 0) std::fill(out.begin(), out.end(), 0.0F);
   STARLING_TRY(decode_add(codec_, payload, base, out));
   sum.any = true;
   sum.weight += weight;
@@ -85,10 +84,10 @@ std::span<const std::uint8_t> Sums::finish(SegmentIndex segment) {
   VERIFY(index != kNone && sums_[index].open);
   Sum& sum = sums_[index];
   const std::span<float> out = output_of(segment);
-  if (own_weight_ > 0) {
+  if (vectors_.weight > 0) {
     const std::span<const float> own = input_of(segment);
     if (!sum.any) std::copy(own.begin(), own.end(), out.begin());
-    sum.weight += own_weight_;
+    sum.weight += vectors_.weight;
     put_in(index, self_);
   } else if (!sum.any) {
     std::fill(out.begin(), out.end(), 0.0F);

@@ -14,12 +14,8 @@ namespace starling::averaging {
 
 class Sums {
  public:
-  struct Vectors {
-    std::span<const float> input;
-    std::span<float> output;
-  };
-  // Own values take part when own_weight is not 0. `table` outlives this object.
-  Sums(const SegmentTable& table, Codec codec, Rank self, SampleCount own_weight, Vectors vectors);
+  // Own values take part when their weight is not 0. `table` outlives this object.
+  Sums(const SegmentTable& table, Codec codec, Rank self, const RoundVectors& vectors);
 
   // Being formed here: contributions are welcome.
   [[nodiscard]] bool open(SegmentIndex segment) const;
@@ -61,8 +57,7 @@ class Sums {
   const SegmentTable& table_;
   Codec codec_;
   Rank self_;
-  SampleCount own_weight_;
-  Vectors vectors_;
+  RoundVectors vectors_;
   std::size_t set_bytes_;
   std::vector<Sum> sums_;  // own part in order, then adopted
   std::size_t own_count_;

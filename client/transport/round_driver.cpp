@@ -69,8 +69,8 @@ void RoundDriver::link_closed(TimePoint now, const Link& link, const Error& why)
 }
 
 void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
-  engine_ = std::make_unique<averaging::AllReduce>(request_.group, request_.self, request_.weight, request_.input,
-                                                   request_.output, request_.engine);
+  const averaging::RoundVectors vectors{request_.weight, request_.input, request_.output};
+  engine_ = std::make_unique<averaging::AllReduce>(request_.group, request_.self, vectors, request_.engine);
   engine_->start(now);
   for (const auto& [peer, rank] : ranks_) {
     if (Link* link = link_to_(peer)) link->pump();

@@ -119,7 +119,8 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, S
   round.input = gradient_;
   round.output.assign(gradient_.size(), 0.0F);
   round.began = world_.scheduler().now();
-  round.engine = std::make_unique<averaging::AllReduce>(group, self, weight, round.input, round.output);
+  const averaging::RoundVectors vectors{weight, round.input, round.output};
+  round.engine = std::make_unique<averaging::AllReduce>(group, self, vectors);
   round.engine->start(world_.scheduler().now());
   // The session must not hear of an end before start_averaging has returned.
   schedule(world_.scheduler().now(), [this, id = group.id] {
