@@ -92,7 +92,7 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   for (const wire::Contribution& contribution : result.contributions) {
     averaged.push_back(contribution.peer);
     const std::optional<AccountId> account = known_hosts_.account_of(contribution.peer);
-    if (!account) continue;  // revoked meanwhile
+    if (!account) continue;
     decided.contributions.push_back({contribution.peer, *account, contribution.samples});
     credit.push_back({*account, contribution.samples});
   }

@@ -84,6 +84,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
                                     [&](const wire::RoundReport& report) { return report.round >= round_; });
 
   decision.reply = reply_to(now, member);
+  decision.reply.server_unix_ms = wall.unix_ms;
   decision.reply.notice = std::move(notice);
   if (heartbeat.phase == wire::MemberPhase::leaving) {
     evaluation_.on_gone(who.peer);

@@ -31,7 +31,7 @@ struct MemberIdentity {
 class KnownHosts {
  public:
   virtual ~KnownHosts() = default;
-  // Empty for unknown and for revoked hosts. Must be quick: it is asked while decisions wait.
+  // Empty for unknown hosts. Must be quick: it is asked while decisions wait.
   [[nodiscard]] virtual std::optional<AccountId> account_of(const PeerId& peer) const = 0;
 };
 

@@ -83,26 +83,6 @@ void write_group(JsonWriter& writer, const GroupInfo& group) {
   writer.close('}');
 }
 
-void read_member(JsonReader& reader, MemberInfo& member) {
-  read_endpoint(reader, member.endpoint);
-  read_int(reader, "lane", member.lane, 0, kLaneMax);
-  reader.number("samples_per_s", member.samples_per_s, 0, kRateMax);
-  reader.number("batch_seconds", member.batch_seconds, 0, kRateMax);
-  reader.number("upload_bytes_per_s", member.upload_bytes_per_s, 0, kRateMax);
-  reader.number("download_bytes_per_s", member.download_bytes_per_s, 0, kRateMax);
-}
-
-void write_member(JsonWriter& writer, const MemberInfo& member) {
-  writer.open("", '{');
-  write_endpoint(writer, member.endpoint);
-  writer.integer("lane", member.lane);
-  writer.number("samples_per_s", member.samples_per_s);
-  writer.number("batch_seconds", member.batch_seconds);
-  writer.number("upload_bytes_per_s", member.upload_bytes_per_s);
-  writer.number("download_bytes_per_s", member.download_bytes_per_s);
-  writer.close('}');
-}
-
 void read_report(JsonReader& reader, RoundReport& report) {
   reader.integer("round", report.round, 0, kCountMax);
   read_id(reader, "group", report.group);
@@ -202,9 +182,6 @@ std::string encode(const HeartbeatReply& message) {
   writer.integer("server_unix_ms", message.server_unix_ms);
   writer.boolean("renew_certificate", message.renew_certificate);
   if (message.group) write_group(writer, *message.group);
-  writer.open("members", '[');
-  for (const MemberInfo& member : message.members) write_member(writer, member);
-  writer.close(']');
   writer.open("donors", '[');
   for (const Endpoint& donor : message.donors) {
     writer.open("", '{');
@@ -262,8 +239,6 @@ Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json) {
     if (reader.present("group")) {
       reader.object("group", [&](JsonReader& item) { read_group(item, message.group.emplace()); });
     }
-    reader.list("members", kGroupMembersMax,
-                [&](JsonReader& item) { read_member(item, message.members.emplace_back()); });
     reader.list("donors", kDonorsMax, [&](JsonReader& item) { read_endpoint(item, message.donors.emplace_back()); });
     reader.boolean("evaluate", message.evaluate);
     reader.integer("credited_samples", message.credited_samples, 0, kCountMax);

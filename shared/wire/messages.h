@@ -122,7 +122,6 @@ struct HeartbeatReply {
   std::int64_t server_unix_ms = 0;  // the coordinator's wall clock
   bool renew_certificate = false;
   std::optional<GroupInfo> group;    // the averaging this member must take part in
-  std::vector<MemberInfo> members;   // all that could be planned now, for rounds without a coordinator
   std::vector<Endpoint> donors;      // members that hold state_digest, when this member does not
   bool evaluate = false;             // it is this member's turn to measure the held-out loss
   SampleCount credited_samples = 0;  // of this account in this run, as the ledger has it

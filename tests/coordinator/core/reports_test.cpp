@@ -137,7 +137,7 @@ TEST_CASE("a report far ahead is kept by its sender, not here") {
   CHECK(decision.reply.notice.empty());
 }
 
-TEST_CASE("contributions of a host revoked meanwhile are left out") {
+TEST_CASE("contributions of a host that is not known any more are left out") {
   Three swarm;
   tell(swarm, 1, report_of(3));
   swarm.hosts.unknown.insert(peer_id(3));

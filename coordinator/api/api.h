@@ -1,0 +1,39 @@
+// The routes that programs use; shared/wire/messages.h is their contract. Handlers run on several threads at
+// once and decode outside of every lock.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "coordinator/api/host_table.h"
+#include "coordinator/api/run_service.h"
+#include "coordinator/gate/router.h"
+#include "db/stores/stores.h"
+#include "shared/base/clock.h"
+#include "shared/crypto/certificates.h"
+
+namespace starling::api {
+
+struct Api {
+  std::string project_name;
+  bool open_to_all = false;         // joining needs no invite
+  std::filesystem::path artefacts;  // files named by the hex of their SHA-256
+  std::string manifest_public_key_pem;
+  const crypto::CertificateAuthority& authority;
+  const db::Stores& stores;
+  const HostTable& hosts;
+  RunService& run;
+  const Clock& clock;
+};
+
+// Adds every /v1 route and /healthz. `api` must outlive the router.
+void add_routes(gate::Router& router, const Api& api);
+
+// Parts of the above, by family.
+gate::Response join(const Api& api, const gate::Request& request);
+gate::Response renew(const Api& api, const gate::Request& request);
+gate::Response heartbeat(const Api& api, const gate::Request& request);
+gate::Response artefact(const Api& api, const gate::Request& request);
+gate::Response status(const Api& api, const gate::Request& request);
+
+}  // namespace starling::api

@@ -1,0 +1,28 @@
+// The one call that volunteers make all the time.
+#include <fmt/core.h>
+
+#include "coordinator/api/api.h"
+#include "coordinator/api/responses.h"
+#include "shared/wire/messages.h"
+
+namespace starling::api {
+
+gate::Response heartbeat(const Api& api, const gate::Request& request) {
+  if (!request.peer) {
+    return error_response({ErrorCode::unauthenticated, "a heartbeat needs the certificate that joining gives"});
+  }
+  const auto account = api.hosts.admit(*request.peer);
+  if (!account) return error_response(account.error());
+  const auto told = wire::decode_heartbeat(request.body);
+  if (!told) return error_response(told.error());
+  if (told->protocol != wire::kProtocolVersion) {
+    return error_response({ErrorCode::unsupported, fmt::format("this project speaks protocol {}, the client {}",
+                                                               wire::kProtocolVersion, told->protocol)});
+  }
+  // A missing note of the visit is no reason to refuse it.
+  (void)api.stores.accounts.touch_host(*request.peer, api.clock.wall_now()).ok();
+  const auto reply = api.run.heartbeat({*request.peer, *account, request.remote_address}, *told);
+  return reply ? json_response(wire::encode(*reply)) : error_response(reply.error());
+}
+
+}  // namespace starling::api

@@ -1,0 +1,40 @@
+#include "coordinator/api/host_table.h"
+
+namespace starling::api {
+
+Result<AccountId> HostTable::admit(const PeerId& peer) const {
+  STARLING_ASSIGN(const Entry entry, find(peer));
+  if (entry.revoked) {
+    return Error{ErrorCode::permission_denied, "this computer has been removed from the project by its operator"};
+  }
+  return entry.account;
+}
+
+std::optional<AccountId> HostTable::account_of(const PeerId& peer) const {
+  const Result<Entry> entry = find(peer);
+  return entry ? std::optional(entry->account) : std::nullopt;
+}
+
+Result<HostTable::Entry> HostTable::find(const PeerId& peer) const {
+  const TimePoint now = clock_.now();
+  std::optional<Entry> known;
+  {
+    MutexLock lock(mutex_);
+    if (const auto entry = entries_.find(peer); entry != entries_.end()) known = entry->second;
+  }
+  if (known && now - known->read_at < kFreshFor) return *known;
+  const Result<db::Host> host = accounts_.find_host(peer);
+  if (!host) {
+    if (host.error().code == ErrorCode::not_found) {
+      return Error{ErrorCode::unauthenticated, "this computer has not joined the project; join it with a join link"};
+    }
+    if (known) return *known;
+    return host.error();
+  }
+  const Entry entry{host->account_id, host->revoked, now};
+  MutexLock lock(mutex_);
+  entries_[peer] = entry;
+  return entry;
+}
+
+}  // namespace starling::api

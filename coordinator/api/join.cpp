@@ -1,0 +1,90 @@
+// A volunteer's first visit, and the renewal of its certificate.
+#include <fmt/core.h>
+
+#include <optional>
+
+#include "coordinator/api/api.h"
+#include "coordinator/api/display_name.h"
+#include "coordinator/api/responses.h"
+#include "shared/crypto/secrets.h"
+#include "shared/wire/messages.h"
+
+namespace starling::api {
+namespace {
+
+// A name that is almost surely free: the wanted one and two digits of the host's own.
+std::string suggestion(const std::string& name, const PeerId& peer) {
+  std::string shortened = name.substr(0, wire::kNameBytesMax - 3);
+  while (!shortened.empty() && (static_cast<unsigned char>(shortened.back()) & 0xc0) == 0x80) shortened.pop_back();
+  if (!shortened.empty() && static_cast<unsigned char>(shortened.back()) >= 0xc0) shortened.pop_back();
+  return fmt::format("{} {:02}", shortened, peer.bytes[0] % 100);
+}
+
+Result<db::JoinRequest> check_join(const Api& api, const wire::JoinRequest& wanted) {
+  if (wanted.protocol != wire::kProtocolVersion) {
+    return Error{
+        ErrorCode::unsupported,
+        fmt::format("this project speaks protocol {}, the client {}; {} must be updated", wire::kProtocolVersion,
+                    wanted.protocol, wanted.protocol < wire::kProtocolVersion ? "the client" : "the project")};
+  }
+  db::JoinRequest request;
+  STARLING_ASSIGN(request.display_name, check_display_name(wanted.display_name));
+  auto peer = crypto::read_csr(wanted.csr_pem);
+  if (!peer) return peer.error().prefixed("certificate request");
+  request.peer_id = *peer;
+  request.now = api.clock.wall_now();
+  if (!wanted.invite.empty()) {
+    request.invite = crypto::hash_token(wanted.invite);
+  } else if (!api.open_to_all) {
+    return Error{ErrorCode::unauthenticated, "this project needs an invite; ask it for a join link that has one"};
+  }
+  return request;
+}
+
+Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wanted) {
+  STARLING_ASSIGN(const db::JoinRequest request, check_join(api, wanted));
+  const Result<AccountId> account = api.stores.accounts.join(request);
+  if (!account && account.error().code == ErrorCode::already_exists) {
+    return Error{ErrorCode::already_exists,
+                 fmt::format("the name '{}' is taken; '{}' may be free", request.display_name,
+                             suggestion(request.display_name, request.peer_id))};
+  }
+  if (!account) return account.error();
+  wire::JoinReply reply;
+  reply.account_id = *account;
+  reply.peer_id = request.peer_id;
+  reply.project_name = api.project_name;
+  STARLING_ASSIGN(reply.certificate_pem, api.authority.issue(wanted.csr_pem, {.now = request.now}));
+  reply.manifest_public_key = api.manifest_public_key_pem;
+  reply.server_unix_ms = request.now.unix_ms;
+  return reply;
+}
+
+// The request's signature proves the key, so an expired certificate is no obstacle.
+Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequest& wanted) {
+  auto peer = crypto::read_csr(wanted.csr_pem);
+  if (!peer) return peer.error().prefixed("certificate request");
+  STARLING_TRY(api.hosts.admit(*peer).status());
+  wire::RenewReply reply;
+  reply.server_unix_ms = api.clock.wall_now().unix_ms;
+  STARLING_ASSIGN(reply.certificate_pem, api.authority.issue(wanted.csr_pem, {.now = {reply.server_unix_ms}}));
+  return reply;
+}
+
+}  // namespace
+
+gate::Response join(const Api& api, const gate::Request& request) {
+  const auto wanted = wire::decode_join_request(request.body);
+  if (!wanted) return error_response(wanted.error());
+  const auto reply = join_project(api, *wanted);
+  return reply ? json_response(wire::encode(*reply)) : error_response(reply.error());
+}
+
+gate::Response renew(const Api& api, const gate::Request& request) {
+  const auto wanted = wire::decode_renew_request(request.body);
+  if (!wanted) return error_response(wanted.error());
+  const auto reply = renew_certificate(api, *wanted);
+  return reply ? json_response(wire::encode(*reply)) : error_response(reply.error());
+}
+
+}  // namespace starling::api

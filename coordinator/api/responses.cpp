@@ -1,0 +1,54 @@
+#include "coordinator/api/responses.h"
+
+#include "shared/wire/messages.h"
+
+namespace starling::api {
+namespace {
+
+constexpr const char* kRetryAfterSeconds = "5";
+
+int status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::corrupt:
+    case ErrorCode::unsupported:
+      return 400;
+    case ErrorCode::unauthenticated:
+      return 401;
+    case ErrorCode::permission_denied:
+      return 403;
+    case ErrorCode::not_found:
+      return 404;
+    case ErrorCode::already_exists:
+      return 409;
+    case ErrorCode::failed_precondition:
+      return 412;
+    case ErrorCode::resource_exhausted:
+    case ErrorCode::unavailable:
+    case ErrorCode::deadline_exceeded:
+      return 503;
+    case ErrorCode::io:
+    case ErrorCode::internal:
+      return 500;
+  }
+  return 500;
+}
+
+}  // namespace
+
+gate::Response json_response(std::string body) {
+  gate::Response response;
+  response.body = std::move(body);
+  response.headers = {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}};
+  return response;
+}
+
+gate::Response error_response(const Error& error) {
+  gate::Response response =
+      json_response(wire::encode(wire::ErrorReply{std::string(to_string(error.code)), error.message}));
+  response.status = status_of(error.code);
+  if (response.status == 503) response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
+  return response;
+}
+
+}  // namespace starling::api

@@ -1,0 +1,70 @@
+#include "coordinator/api/run_report.h"
+
+#include "shared/wire/json_writer.h"
+
+namespace starling::api {
+
+wire::RunState state_of(const db::Run& run) {
+  switch (run.state) {
+    case db::RunState::running:
+      return wire::RunState::running;
+    case db::RunState::complete:
+      return wire::RunState::complete;
+    case db::RunState::paused:
+      break;
+  }
+  return run.round == 0 ? wire::RunState::created : wire::RunState::paused;
+}
+
+double credit_of(const db::Totals& totals) {
+  return static_cast<double>(totals.credit) / static_cast<double>(db::kMicroCreditsPerCredit);
+}
+
+Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, SampleCount target_batch_size) {
+  RunReport report;
+  report.run_id = run.run_id;
+  report.state = state_of(run);
+  report.round = run.round;
+  report.target_batch_size = target_batch_size;
+  STARLING_ASSIGN(report.totals, stores.leaderboard.totals(run.run_id));
+  STARLING_ASSIGN(report.volunteers, stores.leaderboard.volunteers(run.run_id));
+  STARLING_ASSIGN(report.rows, stores.leaderboard.rows(run.run_id, {.limit = db::kPageRowsMax}));
+  STARLING_ASSIGN(report.first_evaluation, stores.evaluations.first(run.run_id));
+  STARLING_ASSIGN(report.latest_evaluation, stores.evaluations.latest(run.run_id));
+  return report;
+}
+
+std::string encode(const RunReport& report) {
+  wire::JsonWriter writer;
+  writer.open("", '{');
+  writer.text("run_id", report.run_id);
+  writer.text("state", wire::to_string(report.state));
+  writer.integer("round", report.round);
+  writer.integer("rounds_decided", report.round);
+  writer.integer("samples_accumulated", report.swarm.samples_accumulated);
+  writer.integer("target_batch_size", report.target_batch_size);
+  writer.integer("swarm_size", report.swarm.swarm_size);
+  writer.number("samples_per_s", report.swarm.samples_per_s);
+  writer.integer("ledger_samples", report.totals.samples);
+  writer.number("credit_total", credit_of(report.totals));
+  writer.integer("volunteers", report.volunteers);
+  writer.open("credit_by_volunteer", '{');
+  for (const db::LeaderboardRow& row : report.rows) writer.number(row.display_name, credit_of(row.totals));
+  writer.close('}');
+  writer.open("samples_by_volunteer", '{');
+  for (const db::LeaderboardRow& row : report.rows) writer.integer(row.display_name, row.totals.samples);
+  writer.close('}');
+  if (report.latest_evaluation && report.first_evaluation) {
+    writer.open("validation", '{');
+    writer.integer("round", report.latest_evaluation->round);
+    writer.number("bits_per_byte", report.latest_evaluation->bits_per_byte);
+    writer.number("first_bits_per_byte", report.first_evaluation->bits_per_byte);
+    writer.close('}');
+  } else {
+    writer.raw("validation", "null");
+  }
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+}  // namespace starling::api

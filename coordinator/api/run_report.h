@@ -1,0 +1,38 @@
+// A run's figures, for `run status`, /v1/status and the leaderboard page.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/core/types.h"
+#include "db/stores/stores.h"
+#include "shared/base/result.h"
+
+namespace starling::api {
+
+struct RunReport {
+  RunId run_id;
+  wire::RunState state = wire::RunState::created;
+  core::SwarmView swarm;  // zeros unless the run is being served
+  RoundIndex round = 0;
+  SampleCount target_batch_size = 0;
+  db::Totals totals;                     // of the ledger, as kept beside it
+  std::int64_t volunteers = 0;           // with a line in the ledger
+  std::vector<db::LeaderboardRow> rows;  // the first kPageRowsMax
+  std::optional<db::Evaluation> first_evaluation;
+  std::optional<db::Evaluation> latest_evaluation;
+};
+
+// From the database alone; the caller adds `swarm` where it is known.
+Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, SampleCount target_batch_size);
+wire::RunState state_of(const db::Run& run);
+
+// {"run_id","state","round","rounds_decided","samples_accumulated","target_batch_size","swarm_size",
+//  "samples_per_s","ledger_samples","credit_total","volunteers","credit_by_volunteer":{name: credit},
+//  "samples_by_volunteer":{name: samples},"validation":{"round","bits_per_byte","first_bits_per_byte"} or null}
+std::string encode(const RunReport& report);
+
+double credit_of(const db::Totals& totals);
+
+}  // namespace starling::api

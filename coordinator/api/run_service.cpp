@@ -1,0 +1,202 @@
+#include "coordinator/api/run_service.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "coordinator/api/run_report.h"
+#include "shared/base/log.h"
+#include "shared/crypto/secrets.h"
+#include "shared/manifest/signed_manifest.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::api {
+namespace {
+
+// The ledger's own bounds on a line; far above anything plausible.
+constexpr double kMicroCreditMax = 1e12;
+constexpr double kNatsPerBit = 0.69314718055994530942;
+
+db::MicroCredit micro_credit(double flops_per_sample, SampleCount samples) {
+  const double credit = core::credit_of(flops_per_sample, samples) * static_cast<double>(db::kMicroCreditsPerCredit);
+  return static_cast<db::MicroCredit>(std::llround(std::min(credit, kMicroCreditMax)));
+}
+
+db::RoundResult round_result(const wire::RunManifest& manifest, const core::RoundDecided& round) {
+  db::RoundResult result;
+  result.record = {manifest.run_id,    round.round,     round.group,        round.wall, 0,
+                   round.state_digest, round.survivors, round.averaging_ms, round.loss};
+  for (const core::CreditedContribution& contribution : round.contributions) {
+    result.record.samples += contribution.samples;
+    result.contributions.push_back({contribution.peer, contribution.account, contribution.samples,
+                                    micro_credit(manifest.flops_per_sample, contribution.samples), round.wall});
+  }
+  return result;
+}
+
+Status store_lane(const db::Stores& stores, const RunId& run_id, const core::LaneAssigned& assigned) {
+  if (assigned.displaced) STARLING_TRY(stores.lanes.release(run_id, *assigned.displaced));
+  return stores.lanes.assign(run_id, {assigned.holder.peer, assigned.holder.lane, assigned.wall});
+}
+
+}  // namespace
+
+// A run being served. The envelope and the manifest never change; the core belongs to the service's mutex.
+struct RunService::Active {
+  std::string envelope;
+  wire::RunManifest manifest;
+  std::unique_ptr<core::RunCoordinator> core;
+  wire::RunState set_state = wire::RunState::created;  // last taken over from the database
+};
+
+RunService::RunService(const Parts& parts, core::CoordinatorOptions options) : parts_(parts), options_(options) {}
+RunService::~RunService() = default;
+
+const db::Run* choose_run(const std::vector<db::Run>& runs, const RunId& current) {
+  const auto is_running = [](const db::Run& run) { return run.state == db::RunState::running; };
+  const auto served = std::find_if(runs.begin(), runs.end(), [&](const db::Run& run) { return run.run_id == current; });
+  if (served != runs.end() && is_running(*served)) return &*served;
+  const auto running = std::find_if(runs.begin(), runs.end(), is_running);
+  if (running != runs.end()) return &*running;
+  if (served != runs.end()) return &*served;
+  return runs.empty() ? nullptr : &runs.back();
+}
+
+Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& run) {
+  core::RecoveredRun recovered;
+  recovered.state = state_of(run);
+  recovered.round = run.round;
+  STARLING_ASSIGN(const auto rounds, stores.runs.rounds(run.run_id, {.limit = 1}));
+  if (!rounds.empty()) recovered.state_digest = rounds.front().state_digest;
+  STARLING_ASSIGN(const auto lanes, stores.lanes.list(run.run_id));
+  for (const db::Lane& lane : lanes) recovered.lanes.push_back({lane.peer_id, lane.lane});
+  for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
+    STARLING_ASSIGN(const auto rows, stores.leaderboard.rows(run.run_id, page));
+    for (const db::LeaderboardRow& row : rows) recovered.credited.push_back({row.account_id, row.totals.samples});
+    if (rows.size() < static_cast<std::size_t>(page.limit)) break;
+  }
+  STARLING_ASSIGN(const auto evaluation, stores.evaluations.latest(run.run_id));
+  if (evaluation) recovered.evaluated_round = evaluation->round;
+  return recovered;
+}
+
+Status RunService::poll() {
+  STARLING_ASSIGN(const std::vector<db::Run> runs, parts_.stores.runs.list());
+  std::shared_ptr<Active> active;
+  {
+    MutexLock lock(mutex_);
+    active = active_;
+  }
+  const db::Run* run = choose_run(runs, active ? active->manifest.run_id : RunId());
+  if (run == nullptr) return {};
+  if (!active || active->manifest.run_id != run->run_id) return activate(*run);
+  // Only a change is passed on: the core may know already that the run is complete.
+  const wire::RunState state = state_of(*run);
+  MutexLock lock(mutex_);
+  if (active->set_state == state) return {};
+  active->set_state = state;
+  active->core->set_state(state);
+  log_info("run '{}' is {}", run->run_id, wire::to_string(state));
+  return {};
+}
+
+Status RunService::activate(const db::Run& run) {
+  const std::string what = fmt::format("run '{}'", run.run_id);
+  const auto envelope = manifest::decode_envelope(run.manifest_envelope);
+  if (!envelope) return envelope.error().prefixed(what);
+  auto manifest = manifest::verify_manifest(*envelope, parts_.manifest_key);
+  if (!manifest) return manifest.error().prefixed(what);
+  auto recovered = recover_run(parts_.stores, run);
+  if (!recovered) return recovered.error().prefixed(what);
+
+  auto active = std::make_shared<Active>();
+  active->envelope = run.manifest_envelope;
+  active->manifest = std::move(*manifest);
+  active->set_state = recovered->state;
+  core::CoordinatorOptions options = options_;
+  options.nonce = crypto::random_u64();
+  const auto floats = static_cast<std::int64_t>(wire::parameter_count(active->manifest.model));
+  active->core = std::make_unique<core::RunCoordinator>(active->manifest, floats, *recovered, parts_.hosts, options);
+  log_info("serving {}, {}, at round {}", what, wire::to_string(recovered->state), recovered->round);
+  MutexLock lock(mutex_);
+  active_ = std::move(active);
+  return {};
+}
+
+TimePoint RunService::tick() {
+  MutexLock lock(mutex_);
+  if (!active_) return kNever;
+  const TimePoint now = parts_.clock.now();
+  if (active_->core->next_deadline() <= now) {
+    carry_out(active_, active_->core->on_timer(now, parts_.clock.wall_now()));
+  }
+  return active_->core->next_deadline();
+}
+
+Result<wire::HeartbeatReply> RunService::heartbeat(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat) {
+  MutexLock lock(mutex_);
+  if (!active_) return Error{ErrorCode::not_found, "the project has no run yet"};
+  core::HeartbeatDecision decision =
+      active_->core->on_heartbeat(parts_.clock.now(), parts_.clock.wall_now(), who, heartbeat);
+  carry_out(active_, decision.ops);
+  if (decision.refusal) return *decision.refusal;
+  return std::move(decision.reply);
+}
+
+std::optional<ServedRun> RunService::served() const {
+  MutexLock lock(mutex_);
+  if (!active_) return std::nullopt;
+  return ServedRun{active_->manifest, active_->core->view(parts_.clock.now())};
+}
+
+Result<std::string> RunService::envelope() const {
+  MutexLock lock(mutex_);
+  if (!active_) return Error{ErrorCode::not_found, "the project has no run yet"};
+  return active_->envelope;
+}
+
+void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops) {
+  const RunId run_id = active->manifest.run_id;
+  const db::Stores& stores = parts_.stores;
+  for (const core::StoreOp& op : ops) {
+    if (const auto* round = std::get_if<core::RoundDecided>(&op)) {
+      store_round(active, *round);
+    } else if (const auto* lane = std::get_if<core::LaneAssigned>(&op)) {
+      others_.add("store a sample lane", [&stores, run_id, lane = *lane] { return store_lane(stores, run_id, lane); });
+    } else if (const auto* measured = std::get_if<core::EvaluationStored>(&op)) {
+      const db::Evaluation evaluation{run_id,
+                                      measured->round,
+                                      measured->peer,
+                                      measured->bits_per_byte,
+                                      measured->bits_per_byte * kNatsPerBit,
+                                      measured->bytes,
+                                      measured->wall};
+      others_.add("store an evaluation", [&stores, evaluation] { return stores.evaluations.add(evaluation); });
+    } else if (std::holds_alternative<core::RunStateChanged>(op)) {
+      log_info("run '{}' is complete", run_id);
+      others_.add("store that the run is complete",
+                  [&stores, run_id] { return stores.runs.set_state(run_id, db::RunState::complete); });
+    } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
+      log_warning("nobody holds the state of round {} any more; {} member(s) go on from theirs of round {}",
+                  adopted->round, adopted->holders, adopted->reported_round);
+    }
+  }
+}
+
+void RunService::store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round) {
+  log_debug("round {}: {} contributions, {} ms", round.round, round.contributions.size(), round.averaging_ms);
+  rounds_.add(fmt::format("store round {}", round.round),
+              [this, active, number = round.round, result = round_result(active->manifest, round)]() -> Status {
+                STARLING_TRY(parts_.stores.contributions.append(result).status());
+                on_stored(active, number);
+                return {};
+              });
+}
+
+void RunService::on_stored(const std::shared_ptr<Active>& active, RoundIndex round) {
+  MutexLock lock(mutex_);
+  active->core->on_stored(round);
+}
+
+}  // namespace starling::api

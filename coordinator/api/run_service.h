@@ -1,0 +1,75 @@
+// The run that is being served: the pure coordinator core under one mutex, with the store behind it.
+//
+// Heartbeats hold the mutex for microseconds; what the core wants stored is written by two threads of its
+// own (rounds; everything else). A round is acknowledged when its commit is on the disk. What waits there is
+// bounded by the core: rounds by core::kRoundsAheadMax, lanes by the run's peers_max, evaluations one a turn.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "coordinator/api/host_table.h"
+#include "coordinator/api/store_writer.h"
+#include "coordinator/core/run_coordinator.h"
+#include "db/stores/stores.h"
+#include "shared/base/clock.h"
+#include "shared/base/mutex.h"
+#include "shared/crypto/keys.h"
+
+namespace starling::api {
+
+// The run as pages show it.
+struct ServedRun {
+  wire::RunManifest manifest;
+  core::SwarmView swarm;
+};
+
+class RunService {
+ public:
+  struct Parts {
+    const db::Stores& stores;
+    const HostTable& hosts;
+    const Clock& clock;
+    crypto::PublicKey manifest_key;
+  };
+  // Everything in `parts` must outlive the service.
+  explicit RunService(const Parts& parts, core::CoordinatorOptions options = {});
+  ~RunService();
+
+  // Looks at the runs in the database: picks the one to serve, and takes over the state an operator set.
+  // Also at the start. corrupt when the manifest of the run does not bear the project's signature.
+  Status poll();
+  // Lets the core act on time; returns when it wants that again.
+  TimePoint tick();
+
+  // not_found: another run, or none. resource_exhausted: the run is full.
+  Result<wire::HeartbeatReply> heartbeat(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat);
+
+  [[nodiscard]] std::optional<ServedRun> served() const;
+  // The signed envelope of the served run; not_found when there is none.
+  [[nodiscard]] Result<std::string> envelope() const;
+
+ private:
+  struct Active;
+  Status activate(const db::Run& run);
+  void carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops);
+  void store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round);
+  void on_stored(const std::shared_ptr<Active>& active, RoundIndex round) EXCLUDES(mutex_);
+
+  Parts parts_;
+  core::CoordinatorOptions options_;
+  mutable Mutex mutex_;
+  std::shared_ptr<Active> active_ GUARDED_BY(mutex_);  // its core too
+  StoreWriter rounds_;                                 // after what they use
+  StoreWriter others_;
+};
+
+// The run to serve: `current` while it runs; else the oldest that runs; else `current`; else the newest.
+// Null when there is none.
+const db::Run* choose_run(const std::vector<db::Run>& runs, const RunId& current);
+
+// What a core needs to take up `run` where the store is.
+Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& run);
+
+}  // namespace starling::api

@@ -1,0 +1,51 @@
+// Writes that must not be lost and must not keep a heartbeat waiting: done in order on a thread of its own,
+// each again and again until the store has taken it.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "shared/base/clock.h"
+#include "shared/base/mutex.h"
+#include "shared/base/result.h"
+
+namespace starling::api {
+
+class StoreWriter {
+ public:
+  using Write = std::function<Status()>;
+
+  StoreWriter();
+  // Gives what is queued one more try, then ends: what the store does not take at the end of the process was
+  // never promised to anybody.
+  ~StoreWriter();
+  StoreWriter(const StoreWriter&) = delete;
+  StoreWriter& operator=(const StoreWriter&) = delete;
+
+  // `what` names the write in the log, should it fail. Callers bound what they add (see run_service.h).
+  void add(std::string what, Write write);
+  [[nodiscard]] std::size_t waiting() const;
+
+  static constexpr Duration kRetryFirst = std::chrono::milliseconds(100);
+  static constexpr Duration kRetryMax = std::chrono::seconds(5);
+
+ private:
+  struct Entry {
+    std::string what;
+    Write write;
+  };
+  void loop();
+  bool next(Entry& entry);
+  void drop_first();
+  bool wait(Duration pause);
+
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<Entry> entries_ GUARDED_BY(mutex_);  // the first may be under way
+  bool closing_ GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace starling::api
