@@ -23,7 +23,7 @@ Connection::Connection(const Settings& settings, const crypto::TlsContext& tls, 
                        Address address)
     : settings_(settings),
       socket_(std::move(socket)),
-      tls_(tls, socket_.native_handle()),
+      tls_(crypto::TlsSession::server(tls, socket_.native_handle())),
       address_(std::move(address)),
       deadline_(now() + limits().handshake_deadline),
       expires_(now() + limits().connection_lifetime),
@@ -36,7 +36,7 @@ void Connection::pump() {
     const Phase before = phase_;
     const Step outcome = step();
     if (outcome == Step::closed || outcome == Step::failed) {
-      return close(before == Phase::handshake ? End::handshake_failed : End::normal);
+      return close(before == Phase::handshake ? End::handshake_failed : End::lost);
     }
     if (outcome != Step::done) return wait(outcome);
   }
@@ -44,8 +44,8 @@ void Connection::pump() {
 }
 
 void Connection::wait(Step step) {
-  const auto direction = step == Step::wants_write ? asio::posix::stream_descriptor::wait_write
-                                                   : asio::posix::stream_descriptor::wait_read;
+  const auto direction =
+      step == Step::want_write ? asio::posix::stream_descriptor::wait_write : asio::posix::stream_descriptor::wait_read;
   socket_.async_wait(direction, [self = shared_from_this()](const asio::error_code& error) {
     if (!error) self->pump();
   });
@@ -69,9 +69,10 @@ Connection::Step Connection::step() {
 }
 
 Connection::Step Connection::handshake() {
-  const Step outcome = tls_.handshake();
+  const Step outcome = tls_.handshake().state;
   if (outcome != Step::done) return outcome;
-  peer_ = tls_.peer();
+  const Result<PeerId> peer = crypto::peer_id_of(tls_.native());
+  if (peer) peer_ = *peer;
   phase_ = Phase::reading;
   deadline_ = now() + limits().header_deadline;  // who connects has something to say
   return Step::done;
@@ -84,10 +85,9 @@ Connection::Step Connection::read_some() {
     return Step::done;
   }
   const std::span<char> buffer = settings_.mediator.read_buffer();
-  std::size_t count = 0;
-  const Step outcome = tls_.read(buffer, count);
-  if (outcome == Step::done) on_bytes({buffer.data(), count});
-  return outcome;
+  const crypto::TlsSession::Step step = tls_.read(buffer);
+  if (step.state == Step::done) on_bytes({buffer.data(), step.size});
+  return step.state;
 }
 
 void Connection::on_bytes(std::string_view bytes) {
@@ -153,13 +153,10 @@ Connection::Step Connection::write_some() {
     // A file that shrank while it was sent: the client sees an early end and not a wrong one.
     if (!reply_.file.read_some(reply_.bytes, kFilePieceBytes)) return Step::failed;
   }
-  std::size_t count = 0;
-  const Step outcome = tls_.write(std::string_view(reply_.bytes).substr(sent_), count);
-  if (outcome == Step::done) {
-    sent_ += count;
-    window_bytes_ += count;
-  }
-  return outcome;
+  const crypto::TlsSession::Step step = tls_.write(std::string_view(reply_.bytes).substr(sent_));
+  sent_ += step.size;
+  window_bytes_ += step.size;
+  return step.state;
 }
 
 Connection::Step Connection::finish_reply() {
@@ -182,7 +179,7 @@ void Connection::await_request() {
 }
 
 void Connection::linger() {
-  tls_.shut_down();
+  tls_.close();
   ::shutdown(socket_.native_handle(), SHUT_WR);
   phase_ = Phase::lingering;
   window_bytes_ = 0;
@@ -192,7 +189,7 @@ void Connection::linger() {
 Connection::Step Connection::discard_some() {
   const std::span<char> buffer = settings_.mediator.read_buffer();
   const ssize_t count = ::recv(socket_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (count < 0 && errno == EAGAIN) return Step::wants_read;
+  if (count < 0 && errno == EAGAIN) return Step::want_read;
   if (count <= 0) return Step::closed;
   window_bytes_ += static_cast<std::size_t>(count);
   return window_bytes_ > kLingerBytesMax ? Step::closed : Step::done;
@@ -225,7 +222,7 @@ void Connection::close(End end) {
   if (phase_ == Phase::closed) return;
   const auto self = shared_from_this();  // the mediator may let go of the last other reference
   settings_.mediator.on_closed(*this, end);
-  if (phase_ == Phase::reading) tls_.shut_down();
+  if (phase_ == Phase::reading && end != End::lost) tls_.close();
   phase_ = Phase::closed;
   asio::error_code ignored;
   socket_.close(ignored);

@@ -11,15 +11,15 @@
 #include "coordinator/gate/address.h"
 #include "coordinator/gate/reply.h"
 #include "coordinator/gate/request_parser.h"
-#include "coordinator/gate/tls_socket.h"
 #include "coordinator/gate/worker_pool.h"
 #include "shared/base/clock.h"
+#include "shared/crypto/tls_session.h"
 
 namespace starling::gate {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  enum class End : std::uint8_t { normal, handshake_failed, timed_out };
+  enum class End : std::uint8_t { normal, lost, handshake_failed, timed_out };
 
   class Mediator {
    public:
@@ -51,7 +51,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   enum class Phase : std::uint8_t { handshake, reading, working, writing, lingering, closed };
-  using Step = TlsSocket::Step;
+  using Step = crypto::TlsSession::State;
 
   void pump();
   void wait(Step step);
@@ -72,7 +72,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   const Settings settings_;
   asio::posix::stream_descriptor socket_;
-  TlsSocket tls_;
+  crypto::TlsSession tls_;
   const Address address_;
   std::optional<PeerId> peer_;
   Phase phase_ = Phase::handshake;
