@@ -1,6 +1,7 @@
 #include "client/transport/fetch_driver.h"
 
 #include "client/transport/state_donor.h"
+#include "shared/base/log.h"
 
 namespace starling::transport {
 namespace {
@@ -62,6 +63,11 @@ void FetchDriver::service(TimePoint now) {
   fetcher_.on_timer(now);
   for (StateFetcher::Donor index = 0; index < donors_.size(); ++index) {
     Donor& donor = donors_[index];
+    if (fetcher_.dropped(index) && !donor.drop_logged) {
+      donor.drop_logged = true;
+      log_info("state of round {}: going on without donor {}: {}", fetch_.round, donor.peer.brief(),
+               fetcher_.drop_reason(index));
+    }
     Link* const link = link_to_(donor.peer);
     if (link == nullptr || fetcher_.dropped(index)) continue;
     fetcher_.donor_up(now, index);

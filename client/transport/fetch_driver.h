@@ -40,6 +40,7 @@ class FetchDriver {
     PeerId peer;
     const Link* link = nullptr;  // the one that requests went out on
     int failed_dials = 0;
+    bool drop_logged = false;
   };
 
   [[nodiscard]] std::optional<StateFetcher::Donor> donor_at(const PeerId& peer) const;

@@ -24,7 +24,8 @@ Status check_request(const AverageRequest& request, const PeerId& self) {
     return Error{ErrorCode::invalid_argument, "average: the plan does not have this peer at that rank"};
   }
   const auto floats = static_cast<std::size_t>(request.group.vector_floats);
-  if (request.input.size() != floats || request.output.size() != floats) {
+  const bool input_fits = request.input.size() == floats || (request.weight == 0 && request.input.empty());
+  if (!input_fits || request.output.size() != floats) {
     return Error{ErrorCode::invalid_argument, fmt::format("average: vectors of {} and {} floats in a plan of {}",
                                                           request.input.size(), request.output.size(), floats)};
   }

@@ -196,13 +196,18 @@ void Link::send_control(wire::FrameType type, std::span<const std::uint8_t> payl
 }
 
 void Link::pump() {
-  if (blocked_ || pumping_ || pump_posted_ || (info_.phase != Phase::greeting && info_.phase != Phase::up)) return;
+  if (blocked_ || output_over_ || pumping_ || pump_posted_ ||
+      (info_.phase != Phase::greeting && info_.phase != Phase::up))
+    return;
   pumping_ = true;
   std::size_t budget = kWriteBudget;
   IoState state = writer_.write(*stream_, info_.phase == Phase::up, budget);
   if (const IoState flushed = stream_->flush(); state == IoState::done) state = flushed;
   pumping_ = false;
   if (budget < kWriteBudget) context_.upload.add(context_.clock.now(), kWriteBudget - budget);
+  // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.
+  if (state == IoState::closed) output_over_ = true;
+  if (output_over_) return;
   if (state != IoState::done) return stop(state);
   if (budget > 0) return;
   pump_posted_ = true;

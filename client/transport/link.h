@@ -105,6 +105,7 @@ class Link : public std::enable_shared_from_this<Link> {
   FrameWriter writer_;
   bool awaits_input_ = false;
   bool blocked_ = false;  // awaits room for output
+  bool output_over_ = false;
   bool pumping_ = false;
   bool pump_posted_ = false;
 };

@@ -1,5 +1,7 @@
 #include "client/transport/peer_network.h"
 
+#include <pthread.h>
+
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <csignal>
@@ -25,6 +27,7 @@ class PeerNetwork::Impl {
   Status start(const PeerNetworkOptions& options) {
     if (!options.listen_host.empty()) STARLING_TRY(listener_.listen(options.listen_host, options.listen_port));
     thread_ = std::thread([this] { io_.run(); });
+    (void)pthread_setname_np(thread_.native_handle(), "starling-net");
     return {};
   }
 

@@ -44,7 +44,7 @@ struct AverageRequest {
   wire::GroupInfo group;
   averaging::Rank self = 0;
   SampleCount weight = 0;
-  // As in AllReduce. Both must stay valid, and input unchanged, until the next average() or abandon() has returned:
+  // As in RoundVectors. Both must stay valid, and input unchanged, until the next average() or abandon() has returned:
   // the settled round goes on answering slower members.
   std::span<const float> input;
   std::span<float> output;

@@ -22,7 +22,7 @@ GroupId transfer_id(const Digest& state_digest);
 
 class StateDonor {
  public:
-  static constexpr std::size_t kRequestsQueuedMax = 8;  // of one link
+  static constexpr std::size_t kRequestsQueuedMax = 32;  // of one link; StateFetcher stays below
   static constexpr std::size_t kChunksPerRequestMax = 64;
   static constexpr std::size_t kLinksWaitingMax = 64;  // beyond it peers are told to go elsewhere
 

@@ -34,6 +34,7 @@ void StateFetcher::donor_lost(TimePoint /*now*/, Donor donor, const std::string&
   DonorRecord& record = donors_[donor];
   if (record.phase == Phase::dropped) return;
   record.phase = Phase::dropped;
+  record.drop_reason = reason;
   for (const std::uint32_t chunk : record.owed) {
     if (--chunks_[chunk].asked == 0 && !chunks_[chunk].held) given_back_.push_back(chunk);
   }
@@ -78,7 +79,9 @@ Status StateFetcher::on_chunk(TimePoint now, Donor donor, std::size_t chunk, std
     donor_lost(now, donor, std::string(why));
     return Error{ErrorCode::corrupt, fmt::format("state of round {}, chunk {}: {}", wanted_.round, chunk, why)};
   };
-  if (record.phase != Phase::serving || chunk >= chunks_.size()) return refuse("nobody asked for it");
+  // Asked for by a download of the same state that was given up a moment ago.
+  if (record.phase != Phase::serving) return {};
+  if (chunk >= chunks_.size()) return refuse("no state has it");
   const double seconds = to_seconds(now - record.last_heard);
   heard(now, record);
   record.chunk_seconds =

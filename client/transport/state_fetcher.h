@@ -59,6 +59,7 @@ class StateFetcher {
   [[nodiscard]] std::size_t chunks_held() const { return held_count_; }
   [[nodiscard]] std::size_t chunks_total() const { return chunks_.size(); }
   [[nodiscard]] bool dropped(Donor donor) const { return donors_[donor].phase == Phase::dropped; }
+  [[nodiscard]] const std::string& drop_reason(Donor donor) const { return donors_[donor].drop_reason; }
   [[nodiscard]] bool serving(Donor donor) const { return donors_[donor].phase == Phase::serving; }
 
  private:
@@ -69,6 +70,7 @@ class StateFetcher {
     TimePoint last_heard{};
     Duration largest_gap{};
     double chunk_seconds = 0;  // smoothed; 0: none came yet
+    std::string drop_reason;
   };
   struct Chunk {
     bool held = false;

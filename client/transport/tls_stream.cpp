@@ -5,25 +5,44 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <vector>
 
 namespace starling::transport {
 namespace {
 
-// The socket behind a TLS connection, with its output buffer: what the BIO below reads and writes.
+// The socket behind a TLS connection, with its buffers: what the BIO below reads and writes.
 struct BufferedSocket {
   int fd = -1;
-  std::vector<std::uint8_t> output = std::vector<std::uint8_t>(TlsStream::kOutputBytes);
+  // Pages are touched, and so take memory, only as far as data fills them.
+  std::unique_ptr<std::uint8_t[]> output = std::make_unique_for_overwrite<std::uint8_t[]>(TlsStream::kOutputBytes);
+  std::unique_ptr<std::uint8_t[]> input = std::make_unique_for_overwrite<std::uint8_t[]>(TlsStream::kInputBytes);
   std::size_t begin = 0;  // unsent output is [begin, end)
   std::size_t end = 0;
+  std::size_t read_at = 0;  // unread input is [read_at, read_end)
+  std::size_t read_end = 0;
   bool at_end = false;  // the other end closed, or the socket failed
+
+  // Fills the empty input; false when there is nothing now, or never again.
+  bool receive() {
+    ssize_t got = 0;
+    do {
+      got = ::recv(fd, input.get(), TlsStream::kInputBytes, 0);
+    } while (got < 0 && errno == EINTR);
+    if (got <= 0) {
+      at_end = at_end || got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+      return false;
+    }
+    read_at = 0;
+    read_end = static_cast<std::size_t>(got);
+    return true;
+  }
 
   // Sends until nothing is left or the socket takes no more; false when something is left.
   bool send_some() {
     while (begin < end) {
-      const ssize_t sent = ::send(fd, output.data() + begin, end - begin, MSG_NOSIGNAL);
+      const ssize_t sent = ::send(fd, output.get() + begin, end - begin, MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) continue;
       if (sent < 0) {
         if (errno != EAGAIN && errno != EWOULDBLOCK) at_end = true;
@@ -37,14 +56,14 @@ struct BufferedSocket {
 
   // Makes room for `bytes` at the end, sending if need be.
   bool make_room(std::size_t bytes) {
-    if (end + bytes <= output.size()) return true;
+    if (end + bytes <= TlsStream::kOutputBytes) return true;
     send_some();
     if (begin > 0) {
-      std::memmove(output.data(), output.data() + begin, end - begin);
+      std::memmove(output.get(), output.get() + begin, end - begin);
       end -= begin;
       begin = 0;
     }
-    return end + bytes <= output.size();
+    return end + bytes <= TlsStream::kOutputBytes;
   }
 };
 
@@ -58,7 +77,7 @@ int bio_write(BIO* bio, const char* data, int size) {
     if (!socket.at_end) BIO_set_retry_write(bio);
     return -1;
   }
-  std::memcpy(socket.output.data() + socket.end, data, bytes);
+  std::memcpy(socket.output.get() + socket.end, data, bytes);
   socket.end += bytes;
   return size;
 }
@@ -66,17 +85,14 @@ int bio_write(BIO* bio, const char* data, int size) {
 int bio_read(BIO* bio, char* out, int size) {
   BufferedSocket& socket = socket_of(bio);
   BIO_clear_retry_flags(bio);
-  ssize_t got = 0;
-  do {
-    got = ::recv(socket.fd, out, static_cast<std::size_t>(size), 0);
-  } while (got < 0 && errno == EINTR);
-  if (got > 0) return static_cast<int>(got);
-  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-    BIO_set_retry_read(bio);
-  } else {
-    socket.at_end = true;
+  if (socket.read_at == socket.read_end && !socket.receive()) {
+    if (!socket.at_end) BIO_set_retry_read(bio);
+    return -1;
   }
-  return -1;
+  const std::size_t bytes = std::min(static_cast<std::size_t>(size), socket.read_end - socket.read_at);
+  std::memcpy(out, socket.input.get() + socket.read_at, bytes);
+  socket.read_at += bytes;
+  return static_cast<int>(bytes);
 }
 
 // OpenSSL asks for a flush at the end of each handshake flight.
@@ -117,8 +133,6 @@ class TlsStream::Impl {
     BIO_set_data(bio, &socket_);
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_.get(), bio, bio);
-    SSL_set_read_ahead(ssl_.get(), 1);
-    SSL_set_default_read_buffer_len(ssl_.get(), kInputBytes);
     crypto::set_verification_time(ssl_.get(), now);
     role == Role::client ? SSL_set_connect_state(ssl_.get()) : SSL_set_accept_state(ssl_.get());
   }

@@ -141,6 +141,19 @@ TEST_CASE("a donor that no longer holds the state is left without blame") {
   CHECK(fetcher.outcome()->error().code == ErrorCode::unavailable);
 }
 
+TEST_CASE("chunks left over from a download that was given up are no lie") {
+  Transfer transfer(3);
+  StateFetcher fetcher = transfer.fetcher(1);
+  fetcher.donor_up(transfer.now, 0);
+  REQUIRE(fetcher.next_request(transfer.now, 0).has_value());
+  CHECK(fetcher.on_chunk(transfer.now, 0, 1, transfer.bytes(1)).ok());
+  REQUIRE(fetcher.on_info(transfer.now, 0, transfer.info()).ok());
+  CHECK(fetcher.on_chunk(transfer.now, 0, 2, transfer.bytes(2)).ok());  // not asked for, but true
+  CHECK(fetcher.chunks_held() == 1);
+  transfer.serve(fetcher, 0, 1ms);
+  CHECK(transfer.out == transfer.state);
+}
+
 TEST_CASE("a donor that falls silent is dropped at its deadline, not before") {
   Transfer transfer(20);
   StateFetcher fetcher = transfer.fetcher(2);

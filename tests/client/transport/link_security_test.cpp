@@ -1,0 +1,144 @@
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "tests/client/transport/raw_peer.h"
+#include "tests/client/transport/swarm.h"
+
+using namespace starling;
+using namespace starling::transport;
+using namespace starling::transport::testing;
+
+namespace {
+
+// Whether a peer with this context gets so far that the member answers its hello and its ping.
+bool is_let_in(const Member& member, const crypto::TlsContext& tls) {
+  RawPeer caller(member.net->port(), tls);
+  wire::Hello hello;
+  hello.run_id = kRun;
+  const auto bytes = wire::encode(hello);
+  caller.send_header(wire::FrameType::hello, bytes.size());
+  caller.send(bytes);
+  caller.send_header(wire::FrameType::ping, 0);
+  return caller.next_frame() == wire::FrameType::hello && caller.next_frame() == wire::FrameType::pong;
+}
+
+crypto::IssueOptions issued_ago(std::chrono::hours ago) {
+  crypto::IssueOptions options;
+  options.now = {SystemClock().wall_now().unix_ms - std::chrono::milliseconds(ago).count()};
+  return options;
+}
+
+// Judges certificates by a time of its own.
+class ShiftedClock final : public Clock {
+ public:
+  explicit ShiftedClock(std::chrono::hours by) : by_(by) {}
+  [[nodiscard]] TimePoint now() const override { return clock_.now(); }
+  [[nodiscard]] WallTime wall_now() const override {
+    return {clock_.wall_now().unix_ms + std::chrono::milliseconds(by_).count()};
+  }
+
+ private:
+  SystemClock clock_;
+  std::chrono::hours by_;
+};
+
+}  // namespace
+
+TEST_CASE("a member of the project is let in; one of another project, or with no certificate in date, is not") {
+  const Project project;
+  const Project other_project;
+  const Member member(project);
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  CHECK(is_let_in(member, project.context(project.identity(key))));
+  // It trusts our CA, but its own certificate is of another.
+  CHECK_FALSE(is_let_in(member, project.context(other_project.identity(key))));
+  CHECK_FALSE(is_let_in(member, other_project.context(other_project.identity(key))));
+  CHECK_FALSE(is_let_in(member, project.context(project.identity(key, issued_ago(std::chrono::hours(25))))));
+  CHECK_FALSE(is_let_in(member, project.context(project.identity(key, issued_ago(std::chrono::hours(-2))))));
+  CHECK_FALSE(is_let_in(member, *crypto::TlsContext::first_contact()));
+  CHECK(member.net->stats().links_refused == 5);
+}
+
+TEST_CASE("certificates are judged by the clock that was given, not by the machine's") {
+  const Project project;
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  const crypto::TlsContext tls = project.context(project.identity(key));
+  const crypto::PrivateKey own = crypto::PrivateKey::generate();
+  const ShiftedClock tomorrow(std::chrono::hours(26));
+  auto net = PeerNetwork::create(options_for(own.peer_id()), project.context(project.identity(own)), tomorrow, nullptr);
+  REQUIRE(net.ok());
+  RawPeer caller((*net)->port(), tls);
+  CHECK(caller.is_cut_off());
+}
+
+TEST_CASE("a peer that shows our own certificate is refused") {
+  const Project project;
+  Member member(project);
+  CHECK_FALSE(is_let_in(member, project.context(project.identity(member.key))));
+}
+
+TEST_CASE("a renewed certificate is shown on new links") {
+  const Project project;
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  // This one has run out: nobody lets it in.
+  std::vector<float> state(1000, 2.5F);
+  const auto snapshot = std::make_shared<const StateSnapshot>(snapshot_of(1, state));
+  const Member donor(project, true, [&](RoundIndex, const Digest&) { return snapshot; });
+  Member member(options_for(key.peer_id()), key,
+                project.context(project.identity(key, issued_ago(std::chrono::hours(30)))), nullptr);
+  const auto download = [&] {
+    std::vector<float> out(state.size());
+    std::promise<Status> promise;
+    StateFetch fetch;
+    fetch.donors = {donor.endpoint()};
+    fetch.round = 1;
+    fetch.state_digest = snapshot->digest;
+    fetch.out = out;
+    fetch.done = [&](const Status& status) { promise.set_value(status); };
+    REQUIRE(member.net->fetch_state(std::move(fetch)).ok());
+    auto result = promise.get_future();
+    REQUIRE(result.wait_for(kPatience) == std::future_status::ready);
+    return result.get();
+  };
+  const Status refused = download();
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("refused our certificate") != std::string::npos);
+  member.net->renew_certificate(project.context(project.identity(key)));
+  CHECK(download().ok());
+}
+
+TEST_CASE("a port in use is an error that says what to do") {
+  const Project project;
+  const Member first(project);
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  PeerNetworkOptions options = options_for(key.peer_id());
+  options.listen_port = first.net->port();
+  const SystemClock clock;
+  const auto second = PeerNetwork::create(options, project.context(project.identity(key)), clock, nullptr);
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.error().code == ErrorCode::already_exists);
+  CHECK(second.error().message.find("choose another port") != std::string::npos);
+}
+
+TEST_CASE("a flood of callers that say nothing does not keep members out") {
+  const Project project;
+  const Member member(project);
+  std::vector<std::unique_ptr<RawPeer>> silent;
+  for (int i = 0; i < 200; ++i) silent.push_back(std::make_unique<RawPeer>(member.net->port()));
+  CHECK(is_let_in(member, project.context(project.identity(crypto::PrivateKey::generate()))));
+  CHECK(silent.front()->is_cut_off());
+}
+
+TEST_CASE("strangers with good certificates are few at a time, and those idle longest give way") {
+  const Project project;
+  const Member member(project);
+  std::vector<std::unique_ptr<RawPeer>> strangers;
+  for (int i = 0; i < 80; ++i) {
+    strangers.push_back(std::make_unique<RawPeer>(member.net->port(),
+                                                  project.context(project.identity(crypto::PrivateKey::generate()))));
+    strangers.back()->say_hello();
+  }
+  CHECK(strangers.front()->is_cut_off());
+  CHECK(member.net->stats().links_up <= 64);
+}

@@ -1,0 +1,43 @@
+// Another program on a peer port: says what a test wants said, over plain TCP or TLS, and sees what comes back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/transport/tls_stream.h"
+#include "shared/wire/frames.h"
+
+namespace starling::transport::testing {
+
+class RawPeer {
+ public:
+  // Connects to 127.0.0.1; with `tls`, shakes hands too. Calls block, for 20 s at most.
+  explicit RawPeer(int port);
+  RawPeer(int port, const crypto::TlsContext& tls);
+  ~RawPeer();
+  RawPeer(const RawPeer&) = delete;
+  RawPeer& operator=(const RawPeer&) = delete;
+
+  void send_plain(std::span<const std::uint8_t> bytes) const;
+  void send(std::span<const std::uint8_t> bytes);
+  void send_header(wire::FrameType type, std::size_t payload_bytes, const GroupId& group = {});
+  // Says hello and reads the other end's.
+  void say_hello(const std::string& run_id = "test-run");
+  // Type of the next frame, its payload in `payload`; nothing when cut off.
+  std::optional<wire::FrameType> next_frame();
+  // Whether the other end closed the connection. Waits for it.
+  bool is_cut_off();
+
+  std::vector<std::uint8_t> payload;
+
+ private:
+  bool read_exactly(std::span<std::uint8_t> out);
+
+  int socket_ = -1;
+  std::optional<TlsStream> stream_;
+};
+
+}  // namespace starling::transport::testing

@@ -1,0 +1,220 @@
+#include <doctest/doctest.h>
+
+#include "tests/client/transport/raw_peer.h"
+#include "tests/client/transport/swarm.h"
+
+using namespace starling;
+using namespace starling::transport;
+using namespace starling::transport::testing;
+using averaging::AveragingOutcome;
+using averaging::Rank;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::int64_t kFloats = 300'000;  // several segments for each of five members, the last ones short
+
+void check_mean(const Seat& seat, const std::vector<Rank>& ranks) {
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < seat.output.size(); ++i) wrong += seat.output[i] == mean_of(ranks, i) ? 0 : 1;
+  CHECK(wrong == 0);
+}
+
+void abandon_all(Members& members) {
+  for (const auto& member : members) {
+    if (member->net != nullptr) member->net->abandon();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("two, three and five members all end with the exact weighted mean") {
+  const Project project;
+  for (const std::size_t count : {2U, 3U, 5U}) {
+    CAPTURE(count);
+    Members members = make_members(project, count);
+    check_exact_round(members, plan_of(members, kFloats));
+  }
+}
+
+TEST_CASE("the next round runs over the same links") {
+  const Project project;
+  Members members = make_members(project, 3);
+  check_exact_round(members, plan_of(members, kFloats, 0));
+  for (const auto& member : members) CHECK(member->net->stats().links_up == 2);
+  // Nobody can be called any more: the links that are there must do.
+  wire::GroupInfo second = plan_of(members, kFloats, 1);
+  for (wire::GroupMember& member : second.members) member.endpoint.port = 1;
+  check_exact_round(members, second);
+}
+
+TEST_CASE("a member that cannot be dialled takes part by dialling") {
+  const Project project;
+  Members members = make_members(project, 2);
+  members.push_back(std::make_unique<Member>(project, false));
+  const wire::GroupInfo group = plan_of(members, kFloats);
+  REQUIRE(group.members[2].part_floats == 0);
+  check_exact_round(members, group);
+}
+
+TEST_CASE("a begin that comes before the plan is kept") {
+  const Project project;
+  Members members = make_members(project, 2);
+  if (members[1]->id < members[0]->id) std::swap(members[0], members[1]);  // the lower id dials
+  const Seats seats = seats_of(plan_of(members, kFloats));
+  REQUIRE(seats[0]->start(*members[0]).ok());
+  // The other member hears of the round when the first one has connected and sent its begin.
+  while (members[1]->net->stats().round_bytes_received == 0) std::this_thread::yield();
+  REQUIRE(seats[1]->start(*members[1]).ok());
+  for (const auto& seat : seats) {
+    CHECK(seat->wait().verdict == AveragingOutcome::Verdict::averaged);
+    check_mean(*seat, {0, 1});
+  }
+  abandon_all(members);
+}
+
+TEST_CASE("a round begins at its start, not when the plan arrives") {
+  const Project project;
+  Members members = make_members(project, 2);
+  const Seats seats = seats_of(plan_of(members, kFloats));
+  const TimePoint before = members[0]->clock.now();
+  for (Rank rank = 0; rank < 2; ++rank) REQUIRE(seats[rank]->start(*members[rank], 300ms).ok());
+  for (const auto& seat : seats) CHECK(seat->wait().verdict == AveragingOutcome::Verdict::averaged);
+  CHECK(members[0]->clock.now() - before >= 300ms);
+  abandon_all(members);
+}
+
+TEST_CASE("members go on without one that is gone in the middle of the round") {
+  const Project project;
+  Members members = make_members(project, 4);
+  const Seats seats = seats_of(plan_of(members, 4'000'000));
+  for (Rank rank = 0; rank < 4; ++rank) REQUIRE(seats[rank]->start(*members[rank]).ok());
+  while (members[3]->net->stats().round_bytes_sent < 1'000'000) std::this_thread::yield();
+  members[3]->leave();
+  std::vector<AveragingOutcome> outcomes;
+  for (Rank rank = 0; rank < 3; ++rank) outcomes.push_back(seats[rank]->wait());
+  for (Rank rank = 0; rank < 3; ++rank) {
+    CHECK(outcomes[rank].verdict == AveragingOutcome::Verdict::averaged);
+    CHECK(seats[rank]->output == seats[0]->output);
+    CHECK(outcomes[rank].samples == outcomes[0].samples);
+  }
+  std::size_t neither = 0;  // with the lost member's data, or without
+  for (std::size_t i = 0; i < seats[0]->output.size(); ++i) {
+    const float value = seats[0]->output[i];
+    neither += value == mean_of({0, 1, 2, 3}, i) || value == mean_of({0, 1, 2}, i) ? 0 : 1;
+  }
+  CHECK(neither == 0);
+  abandon_all(members);
+}
+
+TEST_CASE("a valid certificate of another member is not the planned member") {
+  const Project project;
+  Members members = make_members(project, 3);
+  wire::GroupInfo group = plan_of(members, kFloats);
+  group.begin_within_ms = 1000;
+  // The plan says that this peer listens where member 2 listens.
+  group.members[2].endpoint.peer.bytes.fill(0xff);  // the highest id: it is the others' turn to dial
+  const Seats seats = seats_of(group);
+  for (Rank rank = 0; rank < 2; ++rank) REQUIRE(seats[rank]->start(*members[rank]).ok());
+  for (Rank rank = 0; rank < 2; ++rank) {
+    const AveragingOutcome outcome = seats[rank]->wait();
+    CHECK(outcome.verdict == AveragingOutcome::Verdict::averaged);
+    REQUIRE(outcome.lost.size() == 1);
+    CHECK(outcome.lost[0].rank == 2);
+    check_mean(*seats[rank], {0, 1});
+  }
+  CHECK(members[2]->net->stats().round_bytes_received == 0);
+  CHECK(members[0]->net->stats().links_refused + members[1]->net->stats().links_refused > 0);
+  abandon_all(members);
+}
+
+TEST_CASE("garbage, oversized frames and frames out of place on the port do not disturb a round") {
+  const Project project;
+  Members members = make_members(project, 2);
+  const int port = members[0]->net->port();
+  const std::vector<std::uint8_t> noise(5000, 0x5a);
+
+  RawPeer stranger(port);  // no TLS at all
+  stranger.send_plain(noise);
+  RawPeer silent(port);  // connects and says nothing
+
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  const crypto::TlsContext tls = project.context(project.identity(key));
+  RawPeer rude(port, tls);  // a member of the project that sends noise instead of frames
+  rude.send(noise);
+  RawPeer greedy(port, tls);  // one that announces more than any frame may have
+  greedy.say_hello();
+  greedy.send_header(wire::FrameType::contribution, wire::kFramePayloadMax + 1);
+  RawPeer hasty(port, tls);  // one that skips the hello
+  hasty.send_header(wire::FrameType::ping, 0);
+  RawPeer other_run(port, tls);
+  other_run.say_hello("another-run");
+
+  check_exact_round(members, plan_of(members, kFloats));
+  CHECK(stranger.is_cut_off());
+  CHECK(rude.is_cut_off());
+  CHECK(greedy.is_cut_off());
+  CHECK(hasty.is_cut_off());
+  CHECK(other_run.is_cut_off());
+}
+
+TEST_CASE("frames of groups that are over or unknown are passed over without a cut") {
+  const Project project;
+  Members members = make_members(project, 2);
+  RawPeer late(members[0]->net->port(), project.context(project.identity(crypto::PrivateKey::generate())));
+  late.say_hello();
+  GroupId over;
+  over.bytes[3] = 9;
+  for (const wire::FrameType type :
+       {wire::FrameType::contribution, wire::FrameType::inventory, wire::FrameType::done}) {
+    late.send_header(type, 100'000, over);
+    late.send(std::vector<std::uint8_t>(100'000, 1));
+  }
+  check_exact_round(members, plan_of(members, kFloats));
+  late.send_header(wire::FrameType::ping, 0);
+  CHECK(late.next_frame() == wire::FrameType::pong);
+}
+
+TEST_CASE("who sends frames of a group that it is no member of is cut off, and the round goes on") {
+  const Project project;
+  Members members = make_members(project, 2);
+  const wire::GroupInfo group = plan_of(members, 3'000'000);
+  RawPeer intruder(members[0]->net->port(), project.context(project.identity(crypto::PrivateKey::generate())));
+  intruder.say_hello();
+  const Seats seats = seats_of(group);
+  for (Rank rank = 0; rank < 2; ++rank) REQUIRE(seats[rank]->start(*members[rank]).ok());
+  intruder.send_header(wire::FrameType::contribution, 100, group.id);
+  CHECK(intruder.is_cut_off());
+  for (const auto& seat : seats) {
+    CHECK(seat->wait().lost.empty());
+    check_mean(*seat, {0, 1});
+  }
+  abandon_all(members);
+}
+
+TEST_CASE("a plan or vectors that do not fit are refused at once") {
+  const Project project;
+  Members members = make_members(project, 2);
+  const wire::GroupInfo group = plan_of(members, 1000);
+  Seat wrong_rank(group, 1, 1);
+  CHECK(wrong_rank.start(*members[0]).error().code == ErrorCode::invalid_argument);
+  Seat short_output(group, 0, 1);
+  short_output.output.resize(999);
+  CHECK(short_output.start(*members[0]).error().code == ErrorCode::invalid_argument);
+  wire::GroupInfo bad = group;
+  bad.members[0].part_floats += 1;
+  Seat bad_plan(bad, 0, 1);
+  CHECK(bad_plan.start(*members[0]).error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("an abandoned round never reports, and its vectors may go at once") {
+  const Project project;
+  Members members = make_members(project, 2);
+  {
+    const Seats seats = seats_of(plan_of(members, 2'000'000));
+    for (Rank rank = 0; rank < 2; ++rank) REQUIRE(seats[rank]->start(*members[rank]).ok());
+    abandon_all(members);
+    for (const auto& seat : seats) seat->input.assign(seat->input.size(), -1.0F);
+  }
+  check_exact_round(members, plan_of(members, kFloats, 1));
+}

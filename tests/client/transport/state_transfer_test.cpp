@@ -1,0 +1,202 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <numeric>
+
+#include "tests/client/transport/raw_peer.h"
+#include "tests/client/transport/swarm.h"
+
+using namespace starling;
+using namespace starling::transport;
+using namespace starling::transport::testing;
+
+namespace {
+
+constexpr RoundIndex kRound = 41;
+
+std::vector<float> state_of(std::size_t floats) {
+  std::vector<float> state(floats);
+  std::iota(state.begin(), state.end(), 0.25F);
+  return state;
+}
+
+// Holds one state and gives it to whoever asks for it.
+struct Holder {
+  explicit Holder(std::vector<float> values)
+      : floats(std::move(values)), snapshot(std::make_shared<const StateSnapshot>(snapshot_of(kRound, floats))) {}
+  [[nodiscard]] StateSource source() {
+    return [this](RoundIndex round, const Digest& digest) {
+      ++asked;
+      return round == kRound && digest == snapshot->digest ? snapshot : nullptr;
+    };
+  }
+  std::vector<float> floats;
+  std::shared_ptr<const StateSnapshot> snapshot;
+  std::atomic<int> asked = 0;
+};
+
+struct Download {
+  Download(const Digest& digest, std::size_t floats) : state_digest(digest), out(floats) {}
+  Status start(Member& member, std::vector<wire::Endpoint> donors) {
+    StateFetch fetch;
+    fetch.donors = std::move(donors);
+    fetch.round = kRound;
+    fetch.state_digest = state_digest;
+    fetch.out = out;
+    fetch.done = [this](const Status& status) { promise.set_value(status); };
+    return member.net->fetch_state(std::move(fetch));
+  }
+  Status wait() {
+    REQUIRE(result.wait_for(kPatience) == std::future_status::ready);
+    return result.get();
+  }
+  // Waits, and checks that the whole state is here.
+  void check_got(const std::vector<float>& state) {
+    const Status status = wait();
+    CHECK_MESSAGE(status.ok(), (status.ok() ? "" : status.error().message));
+    CHECK((out == state));
+  }
+  Digest state_digest;
+  std::vector<float> out;
+  std::promise<Status> promise;
+  std::future<Status> result = promise.get_future();
+};
+
+}  // namespace
+
+TEST_CASE("a newcomer gets the state from two donors") {
+  const Project project;
+  Holder holder(state_of(20 * wire::kStateChunkFloats + 123));
+  Member first(project, true, holder.source());
+  Member second(project, true, holder.source());
+  Member newcomer(project, false);
+  Download download(holder.snapshot->digest, holder.floats.size());
+  REQUIRE(download.start(newcomer, {first.endpoint(), second.endpoint()}).ok());
+  download.check_got(holder.floats);
+  CHECK(first.net->stats().state_bytes_sent + second.net->stats().state_bytes_sent >=
+        static_cast<std::int64_t>(holder.floats.size() * sizeof(float)));
+}
+
+TEST_CASE("a donor that lies about chunks is dropped, and the other gives what is missing") {
+  const Project project;
+  Holder honest(state_of(20 * wire::kStateChunkFloats));
+  // Tells the true digests and sends other floats.
+  std::vector<float> lies = honest.floats;
+  for (float& value : lies) value += 1;
+  StateSnapshot lie = *honest.snapshot;
+  lie.floats = lies;
+  const auto lying = std::make_shared<const StateSnapshot>(lie);
+  Member liar(project, true, [&](RoundIndex, const Digest&) { return lying; });
+  Member donor(project, true, honest.source());
+  Member newcomer(project);
+  Download download(honest.snapshot->digest, honest.floats.size());
+  REQUIRE(download.start(newcomer, {liar.endpoint(), donor.endpoint()}).ok());
+  download.check_got(honest.floats);
+}
+
+TEST_CASE("only liars: the download fails and says so, and nothing false was written") {
+  const Project project;
+  Holder other(state_of(3 * wire::kStateChunkFloats));
+  Member liar(project, true, [&](RoundIndex, const Digest&) { return other.snapshot; });
+  Member newcomer(project);
+  Download download(Digest{{1, 2, 3}}, other.floats.size());
+  REQUIRE(download.start(newcomer, {liar.endpoint()}).ok());
+  CHECK(download.wait().error().code == ErrorCode::unavailable);
+  CHECK(std::count(download.out.begin(), download.out.end(), 0.0F) == static_cast<long>(download.out.size()));
+}
+
+TEST_CASE("a donor dies in the middle, and the other gives the rest") {
+  const Project project;
+  Holder holder(state_of(200 * wire::kStateChunkFloats));
+  Member dying(project, true, holder.source());
+  Member donor(project, true, holder.source());
+  Member newcomer(project);
+  Download download(holder.snapshot->digest, holder.floats.size());
+  REQUIRE(download.start(newcomer, {dying.endpoint(), donor.endpoint()}).ok());
+  while (dying.net->stats().state_bytes_sent < 2'000'000 && donor.net->stats().state_bytes_sent < 30'000'000) {
+    std::this_thread::yield();
+  }
+  dying.leave();
+  download.check_got(holder.floats);
+}
+
+TEST_CASE("a donor that does not hold the state any more says so at once") {
+  const Project project;
+  Holder holder(state_of(100));
+  Member donor(project, true, holder.source());
+  Member newcomer(project);
+  Download download(Digest{{9}}, 100);
+  REQUIRE(download.start(newcomer, {donor.endpoint()}).ok());
+  const Status status = download.wait();
+  CHECK(status.error().code == ErrorCode::unavailable);
+  CHECK(status.error().message.find("does not hold that state") != std::string::npos);
+}
+
+TEST_CASE("addresses that the policy forbids are not dialled for a download") {
+  const Project project;
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  PeerNetworkOptions options = options_for(key.peer_id());
+  options.addresses.allow_loopback = false;
+  Member careful(options, key, project.context(project.identity(key)), nullptr);
+  Holder holder(state_of(100));
+  Member donor(project, true, holder.source());
+  Download download(holder.snapshot->digest, 100);
+  REQUIRE(download.start(careful, {donor.endpoint()}).ok());
+  CHECK(download.wait().error().message.find("this machine itself") != std::string::npos);
+  CHECK(donor.net->stats().links_up == 0);
+  CHECK(holder.asked == 0);
+}
+
+TEST_CASE("one download at a time; a cancelled one is over at once") {
+  const Project project;
+  Holder holder(state_of(50 * wire::kStateChunkFloats));
+  Member donor(project, true, holder.source());
+  Member newcomer(project);
+  {
+    Download cancelled(holder.snapshot->digest, holder.floats.size());
+    REQUIRE(cancelled.start(newcomer, {donor.endpoint()}).ok());
+    Download second(holder.snapshot->digest, holder.floats.size());
+    CHECK(second.start(newcomer, {donor.endpoint()}).error().code == ErrorCode::failed_precondition);
+    newcomer.net->cancel_fetch();
+  }
+  Download download(holder.snapshot->digest, holder.floats.size());
+  REQUIRE(download.start(newcomer, {donor.endpoint()}).ok());
+  download.check_got(holder.floats);
+}
+
+TEST_CASE("many newcomers share few slots, and all of them end") {
+  const Project project;
+  Holder holder(state_of(30 * wire::kStateChunkFloats));
+  Member donor(project, true, holder.source());
+  std::vector<std::unique_ptr<Member>> newcomers;
+  std::vector<std::unique_ptr<Download>> downloads;
+  for (int i = 0; i < 9; ++i) {
+    newcomers.push_back(std::make_unique<Member>(project, false));
+    downloads.push_back(std::make_unique<Download>(holder.snapshot->digest, holder.floats.size()));
+    REQUIRE(downloads.back()->start(*newcomers.back(), {donor.endpoint()}).ok());
+  }
+  for (const auto& download : downloads) {
+    download->check_got(holder.floats);
+  }
+}
+
+TEST_CASE("requests for chunks that no state has end the link, not the donor") {
+  const Project project;
+  Holder holder(state_of(100));
+  Member donor(project, true, holder.source());
+  RawPeer asker(donor.net->port(), project.context(project.identity(crypto::PrivateKey::generate())));
+  asker.say_hello();
+  wire::StateRequest request;
+  request.round = kRound;
+  request.state_digest = holder.snapshot->digest;
+  request.first_chunk = 5;
+  request.chunk_count = 1;
+  const auto bytes = wire::encode(request);
+  asker.send_header(wire::FrameType::state_request, bytes.size());
+  asker.send(bytes);
+  CHECK(asker.is_cut_off());
+  Member newcomer(project);
+  Download download(holder.snapshot->digest, 100);
+  REQUIRE(download.start(newcomer, {donor.endpoint()}).ok());
+  CHECK(download.wait().ok());
+}
