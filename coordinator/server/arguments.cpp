@@ -1,0 +1,73 @@
+#include "coordinator/server/arguments.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+namespace starling::server {
+namespace {
+
+template <typename Integer>
+bool parse_whole(std::string_view text, Integer& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+constexpr std::int64_t kDurationSecondsMax = std::int64_t{10} * 366 * 24 * 3600;
+
+}  // namespace
+
+Result<net::Endpoint> parse_endpoint(std::string_view text) {
+  const Error wrong{ErrorCode::invalid_argument,
+                    fmt::format("'{}' is no address; write HOST:PORT, such as 203.0.113.7:7300", text)};
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return wrong;
+  std::string_view host = text.substr(0, colon);
+  if (host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    return wrong;  // an IPv6 address without brackets: where does the port begin?
+  }
+  net::Endpoint endpoint{std::string(host), 0};
+  if (host.empty() || !parse_whole(text.substr(colon + 1), endpoint.port) || endpoint.port == 0) return wrong;
+  return endpoint;
+}
+
+std::string format_endpoint(const net::Endpoint& endpoint) {
+  const bool v6 = endpoint.host.find(':') != std::string::npos;
+  return v6 ? fmt::format("[{}]:{}", endpoint.host, endpoint.port) : fmt::format("{}:{}", endpoint.host, endpoint.port);
+}
+
+Result<Duration> parse_duration(std::string_view text) {
+  const Error wrong{ErrorCode::invalid_argument,
+                    fmt::format("'{}' is no duration; write a number and s, m, h, d or w, such as 7d", text)};
+  if (text.size() < 2) return wrong;
+  std::int64_t count = 0;
+  if (!parse_whole(text.substr(0, text.size() - 1), count) || count <= 0) return wrong;
+  std::int64_t unit = 0;
+  switch (text.back()) {
+    case 's':
+      unit = 1;
+      break;
+    case 'm':
+      unit = 60;
+      break;
+    case 'h':
+      unit = 3600;
+      break;
+    case 'd':
+      unit = 24 * 3600;
+      break;
+    case 'w':
+      unit = 7 * 24 * 3600;
+      break;
+    default:
+      return wrong;
+  }
+  if (count > kDurationSecondsMax / unit) return wrong;
+  return Duration(std::chrono::seconds(count * unit));
+}
+
+bool is_wildcard(std::string_view host) { return host == "0.0.0.0" || host == "::"; }
+
+}  // namespace starling::server

@@ -1,0 +1,21 @@
+// Texts of the command line as values.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+#include "shared/net/http_client.h"
+
+namespace starling::server {
+
+// "host:port", "[v6]:port".
+Result<net::Endpoint> parse_endpoint(std::string_view text);
+std::string format_endpoint(const net::Endpoint& endpoint);
+// "30s", "12h", "7d", "2w": a whole number above 0 and a unit of s, m, h, d or w.
+Result<Duration> parse_duration(std::string_view text);
+// "0.0.0.0" or "::": nothing that could be dialled.
+bool is_wildcard(std::string_view host);
+
+}  // namespace starling::server

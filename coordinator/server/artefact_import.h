@@ -1,0 +1,23 @@
+// Files of an operator's become artefacts: copied beside the database under the name of their digest.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "shared/base/result.h"
+#include "shared/wire/run_manifest.h"
+
+namespace starling::server {
+
+struct FilePart {
+  std::filesystem::path file;
+  std::int64_t offset = 0;
+  std::int64_t bytes = -1;  // -1: to the end
+};
+
+Result<std::int64_t> file_bytes(const std::filesystem::path& file);
+// Copies the part into `folder`, on disk when it returns. What is there already is written again: it may
+// have been damaged.
+Result<wire::Artefact> import_artefact(const FilePart& part, const std::filesystem::path& folder);
+
+}  // namespace starling::server

@@ -1,0 +1,56 @@
+// What the command line can do. Each prints its result on standard output; an error is told by its caller.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "coordinator/server/project.h"
+#include "shared/base/result.h"
+
+namespace starling::server {
+
+struct InitOptions {
+  std::filesystem::path directory;
+  std::string name;
+  std::string listen;
+  std::string public_at;  // empty: as listen
+  bool open_to_all = false;
+};
+// Last line: a join link with the first invite.
+Status init_project(const InitOptions& options);
+
+struct InviteOptions {
+  std::filesystem::path directory;
+  std::int64_t uses = 1;
+  std::string expires = "7d";
+};
+// Last line: the join link. Its token is shown here and never again.
+Status new_invite(const InviteOptions& options);
+Status list_invites(const std::filesystem::path& directory);
+
+// Last line: the run's id.
+Status create_run(const std::filesystem::path& directory, const std::filesystem::path& manifest);
+// `run` may be empty where the project has one run only.
+struct RunOptions {
+  std::filesystem::path directory;
+  std::string run;
+  bool json = false;
+};
+Status start_run(const RunOptions& options);
+Status pause_run(const RunOptions& options);
+Status show_run(const RunOptions& options);
+
+struct ServeOptions {
+  std::filesystem::path directory;
+  int connections_per_address = 64;
+  int workers = 4;
+};
+// Until SIGTERM or SIGINT. Prints "listening on https://HOST:PORT".
+Status serve(const ServeOptions& options);
+
+// Looks at everything a project needs; failed_precondition when something is wrong.
+Status examine(const std::filesystem::path& directory);
+// A copy of everything, restored by serving it. `to` must not exist.
+Status back_up(const std::filesystem::path& directory, const std::filesystem::path& to);
+
+}  // namespace starling::server

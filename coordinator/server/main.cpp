@@ -1,0 +1,138 @@
+// starling-coordinator: everything that a community project runs.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "coordinator/server/commands.h"
+#include "shared/base/log.h"
+#include "shared/base/version.h"
+
+namespace {
+
+using namespace starling;
+using namespace starling::server;
+
+enum ExitCode { kOk = 0, kFailed = 1, kUsage = 2 };
+
+constexpr const char* kExample = R"(Example: a project from nothing to its first volunteer
+  starling-coordinator init /srv/poems --name Poems --listen 0.0.0.0:7300 --public poems.example.org:7300
+  starling-coordinator run create /srv/poems manifest.toml
+  starling-coordinator run start /srv/poems
+  starling-coordinator serve /srv/poems
+init prints a join link; a volunteer gives it to `starling join`. More links: invite new.
+All commands may be used while the project is served.)";
+
+// Every command, as what main() calls once the line is parsed.
+struct Commands {
+  InitOptions init;
+  InviteOptions invite;
+  RunOptions run;
+  ServeOptions serve;
+  std::filesystem::path directory;
+  std::filesystem::path other_path;
+  bool verbose = false;
+  std::function<Status()> chosen;
+};
+
+CLI::Option* directory_of(CLI::App* command, std::filesystem::path& directory) {
+  return command->add_option("DIR", directory, "The project's directory")->required();
+}
+
+void add_init(CLI::App& cli, Commands& commands) {
+  CLI::App* init = cli.add_subcommand("init", "Make a project: its keys, its database, a first join link");
+  directory_of(init, commands.init.directory);
+  init->add_option("--name", commands.init.name, "What volunteers and viewers call it")->required();
+  init->add_option("--listen", commands.init.listen, "HOST:PORT to serve on; 0.0.0.0 is every address")->required();
+  init->add_option("--public", commands.init.public_at, "HOST:PORT as volunteers reach it; as --listen by default");
+  init->add_flag("--open", commands.init.open_to_all, "Anybody may join, without an invite");
+  init->callback([&commands] { commands.chosen = [&commands] { return init_project(commands.init); }; });
+}
+
+void add_run(CLI::App& cli, Commands& commands) {
+  CLI::App* run = cli.add_subcommand("run", "Make, start, pause and look at training runs");
+  run->require_subcommand(1);
+  CLI::App* create = run->add_subcommand("create", "Sign a manifest.toml and take its data over");
+  directory_of(create, commands.directory);
+  create->add_option("MANIFEST", commands.other_path, "The run's description, TOML")->required();
+  create->callback(
+      [&commands] { commands.chosen = [&commands] { return create_run(commands.directory, commands.other_path); }; });
+  const auto add = [&](const char* name, const char* help, Status (*command)(const RunOptions&)) {
+    CLI::App* added = run->add_subcommand(name, help);
+    directory_of(added, commands.run.directory);
+    added->add_option("RUN", commands.run.run, "Which run; may be left out when there is one");
+    added->callback([&commands, command] { commands.chosen = [&commands, command] { return command(commands.run); }; });
+    return added;
+  };
+  add("start", "Let volunteers train it", start_run);
+  add("pause", "Let the round under way end, then nobody trains it", pause_run);
+  add("status", "Progress, held-out loss, ledger and volunteers", show_run)
+      ->add_flag("--json", commands.run.json, "For programs");
+}
+
+void add_invite(CLI::App& cli, Commands& commands) {
+  CLI::App* invite = cli.add_subcommand("invite", "Join links for volunteers");
+  invite->require_subcommand(1);
+  CLI::App* make = invite->add_subcommand("new", "Print a new join link; it is shown only once");
+  directory_of(make, commands.invite.directory);
+  make->add_option("--uses", commands.invite.uses, "How many computers may join with it")->capture_default_str();
+  make->add_option("--expires", commands.invite.expires, "How long it is good: 30m, 12h, 7d")->capture_default_str();
+  make->callback([&commands] { commands.chosen = [&commands] { return new_invite(commands.invite); }; });
+  CLI::App* list = invite->add_subcommand("list", "Invites, their uses and when they expire");
+  directory_of(list, commands.directory);
+  list->callback([&commands] { commands.chosen = [&commands] { return list_invites(commands.directory); }; });
+}
+
+void add_serve(CLI::App& cli, Commands& commands) {
+  CLI::App* serve_command = cli.add_subcommand("serve", "Serve volunteers and the leaderboard until SIGTERM or Ctrl-C");
+  directory_of(serve_command, commands.serve.directory);
+  serve_command->add_option("--connections-per-address", commands.serve.connections_per_address)
+      ->description("Open connections from one address, at most")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  serve_command->add_option("--workers", commands.serve.workers, "Threads that answer requests")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  serve_command->add_flag("--verbose", commands.verbose, "Log more");
+  serve_command->callback([&commands] { commands.chosen = [&commands] { return serve(commands.serve); }; });
+}
+
+void add_care(CLI::App& cli, Commands& commands) {
+  CLI::App* doctor = cli.add_subcommand("doctor", "Check keys, database, ledger and data; tell what is wrong");
+  directory_of(doctor, commands.directory);
+  doctor->callback([&commands] { commands.chosen = [&commands] { return examine(commands.directory); }; });
+  CLI::App* backup = cli.add_subcommand("backup", "Copy the whole project, while it is served or not");
+  directory_of(backup, commands.directory);
+  backup->add_option("TO", commands.other_path, "A directory that does not exist yet")->required();
+  backup->callback(
+      [&commands] { commands.chosen = [&commands] { return back_up(commands.directory, commands.other_path); }; });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App cli{"starling-coordinator: a community's neural network, trained by volunteers"};
+  Commands commands;
+  cli.require_subcommand(1);
+  cli.set_version_flag("--version", std::string(kVersion));
+  cli.footer(kExample);
+  add_init(cli, commands);
+  add_run(cli, commands);
+  add_invite(cli, commands);
+  add_serve(cli, commands);
+  add_care(cli, commands);
+  try {
+    cli.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return cli.exit(error) == 0 ? kOk : kUsage;
+  }
+  LogOptions log_options;
+  log_options.level = commands.verbose ? LogLevel::debug : LogLevel::info;
+  init_logging(log_options);
+  const Status done = commands.chosen();
+  std::fflush(stdout);
+  flush_logs();
+  if (done.ok()) return kOk;
+  fmt::print(stderr, "starling-coordinator: {}\n", done.error().message);
+  return kFailed;
+}

@@ -1,0 +1,163 @@
+#include "coordinator/server/project.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "shared/base/files.h"
+#include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
+#include "shared/wire/messages.h"
+
+namespace starling::server {
+namespace {
+
+constexpr std::size_t kSmallFileBytesMax = 64 * 1024;
+constexpr std::int64_t kRenewBeforeMs = std::int64_t{30} * 24 * 3600 * 1000;
+constexpr WriteOptions kSecret{.mode = 0600};
+
+void write_endpoint(wire::JsonWriter& writer, std::string_view name, const net::Endpoint& endpoint) {
+  writer.open(name, '{');
+  writer.text("host", endpoint.host);
+  writer.integer("port", endpoint.port);
+  writer.close('}');
+}
+
+void read_endpoint(wire::JsonReader& reader, std::string_view name, net::Endpoint& endpoint) {
+  reader.object(name, [&](wire::JsonReader& item) {
+    item.text("host", endpoint.host, 255);
+    int port = 0;
+    wire::read_int(item, "port", port, 1, 65535);
+    endpoint.port = static_cast<std::uint16_t>(port);
+  });
+}
+
+std::string encode(const ProjectConfig& config) {
+  wire::JsonWriter writer;
+  writer.open("", '{');
+  writer.text("name", config.name);
+  write_endpoint(writer, "listen", config.listen);
+  write_endpoint(writer, "public", config.public_at);
+  writer.boolean("open_to_all", config.open_to_all);
+  writer.close('}');
+  return writer.str() + "\n";
+}
+
+Result<ProjectConfig> decode_config(std::string_view text, const std::filesystem::path& file) {
+  return wire::decode_json<ProjectConfig>(text, fmt::format("'{}'", file.string()), kSmallFileBytesMax,
+                                          [](wire::JsonReader& reader, ProjectConfig& config) {
+                                            reader.text("name", config.name, wire::kNameBytesMax);
+                                            read_endpoint(reader, "listen", config.listen);
+                                            read_endpoint(reader, "public", config.public_at);
+                                            reader.boolean("open_to_all", config.open_to_all);
+                                          });
+}
+
+Result<std::string> read_text(const ProjectFiles& files, const char* name) {
+  auto text = read_file(files.at(name), kSmallFileBytesMax);
+  if (!text) return text.error().prefixed(fmt::format("read '{}'", files.at(name).string()));
+  return text;
+}
+
+Result<crypto::PrivateKey> read_key(const ProjectFiles& files, const char* name) {
+  STARLING_ASSIGN(const std::string pem, read_text(files, name));
+  auto key = crypto::PrivateKey::from_pem(pem);
+  if (!key) return key.error().prefixed(fmt::format("'{}'", files.at(name).string()));
+  return key;
+}
+
+// What browsers may find in the address bar.
+std::vector<std::string> web_hosts(const ProjectConfig& config) {
+  std::vector<std::string> hosts = {config.public_at.host, config.listen.host, "localhost", "127.0.0.1"};
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  return hosts;
+}
+
+Status issue_server_certificates(const Project& project, WallTime now) {
+  const ProjectFiles& files = project.files;
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  const std::vector<std::string> hosts = web_hosts(project.config);
+  STARLING_ASSIGN(const std::string certificate,
+                  project.authority.issue_server(key.public_key(), {.now = now, .hosts = hosts}));
+  STARLING_ASSIGN(const crypto::WebIdentity web, crypto::make_web_identity(hosts, now));
+  STARLING_TRY(write_file_atomically(files.at("web.key"), web.key_pem, kSecret));
+  STARLING_TRY(write_file_atomically(files.at("web.pem"), web.chain_pem));
+  STARLING_TRY(write_file_atomically(files.at("server.key"), key.to_pem(), kSecret));
+  return write_file_atomically(files.at("server.pem"), certificate);
+}
+
+bool still_good(const ProjectFiles& files, WallTime now) {
+  const auto pem = read_text(files, "server.pem");
+  if (!pem) return false;
+  const auto certificate = crypto::read_certificate(*pem);
+  const auto key = read_key(files, "server.key");
+  return certificate && key && certificate->peer_id == key->peer_id() &&
+         certificate->not_after.unix_ms - now.unix_ms > kRenewBeforeMs;
+}
+
+Status check_directory_is_free(const std::filesystem::path& directory) {
+  std::error_code problem;
+  if (!std::filesystem::exists(directory, problem)) return {};
+  if (std::filesystem::is_directory(directory, problem) && std::filesystem::is_empty(directory, problem)) return {};
+  return Error{ErrorCode::already_exists,
+               fmt::format("'{}' exists already and is not empty; choose a new directory", directory.string())};
+}
+
+}  // namespace
+
+Result<Project> create_project(const std::filesystem::path& directory, const ProjectConfig& config, WallTime now) {
+  STARLING_TRY(check_directory_is_free(directory));
+  STARLING_ASSIGN(crypto::CertificateAuthority authority, crypto::CertificateAuthority::create(config.name, now));
+  Project project{ProjectFiles(directory), config, std::move(authority), crypto::PrivateKey::generate()};
+  const ProjectFiles& files = project.files;
+  STARLING_TRY(ensure_directory(directory, 0700));
+  STARLING_TRY(ensure_directory(files.artefacts(), 0700));
+  STARLING_TRY(write_file_atomically(files.at("ca.key"), project.authority.key_pem(), kSecret));
+  STARLING_TRY(write_file_atomically(files.at("ca.pem"), project.authority.certificate_pem()));
+  STARLING_TRY(write_file_atomically(files.at("manifest.key"), project.manifest_key.to_pem(), kSecret));
+  STARLING_TRY(issue_server_certificates(project, now));
+  STARLING_TRY(open_database(project, {.create = true}).status());
+  STARLING_TRY(write_file_atomically(files.config(), encode(config)));
+  return project;
+}
+
+Result<Project> load_project(const std::filesystem::path& directory) {
+  const ProjectFiles files(directory);
+  const auto text = read_file(files.config(), kSmallFileBytesMax);
+  if (!text && text.error().code == ErrorCode::not_found) {
+    return Error{ErrorCode::not_found, fmt::format("'{}' is no project: it has no project.json; make one with "
+                                                   "'starling-coordinator init'",
+                                                   directory.string())};
+  }
+  if (!text) return text.error();
+  STARLING_ASSIGN(ProjectConfig config, decode_config(*text, files.config()));
+  STARLING_ASSIGN(const std::string ca_pem, read_text(files, "ca.pem"));
+  STARLING_ASSIGN(const std::string ca_key, read_text(files, "ca.key"));
+  auto authority = crypto::CertificateAuthority::load(ca_pem, ca_key);
+  if (!authority) return authority.error().prefixed(fmt::format("'{}'", files.at("ca.pem").string()));
+  STARLING_ASSIGN(crypto::PrivateKey manifest_key, read_key(files, "manifest.key"));
+  return Project{files, std::move(config), std::move(*authority), std::move(manifest_key)};
+}
+
+Result<std::unique_ptr<db::Database>> open_database(const Project& project, db::DatabaseOptions options) {
+  auto database = db::Database::open(project.files.database(), options);
+  if (!database && database.error().code == ErrorCode::corrupt) {
+    return Error{ErrorCode::corrupt, database.error().message +
+                                         "; the file is left as it is: put a backup in its place, or keep it for "
+                                         "whoever can repair it"};
+  }
+  return database;
+}
+
+Result<ServerIdentity> server_identity(const Project& project, WallTime now) {
+  if (!still_good(project.files, now)) STARLING_TRY(issue_server_certificates(project, now));
+  STARLING_ASSIGN(std::string certificate, read_text(project.files, "server.pem"));
+  STARLING_ASSIGN(crypto::PrivateKey key, read_key(project.files, "server.key"));
+  STARLING_ASSIGN(std::string web_chain, read_text(project.files, "web.pem"));
+  STARLING_ASSIGN(std::string web_key, read_text(project.files, "web.key"));
+  return ServerIdentity{{std::move(certificate), std::move(key)}, {std::move(web_chain), std::move(web_key)}};
+}
+
+}  // namespace starling::server

@@ -1,0 +1,65 @@
+// A project on disk: one directory that holds everything a coordinator is.
+//
+//   project.json       name and addresses; written last, so a directory that has it is complete
+//   coordinator.db     accounts, runs, ledger (SQLite; -wal, -shm and .lock beside it)
+//   ca.pem, ca.key     the project's own certificate authority; its fingerprint is in every join link
+//   server.pem, .key   the coordinator's certificate for volunteers; web.pem, .key the one browsers see
+//   manifest.key       signs the descriptions of runs; clients pin it when they join
+//   artefacts/         training data, each file named by its SHA-256
+//
+// Keys are readable by their owner only (0600).
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "db/stores/database.h"
+#include "shared/base/result.h"
+#include "shared/crypto/certificates.h"
+#include "shared/crypto/keys.h"
+#include "shared/crypto/tls.h"
+#include "shared/net/http_client.h"
+
+namespace starling::server {
+
+struct ProjectConfig {
+  std::string name;
+  net::Endpoint listen;      // an IP literal
+  net::Endpoint public_at;   // what join links say
+  bool open_to_all = false;  // joining needs no invite
+};
+
+// Paths inside a project directory.
+struct ProjectFiles {
+  explicit ProjectFiles(std::filesystem::path directory) : directory(std::move(directory)) {}
+  [[nodiscard]] std::filesystem::path at(const char* name) const { return directory / name; }
+  [[nodiscard]] std::filesystem::path config() const { return at("project.json"); }
+  [[nodiscard]] std::filesystem::path database() const { return at("coordinator.db"); }
+  [[nodiscard]] std::filesystem::path artefacts() const { return at("artefacts"); }
+
+  std::filesystem::path directory;
+};
+
+struct Project {
+  ProjectFiles files;
+  ProjectConfig config;
+  crypto::CertificateAuthority authority;
+  crypto::PrivateKey manifest_key;
+};
+
+// Makes the whole directory. already_exists when it holds anything already.
+Result<Project> create_project(const std::filesystem::path& directory, const ProjectConfig& config, WallTime now);
+// not_found, with advice, when the directory is no project's.
+Result<Project> load_project(const std::filesystem::path& directory);
+// The database of a project, checked and migrated. Errors name the file.
+Result<std::unique_ptr<db::Database>> open_database(const Project& project, db::DatabaseOptions options = {});
+
+// The coordinator's own certificates: taken from disk, or issued anew when they end within a month.
+struct ServerIdentity {
+  crypto::TlsIdentity volunteers;
+  crypto::WebIdentity browsers;
+};
+Result<ServerIdentity> server_identity(const Project& project, WallTime now);
+
+}  // namespace starling::server

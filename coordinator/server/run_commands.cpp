@@ -1,0 +1,185 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "coordinator/api/run_report.h"
+#include "coordinator/api/run_service.h"
+#include "coordinator/server/arguments.h"
+#include "coordinator/server/artefact_import.h"
+#include "coordinator/server/commands.h"
+#include "shared/base/files.h"
+#include "shared/manifest/operator_manifest.h"
+#include "shared/manifest/signed_manifest.h"
+#include "shared/wire/json_reader.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::server {
+namespace {
+
+constexpr Duration kServerPatience = std::chrono::seconds(2);
+
+// What `run status` and the others speak of.
+Result<db::Run> find_run(const db::Stores& stores, const std::string& run_id) {
+  if (!run_id.empty()) return stores.runs.find(run_id);
+  STARLING_ASSIGN(const auto runs, stores.runs.list());
+  if (runs.empty()) {
+    return Error{ErrorCode::not_found, "the project has no run yet; make one with 'starling-coordinator run create'"};
+  }
+  if (runs.size() == 1) return runs.front();
+  std::string names;
+  for (const db::Run& run : runs) names += (names.empty() ? "" : ", ") + run.run_id;
+  return Error{ErrorCode::invalid_argument, fmt::format("the project has several runs, say which: {}", names)};
+}
+
+// Training and held-out bytes of the operator's files: two files, or two parts of one.
+Result<wire::DataOptions> import_data(const manifest::ManifestSource& source, const std::filesystem::path& folder) {
+  wire::DataOptions data;
+  FilePart train{.file = source.train};
+  FilePart validation{.file = source.validation};
+  if (source.validation.empty()) {
+    STARLING_ASSIGN(const std::int64_t bytes, file_bytes(source.train));
+    validation.file = source.train;
+    train.bytes = bytes - static_cast<std::int64_t>(static_cast<double>(bytes) * source.validation_fraction);
+    validation.offset = train.bytes;
+  } else {
+    STARLING_TRY(file_bytes(source.validation).status());
+    STARLING_TRY(file_bytes(source.train).status());
+  }
+  STARLING_ASSIGN(data.train, import_artefact(train, folder));
+  STARLING_ASSIGN(data.validation, import_artefact(validation, folder));
+  return data;
+}
+
+Status record_artefacts(const db::Stores& stores, const manifest::OperatorManifest& wanted) {
+  const wire::DataOptions& data = wanted.manifest.data;
+  const std::string train = wanted.source.train.filename().string();
+  const std::string held_out =
+      wanted.source.validation.empty() ? train + " (held out)" : wanted.source.validation.filename().string();
+  STARLING_TRY(stores.artefacts.add({data.train.sha256, data.train.bytes, train}));
+  return stores.artefacts.add({data.validation.sha256, data.validation.bytes, held_out});
+}
+
+void print_created(const wire::RunManifest& manifest, const std::filesystem::path& directory) {
+  fmt::print("run '{}' is ready, paused\n", manifest.run_id);
+  fmt::print("  model     {} parameters, {:.3g} GFLOP per sample\n", wire::parameter_count(manifest.model),
+             manifest.flops_per_sample / 1e9);
+  fmt::print("  data      {} bytes to train on, {} bytes held out\n", manifest.data.train.bytes,
+             manifest.data.validation.bytes);
+  fmt::print("  rounds    {} samples each, by up to {} computers\n", manifest.target_batch_size, manifest.peers_max);
+  fmt::print("start it with: starling-coordinator run start {} {}\n", directory.string(), manifest.run_id);
+  fmt::print("{}\n", manifest.run_id);
+}
+
+Status set_state(const RunOptions& options, db::RunState state) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const db::Stores& stores = database->stores();
+  STARLING_ASSIGN(const db::Run run, find_run(stores, options.run));
+  if (run.state == db::RunState::complete) {
+    return Error{ErrorCode::failed_precondition,
+                 fmt::format("run '{}' is complete: it has taken all of its rounds", run.run_id)};
+  }
+  if (state == db::RunState::running) {
+    STARLING_ASSIGN(const auto runs, stores.runs.list());
+    for (const db::Run& other : runs) {
+      if (other.state != db::RunState::running || other.run_id == run.run_id) continue;
+      return Error{ErrorCode::failed_precondition,
+                   fmt::format("run '{}' is running, and a project runs one at a time; pause it first", other.run_id)};
+    }
+  }
+  STARLING_TRY(stores.runs.set_state(run.run_id, state));
+  fmt::print("run '{}' is {}\n", run.run_id, state == db::RunState::running ? "running" : "paused");
+  return {};
+}
+
+// The live figures, from the server when one serves this project; else everything stays zero.
+core::SwarmView ask_server(const Project& project, const RunId& run_id) {
+  core::SwarmView view;
+  net::Endpoint at = project.config.listen;
+  if (is_wildcard(at.host)) at.host = at.host == "::" ? "::1" : "127.0.0.1";
+  auto tls = crypto::TlsContext::coordinator_client(project.authority.certificate_pem(), std::nullopt);
+  if (!tls) return view;
+  net::HttpClient client(at, std::move(*tls), {.deadline = kServerPatience});
+  auto response = client.get("/v1/status");
+  if (!response) return view;
+  const auto body = net::body_of(std::move(*response));
+  if (!body) return view;
+  const auto document = wire::JsonDocument::parse(*body, wire::kReplyBytesMax);
+  if (!document) return view;
+  wire::JsonReader reader = document->root();
+  std::string served;
+  reader.text("run_id", served, wire::kNameBytesMax);
+  reader.integer("samples_accumulated", view.samples_accumulated, 0, INT64_MAX);
+  wire::read_int(reader, "swarm_size", view.swarm_size, 0, INT32_MAX);
+  reader.number("samples_per_s", view.samples_per_s, 0, 1e15);
+  return reader.status().ok() && served == run_id ? view : core::SwarmView{};
+}
+
+void print_report(const api::RunReport& report) {
+  fmt::print("run '{}' is {}, round {}\n", report.run_id, wire::to_string(report.state), report.round);
+  fmt::print("  this round   {} of {} samples, {:.1f} a second, {} computers\n", report.swarm.samples_accumulated,
+             report.target_batch_size, report.swarm.samples_per_s, report.swarm.swarm_size);
+  if (report.latest_evaluation && report.first_evaluation) {
+    fmt::print("  held out     {:.4f} bits per byte at round {}, {:.4f} at first\n",
+               report.latest_evaluation->bits_per_byte, report.latest_evaluation->round,
+               report.first_evaluation->bits_per_byte);
+  }
+  fmt::print("  ledger       {} samples, {:.3f} credit, {} volunteers\n", report.totals.samples,
+             api::credit_of(report.totals), report.volunteers);
+  for (const db::LeaderboardRow& row : report.rows) {
+    fmt::print("    {:<34} {:>12} samples {:>12.3f} credit\n", row.display_name, row.totals.samples,
+               api::credit_of(row.totals));
+  }
+}
+
+}  // namespace
+
+Status create_run(const std::filesystem::path& directory, const std::filesystem::path& manifest_file) {
+  STARLING_ASSIGN(const Project project, load_project(directory));
+  STARLING_ASSIGN(const std::string toml, read_file(manifest_file, manifest::kOperatorManifestBytesMax));
+  const auto folder = std::filesystem::absolute(manifest_file).parent_path();
+  auto wanted = manifest::read_operator_manifest(toml, folder);
+  if (!wanted) return wanted.error().prefixed(fmt::format("'{}'", manifest_file.string()));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const db::Stores& stores = database->stores();
+  wire::RunManifest& manifest = wanted->manifest;
+  if (stores.runs.find(manifest.run_id)) {
+    return Error{ErrorCode::already_exists,
+                 fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
+  }
+  STARLING_ASSIGN(manifest.data, import_data(wanted->source, project.files.artefacts()));
+  const auto signed_manifest = manifest::sign_manifest(manifest, project.manifest_key);
+  if (!signed_manifest) return signed_manifest.error().prefixed(fmt::format("'{}'", manifest_file.string()));
+  STARLING_TRY(record_artefacts(stores, *wanted));
+  db::Run run;
+  run.run_id = manifest.run_id;
+  run.manifest_envelope = manifest::encode_envelope(*signed_manifest);
+  run.created = SystemClock().wall_now();
+  STARLING_TRY(stores.runs.create(run));
+  print_created(manifest, directory);
+  return {};
+}
+
+Status start_run(const RunOptions& options) { return set_state(options, db::RunState::running); }
+Status pause_run(const RunOptions& options) { return set_state(options, db::RunState::paused); }
+
+Status show_run(const RunOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const db::Stores& stores = database->stores();
+  STARLING_ASSIGN(const db::Run run, find_run(stores, options.run));
+  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
+  STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.manifest_key.public_key()));
+  STARLING_ASSIGN(api::RunReport report, api::read_run_report(stores, run, manifest.target_batch_size));
+  // The operator's own view is the ledger itself, not the totals kept beside it.
+  STARLING_ASSIGN(report.totals, stores.contributions.ledger_sum(run.run_id));
+  report.swarm = ask_server(project, run.run_id);
+  if (options.json) {
+    fmt::print("{}\n", api::encode(report));
+  } else {
+    print_report(report);
+  }
+  return {};
+}
+
+}  // namespace starling::server

@@ -1,0 +1,91 @@
+#include "coordinator/web/html.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <ctime>
+
+#include "shared/crypto/digest.h"
+
+namespace starling::web {
+namespace {
+
+constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::int64_t kHourMs = 60 * kMinuteMs;
+constexpr std::int64_t kDayMs = 24 * kHourMs;
+
+std::string base64(std::span<const std::uint8_t> bytes) {
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t word = 0;
+    for (std::size_t k = 0; k < 3; ++k) word = word << 8 | (k < count ? bytes[i + k] : 0u);
+    for (std::size_t k = 0; k < 4; ++k) text += k <= count ? kLetters[word >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = fmt::format("{}", number < 0 ? -number : number);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return number < 0 ? "-" + digits : digits;
+}
+
+std::string short_number(double number) {
+  if (!std::isfinite(number)) return "-";
+  const double size = std::fabs(number);
+  if (size >= 999.5) return grouped(std::llround(number));
+  if (size >= 99.95) return fmt::format("{:.0f}", number);
+  if (size >= 9.995) return fmt::format("{:.1f}", number);
+  if (size >= 0.1) return fmt::format("{:.2f}", number);
+  return number == 0 ? "0" : fmt::format("{:.2g}", number);
+}
+
+std::string ago(WallTime then, WallTime now) {
+  const std::int64_t ms = now.unix_ms - then.unix_ms;
+  if (ms < kMinuteMs) return "just now";
+  if (ms < kHourMs) return fmt::format("{} min ago", ms / kMinuteMs);
+  if (ms < 2 * kDayMs) return fmt::format("{} h ago", ms / kHourMs);
+  return fmt::format("{} days ago", ms / kDayMs);
+}
+
+std::string utc(WallTime time) {
+  const std::time_t seconds = time.unix_ms / 1000;
+  std::tm parts = {};
+  ::gmtime_r(&seconds, &parts);
+  char text[40];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts)};
+}
+
+std::string csp_hash(std::string_view text) { return fmt::format("'sha256-{}'", base64(crypto::sha256(text).bytes)); }
+
+}  // namespace starling::web

@@ -1,0 +1,25 @@
+// Small pieces of HTML and of text for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "shared/base/clock.h"
+
+namespace starling::web {
+
+// Text as element content or attribute value: nothing in it can end either.
+std::string escape(std::string_view text);
+// 1234567 as "1,234,567".
+std::string grouped(std::int64_t number);
+// Three significant places at most, grouped: "0.0123", "12.3", "1,234".
+std::string short_number(double number);
+// "just now", "5 min ago", "3 h ago", "12 days ago".
+std::string ago(WallTime then, WallTime now);
+// "2024-06-11 17:05 UTC".
+std::string utc(WallTime time);
+// SHA-256 as a Content-Security-Policy names it: 'sha256-…'.
+std::string csp_hash(std::string_view text);
+
+}  // namespace starling::web
