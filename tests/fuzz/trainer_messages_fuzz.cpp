@@ -1,0 +1,17 @@
+#include "client/trainer_link/messages.h"
+#include "tests/fuzz/fuzz_target.h"
+
+using namespace starling;
+using namespace starling::trainer_link;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (const auto request = decode_request({data, size}); request.ok()) {
+    VERIFY(request->samples.count >= 0 && request->length <= kSampleLengthMax);
+    VERIFY(request->text.size() <= kTextBytesMax && encode(*request).size() == size);
+  }
+  if (const auto reply = decode_reply({data, size}); reply.ok()) {
+    VERIFY(reply->batch.samples >= 0 && reply->batch.loss_sum - reply->batch.loss_sum == 0);
+    VERIFY(encode(*reply).size() == size);
+  }
+  return 0;
+}
