@@ -111,12 +111,14 @@ TimePoint RunCoordinator::Impl::next_deadline() const {
   TimePoint deadline = swept_ + kSweepInterval;
   if (may_plan(swept_)) {
     const TimePoint full = members_.forecast().reaches(manifest_.target_batch_size, swept_);
-    if (full != kNever) deadline = std::min(deadline, std::max(swept_ + options_.heartbeat_min, full - lead()));
+    // A look that found nobody to plan with is not repeated at once.
+    if (full != kNever) deadline = std::min(deadline, std::max(advanced_ + options_.heartbeat_min, full - lead()));
   }
   return deadline;
 }
 
 void RunCoordinator::Impl::advance(TimePoint now, WallTime wall, Ops& ops) {
+  advanced_ = now;
   decide_rounds(now, wall, ops);
   if (now - swept_ >= kSweepInterval) {
     sweep(now, ops);

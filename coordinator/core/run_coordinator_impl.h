@@ -97,6 +97,7 @@ class RunCoordinator::Impl {
   bool recovered_;              // the run had rounds before this coordinator started
   TimePoint started_ = kNever;  // first event
   TimePoint swept_{};
+  TimePoint advanced_{};  // the last look at whether a plan is due
   TimePoint without_holder_since_ = kNever;
 
   std::map<AccountId, SampleCount> credited_;
