@@ -224,7 +224,7 @@ void App::prepare() {
     }
     trainer_.post([this, threads, project, calls, prepared = std::move(*prepared)] {
       if (closing_) return;
-      auto run = ProjectRun::create(threads, options_.run, project, prepared, key_, files_, *calls);
+      auto run = ProjectRun::create(threads, options_.run, {project, prepared, key_, files_, *calls});
       // std::function wants copyable tasks, so the run travels in a shared holder.
       auto holder = std::make_shared<Result<std::unique_ptr<ProjectRun>>>(std::move(run));
       control_.post([this, holder] { on_prepared(std::move(*holder)); });

@@ -90,25 +90,25 @@ Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, 
 }  // namespace
 
 Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, const RunOptions& options,
-                                                       const storage::Project& project, const PreparedRun& prepared,
-                                                       const crypto::PrivateKey& key, storage::ProjectFiles& files,
-                                                       CoordinatorCalls& calls) {
+                                                       const RunInputs& inputs) {
+  const PreparedRun& prepared = inputs.prepared;
   STARLING_ASSIGN(auto trainer, make_trainer(options, prepared));
   auto snapshots = std::make_unique<SnapshotKeeper>(trainer->state());
   const session::StateLayout layout = trainer->layout();
-  storage::CheckpointStore checkpoints(files.dir() / "checkpoints", prepared.manifest.run_id, layout.parameter_count,
-                                       layout.optimizer_vectors);
+  storage::CheckpointStore checkpoints(inputs.files.dir() / "checkpoints", prepared.manifest.run_id,
+                                       layout.parameter_count, layout.optimizer_vectors);
   STARLING_ASSIGN(session::InitialState initial, load_state(*trainer, *snapshots, checkpoints));
-  STARLING_ASSIGN(storage::RoundJournal journal, storage::RoundJournal::open(files.dir()));
+  STARLING_ASSIGN(storage::RoundJournal journal, storage::RoundJournal::open(inputs.files.dir()));
   initial.unacknowledged = journal.pending();
 
   transport::PeerNetworkOptions network_options;
   network_options.listen_host = options.listen_host;
   network_options.listen_port = options.listen_port;
-  network_options.self = key.peer_id();
+  network_options.self = inputs.key.peer_id();
   network_options.run_id = prepared.manifest.run_id;
-  network_options.addresses = transport::policy_for_coordinator(project.host);
-  STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::peer(project.ca_pem, {prepared.certificate_pem, key}));
+  network_options.addresses = transport::policy_for_coordinator(inputs.project.host);
+  STARLING_ASSIGN(crypto::TlsContext tls,
+                  crypto::TlsContext::peer(inputs.project.ca_pem, {prepared.certificate_pem, inputs.key}));
   SnapshotKeeper* source = snapshots.get();
   auto network = transport::PeerNetwork::create(
       network_options, std::move(tls), threads.clock,
@@ -116,10 +116,10 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
   if (!network.ok()) return network.error().prefixed("open the port for other volunteers");
 
   Parts parts{prepared.manifest,
-              project,
-              key,
-              files,
-              calls,
+              inputs.project,
+              inputs.key,
+              inputs.files,
+              inputs.calls,
               std::move(trainer),
               std::move(snapshots),
               std::move(checkpoints),

@@ -43,14 +43,20 @@ struct RunOptions {
   int threads = 1;  // of the trainer
 };
 
+// What joining and preparing a run brought. `files` and `calls` outlive the run.
+struct RunInputs {
+  const storage::Project& project;
+  const PreparedRun& prepared;
+  const crypto::PrivateKey& key;
+  storage::ProjectFiles& files;
+  CoordinatorCalls& calls;
+};
+
 class ProjectRun final : private session::Session::Mediator {
  public:
   // Opens everything and loads the newest checkpoint, or makes the state of round 0. Blocks: trainer thread.
-  // `files` and `calls` outlive the run.
   static Result<std::unique_ptr<ProjectRun>> create(const Threads& threads, const RunOptions& options,
-                                                    const storage::Project& project, const PreparedRun& prepared,
-                                                    const crypto::PrivateKey& key, storage::ProjectFiles& files,
-                                                    CoordinatorCalls& calls);
+                                                    const RunInputs& inputs);
   // After stop() has run.
   ~ProjectRun() override;
 

@@ -311,7 +311,8 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
 }
 
 void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply) {
-  if (averaging_ || computing_ == Computing::step || fetching_ || reply.state_digest.is_zero()) return;  // judged when it is over
+  if (averaging_ || computing_ == Computing::step || fetching_ || reply.state_digest.is_zero())
+    return;  // judged when it is over
   const bool same_state = reply.state_digest == state_digest_;
   if (reply.round < state_round_) {
     // Behind our reports, which are on their way; unless there are none, and it has heard of our state.

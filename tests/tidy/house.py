@@ -47,7 +47,9 @@ ARROWS = {
 
 # Tests that mirror the tree (tests/client/session tests client/session) may include their subject, whatever it may
 # include, and tests/support. Some wire up more real parts than their subject knows:
-EXTRA_TEST_ARROWS = {}
+EXTRA_TEST_ARROWS = {
+    "tests/client/daemon": ["client/cli"],  # the two ends of the control socket
+}
 
 # Headers that are expensive or dangerous have one door each: the folders that may include them, and their tests.
 DOORS = {
@@ -55,7 +57,7 @@ DOORS = {
                                              "tests/bench"]),
     "cpp-httplib": (r"^httplib\.h$", ["shared/net", "coordinator/gate", "coordinator/api", "coordinator/web"]),
     "Asio": (r"^asio(/|\.hpp)", ["client/transport", "client/daemon", "coordinator/gate"]),
-    "SQLite": (r"^sqlite3\.h$", ["db/sqlite"]),
+    "SQLite": (r"^sqlite3\.h$", ["db/sqlite", "tests/db/stores"]),
     "OpenSSL": (r"^openssl/", ["shared/crypto", "client/transport", "coordinator/gate"]),
     "BLAS": (r"^cblas\.h$", ["client/models"]),
     "CLI11": (r"^CLI/", ["client/cli", "client/daemon", "client/training", "coordinator/server", "tests/sim",
