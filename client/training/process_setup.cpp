@@ -8,9 +8,11 @@
 namespace starling::training {
 
 void set_up_process(int threads) {
-  constexpr int kKeepMapped = 1 << 30;  // bytes; both limits default to 128 KiB
-  ::mallopt(M_MMAP_THRESHOLD, kKeepMapped);
-  ::mallopt(M_TRIM_THRESHOLD, kKeepMapped);
+  // Bytes. Both limits default to 128 KiB; the first may not exceed half an arena's size.
+  constexpr int kMappedFrom = 32 << 20;
+  constexpr int kKeptFree = 1 << 30;
+  ::mallopt(M_MMAP_THRESHOLD, kMappedFrom);
+  ::mallopt(M_TRIM_THRESHOLD, kKeptFree);
   at::set_num_threads(threads);
   models::set_matrix_threads(threads);
   // May be set once per process, and only matters for TorchScript: one is enough for ever.
