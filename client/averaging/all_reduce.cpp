@@ -107,6 +107,9 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
   bool grew = false;
   for (const LostMember& casualty : casualties) grew = mark_lost(casualty) || grew;
   if (!grew) return;
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (peers_[rank].left) mark_lost({rank, "left when it was done, before others were"});
+  }
   const bool reachable = roster_.dialable(self_) || roster_.hub() != self_;
   for (Rank rank = 0; !reachable && rank < roster_.size(); ++rank) {
     if (rank != self_) mark_lost({rank, "nobody is left with a link to it"});

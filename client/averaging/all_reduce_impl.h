@@ -44,6 +44,7 @@ class AllReduce::Impl {
     SegmentIndex contributed = 0;   // segments of the part owned here
     std::uint32_t wants_open = 0;   // asked for and not answered, in this view
     std::optional<Hash128> done;    // the digest it sent
+    bool left = false;              // its link is gone, after it was done
     TimePoint suspect_at = kNever;  // its link is gone: complain about it then
     std::string suspicion;
     std::vector<std::uint8_t> scratch;  // the encoded segment in flight to it

@@ -17,8 +17,10 @@ void AllReduce::Impl::notice_oversleeping(TimePoint now) {
   next_tick_ = now;
 }
 
-// It holds everything, so does this member, and both know: it may go.
-bool AllReduce::Impl::finished_with(Rank rank) const { return digest_ && peers_[rank].done == digest_; }
+// It holds everything, so does this member, and both know: it may go. Unless its inventory is needed for others.
+bool AllReduce::Impl::finished_with(Rank rank) const {
+  return digest_ && peers_[rank].done == digest_ && (!recovery_.in_view() || recovery_.noted(rank));
+}
 
 Duration AllReduce::Impl::yield(Rank rank) const {
   return rank < self_ && roster_.survivors() > 2 ? options_.yield_delay : Duration::zero();
@@ -26,8 +28,12 @@ Duration AllReduce::Impl::yield(Rank rank) const {
 
 void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason) {
   VERIFY(peer < roster_.size());
-  if (!started_ || outcome_ || !roster_.live(peer) || finished_with(peer)) return;
+  if (!started_ || outcome_ || !roster_.live(peer)) return;
   notice_oversleeping(now);
+  if (finished_with(peer)) {
+    peers_[peer].left = true;
+    return;
+  }
   if (yield(peer) == Duration::zero()) return lose(now, {{peer, std::move(reason)}});
   if (peers_[peer].suspect_at != kNever) return;
   peers_[peer].suspect_at = now + yield(peer);

@@ -84,7 +84,10 @@ std::string wrong(InMemoryGroup& group, double tolerance) {
   }
   if (std::string why = disagreement(group); !why.empty()) return why;
   for (const Rank rank : finishers(group)) {
-    if (std::string why = untruth(group, rank, tolerance); !why.empty()) return why;
+    // In a remnant without links to others, nobody may know the weight of a lost contributor: it counts as none.
+    const bool remnant = group.has_unlinked() && group.outcome(rank)->verdict == Verdict::minority;
+    std::string why = remnant ? untrue_values(group, rank, tolerance) : untruth(group, rank, tolerance);
+    if (!why.empty()) return why;
   }
   return {};
 }
