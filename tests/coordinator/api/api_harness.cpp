@@ -1,0 +1,167 @@
+#include "tests/coordinator/api/api_harness.h"
+
+#include <doctest/doctest.h>
+
+#include "shared/crypto/secrets.h"
+#include "shared/crypto/tls.h"
+#include "shared/manifest/signed_manifest.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::api::testing {
+namespace {
+
+crypto::CertificateAuthority new_authority() {
+  return crypto::CertificateAuthority::create("Test", SystemClock().wall_now()).value();
+}
+
+crypto::TlsContext server_context(const crypto::CertificateAuthority& authority) {
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  const WallTime now = SystemClock().wall_now();
+  const std::string certificate = authority.issue_server(key.public_key(), {.now = now, .hosts = {}}).value();
+  return crypto::TlsContext::coordinator_server(authority.certificate_pem(), {certificate, key}).value();
+}
+
+Digest digest_of(std::uint8_t byte) {
+  Digest digest;
+  digest.bytes.fill(byte);
+  return digest;
+}
+
+db::Stores with_contributions(const db::Stores& stores, db::ContributionStore& contributions) {
+  return {stores.accounts,    stores.invites,     stores.runs,  contributions,
+          stores.evaluations, stores.leaderboard, stores.lanes, stores.artefacts};
+}
+
+}  // namespace
+
+db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db::RunState state) {
+  wire::RunManifest manifest;
+  manifest.run_id = run_id;
+  manifest.title = "A test";
+  manifest.model.layers = 1;
+  manifest.model.width = 16;
+  manifest.model.heads = 1;
+  manifest.model.context = 16;
+  manifest.data.train = {digest_of(1), 1'000'000};
+  manifest.data.validation = {digest_of(2), 1'000};
+  manifest.target_batch_size = kTarget;
+  manifest.flops_per_sample = 4.32e9;  // 100 samples are a credit
+  db::Run run;
+  run.run_id = run_id;
+  run.manifest_envelope = manifest::encode_envelope(manifest::sign_manifest(manifest, manifest_key).value());
+  run.state = state;
+  run.created = SystemClock().wall_now();
+  return run;
+}
+
+Result<db::AppendOutcome> FillableContributions::append(const db::RoundResult& result) {
+  if (full) {
+    ++refused;
+    return Error{ErrorCode::resource_exhausted, "write 'coordinator.db': the disk is full"};
+  }
+  return real_.append(result);
+}
+
+Status FillableContributions::append_async(db::RoundResult result, Appended done) {
+  return real_.append_async(std::move(result), std::move(done));
+}
+
+TestProject::TestProject()
+    : authority(new_authority()),
+      database(db::Database::open(folder / "test.db", {.create = true, .ballast_bytes = 0}).value()),
+      contributions(database->stores().contributions),
+      stores_(with_contributions(database->stores(), contributions)),
+      tls_(server_context(authority)) {
+  start();
+}
+
+TestProject::~TestProject() { stop(); }
+
+void TestProject::start() {
+  hosts_ = std::make_unique<HostTable>(stores_.accounts, clock);
+  run_ = std::make_unique<RunService>(RunService::Parts{stores_, *hosts_, clock, manifest_key.public_key()});
+  REQUIRE(run_->poll().ok());
+  api_ = std::make_unique<Api>(
+      Api{"Test", false, folder.path(), manifest_key.public_key().to_pem(), authority, stores_, *hosts_, *run_, clock});
+  router_ = std::make_unique<gate::Router>();
+  add_routes(*router_, *api_);
+  gate::GateOptions options;
+  options.address = "127.0.0.1";
+  options.workers = 2;
+  options.limits.body_bytes_max = wire::kJsonBytesMax;
+  gate_ = gate::Gate::create(options, tls_, *router_).value();
+  port = gate_->port();
+  thread_ = std::thread([this] { CHECK(gate_->run().ok()); });
+}
+
+void TestProject::stop() {
+  gate_->stop();
+  thread_.join();
+  gate_.reset();
+  router_.reset();
+  api_.reset();
+  run_.reset();
+}
+
+void TestProject::restart() {
+  stop();
+  start();
+}
+
+std::string TestProject::invite(std::int64_t uses, std::int64_t lifetime_ms) {
+  const std::string token = crypto::make_token();
+  const WallTime now = clock.wall_now();
+  REQUIRE(stores_.invites.add({crypto::hash_token(token), now, {now.unix_ms + lifetime_ms}, uses, 0}).ok());
+  return token;
+}
+
+net::HttpClient TestProject::stranger() const {
+  return {{"127.0.0.1", port},
+          crypto::TlsContext::coordinator_client(authority.certificate_pem(), std::nullopt).value()};
+}
+
+Result<wire::JoinReply> TestVolunteer::join(const std::string& invite) {
+  wire::JoinRequest request;
+  request.client_version = "0.1.0";
+  request.invite = invite;
+  request.display_name = name_;
+  request.csr_pem = crypto::make_csr(key);
+  net::HttpClient client = project_.stranger();
+  STARLING_ASSIGN(auto response, client.post_json("/v1/join", wire::encode(request)));
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
+  auto reply = wire::decode_join_reply(body);
+  if (reply.ok()) certificate = reply->certificate_pem;
+  return reply;
+}
+
+Result<wire::HeartbeatReply> TestVolunteer::call() {
+  const crypto::TlsIdentity identity{certificate, key};
+  STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(project_.authority.certificate_pem(), identity));
+  net::HttpClient client({"127.0.0.1", project_.port}, std::move(tls));
+  STARLING_ASSIGN(auto response, client.post_json("/v1/heartbeat", wire::encode(beat)));
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
+  return wire::decode_heartbeat_reply(body);
+}
+
+int TestVolunteer::post(const std::string& path, const std::string& body) {
+  const crypto::TlsIdentity identity{certificate, key};
+  net::HttpClient client(
+      {"127.0.0.1", project_.port},
+      crypto::TlsContext::coordinator_client(project_.authority.certificate_pem(), identity).value());
+  return client.post_json(path, body).value().status;
+}
+
+Digest state_of_round(RoundIndex round) { return digest_of(static_cast<std::uint8_t>(10 + round)); }
+
+wire::RoundReport report_of(RoundIndex round, const std::vector<PeerId>& members, SampleCount samples) {
+  wire::RoundReport report;
+  report.round = round;
+  report.group.bytes.fill(static_cast<std::uint8_t>(100 + round));
+  report.members = members;
+  for (const PeerId& member : members) report.contributions.push_back({member, samples});
+  report.state_digest = state_of_round(round + 1);
+  report.loss = 2.5;
+  return report;
+}
+
+}  // namespace starling::api::testing

@@ -1,0 +1,101 @@
+// A whole project on loopback: real TLS, gate, routes and SQLite; only the files are temporary.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "coordinator/api/api.h"
+#include "coordinator/gate/gate.h"
+#include "db/stores/database.h"
+#include "shared/crypto/keys.h"
+#include "shared/net/http_client.h"
+#include "tests/support/temp_dir.h"
+
+namespace starling::api::testing {
+
+constexpr SampleCount kTarget = 60;
+
+// A signed run with that id, in the state given.
+db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db::RunState state);
+
+// Passes on to a real store unless told that the disk is full.
+class FillableContributions final : public db::ContributionStore {
+ public:
+  explicit FillableContributions(db::ContributionStore& real) : real_(real) {}
+  Result<db::AppendOutcome> append(const db::RoundResult& result) override;
+  Status append_async(db::RoundResult result, Appended done) override;
+  Result<db::Totals> ledger_sum(const RunId& run_id) const override { return real_.ledger_sum(run_id); }
+  Status verify_totals() const override { return real_.verify_totals(); }
+  Result<std::vector<db::LedgerEntry>> entries_of(AccountId account, const db::Page& page) const override {
+    return real_.entries_of(account, page);
+  }
+  std::atomic<bool> full = false;
+  std::atomic<int> refused = 0;
+
+ private:
+  db::ContributionStore& real_;
+};
+
+class TestProject {
+ public:
+  TestProject();
+  ~TestProject();
+
+  // A new invite's token.
+  std::string invite(std::int64_t uses = 1, std::int64_t lifetime_ms = 60'000);
+  // A client without a certificate.
+  [[nodiscard]] net::HttpClient stranger() const;
+  // Ends the service and starts another one on the same database, as a restart does.
+  void restart();
+
+  [[nodiscard]] const db::Stores& stores() const { return stores_; }
+  [[nodiscard]] RunService& run() { return *run_; }
+
+  starling::testing::TempDir folder;
+  SystemClock clock;
+  crypto::CertificateAuthority authority;
+  crypto::PrivateKey manifest_key = crypto::PrivateKey::generate();
+  std::unique_ptr<db::Database> database;
+  FillableContributions contributions;
+  std::uint16_t port = 0;
+
+ private:
+  void start();
+  void stop();
+
+  db::Stores stores_;
+  crypto::TlsContext tls_;
+  std::unique_ptr<HostTable> hosts_;
+  std::unique_ptr<RunService> run_;
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<gate::Router> router_;
+  std::unique_ptr<gate::Gate> gate_;
+  std::thread thread_;
+};
+
+// A computer that joins and calls.
+class TestVolunteer {
+ public:
+  TestVolunteer(TestProject& project, std::string name) : project_(project), name_(std::move(name)) {}
+
+  // The reply to a join with this invite; keeps the certificate.
+  Result<wire::JoinReply> join(const std::string& invite);
+  Result<wire::HeartbeatReply> call();
+  // The reply's status to any body.
+  int post(const std::string& path, const std::string& body);
+
+  crypto::PrivateKey key = crypto::PrivateKey::generate();
+  wire::Heartbeat beat;
+  std::string certificate;
+
+ private:
+  TestProject& project_;
+  std::string name_;
+  std::unique_ptr<net::HttpClient> client_;
+};
+
+wire::RoundReport report_of(RoundIndex round, const std::vector<PeerId>& members, SampleCount samples);
+Digest state_of_round(RoundIndex round);
+
+}  // namespace starling::api::testing

@@ -1,0 +1,99 @@
+#include <doctest/doctest.h>
+
+#include "shared/crypto/certificates.h"
+#include "tests/coordinator/api/api_harness.h"
+
+namespace starling::api::testing {
+namespace {
+
+void refused(const Result<wire::JoinReply>& reply, ErrorCode code, const std::string& word) {
+  REQUIRE_FALSE(reply.ok());
+  CHECK(reply.error().code == code);
+  CHECK_MESSAGE(reply.error().message.find(word) != std::string::npos, reply.error().message);
+}
+
+}  // namespace
+
+TEST_CASE("an invite makes an account and a certificate for exactly this computer's key") {
+  TestProject project;
+  TestVolunteer ada(project, " Ada ");
+  const auto reply = ada.join(project.invite());
+  REQUIRE_MESSAGE(reply.ok(), reply.status().error().message);
+  CHECK(reply->peer_id == ada.key.peer_id());
+  CHECK(reply->project_name == "Test");
+  CHECK(reply->manifest_public_key == project.manifest_key.public_key().to_pem());
+  CHECK(crypto::read_certificate(reply->certificate_pem)->peer_id == ada.key.peer_id());
+  CHECK(std::abs(reply->server_unix_ms - project.clock.wall_now().unix_ms) < 60'000);
+  CHECK(project.stores().accounts.find_account(reply->account_id)->display_name == "Ada");
+}
+
+TEST_CASE("an answer that was lost may be asked for again, and costs no second use") {
+  TestProject project;
+  const std::string invite = project.invite(1);
+  TestVolunteer ada(project, "Ada");
+  const auto first = ada.join(invite);
+  const auto second = ada.join(invite);
+  REQUIRE(first.ok());
+  REQUIRE(second.ok());
+  CHECK(first->account_id == second->account_id);
+  TestVolunteer bob(project, "Bob");
+  refused(bob.join(invite), ErrorCode::permission_denied, "used up");
+}
+
+TEST_CASE("wrong, missing and expired invites are refused, and make nothing") {
+  TestProject project;
+  TestVolunteer ada(project, "Ada");
+  refused(ada.join(std::string(64, 'a')), ErrorCode::unauthenticated, "invite");
+  refused(ada.join(""), ErrorCode::unauthenticated, "needs an invite");
+  refused(ada.join(project.invite(1, 0)), ErrorCode::permission_denied, "expired");
+  CHECK(project.stores().accounts.find_host(ada.key.peer_id()).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("a name that is taken comes with a suggestion, and the invite stays good") {
+  TestProject project;
+  const std::string invite = project.invite(2);
+  TestVolunteer ada(project, "Ada");
+  REQUIRE(ada.join(invite).ok());
+  TestVolunteer other(project, "ADA");
+  const auto reply = other.join(invite);
+  refused(reply, ErrorCode::already_exists, "'ADA ");
+  TestVolunteer bob(project, "Bob");
+  CHECK(bob.join(invite).ok());
+}
+
+TEST_CASE("a request that is no request for a certificate is refused") {
+  TestProject project;
+  wire::JoinRequest request;
+  request.invite = project.invite();
+  request.display_name = "Ada";
+  request.csr_pem = "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n";
+  net::HttpClient client = project.stranger();
+  const auto response = client.post_json("/v1/join", wire::encode(request));
+  CHECK(response->status == 400);
+  CHECK(client.post_json("/v1/join", "{")->status == 400);
+  request.protocol = 2;
+  const auto newer = client.post_json("/v1/join", wire::encode(request));
+  CHECK(newer->status == 400);
+  CHECK(newer->body.find("project must be updated") != std::string::npos);
+}
+
+TEST_CASE("a certificate is renewed for a member, and for nobody else") {
+  TestProject project;
+  TestVolunteer ada(project, "Ada");
+  REQUIRE(ada.join(project.invite()).ok());
+  net::HttpClient client = project.stranger();
+  const auto renew = [&](const crypto::PrivateKey& key) {
+    return client.post_json("/v1/renew", wire::encode(wire::RenewRequest{crypto::make_csr(key)})).value();
+  };
+  const auto renewed = renew(ada.key);
+  REQUIRE(renewed.status == 200);
+  CHECK(crypto::read_certificate(wire::decode_renew_reply(renewed.body)->certificate_pem)->peer_id ==
+        ada.key.peer_id());
+  CHECK(renew(crypto::PrivateKey::generate()).status == 401);
+  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true).ok());
+  project.restart();  // otherwise noticed within HostTable::kFreshFor
+  net::HttpClient again = project.stranger();
+  CHECK(again.post_json("/v1/renew", wire::encode(wire::RenewRequest{crypto::make_csr(ada.key)}))->status == 403);
+}
+
+}  // namespace starling::api::testing

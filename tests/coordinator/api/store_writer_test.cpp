@@ -1,0 +1,48 @@
+#include "coordinator/api/store_writer.h"
+
+#include <doctest/doctest.h>
+
+#include <future>
+#include <vector>
+
+namespace starling::api {
+
+TEST_CASE("what the store refuses is tried again, and nothing overtakes it") {
+  std::vector<int> written;
+  int refusals = 0;
+  std::promise<void> done;
+  StoreWriter writer;
+  writer.add("first", [&]() -> Status {
+    if (++refusals < 3) return Error{ErrorCode::resource_exhausted, "full"};
+    written.push_back(1);
+    return {};
+  });
+  writer.add("second", [&]() -> Status {
+    written.push_back(2);
+    done.set_value();
+    return {};
+  });
+  done.get_future().wait();
+  CHECK(written == std::vector{1, 2});
+  CHECK(refusals == 3);
+}
+
+TEST_CASE("at the end everything gets one more try") {
+  int first_tries = 0;
+  bool second = false;
+  {
+    StoreWriter writer;
+    writer.add("first", [&]() -> Status {
+      ++first_tries;
+      return Error{ErrorCode::io, "broken"};
+    });
+    writer.add("second", [&]() -> Status {
+      second = true;
+      return {};
+    });
+  }
+  CHECK(first_tries >= 1);
+  CHECK(second);
+}
+
+}  // namespace starling::api

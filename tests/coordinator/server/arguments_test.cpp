@@ -1,0 +1,30 @@
+#include "coordinator/server/arguments.h"
+
+#include <doctest/doctest.h>
+
+namespace starling::server {
+
+TEST_CASE("addresses name a host and a port") {
+  CHECK(parse_endpoint("127.0.0.1:80")->port == 80);
+  CHECK(parse_endpoint("[2001:db8::1]:7300")->host == "2001:db8::1");
+  CHECK(format_endpoint(*parse_endpoint("[::]:7300")) == "[::]:7300");
+  CHECK(format_endpoint(*parse_endpoint("example.org:7300")) == "example.org:7300");
+  for (const char* text :
+       {"", ":80", "host", "host:", "host:0", "host:65536", "host:-1", "host:8x", "::1:80", "[]:80"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_endpoint(text).ok());
+  }
+}
+
+TEST_CASE("durations are a number and a unit") {
+  CHECK(*parse_duration("1s") == Duration(std::chrono::seconds(1)));
+  CHECK(*parse_duration("90m") == Duration(std::chrono::minutes(90)));
+  CHECK(*parse_duration("7d") == Duration(std::chrono::hours(168)));
+  CHECK(*parse_duration("2w") == Duration(std::chrono::hours(336)));
+  for (const char* text : {"", "d", "7", "0d", "-1d", "7x", "1.5d", "99999999999999999w", "999999999d"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_duration(text).ok());
+  }
+}
+
+}  // namespace starling::server

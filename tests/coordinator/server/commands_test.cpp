@@ -1,0 +1,156 @@
+// The program from its command line: what it does, and what it says when it can not.
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "shared/base/files.h"
+#include "tests/coordinator/server/server_harness.h"
+
+namespace starling::server::testing {
+namespace {
+
+unsigned mode_of(const std::string& file) {
+  struct stat info = {};
+  REQUIRE(::stat(file.c_str(), &info) == 0);
+  return info.st_mode & 0777;
+}
+
+}  // namespace
+
+TEST_CASE("init makes a project whose secrets are its owner's alone, and prints a join link last") {
+  TestServer server;
+  REQUIRE_MESSAGE(server.init.status == 0, server.init.output);
+  CHECK(server.init.last_line().starts_with("starling://" + server.address + "/?ca="));
+  CHECK(manifest::parse_join_link(server.init.last_line()).ok());
+  for (const char* secret : {"ca.key", "manifest.key", "server.key", "web.key", "coordinator.db"}) {
+    CAPTURE(secret);
+    CHECK(mode_of(server.directory + "/" + secret) == 0600);
+  }
+  CHECK(server.command({"doctor", server.directory}).status == 0);
+  const Ended again = server.command({"init", server.directory, "--name", "Other", "--listen", server.address});
+  CHECK(again.status == 1);
+  CHECK(again.says("exists already"));
+}
+
+TEST_CASE("what can not work is refused with advice") {
+  TestServer server;
+  const auto refused = [&](const std::vector<std::string>& words, const std::string& why) {
+    const Ended ended = server.command(words);
+    CHECK(ended.status == 1);
+    CHECK_MESSAGE(ended.says(why), ended.output);
+  };
+  const std::string fresh = (server.folder / "fresh").string();
+  refused({"init", fresh, "--name", "P", "--listen", "0.0.0.0:7300"}, "--public");
+  refused({"init", fresh, "--name", "P", "--listen", "nowhere"}, "HOST:PORT");
+  refused({"init", fresh, "--name", "<b>", "--listen", "127.0.0.1:7300"}, "name");
+  CHECK_FALSE(std::filesystem::exists(fresh));
+  refused({"serve", fresh}, "starling-coordinator init");
+  refused({"run", "status", server.directory}, "no run yet");
+  refused({"run", "start", server.directory, "nosuch"}, "no run 'nosuch'");
+  refused({"invite", "new", server.directory, "--expires", "soon"}, "7d");
+  refused({"invite", "new", server.directory, "--uses", "0"}, "uses");
+  CHECK(server.command({"frobnicate"}).status == 2);
+  CHECK(server.command({"--help"}).says("Example"));
+}
+
+TEST_CASE("a run is made from TOML, once, and only one runs at a time") {
+  TestServer server;
+  const Ended created = server.create_run("one");
+  REQUIRE_MESSAGE(created.status == 0, created.output);
+  CHECK(created.last_line() == "one");
+  CHECK(server.create_run("one").says("there is a run 'one' already"));
+  REQUIRE(server.create_run("two").status == 0);
+  CHECK(server.command({"run", "start", server.directory}).says("say which: one, two"));
+  CHECK(server.command({"run", "start", server.directory, "one"}).status == 0);
+  CHECK(server.command({"run", "start", server.directory, "two"}).says("run 'one' is running"));
+  CHECK(server.command({"run", "pause", server.directory, "one"}).status == 0);
+  CHECK(server.command({"run", "start", server.directory, "two"}).status == 0);
+  const Ended status = server.command({"run", "status", server.directory, "two", "--json"});
+  CHECK(status.says(R"("run_id":"two","state":"running","round":0)"));
+  CHECK(status.says(R"("ledger_samples":0)"));
+  // Training text and held-out text, once each however many runs use them.
+  CHECK(std::distance(std::filesystem::directory_iterator(server.directory + "/artefacts"), {}) == 2);
+}
+
+TEST_CASE("a manifest that can not work is refused with what to change, and leaves no run") {
+  TestServer server;
+  const Ended crowded = server.create_run("one", "micro_batch_size = 8000\n");
+  CHECK(crowded.status == 1);
+  CHECK(crowded.says("micro_batch_size"));
+  const Ended unknown = server.create_run("one", "learning_speed = 3\n");
+  CHECK(unknown.says("learning_speed"));
+  CHECK(server.command({"run", "status", server.directory}).says("no run yet"));
+}
+
+TEST_CASE("the server says where it listens, and ends when asked") {
+  TestServer server;
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Process process(server.serve_command());
+    REQUIRE(process.wait_for("listening on https://" + server.address + "\n"));
+    process.signal(signal);
+    CHECK(process.end().status == 0);
+  }
+}
+
+TEST_CASE("one server to a project, and one to a port") {
+  TestServer server;
+  Process first(server.serve_command());
+  REQUIRE(first.wait_for("listening on"));
+  const Ended second = run(server.serve_command());
+  CHECK(second.status == 1);
+  CHECK(second.says("served already"));
+  const std::string other = (server.folder / "other").string();
+  REQUIRE(server.command({"init", other, "--name", "Other", "--listen", server.address}).status == 0);
+  const Ended taken = server.command({"serve", other});
+  CHECK(taken.status == 1);
+  CHECK_MESSAGE(taken.says(server.address.substr(server.address.rfind(":") + 1)), taken.output);
+  CHECK(taken.says("in use"));
+}
+
+TEST_CASE("a corrupt database is named and kept as it is") {
+  TestServer server;
+  const std::string file = server.directory + "/coordinator.db";
+  std::string damaged;
+  for (int i = 0; i < 1000; ++i) damaged += "this is no database ";
+  REQUIRE(write_file_atomically(file, damaged).ok());
+  const Ended ended = run(server.serve_command());
+  CHECK(ended.status == 1);
+  CHECK(ended.says("coordinator.db"));
+  CHECK(ended.says("left as it is"));
+  CHECK(*read_file(file, 1 << 20) == damaged);
+}
+
+TEST_CASE("the doctor finds what is wrong") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  std::filesystem::permissions(server.directory + "/ca.key", std::filesystem::perms(0644));
+  const auto artefact = std::filesystem::directory_iterator(server.directory + "/artefacts")->path();
+  REQUIRE(write_file_atomically(artefact, "other bytes").ok());
+  const Ended ended = server.command({"doctor", server.directory});
+  CHECK(ended.status == 1);
+  CHECK(ended.says("PROBLEM  ca.key"));
+  CHECK(ended.says("chmod 600"));
+  CHECK(ended.says("PROBLEM  artefact " + artefact.filename().string().substr(0, 8)));
+  CHECK(ended.says("2 problem(s)"));
+}
+
+TEST_CASE("a backup taken while the project is served can be served itself") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const std::string copy = (server.folder / "copy").string();
+  {
+    Process process(server.serve_command());
+    REQUIRE(process.wait_for("listening on"));
+    REQUIRE(server.command({"backup", server.directory, copy}).status == 0);
+    CHECK(server.command({"backup", server.directory, copy}).says("exists already"));
+    process.signal(SIGTERM);
+    CHECK(process.end().status == 0);
+  }
+  CHECK(server.command({"doctor", copy}).status == 0);
+  Process process({STARLING_COORDINATOR, "serve", copy});
+  CHECK(process.wait_for("listening on"));
+}
+
+}  // namespace starling::server::testing

@@ -1,0 +1,75 @@
+#include "tests/coordinator/server/server_harness.h"
+
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "shared/base/files.h"
+#include "shared/crypto/certificates.h"
+
+namespace starling::server::testing {
+
+TakenPort::TakenPort() {
+  socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  REQUIRE(::bind(socket_, reinterpret_cast<const sockaddr*>(&address), size) == 0);
+  REQUIRE(::listen(socket_, 1) == 0);
+  REQUIRE(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  port_ = ntohs(address.sin_port);
+}
+
+TakenPort::~TakenPort() { ::close(socket_); }
+
+TestServer::TestServer()
+    : directory((folder / "project").string()), address("127.0.0.1:" + std::to_string(TakenPort().port())) {
+  init = command({"init", directory, "--name", "Poems", "--listen", address});
+}
+
+Ended TestServer::command(std::vector<std::string> words) const {
+  words.insert(words.begin(), STARLING_COORDINATOR);
+  return run(words);
+}
+
+std::vector<std::string> TestServer::serve_command() const { return {STARLING_COORDINATOR, "serve", directory}; }
+
+Ended TestServer::create_run(const std::string& run_id, const std::string& more) const {
+  std::string text;
+  for (int i = 0; i < 60'000; ++i) text += std::to_string(i * 7919) + " ";
+  REQUIRE(write_file_atomically(folder / "text.txt", text).ok());
+  const std::string toml = "run_id = \"" + run_id + "\"\npeers_max = 16\ntarget_batch_size = 60\n" + more +
+                           "[model]\nlayers = 1\nwidth = 16\nheads = 1\ncontext = 16\n"
+                           "[data]\ntrain = \"text.txt\"\nvalidation_fraction = 0.1\n";
+  REQUIRE(write_file_atomically(folder / "manifest.toml", toml).ok());
+  return command({"run", "create", directory, (folder / "manifest.toml").string()});
+}
+
+Status Member::join(const std::string& link) {
+  STARLING_ASSIGN(link_, manifest::parse_join_link(link));
+  STARLING_ASSIGN(ca_pem_, net::fetch_pinned_ca({link_.host, link_.port}, link_.ca_fingerprint));
+  STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(ca_pem_, std::nullopt));
+  net::HttpClient client({link_.host, link_.port}, std::move(tls));
+  wire::JoinRequest request;
+  request.invite = link_.invite;
+  request.display_name = name_;
+  request.csr_pem = crypto::make_csr(key_);
+  STARLING_ASSIGN(auto response, client.post_json("/v1/join", wire::encode(request)));
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
+  STARLING_ASSIGN(const auto reply, wire::decode_join_reply(body));
+  certificate_ = reply.certificate_pem;
+  return {};
+}
+
+Result<wire::HeartbeatReply> Member::call() {
+  const crypto::TlsIdentity identity{certificate_, key_};
+  STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(ca_pem_, identity));
+  net::HttpClient client({link_.host, link_.port}, std::move(tls));
+  STARLING_ASSIGN(auto response, client.post_json("/v1/heartbeat", wire::encode(beat)));
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
+  return wire::decode_heartbeat_reply(body);
+}
+
+}  // namespace starling::server::testing

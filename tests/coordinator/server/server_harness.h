@@ -1,0 +1,62 @@
+// A project of the real program's in a folder of its own, on a free port.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/crypto/keys.h"
+#include "shared/manifest/join_link.h"
+#include "shared/net/http_client.h"
+#include "shared/wire/messages.h"
+#include "tests/coordinator/server/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace starling::server::testing {
+
+// Binds a socket to a free loopback port and keeps others off it until it goes.
+class TakenPort {
+ public:
+  TakenPort();
+  ~TakenPort();
+  [[nodiscard]] int port() const { return port_; }
+
+ private:
+  int socket_ = -1;
+  int port_ = 0;
+};
+
+class TestServer {
+ public:
+  TestServer();
+
+  // starling-coordinator with these words.
+  [[nodiscard]] Ended command(std::vector<std::string> words) const;
+  [[nodiscard]] std::vector<std::string> serve_command() const;
+  // Writes data and manifest.toml; what `run create` then says.
+  Ended create_run(const std::string& run_id, const std::string& more = "") const;
+
+  starling::testing::TempDir folder;
+  std::string directory;
+  std::string address;
+  Ended init;
+};
+
+// Joins over the link as the daemon does, and calls.
+class Member {
+ public:
+  explicit Member(std::string name) : name_(std::move(name)) {}
+  Status join(const std::string& link);
+  Result<wire::HeartbeatReply> call();
+  [[nodiscard]] PeerId peer() const { return key_.peer_id(); }
+  wire::Heartbeat beat;
+
+ private:
+  std::string name_;
+  crypto::PrivateKey key_ = crypto::PrivateKey::generate();
+  manifest::JoinLink link_;
+  std::string ca_pem_;
+  std::string certificate_;
+};
+
+}  // namespace starling::server::testing

@@ -1,0 +1,139 @@
+// The whole way with the real program: init, run create, start, serve, join, heartbeats, kill -9, serve.
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+#include "tests/coordinator/server/server_harness.h"
+
+namespace starling::server::testing {
+namespace {
+
+Digest state_of_round(RoundIndex round) {
+  Digest digest;
+  digest.bytes.fill(static_cast<std::uint8_t>(10 + round));
+  return digest;
+}
+
+// Two members that go through rounds together, whatever happens to the coordinator.
+struct Two {
+  Two() {
+    for (Member* member : {&ada, &bob}) {
+      member->beat.run_id = "one";
+      member->beat.phase = wire::MemberPhase::training;
+      member->beat.state_digest = state_of_round(0);
+    }
+  }
+  void finish_round() {
+    wire::RoundReport report;
+    report.round = round;
+    report.group.bytes.fill(static_cast<std::uint8_t>(100 + round));
+    report.members = {ada.peer(), bob.peer()};
+    report.contributions = {{ada.peer(), 40}, {bob.peer(), 20}};
+    report.state_digest = state_of_round(++round);
+    for (Member* member : {&ada, &bob}) {
+      member->beat.reports.push_back(report);
+      member->beat.state_round = round;
+      member->beat.state_digest = report.state_digest;
+    }
+  }
+  // Calls of both until every round is acknowledged.
+  void settle() {
+    for (int tries = 0; tries < 2000; ++tries) {
+      bool settled = true;
+      for (Member* member : {&ada, &bob}) {
+        const auto reply = member->call();
+        REQUIRE_MESSAGE(reply.ok(), reply.status().error().message);
+        std::erase_if(member->beat.reports,
+                      [&](const auto& report) { return report.round < reply->acknowledged_rounds; });
+        settled = settled && member->beat.reports.empty();
+      }
+      if (settled) return;
+    }
+    FAIL("reports were not acknowledged");
+  }
+
+  Member ada{"Ada"};
+  Member bob{"Bob"};
+  RoundIndex round = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a coordinator killed in the middle of rounds loses nothing and doubles nothing") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
+  const std::string link = server.command({"invite", "new", server.directory, "--uses", "2"}).last_line();
+  Two two;
+  for (int life = 0; life < 4; ++life) {
+    CAPTURE(life);
+    Process process(server.serve_command());
+    REQUIRE(process.wait_for("listening on"));
+    if (life == 0) {
+      REQUIRE(two.ada.join(link).ok());
+      REQUIRE(two.bob.join(link).ok());
+      Member eve("Eve");
+      CHECK(eve.join(link).error().message.find("used up") != std::string::npos);
+      REQUIRE(two.ada.call().ok());
+      REQUIRE(two.bob.call().ok());
+    }
+    two.settle();  // what the coordinator killed before had not acknowledged
+    two.finish_round();
+    two.finish_round();
+    two.settle();
+    two.finish_round();
+    if (life < 3) REQUIRE(two.ada.call().ok());  // Bob's word is missing when the coordinator dies
+    process.signal(SIGKILL);
+    CHECK(process.end().status == 128 + SIGKILL);
+  }
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  two.settle();
+  CHECK(two.round == 12);
+  const Ended status = server.command({"run", "status", server.directory, "--json"});
+  CHECK_MESSAGE(status.says(R"("ledger_samples":720)"), status.output);
+  CHECK(status.says(R"("samples_by_volunteer":{"Ada":480,"Bob":240})"));
+  CHECK(status.says(R"("swarm_size":2)"));
+  CHECK(status.says(R"("round":12)"));
+  CHECK(server.command({"doctor", server.directory}).status == 0);
+}
+
+TEST_CASE("what the operator says beside a running server reaches its members") {
+  TestServer server;
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  REQUIRE(server.create_run("one").status == 0);
+  Two two;
+  REQUIRE(two.ada.join(server.init.last_line()).ok());
+  const auto state_becomes = [&](wire::RunState wanted) {
+    for (int tries = 0; tries < 2000; ++tries) {
+      const auto reply = two.ada.call();
+      if (reply.ok() && reply->run_state == wanted) return true;
+    }
+    return false;
+  };
+  CHECK(state_becomes(wire::RunState::created));
+  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
+  CHECK(state_becomes(wire::RunState::running));
+  REQUIRE(server.command({"run", "pause", server.directory}).status == 0);
+  CHECK(state_becomes(wire::RunState::created));
+}
+
+TEST_CASE("links of another project and damaged links join nobody") {
+  TestServer server;
+  TestServer other;
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  const auto ours = manifest::parse_join_link(server.init.last_line()).value();
+  const auto theirs = manifest::parse_join_link(other.init.last_line()).value();
+  manifest::JoinLink wrong_project = ours;
+  wrong_project.ca_fingerprint = theirs.ca_fingerprint;
+  Member ada("Ada");
+  CHECK_FALSE(ada.join(manifest::format_join_link(wrong_project)).ok());
+  manifest::JoinLink wrong_invite = ours;
+  wrong_invite.invite = theirs.invite;
+  CHECK(ada.join(manifest::format_join_link(wrong_invite)).error().code == ErrorCode::unauthenticated);
+  CHECK(ada.join(server.init.last_line()).ok());
+}
+
+}  // namespace starling::server::testing
