@@ -149,29 +149,33 @@ Peer::Averaging* Peer::find_averaging(const GroupId& group) {
 
 void Peer::on_frame(const PeerId& from, const wire::FrameHeader& header, const std::vector<std::uint8_t>& payload) {
   schedule(world_.scheduler().now(), [this, from, header, payload] {
-    Averaging* averaging = find_averaging(header.group);
-    if (averaging == nullptr) {
-      if (header.type == wire::FrameType::begin) early_[from] = {header, payload};
-      return;
+    const bool any_round = header.type == wire::FrameType::ping || header.type == wire::FrameType::pong;
+    bool taken = false;
+    for (Averaging* averaging : {current_.get(), previous_.get()}) {
+      if (averaging == nullptr || (!any_round && averaging->group.id != header.group)) continue;
+      taken = true;
+      const std::optional<averaging::Rank> rank = rank_of(*averaging, from);
+      if (!rank.has_value()) continue;
+      (void)averaging->engine->on_frame(world_.scheduler().now(), *rank, header, payload);
+      after_engine_event(*averaging);
     }
-    for (averaging::Rank rank = 0; rank < averaging->group.members.size(); ++rank) {
-      if (averaging->group.members[rank].endpoint.peer != from) continue;
-      (void)averaging->engine->on_frame(world_.scheduler().now(), rank, header, payload);
-      break;
-    }
-    after_engine_event(*averaging);
+    if (!taken && header.type == wire::FrameType::begin) early_[from] = {header, payload};
   });
+}
+
+std::optional<averaging::Rank> Peer::rank_of(const Averaging& averaging, const PeerId& peer) {
+  for (averaging::Rank rank = 0; rank < averaging.group.members.size(); ++rank) {
+    if (averaging.group.members[rank].endpoint.peer == peer) return rank;
+  }
+  return std::nullopt;
 }
 
 void Peer::on_link_lost(const PeerId& from) {
   schedule(world_.scheduler().now(), [this, from] {
     for (Averaging* averaging : {current_.get(), previous_.get()}) {
       if (averaging == nullptr) continue;
-      for (averaging::Rank rank = 0; rank < averaging->group.members.size(); ++rank) {
-        if (averaging->group.members[rank].endpoint.peer == from) {
-          averaging->engine->on_link_lost(world_.scheduler().now(), rank, "connection reset");
-        }
-      }
+      const std::optional<averaging::Rank> rank = rank_of(*averaging, from);
+      if (rank.has_value()) averaging->engine->on_link_lost(world_.scheduler().now(), *rank, "connection reset");
       after_engine_event(*averaging);
     }
   });
@@ -279,7 +283,8 @@ void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex, const
 
 void Peer::record_round(const wire::RoundReport& report, Duration) {
   disk_.pending.push_back(report);
-  world_.on_round_recorded(*this, report);
+  const bool minority = current_->engine->outcome()->verdict == averaging::AveragingOutcome::Verdict::minority;
+  world_.on_round_recorded(*this, report, minority);
 }
 
 void Peer::forget_reports(RoundIndex below) {

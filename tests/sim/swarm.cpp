@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "shared/base/log.h"
 #include "tests/sim/coordinator.h"
 #include "tests/sim/invariants.h"
 #include "tests/sim/network.h"
@@ -17,7 +18,9 @@
 namespace starling::sim {
 namespace {
 
-constexpr double kHeartbeatLossShare = 0.01;  // of requests, and of replies
+// Of a heartbeat's two ways: how often a packet has to be sent again, and how often the call is lost for good.
+constexpr double kHeartbeatDelayShare = 0.01;
+constexpr double kHeartbeatLossShare = 0.001;
 constexpr Duration kHeartbeatDeadline = std::chrono::seconds(5);
 // No averaging of a small vector may take longer, whatever happens: the begin deadline, one silence for each fault that
 // can hit it, and its bytes.
@@ -37,7 +40,7 @@ class Swarm final : private World {
   [[nodiscard]] const SwarmOptions& options() const override { return options_; }
   Peer* find(const PeerId& id) override;
   void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) override;
-  void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
+  void on_round_recorded(const Peer& peer, const wire::RoundReport& report, bool minority) override;
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
 
@@ -87,7 +90,8 @@ void Swarm::add_peers() {
 }
 
 void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {
-  const Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
+  Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
+  if (uniform(0, 1) < kHeartbeatDelayShare) way += from_seconds(uniform(0.2, 1.5));
   const auto reply_to = [this, peer = &from, life = from.incarnation()](const Result<wire::HeartbeatReply>& reply,
                                                                         Duration later) {
     scheduler_.after(later, [peer, life, reply] {
@@ -113,7 +117,12 @@ void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {
   });
 }
 
-void Swarm::on_round_recorded(const Peer&, const wire::RoundReport& report) { invariants_.on_report(report); }
+void Swarm::on_round_recorded(const Peer& peer, const wire::RoundReport& report, bool minority) {
+  log_debug("{:.3f} peer {} finished round {} with {} of {} members{}", to_seconds(scheduler_.now().time_since_epoch()),
+            peer.index(), report.round, report.contributions.size(), report.members.size(),
+            report.autonomous ? ", on their own" : "");
+  invariants_.on_report(report, minority);
+}
 
 void Swarm::on_reports_forgotten(const Peer& peer, RoundIndex below) {
   for (const wire::RoundReport& report : peer.pending_reports()) {
@@ -123,6 +132,12 @@ void Swarm::on_reports_forgotten(const Peer& peer, RoundIndex below) {
 
 void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) {
   using Verdict = averaging::AveragingOutcome::Verdict;
+  for (const averaging::LostMember& lost : outcome.lost) {
+    log_debug("{:.3f} peer {} lost rank {}: {}", to_seconds(scheduler_.now().time_since_epoch()), peer.index(),
+              lost.rank, lost.reason);
+  }
+  log_debug("{:.3f} peer {} averaged for {:.3f} s, verdict {}", to_seconds(scheduler_.now().time_since_epoch()),
+            peer.index(), to_seconds(took), static_cast<int>(outcome.verdict));
   result_.averaging_s_max = std::max(result_.averaging_s_max, to_seconds(took));
   if (took > kAveragingMax) {
     invariants_.fail(fmt::format("peer {} waited {:.1f} s in one averaging", peer.index(), to_seconds(took)));
@@ -168,6 +183,7 @@ void Swarm::crash_coordinator() {
 void Swarm::fault() {
   const double kind = uniform(0, 1);
   Peer& peer = random_peer();
+  log_debug("{:.3f} fault {:.2f} at peer {}", to_seconds(scheduler_.now().time_since_epoch()), kind, peer.index());
   if (kind < 0.5) {
     crash_peer(peer);
   } else if (kind < 0.7) {
