@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace starling::session {
+namespace {
+
+constexpr int kFailuresOfAbsence = 2;  // one lost call proves nothing: it is repeated at once
+
+}  // namespace
 
 CoordinatorLink::CoordinatorLink(std::uint64_t seed, CoordinatorLinkOptions options) : options_(options), rng_(seed) {}
 
@@ -39,7 +44,7 @@ void CoordinatorLink::on_failed(TimePoint now) {
 }
 
 bool CoordinatorLink::away(TimePoint now) const {
-  if (failures_ == 0 || last_reply_ == kNever) return false;
+  if (failures_ < kFailuresOfAbsence || last_reply_ == kNever) return false;
   return now - last_reply_ > std::max(options_.away_floor, 3 * interval_);
 }
 

@@ -27,6 +27,7 @@ Duration budget_interval(std::size_t members, const CoordinatorOptions& options)
 
 void Rhythm::on_round(Duration took) { smooth(round, took); }
 void Rhythm::on_averaging(Duration took) { smooth(averaging, took); }
+void Rhythm::on_catching_up(Duration took) { smooth(catching_up, took); }
 
 Duration plan_lead(const Rhythm& rhythm, std::size_t members, const CoordinatorOptions& options) {
   const Duration usual = std::clamp(scaled(rhythm.round, kLeadOfRound), options.lead_min, options.lead_max);
@@ -43,6 +44,10 @@ Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double sp
 Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options) {
   const Duration least = std::max(options.heartbeat_min, budget_interval(members, options));
   return std::clamp(wanted, least, std::max(least, options.heartbeat_max));
+}
+
+Duration welcome_time(const Rhythm& rhythm, const CoordinatorOptions& options) {
+  return std::clamp(scaled(rhythm.catching_up, 2.0), options.welcome_min, options.welcome_max);
 }
 
 Duration report_grace(const Rhythm& rhythm, const CoordinatorOptions& options) {

@@ -7,11 +7,13 @@ namespace starling::core {
 
 // What earlier rounds teach, smoothed; zero while unknown.
 struct Rhythm {
-  Duration round{};      // from one decision to the next
-  Duration averaging{};  // from the start of the group to its end
+  Duration round{};        // from one decision to the next
+  Duration averaging{};    // from the start of the group to its end
+  Duration catching_up{};  // from a member's call for the state to its call with it
 
   void on_round(Duration took);
   void on_averaging(Duration took);
+  void on_catching_up(Duration took);
 };
 
 // How long before its start a plan is frozen: enough that everybody calls in between.
@@ -21,6 +23,10 @@ Duration plan_lead(const Rhythm& rhythm, std::size_t members, const CoordinatorO
 // the plan is frozen, at a point of that window that `spread` (0 … 1) picks; when that is far away, once or
 // twice before, since the forecast may be wrong.
 Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double spread);
+
+// How long a round that could be closed is held open for members that are getting the state: without this, a swarm
+// with short rounds would never let anybody in.
+Duration welcome_time(const Rhythm& rhythm, const CoordinatorOptions& options);
 
 // Into the allowed range: no more than heartbeats_per_s_max in all.
 Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options);

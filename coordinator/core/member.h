@@ -35,11 +35,18 @@ struct Member {
   bool counted = false;       // is part of the forecast, …
   Growth growth;              // … with this
 
+  TimePoint behind_since = kNever;  // first call, since it was last ready, that said it needs the state
+  int welcomes = 0;                 // rounds that were held open for it since then
+
   std::uint64_t planned_in = 0;  // serial of the plan it belongs to; 0: none
   bool attended = false;         // was seen averaging in that plan
 
   [[nodiscard]] bool works() const {
     return phase == wire::MemberPhase::training || phase == wire::MemberPhase::averaging;
+  }
+  // Is about to get the state, so it could soon be planned.
+  [[nodiscard]] bool catches_up() const {
+    return !ready && (phase == wire::MemberPhase::joining || phase == wire::MemberPhase::downloading);
   }
   [[nodiscard]] bool dialable() const { return listen_port != 0 && !who.address.empty(); }
   [[nodiscard]] TimePoint next_call() const { return seen + told; }

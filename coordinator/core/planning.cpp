@@ -42,6 +42,10 @@ std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
   std::size_t averaging = 0;
   for (auto& [peer, member] : members_.all()) {
     if (member.assumed && now <= assumed_until_) return {};
+    if (member.catches_up() && member.welcomes < options_.welcomes_max &&
+        now < round_began_ + welcome_time(rhythm_, options_)) {
+      return {};
+    }
     if (!member.ready || !member.counted) continue;
     if (member.phase == wire::MemberPhase::training) {
       members.push_back(&member);
@@ -86,6 +90,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, std::vector<Member*> members) {
   options.heartbeat_jitter_ms = to_ms(lead_time);
   options.nonce = mix64(options_.nonce + mix64(plan.serial));
   plan.group = swarm::plan_group(infos, options);
+  for (auto& [peer, member] : members_.all()) member.welcomes += member.catches_up() ? 1 : 0;
   plan.start = start;
   plan.begin_by = start + from_ms(plan.group.begin_within_ms);
   // Nobody brings much more than was expected of all together.

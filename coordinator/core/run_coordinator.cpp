@@ -79,6 +79,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   // All replicas start with the same bits, so the first to tell its digest tells everybody's.
   if (canonical_.is_zero() && round_ == 0 && heartbeat.state_round == 0) canonical_ = heartbeat.state_digest;
   members_.judge(now, member, canonical_);
+  note_catching_up(now, member);
   advance(now, wall, decision.ops);
   member.open_reports = std::any_of(heartbeat.reports.begin(), heartbeat.reports.end(),
                                     [&](const wire::RoundReport& report) { return report.round >= round_; });
@@ -91,6 +92,16 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
     members_.remove(who.peer);
   }
   return decision;
+}
+
+void RunCoordinator::Impl::note_catching_up(TimePoint now, Member& member) {
+  if (member.catches_up()) {
+    if (member.behind_since == kNever) member.behind_since = now;
+  } else if (member.ready) {
+    if (member.behind_since != kNever) rhythm_.on_catching_up(now - member.behind_since);
+    member.behind_since = kNever;
+    member.welcomes = 0;
+  }
 }
 
 void RunCoordinator::Impl::take_evaluation(TimePoint now, WallTime wall, const PeerId& peer,

@@ -45,6 +45,7 @@ class RunCoordinator::Impl {
   // Talking to members (run_coordinator.cpp).
   void take_evaluation(TimePoint now, WallTime wall, const PeerId& peer, const wire::EvaluationReport& evaluation,
                        Ops& ops);
+  void note_catching_up(TimePoint now, Member& member);
   [[nodiscard]] wire::HeartbeatReply reply_to(TimePoint now, Member& member);
   [[nodiscard]] Duration interval_for(TimePoint now, const Member& member) const;
   [[nodiscard]] bool hears_of_plan(TimePoint now, const Member& member) const;

@@ -45,6 +45,9 @@ struct CoordinatorOptions {
   Duration adopt_grace = std::chrono::seconds(10);  // without any holder of the state, before another is taken
   Duration report_grace_min = std::chrono::milliseconds(1000);  // from the first report to a decision without majority
   Duration report_grace_max = std::chrono::seconds(10);
+  Duration welcome_min = std::chrono::milliseconds(500);  // a round is held open for newcomers at least …
+  Duration welcome_max = std::chrono::seconds(10);        // … and at most so long
+  int welcomes_max = 4;                                   // rounds in a row held open for the same newcomer
   Duration settle = std::chrono::seconds(2);          // after a restart: members come back before anything is judged
   Duration averaging_max = std::chrono::minutes(30);  // a plan whose members say they average is kept so long
   Duration evaluation_interval = std::chrono::seconds(5);  // between held-out measurements, at least

@@ -61,6 +61,7 @@ class Swarm final : private World {
   Coordinator coordinator_;
   Invariants invariants_;
   SwarmResult result_;
+  double samples_per_s_ = 0;  // of all peers
   std::vector<std::unique_ptr<Peer>> peers_;
   std::unordered_map<PeerId, Peer*> by_id_;
 };
@@ -80,6 +81,7 @@ void Swarm::add_peers() {
     PeerId id;
     for (std::size_t i = 0; i < id.bytes.size(); ++i) id.bytes[i] = static_cast<std::uint8_t>(rng_());
     const double speed = uniform(options_.samples_per_s_min, options_.samples_per_s_max);
+    samples_per_s_ += speed;
     World& world = *this;
     peers_.push_back(std::make_unique<Peer>(world, index, id, speed));
     by_id_[id] = peers_.back().get();
@@ -238,7 +240,8 @@ SwarmResult Swarm::run() {
   };
   go(options_.length);
   const auto rounds_before_calm = static_cast<RoundIndex>(coordinator_.store().rounds.size());
-  go(options_.calm);
+  // Time for a few rounds at the swarm's own speed, whatever that is.
+  go(options_.calm + from_seconds(4 * static_cast<double>(options_.target_batch_size) / samples_per_s_));
   if (invariants_.broken().empty()) check_well(rounds_before_calm);
   result_.broken = invariants_.broken();
   for (const auto& [round, decided] : coordinator_.store().rounds) {

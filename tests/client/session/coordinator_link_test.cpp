@@ -51,6 +51,9 @@ TEST_CASE("away means failed calls and a silence longer than the coordinator's o
   CHECK_FALSE(link.away(kStart + std::chrono::hours(1)));  // nobody tried
   link.on_sent(kStart + std::chrono::seconds(4));
   link.on_failed(kStart + std::chrono::seconds(4));
+  CHECK_FALSE(link.away(kStart + std::chrono::seconds(60)));  // one lost call proves nothing
+  link.on_sent(kStart + std::chrono::seconds(5));
+  link.on_failed(kStart + std::chrono::seconds(5));
   CHECK_FALSE(link.away(kStart + std::chrono::seconds(11)));
   CHECK(link.away(kStart + std::chrono::seconds(13)));
   link.on_sent(kStart + std::chrono::seconds(13));
