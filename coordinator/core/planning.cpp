@@ -93,8 +93,10 @@ void RunCoordinator::Impl::freeze(TimePoint now, std::vector<Member*> members) {
   for (auto& [peer, member] : members_.all()) member.welcomes += member.catches_up() ? 1 : 0;
   plan.start = start;
   plan.begin_by = start + from_ms(plan.group.begin_within_ms);
-  // Nobody brings much more than was expected of all together.
-  const auto expected = static_cast<SampleCount>(members_.forecast().expected(start));
+  // Nobody brings much more than was expected of all together, had they worked until the last moment to begin.
+  const double waited_s = static_cast<double>(plan.group.begin_within_ms) / 1000;
+  const auto expected =
+      static_cast<SampleCount>(members_.forecast().expected(start) + members_.forecast().samples_per_s() * waited_s);
   const SampleCount samples_max =
       kPlausibleBatches * std::max(manifest_.target_batch_size, expected) + manifest_.micro_batch_size;
   reports_.on_dealt(plan.group.id, {round_, std::move(peers), samples_max});
