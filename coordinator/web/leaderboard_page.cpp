@@ -111,7 +111,8 @@ void add_curve(Html& html, const std::vector<db::Evaluation>& evaluations) {
   html.add("<polygon class=\"area\" points=\"0,{1} {2}{0},{1}\"/>", kCurveWidth, kCurveHeight, points);
   html.add("<polyline class=\"curve\" points=\"{}\"/></svg>\n", points);
   html.add(
-      "<div class=\"ends\"><span>round {}: {:.3f}</span><span>bits per byte of text it has never seen; lower is "
+      "<div class=\"ends\"><span>round {}: {:.3f}</span><span class=\"what\">bits per byte of text it has never seen; "
+      "lower is "
       "better</span><span>round {}: {:.3f}</span></div>\n</section>\n",
       grouped(evaluations.front().round), evaluations.front().bits_per_byte, grouped(evaluations.back().round),
       evaluations.back().bits_per_byte);

@@ -36,13 +36,13 @@ svg{display:block;width:100%;height:auto}
 .curve{fill:none;stroke:var(--accent);stroke-width:2.5;stroke-linejoin:round;stroke-linecap:round;vector-effect:non-scaling-stroke}
 .area{fill:var(--accent);opacity:.1}
 .grid{stroke:var(--line);stroke-width:1;vector-effect:non-scaling-stroke}
-.ends{display:flex;justify-content:space-between;color:var(--soft);font-size:.84rem;margin-top:.5rem;font-variant-numeric:tabular-nums}
+.ends{display:flex;flex-wrap:wrap;justify-content:space-between;gap:.1rem .8rem;color:var(--soft);font-size:.84rem;margin-top:.5rem;font-variant-numeric:tabular-nums}
 table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}
 caption{text-align:left;font-weight:650;font-size:1.05rem;padding-bottom:.75rem}
 th{font-size:.84rem;font-weight:500;color:var(--soft);text-align:right;padding:.35rem .6rem;border-bottom:1px solid var(--line)}
 td{text-align:right;padding:.6rem;border-bottom:1px solid var(--line)}
 tr:last-child td{border-bottom:0}
-th:nth-child(1),td:nth-child(1){width:2.6rem;padding-left:0;color:var(--soft)}
+th:nth-child(1),td:nth-child(1){width:2.2rem;padding-left:0;text-align:left;color:var(--soft)}
 th:nth-child(2),td:nth-child(2){text-align:left;overflow-wrap:anywhere}
 td:nth-child(2){font-weight:600}
 th:last-child,td:last-child{padding-right:0}
@@ -58,7 +58,9 @@ a:focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius
 footer{color:var(--soft);font-size:.86rem;padding-bottom:2.5rem}
 footer p{margin:.3rem 0}
 @media (max-width:40rem){.share,.when{display:none}section{padding:1.1rem 1rem;border-radius:12px}.push{margin-left:0;width:100%}
-dd{font-size:1.3rem}td,th{padding-left:.35rem;padding-right:.35rem}header>div{padding-top:1.6rem}}
+dd{font-size:1.3rem}td,th{padding-left:.35rem;padding-right:.35rem}th:nth-child(4),td:nth-child(4){padding-right:0}
+.ends .what{order:1;width:100%}dl{grid-template-columns:repeat(auto-fit,minmax(7rem,1fr))}td{font-size:.94rem}
+th:nth-child(1),td:nth-child(1){width:1.7rem}header>div{padding-top:1.6rem}}
 )css";
 }
 
