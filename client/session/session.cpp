@@ -14,6 +14,8 @@ constexpr std::size_t kReportMembersPerHeartbeat = 256;  // keeps a heartbeat wi
 constexpr Duration kPauseWaitsFor = std::chrono::seconds(5);  // a meeting sooner than this is still attended
 constexpr Duration kComputeRetryFirst = std::chrono::milliseconds(250);
 constexpr Duration kComputeRetryMax = std::chrono::seconds(30);
+// Donors move on with every round: whoever comes late asks again soon, for the newer state.
+constexpr Duration kFetchRetryMax = std::chrono::seconds(2);
 
 Duration doubled(Duration first, int failures, Duration max) {
   return std::min(max, first * (1 << std::min(failures - 1, 10)));
@@ -257,7 +259,7 @@ void Session::on_state_fetched(TimePoint now, const Status& status) {
     begin_round(now);
   } else {
     ++fetch_failures_;
-    fetch_not_before_ = now + doubled(kComputeRetryFirst, fetch_failures_, kComputeRetryMax);
+    fetch_not_before_ = now + doubled(kComputeRetryFirst, fetch_failures_, kFetchRetryMax);
     unsynced_reason_ = status.error().message;
     log_warning("download of the swarm's state: {}", status.error().message);
   }

@@ -9,7 +9,7 @@ namespace starling::swarm {
 namespace {
 
 // What opening a link may take on a bad line: a connect, TLS, a retransmission or two.
-constexpr std::int64_t kLinkSetupMs = 5000;
+constexpr std::int64_t kLinkSetupMs = 4000;
 // A micro-batch may take this much longer than the last ones did before its volunteer is left out.
 constexpr double kBatchMargin = 1.5;
 

@@ -47,7 +47,7 @@ wire::GroupInfo plan_successor(const wire::GroupInfo& last, std::span<const Samp
   next.autonomous = true;
   next.id = successor_id(last.id, next.round);
   next.start_in_ms = 0;
-  next.begin_within_ms = std::min(2 * last.begin_within_ms, kBeginWithinMsMax);
+  if (!last.autonomous) next.begin_within_ms = std::min(2 * last.begin_within_ms, kBeginWithinMsMax);
   return next;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kLearningRate = 0.05F;
 constexpr Duration kStepTime = std::chrono::milliseconds(2);
-constexpr Duration kStateRequestTimeout = std::chrono::seconds(2);
+constexpr Duration kDonorAnswer = std::chrono::milliseconds(100);  // a donor without that state says so at once
 
 }  // namespace
 
@@ -260,7 +260,7 @@ void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex, const
     if (candidate != nullptr && candidate->digest() == wanted) donor = candidate;
   }
   if (donor == nullptr) {
-    schedule(world_.scheduler().now() + kStateRequestTimeout, [this] {
+    schedule(world_.scheduler().now() + kDonorAnswer, [this] {
       session_->on_state_fetched(world_.scheduler().now(), Error{ErrorCode::unavailable, "no donor holds that state"});
       after_session_event();
     });

@@ -52,6 +52,7 @@ class Swarm final : private World {
   void crash_peer(Peer& peer);
   void crash_coordinator();
   void note_who_is_well();
+  void log_where_everybody_is();
   void check_well(RoundIndex rounds_before_calm);
   double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
   Peer& random_peer() { return *peers_[std::uniform_int_distribution<std::size_t>(0, peers_.size() - 1)(rng_)]; }
@@ -214,6 +215,18 @@ double Swarm::distance(const Peer& peer) const {
   return std::sqrt(sum / static_cast<double>(peer.parameters().size()));
 }
 
+void Swarm::log_where_everybody_is() {
+  std::string line = fmt::format("{:.0f} ledger {}{}", to_seconds(scheduler_.now().time_since_epoch()),
+                                 coordinator_.store().rounds.size(), coordinator_.up() ? "" : " (down)");
+  for (const auto& peer : peers_) {
+    if (!peer->up()) continue;
+    const session::Session::View view = peer->view();
+    line += fmt::format(" | {}: {} {}{} {}", peer->index(), session::to_string(view.activity.phase), view.state_round,
+                        view.synced ? "" : "?", view.samples_this_round);
+  }
+  log_debug("{}", line);
+}
+
 // A member may be out for a round at any single moment; it must not be out all the time.
 void Swarm::note_who_is_well() {
   for (const auto& peer : peers_) {
@@ -248,6 +261,7 @@ SwarmResult Swarm::run() {
     while (scheduler_.now() < end && invariants_.broken().empty()) {
       scheduler_.run_until(std::min(end, scheduler_.now() + std::chrono::milliseconds(250)));
       if (end - scheduler_.now() < kWellWithin) note_who_is_well();
+      if (to_ms(scheduler_.now().time_since_epoch()) % 1000 == 0) log_where_everybody_is();
       if (scheduler_.events_waiting() > kEventsWaitingMax) invariants_.fail("events pile up without end");
     }
   };
