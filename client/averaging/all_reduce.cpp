@@ -185,17 +185,11 @@ void AllReduce::Impl::recover(TimePoint now) {
 // Weights of all contributors are needed to say who gave how much. An unknown one comes with its begin or with the
 // inventory of a survivor that has it; a lost member whose begin no survivor has counts as nothing, everywhere.
 bool AllReduce::Impl::contributors_known() const {
-  if (roster_.lost_set().count() > 0 && !recovery_.complete()) {
-    for (const ContributorSet& set : table_.sets()) {
-      for (Rank rank = 0; rank < roster_.size(); ++rank) {
-        if (set.members.test(rank) && !roster_.begun(rank)) return false;
-      }
-    }
-    return true;
-  }
+  const bool all_told = recovery_.complete();
   for (const ContributorSet& set : table_.sets()) {
     for (Rank rank = 0; rank < roster_.size(); ++rank) {
-      if (set.members.test(rank) && !roster_.begun(rank) && !roster_.lost(rank)) return false;
+      const bool known = roster_.weight_known(rank) || (roster_.lost(rank) && all_told);
+      if (set.members.test(rank) && !known) return false;
     }
   }
   return true;

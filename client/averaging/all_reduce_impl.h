@@ -72,6 +72,7 @@ class AllReduce::Impl {
   // -- all_reduce_receive.cpp
   Status receive(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
   Status on_begin(TimePoint now, Rank from, Payload payload);
+  Status on_late_begin(Rank from, Payload payload);
   Status on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
   Status on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
   Status on_want(Rank from, SegmentIndex segment);

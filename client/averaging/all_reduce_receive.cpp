@@ -15,8 +15,13 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
   VERIFY(started_ && from < roster_.size());
   notice_oversleeping(now);
   bytes_received_ += static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload.size());
-  // A lost member's late frames change nothing, and a member that is out has nothing to learn.
-  if (!roster_.live(from) || (outcome_ && outcome_->verdict == Verdict::expelled)) return {};
+  if (outcome_ && outcome_->verdict == Verdict::expelled) return {};
+  if (!roster_.live(from)) {
+    // A lost member's late frames change nothing. One that begins too late is told that it is too late.
+    if (roster_.linked(from) && header.type == FrameType::begin && !roster_.begun(from))
+      return on_late_begin(from, payload);
+    return {};
+  }
   const bool link_frame = header.type == FrameType::ping || header.type == FrameType::pong;
   if (roster_.begun(from)) watch_.on_heard(now, from, !link_frame);
   if (link_frame) return {};
@@ -57,13 +62,13 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   if (begin.vector_floats != group_.vector_floats) {
     return nonsense(fmt::format("its vector has {} floats instead of {}", begin.vector_floats, group_.vector_floats));
   }
-  if (!roster_.begin(rank, begin.weight)) {
-    if (roster_.weight(rank) != begin.weight) return nonsense("it began twice, with different weights");
-    return {};
-  }
   if (relayed) {
+    roster_.learn_weight(rank, begin.weight);
     check_settled(now);
     return {};
+  }
+  if (!roster_.begin(from, begin.weight)) {
+    return roster_.weight(from) == begin.weight ? Status() : nonsense("it began twice, with different weights");
   }
   watch_.on_begun(now, from);
   if (begin.weight > 0) {
@@ -74,6 +79,14 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   outbox_.send_begin(from);
   if (roster_.dialable(self_) && !roster_.dialable(from)) outbox_.relay_begin(from);
   close_complete(now);
+  return {};
+}
+
+Status AllReduce::Impl::on_late_begin(Rank from, Payload payload) {
+  STARLING_ASSIGN(const wire::Begin begin, wire::decode_begin(payload));
+  if (begin.rank != from) return {};
+  roster_.begin(from, begin.weight);
+  outbox_.send_begin(from);
   return {};
 }
 
@@ -138,7 +151,7 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
     if (!inventory.lost.test(rank)) continue;
     const SampleCount weight = inventory.weights[index++];
     if (!roster_.lost(rank)) news.push_back({rank, fmt::format("member {} lost it", from)});
-    if (weight != wire::Inventory::kUnknown) roster_.begin(rank, weight);
+    if (weight != wire::Inventory::kUnknown) roster_.learn_weight(rank, weight);
   }
   lose(now, news);
   if (recovery_.note(from, inventory) && recovery_.complete()) recover(now);

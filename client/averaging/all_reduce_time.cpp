@@ -68,8 +68,9 @@ Watch::Deadline AllReduce::Impl::deadline(TimePoint now, Rank rank, bool owes_re
     waits.answer = peer.wants_open > 0 || (recovery_.in_view() && !recovery_.noted(rank));
     waits.progress = owes_results || digest_.has_value();
     due = watch_.deadline(rank, waits);
-    if (due.at != kNever) due.at += yield(rank);
   }
+  // Both ends of a dead link run into their limits at about the same time: within a ping of each other.
+  if (due.at != kNever && yield(rank) > Duration::zero()) due.at += yield(rank) + 2 * options_.ping_interval;
   if (peer.suspect_at < due.at) due = {peer.suspect_at, peer.suspicion};
   return due;
 }

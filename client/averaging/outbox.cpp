@@ -107,10 +107,9 @@ OutboxItem Outbox::next(Rank to) {
     return was;
   };
   if (!roster_.linked(to)) return {};
-  if (roster_.lost(to)) {
-    return roster_.begun(to) && take(lane.inventory) ? OutboxItem{Kind::inventory, 0, 0} : OutboxItem{};
-  }
+  if (roster_.lost(to) && !roster_.begun(to)) return {};
   if (take(lane.begin)) return {Kind::begin, 0, roster_.self()};
+  if (roster_.lost(to)) return take(lane.inventory) ? OutboxItem{Kind::inventory, 0, 0} : OutboxItem{};
   if (roster_.begun(to)) {
     if (take(lane.inventory)) return {Kind::inventory, 0, 0};
     const OutboxItem item = next_round_item(to, lane);

@@ -9,7 +9,7 @@ Roster::Roster(const wire::GroupInfo& group, Rank self, SampleCount own_weight)
     members_[rank].dialable = wire::dialable(member.endpoint) || member.part_floats > 0;
   }
   members_[self].begun = true;
-  members_[self].weight = own_weight;
+  learn_weight(self, own_weight);
   for (Rank rank = 0; rank < size(); ++rank) unbegun_ += linked(rank) ? 1 : 0;
   find_owners();
 }
@@ -26,9 +26,15 @@ bool Roster::begin(Rank rank, SampleCount weight) {
   Member& member = members_[rank];
   if (member.begun) return false;
   member.begun = true;
-  member.weight = weight;
+  learn_weight(rank, weight);
   if (live(rank)) --unbegun_;
   return true;
+}
+
+void Roster::learn_weight(Rank rank, SampleCount weight) {
+  if (members_[rank].weight_known) return;
+  members_[rank].weight_known = true;
+  members_[rank].weight = weight;
 }
 
 bool Roster::lose(Rank rank) {

@@ -23,10 +23,13 @@ class Roster {
     return rank != self_ && (members_[rank].dialable || members_[self_].dialable);
   }
 
-  // False when the member had begun already.
+  // Its own begin arrived here. False when it had before.
   bool begin(Rank rank, SampleCount weight);
   [[nodiscard]] bool begun(Rank rank) const { return members_[rank].begun; }
-  // 0 before it began.
+  // Somebody else said with what weight it began.
+  void learn_weight(Rank rank, SampleCount weight);
+  [[nodiscard]] bool weight_known(Rank rank) const { return members_[rank].weight_known; }
+  // 0 while unknown.
   [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].weight; }
   // Survivors with a link to this member that have not begun.
   [[nodiscard]] std::size_t unbegun() const { return unbegun_; }
@@ -48,6 +51,7 @@ class Roster {
   struct Member {
     bool dialable = false;
     bool begun = false;
+    bool weight_known = false;
     SampleCount weight = 0;
   };
   void find_owners();

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "client/models/attention.h"
 #include "shared/base/verify.h"
 #include "shared/wire/model_layout.h"
@@ -22,8 +24,15 @@ Gpt::Gpt(const wire::ModelOptions& model, const at::Tensor& parameters, const at
 }
 
 at::Tensor Gpt::embed(const at::Tensor& tokens) const {
-  const at::Tensor positions = parameter("position.weight").narrow(0, 0, tokens.size(1));
-  return (at::embedding(parameter("embedding.weight"), tokens) + positions).view({-1, model_.width});
+  const std::int64_t length = tokens.size(1);
+  at::Tensor x =
+      at::embedding(parameter("embedding.weight"), tokens) + parameter("position.weight").narrow(0, 0, length);
+  for (std::int64_t back = 1; back <= std::min<std::int64_t>(wire::kRecentBytes, length - 1); ++back) {
+    const at::Tensor table = parameter("recent.weight").narrow(0, (back - 1) * model_.vocabulary, model_.vocabulary);
+    const at::Tensor earlier = at::embedding(table, tokens.narrow(1, 0, length - back));
+    x = x + at::constant_pad_nd(earlier, {0, 0, back, 0});  // nothing comes before the first byte
+  }
+  return x.view({-1, model_.width});
 }
 
 at::Tensor Gpt::norm(const at::Tensor& x, const std::string& name) const {

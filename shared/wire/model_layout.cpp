@@ -59,6 +59,7 @@ std::vector<ParameterInfo> model_layout(const ModelOptions& model) {
   LayoutBuilder builder;
   const double bound = kInitialDeviation * std::sqrt(3.0);
   builder.matrix("embedding.weight", model.vocabulary, model.width, bound);  // also the output layer
+  builder.matrix("recent.weight", std::int64_t{kRecentBytes} * model.vocabulary, model.width, bound);
   builder.matrix("position.weight", model.context, model.width, bound);
   for (int block = 0; block < model.layers; ++block) add_block(builder, model, block);
   builder.vector("final_norm.weight", model.width, 1);

@@ -10,6 +10,11 @@
 
 namespace starling::wire {
 
+// A position's input is the sum of the embeddings of its own byte and of so many bytes before it, each from a
+// table of its own. Which letters stand together is most of what there is to learn about bytes at first, and
+// attention alone takes long to find it.
+constexpr int kRecentBytes = 3;
+
 // One named tensor of the flat parameter vector.
 struct ParameterInfo {
   std::string name;                 // "block2.qkv.weight"

@@ -63,8 +63,6 @@ class Demo:
         self.out = out
         self.seconds = options.minutes * 60
         self.chaos = Chaos(swarm, self.seconds) if options.chaos else None
-        self.validation_first = None
-        self.validation_last = None
         self.statuses = {}
         self.computed = Counter()  # samples by volunteer, over all lives of its daemon
         self.computed_before = Counter()
@@ -100,10 +98,6 @@ class Demo:
             total = status["samples_total"]
             self.computed[name] += total - (self.computed_before[name] if total >= self.computed_before[name] else 0)
             self.computed_before[name] = total
-            value = status.get("validation_bits_per_byte")
-            if value is not None:
-                self.validation_first = value if self.validation_first is None else self.validation_first
-                self.validation_last = value
         for program in [] if self.chaos else self.swarm.died():
             raise programs.ProgramError(f"{program.name} ended by itself:\n{program.log_tail()}")
 
@@ -120,6 +114,7 @@ class Demo:
         self.look()
         accepted, rounds, disagreements = results.compare_journals(self.swarm.journals())
         run = self.swarm.coordinator.run_status(self.swarm.run)
+        validation = run["validation"] or {}
         held_out = (self.swarm.folder / "run/held_out.txt").read_bytes()
         for disagreement in disagreements[:5]:
             print(disagreement, file=self.out)
@@ -129,10 +124,10 @@ class Demo:
             "samples_total": sum(self.computed.values()),
             "samples_accepted": accepted,
             "ledger_samples": run["ledger_samples"],
-            "credit_by_volunteer": {row["name"]: row["credit"] for row in run["volunteers"]},
+            "credit_by_volunteer": run["credit_by_volunteer"],
             "validation_bits_per_byte": {
-                "first": self.validation_first,
-                "last": self.validation_last,
+                "first": validation.get("first_bits_per_byte"),
+                "last": validation.get("bits_per_byte"),
                 "gzip": text.compressed_bits_per_byte("gzip", held_out),
                 "xz": text.compressed_bits_per_byte("xz", held_out),
             },

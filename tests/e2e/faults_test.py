@@ -33,7 +33,7 @@ class WithFolder(unittest.TestCase):
         message = done.stderr
         self.assertGreater(done.returncode, 0, f"it should have failed: {done.stdout}")
         for word in words:
-            self.assertRegex(message.lower(), word)
+            self.assertRegex(message.lower(), word.lower())
 
 
 class Joining(WithFolder):
@@ -106,7 +106,7 @@ class OneMachine(WithFolder):
         blocker = self.folder / "file"
         blocker.write_text("not a folder")
         done = programs.run_command("starlingd", "--data-dir", blocker / "data", check=False, timeout_s=10)
-        self.assert_refused(done, "file/data", "not a directory|cannot")
+        self.assert_refused(done, str(blocker), "not a directory")
 
     def test_without_a_daemon_the_command_line_says_so(self):
         done = self.volunteer().command("status", check=False)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "shared/swarm/plan.h"
 
@@ -94,7 +95,7 @@ void InMemoryGroup::with(Rank rank, std::function<void()> action) {
   Node& node = nodes_[rank];
   if (node.dead) return;
   if (now_ < node.frozen_until) {
-    schedule(node.frozen_until, [this, rank, action = std::move(action)] { with(rank, action); });
+    node.held_up.push_back([this, rank, action = std::move(action)] { with(rank, action); });
     return;
   }
   action();
@@ -157,7 +158,7 @@ void InMemoryGroup::deliver(Rank from, Rank to, const std::vector<std::uint8_t>&
   Link& line = link(from, to);
   if (line.generation != generation) return;
   if (now_ < nodes_[to].frozen_until) {  // stays in the socket
-    schedule(nodes_[to].frozen_until, [this, from, to, frame, generation] { deliver(from, to, frame, generation); });
+    nodes_[to].held_up.push_back([this, from, to, frame, generation] { deliver(from, to, frame, generation); });
     return;
   }
   --line.in_flight;
@@ -205,14 +206,23 @@ void InMemoryGroup::kill(Rank rank, bool dirty) {
   }
 }
 
+void InMemoryGroup::freeze(Rank rank, Duration lasting) {
+  Node& node = nodes_[rank];
+  node.frozen_until = std::max(node.frozen_until, now_ + lasting);
+  schedule(node.frozen_until, [this, rank] {
+    if (now_ < nodes_[rank].frozen_until) return;
+    const std::vector<std::function<void()>> held_up = std::exchange(nodes_[rank].held_up, {});
+    for (const std::function<void()>& action : held_up) action();
+  });
+}
+
 void InMemoryGroup::strike(const Fault& fault) {
   switch (fault.kind) {
     case Fault::Kind::kill:
     case Fault::Kind::kill_dirty:
       return kill(fault.rank, fault.kind == Fault::Kind::kill_dirty);
     case Fault::Kind::freeze:
-      nodes_[fault.rank].frozen_until = now_ + fault.lasting;
-      return;
+      return freeze(fault.rank, fault.lasting);
     case Fault::Kind::black_hole:
       link(fault.other, fault.rank).silent = true;
       link(fault.rank, fault.other).silent = true;

@@ -2,6 +2,7 @@
 // in, first out as TCP; and faults that strike at a given event or time. Everything follows from the seed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -75,6 +76,10 @@ class InMemoryGroup {
   [[nodiscard]] const AveragingOutcome* outcome(Rank rank) const { return nodes_[rank].engine->outcome(); }
   [[nodiscard]] bool alive(Rank rank) const { return !nodes_[rank].dead; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  // Whether there are members that have no link to each other.
+  [[nodiscard]] bool has_unlinked() const {
+    return std::count(options_.undialable.begin(), options_.undialable.end(), true) > 1;
+  }
   [[nodiscard]] std::size_t events() const { return events_; }
   [[nodiscard]] Duration elapsed() const { return now_ - TimePoint{}; }
   // Frames that engines refused, as "rank from rank: why".
@@ -89,6 +94,7 @@ class InMemoryGroup {
     bool started = false;
     bool dead = false;
     TimePoint frozen_until{};
+    std::vector<std::function<void()>> held_up;  // while frozen, in order
     TimePoint timer_at = kNever;
   };
   struct Link {
@@ -110,6 +116,7 @@ class InMemoryGroup {
   void build();
   void strike(const Fault& fault);
   void kill(Rank rank, bool dirty);
+  void freeze(Rank rank, Duration lasting);
   void cut(Rank a, Rank b, Rank told, const std::string& reason);
   void start(Rank rank);
   void pump(Rank rank);

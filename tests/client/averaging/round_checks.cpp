@@ -20,7 +20,11 @@ std::vector<Rank> finishers(const InMemoryGroup& group) {
 }
 
 std::string disagreement(const InMemoryGroup& group) {
-  const std::vector<Rank> ranks = finishers(group);
+  std::vector<Rank> ranks = finishers(group);
+  if (group.has_unlinked()) {
+    // Where all that could be dialled are gone, the others cannot hear of each other: each is a minority of its own.
+    std::erase_if(ranks, [&](Rank rank) { return group.outcome(rank)->verdict == Verdict::minority; });
+  }
   for (const Rank rank : ranks) {
     const Rank first = ranks.front();
     const AveragingOutcome& a = *group.outcome(first);
@@ -58,18 +62,26 @@ std::string untrue_run(InMemoryGroup& group, Rank rank, const ContributorRun& ru
 
 }  // namespace
 
-std::string untruth(InMemoryGroup& group, Rank rank, double tolerance) {
+std::string untrue_values(InMemoryGroup& group, Rank rank, double tolerance) {
   const AveragingOutcome& outcome = *group.outcome(rank);
-  std::vector<std::int64_t> floats(group.size());
   std::int64_t covered = 0;
   for (const ContributorRun& run : outcome.contributors) {
     if (run.begin != covered) return fmt::format("the contributor sets of {} have a gap at {}", rank, covered);
     covered += run.floats;
-    for (Rank member = 0; member < group.size(); ++member) floats[member] += run.members.test(member) ? run.floats : 0;
     if (const std::string why = untrue_run(group, rank, run, tolerance); !why.empty()) return why;
   }
+  if (covered != group.group().vector_floats) return fmt::format("the sets of {} end at {}", rank, covered);
+  return {};
+}
+
+std::string untruth(InMemoryGroup& group, Rank rank, double tolerance) {
+  if (std::string why = untrue_values(group, rank, tolerance); !why.empty()) return why;
+  const AveragingOutcome& outcome = *group.outcome(rank);
   const std::int64_t total = group.group().vector_floats;
-  if (covered != total) return fmt::format("the contributor sets of {} end at {}", rank, covered);
+  std::vector<std::int64_t> floats(group.size());
+  for (const ContributorRun& run : outcome.contributors) {
+    for (Rank member = 0; member < group.size(); ++member) floats[member] += run.members.test(member) ? run.floats : 0;
+  }
   for (Rank member = 0; member < group.size(); ++member) {
     if (outcome.samples[member] != group.weight(member) * floats[member] / total) {
       return fmt::format("{} counts {} samples of {}", rank, outcome.samples[member], member);

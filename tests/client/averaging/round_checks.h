@@ -11,12 +11,15 @@ namespace starling::averaging {
 // Ranks, dead or alive, whose round ended with values (averaged or minority).
 std::vector<Rank> finishers(const InMemoryGroup& group);
 
-// Those that finished hold the same bits, digests, contributor sets and sample counts.
+// Those that finished (and had a chance to hear of each other) hold the same bits, digests, contributor sets and sample
+// counts.
 std::string disagreement(const InMemoryGroup& group);
 
 // Every coordinate of `rank` is the weighted mean over exactly the members that the outcome names for it (computed in
 // double, compared within `tolerance`), and the sample counts follow from those sets.
 std::string untruth(InMemoryGroup& group, Rank rank, double tolerance = 1e-5);
+// The first half of it: the values.
+std::string untrue_values(InMemoryGroup& group, Rank rank, double tolerance = 1e-5);
 
 // Both of the above for everybody that finished, and that everybody alive has an outcome.
 std::string wrong(InMemoryGroup& group, double tolerance = 1e-5);

@@ -88,11 +88,11 @@ TEST_CASE("links that are not quite right are refused with the part that is wron
       {std::string("starling://h\0:1/?", 17) + kCa, "host"},
       {"starling://" + std::string(manifest::kJoinLinkBytesMax, 'h') + ":1/?" + kCa, "too long"},
   };
-  for (const auto& [text, why] : cases) {
-    CAPTURE(text);
-    const auto link = parse_join_link(text);
+  for (const auto& bad : cases) {
+    CAPTURE(bad.text);
+    const auto link = parse_join_link(bad.text);
     REQUIRE(!link.ok());
     CHECK(link.error().code == ErrorCode::invalid_argument);
-    CHECK(link.error().message.find(why) != std::string::npos);
+    CHECK(link.error().message.find(bad.why) != std::string::npos);
   }
 }

@@ -131,14 +131,14 @@ TEST_CASE("replies that are too long, too wild or cut short are errors") {
       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", ErrorCode::corrupt},
       {"SSH-2.0-OpenSSH_9.2\r\n\r\n", ErrorCode::corrupt},
   };
-  for (const auto& [bytes, code] : cases) {
-    CAPTURE(bytes.substr(0, 60));
+  for (const auto& reply : cases) {
+    CAPTURE(reply.bytes.substr(0, 60));
     TestServer server(project, project.coordinator(),
-                      [text = bytes](const std::string&) -> Reply { return {.bytes = text, .then_close = true}; });
+                      [&reply](const std::string&) -> Reply { return {.bytes = reply.bytes, .then_close = true}; });
     HttpClient client(server.endpoint(), project.client_tls(), {.response_bytes_max = 1000});
     const auto response = client.get("/");
     REQUIRE(!response.ok());
-    CHECK(response.error().code == code);
+    CHECK(response.error().code == reply.code);
   }
 }
 

@@ -101,10 +101,11 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"client_min", [](RunManifest& m) { m.client_min = "1..2"; }},
   };
   REQUIRE(check_manifest(good_manifest()).ok());
-  for (const auto& [field, change] : changes) {
+  for (const auto& entry : changes) {
+    const std::string& field = entry.first;
     CAPTURE(field);
     RunManifest manifest = good_manifest();
-    change(manifest);
+    entry.second(manifest);
     const Status status = check_manifest(manifest);
     REQUIRE(!status.ok());
     CHECK(status.error().code == ErrorCode::invalid_argument);
