@@ -24,7 +24,7 @@ Status sync_folder(const std::filesystem::path& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return io_error("open folder", folder);
   const bool synced = fsync(fd) == 0;
-  const Status status = synced ? Status() : io_error("sync folder", folder);
+  Status status = synced ? Status() : io_error("sync folder", folder);
   close(fd);
   return status;
 }

@@ -170,7 +170,7 @@ class HttpClient::Connection {
  private:
   Status try_exchange(const HttpRequest& request, const Patience& patience, Receiver& receiver) {
     answered_ = false;
-    const Status status = exchange_once(request, patience, receiver);
+    Status status = exchange_once(request, patience, receiver);
     if (!status.ok()) stream_.reset();  // what is left on it belongs to a reply nobody reads
     return status;
   }
