@@ -202,7 +202,9 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
   mediator_.record_round(report, now - progress_.began());
   reports_.push_back(std::move(report));
   if (reports_.size() > kReportsKeptMax) reports_.pop_front();
-  last_group_ = meeting_->group;
+  last_group_.reset();
+  // A minority must not found a swarm of its own: without the coordinator it waits.
+  if (outcome_->verdict == averaging::AveragingOutcome::Verdict::averaged) last_group_ = meeting_->group;
   last_contributed_ = outcome_->samples;
   if (progress_.samples() > 0) last_loss_ = progress_.loss();
   ++rounds_done_;

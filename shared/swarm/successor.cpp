@@ -14,9 +14,13 @@ namespace {
 
 constexpr std::int64_t kBeginWithinMsMax = 60000;
 
-GroupId successor_id(const GroupId& last, RoundIndex round) {
-  std::vector<std::uint8_t> text(last.bytes.begin(), last.bytes.end());
-  for (int shift = 0; shift < 64; shift += 8) text.push_back(static_cast<std::uint8_t>(round >> shift));
+// Of the group before, the round and the members: survivors that disagree about who was in must never meet.
+GroupId successor_id(const wire::GroupInfo& last, const wire::GroupInfo& next) {
+  std::vector<std::uint8_t> text(last.id.bytes.begin(), last.id.bytes.end());
+  for (int shift = 0; shift < 64; shift += 8) text.push_back(static_cast<std::uint8_t>(next.round >> shift));
+  for (const wire::GroupMember& member : next.members) {
+    text.insert(text.end(), member.endpoint.peer.bytes.begin(), member.endpoint.peer.bytes.end());
+  }
   GroupId id;
   id.bytes = hash128(text).bytes;
   return id;
@@ -45,7 +49,7 @@ wire::GroupInfo plan_successor(const wire::GroupInfo& last, std::span<const Samp
   for (std::size_t rank = 0; rank < parts.size(); ++rank) next.members[rank].part_floats = parts[rank];
   next.round = last.round + 1;
   next.autonomous = true;
-  next.id = successor_id(last.id, next.round);
+  next.id = successor_id(last, next);
   next.start_in_ms = 0;
   if (!last.autonomous) next.begin_within_ms = std::min(2 * last.begin_within_ms, kBeginWithinMsMax);
   return next;

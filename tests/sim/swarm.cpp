@@ -126,9 +126,12 @@ void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {
 }
 
 void Swarm::on_round_recorded(const Peer& peer, const wire::RoundReport& report, bool minority) {
-  log_debug("{:.3f} peer {} finished round {} with {} of {} members{}", to_seconds(scheduler_.now().time_since_epoch()),
-            peer.index(), report.round, report.contributions.size(), report.members.size(),
-            report.autonomous ? ", on their own" : "");
+  SampleCount samples = 0;
+  for (const wire::Contribution& contribution : report.contributions) samples += contribution.samples;
+  log_debug("{:.3f} peer {} finished round {} of group {} with {} of {} members{}: {} samples, result {}, state {}",
+            to_seconds(scheduler_.now().time_since_epoch()), peer.index(), report.round, report.group.brief(),
+            report.contributions.size(), report.members.size(), report.autonomous ? ", on their own" : "", samples,
+            report.result_digest.brief(), report.state_digest.brief());
   invariants_.on_report(report, minority);
 }
 

@@ -1,0 +1,70 @@
+#include "shared/swarm/successor.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "shared/swarm/plan.h"
+
+using namespace starling;
+
+namespace {
+
+wire::GroupInfo group_of(int members) {
+  std::vector<wire::MemberInfo> infos;
+  for (int n = 0; n < members; ++n) {
+    wire::MemberInfo info;
+    info.endpoint.peer.bytes.fill(static_cast<std::uint8_t>(n + 1));
+    info.endpoint.host = "192.0.2.1";
+    info.endpoint.port = 1000 + n;
+    info.upload_bytes_per_s = info.download_bytes_per_s = 1e6 * (n + 1);
+    infos.push_back(info);
+  }
+  swarm::PlanOptions options;
+  options.run_id = "run";
+  options.round = 4;
+  options.vector_floats = 1001;
+  return swarm::plan_group(infos, options);
+}
+
+}  // namespace
+
+TEST_CASE("the next group without a coordinator is sound, one round later, and the same for all who compute it") {
+  const wire::GroupInfo last = group_of(5);
+  const std::vector<SampleCount> contributed{3, 3, 0, 3, 3};
+  const wire::GroupInfo next = swarm::plan_successor(last, contributed);
+  CHECK(wire::check_group(next).ok());
+  CHECK(next.round == 5);
+  CHECK(next.autonomous);
+  CHECK(next.members.size() == 4);
+  CHECK(swarm::plan_digest(next) == swarm::plan_digest(swarm::plan_successor(last, contributed)));
+}
+
+TEST_CASE("survivors that disagree about who was in get groups that cannot meet") {
+  const wire::GroupInfo last = group_of(3);
+  const wire::GroupInfo all = swarm::plan_successor(last, std::vector<SampleCount>{1, 1, 1});
+  const wire::GroupInfo two = swarm::plan_successor(last, std::vector<SampleCount>{1, 1, 0});
+  const wire::GroupInfo one = swarm::plan_successor(last, std::vector<SampleCount>{0, 1, 0});
+  CHECK(all.id != two.id);
+  CHECK(two.id != one.id);
+  CHECK(all.id != last.id);
+}
+
+TEST_CASE("when every owner is gone the rest share evenly") {
+  wire::GroupInfo last = group_of(3);
+  last.members[0].part_floats = 1001;
+  last.members[1].part_floats = last.members[2].part_floats = 0;
+  const wire::GroupInfo next = swarm::plan_successor(last, std::vector<SampleCount>{0, 2, 2});
+  REQUIRE(next.members.size() == 2);
+  CHECK(next.members[0].part_floats + next.members[1].part_floats == 1001);
+  CHECK(next.members[0].part_floats >= 500);
+  CHECK(next.members[1].part_floats >= 500);
+}
+
+TEST_CASE("the time to begin grows once, not with every round") {
+  const wire::GroupInfo last = group_of(3);
+  const std::vector<SampleCount> all{1, 1, 1};
+  const wire::GroupInfo next = swarm::plan_successor(last, all);
+  CHECK(next.begin_within_ms == 2 * last.begin_within_ms);
+  CHECK(swarm::plan_successor(next, all).begin_within_ms == next.begin_within_ms);
+}
