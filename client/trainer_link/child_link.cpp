@@ -18,6 +18,8 @@ namespace {
 constexpr Duration kStartPatience = std::chrono::minutes(3);
 // A call waits at most so long for its turn to start a child before it says why there is none.
 constexpr Duration kTurnWaitMax = std::chrono::seconds(2);
+// How often within its patience a starved child is looked at again.
+constexpr int kStarvationChecks = 4;
 // A process that closed its channel is ending; its exit status follows within moments.
 constexpr Duration kEndGrace = std::chrono::seconds(1);
 
@@ -149,44 +151,49 @@ Result<Reply> ChildLink::exchange(Request& request, double work) {
   const Duration allowed =
       request.command == Command::start ? kStartPatience : deadlines_.allowed(request.command, work);
   const TimePoint begun = clock_.now();
-  const Duration starved = child_->starved();
   if (Status sent = send_message(channel_.get(), encode(request)); !sent.ok()) {
     return bury(request.command, ErrorCode::unavailable, "");
   }
   STARLING_ASSIGN(Reply reply, await_reply(request, allowed));
-  const Duration took = clock_.now() - begun - (child_->starved() - starved);
-  if (reply.status.ok()) deadlines_.observe(request.command, work, std::max(took, Duration(0)));
+  if (reply.status.ok()) deadlines_.observe(request.command, work, clock_.now() - begun);
   return reply;
 }
 
 Result<Reply> ChildLink::await_reply(const Request& request, Duration allowed) {
-  const Duration starved_before = child_->starved();
-  const TimePoint begun = clock_.now();
-  TimePoint deadline = begun + allowed;
+  const Duration processor_time = child_->activity().processor_time;
+  TimePoint deadline = clock_.now() + allowed;
   pollfd watched[2] = {{channel_.get(), POLLIN, 0}, {child_->error_output(), POLLIN, 0}};
   while (true) {
     const auto left_ms = std::clamp<std::int64_t>(to_ms(deadline - clock_.now()) + 1, 0, 60'000);
     const int ready = ::poll(watched, 2, static_cast<int>(left_ms));
     if (ready < 0 && errno != EINTR) return bury(request.command, ErrorCode::io, "the channel cannot be watched");
     if (ready > 0 && watched[1].revents != 0 && !child_->drain_error_output()) watched[1].fd = -1;
-    if (ready > 0 && watched[0].revents != 0) {
-      auto message = receive_message(channel_.get());
-      if (!message.ok() && message.error().code == ErrorCode::corrupt)
-        return condemn(request.command, message.error().message);
-      if (!message.ok()) return bury(request.command, ErrorCode::unavailable, "");
-      auto reply = decode_reply(*message);
-      if (!reply.ok()) return bury(request.command, reply.error().code, reply.error().message);
-      if (reply->sequence != request.sequence) return condemn(request.command, "it answered another request");
-      return reply;
-    }
+    if (ready > 0 && watched[0].revents != 0) return take_reply(request);
     if (clock_.now() < deadline) continue;
-    // Time in which somebody else had the processor does not count.
-    deadline = begun + allowed + (child_->starved() - starved_before);
-    if (clock_.now() >= deadline) {
+    if (!is_starved(child_->activity(), processor_time, allowed)) {
       return bury(request.command, ErrorCode::deadline_exceeded,
                   fmt::format("it hung: no answer within {:.1f} s", to_seconds(allowed)));
     }
+    deadline = clock_.now() + allowed / kStarvationChecks;
   }
+}
+
+// On a busy computer the child may get next to no processor time: it would run, but has not used what it is
+// allowed. One that hangs either sleeps or has used it all.
+bool ChildLink::is_starved(const ChildProcess::Activity& now, Duration processor_time_before, Duration allowed) const {
+  return now.runnable && now.processor_time - processor_time_before < allowed * options_.limits.threads;
+}
+
+Result<Reply> ChildLink::take_reply(const Request& request) {
+  auto message = receive_message(channel_.get());
+  if (!message.ok() && message.error().code == ErrorCode::corrupt) {
+    return condemn(request.command, message.error().message);
+  }
+  if (!message.ok()) return bury(request.command, ErrorCode::unavailable, "");
+  auto reply = decode_reply(*message);
+  if (!reply.ok()) return bury(request.command, reply.error().code, reply.error().message);
+  if (reply->sequence != request.sequence) return condemn(request.command, "it answered another request");
+  return reply;
 }
 
 // `why` is empty when only the child's end can tell.

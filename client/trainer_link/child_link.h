@@ -45,6 +45,9 @@ class ChildLink {
   Result<Reply> perform(Request& request, double work);
   Result<Reply> exchange(Request& request, double work);
   Result<Reply> await_reply(const Request& request, Duration allowed);
+  Result<Reply> take_reply(const Request& request);
+  [[nodiscard]] bool is_starved(const ChildProcess::Activity& now, Duration processor_time_before,
+                                Duration allowed) const;
   Error bury(Command command, ErrorCode code, std::string why);
   std::uint64_t stops() const;
 

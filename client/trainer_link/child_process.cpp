@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -152,18 +153,23 @@ bool ChildProcess::drain_error_output() {
   }
 }
 
-Duration ChildProcess::starved() const {
-  Duration longest{0};
+ChildProcess::Activity ChildProcess::activity() const {
+  Activity activity;
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(pid_, &clock) == 0 && ::clock_gettime(clock, &used) == 0) {
+    activity.processor_time = std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+  }
   std::error_code problem;
   for (std::filesystem::directory_iterator tasks(fmt::format("/proc/{}/task", pid_), problem), end;
        !problem && tasks != end; tasks.increment(problem)) {
-    // "<nanoseconds on a processor> <nanoseconds waiting for one> <time slices>"
-    std::ifstream file(tasks->path() / "schedstat");
-    std::int64_t running = 0;
-    std::int64_t waiting = 0;
-    if (file >> running >> waiting) longest = std::max(longest, Duration(waiting));
+    std::ifstream file(tasks->path() / "stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name_end = text.rfind(") ");  // "<id> (<name>) <state> …"
+    activity.runnable |= name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] == 'R';
   }
-  return longest;
+  return activity;
 }
 
 }  // namespace starling::trainer_link

@@ -47,9 +47,12 @@ class ChildProcess {
   bool drain_error_output();
   [[nodiscard]] const std::string& last_words() const { return last_words_; }
 
-  // The longest time that a thread of the child has waited for a processor since it started. While that
-  // grows the child is starved, not hung. Zero where the kernel does not say.
-  [[nodiscard]] Duration starved() const;
+  // What the child is doing, to tell one that hangs from one that others keep from computing.
+  struct Activity {
+    Duration processor_time{0};  // used by all its threads since it started
+    bool runnable = false;       // a thread runs, or would if it were given a processor
+  };
+  [[nodiscard]] Activity activity() const;
 
  private:
   ChildProcess(pid_t pid, UniqueFd error_pipe) : pid_(pid), error_pipe_(std::move(error_pipe)) {}

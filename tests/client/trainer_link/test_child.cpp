@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -86,6 +87,7 @@ class QuadraticTrainer final : public session::Trainer {
       into[into.size() / 2] = std::numeric_limits<float>::quiet_NaN();
     }
     if (behaviour_.name == "miscount") ++report.samples;
+    if (behaviour_.name == "burn") burn(std::chrono::milliseconds(behaviour_.number));
     return report;
   }
 
@@ -118,6 +120,7 @@ class QuadraticTrainer final : public session::Trainer {
       if (::write(kTrainFd, kHanging.data(), kHanging.size()) < 0) std::perror("write");
       while (true) ::pause();
     }
+    if (behaviour_.name == "spin") burn(std::chrono::hours(1));
     if (behaviour_.name == "exit") ::_exit(7);
     if (behaviour_.name == "eat") eat_memory();
     if (behaviour_.name == "garbage") say(std::string(300, '\x5a'));
@@ -134,6 +137,15 @@ class QuadraticTrainer final : public session::Trainer {
 
   static void say(const std::string& message) {
     if (::send(kChannelFd, message.data(), message.size(), 0) < 0) std::perror("send");
+  }
+
+  // Uses so much processor time, however long that takes.
+  static void burn(std::chrono::milliseconds time) {
+    timespec used{};
+    const auto is_enough = [&] {
+      return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec) >= time;
+    };
+    while (!is_enough()) ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   }
 
   static void eat_memory() {

@@ -1,6 +1,7 @@
 #include "client/trainer_link/trainer_process.h"
 
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -106,6 +107,39 @@ TEST_CASE("a child that hangs is ended when its patience, learned from its own s
   CHECK(error.code == ErrorCode::deadline_exceeded);
   CHECK(error.message.find("hung") != std::string::npos);
   check_good_batch(*trainer);
+}
+
+TEST_CASE("a child that computes for ever is ended like one that sleeps") {
+  TrainerProcessOptions options = tiny_options(TEST_CHILD, "spin 1");
+  options.deadlines = {.floor = std::chrono::milliseconds(200), .patience = 4, .slowest_flops_per_s = 1e12};
+  auto trainer = make(std::move(options));
+  CHECK(failing_batch(*trainer).code == ErrorCode::deadline_exceeded);
+}
+
+TEST_CASE("a child that others keep from computing is not taken for one that hangs") {
+  cpu_set_t before;
+  REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &before)) ++cpu;
+  CPU_SET(cpu, &one);
+  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);  // for this thread, its threads and the child
+  TrainerProcessOptions options = tiny_options(TEST_CHILD, "burn 60");
+  options.limits.yield_to_others = true;
+  options.deadlines = {.floor = std::chrono::milliseconds(100), .patience = 1, .slowest_flops_per_s = 1e12};
+  auto trainer = make(std::move(options));
+  REQUIRE(trainer->sample_text("up?", 1, 0).ok());
+  std::thread hog([] {
+    const SystemClock clock;
+    const TimePoint end = clock.now() + std::chrono::seconds(1);
+    while (clock.now() < end) {
+    }
+  });
+  check_good_batch(*trainer);
+  hog.join();
+  CHECK(trainer->view().deaths == 0);
+  REQUIRE(::sched_setaffinity(0, sizeof before, &before) == 0);
 }
 
 TEST_CASE("a child that talks nonsense is ended") {
