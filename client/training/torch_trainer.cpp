@@ -13,7 +13,7 @@
 #include "client/models/gpt.h"
 #include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
-#include "client/training/gradient_sum.h"
+#include "client/trainer_link/gradient_sum.h"
 #include "client/training/process_setup.h"
 #include "client/training/sampling.h"
 #include "client/training/windows.h"
@@ -120,7 +120,7 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
     const at::Tensor loss = impl_->model.loss(batch.tokens, batch.targets);
     loss.backward();
     const auto loss_sum = loss.item<double>();
-    if (!std::isfinite(loss_sum) || !add_if_finite(options.gradient, into)) {
+    if (!std::isfinite(loss_sum) || !trainer_link::add_gradient(options.gradient, into).ok()) {
       return Error{ErrorCode::corrupt, "train batch: the gradient of lane " + std::to_string(samples.lane) +
                                            ", sample " + std::to_string(samples.first) + " of round " +
                                            std::to_string(samples.round) + " is not finite"};
