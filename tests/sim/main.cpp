@@ -20,7 +20,7 @@ struct Arguments {
   std::uint64_t first_seed = 1;
   std::uint64_t seeds = 1;
   double seconds = 60;
-  double calm = 20;
+  double calm = 40;
   bool vary = true;
 };
 

@@ -1,11 +1,11 @@
 // Home links: every peer has an uplink and a downlink, each serving one frame at a time at its rate, and a latency. A
-// frame leaves its sender's uplink, travels, and passes its receiver's downlink. Links lose nothing (TCP), but they can
-// be cut in one direction: then frames vanish until it heals, as behind a dead router.
+// frame leaves its sender's uplink, travels, and passes its receiver's downlink. Links lose nothing and keep the order
+// (TCP), but they can be cut in one direction: then frames arrive when it heals, as retransmissions do.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <set>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,12 +32,10 @@ class Network {
   [[nodiscard]] bool uplink_free(int from) const {
     return peers_[static_cast<std::size_t>(from)].uplink_free <= scheduler_.now();
   }
-  // Occupies the uplink for `bytes`, calls `sent` when it is free again, and `arrived` at the other end unless the way
-  // is cut when the frame would arrive.
+  // Occupies the uplink for `bytes`, calls `sent` when it is free again, and `arrived` at the other end.
   void send(int from, int to, std::size_t bytes, std::function<void()> sent, std::function<void()> arrived);
 
-  void cut(int from, int to) { cuts_.insert({from, to}); }
-  void heal(int from, int to) { cuts_.erase({from, to}); }
+  void cut_until(int from, int to, TimePoint heals) { cuts_[{from, to}] = heals; }
 
  private:
   struct Peer {
@@ -47,7 +45,9 @@ class Network {
   };
   Scheduler& scheduler_;
   std::vector<Peer> peers_;
-  std::set<std::pair<int, int>> cuts_;
+  void arrive(int from, int to, std::size_t bytes, std::function<void()> arrived);
+
+  std::map<std::pair<int, int>, TimePoint> cuts_;  // and when they heal
 };
 
 }  // namespace starling::sim

@@ -204,9 +204,7 @@ void Swarm::fault() {
     Peer& other = random_peer();
     if (&other == &peer) return;
     ++result_.partitions;
-    network_.cut(peer.index(), other.index());
-    scheduler_.after(from_seconds(uniform(0.5, 12)),
-                     [this, from = peer.index(), to = other.index()] { network_.heal(from, to); });
+    network_.cut_until(peer.index(), other.index(), scheduler_.now() + from_seconds(uniform(0.5, 12)));
   } else if (options_.coordinator_faults) {
     crash_coordinator();
   }
