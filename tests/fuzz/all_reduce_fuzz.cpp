@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "client/averaging/all_reduce.h"
+#include "client/averaging/codec.h"
+#include "shared/swarm/plan.h"
+#include "tests/fuzz/fuzz_target.h"
+
+using namespace starling;
+using namespace starling::averaging;
+
+namespace {
+
+constexpr std::size_t kMembers = 5;
+constexpr Rank kSelf = 1;
+constexpr std::int64_t kFloats = 60;
+constexpr std::int64_t kSegmentFloats = 8;
+constexpr std::size_t kPullsMax = 200;
+
+wire::GroupInfo plan(bool fp16) {
+  wire::GroupInfo group;
+  group.id.bytes[0] = 9;
+  group.run_id = "fuzz";
+  group.vector_floats = kFloats;
+  group.segment_floats = kSegmentFloats;
+  group.codec = fp16 ? "fp16" : "fp32";
+  for (std::size_t rank = 0; rank < kMembers; ++rank) {
+    wire::GroupMember member;
+    member.endpoint.peer.bytes[0] = static_cast<std::uint8_t>(rank);
+    member.endpoint.host = rank == 3 ? "" : "192.0.2.1";
+    member.endpoint.port = rank == 3 ? 0 : 4000;
+    member.part_floats = rank == 3 ? 0 : kFloats / 4;
+    group.members.push_back(member);
+  }
+  return group;
+}
+
+// Reads the input as a script: what each other member says and does to one engine, well-formed or not.
+class Script {
+ public:
+  Script(const std::uint8_t* data, std::size_t size)
+      : rest_(data, size),
+        group_(plan(byte() % 2 == 1)),
+        codec_(codec_from_name(group_.codec).value()),
+        input_(kFloats, 0.5F),
+        output_(kFloats),
+        engine_(group_, kSelf, {byte() % 3u, input_, output_}) {}
+
+  void run() {
+    engine_.start(now_);
+    while (!rest_.empty()) act(byte() % 11, byte() % kMembers);
+    check();
+  }
+
+ private:
+  std::uint8_t byte() {
+    if (rest_.empty()) return 0;
+    const std::uint8_t value = rest_.front();
+    rest_ = rest_.subspan(1);
+    return value;
+  }
+
+  void act(unsigned action, Rank rank) {
+    if (action == 0) {
+      now_ += from_ms(20 * byte());
+      return engine_.on_timer(now_);
+    }
+    if (rank == kSelf) return;
+    switch (action) {
+      case 1:
+        return engine_.on_link_lost(now_, rank, "gone");
+      case 2:
+        return pull(rank);
+      case 3:
+        return frame(rank, wire::FrameType::ping, 0, {});
+      default:
+        return say(action, rank);
+    }
+  }
+
+  void say(unsigned action, Rank rank) {
+    using wire::FrameType;
+    const std::uint8_t first = byte();
+    switch (action) {
+      case 4:
+        return frame(rank, FrameType::begin, 0,
+                     wire::encode(wire::Begin{first < 128 ? static_cast<std::uint32_t>(rank) : first % 8u, kFloats,
+                                              first % 4, swarm::plan_digest(group_)}));
+      case 5:
+        return frame(rank, FrameType::contribution, first, floats(first, {}));
+      case 6:
+        return frame(rank, FrameType::result, first, floats(first, {byte()}));
+      case 7:
+        return frame(rank, FrameType::inventory, 0, inventory(first));
+      case 8:
+        return frame(rank, FrameType::want, first, {});
+      case 9: {
+        wire::Done done{digest_};
+        if (first > 200) done.result_digest.bytes[0] = first;
+        return frame(rank, FrameType::done, 0, wire::encode(done));
+      }
+      default: {
+        std::vector<std::uint8_t> bytes(byte());
+        for (std::uint8_t& value : bytes) value = byte();
+        return frame(rank, static_cast<FrameType>(first % 40), byte(), bytes);
+      }
+    }
+  }
+
+  std::vector<std::uint8_t> inventory(std::uint8_t lost_bits) {
+    wire::Inventory message;
+    message.lost = wire::RankSet(kMembers);
+    for (Rank rank = 0; rank < kMembers; ++rank) {
+      if ((lost_bits >> rank & 1) != 0) message.lost.set(rank);
+    }
+    message.held = {byte()};
+    message.weights.assign(message.lost.count(), byte() % 2 == 0 ? 2 : wire::Inventory::kUnknown);
+    return wire::encode(message);
+  }
+
+  std::vector<std::uint8_t> floats(std::uint8_t segment, std::vector<std::uint8_t> before) {
+    const std::vector<float> values(segment % 2 == 0 ? kSegmentFloats : 7, static_cast<float>(byte()) - 100);
+    std::vector<std::uint8_t> bytes(encoded_bytes(codec_, values.size()));
+    encode(codec_, values, bytes);
+    if (byte() > 250) bytes.back() = 0xff;  // perhaps a NaN
+    before.insert(before.end(), bytes.begin(), bytes.end());
+    return before;
+  }
+
+  void frame(Rank from, wire::FrameType type, std::uint32_t segment, const std::vector<std::uint8_t>& payload) {
+    const wire::FrameHeader header{type, static_cast<std::uint32_t>(payload.size()), group_.id, segment};
+    now_ += from_ms(1);
+    (void)engine_.on_frame(now_, from, header, payload);
+  }
+
+  void pull(Rank to) {
+    (void)engine_.take_ready();
+    OutgoingFrame out;
+    for (std::size_t i = 0; i < kPullsMax && engine_.next_frame(now_, to, out); ++i) {
+      const auto header = wire::decode_header(std::span(out.head).first<wire::kFrameHeaderBytes>());
+      VERIFY(header.ok());
+      VERIFY(wire::kFrameHeaderBytes + header->payload_bytes == out.head.size() + out.payload.size());
+      if (header->type != wire::FrameType::done) continue;
+      const auto done = wire::decode_done(std::span(out.head).subspan(wire::kFrameHeaderBytes));
+      VERIFY(done.ok());
+      digest_ = done->result_digest;
+    }
+  }
+
+  // Whatever was said, a result is made of finite values and has a contributor set for every coordinate.
+  void check() const {
+    const AveragingOutcome* outcome = engine_.outcome();
+    if (outcome == nullptr || outcome->verdict == AveragingOutcome::Verdict::expelled) return;
+    VERIFY(std::all_of(output_.begin(), output_.end(), [](float x) { return std::isfinite(x); }));
+    std::int64_t covered = 0;
+    for (const ContributorRun& run : outcome->contributors) covered += run.floats;
+    VERIFY(covered == kFloats);
+    VERIFY(outcome->samples.size() == kMembers);
+  }
+
+  std::span<const std::uint8_t> rest_;
+  wire::GroupInfo group_;
+  Codec codec_;
+  std::vector<float> input_;
+  std::vector<float> output_;
+  AllReduce engine_;
+  TimePoint now_{};
+  Hash128 digest_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Script(data, size).run();
+  return 0;
+}
