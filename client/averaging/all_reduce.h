@@ -134,7 +134,8 @@ class AllReduce {
 
   // A round frame with this group's id (or ping/pong, which only prove life) from a member, in the order sent. While
   // a long frame is still arriving, the transport reports its bytes as a ping now and then. An error means
-  // the frame breaks the protocol: the sender is already counted as lost; the caller should cut the link.
+  // the frame breaks the protocol: the sender is already counted as lost. Cut the link, but let what next_frame has for
+  // it go out first: one that knows that it is out complains about nobody.
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
   void on_link_lost(TimePoint now, Rank peer, std::string reason);
   void on_timer(TimePoint now);

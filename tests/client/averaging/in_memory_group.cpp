@@ -170,7 +170,7 @@ void InMemoryGroup::deliver(Rank from, Rank to, const std::vector<std::uint8_t>&
           nodes_[to].engine->on_frame(now_, from, *header, std::span(frame).subspan(wire::kFrameHeaderBytes));
       if (status.ok()) return;
       refusals_.push_back(fmt::format("{} from {}: {}", to, from, status.error().message));
-      cut(from, to, from, "the other end hung up");
+      schedule(now_ + 4 * options_.latency, [this, from, to] { cut(from, to, from, "the other end hung up"); });
     });
   }
   // A full link takes the next frame now.

@@ -1,0 +1,289 @@
+// One engine, and frames that another member should not, or may, have sent.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "client/averaging/all_reduce.h"
+#include "client/averaging/codec.h"
+#include "shared/swarm/plan.h"
+#include "tests/client/averaging/in_memory_group.h"
+#include "tests/client/averaging/round_checks.h"
+
+using namespace starling;
+using namespace starling::averaging;
+using wire::FrameType;
+using Verdict = AveragingOutcome::Verdict;
+using Bytes = std::vector<std::uint8_t>;
+
+namespace {
+
+constexpr Rank kSelf = 1;
+constexpr std::int64_t kFloats = 48;  // four members, parts of 12, segments of 8 and 4
+
+wire::GroupInfo plan() {
+  wire::GroupInfo group;
+  group.id.bytes[0] = 9;
+  group.run_id = "test";
+  group.vector_floats = kFloats;
+  group.segment_floats = 8;
+  for (Rank rank = 0; rank < 4; ++rank) {
+    wire::GroupMember member;
+    member.endpoint.peer.bytes[0] = static_cast<std::uint8_t>(rank);
+    member.endpoint.host = "192.0.2.1";
+    member.endpoint.port = 4000;
+    member.part_floats = kFloats / 4;
+    group.members.push_back(member);
+  }
+  return group;
+}
+
+// Plays everybody else to one engine of rank 1, whose weight is 2 and whose values are all 2.
+struct Stage {
+  wire::GroupInfo group = plan();
+  std::vector<float> input = std::vector<float>(kFloats, 2.0F);
+  std::vector<float> output = std::vector<float>(kFloats, 0.0F);
+  AllReduce engine{group, kSelf, {2, input, output}};
+  TimePoint now{};
+
+  Stage() { engine.start(now); }
+
+  Status say(Rank from, FrameType type, std::uint32_t segment, const Bytes& payload) {
+    const wire::FrameHeader header{type, static_cast<std::uint32_t>(payload.size()), group.id, segment};
+    return engine.on_frame(now, from, header, payload);
+  }
+  Bytes begin(Rank rank, SampleCount weight = 1) const {
+    return wire::encode(wire::Begin{static_cast<std::uint32_t>(rank), kFloats, weight, swarm::plan_digest(group)});
+  }
+  void all_begin() {
+    for (const Rank rank : {0, 2, 3}) REQUIRE(say(rank, FrameType::begin, 0, begin(rank)).ok());
+  }
+  // The lost set as this engine tells it to `to`; empty set when it does not mention any.
+  wire::RankSet lost_as_told(Rank to) {
+    wire::RankSet lost(4);
+    OutgoingFrame frame;
+    while (engine.next_frame(now, to, frame)) {
+      const auto header = wire::decode_header(std::span(frame.head).first<wire::kFrameHeaderBytes>());
+      if (header->type != FrameType::inventory) continue;
+      lost = wire::decode_inventory(std::span(frame.head).subspan(wire::kFrameHeaderBytes), 4, 8)->lost;
+    }
+    return lost;
+  }
+  bool has_lost(Rank rank, Rank via = 0) { return lost_as_told(via).test(rank); }
+};
+
+Bytes floats(std::initializer_list<float> values) {
+  Bytes bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), std::data(values), bytes.size());
+  return bytes;
+}
+
+Bytes result(std::uint8_t members, const Bytes& values) {
+  Bytes bytes(1 + values.size(), members);
+  std::copy(values.begin(), values.end(), bytes.begin() + 1);
+  return bytes;
+}
+
+const Bytes kEight = floats({1, 1, 1, 1, 1, 1, 1, 1});
+const Bytes kFour = floats({1, 1, 1, 1});
+
+}  // namespace
+
+TEST_CASE("a frame that breaks the protocol is refused and costs its sender the round") {
+  struct Case {
+    std::string what;
+    FrameType type;
+    std::uint32_t segment;
+    Bytes payload;
+  };
+  Bytes poisoned = kEight;
+  const float nan = NAN;
+  std::memcpy(poisoned.data() + 12, &nan, 4);
+  wire::RankSet itself(4);
+  itself.set(2);
+  const Stage prototype;
+  const Case cases[] = {
+      {"a segment that does not exist", FrameType::contribution, 8, kEight},
+      {"a segment number far out", FrameType::result, 0xffffffff, result(15, kEight)},
+      {"a contribution of the wrong size", FrameType::contribution, 2, kFour},
+      {"an empty contribution", FrameType::contribution, 2, {}},
+      {"a contribution that is not finite", FrameType::contribution, 2, poisoned},
+      {"an absurdly large contribution", FrameType::contribution, 3, floats({0x1p120F, 0, 0, 0})},
+      {"a result of the wrong size", FrameType::result, 4, result(15, kFour)},
+      {"a result that is not finite", FrameType::result, 4, result(15, poisoned)},
+      {"a result that names a fifth member", FrameType::result, 4, result(31, kEight)},
+      {"the result of another member's segment", FrameType::result, 0, result(15, kEight)},
+      {"a result of what is summed up here", FrameType::result, 2, result(15, kEight)},
+      {"an inventory of another shape", FrameType::inventory, 0,
+       wire::encode(wire::Inventory{wire::RankSet(4), {0, 0}, {}})},
+      {"an inventory that is not CBOR", FrameType::inventory, 0, {1, 2, 3}},
+      {"a member that believes itself lost", FrameType::inventory, 0, wire::encode(wire::Inventory{itself, {0}, {1}})},
+      {"a done that is cut short", FrameType::done, 0, {0xa1}},
+      {"a second begin with another weight", FrameType::begin, 0, prototype.begin(2, 7)},
+      {"a begin for a member that speaks for itself", FrameType::begin, 0, prototype.begin(3)},
+      {"a begin for a member that does not exist", FrameType::begin, 0, prototype.begin(77)},
+      {"a hello in the middle of a round", FrameType::hello, 0, {}},
+      {"a piece of a state", FrameType::state_chunk, 0, kEight},
+      {"a frame type that does not exist", static_cast<FrameType>(99), 0, {}},
+  };
+  for (const Case& bad : cases) {
+    CAPTURE(bad.what);
+    Stage stage;
+    stage.all_begin();
+    const std::vector<float> before = stage.output;
+    const Status status = stage.say(2, bad.type, bad.segment, bad.payload);
+    REQUIRE_FALSE(status.ok());
+    CHECK(status.error().code == ErrorCode::corrupt);
+    CHECK_FALSE(status.error().message.empty());
+    CHECK(stage.has_lost(2));
+    CHECK(stage.output == before);
+    CHECK(stage.say(2, FrameType::contribution, 2, kEight).ok());  // late frames of a lost member change nothing
+    CHECK(stage.output == before);
+  }
+}
+
+TEST_CASE("a begin that does not fit is refused") {
+  const wire::GroupInfo group = plan();
+  const Hash128 digest = swarm::plan_digest(group);
+  Hash128 other = digest;
+  other.bytes[3] ^= 1;
+  const wire::Begin bad[] = {
+      {2, kFloats + 1, 1, digest}, {2, 0, 1, digest}, {2, kFloats, 1, other}, {0, kFloats, 1, digest}};
+  for (const wire::Begin& begin : bad) {
+    Stage stage;
+    REQUIRE(stage.say(0, FrameType::begin, 0, stage.begin(0)).ok());
+    CHECK_FALSE(stage.say(2, FrameType::begin, 0, wire::encode(begin)).ok());
+    CHECK(stage.has_lost(2));
+  }
+}
+
+TEST_CASE("nothing of a round is taken from a member before its begin, or sent to it") {
+  Stage stage;
+  OutgoingFrame frame;
+  REQUIRE(stage.engine.next_frame(stage.now, 2, frame));
+  CHECK(frame.head[0] == static_cast<std::uint8_t>(FrameType::begin));
+  CHECK_FALSE(stage.engine.next_frame(stage.now, 2, frame));
+  CHECK_FALSE(stage.say(2, FrameType::contribution, 2, kEight).ok());
+}
+
+TEST_CASE("what may happen around a change of view is ignored, not punished") {
+  Stage stage;
+  stage.all_begin();
+  REQUIRE(stage.say(0, FrameType::contribution, 2, kEight).ok());
+  const std::vector<float> once = stage.output;
+  CHECK(stage.say(0, FrameType::contribution, 2, kEight).ok());  // twice
+  CHECK(stage.output == once);
+  CHECK(stage.say(0, FrameType::contribution, 4, kEight).ok());   // not owned here
+  CHECK(stage.say(0, FrameType::want, 4, {}).ok());               // nothing was lost
+  CHECK(stage.say(0, FrameType::begin, 0, stage.begin(0)).ok());  // the same begin again
+  REQUIRE(stage.say(0, FrameType::result, 0, result(15, kEight)).ok());
+  CHECK(stage.say(0, FrameType::result, 0, result(15, kEight)).ok());
+  CHECK(stage.say(0, FrameType::ping, 0, {}).ok());
+  CHECK(stage.lost_as_told(2).count() == 0);
+}
+
+TEST_CASE("a flood of wants is refused") {
+  Stage stage;
+  stage.all_begin();
+  stage.engine.on_link_lost(stage.now, 3, "gone");
+  wire::RankSet lost(4);
+  lost.set(3);
+  REQUIRE(stage.say(0, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {1}})).ok());
+  // Survivors are 0, 1, 2: segment 6 of the lost part goes to 0.
+  CHECK(stage.say(0, FrameType::want, 6, {}).ok());
+  Status status;
+  for (int i = 0; i < 10 && status.ok(); ++i) status = stage.say(0, FrameType::want, 6, {});
+  CHECK_FALSE(status.ok());
+}
+
+TEST_CASE("a want for a segment that belongs to somebody else is refused") {
+  Stage stage;
+  stage.all_begin();
+  stage.engine.on_link_lost(stage.now, 3, "gone");
+  wire::RankSet lost(4);
+  lost.set(3);
+  REQUIRE(stage.say(0, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {1}})).ok());
+  CHECK_FALSE(stage.say(0, FrameType::want, 7, {}).ok());
+}
+
+TEST_CASE("a member that hears that it is lost leaves, and says no more") {
+  Stage stage;
+  stage.all_begin();
+  wire::RankSet lost(4);
+  lost.set(kSelf);
+  CHECK(stage.say(2, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {2}})).ok());
+  REQUIRE(stage.engine.outcome() != nullptr);
+  CHECK(stage.engine.outcome()->verdict == Verdict::expelled);
+  CHECK(stage.engine.next_deadline() == kNever);
+  OutgoingFrame frame;
+  for (const Rank to : {0, 2, 3}) CHECK_FALSE(stage.engine.next_frame(stage.now, to, frame));
+}
+
+TEST_CASE("an fp32 segment is sent from where it lies") {
+  Stage stage;
+  stage.all_begin();
+  OutgoingFrame frame;
+  bool seen = false;
+  while (stage.engine.next_frame(stage.now, 2, frame)) {
+    if (frame.head[0] != static_cast<std::uint8_t>(FrameType::contribution)) continue;
+    seen = true;
+    const auto* at = reinterpret_cast<const float*>(frame.payload.data());
+    CHECK(at >= stage.input.data());
+    CHECK(at < stage.input.data() + stage.input.size());
+  }
+  CHECK(seen);
+}
+
+TEST_CASE("one that sends different results to different members is left out by the others") {
+  for (const std::size_t members : {3, 4, 5}) {
+    CAPTURE(members);
+    InMemoryGroup group({.members = members});
+    // Rank 1's results reach rank 0 with another first value.
+    group.set_tamper([](Rank from, Rank to, Bytes& frame) {
+      if (from == 1 && to == 0 && frame[0] == static_cast<std::uint8_t>(FrameType::result)) frame[33 + 2] ^= 1;
+      return true;
+    });
+    group.run();
+    // Rank 0 holds other bits than the others: they are a majority without it, it is none without them.
+    CHECK(group.outcome(0)->verdict != Verdict::averaged);
+    for (Rank rank = 1; rank < members; ++rank) {
+      CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+      CHECK(group.outcome(rank)->result_digest == group.outcome(1)->result_digest);
+      CHECK(group.output(rank) == group.output(1));
+    }
+  }
+}
+
+TEST_CASE("of two that hold different bits, neither believes itself") {
+  InMemoryGroup group({.members = 2});
+  group.set_tamper([](Rank from, Rank, Bytes& frame) {
+    if (from == 1 && frame[0] == static_cast<std::uint8_t>(FrameType::result)) frame[33 + 2] ^= 1;
+    return true;
+  });
+  group.run();
+  CHECK(group.outcome(0)->verdict == Verdict::diverged);
+  CHECK(group.outcome(1)->verdict == Verdict::diverged);
+}
+
+TEST_CASE("poison from one member reaches nobody's sum") {
+  for (Rank bad = 0; bad < 4; ++bad) {
+    InMemoryGroup group({.members = 4});
+    group.set_tamper([bad](Rank from, Rank, Bytes& frame) {
+      const float infinity = INFINITY;
+      if (from == bad && frame[0] == static_cast<std::uint8_t>(FrameType::contribution) && frame[24] % 5 == 2) {
+        std::memcpy(frame.data() + 40, &infinity, 4);
+      }
+      return true;
+    });
+    group.run();
+    for (Rank rank = 0; rank < 4; ++rank) {
+      CAPTURE(rank);
+      if (rank == bad) continue;
+      CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+      CHECK(untruth(group, rank) == "");
+    }
+    CHECK_FALSE(group.refusals().empty());
+  }
+}
