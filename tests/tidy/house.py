@@ -40,7 +40,7 @@ ARROWS = {
     # These look at the whole product from outside.
     "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/support"],
     "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/sim", "tests/support"],
-    "tests/golden": ["client/*", "shared/*", "tests/support"],
+    "tests/golden": ["client/*", "shared/*", "tests/client/averaging", "tests/support"],
     "tests/fuzz": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/support"],
     "tests/e2e": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/support"],
 }

@@ -1,0 +1,257 @@
+// An elastic swarm beside one process that never heard of it: peers of unequal speed that join, leave and die end
+// where a single process ends that takes the very same samples as one batch a round.
+#include <ATen/ATen.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+// After torch, whose CHECK must give way.
+#include <doctest/doctest.h>
+
+#include "client/models/gpt.h"
+#include "client/optim/initial_state.h"
+#include "client/optim/optimizer.h"
+#include "client/training/torch_trainer.h"
+#include "client/training/windows.h"
+#include "shared/base/permutation.h"
+#include "tests/client/averaging/in_memory_group.h"
+
+using namespace starling;
+using averaging::AveragingOutcome;
+using averaging::ContributorRun;
+using averaging::InMemoryGroup;
+using averaging::Rank;
+
+namespace {
+
+constexpr RoundIndex kRounds = 50;
+constexpr RoundIndex kDeathRound = 33;
+constexpr int kDyingLane = 2;
+constexpr std::size_t kDeathEvent = 160;  // some segments of the dying member have been delivered, others have not
+
+wire::RunManifest tiny_run() {
+  wire::RunManifest manifest;
+  manifest.model = {.layers = 2, .width = 32, .heads = 2, .context = 32};
+  manifest.peers_max = 8;
+  manifest.micro_batch_size = 64;
+  manifest.schedule.warmup_rounds = 10;
+  manifest.schedule.total_rounds = kRounds;
+  return manifest;
+}
+
+std::vector<std::uint8_t> words(std::size_t count) {
+  const std::vector<std::string> vocabulary = {"the ",  "star",    "ling ", "sings ",
+                                               "over ", "water, ", "and ",  "flies.\n"};
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += vocabulary[mix64(7919 + i) % vocabulary.size()];
+  return {text.begin(), text.end()};
+}
+
+// What one peer does: how much it computes, in pieces of which size, and in which rounds it is there.
+struct Volunteer {
+  int lane = 0;
+  SampleCount batch = 0;  // in even rounds; one less in odd ones
+  SampleCount micro_batch = 0;
+  std::vector<std::pair<RoundIndex, RoundIndex>> stays;  // from the first round to before the second
+
+  [[nodiscard]] bool present(RoundIndex round) const {
+    return std::any_of(stays.begin(), stays.end(),
+                       [&](const auto& stay) { return stay.first <= round && round < stay.second; });
+  }
+  [[nodiscard]] wire::SampleRange samples(RoundIndex round) const { return {round, lane, 0, batch - round % 2}; }
+};
+
+const std::vector<Volunteer> kVolunteers = {
+    {0, 9, 2, {{0, 20}, {30, kRounds}}},  // leaves and comes back
+    {1, 4, 4, {{0, kRounds}}},
+    {kDyingLane, 6, 1, {{5, kDeathRound + 1}, {41, kRounds}}},  // dies in the middle of a round; returns later
+    {3, 13, 5, {{12, 45}}},
+    {4, 2, 8, {{24, kRounds}}},
+};
+
+// A peer: the product's trainer, and the memory that its daemon would share with it.
+struct Peer {
+  Peer(const Volunteer& who, const wire::RunManifest& manifest, std::span<const std::uint8_t> text)
+      : volunteer(who), optimizer(manifest) {
+    state.resize(optimizer.state_size());
+    scratch.resize(optimizer.parameter_count());
+    sum.resize(optimizer.parameter_count());
+    auto created = training::TorchTrainer::create({manifest, text, text, state, scratch, journal.get(), 1});
+    REQUIRE(created.ok());
+    trainer = std::move(created).value();
+    REQUIRE(trainer->initialize().ok());
+  }
+
+  void compute(RoundIndex round) {
+    std::fill(sum.begin(), sum.end(), 0.0F);
+    const wire::SampleRange all = volunteer.samples(round);
+    for (SampleCount done = 0; done < all.count; done += volunteer.micro_batch) {
+      const wire::SampleRange piece{round, all.lane, done, std::min(volunteer.micro_batch, all.count - done)};
+      REQUIRE(trainer->train_batch(piece, sum).ok());
+    }
+  }
+
+  Volunteer volunteer;
+  optim::Optimizer optimizer;
+  std::vector<float> state, scratch, sum;
+  std::unique_ptr<optim::StepJournal> journal = std::make_unique<optim::StepJournal>();
+  std::unique_ptr<training::TorchTrainer> trainer;
+  bool synced = true;  // holds the state of the present round
+};
+
+// The reference: one process, one batch a round, nobody to talk to.
+struct SingleProcess {
+  SingleProcess(const wire::RunManifest& run, std::span<const std::uint8_t> data)
+      : manifest(run), text(data), optimizer(run) {
+    state.resize(optimizer.state_size());
+    gradient.resize(optimizer.parameter_count());
+    optim::fill_initial_state(manifest, state);
+    const auto view = [](std::span<float> values) {
+      return at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::TensorOptions(at::kFloat));
+    };
+    model =
+        std::make_unique<models::Gpt>(manifest.model, view(std::span(state).first(gradient.size())), view(gradient));
+  }
+
+  // The mean gradient over all the samples, in one forward and one backward pass.
+  std::vector<float> mean_gradient(const std::vector<wire::SampleRange>& ranges) {
+    std::vector<at::Tensor> tokens, targets;
+    for (const wire::SampleRange& range : ranges) {
+      const auto windows = training::sample_windows(manifest, text, range);
+      REQUIRE(windows.ok());
+      tokens.push_back(windows->tokens);
+      targets.push_back(windows->targets);
+    }
+    std::fill(gradient.begin(), gradient.end(), 0.0F);
+    const at::Tensor batch = at::cat(tokens);
+    model->loss(batch, at::cat(targets)).backward();
+    std::vector<float> mean = gradient;
+    for (float& value : mean) value /= static_cast<float>(batch.size(0));
+    return mean;
+  }
+
+  wire::RunManifest manifest;
+  std::span<const std::uint8_t> text;
+  optim::Optimizer optimizer;
+  std::vector<float> state, gradient;
+  std::unique_ptr<models::Gpt> model;
+  std::unique_ptr<optim::StepJournal> journal = std::make_unique<optim::StepJournal>();
+};
+
+struct Swarm {
+  explicit Swarm(std::span<const std::uint8_t> text) {
+    for (const Volunteer& volunteer : kVolunteers) peers.push_back(std::make_unique<Peer>(volunteer, tiny_run(), text));
+  }
+
+  // Who takes part, by rank; those that were away copy parameters and moments from one that was not.
+  std::vector<Peer*> gather(RoundIndex round) {
+    std::vector<Peer*> present;
+    for (const auto& peer : peers) {
+      if (peer->volunteer.present(round)) present.push_back(peer.get());
+    }
+    const auto donor = std::find_if(present.begin(), present.end(), [](const Peer* peer) { return peer->synced; });
+    REQUIRE(donor != present.end());
+    for (Peer* peer : present) {
+      if (peer->synced) continue;
+      peer->state = (*donor)->state;
+      peer->journal->clear();
+      peer->synced = true;
+    }
+    for (const auto& peer : peers) peer->synced = peer->volunteer.present(round);
+    return present;
+  }
+
+  // Everybody computes, averages and steps. Returns what was averaged over whom.
+  std::vector<ContributorRun> round(RoundIndex round, const std::vector<Peer*>& present) {
+    averaging::GroupOptions options;
+    options.members = present.size();
+    options.vector_floats = static_cast<std::int64_t>(present.front()->sum.size());
+    options.segment_floats = 2048;
+    options.seed = static_cast<unsigned>(round);
+    options.weights.clear();
+    std::vector<averaging::Fault> faults;
+    for (Rank rank = 0; rank < present.size(); ++rank) {
+      const Volunteer& volunteer = present[rank]->volunteer;
+      options.weights.push_back(volunteer.samples(round).count);
+      options.shares.push_back(1.0 + volunteer.lane);
+      if (round == kDeathRound && volunteer.lane == kDyingLane) {
+        faults.push_back({.kind = averaging::Fault::Kind::kill_dirty, .rank = rank, .event = kDeathEvent});
+      }
+    }
+    InMemoryGroup group(options, faults);
+    for (Rank rank = 0; rank < present.size(); ++rank) {
+      present[rank]->compute(round);
+      group.input(rank) = present[rank]->sum;
+    }
+    group.run();
+    std::vector<ContributorRun> runs;
+    for (Rank rank = 0; rank < present.size(); ++rank) {
+      present[rank]->synced = group.alive(rank);
+      if (!group.alive(rank)) continue;
+      REQUIRE(group.outcome(rank) != nullptr);
+      REQUIRE(group.outcome(rank)->verdict == AveragingOutcome::Verdict::averaged);
+      REQUIRE(present[rank]->trainer->step(round, group.output(rank)).ok());
+      runs = group.outcome(rank)->contributors;
+    }
+    return runs;
+  }
+
+  std::vector<std::unique_ptr<Peer>> peers;
+};
+
+// One step of the single process on what the swarm averaged: for every stretch of coordinates, exactly the samples
+// that the swarm's result carries there. It is one batch, except in a round in which somebody died halfway.
+void follow(SingleProcess& single, RoundIndex round, const std::vector<ContributorRun>& runs,
+            const std::vector<Peer*>& present) {
+  std::vector<float> mean(single.gradient.size());
+  for (const ContributorRun& run : runs) {
+    std::vector<wire::SampleRange> ranges;
+    for (Rank rank = 0; rank < present.size(); ++rank) {
+      if (run.members.test(rank)) ranges.push_back(present[rank]->volunteer.samples(round));
+    }
+    const std::vector<float> of_run = single.mean_gradient(ranges);
+    std::copy_n(of_run.begin() + run.begin, run.floats, mean.begin() + run.begin);
+  }
+  REQUIRE(single.optimizer.step(round, mean, single.state, *single.journal).ok());
+}
+
+double distance(std::span<const float> a, std::span<const float> b) {
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(a[i]) - b[i]));
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("fifty rounds of unequal peers that join, leave and die end where one process with all their samples ends") {
+  const std::vector<std::uint8_t> text = words(3000);
+  Swarm swarm(text);
+  SingleProcess single(tiny_run(), text);
+  const std::vector<float> initial = single.state;
+  const std::size_t parameters = single.gradient.size();
+  for (RoundIndex round = 0; round < kRounds; ++round) {
+    CAPTURE(round);
+    const std::vector<Peer*> present = swarm.gather(round);
+    const std::vector<ContributorRun> runs = swarm.round(round, present);
+    follow(single, round, runs, present);
+    CHECK((runs.size() > 1) == (round == kDeathRound));
+    const auto alive = [](const Peer* peer) { return peer->synced; };
+    const Peer& first = **std::find_if(present.begin(), present.end(), alive);
+    for (const Peer* peer : present) CHECK((!peer->synced || peer->state == first.state));
+    if (round % 10 == 9) {
+      MESSAGE(
+          "after " << round + 1 << " rounds, largest difference of a parameter: "
+                   << distance(std::span(first.state).first(parameters), std::span(single.state).first(parameters)));
+    }
+  }
+  const auto survivor = swarm.gather(kRounds - 1).front();
+  const double difference =
+      distance(std::span(survivor->state).first(parameters), std::span(single.state).first(parameters));
+  CHECK(difference <= 1e-5);
+  CHECK(distance(single.state, initial) > 1e-2);  // and they went somewhere
+}
