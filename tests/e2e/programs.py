@@ -44,8 +44,8 @@ def run_command(program, *arguments, timeout_s=COMMAND_TIMEOUT_S, check=True):
     """Runs one short command of the product to its end. With check, a failure is raised with what it printed."""
     command = [str(BIN / program), *map(str, arguments)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False,
-                              stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout_s,
+                              check=False, stdin=subprocess.DEVNULL)
     except FileNotFoundError:
         raise ProgramError(f"{command[0]} does not exist: run ./dev build") from None
     except subprocess.TimeoutExpired:
