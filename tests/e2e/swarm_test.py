@@ -17,9 +17,9 @@ RUN_ID = "small"
 SETTINGS = {
     "run_id": RUN_ID,
     "title": "A small run",
-    "target_batch_size": 48,
-    "micro_batch_size": 4,
-    "model": {"layers": 1, "width": 32, "heads": 2, "context": 32},
+    "target_batch_size": 256,
+    "micro_batch_size": 8,
+    "model": {"layers": 2, "width": 64, "heads": 2, "context": 64},
     "schedule": {"warmup_rounds": 5, "total_rounds": 2000},
 }
 TRAIN_BYTES = 200_000
@@ -32,7 +32,8 @@ def small_corpus():
 
 
 def children(pid):
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    """Of all its threads: the trainer is not started by the main one."""
+    return [int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()]
 
 
 class SwarmUnderFire(unittest.TestCase):
@@ -41,7 +42,8 @@ class SwarmUnderFire(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp(prefix="starling-e2e-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        if "STARLING_KEEP" not in os.environ:  # to look at what it left
+            cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.swarm = Swarm(cls.folder, 3)
         cls.addClassCleanup(cls.swarm.stop)
         cls.swarm.create("End to end", SETTINGS, small_corpus())
@@ -50,6 +52,8 @@ class SwarmUnderFire(unittest.TestCase):
         if any(failed for _, failed in self._outcome.result.failures + self._outcome.result.errors):
             for program in self.swarm.programs():
                 print(f"--- {program.name}\n{program.log_tail(40)}")
+            for name, status in self.swarm.statuses().items():
+                print(f"--- {name}: {status}")
 
     def rounds_of(self, volunteer):
         return len(volunteer.journal())
@@ -79,12 +83,14 @@ class SwarmUnderFire(unittest.TestCase):
         self.wait_for_rounds([victim], 3)
 
     def test_3_rounds_go_on_while_the_coordinator_is_away(self):
+        before = {v: self.rounds_of(v) for v in self.swarm.volunteers}
         self.swarm.coordinator.server.kill()
-        self.wait_for_rounds(self.swarm.volunteers, 3)
-        self.assertTrue(programs.wait_until(lambda: self.swarm.volunteers[0].status()["coordinator_away"], "it shows"))
+        programs.wait_until(lambda: all(v.status()["coordinator_away"] for v in self.swarm.volunteers), "it shows")
+        # Whoever the last plan reached alone may sit the outage out; the majority goes on.
+        programs.wait_until(lambda: sum(self.rounds_of(v) >= before[v] + 3 for v in before) >= 2, "rounds go on")
         self.swarm.coordinator.serve()
         self.wait_for_rounds(self.swarm.volunteers, 3)
-        programs.wait_until(lambda: not self.swarm.volunteers[0].status()["coordinator_away"], "it shows")
+        programs.wait_until(lambda: not any(v.status()["coordinator_away"] for v in self.swarm.volunteers), "it shows")
 
     def test_4_a_killed_trainer_is_started_again(self):
         victim = self.swarm.volunteers[1]
