@@ -1,9 +1,12 @@
 // What strangers may do to the gate, while others are served.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <future>
 #include <random>
 #include <string>
@@ -15,6 +18,23 @@
 using namespace starling;
 using namespace starling::gate;
 using namespace starling::gate::testing;
+
+namespace {
+
+std::atomic<int> accept_failure{0};        // errno for accept4 to fail with …
+std::atomic<int> accept_failures_left{0};  // … so many times
+
+}  // namespace
+
+// Stands before the C library's in this program, so that a test can choose how it fails.
+extern "C" int accept4(int fd, sockaddr* address, socklen_t* length, int flags) {
+  if (accept_failures_left > 0) {
+    accept_failures_left -= 1;
+    errno = accept_failure;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_accept4, fd, address, length, flags));
+}
 
 namespace {
 
@@ -162,6 +182,20 @@ TEST_CASE_FIXTURE(Fixture, "connections beyond a limit are closed, and there is 
   while (gate->stats().connections_open > 2) std::this_thread::yield();
   TlsClient admitted(gate->port(), project.client());
   CHECK(admitted.get("/ping").status == 200);
+}
+
+TEST_CASE_FIXTURE(Fixture, "whatever accept() says, the gate goes on") {
+  RunningGate gate(project, router);
+  std::int64_t failures = 0;
+  for (const int error :
+       {ECONNABORTED, EPROTO, ENFILE, EMFILE, ENOBUFS, ENOMEM, EPERM, EINTR, ENETDOWN, EIO, EBADMSG}) {
+    CAPTURE(error);
+    accept_failure = error;
+    accept_failures_left = 2;
+    CHECK(answers(*gate));
+    failures += 2;
+    CHECK(gate->stats().accept_failures == failures);
+  }
 }
 
 TEST_CASE_FIXTURE(Fixture, "when no descriptor is left the gate waits for one and goes on") {

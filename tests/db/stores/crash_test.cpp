@@ -109,11 +109,19 @@ std::set<RoundIndex> write_until_failure(Database& database, AccountId account, 
     };
     if (!database.stores().contributions.append_async(load_round(account, round), done)) break;
     // Now and then wait for the disk, so that there are commits of one and of many.
-    if (round % 16 == 0) static_cast<void>(database.stores().contributions.append(load_round(account, round)));
+    if (round % 64 == 0) static_cast<void>(database.stores().contributions.append(load_round(account, round)));
   }
   static_cast<void>(database.stores().contributions.append(load_round(account, end)));
   const std::scoped_lock lock(mutex);
   return acknowledged;
+}
+
+// A batch that fails leaves the room that it did not get: smaller ones may still fit.
+void fill_what_is_left(Database& database, AccountId account, std::set<RoundIndex>& acknowledged) {
+  for (RoundIndex round = 300'000; round < 400'000; ++round) {
+    if (!database.stores().contributions.append(load_round(account, round))) return;
+    acknowledged.insert(round);
+  }
 }
 
 }  // namespace
@@ -156,7 +164,7 @@ TEST_CASE("the disk of these tests forgets what was not synced and keeps what wa
 TEST_CASE("whenever the power goes, what was acknowledged is in the ledger, once") {
   std::mt19937_64 random(kSeed);
   std::size_t acknowledged_in_all = 0;
-  for (int cut = 0; cut < 100; ++cut) {
+  for (int cut = 0; cut < 60; ++cut) {
     TempDir dir;
     TempDir after;
     const std::uint64_t seed = random();
@@ -177,7 +185,7 @@ TEST_CASE("whenever the power goes, what was acknowledged is in the ledger, once
     check_ledger(*database, account, acknowledged);
     CHECK(database->stores().contributions.append(load_round(account, 5'000)).ok());
   }
-  CHECK(acknowledged_in_all > 5'000);
+  CHECK(acknowledged_in_all > 3'000);
 }
 
 TEST_CASE("on a full disk writes are refused, reads go on, and all is well when there is space again") {
@@ -187,7 +195,8 @@ TEST_CASE("on a full disk writes are refused, reads go on, and all is well when 
   const Stores& stores = database->stores();
   const AccountId account = prepare_load(stores).value();
   disk.set_capacity(disk.bytes_used() + 200'000);
-  const std::set<RoundIndex> acknowledged = write_until_failure(*database, account, 0, 100'000);
+  std::set<RoundIndex> acknowledged = write_until_failure(*database, account, 0, 100'000);
+  fill_what_is_left(*database, account, acknowledged);
   CHECK(acknowledged.size() > 10);
   for (int i = 0; i < 3; ++i) {
     const auto refused = stores.contributions.append(load_round(account, 200'000));
@@ -216,7 +225,8 @@ TEST_CASE("the reserve lets writes succeed on a disk that has just become full")
   CHECK(database->stores().contributions.append(load_round(account, 1)).ok());
   CHECK_FALSE(std::filesystem::exists(dir / "a.db.ballast"));
   CHECK_FALSE(database->health().disk_full);
-  const std::set<RoundIndex> acknowledged = write_until_failure(*database, account, 2, 100'000);
+  std::set<RoundIndex> acknowledged = write_until_failure(*database, account, 2, 100'000);
+  fill_what_is_left(*database, account, acknowledged);
   CHECK(database->health().disk_full);
   check_ledger(*database, account, acknowledged);
 }
