@@ -7,9 +7,12 @@ namespace {
 
 constexpr double kSmoothing = 0.3;     // weight of the newest round
 constexpr double kLeadOfRound = 0.12;  // of a round's length
-constexpr double kSpreadOfLead = 0.4;  // the first part of the lead, in which calls are spread
-constexpr double kFarLeads = 10;       // beyond so many leads the forecast is checked on the way
-constexpr double kFarStep = 0.7;       // of the remaining time
+// Calls are spread over this part of the lead: not at its very beginning, since intervals are rounded and
+// forecasts waver, and not so late that the answer could miss the start.
+constexpr double kSpreadFrom = 0.1;
+constexpr double kSpreadTo = 0.45;
+constexpr double kFarLeads = 10;  // beyond so many leads the forecast is checked on the way
+constexpr double kFarStep = 0.7;  // of the remaining time
 constexpr Duration kUnknown = std::chrono::milliseconds(500);  // nobody has a rate yet
 
 void smooth(Duration& value, Duration newest) {
@@ -38,7 +41,7 @@ Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double sp
   if (full == kNever) return kUnknown;
   const Duration left = full - now;
   if (left > scaled(lead, kFarLeads)) return scaled(left, kFarStep);
-  return left - lead + scaled(lead, kSpreadOfLead * spread);
+  return left - lead + scaled(lead, kSpreadFrom + (kSpreadTo - kSpreadFrom) * spread);
 }
 
 Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options) {

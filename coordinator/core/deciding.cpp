@@ -1,5 +1,6 @@
 // Which results count, and what happens when nobody holds the state any more.
 #include <algorithm>
+#include <numeric>
 
 #include "coordinator/core/run_coordinator_impl.h"
 
@@ -11,6 +12,11 @@ constexpr SampleCount kPlausibleBatches = 64;
 constexpr RoundIndex kRoundsLeapMax = 1'000'000;
 constexpr Duration kAssumedMin = std::chrono::milliseconds(500);
 constexpr Duration kAssumedMax = std::chrono::seconds(5);
+
+SampleCount samples_of(const ResultClass& result) {
+  return std::accumulate(result.contributions.begin(), result.contributions.end(), SampleCount{0},
+                         [](SampleCount sum, const wire::Contribution& c) { return sum + c.samples; });
+}
 
 }  // namespace
 
@@ -54,12 +60,25 @@ const ResultClass* RunCoordinator::Impl::winner(TimePoint now) const {
   const std::vector<ResultClass>& classes = reports_.classes(round_);
   const auto stronger = [](const ResultClass& a, const ResultClass& b) {
     if (a.reporters.size() != b.reporters.size()) return a.reporters.size() < b.reporters.size();
-    return !a.dealt && b.dealt;
+    if (a.dealt != b.dealt) return b.dealt;
+    return samples_of(a) < samples_of(b);
   };
   const auto best = std::max_element(classes.begin(), classes.end(), stronger);
   if (best == classes.end()) return nullptr;
-  const bool overdue = now >= reports_.first_at(round_) + report_grace(rhythm_, options_);
-  return overdue || has_majority(now, *best) ? &*best : nullptr;
+  if (has_majority(now, *best)) return &*best;
+  const TimePoint first = reports_.first_at(round_);
+  // A part of the group that split off may be done first: what the others are about to say may outweigh it.
+  const Duration patience = somebody_averages(now) ? options_.report_patience : report_grace(rhythm_, options_);
+  return now >= first + patience ? &*best : nullptr;
+}
+
+// A member that is known to work on a result of the current round, and has not fallen silent.
+bool RunCoordinator::Impl::somebody_averages(TimePoint now) const {
+  return std::any_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
+    const Member& member = entry.second;
+    return member.phase == wire::MemberPhase::averaging && member.state_round == round_ &&
+           !missed_its_call(member, now) && !reports_.has_spoken(entry.first, round_);
+  });
 }
 
 bool RunCoordinator::Impl::has_majority(TimePoint now, const ResultClass& result) const {

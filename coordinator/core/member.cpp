@@ -10,12 +10,11 @@ constexpr Duration kMissedCallSlack = std::chrono::milliseconds(750);
 constexpr double kRateSmoothing = 0.4;         // weight of the newest rate
 constexpr std::size_t kDonorSearchMax = 1024;  // members looked at for one answer
 
-// Its samples can no longer be relied on: it has not called although it should have.
+}  // namespace
+
 bool missed_its_call(const Member& member, TimePoint now) {
   return now > member.next_call() + std::max(member.told / 2, kMissedCallSlack);
 }
-
-}  // namespace
 
 wire::Endpoint Member::endpoint() const {
   return dialable() ? wire::Endpoint{who.peer, who.address, listen_port} : wire::Endpoint{who.peer, "", 0};

@@ -54,6 +54,9 @@ struct Member {
   [[nodiscard]] wire::MemberInfo info() const;
 };
 
+// It has not called although it should have, so what it said last can not be relied on.
+bool missed_its_call(const Member& member, TimePoint now);
+
 // Members by id: the order of every walk is the same in every run of a simulation.
 class MemberTable {
  public:

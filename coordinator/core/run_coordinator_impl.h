@@ -56,6 +56,7 @@ class RunCoordinator::Impl {
   [[nodiscard]] Status check(const wire::RoundReport& report, const PeerId& reporter) const;
   void decide_rounds(TimePoint now, WallTime wall, Ops& ops);
   [[nodiscard]] const ResultClass* winner(TimePoint now) const;
+  [[nodiscard]] bool somebody_averages(TimePoint now) const;
   [[nodiscard]] bool has_majority(TimePoint now, const ResultClass& result) const;
   void decide(TimePoint now, WallTime wall, const ResultClass& result, Ops& ops);
   void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged);

@@ -48,6 +48,7 @@ struct CoordinatorOptions {
   Duration welcome_min = std::chrono::milliseconds(500);  // a round is held open for newcomers at least …
   Duration welcome_max = std::chrono::seconds(10);        // … and at most so long
   int welcomes_max = 4;                                   // rounds in a row held open for the same newcomer
+  Duration report_patience = std::chrono::seconds(60);    // the same while other members still average
   Duration settle = std::chrono::seconds(2);          // after a restart: members come back before anything is judged
   Duration averaging_max = std::chrono::minutes(30);  // a plan whose members say they average is kept so long
   Duration evaluation_interval = std::chrono::seconds(5);  // between held-out measurements, at least

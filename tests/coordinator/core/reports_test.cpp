@@ -79,6 +79,46 @@ TEST_CASE("without a majority the result with most reporters counts after a whil
   CHECK(swarm.decided.size() == 1);
 }
 
+TEST_CASE("of two halves that lost each other, the one that brings more counts") {
+  Swarm swarm;
+  for (int i = 1; i <= 2; ++i) swarm.call(swarm.add(i, 0));
+  wire::RoundReport little = report_of(2);
+  little.contributions = {{peer_id(1), 8}};
+  wire::RoundReport more = report_of(2);
+  more.contributions = {{peer_id(2), 48}};
+  more.state_digest.bytes[0] ^= 1;
+  tell(swarm, 1, little);
+  tell(swarm, 2, more);
+  swarm.run_for(std::chrono::seconds(2));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.ledger.at({0, peer_id(2)}) == 48);
+}
+
+TEST_CASE("a small part of the group that is done first waits for the part that still averages") {
+  Three swarm;
+  wire::RoundReport alone = report_of(3);
+  alone.contributions = {{peer_id(1), 16}};
+  tell(swarm, 1, alone);
+  const auto averaging = [&](int number) {
+    VirtualMember& member = swarm.member(number);
+    member.phase = wire::MemberPhase::averaging;
+    member.start = swarm.now + std::chrono::hours(1);
+    swarm.call(member);
+  };
+  for (int i = 0; i < 20; ++i) {
+    for (int number : {2, 3}) averaging(number);
+    swarm.run_for(std::chrono::milliseconds(200));
+  }
+  CHECK(swarm.decided.empty());
+  wire::RoundReport both = report_of(3);
+  both.contributions = {{peer_id(2), 40}, {peer_id(3), 32}};
+  both.state_digest.bytes[0] ^= 1;
+  for (int number : {2, 3}) tell(swarm, number, both);
+  swarm.run_for(std::chrono::milliseconds(50));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.decided[0].state_digest == both.state_digest);
+}
+
 TEST_CASE("a round that is over is never credited again") {
   Three swarm;
   for (int i = 1; i <= 3; ++i) tell(swarm, i, report_of(3));
