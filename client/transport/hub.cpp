@@ -256,7 +256,8 @@ void Hub::report_round() {
   // Whoever calls from now on is let in, but nobody is called any more.
   switchboard_.want(Switchboard::Purpose::round, {}, nullptr);
   asio::post(io_, [this, number = round_number_, outcome = *round_->outcome()] {
-    if (number == round_number_ && round_->request().done) round_->request().done(outcome);
+    if (number != round_number_) return;
+    if (const auto done = round_->request().done) done(outcome);  // a copy: it may well begin the next round
   });
 }
 
@@ -272,7 +273,9 @@ void Hub::report_fetch(TimePoint now) {
   if (now - progress_told_ < kProgressEvery || !fetch_->request().progress) return;
   progress_told_ = now;
   asio::post(io_, [this, number = fetch_number_, progress = fetch_->progress()] {
-    if (number == fetch_number_ && fetch_ != nullptr) fetch_->request().progress(progress);
+    if (number != fetch_number_ || fetch_ == nullptr) return;
+    const auto tell = fetch_->request().progress;  // a copy: it may cancel the download
+    tell(progress);
   });
 }
 

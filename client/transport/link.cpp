@@ -26,6 +26,9 @@ constexpr std::uint32_t kHelloBytesMax = 1024;
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
+// One stream under loss-based congestion control gets an eighth of a 100 Mbit/s path with 40 ms and 0.1 % loss.
+constexpr std::string_view kCongestionControl = "bbr";
+
 // Send and receive buffers are left to the kernel: setting them would switch off its tuning, and the limit for
 // unprivileged programs is far below what a long fast path needs.
 void configure(int fd) {
@@ -36,6 +39,8 @@ void configure(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleS);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalS);
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
+  // Where the system does not have it or does not allow it, its own choice stays.
+  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, kCongestionControl.data(), kCongestionControl.size());
 }
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
@@ -93,14 +98,17 @@ void Link::wait(asio::ip::tcp::socket::wait_type type) {
     if (self->info_.phase == Phase::closed) return;
     if (input) self->awaits_input_ = false;
     if (error) return self->close({ErrorCode::io, "wait for link: " + error.message()});
-    if (!input) self->set_blocked(false);
     self->on_ready(input);
   });
 }
 
 void Link::on_ready(bool input) {
+  if (!input) blocked_ = false;
   if (info_.phase == Phase::handshaking) return on_handshake();
-  if (!input) pump();
+  if (!input) {
+    pump();
+    count_blocked();
+  }
   // Reading may have had to wait for room in the output.
   if (!awaits_input_ && info_.phase != Phase::closed) read_frames();
 }
@@ -223,7 +231,9 @@ void Link::stop(IoState state) {
     case IoState::want_read:
       return wait(asio::ip::tcp::socket::wait_read);
     case IoState::want_write:
-      return set_blocked(true);
+      blocked_ = true;
+      count_blocked();
+      return wait(asio::ip::tcp::socket::wait_write);
     case IoState::closed:
       return close({ErrorCode::unavailable, fmt::format("{}: connection closed", info_.remote)});
     case IoState::failed:
@@ -234,23 +244,21 @@ void Link::stop(IoState state) {
   VERIFY(false);
 }
 
-void Link::set_blocked(bool blocked) {
-  if (blocked == blocked_) return;
-  blocked_ = blocked;
-  context_.links_blocked = blocked ? context_.links_blocked + 1 : context_.links_blocked - 1;
+// Upload is busy while a socket is full. What a socket takes when it has room again belongs to that time, so this is
+// called only after it was filled.
+void Link::count_blocked() {
+  if (blocked_ == counted_blocked_) return;
+  counted_blocked_ = blocked_;
+  context_.links_blocked = blocked_ ? context_.links_blocked + 1 : context_.links_blocked - 1;
   context_.upload.set_busy(context_.clock.now(), context_.links_blocked > 0);
-  if (blocked) wait(asio::ip::tcp::socket::wait_write);
 }
 
 void Link::close(Error why) {
   if (info_.phase == Phase::closed) return;
   info_.phase = Phase::closed;
   if (stream_ != nullptr) (void)stream_->flush();
-  if (blocked_) {
-    blocked_ = false;
-    --context_.links_blocked;
-    context_.upload.set_busy(context_.clock.now(), context_.links_blocked > 0);
-  }
+  blocked_ = false;
+  count_blocked();
   asio::error_code ignored;
   socket_.close(ignored);
   asio::post(context_.io,

@@ -93,7 +93,7 @@ class Link : public std::enable_shared_from_this<Link> {
   Result<bool> judge_header();
   Status handle_frame();
   void stop(IoState state);
-  void set_blocked(bool blocked);
+  void count_blocked();
 
   LinkContext& context_;
   Mediator& mediator_;
@@ -104,7 +104,8 @@ class Link : public std::enable_shared_from_this<Link> {
   FrameReader reader_;
   FrameWriter writer_;
   bool awaits_input_ = false;
-  bool blocked_ = false;  // awaits room for output
+  bool blocked_ = false;          // awaits room for output
+  bool counted_blocked_ = false;  // in context_.links_blocked
   bool output_over_ = false;
   bool pumping_ = false;
   bool pump_posted_ = false;

@@ -68,6 +68,7 @@ void Switchboard::take_call(asio::ip::tcp::socket socket) {
   }
   if (links_.size() >= 2 * options_.links_max) return;  // links just closed are still counted; the socket closes here
   make_link()->accept(std::move(socket));
+  plan_tick(context_.clock.now());
 }
 
 void Switchboard::dial(TimePoint now, Peer& peer) {
@@ -122,6 +123,7 @@ void Switchboard::link_closed(Link& link) {
     forget_if_idle(found->first);
   }
   links_.erase(&link);
+  plan_tick(context_.clock.now());
 }
 
 void Switchboard::forget_if_idle(const PeerId& id) {
@@ -166,22 +168,25 @@ void Switchboard::judge(TimePoint now, Link& link) {
 }
 
 void Switchboard::tick(TimePoint now) {
-  last_tick_ = now;
   for (const auto& [key, link] : links_) judge(now, *link);
   for (auto& [id, peer] : peers_) {
     const bool due = peer.is_wanted() && !peer.is_up() && peer.dialling == nullptr && peer.dial_at <= now;
     if (due && links_.size() < options_.links_max) dial(now, peer);
   }
+  plan_tick(now);
 }
 
-TimePoint Switchboard::next_tick() const {
+// Called whenever links or wishes change, so that asking for the next tick costs nothing.
+void Switchboard::plan_tick(TimePoint now) {
   const bool making_links =
       std::any_of(links_.begin(), links_.end(), [](const auto& entry) { return !entry.second->info().was_up; }) ||
       std::any_of(peers_.begin(), peers_.end(), [](const auto& entry) {
         return entry.second.is_wanted() && !entry.second.is_up() && entry.second.dial_at != kNever;
       });
-  if (making_links) return last_tick_ + kBusyTick;
-  return links_.empty() ? kNever : last_tick_ + kIdleTick;
+  const TimePoint busy = making_links ? now + kBusyTick : kNever;
+  const TimePoint idle = links_.empty() ? kNever : now + kIdleTick;
+  // A tick that is planned already stays, or frequent changes would put it off for ever.
+  next_tick_ = std::min({next_tick_ > now ? next_tick_ : kNever, busy, idle});
 }
 
 }  // namespace starling::transport

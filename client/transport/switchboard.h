@@ -58,7 +58,7 @@ class Switchboard {
   void link_closed(Link& link);
 
   void tick(TimePoint now);
-  [[nodiscard]] TimePoint next_tick() const;
+  [[nodiscard]] TimePoint next_tick() const { return next_tick_; }
 
   [[nodiscard]] const std::unordered_map<const Link*, std::shared_ptr<Link>>& links() const { return links_; }
 
@@ -82,6 +82,7 @@ class Switchboard {
   [[nodiscard]] bool is_stranger(const Link& link) const;
   void evict(const std::function<bool(const Link&)>& candidate, std::size_t limit, const char* why);
   void judge(TimePoint now, Link& link);
+  void plan_tick(TimePoint now);
 
   LinkContext& context_;
   Link::Mediator& mediator_;
@@ -89,7 +90,7 @@ class Switchboard {
   SwitchboardOptions options_;
   std::unordered_map<const Link*, std::shared_ptr<Link>> links_;
   std::unordered_map<PeerId, Peer> peers_;
-  TimePoint last_tick_{};
+  TimePoint next_tick_ = kNever;
 };
 
 }  // namespace starling::transport

@@ -95,14 +95,12 @@ int bio_read(BIO* bio, char* out, int size) {
   return static_cast<int>(bytes);
 }
 
-// OpenSSL asks for a flush at the end of each handshake flight.
+// OpenSSL asks for a flush at the end of each handshake flight and key update. It always succeeds: what the socket
+// does not take now is sent later, and OpenSSL's own buffer above this BIO would not pass "try again" on.
 long bio_control(BIO* bio, int command, long /*number*/, void* /*pointer*/) {
   if (command != BIO_CTRL_FLUSH) return 0;
-  BufferedSocket& socket = socket_of(bio);
-  BIO_clear_retry_flags(bio);
-  if (socket.send_some()) return 1;
-  if (!socket.at_end) BIO_set_retry_write(bio);
-  return -1;
+  socket_of(bio).send_some();
+  return 1;
 }
 
 const BIO_METHOD* buffered_socket_method() {
@@ -125,7 +123,8 @@ struct FreeSsl {
 
 class TlsStream::Impl {
  public:
-  Impl(const crypto::TlsContext& context, int fd, Role role, WallTime now) : ssl_(SSL_new(context.native())) {
+  Impl(const crypto::TlsContext& context, int fd, Role role, WallTime now, std::int64_t rekey_bytes)
+      : ssl_(SSL_new(context.native())), rekey_bytes_(rekey_bytes) {
     VERIFY(ssl_ != nullptr);
     socket_.fd = fd;
     BIO* bio = BIO_new(buffered_socket_method());
@@ -158,20 +157,21 @@ class TlsStream::Impl {
 
   std::unique_ptr<SSL, FreeSsl> ssl_;
   BufferedSocket socket_;
+  std::int64_t rekey_bytes_;
   std::int64_t bytes_under_key_ = 0;
   Error error_{ErrorCode::unavailable, "link: closed"};
 };
 
-TlsStream::TlsStream(const crypto::TlsContext& context, int socket, Role role, WallTime now)
-    : impl_(std::make_unique<Impl>(context, socket, role, now)) {}
+TlsStream::TlsStream(const crypto::TlsContext& context, int socket, Role role, WallTime now, std::int64_t rekey_bytes)
+    : impl_(std::make_unique<Impl>(context, socket, role, now, rekey_bytes)) {}
 TlsStream::~TlsStream() = default;
 
 IoState TlsStream::handshake() {
   ERR_clear_error();
   const IoState state = impl_->state_after(SSL_do_handshake(impl_->ssl_.get()));
   // Whatever is left to say, an alert above all, should reach the other end.
-  if (state == IoState::failed) impl_->socket_.send_some();
-  return state;
+  const bool all_sent = impl_->socket_.send_some();
+  return state == IoState::want_read && !all_sent && !impl_->socket_.at_end ? IoState::want_write : state;
 }
 
 IoStep TlsStream::read(std::span<std::uint8_t> out) {
@@ -184,7 +184,7 @@ IoStep TlsStream::read(std::span<std::uint8_t> out) {
 
 IoStep TlsStream::write(std::span<const std::uint8_t> data) {
   ERR_clear_error();
-  if (impl_->bytes_under_key_ >= kRekeyBytes) {
+  if (impl_->bytes_under_key_ >= impl_->rekey_bytes_) {
     impl_->bytes_under_key_ = 0;
     if (SSL_key_update(impl_->ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) return {impl_->state_after(-1), 0};
   }

@@ -40,7 +40,8 @@ class TlsStream {
   static constexpr std::int64_t kRekeyBytes = std::int64_t{64} << 30;
 
   // `now` judges the other end's certificate. The socket stays open as long as this object.
-  TlsStream(const crypto::TlsContext& context, int socket, Role role, WallTime now);
+  TlsStream(const crypto::TlsContext& context, int socket, Role role, WallTime now,
+            std::int64_t rekey_bytes = kRekeyBytes);
   ~TlsStream();
 
   [[nodiscard]] IoState handshake();

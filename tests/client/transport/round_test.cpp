@@ -48,6 +48,42 @@ TEST_CASE("the next round runs over the same links") {
   check_exact_round(members, second);
 }
 
+TEST_CASE("the next round may be begun where the last one is reported") {
+  const Project project;
+  Members members = make_members(project, 2);
+  const Seats first = seats_of(plan_of(members, kFloats, 0));
+  const Seats second = seats_of(plan_of(members, kFloats, 1));
+  std::promise<Status> begun[2];
+  for (Rank rank = 0; rank < 2; ++rank) {
+    first[rank]->then = [&, rank] { begun[rank].set_value(second[rank]->start(*members[rank])); };
+    REQUIRE(first[rank]->start(*members[rank]).ok());
+  }
+  for (auto& status : begun) CHECK(status.get_future().get().ok());
+  for (const auto& seat : second) {
+    CHECK(seat->wait().verdict == AveragingOutcome::Verdict::averaged);
+    check_mean(*seat, {0, 1});
+  }
+  abandon_all(members);
+}
+
+TEST_CASE("traffic is counted, and the speed of the links seen") {
+  const Project project;
+  Members members = make_members(project, 2);
+  const wire::GroupInfo group = plan_of(members, 8'000'000);
+  check_exact_round(members, group);
+  const std::int64_t one_way = group.vector_floats * 4;  // half a vector to reduce, half a vector of results
+  for (const auto& member : members) {
+    const NetworkStats stats = member->net->stats();
+    CHECK(stats.round_bytes_sent >= one_way);
+    CHECK(stats.round_bytes_sent < one_way + one_way / 100);
+    CHECK(stats.round_bytes_received >= one_way);
+    CHECK(stats.state_bytes_sent == 0);
+    CHECK(stats.download_bytes_per_s > 1e6);
+    CHECK(stats.upload_bytes_per_s > 1e6);
+    CHECK(stats.upload_bytes_per_s < 1e11);
+  }
+}
+
 TEST_CASE("a member that cannot be dialled takes part by dialling") {
   const Project project;
   Members members = make_members(project, 2);

@@ -164,6 +164,31 @@ TEST_CASE("one download at a time; a cancelled one is over at once") {
   download.check_got(holder.floats);
 }
 
+TEST_CASE("a download may be cancelled where its progress is told") {
+  const Project project;
+  Holder holder(state_of(400 * wire::kStateChunkFloats));
+  Member donor(project, true, holder.source());
+  Member newcomer(project);
+  std::vector<float> out(holder.floats.size());
+  std::promise<StateProgress> told;
+  StateFetch fetch;
+  fetch.donors = {donor.endpoint()};
+  fetch.round = kRound;
+  fetch.state_digest = holder.snapshot->digest;
+  fetch.out = out;
+  std::atomic<bool> done = false;
+  fetch.done = [&](const Status&) { done = true; };
+  fetch.progress = [&](const StateProgress& progress) {
+    newcomer.net->cancel_fetch();
+    told.set_value(progress);
+  };
+  REQUIRE(newcomer.net->fetch_state(std::move(fetch)).ok());
+  auto result = told.get_future();
+  REQUIRE(result.wait_for(kPatience) == std::future_status::ready);
+  CHECK(result.get().chunks_total == 400);
+  CHECK_FALSE(done);
+}
+
 TEST_CASE("many newcomers share few slots, and all of them end") {
   const Project project;
   Holder holder(state_of(30 * wire::kStateChunkFloats));
@@ -178,6 +203,23 @@ TEST_CASE("many newcomers share few slots, and all of them end") {
   for (const auto& download : downloads) {
     download->check_got(holder.floats);
   }
+}
+
+TEST_CASE("a peer that asks and never reads is cut off") {
+  const Project project;
+  Holder holder(state_of(1000 * wire::kStateChunkFloats));
+  Member donor(project, true, holder.source());
+  RawPeer asker(donor.net->port(), project.context(project.identity(crypto::PrivateKey::generate())));
+  asker.say_hello();
+  wire::StateRequest request;
+  request.round = kRound;
+  request.state_digest = holder.snapshot->digest;
+  const auto bytes = wire::encode(request);
+  for (int i = 0; i < 2000; ++i) {  // 32 KB of digests each
+    asker.send_header(wire::FrameType::state_request, bytes.size());
+    asker.send(bytes);
+  }
+  CHECK(asker.is_cut_off());
 }
 
 TEST_CASE("requests for chunks that no state has end the link, not the donor") {

@@ -105,7 +105,10 @@ Status Seat::start(Member& member, Duration delay) {
   request.output = output;
   request.start = member.clock.now() + delay;
   request.engine = engine;
-  request.done = [this](const AveragingOutcome& result) { promise.set_value(result); };
+  request.done = [this](const AveragingOutcome& result) {
+    promise.set_value(result);
+    if (then) then();
+  };
   return member.net->average(std::move(request));
 }
 

@@ -1,6 +1,7 @@
 // A project of its own and members with real certificates, for tests over real TLS on loopback.
 #pragma once
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -68,6 +69,7 @@ struct Seat {
   std::vector<float> input;
   std::vector<float> output;
   averaging::AllReduceOptions engine;
+  std::function<void()> then;  // runs where the outcome is reported
   std::promise<averaging::AveragingOutcome> promise;
   std::future<averaging::AveragingOutcome> outcome = promise.get_future();
 };
