@@ -8,6 +8,9 @@
 #include "shared/base/files.h"
 #include "tests/bench/averaging_bench.h"
 #include "tests/bench/bench.h"
+#ifdef STARLING_TORCH
+#include "tests/bench/step_bench.h"
+#endif
 
 namespace {
 
@@ -17,6 +20,15 @@ using namespace starling::bench;
 struct Chosen {
   std::string name;
   std::function<Result<BenchResult>()> run;
+};
+
+// What the command line may set.
+struct Options {
+  AveragingOptions averaging;
+#ifdef STARLING_TORCH
+  StepBenchOptions step;
+#endif
+  AveragingChild child;
 };
 
 int report(const Chosen& chosen, const std::string& json_file) {
@@ -43,6 +55,47 @@ void add_child_options(CLI::App& command, AveragingChild& child) {
   command.add_option("--folder", child.folder)->required();
 }
 
+void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "averaging",
+      "N local processes average over mutual TLS, against Gloo without encryption.\n"
+      "Figures: time_s, gloo_time_s, ratio_to_gloo, cpu_s_per_gb (of vector and peer), extra_memory_ratio");
+  command->add_option("--peers", options.peers, "Processes")->check(CLI::Range(2, 64))->capture_default_str();
+  command->add_option("--floats", options.floats, "Length of the vector")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
+      ->capture_default_str();
+  command->add_option("--codec", options.codec, "fp32 or fp16")->capture_default_str();
+  command->add_option("--rounds", options.rounds, "Counted rounds")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->callback([&] { chosen = {"averaging", [&options] { return run_averaging_bench(options); }}; });
+}
+
+#ifdef STARLING_TORCH
+void add_step(CLI::App& app, StepBenchOptions& options, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "step",
+      "The trainer's local step, against the same model in a bare LibTorch loop, step by step in turn.\n"
+      "Figures: step_s, bare_step_s, ratio_to_bare, tokens_per_s, bare_tokens_per_s, gflops");
+  command->add_option("--layers", options.model.layers)->check(CLI::Range(1, 64))->capture_default_str();
+  command->add_option("--width", options.model.width)->check(CLI::Range(8, 4096))->capture_default_str();
+  command->add_option("--heads", options.model.heads, "Must divide the width")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_option("--context", options.model.context, "Bytes a sample holds")
+      ->check(CLI::Range(2, 4096))
+      ->capture_default_str();
+  command->add_option("--micro-batch", options.micro_batch, "Samples at once")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--micro-batches", options.micro_batches_a_step, "Of one step")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--steps", options.steps, "Counted steps")->check(CLI::Range(1, 100'000))->capture_default_str();
+  command->add_option("--threads", options.threads, "Of both loops")->check(CLI::Range(1, 64))->capture_default_str();
+  command->callback([&] { chosen = {"step", [&options] { return run_step_bench(options); }}; });
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -53,32 +106,17 @@ int main(int argc, char** argv) {
   std::string json_file;
   app.add_option("--json", json_file, "Also write {\"bench\",\"settings\",\"figures\"} to this file");
   Chosen chosen;
-
-  AveragingOptions averaging;
-  auto* averaging_command = app.add_subcommand(
-      "averaging",
-      "N local processes average over mutual TLS, against Gloo without encryption.\n"
-      "Figures: time_s, gloo_time_s, ratio_to_gloo, cpu_s_per_gb (of vector and peer), extra_memory_ratio");
-  averaging_command->add_option("--peers", averaging.peers, "Processes")
-      ->check(CLI::Range(2, 64))
-      ->capture_default_str();
-  averaging_command->add_option("--floats", averaging.floats, "Length of the vector")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
-      ->capture_default_str();
-  averaging_command->add_option("--codec", averaging.codec, "fp32 or fp16")->capture_default_str();
-  averaging_command->add_option("--rounds", averaging.rounds, "Counted rounds")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  averaging_command->callback([&] { chosen = {"averaging", [&] { return run_averaging_bench(averaging); }}; });
-
-  AveragingChild child;
+  Options options;
+  add_averaging(app, options.averaging, chosen);
+#ifdef STARLING_TORCH
+  add_step(app, options.step, chosen);
+#endif
   auto* peer_command = app.add_subcommand("averaging-peer");
   auto* gloo_command = app.add_subcommand("gloo-peer");
-  add_child_options(*peer_command, child);
-  add_child_options(*gloo_command, child);
+  add_child_options(*peer_command, options.child);
+  add_child_options(*gloo_command, options.child);
   CLI11_PARSE(app, argc, argv);
-  if (peer_command->parsed()) return run_averaging_peer(child);
-  if (gloo_command->parsed()) return run_gloo_peer(child);
+  if (peer_command->parsed()) return run_averaging_peer(options.child);
+  if (gloo_command->parsed()) return run_gloo_peer(options.child);
   return report(chosen, json_file);
 }
