@@ -64,8 +64,9 @@ struct AllReduceOptions {
   // the time in which half of the others were through), or that sent nothing useful for stall_floor.
   Duration straggler_floor = std::chrono::seconds(5);
   double straggler_factor = 4.0;
-  // A live member that owes an inventory or an answer to a want for stall_floor is lost; one that owes results, or
-  // its done, after three times as long, or as long as everything before took, whichever is more.
+  // A live member that owes an inventory or an answer to a want for stall_floor is lost; one that owes results after
+  // three times as long, one that owes only its done after six times (others may have to be lost first), or after as
+  // long as everything before took, whichever is more.
   Duration stall_floor = std::chrono::seconds(10);
 };
 

@@ -66,7 +66,8 @@ Watch::Deadline AllReduce::Impl::deadline(TimePoint now, Rank rank, bool owes_re
     Watch::Waits waits;
     waits.life = true;
     waits.answer = peer.wants_open > 0 || (recovery_.in_view() && !recovery_.noted(rank));
-    waits.progress = owes_results || digest_.has_value();
+    waits.results = owes_results;
+    waits.done = digest_.has_value();
     due = watch_.deadline(rank, waits);
   }
   // Both ends of a dead link run into their limits at about the same time: within a ping of each other.

@@ -5,8 +5,9 @@
 namespace starling::averaging {
 namespace {
 
-// Results and done depend on others, who have their own limits to run into first.
-constexpr int kChainedWaits = 3;
+// Results depend on others' contributions, done on others' results: those have their own limits to run into first.
+constexpr int kResultWaits = 3;
+constexpr int kDoneWaits = 6;
 
 Duration scaled(Duration duration, double factor) { return from_seconds(to_seconds(duration) * factor); }
 
@@ -55,10 +56,10 @@ Watch::Deadline Watch::deadline(Rank rank, const Waits& waits) const {
     consider(std::max(pulse.useful, view_at_) + patience(options_.stall_floor, pulse.useful_gap),
              "is alive, but does not answer");
   }
-  if (waits.progress) {
+  if (waits.results || waits.done) {
     const TimePoint since = std::max({pulse.useful, pulse.fed, view_at_, all_held_at_});
-    consider(since + std::max(kChainedWaits * options_.stall_floor, since - started_),
-             "is alive, but makes no progress");
+    const Duration floor = (waits.results ? kResultWaits : kDoneWaits) * options_.stall_floor;
+    consider(since + std::max(floor, since - started_), "is alive, but makes no progress");
   }
   return first;
 }

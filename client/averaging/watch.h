@@ -13,9 +13,10 @@ class Watch {
  public:
   // What this member waits for from another one.
   struct Waits {
-    bool life = false;      // any frame at all
-    bool answer = false;    // an inventory or the answer to a want: nothing that others could delay
-    bool progress = false;  // results or done: others may have to send to it first
+    bool life = false;     // any frame at all
+    bool answer = false;   // an inventory or the answer to a want: nothing that others could delay
+    bool results = false;  // others may have to send to it first
+    bool done = false;     // others may have to be lost first, and their segments reduced again
   };
   struct Deadline {
     TimePoint at = kNever;

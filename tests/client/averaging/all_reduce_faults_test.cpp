@@ -222,6 +222,49 @@ TEST_CASE("a member that never begins is left out when its time is up") {
   CHECK(disagreement(group) == "");
 }
 
+TEST_CASE("a member that lives but withholds something is not waited for past a limit") {
+  struct Case {
+    wire::FrameType withheld;
+    Duration time_max;
+    bool lost;
+  };
+  const Case cases[] = {
+      {wire::FrameType::contribution, from_ms(6000), false},  // left behind, in its place
+      {wire::FrameType::result, from_ms(35000), true},
+      {wire::FrameType::inventory, from_ms(12000), true},
+      {wire::FrameType::done, from_ms(65000), true},
+  };
+  for (const Case& withholding : cases) {
+    for (Rank villain = 0; villain < 5; ++villain) {
+      CAPTURE(static_cast<int>(withholding.withheld));
+      CAPTURE(villain);
+      const Rank victim = (villain + 2) % 5;
+      std::vector<Fault> faults;
+      if (withholding.withheld == wire::FrameType::inventory) {
+        faults.push_back({.kind = Kind::kill, .rank = victim, .event = 40});
+      }
+      InMemoryGroup group(small(5, 17), faults);
+      group.set_tamper([&](Rank from, Rank, const std::vector<std::uint8_t>& frame) {
+        return from != villain || frame[0] != static_cast<std::uint8_t>(withholding.withheld);
+      });
+      group.run();
+      CHECK(group.elapsed() < withholding.time_max);
+      for (Rank rank = 0; rank < 5; ++rank) {
+        if (rank == villain || !group.alive(rank)) continue;
+        REQUIRE(group.outcome(rank) != nullptr);
+        CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+        CHECK(untruth(group, rank) == "");
+        const auto& lost = group.outcome(rank)->lost;
+        const bool lost_villain = std::any_of(lost.begin(), lost.end(), [&](auto& l) { return l.rank == villain; });
+        CHECK(lost_villain == withholding.lost);
+      }
+      // It got everything it needs, where only its done is missing to the others.
+      const bool out = withholding.lost && withholding.withheld != wire::FrameType::done;
+      CHECK(group.outcome(villain)->verdict == (out ? Verdict::expelled : Verdict::averaged));
+    }
+  }
+}
+
 TEST_CASE("any storm of faults ends without a wrong success") {
   for (unsigned seed = 1; seed <= 6000; ++seed) {
     CAPTURE(seed);

@@ -86,7 +86,7 @@ bool InMemoryGroup::step() {
 }
 
 void InMemoryGroup::run(Duration limit) {
-  const auto running = [this](const Node& node) { return !node.dead && node.engine->outcome() == nullptr; };
+  const auto running = [](const Node& node) { return !node.dead && node.engine->outcome() == nullptr; };
   while (elapsed() < limit && std::any_of(nodes_.begin(), nodes_.end(), running) && step()) {
   }
 }
