@@ -10,8 +10,6 @@ double smoothed(double old, double fresh) { return old == 0 ? fresh : old + kSmo
 }  // namespace
 
 void RoundProgress::begin_round(TimePoint now) {
-  if (began_once_) last_round_ = now - began_;
-  began_once_ = true;
   began_ = now;
   samples_ = 0;
   next_sample_ = 0;

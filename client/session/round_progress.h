@@ -26,8 +26,6 @@ class RoundProgress {
   [[nodiscard]] double samples_per_s() const { return samples_per_s_; }
   [[nodiscard]] double batch_seconds() const { return batch_seconds_; }
   [[nodiscard]] TimePoint began() const { return began_; }
-  // How long the round before took, from its beginning to this one's; zero before that is known.
-  [[nodiscard]] Duration last_round() const { return last_round_; }
 
  private:
   SampleCount samples_ = 0;
@@ -36,8 +34,6 @@ class RoundProgress {
   double samples_per_s_ = 0;
   double batch_seconds_ = 0;
   TimePoint began_{};
-  Duration last_round_{};
-  bool began_once_ = false;
 };
 
 }  // namespace starling::session

@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kReportsKeptMax = 4096;            // rounds without a coordinator before old reports are dropped
 constexpr std::size_t kReportMembersPerHeartbeat = 256;  // keeps a heartbeat within wire::kJsonBytesMax
 constexpr Duration kPauseWaitsFor = std::chrono::seconds(5);  // a meeting sooner than this is still attended
+constexpr Duration kPaceUnknown = std::chrono::seconds(1);
+constexpr Duration kPaceMax = std::chrono::hours(1);
 constexpr Duration kComputeRetryFirst = std::chrono::milliseconds(250);
 constexpr Duration kComputeRetryMax = std::chrono::seconds(30);
 // Donors move on with every round: whoever comes late asks again soon, for the newer state.
@@ -114,10 +116,17 @@ void Session::plan_without_coordinator(TimePoint now) {
   const wire::GroupInfo group = swarm::plan_successor(*last_group_, last_contributed_);
   for (averaging::Rank rank = 0; rank < group.members.size(); ++rank) {
     if (group.members[rank].endpoint.peer != options_.self) continue;
-    // The swarm's pace has not changed just because nobody counts: meet one round's time after the last.
-    meeting_ = Meeting{group, rank, progress_.began() + progress_.last_round()};
+    meeting_ = Meeting{group, rank, progress_.began() + round_pace()};
     return;
   }
+}
+
+// The swarm's pace has not changed just because nobody counts. A round that waited for somebody is no measure of it.
+Duration Session::round_pace() const {
+  const double samples_per_s = std::max(last_reply_->swarm_samples_per_s, progress_.samples_per_s());
+  if (samples_per_s <= 0) return kPaceUnknown;
+  const double seconds = static_cast<double>(last_reply_->target_batch_size) / samples_per_s;
+  return from_seconds(std::min(seconds, to_seconds(kPaceMax)));
 }
 
 void Session::begin_averaging(TimePoint now) {

@@ -130,6 +130,7 @@ class Session {
   void take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply);
   void take_group(TimePoint now, const wire::GroupInfo& group);
   void plan_without_coordinator(TimePoint now);
+  [[nodiscard]] Duration round_pace() const;
   void begin_averaging(TimePoint now);
   void finish_round(TimePoint now, const Digest& new_state);
   void lose_sync(TimePoint now, std::string reason);

@@ -247,12 +247,11 @@ TEST_CASE("a plan for another round, another run, or without this member is not 
   CHECK(f.hands.groups.empty());
 }
 
-TEST_CASE("without the coordinator the survivors of the last round meet again on their own") {
-  Fixture f;
+// One round with the coordinator, then it is away until the members meet on their own.
+void play_into_autonomy(Fixture& f) {
   f.session.on_heartbeat_reply(f.now, f.reply(0, digest(1)));
   f.now += std::chrono::seconds(3);
   f.play_round(0, digest(2));
-  const wire::GroupInfo expected = swarm::plan_successor(f.group(0), std::vector<SampleCount>{4, 6, 6});
   f.session.on_timer(f.now);
   for (int i = 0; i < 20 && f.hands.groups.size() < 2; ++i) {
     f.now += std::chrono::seconds(1);
@@ -261,9 +260,27 @@ TEST_CASE("without the coordinator the survivors of the last round meet again on
     f.batch_done();
   }
   REQUIRE(f.hands.groups.size() == 2);
+}
+
+TEST_CASE("without the coordinator the survivors of the last round meet again on their own") {
+  Fixture f;
+  play_into_autonomy(f);
+  const wire::GroupInfo expected = swarm::plan_successor(f.group(0), std::vector<SampleCount>{4, 6, 6});
   CHECK(f.hands.groups[1].id == expected.id);
   CHECK(f.hands.groups[1].autonomous);
   CHECK(f.session.view(f.now).coordinator_away);
+}
+
+TEST_CASE("an averaging that waited long for somebody does not slow the rounds after it down") {
+  Fixture f;
+  play_into_autonomy(f);
+  f.now += std::chrono::seconds(60);
+  f.session.on_averaged(f.now, f.outcome(AveragingOutcome::Verdict::averaged, {4, 6, 0}));
+  f.session.on_step_done(f.now, digest(3));
+  CHECK(f.hands.groups.size() == 2);
+  f.now += std::chrono::seconds(1);  // 40 samples/s bring the batch of 16 in less
+  f.batch_done();
+  CHECK(f.hands.groups.size() == 3);
 }
 
 TEST_CASE("a lone survivor without a coordinator does not step until it is told which part goes on") {
