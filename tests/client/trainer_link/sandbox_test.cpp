@@ -43,7 +43,7 @@ bool has_landlock(const Prisoner& prisoner) {
 
 }  // namespace
 
-TEST_CASE("a confined trainer opens no socket, runs no program and starts no process") {
+TEST_CASE("a confined trainer opens no socket, runs no program and starts no process" * doctest::skip(kSanitized)) {
   Prisoner prisoner;
   CHECK(prisoner.tries_to("socket inet") != "done");
   CHECK(prisoner.tries_to("socket unix") != "done");
@@ -54,14 +54,14 @@ TEST_CASE("a confined trainer opens no socket, runs no program and starts no pro
   CHECK(prisoner.view().starts == 1);
 }
 
-TEST_CASE("a confined trainer neither signals nor traces anybody") {
+TEST_CASE("a confined trainer neither signals nor traces anybody" * doctest::skip(kSanitized)) {
   Prisoner prisoner;
   const std::string us = std::to_string(::getpid());
   CHECK(prisoner.tries_to("kill " + us) != "done");
   CHECK(prisoner.tries_to("ptrace " + us) != "done");
 }
 
-TEST_CASE("a confined trainer writes no file, and reads none of the volunteer's") {
+TEST_CASE("a confined trainer writes no file, and reads none of the volunteer's" * doctest::skip(kSanitized)) {
   const starling::testing::TempDir folder;
   const auto secret = folder / "secret";
   std::ofstream(secret) << "mine";

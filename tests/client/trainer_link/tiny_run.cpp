@@ -40,7 +40,8 @@ TrainerProcessOptions tiny_options(const std::string& child, const std::string& 
   options.manifest = tiny_manifest();
   options.train_data = file_of(options.manifest.data.train.bytes);
   options.validation_data = file_of(options.manifest.data.validation.bytes);
-  options.limits.memory_bytes = std::uint64_t{256} << 20;
+  options.limits.sandbox = !kSanitized;
+  if (!kSanitized) options.limits.memory_bytes = std::uint64_t{256} << 20;
   options.limits.yield_to_others = false;
   options.restarts.first_delay = std::chrono::milliseconds(1);
   return options;

@@ -13,6 +13,13 @@ namespace starling::trainer_link::testing {
 // Gradients are exact: count x (parameter - target), so every number can be foretold.
 inline float target_of(std::size_t parameter) { return static_cast<float>(parameter % 7) * 0.125F; }
 
+// Sanitizers reserve more memory than any limit allows, and need system calls that the sandbox refuses.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 // What a child writes at the start of its training data when it begins to hang.
 constexpr std::string_view kHanging = "hanging";
 
