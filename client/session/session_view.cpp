@@ -33,16 +33,16 @@ wire::MemberPhase Session::member_phase() const {
 }
 
 Activity Session::activity(TimePoint now) const {
-  if (averaging_) {
-    return {Phase::averaging, paused_ ? "finishing this round" : "averaging with the group",
-            "the group's average is in"};
+  const std::string finishing = paused_ ? "finishing this round before the pause" : "";
+  if (averaging_ || (paused_ && meeting_.has_value() && !outcome_.has_value())) {
+    return {Phase::averaging, paused_ ? finishing : "averaging with the group", "the group's average is in"};
   }
   if (outcome_.has_value() && waits_for_verdict(now)) {
     return {Phase::waiting, "most of the group vanished and the coordinator cannot be reached",
             "the coordinator answers"};
   }
   if (computing_ == Computing::step)
-    return {Phase::stepping, "applying the averaged gradient", "the optimizer step is done"};
+    return {Phase::stepping, paused_ ? finishing : "applying the averaged gradient", "the optimizer step is done"};
   if (computing_ == Computing::evaluation) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};
   if (compute_failures_ > 0 && now < compute_not_before_) {
     return {Phase::waiting, "the trainer failed: " + compute_failure_, "the next try, in a moment"};

@@ -109,8 +109,12 @@ class SwarmUnderFire(unittest.TestCase):
     def test_6_pause_frees_the_machine_and_resume_trains_on(self):
         volunteer = self.swarm.volunteers[0]
         volunteer.command("pause", "--reason", "gaming")
-        programs.wait_until(lambda: volunteer.status()["phase"] == "paused", "the volunteer pauses")
-        self.assertIn("gaming", volunteer.status()["reason"])
+
+        def paused():
+            status = volunteer.status()
+            return status["phase"] == "paused" and "gaming" in status["reason"]
+
+        programs.wait_until(paused, "the volunteer pauses, for the reason it was given")
         programs.wait_until(lambda: not children(volunteer.daemon.process.pid), "the trainer ends")
         self.wait_for_rounds(self.swarm.volunteers[1:], 2)
         volunteer.command("resume")
