@@ -8,6 +8,7 @@
 #include "shared/base/files.h"
 #include "tests/bench/averaging_bench.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/heartbeats_bench.h"
 #ifdef STARLING_TORCH
 #include "tests/bench/step_bench.h"
 #endif
@@ -25,6 +26,7 @@ struct Chosen {
 // What the command line may set.
 struct Options {
   AveragingOptions averaging;
+  HeartbeatsOptions heartbeats;
 #ifdef STARLING_TORCH
   StepBenchOptions step;
 #endif
@@ -70,6 +72,28 @@ void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
   command->callback([&] { chosen = {"averaging", [&options] { return run_averaging_bench(options); }}; });
 }
 
+void add_heartbeats(CLI::App& app, HeartbeatsOptions& options, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "heartbeats",
+      "A real coordinator under the heartbeats of many volunteers, over TLS, while rounds go on.\n"
+      "Figures: kept_per_s and new_per_s (kept connections; a new one each), p50_ms, p99_ms, new_p50_ms, new_p99_ms\n"
+      "(open loop at 70 % of these rates), kept_cpu_us and new_cpu_us (the coordinator's CPU time for one), rss_mb\n"
+      "(its peak), rounds, acknowledged_samples, ledger_samples");
+  command->add_option("--volunteers", options.volunteers, "Members that only call")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--connections", options.connections, "Kept ones")
+      ->check(CLI::Range(1, 9000))
+      ->capture_default_str();
+  command->add_option("--trainers", options.trainers, "Members that go through rounds")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--turns", options.turns, "Of two seconds each, on kept connections and on new ones")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->callback([&] { chosen = {"heartbeats", [&options] { return run_heartbeats_bench(options); }}; });
+}
+
 #ifdef STARLING_TORCH
 void add_step(CLI::App& app, StepBenchOptions& options, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
@@ -108,6 +132,7 @@ int main(int argc, char** argv) {
   Chosen chosen;
   Options options;
   add_averaging(app, options.averaging, chosen);
+  add_heartbeats(app, options.heartbeats, chosen);
 #ifdef STARLING_TORCH
   add_step(app, options.step, chosen);
 #endif

@@ -16,19 +16,8 @@
 extern char** environ;
 
 namespace starling::bench {
-namespace {
-
-double status_field_bytes(const std::string& field) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.rfind(field, 0) == 0) return std::stod(line.substr(field.size() + 1)) * 1024;
-  }
-  return 0;
-}
-
-}  // namespace
-
-Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std::string>& arguments) {
+Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std::string>& arguments,
+                                                          const std::string& program) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return Error{ErrorCode::io, fmt::format("socketpair: {}", std::strerror(errno))};
@@ -37,16 +26,16 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std:
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  std::vector<char*> argv{const_cast<char*>("starling-bench")};
+  std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   pid_t pid = 0;
-  const int problem = ::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  const int problem = ::posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   if (problem != 0) {
     ::close(ends[0]);
-    return Error{ErrorCode::io, fmt::format("start a child: {}", std::strerror(problem))};
+    return Error{ErrorCode::io, fmt::format("start '{}': {}", program, std::strerror(problem))};
   }
   return std::unique_ptr<ChildProcess>(new ChildProcess(pid, ends[0]));
 }
@@ -97,7 +86,15 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-double peak_resident_bytes() { return status_field_bytes("VmHWM:"); }
-double resident_bytes() { return status_field_bytes("VmRSS:"); }
+double status_field_bytes(const std::string& pid, const std::string& field) {
+  std::ifstream status("/proc/" + pid + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind(field, 0) == 0) return std::stod(line.substr(field.size() + 1)) * 1024;
+  }
+  return 0;
+}
+
+double peak_resident_bytes() { return status_field_bytes("self", "VmHWM:"); }
+double resident_bytes() { return status_field_bytes("self", "VmRSS:"); }
 
 }  // namespace starling::bench

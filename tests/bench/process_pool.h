@@ -14,8 +14,9 @@ namespace starling::bench {
 // The parent's end of one child. Ends the child when it goes.
 class ChildProcess {
  public:
-  // Runs this very program with `arguments`; the child talks through its standard input and output.
-  static Result<std::unique_ptr<ChildProcess>> start(const std::vector<std::string>& arguments);
+  // Runs `program` (this very one by default) with `arguments`; it talks through its standard input and output.
+  static Result<std::unique_ptr<ChildProcess>> start(const std::vector<std::string>& arguments,
+                                                     const std::string& program = "/proc/self/exe");
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -23,6 +24,7 @@ class ChildProcess {
   Status send(const std::string& line);
   // unavailable when the child ended.
   Result<std::string> receive();
+  [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
   ChildProcess(pid_t pid, int fd) : pid_(pid), fd_(fd) {}
@@ -34,6 +36,9 @@ class ChildProcess {
 // The child's end: a line from the parent (empty at the end), and a line to it.
 std::string read_command();
 void answer(const std::string& line);
+
+// A field of /proc/PID/status in bytes, such as "VmRSS:"; 0 when there is no such process.
+double status_field_bytes(const std::string& pid, const std::string& field);
 
 // CPU seconds this process has used, and its memory in bytes: the most it ever had resident, and what it has now.
 double cpu_seconds();

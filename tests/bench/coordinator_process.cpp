@@ -1,0 +1,127 @@
+#include "tests/bench/coordinator_process.h"
+
+#include <arpa/inet.h>
+#include <fmt/core.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "shared/base/files.h"
+#include "shared/base/permutation.h"
+#include "shared/base/unique_fd.h"
+#include "shared/wire/json_reader.h"
+
+namespace starling::bench {
+namespace {
+
+constexpr std::size_t kStatusBytesMax = 8 * 1024 * 1024;  // it names every volunteer
+constexpr std::size_t kPemBytesMax = 64 * 1024;
+constexpr int kContext = 16;
+
+// Beside this program, where the build puts it.
+std::string coordinator_program() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "starling-coordinator").string();
+}
+
+// Runs it to its end; what it printed.
+Result<std::string> run_command(const std::vector<std::string>& words) {
+  STARLING_ASSIGN(const auto child, ChildProcess::start(words, coordinator_program()));
+  std::string text;
+  for (auto line = child->receive(); line.ok(); line = child->receive()) text += *line + "\n";
+  if (text.empty()) return Error{ErrorCode::internal, fmt::format("starling-coordinator {} failed", words.front())};
+  return text;
+}
+
+// Free now; a moment later somebody else may have it, and then `serve` says so.
+Result<std::uint16_t> free_port() {
+  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* plain = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(fd.get(), plain, size) != 0 || ::getsockname(fd.get(), plain, &size) != 0) {
+    return Error{ErrorCode::io, fmt::format("find a free port: {}", std::strerror(errno))};
+  }
+  return ntohs(address.sin_port);
+}
+
+// Just enough text for every member's lane, the held-out tenth included.
+std::string text_for(const ProjectOptions& options) {
+  const SampleCount samples = (options.target_batch_size + options.micro_batch_size) * options.peers_max;
+  std::string text(static_cast<std::size_t>(samples + kContext + 64) * 10 / 9 + 64, ' ');
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (mix64(i) % 5 != 0) text[i] = static_cast<char>('a' + mix64(i) % 26);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(const ProjectOptions& options) {
+  std::unique_ptr<CoordinatorProcess> process(new CoordinatorProcess);
+  STARLING_TRY(process->make_project(options));
+  STARLING_TRY(process->serve());
+  return process;
+}
+
+Status CoordinatorProcess::make_project(const ProjectOptions& options) {
+  const std::string project = (folder_ / "project").string();
+  STARLING_ASSIGN(port_, free_port());
+  STARLING_TRY(
+      run_command({"init", project, "--name", "Load", "--listen", fmt::format("127.0.0.1:{}", port_), "--open"})
+          .status());
+  STARLING_ASSIGN(ca_pem_, read_file(folder_ / "project" / "ca.pem", kPemBytesMax));
+  STARLING_TRY(write_file_atomically(folder_ / "text.txt", text_for(options)));
+  const std::string manifest = fmt::format(
+      "run_id = \"{}\"\npeers_max = {}\ntarget_batch_size = {}\nmicro_batch_size = {}\n"
+      "[model]\nlayers = 1\nwidth = 16\nheads = 1\ncontext = {}\n"
+      "[data]\ntrain = \"text.txt\"\nvalidation_fraction = 0.1\n",
+      kRun, options.peers_max, options.target_batch_size, options.micro_batch_size, kContext);
+  STARLING_TRY(write_file_atomically(folder_ / "manifest.toml", manifest));
+  STARLING_TRY(run_command({"run", "create", project, (folder_ / "manifest.toml").string()}).status());
+  return run_command({"run", "start", project}).status();
+}
+
+Status CoordinatorProcess::serve() {
+  STARLING_ASSIGN(server_, ChildProcess::start({"serve", (folder_ / "project").string()}, coordinator_program()));
+  for (;;) {
+    STARLING_ASSIGN(const std::string line, server_->receive());
+    if (line.find("listening on") != std::string::npos) return {};
+  }
+}
+
+double CoordinatorProcess::peak_resident_bytes() const {
+  return status_field_bytes(std::to_string(server_->pid()), "VmHWM:");
+}
+
+double CoordinatorProcess::cpu_seconds() const {
+  std::ifstream file(fmt::format("/proc/{}/stat", server_->pid()));
+  std::string text;
+  std::getline(file, text);
+  std::istringstream fields(text.substr(text.rfind(')') + 1));
+  constexpr int kUserTime = 12;  // fields after the program's name; the system's time follows
+  std::string skipped;
+  for (int i = 1; i < kUserTime; ++i) fields >> skipped;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+Result<SampleCount> CoordinatorProcess::ledger_samples() const {
+  STARLING_ASSIGN(const std::string status, run_command({"run", "status", (folder_ / "project").string(), "--json"}));
+  STARLING_ASSIGN(const auto document, wire::JsonDocument::parse(status, kStatusBytesMax));
+  wire::JsonReader reader = document.root();
+  SampleCount samples = 0;
+  reader.integer("ledger_samples", samples, 0, SampleCount{1} << 60);
+  STARLING_TRY(reader.status());
+  return samples;
+}
+
+}  // namespace starling::bench

@@ -1,0 +1,71 @@
+// Heartbeats of many volunteers at a rate of our choosing. Open loop: each is due at its moment whether or not the
+// coordinator has answered the ones before, and its latency counts from that moment, so a stall is not hidden.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/bench/coordinator_process.h"
+#include "tests/bench/event_loop.h"
+#include "tests/bench/https_connection.h"
+#include "tests/bench/volunteers.h"
+
+namespace starling::bench {
+
+struct LoadOptions {
+  double rate_per_s = 0;  // 0: as many as are answered, the next on each line once the last is
+  Duration length = std::chrono::seconds(5);
+};
+
+struct LoadFigures {
+  double answered_per_s = 0;
+  double p50_ms = 0;
+  double p99_ms = 0;
+  std::int64_t failed = 0;  // refused, broken off, or not answered within kPatience of the end
+  std::string failure;      // what the first one said
+};
+
+class HeartbeatLoad {
+ public:
+  static constexpr Duration kPatience = std::chrono::seconds(5);
+
+  struct Parts {
+    EventLoop& loop;
+    const CoordinatorProcess& coordinator;
+    std::span<const Volunteer> volunteers;
+    std::function<const std::string&()> heartbeat;  // what a volunteer says now; asked for every one
+  };
+  // kept: as many volunteers as there are lines, each on one connection for good. Otherwise every heartbeat is the
+  // next volunteer's and opens a connection of its own, at most `lines` at a time.
+  HeartbeatLoad(Parts parts, int lines, bool kept);
+  ~HeartbeatLoad();
+
+  LoadFigures run(const LoadOptions& options);
+
+ private:
+  struct Line;
+  void start_due();
+  void send(std::size_t line, TimePoint due);
+  void on_answer(std::size_t line, TimePoint due, const Status& status);
+  [[nodiscard]] TimePoint due_at(std::int64_t number) const;
+
+  Parts parts_;
+  bool kept_;
+  std::vector<Line> lines_;
+  std::deque<std::size_t> idle_;
+  std::size_t next_volunteer_ = 0;
+
+  LoadOptions options_;
+  TimePoint began_{};
+  std::int64_t started_ = 0;
+  bool timer_armed_ = false;
+  std::vector<double> latencies_ms_;  // of the heartbeats answered
+  std::int64_t in_time_ = 0;          // answered before the end
+  LoadFigures figures_;
+};
+
+}  // namespace starling::bench

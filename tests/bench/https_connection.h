@@ -1,0 +1,47 @@
+// One HTTPS connection of a load generator to a coordinator on loopback: a POST at a time, never blocking.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "shared/base/unique_fd.h"
+#include "shared/crypto/tls_session.h"
+#include "tests/bench/event_loop.h"
+
+namespace starling::bench {
+
+class HttpsConnection {
+ public:
+  // Called once a post, with the body of a 200; what else comes is an error and ends the connection. May destroy it.
+  using Done = std::function<void(Result<std::string>)>;
+
+  // Connects at once. The loop outlives the connection.
+  HttpsConnection(EventLoop& loop, std::uint16_t port, const crypto::TlsContext& tls);
+  ~HttpsConnection();
+  HttpsConnection(const HttpsConnection&) = delete;
+  HttpsConnection& operator=(const HttpsConnection&) = delete;
+
+  void post(const std::string& path, const std::string& body, Done done);
+
+ private:
+  using Step = crypto::TlsSession::Step;
+
+  void advance();
+  Step step();
+  Step receive();
+  void end(Result<std::string> result);
+
+  EventLoop& loop_;
+  UniqueFd socket_;
+  crypto::TlsSession tls_;
+  bool ready_ = false;  // the handshake is over
+  bool writes_ = true;  // the loop is asked for the moment it can be written
+  bool over_ = false;
+  std::string out_;
+  std::size_t sent_ = 0;
+  std::string in_;
+  Done done_;  // null: idle
+};
+
+}  // namespace starling::bench
