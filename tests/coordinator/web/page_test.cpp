@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
-#include <regex>
+#include <string>
+#include <vector>
 
 #include "coordinator/web/html.h"
 #include "coordinator/web/leaderboard_page.h"
@@ -40,12 +41,16 @@ bool has(const std::string& html, const std::string& text) { return html.find(te
 // Every tag that is opened is closed, in order; void elements and SVG leaves close themselves.
 bool is_balanced(const std::string& html) {
   std::vector<std::string> open;
-  const std::regex tag("<(/?)([a-z0-9]+)([^>]*)>");
-  for (std::sregex_iterator at(html.begin(), html.end(), tag), end; at != end; ++at) {
-    const std::string name = (*at)[2];
-    const std::string rest = (*at)[3];
-    if (name == "meta" || (!rest.empty() && rest.back() == '/')) continue;
-    if ((*at)[1].length() == 0) {
+  for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+    const std::size_t end = html.find('>', at);
+    if (end == std::string::npos) return false;
+    std::string tag = html.substr(at + 1, end - at - 1);
+    if (tag.front() == '!' || tag.back() == '/') continue;
+    const bool closes = tag.front() == '/';
+    if (closes) tag.erase(0, 1);
+    const std::string name = tag.substr(0, tag.find_first_of(" \n"));
+    if (name == "meta") continue;
+    if (!closes) {
       open.push_back(name);
     } else if (open.empty() || open.back() != name) {
       return false;
