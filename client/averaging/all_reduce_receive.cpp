@@ -95,8 +95,9 @@ Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex s
     return nonsense("a contribution's size is wrong");
   if (roster_.weight(from) == 0) return nonsense("it contributes although it said that it only listens");
   const bool own = table_[segment].owner == self_;
-  // Around a change of view, contributions to what is not (or no longer) owned here are to be expected.
-  if (!sums_.open(segment) || sums_.contributed(segment, from) || (!own && !recovery_.noted(from))) return {};
+  // Around a change of view, contributions to what is not (or no longer) owned here are to be expected. A sum that is
+  // adopted was adopted with all inventories in, so what comes for it was sent knowing this view.
+  if (!sums_.open(segment) || sums_.contributed(segment, from)) return {};
   Peer& peer = peers_[from];
   STARLING_TRY(sums_.add(segment, from, roster_.weight(from), payload, peer.awaited));
   if (own && ++peer.contributed == table_.first(self_ + 1) - table_.first(self_)) watch_.on_contributed(now, from);

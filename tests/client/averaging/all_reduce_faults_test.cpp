@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "tests/client/averaging/in_memory_group.h"
@@ -81,7 +82,11 @@ TEST_CASE("a member may die at any event: survivors finish, alike and truthful")
 }
 
 TEST_CASE("two or three members may die at any events, in any order") {
-  for (unsigned seed = 1; seed <= 12000; ++seed) {
+  std::vector<unsigned> seeds(12000);
+  std::iota(seeds.begin(), seeds.end(), 1U);
+  // Once: one that was done and gone was awaited for ever by members without a link to it.
+  seeds.insert(seeds.end(), {69862U, 76217U, 97107U});
+  for (const unsigned seed : seeds) {
     CAPTURE(seed);
     std::mt19937 random(seed);
     GroupOptions options = small(3 + random() % 4, 7);
