@@ -257,6 +257,10 @@ void ProjectRun::renew_certificate() {
 }
 
 void ProjectRun::start_batch(const wire::SampleRange& samples, bool first) {
+  if (averaging_holds_gradient_) {  // the round did not count: its gradient grows on
+    parts_->network->abandon();
+    averaging_holds_gradient_ = false;
+  }
   std::vector<float>& gradient = parts_->gradients[gradient_in_use_];
   threads_.trainer.post([this, samples, first, &gradient] {
     if (stopped_) return;
@@ -277,7 +281,7 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
   request.done = [this](const AveragingOutcome& outcome) {
     deliver([this, outcome](TimePoint now) { parts_->session->on_averaged(now, outcome); });
   };
-  gradient_in_use_ = 1 - gradient_in_use_;
+  averaging_holds_gradient_ = true;
   if (const Status begun = parts_->network->average(std::move(request)); !begun.ok()) {
     log_warning("averaging: {}", begun.error().message);
     AveragingOutcome outcome;
@@ -288,6 +292,10 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
 }
 
 void ProjectRun::start_step(RoundIndex round) {
+  if (averaging_holds_gradient_) {  // batches go into the other one: slower members may still need this
+    averaging_holds_gradient_ = false;
+    gradient_in_use_ = 1 - gradient_in_use_;
+  }
   threads_.trainer.post([this, round] {
     if (stopped_) return;
     auto digest = parts_->snapshots->change(round + 1, [&] { return parts_->trainer->step(round, parts_->averaged); });

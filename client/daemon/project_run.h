@@ -103,7 +103,8 @@ class ProjectRun final : private session::Session::Mediator {
   bool trainer_resting_ = false;
   bool renewing_ = false;
   RoundIndex forgotten_below_ = 0;
-  std::size_t gradient_in_use_ = 0;  // which of the two takes the batches now
+  std::size_t gradient_in_use_ = 0;        // which of the two takes the batches now
+  bool averaging_holds_gradient_ = false;  // the network still reads the one in use: no step has followed
 };
 
 }  // namespace starling::daemon

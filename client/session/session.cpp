@@ -59,18 +59,13 @@ void Session::advance(TimePoint now) {
   if (link_.due(now)) send_heartbeat(now);
   if (computing_ != Computing::nothing || averaging_) return;
   if (outcome_.has_value()) {
-    if (waits_for_verdict(now) || now < compute_not_before_) return;
+    if (now < compute_not_before_) return;
     computing_ = Computing::step;
     mediator_.start_step(state_round_);
     return;
   }
   fetch_if_possible(now);
   if (!fetching_) compute_next(now);
-}
-
-// Most of the group is gone and nobody can say which part of it goes on: step only when the coordinator is there.
-bool Session::waits_for_verdict(TimePoint now) const {
-  return outcome_->verdict == averaging::AveragingOutcome::Verdict::minority && link_.away(now);
 }
 
 void Session::fetch_if_possible(TimePoint now) {
@@ -167,8 +162,12 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
     ++rounds_failed_;
     lose_sync(now, outcome.verdict == Verdict::expelled ? "the group went on without this computer"
                                                         : "the averaged result differed from the group's");
-  } else if (outcome.weight_total == 0) {
-    meeting_.reset();  // nobody had anything: the round goes on
+  } else if (outcome.verdict == Verdict::minority || outcome.weight_total == 0) {
+    // Most of the group may have gone on without us, or nobody had anything: the round goes on with what was
+    // computed, until the coordinator calls those who are left together. A minority founds no swarm of its own.
+    meeting_.reset();
+    last_group_.reset();
+    link_.hurry(now);
   } else {
     outcome_ = outcome;
   }
@@ -211,9 +210,7 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
   mediator_.record_round(report, now - progress_.began());
   reports_.push_back(std::move(report));
   if (reports_.size() > kReportsKeptMax) reports_.pop_front();
-  last_group_.reset();
-  // A minority must not found a swarm of its own: without the coordinator it waits.
-  if (outcome_->verdict == averaging::AveragingOutcome::Verdict::averaged) last_group_ = meeting_->group;
+  last_group_ = meeting_->group;
   last_contributed_ = outcome_->samples;
   if (progress_.samples() > 0) last_loss_ = progress_.loss();
   ++rounds_done_;

@@ -136,7 +136,6 @@ class Session {
   void lose_sync(TimePoint now, std::string reason);
   void begin_round(TimePoint now);
   [[nodiscard]] bool may_train() const;
-  [[nodiscard]] bool waits_for_verdict(TimePoint now) const;
   [[nodiscard]] bool meeting_is_due(TimePoint now) const;
   [[nodiscard]] wire::MemberPhase member_phase() const;
   [[nodiscard]] Activity activity(TimePoint now) const;

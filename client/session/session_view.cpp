@@ -37,12 +37,9 @@ Activity Session::activity(TimePoint now) const {
   if (averaging_ || (paused_ && meeting_.has_value() && !outcome_.has_value())) {
     return {Phase::averaging, paused_ ? finishing : "averaging with the group", "the group's average is in"};
   }
-  if (outcome_.has_value() && waits_for_verdict(now)) {
-    return {Phase::waiting, "most of the group vanished and the coordinator cannot be reached",
-            "the coordinator answers"};
-  }
-  if (computing_ == Computing::step)
+  if (computing_ == Computing::step) {
     return {Phase::stepping, paused_ ? finishing : "applying the averaged gradient", "the optimizer step is done"};
+  }
   if (computing_ == Computing::evaluation) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};
   if (compute_failures_ > 0 && now < compute_not_before_) {
     return {Phase::waiting, "the trainer failed: " + compute_failure_, "the next try, in a moment"};

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace starling::sim {
@@ -20,21 +19,17 @@ void Invariants::fail(std::string what) {
   if (broken_.empty()) broken_ = std::move(what);
 }
 
-void Invariants::on_report(const wire::RoundReport& report, bool minority) {
-  const Finished mine{report.result_digest, report.state_digest, as_map(report.contributions), minority};
-  std::vector<Finished>& results = finished_[report.group];
-  for (const Finished& theirs : results) {
-    const bool same = theirs.result == mine.result && theirs.contributions == mine.contributions;
-    if (same && theirs.state != mine.state) {
-      fail(fmt::format("round {}: two survivors of group {} stepped to different states", report.round,
-                       report.group.brief()));
-    }
-    if (!same && !theirs.minority && !minority) {
-      fail(fmt::format("round {}: two survivors of group {} hold different results", report.round,
-                       report.group.brief()));
-    }
+void Invariants::on_report(const wire::RoundReport& report) {
+  const Finished mine{report.result_digest, report.state_digest, as_map(report.contributions)};
+  const auto [found, first] = finished_.emplace(report.group, mine);
+  if (first) return;
+  const Finished& theirs = found->second;
+  if (theirs.result != mine.result || theirs.contributions != mine.contributions) {
+    fail(fmt::format("round {}: two survivors of group {} hold different results", report.round, report.group.brief()));
+  } else if (theirs.state != mine.state) {
+    fail(fmt::format("round {}: two survivors of group {} stepped to different states", report.round,
+                     report.group.brief()));
   }
-  results.push_back(mine);
 }
 
 void Invariants::on_durable(const core::RoundDecided& round) {
@@ -50,10 +45,7 @@ void Invariants::on_durable(const core::RoundDecided& round) {
       fail(fmt::format("round {}: member {} was credited twice", round.round, row.peer.brief()));
     }
   }
-  const bool as_reported = std::any_of(found->second.begin(), found->second.end(), [&](const Finished& finished) {
-    return finished.contributions == credited && finished.state == round.state_digest;
-  });
-  if (!as_reported) {
+  if (credited != found->second.contributions || round.state_digest != found->second.state) {
     fail(fmt::format("round {}: the ledger differs from what its group accepted", round.round));
   }
 }

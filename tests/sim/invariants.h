@@ -16,9 +16,8 @@ namespace starling::sim {
 
 class Invariants {
  public:
-  // Members of one group that finished a round hold the same bits and agree on who gave what; except that a minority,
-  // cut off from the rest, may have finished on its own: at most one result of a group is not a minority's.
-  void on_report(const wire::RoundReport& report, bool minority);
+  // Members of one group that finished a round hold the same bits and agree on who gave what.
+  void on_report(const wire::RoundReport& report);
   // The ledger holds each round once, as some group reported it, and never gives a member a round twice.
   void on_durable(const core::RoundDecided& round);
   // A report is only let go when its round is in the ledger.
@@ -32,9 +31,8 @@ class Invariants {
     Hash128 result;
     Digest state;
     std::map<PeerId, SampleCount> contributions;
-    bool minority = false;
   };
-  std::map<GroupId, std::vector<Finished>> finished_;
+  std::map<GroupId, Finished> finished_;
   std::set<std::pair<RoundIndex, PeerId>> credited_;
   std::string broken_;
 };

@@ -283,8 +283,7 @@ void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex, const
 
 void Peer::record_round(const wire::RoundReport& report, Duration) {
   disk_.pending.push_back(report);
-  const bool minority = current_->engine->outcome()->verdict == averaging::AveragingOutcome::Verdict::minority;
-  world_.on_round_recorded(*this, report, minority);
+  world_.on_round_recorded(*this, report);
 }
 
 void Peer::forget_reports(RoundIndex below) {

@@ -31,7 +31,7 @@ class World {
   // The heartbeat's way to the coordinator and back; the reply comes as on_reply or on_no_reply.
   virtual void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) = 0;
   // For the invariants.
-  virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report, bool minority) = 0;
+  virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report) = 0;
   virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;
   virtual void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) = 0;
 };

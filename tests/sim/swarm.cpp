@@ -42,7 +42,7 @@ class Swarm final : private World {
   [[nodiscard]] const SwarmOptions& options() const override { return options_; }
   Peer* find(const PeerId& id) override;
   void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) override;
-  void on_round_recorded(const Peer& peer, const wire::RoundReport& report, bool minority) override;
+  void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
 
@@ -125,14 +125,14 @@ void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {
   });
 }
 
-void Swarm::on_round_recorded(const Peer& peer, const wire::RoundReport& report, bool minority) {
+void Swarm::on_round_recorded(const Peer& peer, const wire::RoundReport& report) {
   SampleCount samples = 0;
   for (const wire::Contribution& contribution : report.contributions) samples += contribution.samples;
   log_debug("{:.3f} peer {} finished round {} of group {} with {} of {} members{}: {} samples, result {}, state {}",
             to_seconds(scheduler_.now().time_since_epoch()), peer.index(), report.round, report.group.brief(),
             report.contributions.size(), report.members.size(), report.autonomous ? ", on their own" : "", samples,
             report.result_digest.brief(), report.state_digest.brief());
-  invariants_.on_report(report, minority);
+  invariants_.on_report(report);
 }
 
 void Swarm::on_reports_forgotten(const Peer& peer, RoundIndex below) {

@@ -283,31 +283,42 @@ TEST_CASE("an averaging that waited long for somebody does not slow the rounds a
   CHECK(f.hands.groups.size() == 3);
 }
 
-TEST_CASE("a lone survivor without a coordinator does not step until it is told which part goes on") {
+TEST_CASE("a minority of its group does not step: it trains on and waits for the next plan") {
   Fixture f;
   f.session.on_heartbeat_reply(f.now, f.reply(0, digest(1)));
   auto planned = f.reply(0, digest(1));
   planned.group = f.group(0);
   f.session.on_heartbeat_reply(f.now, planned);
   f.batch_done();
-  for (int i = 0; i < 5; ++i) {
-    f.now += std::chrono::seconds(5);
-    f.session.on_timer(f.now);
-    f.session.on_heartbeat_failed(f.now, Error{ErrorCode::unavailable, "away"});
-  }
   f.session.on_averaged(f.now, f.outcome(AveragingOutcome::Verdict::minority, {4, 0, 0}));
   CHECK(f.hands.steps.empty());
-  CHECK(f.session.view(f.now).activity.phase == Phase::waiting);
-  SUBCASE("the coordinator knows of nothing newer: it steps") {
-    f.session.on_heartbeat_reply(f.now, f.reply(0, digest(1)));
-    CHECK(f.hands.steps.size() == 1);
+  CHECK(f.hands.recorded.empty());
+  REQUIRE(f.hands.batches.size() == 2);
+  CHECK_FALSE(f.hands.batch_first.back());  // what was computed is kept
+  CHECK(f.hands.batches.back().first == 4);
+  SUBCASE("the coordinator plans again with those who are left") {
+    auto again = f.reply(0, digest(1));
+    again.group = f.group(0);
+    f.session.on_heartbeat_reply(f.now, again);
+    f.batch_done();
+    REQUIRE(f.hands.weights.size() == 2);
+    CHECK(f.hands.weights[1] == 8);
   }
   SUBCASE("the others went on: it loads their state") {
     auto ahead = f.reply(1, digest(7));
     ahead.donors = {{peer(2), "127.0.0.1", 7002}};
     f.session.on_heartbeat_reply(f.now, ahead);
-    CHECK(f.hands.steps.empty());
+    f.batch_done();
     CHECK(f.hands.fetches.size() == 1);
+  }
+  SUBCASE("the coordinator is away: it does not meet on its own") {
+    for (int i = 0; i < 5; ++i) {
+      f.now += std::chrono::seconds(6);
+      f.session.on_timer(f.now);
+      f.session.on_heartbeat_failed(f.now, Error{ErrorCode::unavailable, "away"});
+      f.batch_done();
+    }
+    CHECK(f.hands.groups.size() == 1);
   }
 }
 
