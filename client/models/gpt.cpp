@@ -51,7 +51,8 @@ at::Tensor Gpt::logits(const at::Tensor& tokens) const {
     const at::Tensor qkv = linear(norm(x, block + "attention_norm"), block + "qkv");
     const at::Tensor mixed = causal_attention(qkv.view({tokens.size(0), tokens.size(1), -1}), model_.heads);
     x = x + linear(mixed.view({-1, model_.width}), block + "attention_out");
-    x = x + linear(at::gelu(linear(norm(x, block + "mlp_norm"), block + "mlp_in")), block + "mlp_out");
+    const at::Tensor hidden = linear(norm(x, block + "mlp_norm"), block + "mlp_in");
+    x = x + linear(at::relu(hidden).square(), block + "mlp_out");
   }
   return at::mm(norm(x, "final_norm"), parameter("embedding.weight").t());
 }

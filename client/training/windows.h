@@ -14,8 +14,8 @@
 
 namespace starling::training {
 
-// Bytes that an evaluation predicts at most.
-constexpr std::int64_t kEvaluatedBytesMax = 32 * 1024;
+// Bytes that an evaluation predicts at most: half a second's work for a small model on one core.
+constexpr std::int64_t kEvaluatedBytesMax = 16 * 1024;
 
 // Each row a window of bytes, and the same window one byte later.
 struct Windows {

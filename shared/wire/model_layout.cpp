@@ -7,8 +7,12 @@ namespace starling::wire {
 
 namespace {
 
-constexpr std::int64_t kMlpFactor = 4;      // width of a block's hidden layer over the model's
-constexpr double kInitialDeviation = 0.02;  // of the initial values of matrices, as in GPT-2
+constexpr std::int64_t kMlpFactor = 4;  // width of a block's hidden layer over the model's
+// Standard deviation of the initial values of matrices, times the root of the width.
+constexpr double kInitialGain = 0.7;
+
+// Uniform values in ±bound have a deviation of bound / sqrt(3).
+double initial_bound(const ModelOptions& model) { return kInitialGain * std::sqrt(3.0 / model.width); }
 
 class LayoutBuilder {
  public:
@@ -36,7 +40,7 @@ class LayoutBuilder {
 void add_block(LayoutBuilder& builder, const ModelOptions& model, int index) {
   const std::int64_t width = model.width;
   const std::string block = "block" + std::to_string(index) + ".";
-  const double bound = kInitialDeviation * std::sqrt(3.0);
+  const double bound = initial_bound(model);
   // What is added to the residual stream starts smaller, so that its variance does not grow with depth.
   const double residual_bound = bound / std::sqrt(2.0 * model.layers);
   builder.vector(block + "attention_norm.weight", width, 1);
@@ -57,7 +61,7 @@ void add_block(LayoutBuilder& builder, const ModelOptions& model, int index) {
 
 std::vector<ParameterInfo> model_layout(const ModelOptions& model) {
   LayoutBuilder builder;
-  const double bound = kInitialDeviation * std::sqrt(3.0);
+  const double bound = initial_bound(model);
   builder.matrix("embedding.weight", model.vocabulary, model.width, bound);  // also the output layer
   builder.matrix("recent.weight", std::int64_t{kRecentBytes} * model.vocabulary, model.width, bound);
   builder.matrix("position.weight", model.context, model.width, bound);

@@ -37,7 +37,7 @@ struct BlockImpl : nn::Module {
 
   torch::Tensor forward(torch::Tensor x) {
     x = x + attend(attention_norm(x));
-    return x + mlp_out(torch::gelu(mlp_in(mlp_norm(x))));
+    return x + mlp_out(torch::relu(mlp_in(mlp_norm(x))).square());
   }
 
   int heads;
