@@ -44,7 +44,7 @@ LoadFigures HeartbeatLoad::run(const LoadOptions& options) {
   const TimePoint end = began_ + options.length;
   const auto settled = [&] {
     start_due();
-    return parts_.loop.now() >= end && idle_.size() == lines_.size();
+    return (parts_.loop.now() >= end || started_ == options_.heartbeats_max) && idle_.size() == lines_.size();
   };
   parts_.loop.run_until(settled, end + kPatience);
   // What fell due and was not even sent has waited longest of all.
@@ -61,7 +61,7 @@ LoadFigures HeartbeatLoad::run(const LoadOptions& options) {
 void HeartbeatLoad::start_due() {
   const TimePoint now = parts_.loop.now();
   const TimePoint end = began_ + options_.length;
-  while (!idle_.empty()) {
+  while (!idle_.empty() && started_ < options_.heartbeats_max) {
     const TimePoint due = options_.rate_per_s > 0 ? due_at(started_) : now;
     if (due >= end) return;
     if (due > now) {
@@ -85,6 +85,14 @@ void HeartbeatLoad::send(std::size_t line, TimePoint due) {
   }
   used.connection->post("/v1/heartbeat", parts_.heartbeat(),
                         [this, line, due](const Result<std::string>& body) { on_answer(line, due, body.status()); });
+}
+
+crypto::TlsContext HeartbeatLoad::tls_for(std::size_t volunteer) {
+  const auto found = contexts_.find(volunteer);
+  if (found != contexts_.end()) return found->second;
+  crypto::TlsContext tls = tls_of(parts_.coordinator, parts_.volunteers[volunteer]);
+  if (volunteer < kContextsKept) contexts_.emplace(volunteer, tls);
+  return tls;
 }
 
 void HeartbeatLoad::on_answer(std::size_t line, TimePoint due, const Status& status) {

@@ -4,6 +4,8 @@
 
 #include <deque>
 #include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +21,7 @@ namespace starling::bench {
 struct LoadOptions {
   double rate_per_s = 0;  // 0: as many as are answered, the next on each line once the last is
   Duration length = std::chrono::seconds(5);
+  std::int64_t heartbeats_max = std::numeric_limits<std::int64_t>::max();  // ends earlier with so many
 };
 
 struct LoadFigures {
@@ -31,6 +34,7 @@ struct LoadFigures {
 
 class HeartbeatLoad {
  public:
+  static constexpr std::size_t kContextsKept = 4096;  // making one costs as much as a handshake
   static constexpr Duration kPatience = std::chrono::seconds(5);
 
   struct Parts {
@@ -52,12 +56,14 @@ class HeartbeatLoad {
   void send(std::size_t line, TimePoint due);
   void on_answer(std::size_t line, TimePoint due, const Status& status);
   [[nodiscard]] TimePoint due_at(std::int64_t number) const;
+  crypto::TlsContext tls_for(std::size_t volunteer);
 
   Parts parts_;
   bool kept_;
   std::vector<Line> lines_;
   std::deque<std::size_t> idle_;
   std::size_t next_volunteer_ = 0;
+  std::map<std::size_t, crypto::TlsContext> contexts_;  // of the first kContextsKept volunteers
 
   LoadOptions options_;
   TimePoint began_{};

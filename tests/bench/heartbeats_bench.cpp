@@ -24,6 +24,7 @@ constexpr double kSecondsPerRound = 1;
 constexpr int kNewAtOnce = 64;         // connections being made, phase B
 constexpr double kOfSaturation = 0.7;  // where latency is measured
 constexpr Duration kFirstRoundPatience = std::chrono::seconds(60);
+constexpr Duration kFirstCallsPatience = std::chrono::minutes(30);  // of all volunteers together
 constexpr Duration kLastRoundPatience = std::chrono::seconds(30);
 
 // What is measured of one way to call: how many, how fast, at what price.
@@ -67,11 +68,11 @@ Status check(const LoadFigures& figures) {
 // As fast as it goes and at a pace below that take turns, so that both see the same machine. Medians over the turns.
 Result<Measured> measure(HeartbeatLoad& load, const CoordinatorProcess& coordinator, int turns) {
   constexpr Duration kTurn = std::chrono::seconds(1);
-  STARLING_TRY(check(load.run({.rate_per_s = 0, .length = kTurn})));  // everybody connects and becomes known
+  STARLING_TRY(check(load.run({.length = kTurn})));  // everybody connects and becomes known
   std::vector<double> rates, p50s, p99s, costs;
   for (int turn = 0; turn < turns; ++turn) {
     const double cpu_before = coordinator.cpu_seconds();
-    const LoadFigures saturated = load.run({.rate_per_s = 0, .length = kTurn});
+    const LoadFigures saturated = load.run({.length = kTurn});
     const double cpu = coordinator.cpu_seconds() - cpu_before;
     STARLING_TRY(check(saturated));
     rates.push_back(saturated.answered_per_s);
@@ -106,11 +107,14 @@ Result<BenchResult> run_heartbeats_bench(const HeartbeatsOptions& options) {
     return Error{ErrorCode::deadline_exceeded, "no round was acknowledged before the load began"};
   }
 
+  // Everybody calls once before anything is measured: to be met for the first time costs more.
   const HeartbeatLoad::Parts parts{loop, *coordinator, volunteers, words_of(swarm)};
+  HeartbeatLoad new_load(parts, kNewAtOnce, false);
+  STARLING_TRY(
+      check(new_load.run({.rate_per_s = 0, .length = kFirstCallsPatience, .heartbeats_max = options.volunteers})));
   HeartbeatLoad kept_load(parts, std::min(options.connections, options.volunteers), true);
   auto kept = measure(kept_load, *coordinator, options.turns);
   if (!kept.ok()) return kept.error().prefixed("kept connections");
-  HeartbeatLoad new_load(parts, kNewAtOnce, false);
   auto fresh = measure(new_load, *coordinator, options.turns);
   if (!fresh.ok()) return fresh.error().prefixed("new connections");
   STARLING_TRY(settle(loop, swarm));
