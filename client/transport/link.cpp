@@ -1,5 +1,6 @@
 #include "client/transport/link.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -32,6 +33,7 @@ constexpr std::string_view kCongestionControl = "bbr";
 // Send and receive buffers are left to the kernel: setting them would switch off its tuning, and the limit for
 // unprivileged programs is far below what a long fast path needs.
 void configure(int fd) {
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // a child that held it would keep the link alive after us
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSentLowWater);
   set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);

@@ -6,6 +6,7 @@
 #include <asio/post.hpp>
 #include <csignal>
 #include <future>
+#include <system_error>
 #include <thread>
 
 #include "client/transport/hub.h"
@@ -58,9 +59,13 @@ PeerNetwork::~PeerNetwork() = default;
 Result<std::unique_ptr<PeerNetwork>> PeerNetwork::create(PeerNetworkOptions options, crypto::TlsContext tls,
                                                          const Clock& clock, StateSource state_source) {
   std::signal(SIGPIPE, SIG_IGN);
-  auto impl = std::make_unique<Impl>(options, std::move(tls), clock, std::move(state_source));
-  STARLING_TRY(impl->start(options));
-  return std::unique_ptr<PeerNetwork>(new PeerNetwork(std::move(impl)));
+  try {
+    auto impl = std::make_unique<Impl>(options, std::move(tls), clock, std::move(state_source));
+    STARLING_TRY(impl->start(options));
+    return std::unique_ptr<PeerNetwork>(new PeerNetwork(std::move(impl)));
+  } catch (const std::system_error& error) {  // no descriptor or no thread to be had
+    return Error{ErrorCode::resource_exhausted, std::string("start the peer network: ") + error.what()};
+  }
 }
 
 int PeerNetwork::port() const { return impl_->port(); }

@@ -107,9 +107,9 @@ class PeerNetwork {
   void cancel_fetch();  // Waits for the net thread.
 
   // For links from now on; those that are up stay until they are a day old.
-  void renew_certificate(crypto::TlsContext tls);
+  void renew_certificate(crypto::TlsContext tls);  // Waits for the net thread.
 
-  [[nodiscard]] NetworkStats stats() const;
+  [[nodiscard]] NetworkStats stats() const;  // Waits for the net thread.
 
  private:
   class Impl;

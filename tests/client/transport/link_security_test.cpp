@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
 
 #include <numeric>
 
@@ -119,6 +120,23 @@ TEST_CASE("a port in use is an error that says what to do") {
   REQUIRE_FALSE(second.ok());
   CHECK(second.error().code == ErrorCode::already_exists);
   CHECK(second.error().message.find("choose another port") != std::string::npos);
+}
+
+TEST_CASE("no socket is handed down to a program that is started") {
+  const Project project;
+  const auto open_to_children = [] {
+    int count = 0;
+    for (int fd = 3; fd < 256; ++fd) {
+      const int flags = ::fcntl(fd, F_GETFD);
+      if (flags >= 0 && (flags & FD_CLOEXEC) == 0) ++count;
+    }
+    return count;
+  };
+  const int before = open_to_children();
+  Members members = make_members(project, 3);
+  check_exact_round(members, plan_of(members, 100'000));
+  for (const auto& member : members) REQUIRE(member->net->stats().links_up == 2);
+  CHECK(open_to_children() == before);
 }
 
 TEST_CASE("a flood of callers that say nothing does not keep members out") {
