@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import os
 import shutil
 import signal
 import sys
@@ -15,7 +16,7 @@ import programs
 import results
 import text
 from chaos import Chaos
-from swarm import Swarm
+from swarm import Swarm, threads_each
 from view import View
 
 VOLUNTEERS_MAX = 32
@@ -24,6 +25,8 @@ TRAINING_STARTS_WITHIN_S = 90
 PROMPT = "The "
 SAMPLE_BYTES = 400
 RUN_ID = "demo"
+BATCH = 96  # samples in a round
+SAMPLES_PER_CORE_S = 100  # of the model below
 
 
 def parse_arguments(arguments):
@@ -44,16 +47,25 @@ def parse_arguments(arguments):
     return options
 
 
-def run_settings(minutes):
+def run_settings(options):
     """The manifest of a model that learns something within minutes on two cores."""
+    cores = min(os.cpu_count() or 1, options.volunteers * threads_each(options.volunteers))
+    # The learning rate falls to its end as the time runs out, at the speed of an ordinary processor.
+    rounds = options.minutes * 60 * cores * SAMPLES_PER_CORE_S / BATCH
     return {
         "run_id": RUN_ID,
         "title": "Fortunes",
-        "target_batch_size": 96,
+        "target_batch_size": BATCH,
         "micro_batch_size": 8,
         "model": {"layers": 4, "width": 128, "heads": 4, "context": 128},
-        "schedule": {"warmup_rounds": 30, "total_rounds": max(60, int(300 * minutes))},
+        "schedule": {"warmup_rounds": 30, "total_rounds": max(60, int(rounds))},
     }
+
+
+def printable(text_from_model):
+    """What a model writes may be anything: nothing of it may steer the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}"
+                   for c in text_from_model.replace("\t", " "))
 
 
 class Demo:
@@ -139,7 +151,7 @@ class Demo:
 
     def sample(self):
         done = self.swarm.volunteers[0].command("sample", "--prompt", PROMPT, "--length", SAMPLE_BYTES, check=False)
-        return done.stdout if done.returncode == 0 else f"(no sample: {done.stderr.strip()})"
+        return PROMPT + done.stdout if done.returncode == 0 else f"(no sample: {done.stderr.strip()})"
 
 
 def print_summary(result, sample, out):
@@ -155,14 +167,14 @@ def print_summary(result, sample, out):
     for name, credit in sorted(result["credit_by_volunteer"].items(), key=lambda item: -item[1]):
         print(f"  {name:<14} {credit:12.3f} credit", file=out)
     print("The model says:", file=out)
-    for line in sample.rstrip().splitlines():
+    for line in printable(sample).rstrip().splitlines():
         print(f"  | {line}", file=out)
 
 
 def run_demo(options, folder, out):
     swarm = Swarm(folder, options.volunteers)
     try:
-        swarm.create("Starling demo", run_settings(options.minutes))
+        swarm.create("Starling demo", run_settings(options))
         demo = Demo(swarm, options, out)
         sample, result = demo.finish(demo.train())
     finally:

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import demo
 import programs
 import results
 import text
@@ -156,6 +157,16 @@ class Processes(unittest.TestCase):
         parent.send_signal(signal.SIGKILL)
         parent.communicate()
         programs.wait_until(lambda: not programs.session_members(child), "the child ends", 5)
+
+
+class Model(unittest.TestCase):
+    def test_what_the_model_writes_cannot_steer_the_terminal(self):
+        self.assertEqual(demo.printable("a\x1b[2J\tb\nc\u009b"), "a\ufffd[2J b\nc\ufffd")
+
+    def test_the_schedule_ends_with_the_time(self):
+        short, long = (demo.run_settings(demo.parse_arguments(["--minutes", m]))["schedule"] for m in ("5", "10"))
+        self.assertEqual(2 * short["total_rounds"], long["total_rounds"])
+        self.assertLess(short["warmup_rounds"], short["total_rounds"])
 
 
 class Display(unittest.TestCase):

@@ -29,7 +29,7 @@ def newest(statuses):
 def summary_line(statuses, seconds_left):
     status = newest(statuses)
     swarm = status.get("swarm") or {}
-    losses = [s["loss"] for s in statuses.values() if s and s.get("loss") is not None]
+    losses = [s["loss"] for s in statuses.values() if s and s.get("loss")]  # 0: no round yet
     loss = sum(losses) / len(losses) if losses else None
     collected = sum(s.get("samples_this_round") or 0 for s in statuses.values() if s)
     target = status.get("target_batch_size") or 0
