@@ -77,7 +77,7 @@ Status Hub::fetch_state(StateFetch fetch) {
   const TimePoint now = clock_.now();
   const std::vector<wire::Endpoint> donors = fetch.donors;
   ++fetch_number_;
-  progress_told_ = now;
+  progress_told_ = now - kProgressEvery;  // the first chunk is told at once, however fast the rest comes
   fetch_ = std::make_unique<FetchDriver>(now, std::move(fetch),
                                          [this](const PeerId& peer) { return switchboard_.link_to(peer); });
   for (const wire::Endpoint& donor : donors) {
@@ -271,8 +271,10 @@ void Hub::report_fetch(TimePoint now) {
     return;
   }
   if (now - progress_told_ < kProgressEvery || !fetch_->request().progress) return;
+  const StateProgress progress = fetch_->progress();
+  if (progress.chunks_held == 0) return;
   progress_told_ = now;
-  asio::post(io_, [this, number = fetch_number_, progress = fetch_->progress()] {
+  asio::post(io_, [this, number = fetch_number_, progress] {
     if (number != fetch_number_ || fetch_ == nullptr) return;
     const auto tell = fetch_->request().progress;  // a copy: it may cancel the download
     tell(progress);
