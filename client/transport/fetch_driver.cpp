@@ -48,6 +48,11 @@ Status FetchDriver::frame_received(TimePoint now, const Link& link, const wire::
   return fetcher_.on_info(now, *donor, *info);
 }
 
+void FetchDriver::input_came(TimePoint now, const Link& link) {
+  const auto donor = donor_at(link.info().peer);
+  if (donor && donors_[*donor].link == &link) fetcher_.bytes_came(now, *donor);
+}
+
 void FetchDriver::link_closed(TimePoint now, const Link& link, const Error& why) {
   const auto index = donor_at(link.info().peer);
   if (!index) return;

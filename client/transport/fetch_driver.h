@@ -25,6 +25,7 @@ class FetchDriver {
   [[nodiscard]] bool wants_frame(const Link& link, const wire::FrameHeader& header) const;
   Status frame_received(TimePoint now, const Link& link, const wire::FrameHeader& header,
                         std::span<const std::uint8_t> payload);
+  void input_came(TimePoint now, const Link& link);
   void link_closed(TimePoint now, const Link& link, const Error& why);
 
   // Lets time pass and sends requests. Call after every event.

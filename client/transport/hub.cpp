@@ -206,7 +206,9 @@ void Hub::pump_donations() {
 }
 
 void Hub::input_paused(Link& link) {
-  if (round_ != nullptr) round_->input_came(clock_.now(), link);
+  const TimePoint now = clock_.now();
+  if (round_ != nullptr) round_->input_came(now, link);
+  if (fetch_ != nullptr) fetch_->input_came(now, link);
   service();
 }
 
@@ -266,6 +268,7 @@ void Hub::report_fetch(TimePoint now) {
     const std::shared_ptr<FetchDriver> over = std::move(fetch_);
     switchboard_.want(Switchboard::Purpose::fetch, {}, nullptr);
     asio::post(io_, [this, number = fetch_number_, over] {
+      if (number == fetch_number_ && over->request().progress) over->request().progress(over->progress());
       if (number == fetch_number_ && over->request().done) over->request().done(*over->outcome());
     });
     return;

@@ -68,6 +68,7 @@ Status StateFetcher::on_info(TimePoint now, Donor donor, const wire::StateInfo& 
   }
   if (digests_.empty()) digests_ = info.chunk_digests;
   heard(now, record);
+  record.last_whole = now;
   record.phase = Phase::serving;
   return {};
 }
@@ -82,8 +83,9 @@ Status StateFetcher::on_chunk(TimePoint now, Donor donor, std::size_t chunk, std
   // Asked for by a download of the same state that was given up a moment ago.
   if (record.phase != Phase::serving) return {};
   if (chunk >= chunks_.size()) return refuse("no state has it");
-  const double seconds = to_seconds(now - record.last_heard);
+  const double seconds = to_seconds(now - record.last_whole);
   heard(now, record);
+  record.last_whole = now;
   record.chunk_seconds =
       record.chunk_seconds == 0 ? seconds : record.chunk_seconds + kSmoothing * (seconds - record.chunk_seconds);
   const std::span<float> place = chunk_of(wanted_.out, chunk);
@@ -101,18 +103,22 @@ Status StateFetcher::on_chunk(TimePoint now, Donor donor, std::size_t chunk, std
   return {};
 }
 
+void StateFetcher::bytes_came(TimePoint now, Donor donor) {
+  if (!donors_[donor].owed.empty()) heard(now, donors_[donor]);
+}
+
 std::optional<wire::StateRequest> StateFetcher::next_request(TimePoint now, Donor donor) {
   DonorRecord& record = donors_[donor];
   if (outcome_) return std::nullopt;
   if (record.phase == Phase::greeted) {
     record.phase = Phase::informing;
-    record.last_heard = now;
+    record.last_heard = record.last_whole = now;
     return wire::StateRequest{
         .round = wanted_.round, .state_digest = wanted_.digest, .first_chunk = 0, .chunk_count = 0};
   }
   // Half a window is on its way while the other half is asked for.
   if (record.phase != Phase::serving || record.owed.size() > window_of(record) / 2) return std::nullopt;
-  if (record.owed.empty()) record.last_heard = now;
+  if (record.owed.empty()) record.last_heard = record.last_whole = now;
   if (const std::optional<std::size_t> first = next_free()) return ask(donor, *first, window_of(record));
   if (!record.owed.empty()) return std::nullopt;
   if (const std::optional<std::size_t> owed = owed_by_slowest(donor)) return ask(donor, *owed, 1);
@@ -191,7 +197,8 @@ TimePoint StateFetcher::deadline_of(const DonorRecord& donor) const {
   }
   const auto patience =
       Duration(static_cast<Duration::rep>(static_cast<double>(donor.largest_gap.count()) * options_.silence_factor));
-  return donor.last_heard + std::max(options_.silence_floor, patience);
+  return std::min(donor.last_heard + std::max(options_.silence_floor, patience),
+                  donor.last_whole + options_.chunk_deadline);
 }
 
 void StateFetcher::on_timer(TimePoint now) {

@@ -23,9 +23,11 @@ namespace starling::transport {
 
 struct StateFetcherOptions {
   Duration connect_deadline = std::chrono::seconds(15);
-  // A donor is silent when nothing came for max(floor, factor x its largest gap so far).
+  // A donor is silent when nothing, not even part of a chunk, came for max(floor, factor x its largest gap so far).
   Duration silence_floor = std::chrono::seconds(10);
   double silence_factor = 4.0;
+  // One that trickles is given up all the same when a chunk takes longer than this (2 KB/s).
+  Duration chunk_deadline = std::chrono::seconds(120);
   Duration request_target = std::chrono::seconds(1);
   std::size_t chunks_per_request_max = 16;
 };
@@ -48,6 +50,8 @@ class StateFetcher {
   // An error: the donor lied and is dropped; cut the link.
   Status on_info(TimePoint now, Donor donor, const wire::StateInfo& info);
   Status on_chunk(TimePoint now, Donor donor, std::size_t chunk, std::span<const std::uint8_t> bytes);
+  // Some bytes of an unfinished chunk came.
+  void bytes_came(TimePoint now, Donor donor);
   // What to ask next, if anything; ask after every event until there is nothing.
   std::optional<wire::StateRequest> next_request(TimePoint now, Donor donor);
   // Drops silent donors.
@@ -67,7 +71,8 @@ class StateFetcher {
   struct DonorRecord {
     Phase phase = Phase::connecting;
     std::deque<std::uint32_t> owed;  // asked for, not here yet
-    TimePoint last_heard{};
+    TimePoint last_heard{};          // any bytes
+    TimePoint last_whole{};          // a whole answer, or the first request after a pause
     Duration largest_gap{};
     double chunk_seconds = 0;  // smoothed; 0: none came yet
     std::string drop_reason;

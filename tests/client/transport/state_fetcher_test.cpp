@@ -182,6 +182,29 @@ TEST_CASE("a donor that was slow from the start is given more time than the floo
   CHECK(fetcher.next_deadline() == transfer.now + 32s);
 }
 
+TEST_CASE("a slow donor that keeps sending is kept, one that only trickles is not") {
+  Transfer transfer(20);
+  StateFetcher fetcher = transfer.fetcher(1);
+  transfer.introduce(fetcher, 0);
+  const auto asked = transfer.asked(fetcher, 0);
+  REQUIRE_FALSE(asked.empty());
+  for (int i = 0; i < 12; ++i) {  // a chunk that takes a minute
+    transfer.now += 5s;
+    fetcher.on_timer(transfer.now);
+    fetcher.bytes_came(transfer.now, 0);
+  }
+  REQUIRE_FALSE(fetcher.dropped(0));
+  REQUIRE(fetcher.on_chunk(transfer.now, 0, asked[0], transfer.bytes(asked[0])).ok());
+  const TimePoint start = transfer.now;
+  for (int i = 0; i < 40 && !fetcher.dropped(0); ++i) {
+    transfer.now += 5s;
+    fetcher.on_timer(transfer.now);
+    fetcher.bytes_came(transfer.now, 0);
+  }
+  CHECK(fetcher.dropped(0));
+  CHECK(transfer.now - start == 120s);
+}
+
 TEST_CASE("a peer that cannot be reached is given up at the connect deadline") {
   Transfer transfer(2);
   StateFetcher fetcher = transfer.fetcher(1);

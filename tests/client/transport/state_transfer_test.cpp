@@ -166,7 +166,7 @@ TEST_CASE("one download at a time; a cancelled one is over at once") {
 
 TEST_CASE("a download may be cancelled where its progress is told") {
   const Project project;
-  Holder holder(state_of(400 * wire::kStateChunkFloats));
+  Holder holder(state_of(40 * wire::kStateChunkFloats));
   Member donor(project, true, holder.source());
   Member newcomer(project);
   std::vector<float> out(holder.floats.size());
@@ -185,7 +185,7 @@ TEST_CASE("a download may be cancelled where its progress is told") {
   REQUIRE(newcomer.net->fetch_state(std::move(fetch)).ok());
   auto result = told.get_future();
   REQUIRE(result.wait_for(kPatience) == std::future_status::ready);
-  CHECK(result.get().chunks_total == 400);
+  CHECK(result.get().chunks_total == 40);
   CHECK_FALSE(done);
 }
 
