@@ -48,7 +48,7 @@ at::Tensor Gpt::logits(const at::Tensor& tokens) const {
   at::Tensor x = embed(tokens);
   for (int layer = 0; layer < model_.layers; ++layer) {
     const std::string block = "block" + std::to_string(layer) + ".";
-    const at::Tensor qkv = linear(norm(x, block + "attention_norm"), block + "qkv");
+    const at::Tensor qkv = at::mm(norm(x, block + "attention_norm"), parameter(block + "qkv.weight").t());
     const at::Tensor mixed = causal_attention(qkv.view({tokens.size(0), tokens.size(1), -1}), model_.heads);
     x = x + linear(mixed.view({-1, model_.width}), block + "attention_out");
     const at::Tensor hidden = linear(norm(x, block + "mlp_norm"), block + "mlp_in");

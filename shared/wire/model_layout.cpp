@@ -45,8 +45,8 @@ void add_block(LayoutBuilder& builder, const ModelOptions& model, int index) {
   const double residual_bound = bound / std::sqrt(2.0 * model.layers);
   builder.vector(block + "attention_norm.weight", width, 1);
   builder.vector(block + "attention_norm.bias", width, 0);
+  // No bias: a key's bias has no effect at all, so its gradient is rounding noise, which Adam would blow up into steps.
   builder.matrix(block + "qkv.weight", 3 * width, width, bound);
-  builder.vector(block + "qkv.bias", 3 * width, 0);
   builder.matrix(block + "attention_out.weight", width, width, residual_bound);
   builder.vector(block + "attention_out.bias", width, 0);
   builder.vector(block + "mlp_norm.weight", width, 1);

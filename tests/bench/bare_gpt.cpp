@@ -19,7 +19,7 @@ struct BlockImpl : nn::Module {
   explicit BlockImpl(const wire::ModelOptions& model)
       : heads(model.heads),
         attention_norm(register_module("attention_norm", nn::LayerNorm(nn::LayerNormOptions({model.width})))),
-        qkv(register_module("qkv", nn::Linear(model.width, 3 * model.width))),
+        qkv(register_module("qkv", nn::Linear(nn::LinearOptions(model.width, 3 * model.width).bias(false)))),
         attention_out(register_module("attention_out", nn::Linear(model.width, model.width))),
         mlp_norm(register_module("mlp_norm", nn::LayerNorm(nn::LayerNormOptions({model.width})))),
         mlp_in(register_module("mlp_in", nn::Linear(model.width, 4 * model.width))),

@@ -226,6 +226,19 @@ double distance(std::span<const float> a, std::span<const float> b) {
   return worst;
 }
 
+// The parameter that differs most, by name.
+std::string worst_parameter(std::span<const float> a, std::span<const float> b) {
+  std::string name;
+  double worst = -1;
+  for (const wire::ParameterInfo& info : wire::model_layout(tiny_run().model)) {
+    const double here = distance(a.subspan(info.offset, info.count), b.subspan(info.offset, info.count));
+    if (here <= worst) continue;
+    worst = here;
+    name = info.name;
+  }
+  return name;
+}
+
 }  // namespace
 
 TEST_CASE("fifty rounds of unequal peers that join, leave and die end where one process with all their samples ends") {
@@ -250,6 +263,7 @@ TEST_CASE("fifty rounds of unequal peers that join, leave and die end where one 
     }
   }
   const auto survivor = swarm.gather(kRounds - 1).front();
+  MESSAGE("the parameter that differs most: " << worst_parameter(survivor->state, single.state));
   const double difference =
       distance(std::span(survivor->state).first(parameters), std::span(single.state).first(parameters));
   CHECK(difference <= 1e-5);
