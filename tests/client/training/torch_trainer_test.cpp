@@ -84,7 +84,9 @@ TEST_CASE("held-out text gets cheaper with every few rounds") {
   Bench bench(tiny_manifest());
   const auto first = bench.trainer->evaluate();
   REQUIRE(first.ok());
-  CHECK(first->bits_per_byte == doctest::Approx(8).epsilon(0.05));
+  // Nothing is known yet: eight bits, and a little more for guesses that differ at random.
+  CHECK(first->bits_per_byte > 7.9);
+  CHECK(first->bits_per_byte < 9);
   for (RoundIndex round = 0; round < 60; ++round) {
     std::vector<float> mean = bench.gradient_of({round, 1, 0, 16});
     for (float& value : mean) value /= 16;
