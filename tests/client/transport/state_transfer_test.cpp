@@ -27,12 +27,14 @@ struct Holder {
   [[nodiscard]] StateSource source() {
     return [this](RoundIndex round, const Digest& digest) {
       ++asked;
+      if (hold_back.valid()) hold_back.wait();
       return round == kRound && digest == snapshot->digest ? snapshot : nullptr;
     };
   }
   std::vector<float> floats;
   std::shared_ptr<const StateSnapshot> snapshot;
   std::atomic<int> asked = 0;
+  std::shared_future<void> hold_back;  // the donor does not answer before this; set before it is asked
 };
 
 struct Download {
@@ -150,14 +152,19 @@ TEST_CASE("addresses that the policy forbids are not dialled for a download") {
 TEST_CASE("one download at a time; a cancelled one is over at once") {
   const Project project;
   Holder holder(state_of(50 * wire::kStateChunkFloats));
+  std::promise<void> go_on;
+  holder.hold_back = go_on.get_future().share();
   Member donor(project, true, holder.source());
   Member newcomer(project);
   {
     Download cancelled(holder.snapshot->digest, holder.floats.size());
     REQUIRE(cancelled.start(newcomer, {donor.endpoint()}).ok());
     Download second(holder.snapshot->digest, holder.floats.size());
-    CHECK(second.start(newcomer, {donor.endpoint()}).error().code == ErrorCode::failed_precondition);
+    const Status refused = second.start(newcomer, {donor.endpoint()});
     newcomer.net->cancel_fetch();
+    go_on.set_value();
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().code == ErrorCode::failed_precondition);
   }
   Download download(holder.snapshot->digest, holder.floats.size());
   REQUIRE(download.start(newcomer, {donor.endpoint()}).ok());
