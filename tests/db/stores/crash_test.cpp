@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -95,24 +96,35 @@ DatabaseOptions on_faulty_disk() {
   return options;
 }
 
-// Writes rounds until one fails; returns those that were acknowledged.
+// Writes rounds until one fails; returns those that were acknowledged, once every write has been answered: after a
+// fatal error new writes are refused while the old ones are still being told.
 std::set<RoundIndex> write_until_failure(Database& database, AccountId account, RoundIndex first, int rounds_max) {
   std::mutex mutex;
+  std::condition_variable answered;
   std::set<RoundIndex> acknowledged;
-  std::atomic<bool> failed{false};
-  const RoundIndex end = first + rounds_max;
-  for (RoundIndex round = first; round < end && !failed; ++round) {
+  int unanswered = 0;
+  bool failed = false;
+  std::unique_lock lock(mutex);
+  for (RoundIndex round = first; round < first + rounds_max && !failed; ++round) {
+    ++unanswered;
+    lock.unlock();
     const auto done = [&, round](const Result<AppendOutcome>& outcome) {
-      const std::scoped_lock lock(mutex);
+      const std::scoped_lock answer_lock(mutex);
       if (outcome) acknowledged.insert(round);
       if (!outcome) failed = true;
+      --unanswered;
+      answered.notify_one();  // under the lock: the waiter may take all of this away
     };
-    if (!database.stores().contributions.append_async(load_round(account, round), done)) break;
+    const bool taken = database.stores().contributions.append_async(load_round(account, round), done).ok();
     // Now and then wait for the disk, so that there are commits of one and of many.
     if (round % 64 == 0) static_cast<void>(database.stores().contributions.append(load_round(account, round)));
+    lock.lock();
+    if (!taken) {
+      --unanswered;
+      break;
+    }
   }
-  static_cast<void>(database.stores().contributions.append(load_round(account, end)));
-  const std::scoped_lock lock(mutex);
+  answered.wait(lock, [&] { return unanswered == 0; });
   return acknowledged;
 }
 
