@@ -100,7 +100,7 @@ TEST_CASE("a begin that comes before the plan is kept") {
   const Seats seats = seats_of(plan_of(members, kFloats));
   REQUIRE(seats[0]->start(*members[0]).ok());
   // The other member hears of the round when the first one has connected and sent its begin.
-  while (members[1]->net->stats().round_bytes_received == 0) std::this_thread::yield();
+  wait_until([&] { return members[1]->net->stats().round_bytes_received > 0; });
   REQUIRE(seats[1]->start(*members[1]).ok());
   for (const auto& seat : seats) {
     CHECK(seat->wait().verdict == AveragingOutcome::Verdict::averaged);
@@ -125,7 +125,7 @@ TEST_CASE("members go on without one that is gone in the middle of the round") {
   Members members = make_members(project, 4);
   const Seats seats = seats_of(plan_of(members, 4'000'000));
   for (Rank rank = 0; rank < 4; ++rank) REQUIRE(seats[rank]->start(*members[rank]).ok());
-  while (members[3]->net->stats().round_bytes_sent < 1'000'000) std::this_thread::yield();
+  wait_until([&] { return members[3]->net->stats().round_bytes_sent >= 1'000'000; });
   members[3]->leave();
   std::vector<AveragingOutcome> outcomes;
   for (Rank rank = 0; rank < 3; ++rank) outcomes.push_back(seats[rank]->wait());

@@ -115,9 +115,9 @@ TEST_CASE("a donor dies in the middle, and the other gives the rest") {
   Member newcomer(project);
   Download download(holder.snapshot->digest, holder.floats.size());
   REQUIRE(download.start(newcomer, {dying.endpoint(), donor.endpoint()}).ok());
-  while (dying.net->stats().state_bytes_sent < 2'000'000 && donor.net->stats().state_bytes_sent < 30'000'000) {
-    std::this_thread::yield();
-  }
+  wait_until([&] {
+    return dying.net->stats().state_bytes_sent >= 2'000'000 || donor.net->stats().state_bytes_sent >= 30'000'000;
+  });
   dying.leave();
   download.check_got(holder.floats);
 }

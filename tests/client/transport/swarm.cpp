@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <thread>
+
 namespace starling::transport::testing {
 
 using averaging::AveragingOutcome;
@@ -30,6 +32,15 @@ PeerNetworkOptions options_for(const PeerId& id, bool listens) {
   options.run_id = kRun;
   options.addresses.allow_loopback = true;
   return options;
+}
+
+void wait_until(const std::function<bool()>& condition) {
+  const SystemClock clock;
+  const TimePoint deadline = clock.now() + kPatience;
+  while (!condition()) {
+    REQUIRE(clock.now() < deadline);
+    std::this_thread::yield();
+  }
 }
 
 Member::Member(PeerNetworkOptions options, crypto::PrivateKey own_key, crypto::TlsContext tls, StateSource source)

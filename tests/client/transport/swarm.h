@@ -31,6 +31,9 @@ class Project {
 // PeerNetworkOptions for this peer on 127.0.0.1.
 PeerNetworkOptions options_for(const PeerId& id, bool listens = true);
 
+// Looks again and again until it is so; fails the test after kPatience.
+void wait_until(const std::function<bool()>& condition);
+
 // One volunteer. Move-only; its network ends with it, or by leave().
 struct Member {
   Member(const Project& project, bool listens = true, StateSource source = nullptr);
