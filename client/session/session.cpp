@@ -236,6 +236,7 @@ void Session::lose_sync(TimePoint now, std::string reason) {
   unsynced_reason_ = std::move(reason);
   discard_batch_ = true;
   outcome_.reset();
+  last_group_.reset();  // whoever meets its group again must still be at the state they made together
   begin_round(now);
   link_.hurry(now);
 }
@@ -328,6 +329,7 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
     // Behind our reports, which are on their way; unless there are none, and it has heard of our state.
     if (!reports_.empty() || told_state_round_ != state_round_ || told_state_digest_ != state_digest_) return;
   } else if (same_state) {
+    if (state_round_ != reply.round) last_group_.reset();
     state_round_ = reply.round;  // the swarm may have numbered this very state anew after a loss
     synced_ = true;
     donors_.clear();

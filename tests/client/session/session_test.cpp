@@ -283,6 +283,26 @@ TEST_CASE("an averaging that waited long for somebody does not slow the rounds a
   CHECK(f.hands.groups.size() == 3);
 }
 
+TEST_CASE("a replica that was loaded anew does not meet the group of its old state without the coordinator") {
+  Fixture f;
+  f.session.on_heartbeat_reply(f.now, f.reply(0, digest(1)));
+  f.play_round(0, digest(2));
+  auto other = f.reply(1, digest(7));  // the coordinator counted another result
+  other.donors = {{peer(2), "127.0.0.1", 7002}};
+  f.session.on_heartbeat_reply(f.now, other);
+  f.batch_done();
+  REQUIRE(f.hands.fetches.size() == 1);
+  f.session.on_state_fetched(f.now, Status());
+  const std::size_t groups = f.hands.groups.size();
+  for (int i = 0; i < 6; ++i) {
+    f.now += std::chrono::seconds(6);
+    f.session.on_timer(f.now);
+    f.session.on_heartbeat_failed(f.now, Error{ErrorCode::unavailable, "away"});
+    f.batch_done();
+  }
+  CHECK(f.hands.groups.size() == groups);
+}
+
 TEST_CASE("a minority of its group does not step: it trains on and waits for the next plan") {
   Fixture f;
   f.session.on_heartbeat_reply(f.now, f.reply(0, digest(1)));
