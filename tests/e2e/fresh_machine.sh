@@ -5,18 +5,17 @@
 #   fresh_machine.sh FOLDER [COMMAND …]     default commands: "./dev test" "./dev demo --minutes 1"
 #
 # FOLDER is made, and kept: a second call starts over with a new clone, but keeps the machine. To measure the time from
-# nothing, remove FOLDER first. MIRROR names another Debian mirror.
+# nothing, remove FOLDER first. MIRROR names another Debian mirror than debootstrap chooses.
 set -euo pipefail
 
 folder=$(realpath -m "${1:?usage: fresh_machine.sh FOLDER [COMMAND …]}")
 shift
 commands=("$@")
 ((${#commands[@]})) || commands=("./dev test" "./dev demo --minutes 1")
-mirror=${MIRROR:-http://deb.debian.org/debian}
 repository=$(git -C "$(dirname "$(readlink -f "$0")")" rev-parse --show-toplevel)
 
 if [[ ! -e $folder/etc/debian_version ]]; then
-  debootstrap --variant=minbase --include=ca-certificates,git bookworm "$folder" "$mirror"
+  debootstrap --variant=minbase --include=ca-certificates,git bookworm "$folder" ${MIRROR:+"$MIRROR"}
 fi
 git -C "$repository" bundle create -q "$folder/root/starling.bundle" HEAD
 cp /etc/resolv.conf "$folder/etc/resolv.conf"
