@@ -16,8 +16,9 @@ constexpr Duration kPaceUnknown = std::chrono::seconds(1);
 constexpr Duration kPaceMax = std::chrono::hours(1);
 constexpr Duration kComputeRetryFirst = std::chrono::milliseconds(250);
 constexpr Duration kComputeRetryMax = std::chrono::seconds(30);
-// Donors move on with every round: whoever comes late asks again soon, for the newer state.
+// Donors move on with every round: whoever comes late asks again soon, and a few times at once for a newer state.
 constexpr Duration kFetchRetryMax = std::chrono::seconds(2);
+constexpr int kFetchPatience = 8;
 
 Duration doubled(Duration first, int failures, Duration max) {
   return std::min(max, first * (1 << std::min(failures - 1, 10)));
@@ -337,6 +338,8 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
   }
   if (synced_) lose_sync(now, "this replica is not at the swarm's state");
   if (outcome_.has_value()) outcome_.reset();
+  // What one donor no longer had says nothing of a newer state.
+  if (reply.state_digest != fetch_digest_ && fetch_failures_ < kFetchPatience) fetch_not_before_ = now;
   donors_ = reply.donors;
   fetch_round_ = reply.round;
   fetch_digest_ = reply.state_digest;

@@ -13,6 +13,7 @@ constexpr double kSpreadFrom = 0.1;
 constexpr double kSpreadTo = 0.45;
 constexpr double kFarLeads = 10;  // beyond so many leads the forecast is checked on the way
 constexpr double kFarStep = 0.7;  // of the remaining time
+constexpr double kWelcomeRounds = 2;  // at most so many usual rounds long is one that waits
 constexpr Duration kUnknown = std::chrono::milliseconds(500);  // nobody has a rate yet
 
 void smooth(Duration& value, Duration newest) {
@@ -49,8 +50,9 @@ Duration bounded_interval(Duration wanted, std::size_t members, const Coordinato
   return std::clamp(wanted, least, std::max(least, options.heartbeat_max));
 }
 
-Duration welcome_time(const Rhythm& rhythm, const CoordinatorOptions& options) {
-  return std::clamp(scaled(rhythm.catching_up, 2.0), options.welcome_min, options.welcome_max);
+Duration welcome_time(const Rhythm& rhythm, int welcomes, const CoordinatorOptions& options) {
+  const Duration wanted = std::max(scaled(rhythm.catching_up, 2.0), options.welcome_min * (1 << std::min(welcomes, 10)));
+  return std::min(wanted, std::max(options.welcome_max, scaled(rhythm.round, kWelcomeRounds)));
 }
 
 Duration report_grace(const Rhythm& rhythm, const CoordinatorOptions& options) {

@@ -25,8 +25,9 @@ Duration plan_lead(const Rhythm& rhythm, std::size_t members, const CoordinatorO
 Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double spread);
 
 // How long a round that could be closed is held open for members that are getting the state: without this, a swarm
-// with short rounds would never let anybody in.
-Duration welcome_time(const Rhythm& rhythm, const CoordinatorOptions& options);
+// with short rounds would never let anybody in. `welcomes`: rounds that were held for this one before, in vain; its
+// download may take longer than any before it.
+Duration welcome_time(const Rhythm& rhythm, int welcomes, const CoordinatorOptions& options);
 
 // Into the allowed range: no more than heartbeats_per_s_max in all.
 Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options);

@@ -13,6 +13,7 @@ constexpr double kStartAfterLastCall = 0.3;  // of the lead: for the reply's way
 constexpr Duration kBeginSlack = std::chrono::seconds(1);  // a heartbeat that says "averaging" may take so long
 
 constexpr SampleCount kPlausibleBatches = 4;
+constexpr int kWelcomeDoublingsMax = 5;  // at least one round in 64 waits
 
 std::uint64_t draw(const PeerId& peer, RoundIndex round) {
   std::uint64_t word = 0;
@@ -36,16 +37,25 @@ void RunCoordinator::Impl::plan_round(TimePoint now) {
   if (std::vector<Member*> members = plannable(now); !members.empty()) freeze(now, std::move(members));
 }
 
+// A member that is about to get the state and could be planned if the round waited a little for it.
+bool RunCoordinator::Impl::is_welcome(const Member& member) const {
+  return member.catches_up() && round_ >= member.welcome_again;
+}
+
+// Nobody slow, or never to be ready, holds up the swarm for long; and nobody is given up.
+void RunCoordinator::Impl::note_welcomed(Member& member) {
+  ++member.welcomes;
+  const int seldom = member.welcomes - options_.welcomes_in_a_row;
+  member.welcome_again = round_ + (seldom < 0 ? 1 : RoundIndex{2} << std::min(seldom, kWelcomeDoublingsMax));
+}
+
 // Who would be in a plan made now; empty while it is better to wait for members that are about to call.
 std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
   std::vector<Member*> members;
   std::size_t averaging = 0;
   for (auto& [peer, member] : members_.all()) {
     if (member.assumed && now <= assumed_until_) return {};
-    if (member.catches_up() && member.welcomes < options_.welcomes_max &&
-        now < round_began_ + welcome_time(rhythm_, options_)) {
-      return {};
-    }
+    if (is_welcome(member) && now < round_began_ + welcome_time(rhythm_, member.welcomes, options_)) return {};
     if (!member.ready || !member.counted) continue;
     if (member.phase == wire::MemberPhase::training) {
       members.push_back(&member);
@@ -90,7 +100,9 @@ void RunCoordinator::Impl::freeze(TimePoint now, std::vector<Member*> members) {
   options.heartbeat_jitter_ms = to_ms(lead_time);
   options.nonce = mix64(options_.nonce + mix64(plan.serial));
   plan.group = swarm::plan_group(infos, options);
-  for (auto& [peer, member] : members_.all()) member.welcomes += member.catches_up() ? 1 : 0;
+  for (auto& [peer, member] : members_.all()) {
+    if (is_welcome(member)) note_welcomed(member);
+  }
   plan.start = start;
   plan.begin_by = start + from_ms(plan.group.begin_within_ms);
   // Nobody brings much more than was expected of all together, had they worked until the last moment to begin.

@@ -101,6 +101,7 @@ void RunCoordinator::Impl::note_catching_up(TimePoint now, Member& member) {
     if (member.behind_since != kNever) rhythm_.on_catching_up(now - member.behind_since);
     member.behind_since = kNever;
     member.welcomes = 0;
+    member.welcome_again = 0;
   }
 }
 

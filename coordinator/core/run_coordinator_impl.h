@@ -69,6 +69,8 @@ class RunCoordinator::Impl {
   [[nodiscard]] bool may_plan(TimePoint now) const;
   void freeze(TimePoint now, std::vector<Member*> members);
   [[nodiscard]] std::vector<Member*> plannable(TimePoint now);
+  [[nodiscard]] bool is_welcome(const Member& member) const;
+  void note_welcomed(Member& member);
   void drop_failed_plan(TimePoint now);
   [[nodiscard]] Duration lead() const;
 
