@@ -10,7 +10,7 @@ from pathlib import Path
 
 import programs
 from swarm import write_run
-from swarm_test import SETTINGS, RUN_ID, small_corpus
+from swarm_case import RUN_ID, SETTINGS, small_corpus
 
 
 class WithFolder(unittest.TestCase):

@@ -80,6 +80,7 @@ class Program:
     def __init__(self, name, command, log_path):
         self.name = name
         self.command = [str(part) for part in command]
+        self.environment = {}  # beside this process's own
         self.log_path = Path(log_path)
         self.process = None
         self.sessions = []
@@ -88,7 +89,8 @@ class Program:
         try:
             with open(self.log_path, "ab") as log:
                 self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                                start_new_session=True, preexec_fn=_die_with_parent)
+                                                env={**os.environ, **self.environment}, start_new_session=True,
+                                                preexec_fn=_die_with_parent)
         except FileNotFoundError:
             raise ProgramError(f"{self.command[0]} does not exist: run ./dev build") from None
         self.sessions.append(self.process.pid)
@@ -133,10 +135,12 @@ class Program:
         self.process.poll()
         return not members
 
+    def log(self):
+        """What it has printed, over all its starts."""
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+
     def log_tail(self, lines=15):
-        if not self.log_path.exists():
-            return ""
-        return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-lines:])
+        return "\n".join(self.log().splitlines()[-lines:])
 
 
 class Coordinator:

@@ -3,32 +3,11 @@
 
 import os
 import signal
-import shutil
-import tempfile
 import unittest
 from pathlib import Path
 
 import programs
-import results
-import text
-from swarm import Swarm
-
-RUN_ID = "small"
-SETTINGS = {
-    "run_id": RUN_ID,
-    "title": "A small run",
-    "target_batch_size": 256,
-    "micro_batch_size": 8,
-    "model": {"layers": 2, "width": 64, "heads": 2, "context": 64},
-    "schedule": {"warmup_rounds": 5, "total_rounds": 2000},
-}
-TRAIN_BYTES = 200_000
-HELD_OUT_BYTES = 4_000
-
-
-def small_corpus():
-    corpus = text.load_corpus()
-    return text.Corpus(corpus.train[:TRAIN_BYTES], corpus.held_out[:HELD_OUT_BYTES])
+from swarm_case import SwarmCase
 
 
 def children(pid):
@@ -36,34 +15,7 @@ def children(pid):
     return [int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()]
 
 
-class SwarmUnderFire(unittest.TestCase):
-    """One swarm for all of it, and one order: each test leaves the swarm whole."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = Path(tempfile.mkdtemp(prefix="starling-e2e-"))
-        if "STARLING_KEEP" not in os.environ:  # to look at what it left
-            cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.swarm = Swarm(cls.folder, 3)
-        cls.addClassCleanup(cls.swarm.stop)
-        cls.swarm.create("End to end", SETTINGS, small_corpus())
-
-    def tearDown(self):
-        if any(failed for _, failed in self._outcome.result.failures + self._outcome.result.errors):
-            for program in self.swarm.programs():
-                print(f"--- {program.name}\n{program.log_tail(40)}")
-            for name, status in self.swarm.statuses().items():
-                print(f"--- {name}: {status}")
-
-    def rounds_of(self, volunteer):
-        return len(volunteer.journal())
-
-    def wait_for_rounds(self, volunteers, count, timeout_s=30):
-        """Each of the volunteers commits so many rounds from now on."""
-        goals = {volunteer: self.rounds_of(volunteer) + count for volunteer in volunteers}
-        programs.wait_until(lambda: all(self.rounds_of(v) >= goal for v, goal in goals.items()),
-                            f"{count} more rounds of {[v.name for v in volunteers]}", timeout_s)
-
+class SwarmUnderFire(SwarmCase):
     def trainer_of(self, volunteer):
         found = programs.wait_until(lambda: children(volunteer.daemon.process.pid), "a trainer runs")
         self.assertEqual(len(found), 1)
@@ -121,11 +73,7 @@ class SwarmUnderFire(unittest.TestCase):
         self.wait_for_rounds([volunteer], 2)
 
     def test_7_in_the_end_all_sides_agree(self):
-        self.assertTrue(self.swarm.drain(), "the swarm settles")
-        accepted, rounds, disagreements = results.compare_journals(self.swarm.journals())
-        self.assertEqual(disagreements, [])
-        self.assertGreater(rounds, 15)
-        self.assertEqual(accepted, self.swarm.coordinator.run_status(RUN_ID)["ledger_samples"])
+        self.assert_all_sides_agree(15)
 
 
 if __name__ == "__main__":
