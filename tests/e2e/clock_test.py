@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Volunteers whose clocks are an hour off, either way, work as anybody does."""
+
+import os
+import time
+import unittest
+
+import programs
+from swarm_case import RUN_ID, SwarmCase
+
+HOUR_S = 3600
+
+
+def shifted_clock(seconds):
+    """The environment of a process whose clock is off by so much."""
+    return {"LD_PRELOAD": os.environ["STARLING_SHIFTED_CLOCK"], "CLOCK_SHIFT_S": str(seconds)}
+
+
+class ClocksAnHourOff(SwarmCase):
+    @classmethod
+    def prepare(cls):
+        cls.fast, cls.slow, cls.right = cls.swarm.volunteers
+        cls.fast.daemon.environment = shifted_clock(HOUR_S)
+        cls.slow.daemon.environment = shifted_clock(-HOUR_S)
+
+    def contributions(self):
+        return list(self.right.journal().values())[-1]["contributions"]
+
+    def test_0_their_clocks_are_an_hour_off(self):
+        for volunteer, shift in ((self.fast, HOUR_S), (self.slow, -HOUR_S)):
+            stamp = volunteer.daemon.log().splitlines()[0][:19]  # of the first line that it logged
+            logged = time.mktime(time.strptime(stamp, "%Y-%m-%d %H:%M:%S"))
+            self.assertAlmostEqual(logged - shift, time.time(), delta=120)
+
+    def test_1_they_contribute_and_are_credited(self):
+        self.wait_for_rounds(self.swarm.volunteers, 3)
+        self.assertEqual(len(self.contributions()), 3)
+
+        def credited():
+            credit = self.swarm.coordinator.run_status(RUN_ID)["credit_by_volunteer"]
+            return all(credit.get(volunteer.name, 0) > 0 for volunteer in self.swarm.volunteers)
+
+        programs.wait_until(credited, "everybody is credited")
+
+    def test_2_started_again_they_go_on(self):
+        for volunteer in (self.fast, self.slow):
+            volunteer.daemon.stop()
+            volunteer.start()
+        self.wait_for_rounds(self.swarm.volunteers, 3)
+        programs.wait_until(lambda: len(self.contributions()) == 3, "all three are in one group")
+
+    def test_3_in_the_end_all_sides_agree(self):
+        self.assert_all_sides_agree(5)
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
