@@ -324,12 +324,18 @@ void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex 
     if (status.ok()) {
       install_state(round, digest, state);
     } else {
-      deliver([this, status](TimePoint now) { parts_->session->on_state_fetched(now, status); });
+      state_fetched(round, digest, status);
     }
   };
+  parts_->network->cancel_fetch();
   if (const Status begun = parts_->network->fetch_state(std::move(fetch)); !begun.ok()) {
-    deliver([this, begun](TimePoint now) { parts_->session->on_state_fetched(now, begun); });
+    state_fetched(round, digest, begun);
   }
+}
+
+void ProjectRun::state_fetched(RoundIndex round, const Digest& digest, const Status& status) {
+  deliver(
+      [this, round, digest, status](TimePoint now) { parts_->session->on_state_fetched(now, round, digest, status); });
 }
 
 void ProjectRun::install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state) {
@@ -340,7 +346,7 @@ void ProjectRun::install_state(RoundIndex round, const Digest& digest, std::shar
       return {};
     });
     VERIFY(installed.ok() && *installed == digest);  // every chunk was checked on arrival
-    deliver([this](TimePoint now) { parts_->session->on_state_fetched(now, Status()); });
+    state_fetched(round, digest, Status());
   });
 }
 

@@ -93,6 +93,7 @@ class ProjectRun final : private session::Session::Mediator {
   void deliver(std::function<void(TimePoint now)> event);
   void after_event();
   void rest_trainer_if_paused();
+  void state_fetched(RoundIndex round, const Digest& digest, const Status& status);
   void install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state);
   void renew_certificate();
 

@@ -257,14 +257,26 @@ void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
   advance(now);
 }
 
-void Session::on_state_fetched(TimePoint now, const Status& status) {
-  VERIFY(fetching_);
+// The swarm has moved on: the state that is being downloaded is of no use any more.
+void Session::fetch_newer(const wire::HeartbeatReply& reply) {
+  if (reply.round < fetch_round_ || reply.state_digest == fetch_digest_ || reply.donors.empty()) return;
+  fetch_round_ = reply.round;
+  fetch_digest_ = reply.state_digest;
+  donors_ = reply.donors;
+  mediator_.fetch_state(donors_, fetch_round_, fetch_digest_);
+}
+
+void Session::on_state_fetched(TimePoint now, RoundIndex round, const Digest& digest, const Status& status) {
+  if (!fetching_) return;
+  if (status.ok()) {
+    state_round_ = round;
+    state_digest_ = digest;
+  }
+  if (digest != fetch_digest_) return;  // a newer one is under way
   fetching_ = false;
   donors_.clear();
   if (status.ok()) {
     fetch_failures_ = 0;
-    state_round_ = fetch_round_;
-    state_digest_ = fetch_digest_;
     synced_ = true;  // until the next answer says otherwise
     begin_round(now);
   } else {
@@ -323,8 +335,8 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
 }
 
 void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply) {
-  if (averaging_ || computing_ == Computing::step || fetching_ || reply.state_digest.is_zero())
-    return;  // judged when it is over
+  if (averaging_ || computing_ == Computing::step || reply.state_digest.is_zero()) return;  // judged when it is over
+  if (fetching_) return fetch_newer(reply);
   const bool same_state = reply.state_digest == state_digest_;
   if (reply.round < state_round_) {
     // Behind our reports, which are on their way; unless there are none, and it has heard of our state.

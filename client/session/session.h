@@ -68,6 +68,7 @@ class Session {
     // Steps on the averaged gradient, then computes the new state's digest.
     virtual void start_step(RoundIndex round) = 0;
     virtual void start_evaluation() = 0;
+    // Ends a download under way, if there is one; its on_state_fetched need not come, and changes nothing if it does.
     virtual void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) = 0;
     // Durable when it returns: the round's report survives a crash until `forget_reports` passes it.
     virtual void record_round(const wire::RoundReport& report, Duration round_duration) = 0;
@@ -89,7 +90,8 @@ class Session {
   void on_averaged(TimePoint now, const averaging::AveragingOutcome& outcome);
   void on_step_done(TimePoint now, const Result<Digest>& new_state);
   void on_evaluated(TimePoint now, const Result<Evaluation>& result);
-  void on_state_fetched(TimePoint now, const Status& status);
+  // ok: the replica is at this state now.
+  void on_state_fetched(TimePoint now, RoundIndex round, const Digest& digest, const Status& status);
   // Links' speeds as measured in finished rounds; ride on the next heartbeat.
   void set_link_speeds(double upload_bytes_per_s, double download_bytes_per_s);
   // The volunteer's wish (or a rule's): a round under way is finished first, then nothing is computed.
@@ -126,6 +128,7 @@ class Session {
   void compute_next(TimePoint now);
   void on_compute_failed(TimePoint now, const Error& error);
   void fetch_if_possible(TimePoint now);
+  void fetch_newer(const wire::HeartbeatReply& reply);
   void send_heartbeat(TimePoint now);
   void take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply);
   void take_group(TimePoint now, const wire::GroupInfo& group);

@@ -37,7 +37,7 @@ struct Member {
 
   TimePoint behind_since = kNever;  // first call, since it was last ready, that said it needs the state
   int welcomes = 0;                 // rounds that were held open for it since then, …
-  RoundIndex welcome_again = 0;     // … and the next that may be
+  TimePoint welcome_again{};        // … and when the next may be
 
   std::uint64_t planned_in = 0;  // serial of the plan it belongs to; 0: none
   bool attended = false;         // was seen averaging in that plan

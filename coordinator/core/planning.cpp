@@ -13,7 +13,6 @@ constexpr double kStartAfterLastCall = 0.3;  // of the lead: for the reply's way
 constexpr Duration kBeginSlack = std::chrono::seconds(1);  // a heartbeat that says "averaging" may take so long
 
 constexpr SampleCount kPlausibleBatches = 4;
-constexpr int kWelcomeDoublingsMax = 5;  // at least one round in 64 waits
 
 std::uint64_t draw(const PeerId& peer, RoundIndex round) {
   std::uint64_t word = 0;
@@ -39,14 +38,14 @@ void RunCoordinator::Impl::plan_round(TimePoint now) {
 
 // A member that is about to get the state and could be planned if the round waited a little for it.
 bool RunCoordinator::Impl::is_welcome(const Member& member) const {
-  return member.catches_up() && round_ >= member.welcome_again;
+  return member.catches_up() && round_began_ >= member.welcome_again;
 }
 
 // Nobody slow, or never to be ready, holds up the swarm for long; and nobody is given up.
-void RunCoordinator::Impl::note_welcomed(Member& member) {
-  ++member.welcomes;
-  const int seldom = member.welcomes - options_.welcomes_in_a_row;
-  member.welcome_again = round_ + (seldom < 0 ? 1 : RoundIndex{2} << std::min(seldom, kWelcomeDoublingsMax));
+void RunCoordinator::Impl::note_welcomed(TimePoint now, Member& member) {
+  const Duration held = welcome_time(rhythm_, member.welcomes, options_);
+  if (++member.welcomes < options_.welcomes_in_a_row) return;
+  member.welcome_again = now + from_seconds(to_seconds(held) / options_.welcome_share);
 }
 
 // Who would be in a plan made now; empty while it is better to wait for members that are about to call.
@@ -101,7 +100,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, std::vector<Member*> members) {
   options.nonce = mix64(options_.nonce + mix64(plan.serial));
   plan.group = swarm::plan_group(infos, options);
   for (auto& [peer, member] : members_.all()) {
-    if (is_welcome(member)) note_welcomed(member);
+    if (is_welcome(member)) note_welcomed(now, member);
   }
   plan.start = start;
   plan.begin_by = start + from_ms(plan.group.begin_within_ms);

@@ -98,10 +98,11 @@ void RunCoordinator::Impl::note_catching_up(TimePoint now, Member& member) {
   if (member.catches_up()) {
     if (member.behind_since == kNever) member.behind_since = now;
   } else if (member.ready) {
-    if (member.behind_since != kNever) rhythm_.on_catching_up(now - member.behind_since);
+    // Only a download of this round's state counts: what it tried in earlier rounds was in vain.
+    if (member.behind_since != kNever) rhythm_.on_catching_up(now - std::max(member.behind_since, round_began_));
     member.behind_since = kNever;
     member.welcomes = 0;
-    member.welcome_again = 0;
+    member.welcome_again = {};
   }
 }
 

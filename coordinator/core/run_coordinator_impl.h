@@ -70,7 +70,7 @@ class RunCoordinator::Impl {
   void freeze(TimePoint now, std::vector<Member*> members);
   [[nodiscard]] std::vector<Member*> plannable(TimePoint now);
   [[nodiscard]] bool is_welcome(const Member& member) const;
-  void note_welcomed(Member& member);
+  void note_welcomed(TimePoint now, Member& member);
   void drop_failed_plan(TimePoint now);
   [[nodiscard]] Duration lead() const;
 

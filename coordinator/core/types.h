@@ -47,7 +47,8 @@ struct CoordinatorOptions {
   Duration report_grace_max = std::chrono::seconds(10);
   Duration welcome_min = std::chrono::milliseconds(500);  // a round is held open for newcomers at least …
   Duration welcome_max = std::chrono::seconds(10);        // … and at most so long, or two usual rounds
-  int welcomes_in_a_row = 4;  // rounds held open for the same newcomer; later ones are twice as far apart each time
+  int welcomes_in_a_row = 6;                              // rounds held open for the same newcomer; after that …
+  double welcome_share = 0.05;                            // … it may hold them for at most this part of the time
   Duration report_patience = std::chrono::seconds(60);    // the same while other members still average
   Duration settle = std::chrono::seconds(2);          // after a restart: members come back before anything is judged
   Duration averaging_max = std::chrono::minutes(30);  // a plan whose members say they average is kept so long

@@ -138,9 +138,9 @@ class VirtualTrainer final : private session::Session::Mediator {
   void start_evaluation() override {
     happen_in(kStepTime, [this](TimePoint now) { session_.on_evaluated(now, session::Evaluation{2.0, 4096}); });
   }
-  void fetch_state(std::span<const wire::Endpoint> /*donors*/, RoundIndex /*round*/, const Digest& digest) override {
+  void fetch_state(std::span<const wire::Endpoint> /*donors*/, RoundIndex round, const Digest& digest) override {
     state_ = digest;
-    happen_in(kFetchTime, [this](TimePoint now) { session_.on_state_fetched(now, {}); });
+    happen_in(kFetchTime, [this, round, digest](TimePoint now) { session_.on_state_fetched(now, round, digest, {}); });
   }
   void record_round(const wire::RoundReport& report, Duration /*took*/) override { parts_.swarm.on_recorded(report); }
   void forget_reports(RoundIndex below) override { parts_.swarm.on_acknowledged(below); }

@@ -252,32 +252,32 @@ void Peer::start_evaluation() {
   });
 }
 
-void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex, const Digest& wanted) {
+void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& wanted) {
   // The donor copies its state when asked; the copy then takes its time on the wire.
   Peer* donor = nullptr;
   for (const wire::Endpoint& endpoint : donors) {
     Peer* candidate = world_.find(endpoint.peer);
     if (candidate != nullptr && candidate->digest() == wanted) donor = candidate;
   }
-  if (donor == nullptr) {
-    schedule(world_.scheduler().now() + kDonorAnswer, [this] {
-      session_->on_state_fetched(world_.scheduler().now(), Error{ErrorCode::unavailable, "no donor holds that state"});
+  const auto end_in = [&](Duration took, std::function<Status()> end) {
+    schedule(world_.scheduler().now() + took, [this, end = std::move(end), round, wanted, serial = ++fetches_] {
+      if (serial != fetches_) return;  // given up for a newer one
+      session_->on_state_fetched(world_.scheduler().now(), round, wanted, end());
       after_session_event();
     });
+  };
+  if (donor == nullptr) {
+    end_in(kDonorAnswer, [] { return Error{ErrorCode::unavailable, "no donor holds that state"}; });
     return;
   }
   const double bytes = static_cast<double>(parameters_.size() * sizeof(float));
   const double rate = std::min(world_.network().rates(donor->index()).upload_bytes_per_s,
                                world_.network().rates(index_).download_bytes_per_s);
   const Duration took = 2 * world_.network().path(donor->index(), index_) + from_seconds(bytes / rate);
-  schedule(world_.scheduler().now() + took, [this, donor, life = donor->incarnation(), copy = donor->parameters_] {
-    if (donor->incarnation() == life) {
-      parameters_ = copy;
-      session_->on_state_fetched(world_.scheduler().now(), Status());
-    } else {
-      session_->on_state_fetched(world_.scheduler().now(), Error{ErrorCode::unavailable, "the donor vanished"});
-    }
-    after_session_event();
+  end_in(took, [this, donor, life = donor->incarnation(), copy = donor->parameters_]() -> Status {
+    if (donor->incarnation() != life) return Error{ErrorCode::unavailable, "the donor vanished"};
+    parameters_ = copy;
+    return {};
   });
 }
 

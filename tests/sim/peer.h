@@ -114,6 +114,7 @@ class Peer final : private session::Session::Mediator {
   std::unique_ptr<Averaging> current_;
   std::unique_ptr<Averaging> previous_;  // goes on answering slower members
   std::map<PeerId, EarlyFrame> early_;   // begins of groups that have not started here
+  std::uint64_t fetches_ = 0;
   TimePoint session_timer_ = kNever;
   TimePoint engine_timer_ = kNever;
 };

@@ -194,7 +194,7 @@ TEST_CASE("a replica at another state loads the swarm's and drops what it comput
   REQUIRE(f.hands.fetches.size() == 1);
   CHECK(f.hands.fetches[0].first == 5);
   CHECK(f.session.view(f.now).activity.phase == Phase::downloading);
-  f.session.on_state_fetched(f.now, Status());
+  f.session.on_state_fetched(f.now, 5, digest(1), Status());
   CHECK(f.session.view(f.now).state_round == 5);
   REQUIRE(f.hands.batches.size() == 1);
   CHECK(f.hands.batches[0].round == 5);
@@ -205,11 +205,44 @@ TEST_CASE("a download that fails is tried again later, not at once") {
   auto reply = f.reply(5, digest(1));
   reply.donors = {{peer(2), "127.0.0.1", 7002}};
   f.session.on_heartbeat_reply(f.now, reply);
-  f.session.on_state_fetched(f.now, Error{ErrorCode::unavailable, "the donor vanished"});
+  f.session.on_state_fetched(f.now, 5, digest(1), Error{ErrorCode::unavailable, "the donor vanished"});
   f.session.on_heartbeat_reply(f.now, reply);
   CHECK(f.hands.fetches.size() == 1);
   f.session.on_timer(f.now + std::chrono::seconds(1));
   CHECK(f.hands.fetches.size() == 2);
+}
+
+TEST_CASE("a donor that has moved on is no reason to wait: the newer state is fetched at once") {
+  Fixture f({0, digest(9), {}});
+  auto reply = f.reply(5, digest(1));
+  reply.donors = {{peer(2), "127.0.0.1", 7002}};
+  f.session.on_heartbeat_reply(f.now, reply);
+  f.session.on_state_fetched(f.now, 5, digest(1), Error{ErrorCode::unavailable, "not held any more"});
+  auto newer = f.reply(6, digest(2));
+  newer.donors = reply.donors;
+  f.session.on_heartbeat_reply(f.now, newer);
+  REQUIRE(f.hands.fetches.size() == 2);
+  CHECK(f.hands.fetches[1].first == 6);
+}
+
+TEST_CASE("a download of a state that the swarm has left behind gives way to one of the newer state") {
+  Fixture f({0, digest(9), {}});
+  auto reply = f.reply(5, digest(1));
+  reply.donors = {{peer(2), "127.0.0.1", 7002}};
+  f.session.on_heartbeat_reply(f.now, reply);
+  f.session.on_heartbeat_reply(f.now, reply);
+  CHECK(f.hands.fetches.size() == 1);
+  auto newer = f.reply(6, digest(2));
+  newer.donors = reply.donors;
+  f.session.on_heartbeat_reply(f.now, newer);
+  REQUIRE(f.hands.fetches.size() == 2);
+  f.session.on_state_fetched(f.now, 5, digest(1), Status());  // it was complete already, and is installed
+  CHECK(f.session.view(f.now).activity.phase == Phase::downloading);
+  CHECK(f.hands.batches.empty());
+  f.session.on_state_fetched(f.now, 6, digest(2), Status());
+  CHECK(f.session.view(f.now).synced);
+  REQUIRE(f.hands.batches.size() == 1);
+  CHECK(f.hands.batches[0].round == 6);
 }
 
 TEST_CASE("an expelled member drops its round, counts it as lost and loads the state") {
@@ -292,7 +325,7 @@ TEST_CASE("a replica that was loaded anew does not meet the group of its old sta
   f.session.on_heartbeat_reply(f.now, other);
   f.batch_done();
   REQUIRE(f.hands.fetches.size() == 1);
-  f.session.on_state_fetched(f.now, Status());
+  f.session.on_state_fetched(f.now, 1, digest(7), Status());
   const std::size_t groups = f.hands.groups.size();
   for (int i = 0; i < 6; ++i) {
     f.now += std::chrono::seconds(6);

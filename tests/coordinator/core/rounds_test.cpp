@@ -198,6 +198,36 @@ TEST_CASE("a newcomer fetches the state and is in the next rounds") {
   CHECK(swarm.decided.back().contributions.size() == 4);
 }
 
+TEST_CASE("a newcomer whose download outlasts several rounds gets in, and the others lose little") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(10));
+  const auto rounds_before = swarm.decided.size();
+  VirtualMember& newcomer = swarm.add(4, 40);
+  newcomer.state.bytes.fill(9);
+  newcomer.download_takes = seconds(4);
+  swarm.run_for(seconds(60));
+  CHECK(newcomer.synced);
+  CHECK(swarm.decided.back().contributions.size() == 4);
+  CHECK(swarm.decided.size() > rounds_before + 60);
+}
+
+TEST_CASE("one that never gets the state holds up one round in many") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(10));
+  VirtualMember& newcomer = swarm.add(4, 40);
+  newcomer.state.bytes.fill(9);
+  newcomer.download_takes = std::chrono::hours(1);
+  const auto rounds_in_minutes = [&](int minutes) {
+    const auto before = swarm.decided.size();
+    swarm.run_for(std::chrono::minutes(minutes));
+    return swarm.decided.size() - before;
+  };
+  CHECK(rounds_in_minutes(2) > 100);  // of about 206 that are possible
+  CHECK(rounds_in_minutes(2) > 180);
+}
+
 TEST_CASE("donors are members that hold the state, and newcomers are spread over them") {
   Swarm swarm;
   for (int i = 1; i <= 20; ++i) swarm.add(i, 0.5);

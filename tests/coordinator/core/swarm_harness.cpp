@@ -100,6 +100,12 @@ void Swarm::step() {
   for (auto& [peer, member] : members_) {
     if (!member.alive) continue;
     train(member);
+    if (member.phase == wire::MemberPhase::downloading && now >= member.downloaded_at) {
+      member.phase = wire::MemberPhase::training;
+      member.state = member.download;
+      member.state_round = member.download_round;
+      member.next_call = now;
+    }
     if (member.phase == wire::MemberPhase::training && member.group && now >= member.start) {
       member.phase = wire::MemberPhase::averaging;
       member.next_call = now;
@@ -188,6 +194,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
   member.asked_to_evaluate = member.asked_to_evaluate || reply.evaluate;
   std::erase_if(member.reports, [&](const auto& report) { return report.round < reply.acknowledged_rounds; });
   if (member.phase == wire::MemberPhase::averaging || reply.state_digest.is_zero()) return decision;
+  if (member.phase == wire::MemberPhase::downloading && reply.state_digest == member.download) return decision;
   if (reply.round < member.state_round && !member.reports.empty()) return decision;
   if (reply.state_digest == member.state && reply.round >= member.state_round) {
     member.state_round = reply.round;
@@ -200,9 +207,10 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
     member.group.reset();
     member.samples = 0;
     if (!reply.donors.empty()) {
-      member.state = reply.state_digest;
-      member.state_round = reply.round;
-      member.next_call = now;
+      member.download = reply.state_digest;
+      member.download_round = reply.round;
+      member.phase = wire::MemberPhase::downloading;
+      member.downloaded_at = now + member.download_takes;
     }
   }
   if (reply.group && reply.group->round == member.state_round && member.synced) {

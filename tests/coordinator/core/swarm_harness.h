@@ -37,6 +37,10 @@ struct VirtualMember {
   RoundIndex state_round = 0;
   Digest state;
   bool synced = false;
+  Duration download_takes{};  // of the state from a donor
+  TimePoint downloaded_at{};
+  RoundIndex download_round = 0;
+  Digest download;
   double samples = 0;
   TimePoint trained_at{};
   TimePoint next_call{};
