@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/session/retry.h"
 #include "shared/base/log.h"
 #include "shared/swarm/successor.h"
 
@@ -14,15 +15,7 @@ constexpr std::size_t kReportMembersPerHeartbeat = 256;  // keeps a heartbeat wi
 constexpr Duration kPauseWaitsFor = std::chrono::seconds(5);  // a meeting sooner than this is still attended
 constexpr Duration kPaceUnknown = std::chrono::seconds(1);
 constexpr Duration kPaceMax = std::chrono::hours(1);
-constexpr Duration kComputeRetryFirst = std::chrono::milliseconds(250);
 constexpr Duration kComputeRetryMax = std::chrono::seconds(30);
-// Donors move on with every round: whoever comes late asks again soon, and a few times at once for a newer state.
-constexpr Duration kFetchRetryMax = std::chrono::seconds(2);
-constexpr int kFetchPatience = 8;
-
-Duration doubled(Duration first, int failures, Duration max) {
-  return std::min(max, first * (1 << std::min(failures - 1, 10)));
-}
 
 }  // namespace
 
@@ -67,12 +60,6 @@ void Session::advance(TimePoint now) {
   }
   fetch_if_possible(now);
   if (!fetching_) compute_next(now);
-}
-
-void Session::fetch_if_possible(TimePoint now) {
-  if (synced_ || fetching_ || paused_ || donors_.empty() || now < fetch_not_before_) return;
-  fetching_ = true;
-  mediator_.fetch_state(donors_, fetch_round_, fetch_digest_);
 }
 
 bool Session::may_train() const {
@@ -151,7 +138,7 @@ void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
 void Session::on_compute_failed(TimePoint now, const Error& error) {
   ++compute_failures_;
   compute_failure_ = error.message;
-  compute_not_before_ = now + doubled(kComputeRetryFirst, compute_failures_, kComputeRetryMax);
+  compute_not_before_ = now + retry_delay(compute_failures_, kComputeRetryMax);
   log_warning("trainer: {}", error.message);
 }
 
@@ -231,17 +218,6 @@ void Session::begin_round(TimePoint now) {
   progress_.begin_round(now);
 }
 
-void Session::lose_sync(TimePoint now, std::string reason) {
-  if (synced_) log_info("round {}: {}; loading the swarm's state", state_round_, reason);
-  synced_ = false;
-  unsynced_reason_ = std::move(reason);
-  discard_batch_ = true;
-  outcome_.reset();
-  last_group_.reset();  // whoever meets its group again must still be at the state they made together
-  begin_round(now);
-  link_.hurry(now);
-}
-
 void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
   VERIFY(computing_ == Computing::evaluation);
   computing_ = Computing::nothing;
@@ -254,38 +230,6 @@ void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
   } else {
     on_compute_failed(now, result.error());
   }
-  advance(now);
-}
-
-// The swarm has moved on: the state that is being downloaded is of no use any more.
-void Session::fetch_newer(const wire::HeartbeatReply& reply) {
-  if (reply.round < fetch_round_ || reply.state_digest == fetch_digest_ || reply.donors.empty()) return;
-  fetch_round_ = reply.round;
-  fetch_digest_ = reply.state_digest;
-  donors_ = reply.donors;
-  mediator_.fetch_state(donors_, fetch_round_, fetch_digest_);
-}
-
-void Session::on_state_fetched(TimePoint now, RoundIndex round, const Digest& digest, const Status& status) {
-  if (!fetching_) return;
-  if (status.ok()) {
-    state_round_ = round;
-    state_digest_ = digest;
-  }
-  if (digest != fetch_digest_) return;  // a newer one is under way
-  fetching_ = false;
-  donors_.clear();
-  if (status.ok()) {
-    fetch_failures_ = 0;
-    synced_ = true;  // until the next answer says otherwise
-    begin_round(now);
-  } else {
-    ++fetch_failures_;
-    fetch_not_before_ = now + doubled(kComputeRetryFirst, fetch_failures_, kFetchRetryMax);
-    unsynced_reason_ = status.error().message;
-    log_warning("download of the swarm's state: {}", status.error().message);
-  }
-  link_.hurry(now);
   advance(now);
 }
 
@@ -332,30 +276,6 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   if (reply.group.has_value()) take_group(now, *reply.group);
   if (reply.evaluate && synced_ && !evaluation_report_.has_value()) evaluate_due_ = true;
   advance(now);
-}
-
-void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply) {
-  if (averaging_ || computing_ == Computing::step || reply.state_digest.is_zero()) return;  // judged when it is over
-  if (fetching_) return fetch_newer(reply);
-  const bool same_state = reply.state_digest == state_digest_;
-  if (reply.round < state_round_) {
-    // Behind our reports, which are on their way; unless there are none, and it has heard of our state.
-    if (!reports_.empty() || told_state_round_ != state_round_ || told_state_digest_ != state_digest_) return;
-  } else if (same_state) {
-    if (state_round_ != reply.round) last_group_.reset();
-    state_round_ = reply.round;  // the swarm may have numbered this very state anew after a loss
-    synced_ = true;
-    donors_.clear();
-    return;
-  }
-  if (synced_) lose_sync(now, "this replica is not at the swarm's state");
-  if (outcome_.has_value()) outcome_.reset();
-  // What one donor no longer had says nothing of a newer state.
-  if (reply.state_digest != fetch_digest_ && fetch_failures_ < kFetchPatience) fetch_not_before_ = now;
-  donors_ = reply.donors;
-  fetch_round_ = reply.round;
-  fetch_digest_ = reply.state_digest;
-  unsynced_reason_ = donors_.empty() ? "waiting for a member that can hand over the model" : unsynced_reason_;
 }
 
 void Session::take_group(TimePoint now, const wire::GroupInfo& group) {

@@ -1,0 +1,90 @@
+// Keeping the replica at the swarm's state: the coordinator's verdict on it, and the download when it is off.
+#include <utility>
+
+#include "client/session/retry.h"
+#include "client/session/session.h"
+#include "shared/base/log.h"
+
+namespace starling::session {
+namespace {
+
+// Donors move on with every round: whoever comes late asks again soon, and a few times at once for a newer state.
+constexpr Duration kFetchRetryMax = std::chrono::seconds(2);
+constexpr int kFetchPatience = 8;
+
+}  // namespace
+
+void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply) {
+  if (averaging_ || computing_ == Computing::step || reply.state_digest.is_zero()) return;  // judged when it is over
+  if (fetching_) return fetch_newer(reply);
+  const bool same_state = reply.state_digest == state_digest_;
+  if (reply.round < state_round_) {
+    // Behind our reports, which are on their way; unless there are none, and it has heard of our state.
+    if (!reports_.empty() || told_state_round_ != state_round_ || told_state_digest_ != state_digest_) return;
+  } else if (same_state) {
+    if (state_round_ != reply.round) last_group_.reset();
+    state_round_ = reply.round;  // the swarm may have numbered this very state anew after a loss
+    synced_ = true;
+    donors_.clear();
+    return;
+  }
+  if (synced_) lose_sync(now, "this replica is not at the swarm's state");
+  if (outcome_.has_value()) outcome_.reset();
+  // What one donor no longer had says nothing of a newer state.
+  if (reply.state_digest != fetch_digest_ && fetch_failures_ < kFetchPatience) fetch_not_before_ = now;
+  donors_ = reply.donors;
+  fetch_round_ = reply.round;
+  fetch_digest_ = reply.state_digest;
+  unsynced_reason_ = donors_.empty() ? "waiting for a member that can hand over the model" : unsynced_reason_;
+}
+
+void Session::lose_sync(TimePoint now, std::string reason) {
+  if (synced_) log_info("round {}: {}; loading the swarm's state", state_round_, reason);
+  synced_ = false;
+  unsynced_reason_ = std::move(reason);
+  discard_batch_ = true;
+  outcome_.reset();
+  last_group_.reset();  // whoever meets its group again must still be at the state they made together
+  begin_round(now);
+  link_.hurry(now);
+}
+
+void Session::fetch_if_possible(TimePoint now) {
+  if (synced_ || fetching_ || paused_ || donors_.empty() || now < fetch_not_before_) return;
+  fetching_ = true;
+  mediator_.fetch_state(donors_, fetch_round_, fetch_digest_);
+}
+
+// The swarm has moved on: the state that is being downloaded is of no use any more.
+void Session::fetch_newer(const wire::HeartbeatReply& reply) {
+  if (reply.round < fetch_round_ || reply.state_digest == fetch_digest_ || reply.donors.empty()) return;
+  fetch_round_ = reply.round;
+  fetch_digest_ = reply.state_digest;
+  donors_ = reply.donors;
+  mediator_.fetch_state(donors_, fetch_round_, fetch_digest_);
+}
+
+void Session::on_state_fetched(TimePoint now, RoundIndex round, const Digest& digest, const Status& status) {
+  if (!fetching_) return;
+  if (status.ok()) {
+    state_round_ = round;
+    state_digest_ = digest;
+  }
+  if (digest != fetch_digest_) return;  // a newer one is under way
+  fetching_ = false;
+  donors_.clear();
+  if (status.ok()) {
+    fetch_failures_ = 0;
+    synced_ = true;  // until the next answer says otherwise
+    begin_round(now);
+  } else {
+    ++fetch_failures_;
+    fetch_not_before_ = now + retry_delay(fetch_failures_, kFetchRetryMax);
+    unsynced_reason_ = status.error().message;
+    log_warning("download of the swarm's state: {}", status.error().message);
+  }
+  link_.hurry(now);
+  advance(now);
+}
+
+}  // namespace starling::session
