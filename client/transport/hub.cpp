@@ -227,6 +227,7 @@ void Hub::link_closed(Link& link, const Error& why) {
   const TimePoint now = clock_.now();
   if (!link.info().was_up) ++totals_.links_refused;
   log_debug("link to {} ended: {}", link.info().peer.brief(), why.message);
+  if (why.code == ErrorCode::unauthenticated) log_refusal(now, why);
   early_begins_.erase(&link);
   donor_.forget(&link);
   pump_donations();
@@ -234,6 +235,14 @@ void Hub::link_closed(Link& link, const Error& why) {
   if (fetch_ != nullptr) fetch_->link_closed(now, link, why);
   switchboard_.link_closed(link);
   service();
+}
+
+// One of the two ends did not accept the other's certificate.
+void Hub::log_refusal(TimePoint now, const Error& why) {
+  const auto kept_back = refusals_logged_.admit(now);
+  if (!kept_back) return;
+  log_warning("a link to another computer was refused: {}{}", why.message,
+              *kept_back > 0 ? fmt::format(" ({} more since the last such line)", *kept_back) : "");
 }
 
 void Hub::service() {

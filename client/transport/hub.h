@@ -13,6 +13,7 @@
 #include "client/transport/round_driver.h"
 #include "client/transport/state_donor.h"
 #include "client/transport/switchboard.h"
+#include "shared/base/log_limit.h"
 
 namespace starling::transport {
 
@@ -47,6 +48,7 @@ class Hub final : public Link::Mediator {
   void report_round();
   void report_fetch(TimePoint now);
   void set_timer(TimePoint now);
+  void log_refusal(TimePoint now, const Error& why);
 
   asio::io_context& io_;
   const Clock& clock_;
@@ -66,6 +68,7 @@ class Hub final : public Link::Mediator {
 
   RateMeter download_;
   NetworkStats totals_;
+  LogLimit refusals_logged_;
   asio::steady_timer timer_;
   TimePoint timer_set_for_ = kNever;
 };

@@ -69,8 +69,11 @@ Connection::Step Connection::step() {
 }
 
 Connection::Step Connection::handshake() {
-  const Step outcome = tls_.handshake().state;
-  if (outcome != Step::done) return outcome;
+  const crypto::TlsSession::Step outcome = tls_.handshake();
+  if (outcome.state == Step::failed && outcome.error.code == ErrorCode::unauthenticated) {
+    settings_.mediator.on_untrusted(*this, outcome.error);
+  }
+  if (outcome.state != Step::done) return outcome.state;
   const Result<PeerId> peer = crypto::peer_id_of(tls_.native());
   if (peer) peer_ = *peer;
   phase_ = Phase::reading;

@@ -27,6 +27,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // False when the queue is full.
     virtual bool submit(WorkerPool::Job& job) = 0;
     virtual void on_refused() = 0;  // a request that was malformed or over a limit
+    // The handshake failed because one end does not accept the other's certificate.
+    virtual void on_untrusted(const Connection& connection, const Error& why) = 0;
     virtual void on_closed(Connection& connection, End end) = 0;
     virtual std::span<char> read_buffer() = 0;  // shared by all connections, for one read at a time
   };

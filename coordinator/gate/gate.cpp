@@ -1,5 +1,6 @@
 #include "coordinator/gate/gate.h"
 
+#include <fmt/core.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "coordinator/gate/listener.h"
 #include "coordinator/gate/worker_pool.h"
 #include "shared/base/log.h"
+#include "shared/base/log_limit.h"
 #include "shared/base/mutex.h"
 #include "shared/crypto/tls.h"
 
@@ -84,6 +86,7 @@ struct Gate::Parts final : Connection::Mediator {
 
   bool submit(WorkerPool::Job& job) override;
   void on_refused() override { counters.bad_requests += 1; }
+  void on_untrusted(const Connection& connection, const Error& why) override;
   void on_closed(Connection& connection, Connection::End end) override;
   std::span<char> read_buffer() override { return buffer; }
 
@@ -100,6 +103,7 @@ struct Gate::Parts final : Connection::Mediator {
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections;
   std::map<std::array<std::uint8_t, 16>, int> by_address;
   TimePoint drain_until = kNever;  // set when draining
+  LogLimit untrusted_logged;
   std::unique_ptr<WorkerPool> workers;
 };
 
@@ -168,6 +172,13 @@ void Gate::Parts::on_closed(Connection& connection, Connection::End end) {
   if (--held->second == 0) by_address.erase(held);
   connections.erase(&connection);
   stop_when_drained();
+}
+
+void Gate::Parts::on_untrusted(const Connection& connection, const Error& why) {
+  const auto kept_back = untrusted_logged.admit(clock.now());
+  if (!kept_back) return;
+  log_warning("a call from {} was refused: {}{}", connection.address().text, why.message,
+              *kept_back > 0 ? fmt::format(" ({} more since the last such line)", *kept_back) : "");
 }
 
 void Gate::Parts::tick() {
