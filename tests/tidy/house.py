@@ -15,7 +15,7 @@ ARROWS = {
     "client/transport": ["client/averaging", "shared/*"],
     "client/optim": ["shared/base", "shared/wire"],
     "client/storage": ["shared/base", "shared/crypto", "shared/wire"],
-    "client/policy": ["shared/base"],
+    "client/policy": ["shared/base", "shared/wire"],
     "client/session": ["client/averaging", "client/optim", "client/storage", "shared/*"],
     "client/trainer_link": ["client/optim", "client/session", "shared/base", "shared/wire"],
     "client/models": ["client/session", "shared/base", "shared/wire"],

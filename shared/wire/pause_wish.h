@@ -1,0 +1,32 @@
+// What the volunteer asked for with a button or a word, as opposed to rules: pause now, for a while, after this round;
+// leave the graphics card alone. Kept on disk, so that a restart does not forget it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+
+namespace starling::wire {
+
+enum class PauseKind : std::uint8_t { none, after_round, now };
+
+// "Until" a wall-clock time, so that it ends when it was said to, however long the computer was off.
+struct PauseWish {
+  PauseKind kind = PauseKind::none;
+  WallTime until;      // zero: until resumed
+  std::string reason;  // the volunteer's words, or a program's; may be empty
+  bool gpu = false;    // the graphics card alone
+  WallTime gpu_until;
+
+  friend bool operator==(const PauseWish&, const PauseWish&) = default;
+};
+
+constexpr std::size_t kPauseReasonBytesMax = 1024;
+
+std::string encode(const PauseWish& wish);
+Result<PauseWish> decode_pause_wish(std::string_view json);
+
+}  // namespace starling::wire
