@@ -94,6 +94,12 @@ Result<Account> SqliteAccountStore::find_account(AccountId id) const {
               fmt::format("there is no account {}", id));
 }
 
+Result<Account> SqliteAccountStore::find_account_named(const std::string& display_name) const {
+  return only(select(access_, "SELECT id, display_name, created_ms FROM account WHERE display_name = ?", read_account,
+                     display_name),
+              fmt::format("there is no volunteer '{}'", display_name));
+}
+
 Result<Host> SqliteAccountStore::find_host(const PeerId& peer) const {
   static const std::string sql = std::string(kHostColumns) + "WHERE peer_id = ?";
   return only(select(access_, sql, read_host, peer), fmt::format("computer {} has not joined", peer.brief()));

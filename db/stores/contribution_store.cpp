@@ -27,8 +27,9 @@ Status insert_round(Connection& connection, const RoundRecord& record) {
 Result<AppendOutcome> append_in(Connection& connection, const RoundResult& result) {
   STARLING_TRY(insert_round(connection, result.record));
   STARLING_ASSIGN(Statement insert,
-                  connection.prepare("INSERT INTO contribution (run_id, round, peer_id, account_id, samples, credit, "
-                                     "at_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+                  connection.prepare("INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms) "
+                                     "VALUES ((SELECT number FROM run WHERE run_id = ?), ?, "
+                                     "(SELECT id FROM host WHERE peer_id = ?), ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
   AppendOutcome outcome;
   for (const Contribution& line : result.contributions) {
     STARLING_TRY(insert
@@ -57,8 +58,8 @@ Result<LedgerEntry> read_entry(const Statement& row) {
 // Each query lists what differs: a label and the two sums.
 constexpr std::string_view kVolunteerDifferences =
     "SELECT 'account ' || account_id || ' in run ' || run_id, sum(ledger), sum(kept) FROM ("
-    "  SELECT run_id, account_id, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
-    "    FROM contribution"
+    "  SELECT run.run_id, account_id, line.samples AS ledger, 0 AS kept, line.credit AS ledger_credit,"
+    "    0 AS kept_credit FROM contribution AS line JOIN run ON run.number = line.run"
     "  UNION ALL SELECT run_id, account_id, 0, samples, 0, credit FROM volunteer_total)"
     " GROUP BY run_id, account_id"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
@@ -68,6 +69,14 @@ constexpr std::string_view kAccountDifferences =
     "    FROM volunteer_total"
     "  UNION ALL SELECT account_id, 0, samples, 0, credit FROM account_total)"
     " GROUP BY account_id"
+    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
+constexpr std::string_view kWindowDifferences =
+    "SELECT 'account ' || account_id || ' in ' || days || ' day(s)', sum(ledger), sum(kept) FROM ("
+    "  SELECT days, account_id, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
+    "    FROM standing_window JOIN contribution AS line ON line.id > tail AND line.id <= head"
+    "    WHERE reverses IS NULL AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)"
+    "  UNION ALL SELECT days, account_id, 0, samples, 0, credit FROM window_total)"
+    " GROUP BY days, account_id"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kRunDifferences =
     "SELECT 'run ' || run.run_id, coalesce(sum(t.samples), 0), run.samples FROM run"
@@ -108,8 +117,8 @@ Status SqliteContributionStore::append_async(RoundResult result, Appended done) 
 
 Result<Totals> SqliteContributionStore::ledger_sum(const RunId& run_id) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
-  STARLING_ASSIGN(Statement sum,
-                  reader->prepare("SELECT sum(samples), sum(credit) FROM contribution WHERE run_id = ?"));
+  STARLING_ASSIGN(Statement sum, reader->prepare("SELECT sum(samples), sum(credit) FROM contribution "
+                                                 "WHERE run = (SELECT number FROM run WHERE run_id = ?)"));
   STARLING_TRY(sum.bind(run_id).step().status());
   return Totals{sum.integer(0), sum.integer(1)};
 }
@@ -117,7 +126,8 @@ Result<Totals> SqliteContributionStore::ledger_sum(const RunId& run_id) const {
 Status SqliteContributionStore::verify_totals() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction view, Transaction::begin(*reader, TransactionKind::read));
-  for (const std::string_view differences : {kVolunteerDifferences, kAccountDifferences, kRunDifferences}) {
+  for (const std::string_view differences :
+       {kVolunteerDifferences, kAccountDifferences, kWindowDifferences, kRunDifferences}) {
     STARLING_TRY(expect_no_difference(*reader, differences));
   }
   return {};
@@ -125,8 +135,9 @@ Status SqliteContributionStore::verify_totals() const {
 
 Result<std::vector<LedgerEntry>> SqliteContributionStore::entries_of(AccountId account, const Page& page) const {
   return select(access_,
-                "SELECT id, run_id, round, peer_id, account_id, samples, credit, at_ms FROM contribution "
-                "WHERE account_id = ? ORDER BY id DESC LIMIT ? OFFSET ?",
+                "SELECT line.id, run.run_id, line.round, host.peer_id, line.account_id, line.samples, line.credit, "
+                "line.at_ms FROM contribution AS line JOIN run ON run.number = line.run "
+                "JOIN host ON host.id = line.host WHERE line.account_id = ? ORDER BY line.id DESC LIMIT ? OFFSET ?",
                 read_entry, account, limit_of(page), offset_of(page));
 }
 

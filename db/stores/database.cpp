@@ -10,6 +10,7 @@
 
 #include "db/schema/migrate.h"
 #include "db/stores/reader_pool.h"
+#include "db/stores/sqlite_credit.h"
 #include "db/stores/sqlite_stores.h"
 #include "db/stores/write_lock.h"
 #include "db/stores/write_queue.h"
@@ -92,7 +93,9 @@ struct Database::Parts {
   SqliteLeaderboard leaderboard{access};
   SqliteLaneStore lanes{access};
   SqliteArtefactStore artefacts{access};
-  Stores stores{accounts, invites, runs, contributions, evaluations, leaderboard, lanes, artefacts};
+  SqliteStandingsStore standings{access};
+  SqliteCreditStore credit{access};
+  Stores stores{accounts, invites, runs, contributions, evaluations, leaderboard, lanes, artefacts, standings, credit};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -15,6 +15,8 @@ namespace starling::db {
 using MicroCredit = std::int64_t;
 constexpr MicroCredit kMicroCreditsPerCredit = 1'000'000;
 
+constexpr int kPageRowsMax = 1000;  // the most rows that any listing returns at once
+
 struct Account {
   AccountId id = 0;
   std::string display_name;  // unique; upper and lower case of a-z count as the same letter

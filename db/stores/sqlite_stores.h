@@ -64,6 +64,7 @@ class SqliteAccountStore final : public AccountStore {
   explicit SqliteAccountStore(Access access) : access_(access) {}
   Result<AccountId> join(const JoinRequest& request) override;
   Result<Account> find_account(AccountId id) const override;
+  Result<Account> find_account_named(const std::string& display_name) const override;
   Result<Host> find_host(const PeerId& peer) const override;
   Result<std::vector<Host>> hosts_of(AccountId id) const override;
   Status touch_host(const PeerId& peer, WallTime now) override;

@@ -9,12 +9,11 @@
 #include <optional>
 #include <vector>
 
+#include "db/stores/credit_stores.h"
 #include "db/stores/records.h"
 #include "shared/base/result.h"
 
 namespace starling::db {
-
-constexpr int kPageRowsMax = 1000;  // the most rows that any listing returns at once
 
 struct Page {
   int limit = 100;  // 1 … kPageRowsMax
@@ -29,8 +28,9 @@ class AccountStore {
   // already_exists: the name is taken. unauthenticated: no such invite. permission_denied: the invite
   // is expired or used up, or the host is revoked.
   virtual Result<AccountId> join(const JoinRequest& request) = 0;
-  virtual Result<Account> find_account(AccountId id) const = 0;  // or not_found
-  virtual Result<Host> find_host(const PeerId& peer) const = 0;  // or not_found
+  virtual Result<Account> find_account(AccountId id) const = 0;                           // or not_found
+  virtual Result<Account> find_account_named(const std::string& display_name) const = 0;  // or not_found
+  virtual Result<Host> find_host(const PeerId& peer) const = 0;                           // or not_found
   virtual Result<std::vector<Host>> hosts_of(AccountId id) const = 0;
   // Notes that the host was heard of, to the minute. Returns at once and promises nothing.
   virtual Status touch_host(const PeerId& peer, WallTime now) = 0;
@@ -129,6 +129,8 @@ struct Stores {
   LeaderboardQuery& leaderboard;
   LaneStore& lanes;
   ArtefactStore& artefacts;
+  StandingsStore& standings;
+  CreditStore& credit;
 };
 
 }  // namespace starling::db

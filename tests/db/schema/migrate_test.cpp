@@ -92,12 +92,12 @@ TEST_CASE("the ledger can not be changed, by anybody") {
           .execute("INSERT INTO account (id, display_name, created_ms) VALUES (1, 'Ada', 1);"
                    "INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms) VALUES (zeroblob(32), 1, 1, 1);"
                    "INSERT INTO run (run_id, manifest_envelope, state, created_ms) VALUES ('r', '', 'running', 1);"
-                   "INSERT INTO contribution (run_id, round, peer_id, account_id, samples, credit, at_ms) "
-                   "VALUES ('r', 0, zeroblob(32), 1, 8, 16, 5)")
+                   "INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms) "
+                   "VALUES (1, 0, 1, 1, 8, 16, 5)")
           .ok());
   for (const char* change : {"UPDATE contribution SET samples = 9", "DELETE FROM contribution",
-                             "INSERT OR REPLACE INTO contribution (id, run_id, round, peer_id, account_id, samples, "
-                             "credit, at_ms) VALUES (1, 'r', 0, zeroblob(32), 1, 9, 16, 5)"}) {
+                             "INSERT OR REPLACE INTO contribution (id, run, round, host, account_id, samples, "
+                             "credit, at_ms) VALUES (1, 1, 0, 1, 1, 9, 16, 5)"}) {
     CAPTURE(change);
     CHECK_FALSE(connection.execute(change).ok());
   }
@@ -105,4 +105,69 @@ TEST_CASE("the ledger can not be changed, by anybody") {
   CHECK(connection.query_int("SELECT samples FROM volunteer_total").value() == 8);
   CHECK(connection.query_int("SELECT credit FROM account_total").value() == 16);
   CHECK(connection.query_int("SELECT volunteers FROM run").value() == 1);
+}
+
+TEST_CASE("a reversal takes one line back as a whole, once, and nothing else") {
+  TempDir dir;
+  Connection connection = create(dir / "a.db");
+  REQUIRE(migrate(connection).ok());
+  REQUIRE(
+      connection
+          .execute("INSERT INTO account (id, display_name, created_ms) VALUES (1, 'Ada', 1);"
+                   "INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms) VALUES (zeroblob(32), 1, 1, 1);"
+                   "INSERT INTO run (run_id, manifest_envelope, state, created_ms) VALUES ('r', '', 'running', 1);"
+                   "INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms) "
+                   "VALUES (1, 0, 1, 1, 8, 16, 5)")
+          .ok());
+  const auto insert = [&](const std::string& values) {
+    return connection.execute(
+        "INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms, "
+        "reverses) VALUES " +
+        values);
+  };
+  CHECK_FALSE(insert("(1, 1, 1, 1, -8, -16, 5, NULL)").ok());  // a negative line of its own
+  CHECK_FALSE(insert("(1, 0, 1, 1, -7, -16, 5, 1)").ok());     // a part of one
+  CHECK_FALSE(insert("(1, 0, 1, 1, -8, -16, 5, 9)").ok());     // of a line that is not there
+  CHECK_FALSE(insert("(1, 3, 1, 1, -8, -16, 5, 1)").ok());     // of another round
+  REQUIRE(insert("(1, 0, 1, 1, -8, -16, 5, 1)").ok());
+  CHECK_FALSE(insert("(1, 0, 1, 1, -8, -16, 5, 1)").ok());  // once is enough
+  CHECK_FALSE(insert("(1, 0, 1, 1, 8, 16, 5, 2)").ok());    // nothing takes a reversal back
+  CHECK(connection.query_int("SELECT sum(samples) + sum(credit) FROM contribution").value() == 0);
+  CHECK(connection.query_int("SELECT samples + credit FROM account_total").value() == 0);
+  CHECK(connection.query_int("SELECT samples + credit FROM run").value() == 0);
+}
+
+TEST_CASE("a database of the first schema keeps its hosts, its ledger and its totals") {
+  TempDir dir;
+  Connection connection = create(dir / "a.db");
+  REQUIRE(migrate(connection, migrations().first(1)).ok());
+  REQUIRE(connection
+              .execute("INSERT INTO account (id, display_name, created_ms) VALUES (1, 'Ada', 0), (2, 'Ben', 0);"
+                       "INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms, revoked) VALUES "
+                       "(zeroblob(32), 1, 2, 7, 0), (randomblob(32), 2, 1, 8, 1);"
+                       "INSERT INTO run (run_id, manifest_envelope, state, created_ms, round) VALUES "
+                       "('b', '', 'running', 1, 3), ('a', '', 'paused', 2, 5);"
+                       "INSERT INTO contribution (run_id, round, peer_id, account_id, samples, credit, at_ms) "
+                       "SELECT run_id, 0, peer_id, account_id, 10 * account_id, 1000000 * account_id, 86400000 "
+                       "FROM run JOIN host;"
+                       "INSERT INTO contribution (run_id, round, peer_id, account_id, samples, credit, at_ms) "
+                       "VALUES ('a', 4, zeroblob(32), 1, 5, 7, 86400000)")
+              .ok());
+  const char* sums = "SELECT sum(samples * 1000003 + credit * account_id) FROM volunteer_total";
+  const std::int64_t before = connection.query_int(sums).value();
+  const Status migrated = migrate(connection);
+  REQUIRE_MESSAGE(migrated.ok(), (migrated.ok() ? "" : migrated.error().message));
+  CHECK(connection.query_int(sums).value() == before);
+  CHECK(connection
+            .query_int("SELECT count(*) FROM contribution JOIN host ON host.id = host AND "
+                       "host.account_id = contribution.account_id")
+            .value() == 5);
+  CHECK(connection.query_int("SELECT samples FROM run WHERE run_id = 'a'").value() == 35);
+  CHECK(connection.query_int("SELECT volunteers FROM run WHERE run_id = 'b'").value() == 2);
+  CHECK(connection.query_int("SELECT revoked FROM host WHERE account_id = 2").value() == 1);
+  // 4 credits in the first day: 4 (1 - 2^(-1/7)); two grants at one instant.
+  const std::int64_t recent =
+      connection.query_int("SELECT round(recent * 1e6) FROM account_total WHERE account_id = 2").value();
+  CHECK(recent == doctest::Approx(2e6 * 0.094276 + 2e6 * 0.0990210).epsilon(1e-5));
+  CHECK(connection.query_int("SELECT count(*) FROM pragma_foreign_key_check").value() == 0);
 }

@@ -1,0 +1,195 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "db/sqlite/transaction.h"
+#include "db/stores/sqlite_credit.h"
+#include "db/stores/windows.h"
+
+namespace starling::db {
+namespace {
+
+constexpr int kLinesAtOnceMax = 10'000;            // of one write; others wait for it
+constexpr double kRecentToleranceRelative = 1e-6;  // of a replay: the order of additions is the same, exp() may not be
+
+// Lines that are no reversals and have none. ?1 … ?5: account, computer or empty, run or empty, first and last round.
+constexpr std::string_view kChosenLines =
+    "FROM contribution AS line JOIN run ON run.number = line.run JOIN host ON host.id = line.host"
+    " WHERE line.account_id = ?1 AND (?2 = '' OR host.peer_id = ?2) AND (?3 = '' OR run.run_id = ?3)"
+    " AND line.round BETWEEN ?4 AND ?5 AND line.reverses IS NULL"
+    " AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)";
+
+template <typename... More>
+void bind_choice(Statement& statement, const CorrectionRequest& request, const More&... more) {
+  if (request.peer_id) {
+    statement.bind(request.account_id, *request.peer_id, request.run_id, request.round_min, request.round_max, more...);
+  } else {
+    statement.bind(request.account_id, "", request.run_id, request.round_min, request.round_max, more...);
+  }
+}
+
+struct Line {
+  std::int64_t id = 0;
+  Totals totals;
+};
+
+Result<std::vector<Line>> choose_lines(Connection& connection, const CorrectionRequest& request) {
+  STARLING_ASSIGN(Statement choose,
+                  connection.prepare(fmt::format(
+                      "SELECT line.id, line.samples, line.credit {} ORDER BY line.id LIMIT ?6", kChosenLines)));
+  bind_choice(choose, request, kLinesAtOnceMax);
+  std::vector<Line> lines;
+  for (;;) {
+    STARLING_ASSIGN(const bool more, choose.step());
+    if (!more) return lines;
+    lines.push_back({choose.integer(0), {choose.integer(1), choose.integer(2)}});
+  }
+}
+
+Result<std::int64_t> add_correction(Connection& connection, const CorrectionRequest& request) {
+  STARLING_ASSIGN(Statement add,
+                  connection.prepare("INSERT INTO correction (at_ms, reason) VALUES (?, ?) RETURNING id"));
+  STARLING_TRY(add.bind(request.now.unix_ms, request.reason).step().status());
+  return add.integer(0);
+}
+
+// Out of the windows first, while the line still counts there.
+Status reverse_line(Connection& connection, std::int64_t line, std::int64_t correction) {
+  STARLING_ASSIGN(Statement window,
+                  connection.prepare("SELECT days FROM standing_window WHERE tail < ?1 AND head >= ?1"));
+  window.bind(line);
+  for (;;) {
+    STARLING_ASSIGN(const bool more, window.step());
+    if (!more) break;
+    STARLING_TRY(count_in_window(connection, {window.integer(0), line, line, -1}));
+  }
+  STARLING_ASSIGN(Statement add,
+                  connection.prepare("INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms, "
+                                     "reverses) SELECT run, round, host, account_id, -samples, -credit, at_ms, id "
+                                     "FROM contribution WHERE id = ? RETURNING id"));
+  STARLING_TRY(add.bind(line).step().status());
+  const std::int64_t reversal = add.integer(0);
+  STARLING_TRY(add.step().status());
+  STARLING_ASSIGN(Statement note, connection.prepare("INSERT INTO reversal (contribution, correction) VALUES (?, ?)"));
+  return note.bind(reversal, correction).run();
+}
+
+// What is left of an account's average when every line that still counts is granted again.
+Result<RecentAverage> replay(Connection& connection, AccountId account) {
+  STARLING_ASSIGN(Statement created, connection.prepare("SELECT created_ms FROM account WHERE id = ?"));
+  STARLING_TRY(created.bind(account).step().status());
+  RecentAverage average{0, {created.integer(0)}};
+  STARLING_ASSIGN(Statement lines,
+                  connection.prepare("SELECT credit, at_ms FROM contribution AS line WHERE account_id = ? AND "
+                                     "reverses IS NULL AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE "
+                                     "r.reverses = line.id) ORDER BY id"));
+  lines.bind(account);
+  for (;;) {
+    STARLING_ASSIGN(const bool more, lines.step());
+    if (!more) return average;
+    average = granted(average, lines.integer(0), {lines.integer(1)});
+  }
+}
+
+Status store_recent(Connection& connection, AccountId account, const RecentAverage& average) {
+  STARLING_ASSIGN(Statement update,
+                  connection.prepare("UPDATE account_total SET recent = ?, recent_ms = ? WHERE account_id = ?"));
+  return update.bind(average.per_day, average.at.unix_ms, account).run();
+}
+
+// Some lines in one write. `correction` is 0 before the first.
+Result<CorrectionOutcome> correct_some(Connection& connection, const CorrectionRequest& request,
+                                       std::int64_t& correction) {
+  CorrectionOutcome outcome;
+  STARLING_ASSIGN(const std::vector<Line> lines, choose_lines(connection, request));
+  if (lines.empty()) return outcome;
+  std::int64_t noted = correction;
+  if (noted == 0) {
+    STARLING_ASSIGN(noted, add_correction(connection, request));
+  }
+  for (const Line& line : lines) {
+    STARLING_TRY(reverse_line(connection, line.id, noted));
+    outcome.taken_back.samples += line.totals.samples;
+    outcome.taken_back.credit += line.totals.credit;
+  }
+  outcome.lines = static_cast<std::int64_t>(lines.size());
+  STARLING_ASSIGN(const RecentAverage left, replay(connection, request.account_id));
+  STARLING_TRY(store_recent(connection, request.account_id, left));
+  correction = noted;
+  return outcome;
+}
+
+}  // namespace
+
+Result<CorrectionOutcome> SqliteCreditStore::preview(const CorrectionRequest& request) const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  STARLING_ASSIGN(Statement sum, reader->prepare(fmt::format("SELECT count(*), sum(line.samples), sum(line.credit) {}",
+                                                             kChosenLines)));
+  bind_choice(sum, request);
+  STARLING_TRY(sum.step().status());
+  return CorrectionOutcome{sum.integer(0), {sum.integer(1), sum.integer(2)}};
+}
+
+Result<CorrectionOutcome> SqliteCreditStore::correct(const CorrectionRequest& request) {
+  CorrectionOutcome all;
+  std::int64_t correction = 0;
+  for (;;) {
+    CorrectionOutcome some;
+    std::int64_t noted = correction;
+    STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
+      noted = correction;
+      STARLING_ASSIGN(some, correct_some(connection, request, noted));
+      return {};
+    }));
+    correction = noted;
+    if (some.lines == 0) return all;
+    all.lines += some.lines;
+    all.taken_back.samples += some.taken_back.samples;
+    all.taken_back.credit += some.taken_back.credit;
+  }
+}
+
+Result<RunAudit> SqliteCreditStore::audit(const RunId& run_id, double micro_credit_per_sample) const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
+  RunAudit audit;
+  audit.run_id = run_id;
+  // A line's credit is rounded to a whole number and bounded, which min() and the tolerance allow for.
+  STARLING_ASSIGN(Statement ledger,
+                  reader->prepare("SELECT count(*), count(reverses), sum(samples), sum(credit), "
+                                  "count(*) FILTER (WHERE abs(abs(credit) - min(abs(samples) * ?2, 1e12)) > 1) "
+                                  "FROM contribution WHERE run = (SELECT number FROM run WHERE run_id = ?1)"));
+  STARLING_TRY(ledger.bind(run_id, micro_credit_per_sample).step().status());
+  audit.lines = ledger.integer(0);
+  audit.reversals = ledger.integer(1);
+  audit.ledger = {ledger.integer(2), ledger.integer(3)};
+  audit.misvalued = ledger.integer(4);
+  STARLING_ASSIGN(Statement kept,
+                  reader->prepare("SELECT sum(samples), sum(credit) FROM volunteer_total WHERE run_id = ?"));
+  STARLING_TRY(kept.bind(run_id).step().status());
+  audit.volunteers = {kept.integer(0), kept.integer(1)};
+  return audit;
+}
+
+Status SqliteCreditStore::verify_recent() const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
+  STARLING_ASSIGN(Statement accounts, reader->prepare("SELECT account_id, recent, recent_ms FROM account_total"));
+  for (;;) {
+    STARLING_ASSIGN(const bool more, accounts.step());
+    if (!more) return {};
+    const RecentAverage kept{accounts.real(1), {accounts.integer(2)}};
+    STARLING_ASSIGN(const RecentAverage replayed, replay(*reader, accounts.integer(0)));
+    // Both at one moment: a correction may leave the last grant earlier than it was.
+    const WallTime when = std::max(kept.at, replayed.at);
+    const double a = decayed(kept, when);
+    const double b = decayed(replayed, when);
+    if (std::abs(a - b) <= kRecentToleranceRelative * std::max({std::abs(a), std::abs(b), 1e-6})) continue;
+    return Error{ErrorCode::corrupt,
+                 fmt::format("database '{}': account {}: the recent average is kept as {} and is {}",
+                             reader->file().string(), accounts.integer(0), a, b)};
+  }
+}
+
+}  // namespace starling::db

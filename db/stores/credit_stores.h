@@ -1,0 +1,96 @@
+// What the coordinator may ask about credit: who stands where, and corrections. See stores.h for what holds
+// for every call.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/stores/recent_average.h"
+#include "db/stores/records.h"
+#include "shared/base/result.h"
+
+namespace starling::db {
+
+// What volunteers are ordered by; then by samples, then by who was first.
+enum class Board : std::uint8_t { recent, total, run, day, week };
+
+struct StandingsRequest {
+  Board board = Board::recent;
+  RunId run_id = {};        // of Board::run, and of what rows say about a run
+  int limit = 50;           // 1 … kPageRowsMax
+  std::int64_t offset = 0;  // rows before the first one wanted
+  std::string search = {};  // only names that contain it; empty: everybody
+  std::string pinned = {};  // the name of one volunteer to look up as well
+};
+
+// A volunteer as leaderboards show it.
+struct Standing {
+  std::int64_t rank = 0;  // on the board asked for, from 1; 0: not on it
+  AccountId account_id = 0;
+  std::string display_name;
+  WallTime joined;
+  WallTime last_contribution;
+  RecentAverage recent;
+  Totals total;
+  Totals run;
+  Totals day;   // the last 24 hours
+  Totals week;  // the last 7 days
+};
+
+struct Standings {
+  std::int64_t volunteers = 0;  // on the board; with `search`: matches, counted up to kPageRowsMax
+  std::vector<Standing> rows;
+  std::optional<Standing> pinned;
+};
+
+// Only volunteers with credit on a board are on it.
+class StandingsStore {
+ public:
+  virtual ~StandingsStore() = default;
+  virtual Result<Standings> page(const StandingsRequest& request) const = 0;
+  // Moves the sums of the last day and week on to `now`. Returns at once and promises nothing; does nothing
+  // when the last call was a moment ago. They are late by as long as nobody calls it.
+  virtual Status roll(WallTime now) = 0;
+};
+
+// Which ledger lines to take back: all conditions that are given.
+struct CorrectionRequest {
+  AccountId account_id = 0;
+  std::optional<PeerId> peer_id = {};  // only what this computer of theirs did
+  RunId run_id = {};                   // empty: in all runs
+  RoundIndex round_min = 0;
+  RoundIndex round_max = INT64_MAX;
+  std::string reason = {};  // for the record
+  WallTime now = {};
+};
+
+struct CorrectionOutcome {
+  std::int64_t lines = 0;
+  Totals taken_back;
+};
+
+// A run's credit, summed over the ledger and over what is kept beside it.
+struct RunAudit {
+  RunId run_id;
+  std::int64_t lines = 0;  // reversals too
+  std::int64_t reversals = 0;
+  Totals ledger;
+  Totals volunteers;
+  std::int64_t misvalued = 0;  // lines whose credit is not their samples times the run's constant
+};
+
+class CreditStore {
+ public:
+  virtual ~CreditStore() = default;
+  // What correct() would take back.
+  virtual Result<CorrectionOutcome> preview(const CorrectionRequest& request) const = 0;
+  // Adds a reversal for every such line that has none yet. An interrupted call is finished by another one.
+  virtual Result<CorrectionOutcome> correct(const CorrectionRequest& request) = 0;
+  // Adds every line up. `micro_credit_per_sample` is the run's constant; a line may be off it by rounding.
+  virtual Result<RunAudit> audit(const RunId& run_id, double micro_credit_per_sample) const = 0;
+  // corrupt, with the first difference, unless every kept average is what a replay of the ledger gives.
+  virtual Status verify_recent() const = 0;
+};
+
+}  // namespace starling::db

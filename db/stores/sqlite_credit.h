@@ -1,0 +1,35 @@
+// The stores about credit over SQLite. Inside db/stores only.
+#pragma once
+
+#include <memory>
+
+#include "db/stores/sqlite_stores.h"
+
+namespace starling::db {
+
+class SqliteStandingsStore final : public StandingsStore {
+ public:
+  explicit SqliteStandingsStore(Access access);
+  ~SqliteStandingsStore() override;
+  Result<Standings> page(const StandingsRequest& request) const override;
+  Status roll(WallTime now) override;
+
+ private:
+  struct Rolling;
+  Access access_;
+  std::shared_ptr<Rolling> rolling_;  // shared with a write under way, which may outlive this
+};
+
+class SqliteCreditStore final : public CreditStore {
+ public:
+  explicit SqliteCreditStore(Access access) : access_(access) {}
+  Result<CorrectionOutcome> preview(const CorrectionRequest& request) const override;
+  Result<CorrectionOutcome> correct(const CorrectionRequest& request) override;
+  Result<RunAudit> audit(const RunId& run_id, double micro_credit_per_sample) const override;
+  Status verify_recent() const override;
+
+ private:
+  Access access_;
+};
+
+}  // namespace starling::db

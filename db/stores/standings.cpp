@@ -1,0 +1,234 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_map>
+
+#include "db/sqlite/transaction.h"
+#include "db/stores/sqlite_credit.h"
+#include "db/stores/windows.h"
+#include "shared/base/log.h"
+
+namespace starling::db {
+namespace {
+
+constexpr std::int64_t kRollEveryMs = 5'000;
+
+// A board: whose accounts, in which order. Both are an index's, so that no board is ever sorted. ?1 is the run.
+struct BoardSql {
+  std::string_view from;
+  std::string_view order;
+};
+
+BoardSql sql_of(Board board) {
+  constexpr std::string_view kByCredit = "credit DESC, samples DESC, account_id";
+  switch (board) {
+    case Board::recent:
+      return {"account_total WHERE ?1 = ?1 AND recent_key IS NOT NULL", "recent_key DESC, account_id"};
+    case Board::total:
+      return {"account_total WHERE ?1 = ?1 AND credit > 0", kByCredit};
+    case Board::run:
+      return {"volunteer_total WHERE run_id = ?1 AND credit > 0", kByCredit};
+    case Board::day:
+      return {"window_total WHERE ?1 = ?1 AND days = 1 AND credit > 0", kByCredit};
+    case Board::week:
+      return {"window_total WHERE ?1 = ?1 AND days = 7 AND credit > 0", kByCredit};
+  }
+  return {};
+}
+
+// Everything about one account that boards show.
+constexpr std::string_view kStandingSql =
+    "SELECT a.id, a.display_name, a.created_ms, t.last_ms, t.recent, t.recent_ms, t.samples, t.credit,"
+    " r.samples, r.credit, d.samples, d.credit, w.samples, w.credit"
+    " FROM account AS a JOIN account_total AS t ON t.account_id = a.id"
+    " LEFT JOIN volunteer_total AS r ON r.run_id = ?1 AND r.account_id = a.id"
+    " LEFT JOIN window_total AS d ON d.days = 1 AND d.account_id = a.id"
+    " LEFT JOIN window_total AS w ON w.days = 7 AND w.account_id = a.id"
+    " WHERE a.id = ?2";
+
+Standing read_standing(const Statement& row) {
+  Standing standing;
+  standing.account_id = row.integer(0);
+  standing.display_name = row.text(1);
+  standing.joined = {row.integer(2)};
+  standing.last_contribution = {row.integer(3)};
+  standing.recent = {row.real(4), {row.integer(5)}};
+  standing.total = {row.integer(6), row.integer(7)};
+  standing.run = {row.integer(8), row.integer(9)};
+  standing.day = {row.integer(10), row.integer(11)};
+  standing.week = {row.integer(12), row.integer(13)};
+  return standing;
+}
+
+// `text` anywhere in a name, whatever it holds.
+std::string like_pattern(std::string_view text) {
+  std::string pattern = "%";
+  for (const char c : text) {
+    if (c == '%' || c == '_' || c == '\\') pattern += '\\';
+    pattern += c;
+  }
+  return pattern + "%";
+}
+
+// Reads of one request, all at one moment of the database.
+class Reading {
+ public:
+  Reading(Connection& connection, const StandingsRequest& request)
+      : connection_(connection), request_(request), board_(sql_of(request.board)) {}
+
+  Result<std::int64_t> count() {
+    STARLING_ASSIGN(Statement count, connection_.prepare(fmt::format("SELECT count(*) FROM {}", board_.from)));
+    STARLING_TRY(count.bind(request_.run_id).step().status());
+    return count.integer(0);
+  }
+
+  // The accounts of one page, in order.
+  Result<std::vector<AccountId>> page() {
+    const int limit = std::clamp(request_.limit, 0, kPageRowsMax);
+    STARLING_ASSIGN(Statement list,
+                    connection_.prepare(fmt::format("SELECT account_id FROM {} ORDER BY {} LIMIT ?2 OFFSET ?3",
+                                                    board_.from, board_.order)));
+    list.bind(request_.run_id, limit, std::max<std::int64_t>(0, request_.offset));
+    return ids(list);
+  }
+
+  Result<std::vector<AccountId>> matches() {
+    STARLING_ASSIGN(Statement find,
+                    connection_.prepare("SELECT a.id FROM account AS a JOIN account_total AS t ON t.account_id = a.id "
+                                        "WHERE a.display_name LIKE ? ESCAPE '\\' ORDER BY a.display_name LIMIT ?"));
+    find.bind(like_pattern(request_.search), kPageRowsMax);
+    return ids(find);
+  }
+
+  Result<std::vector<AccountId>> named(const std::string& name) {
+    STARLING_ASSIGN(Statement find,
+                    connection_.prepare("SELECT a.id FROM account AS a JOIN account_total AS t ON t.account_id = a.id "
+                                        "WHERE a.display_name = ?"));
+    find.bind(name);
+    return ids(find);
+  }
+
+  // Walks the board from its top until all are found: some ten milliseconds for 100 000 volunteers.
+  Result<std::unordered_map<AccountId, std::int64_t>> ranks(const std::vector<AccountId>& wanted) {
+    std::unordered_map<AccountId, std::int64_t> ranks;
+    for (const AccountId account : wanted) ranks.emplace(account, 0);
+    std::size_t missing = ranks.size();
+    STARLING_ASSIGN(Statement walk, connection_.prepare(fmt::format("SELECT account_id FROM {} ORDER BY {}",
+                                                                    board_.from, board_.order)));
+    walk.bind(request_.run_id);
+    for (std::int64_t rank = 1; missing > 0; ++rank) {
+      STARLING_ASSIGN(const bool more, walk.step());
+      if (!more) break;
+      const auto found = ranks.find(walk.integer(0));
+      if (found == ranks.end()) continue;
+      found->second = rank;
+      --missing;
+    }
+    return ranks;
+  }
+
+  Result<Standing> standing(AccountId account, std::int64_t rank) {
+    STARLING_ASSIGN(Statement read, connection_.prepare(kStandingSql));
+    STARLING_TRY(read.bind(request_.run_id, account).step().status());
+    Standing standing = read_standing(read);
+    standing.rank = rank;
+    return standing;
+  }
+
+ private:
+  static Result<std::vector<AccountId>> ids(Statement& statement) {
+    std::vector<AccountId> accounts;
+    for (;;) {
+      STARLING_ASSIGN(const bool more, statement.step());
+      if (!more) return accounts;
+      accounts.push_back(statement.integer(0));
+    }
+  }
+
+  Connection& connection_;
+  const StandingsRequest& request_;
+  BoardSql board_;
+};
+
+Status read_page(Reading& reading, const StandingsRequest& request, Standings& standings) {
+  STARLING_ASSIGN(standings.volunteers, reading.count());
+  STARLING_ASSIGN(const std::vector<AccountId> accounts, reading.page());
+  std::int64_t rank = std::max<std::int64_t>(0, request.offset);
+  for (const AccountId account : accounts) {
+    STARLING_ASSIGN(Standing standing, reading.standing(account, ++rank));
+    standings.rows.push_back(std::move(standing));
+  }
+  return {};
+}
+
+// In the board's order; those that are on no board come last.
+Status read_matches(Reading& reading, const StandingsRequest& request, Standings& standings) {
+  STARLING_ASSIGN(std::vector<AccountId> accounts, reading.matches());
+  STARLING_ASSIGN(const auto ranks, reading.ranks(accounts));
+  const auto key = [&](AccountId account) {
+    const std::int64_t rank = ranks.at(account);
+    return rank == 0 ? INT64_MAX : rank;
+  };
+  std::stable_sort(accounts.begin(), accounts.end(), [&](AccountId a, AccountId b) { return key(a) < key(b); });
+  standings.volunteers = static_cast<std::int64_t>(accounts.size());
+  const auto count = static_cast<std::int64_t>(accounts.size());
+  const std::int64_t begin = std::clamp<std::int64_t>(request.offset, 0, count);
+  const std::int64_t end = std::min(count, begin + std::clamp(request.limit, 0, kPageRowsMax));
+  for (std::int64_t i = begin; i < end; ++i) {
+    const AccountId account = accounts[static_cast<std::size_t>(i)];
+    STARLING_ASSIGN(Standing standing, reading.standing(account, ranks.at(account)));
+    standings.rows.push_back(std::move(standing));
+  }
+  return {};
+}
+
+Status read_pinned(Reading& reading, const StandingsRequest& request, Standings& standings) {
+  STARLING_ASSIGN(const std::vector<AccountId> found, reading.named(request.pinned));
+  if (found.empty()) return {};
+  STARLING_ASSIGN(const auto ranks, reading.ranks(found));
+  STARLING_ASSIGN(standings.pinned, reading.standing(found.front(), ranks.at(found.front())));
+  return {};
+}
+
+}  // namespace
+
+// What calls of roll() and the writes they start share.
+struct SqliteStandingsStore::Rolling {
+  std::atomic<bool> under_way = false;
+  std::atomic<bool> behind = true;  // so that the first call rolls
+  std::atomic<std::int64_t> rolled_ms = 0;
+};
+
+SqliteStandingsStore::SqliteStandingsStore(Access access) : access_(access), rolling_(std::make_shared<Rolling>()) {}
+SqliteStandingsStore::~SqliteStandingsStore() = default;
+
+Result<Standings> SqliteStandingsStore::page(const StandingsRequest& request) const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
+  Reading reading(*reader, request);
+  Standings standings;
+  STARLING_TRY(request.search.empty() ? read_page(reading, request, standings)
+                                      : read_matches(reading, request, standings));
+  if (!request.pinned.empty()) STARLING_TRY(read_pinned(reading, request, standings));
+  return standings;
+}
+
+Status SqliteStandingsStore::roll(WallTime now) {
+  const bool due = rolling_->behind || std::abs(now.unix_ms - rolling_->rolled_ms) >= kRollEveryMs;
+  if (!due || rolling_->under_way.exchange(true)) return {};
+  const auto rolling = rolling_;
+  const auto write = [rolling, now](Connection& connection) -> Status {
+    STARLING_ASSIGN(rolling->behind, roll_windows(connection, now));
+    return {};
+  };
+  const Status submitted = access_.writes.submit(write, [rolling, now](const Status& done) {
+    if (!done) log_warning("sums of the last day and week: {}", done.error().message);
+    rolling->rolled_ms = now.unix_ms;
+    rolling->under_way = false;
+  });
+  if (!submitted) rolling_->under_way = false;
+  return submitted;
+}
+
+}  // namespace starling::db
