@@ -13,7 +13,7 @@ constexpr int kNamesTried = 1000;
 
 }  // namespace
 
-Result<std::string> set_aside(const std::filesystem::path& path, const std::string& reason) {
+Status set_aside(const std::filesystem::path& path, const std::string& reason) {
   std::filesystem::path aside = path.string() + ".corrupt";
   std::error_code problem;
   for (int i = 2; i < kNamesTried && std::filesystem::exists(aside, problem); ++i) {
@@ -24,10 +24,8 @@ Result<std::string> set_aside(const std::filesystem::path& path, const std::stri
     return Error{ErrorCode::io,
                  fmt::format("rename '{}' to '{}': {}", path.string(), aside.string(), problem.message())};
   }
-  std::string told =
-      fmt::format("'{}' is damaged ({}); it is kept as '{}'", path.string(), reason, aside.filename().string());
-  log_warning("{}", told);
-  return told;
+  log_warning("'{}' is damaged ({}); it is kept as '{}'", path.string(), reason, aside.filename().string());
+  return {};
 }
 
 void remove_leftovers(const std::filesystem::path& folder) {

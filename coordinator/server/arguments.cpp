@@ -68,6 +68,19 @@ Result<Duration> parse_duration(std::string_view text) {
   return Duration(std::chrono::seconds(count * unit));
 }
 
+Result<RoundRange> parse_rounds(std::string_view text) {
+  RoundRange range;
+  if (text.empty()) return range;
+  const std::size_t dash = text.find('-');
+  const std::string_view last = dash == std::string_view::npos ? text : text.substr(dash + 1);
+  if (parse_whole(text.substr(0, dash), range.first) && parse_whole(last, range.last) && range.first >= 0 &&
+      range.first <= range.last) {
+    return range;
+  }
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("'{}' are no rounds; write the first and the last, such as 120-180", text)};
+}
+
 bool is_wildcard(std::string_view host) { return host == "0.0.0.0" || host == "::"; }
 
 }  // namespace starling::server

@@ -1,6 +1,7 @@
 // Texts of the command line as values.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,12 @@ Result<net::Endpoint> parse_endpoint(std::string_view text);
 std::string format_endpoint(const net::Endpoint& endpoint);
 // "30s", "12h", "7d", "2w": a whole number above 0 and a unit of s, m, h, d or w.
 Result<Duration> parse_duration(std::string_view text);
+// "3-17" or "5", both ends included; empty is everything.
+struct RoundRange {
+  std::int64_t first = 0;
+  std::int64_t last = INT64_MAX;
+};
+Result<RoundRange> parse_rounds(std::string_view text);
 // "0.0.0.0" or "::": nothing that could be dialled.
 bool is_wildcard(std::string_view host);
 

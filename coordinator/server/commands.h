@@ -40,6 +40,22 @@ Status start_run(const RunOptions& options);
 Status pause_run(const RunOptions& options);
 Status show_run(const RunOptions& options);
 
+// Adds the whole ledger up; failed_precondition unless the sum of volunteers is the sum of samples times the
+// runs' constants, and every total and average follows from the ledger.
+Status check_credit(const std::filesystem::path& directory);
+
+struct ReverseOptions {
+  std::filesystem::path directory;
+  std::string user;
+  std::string computer;  // empty: all of the user's
+  std::string run;       // empty: in all runs
+  std::string rounds;    // "A-B"; empty: all
+  std::string reason;
+  bool dry_run = false;
+};
+// Takes credit back by reversal lines in the ledger.
+Status reverse_credit(const ReverseOptions& options);
+
 struct ServeOptions {
   std::filesystem::path directory;
   int connections_per_address = 64;

@@ -28,6 +28,7 @@ struct Commands {
   InitOptions init;
   InviteOptions invite;
   RunOptions run;
+  ReverseOptions reverse;
   ServeOptions serve;
   std::filesystem::path directory;
   std::filesystem::path other_path;
@@ -83,6 +84,24 @@ void add_invite(CLI::App& cli, Commands& commands) {
   list->callback([&commands] { commands.chosen = [&commands] { return list_invites(commands.directory); }; });
 }
 
+void add_credit(CLI::App& cli, Commands& commands) {
+  CLI::App* credit = cli.add_subcommand("credit", "Check and correct what volunteers are credited with");
+  credit->require_subcommand(1);
+  CLI::App* check = credit->add_subcommand("check", "Add the whole ledger up and hold every total against it");
+  directory_of(check, commands.directory);
+  check->callback([&commands] { commands.chosen = [&commands] { return check_credit(commands.directory); }; });
+  CLI::App* reverse = credit->add_subcommand("reverse", "Take credit back; the ledger keeps the lines and why");
+  ReverseOptions& options = commands.reverse;
+  directory_of(reverse, options.directory);
+  reverse->add_option("--user", options.user, "Whose credit, by display name")->required();
+  reverse->add_option("--reason", options.reason, "For the record")->required();
+  reverse->add_option("--computer", options.computer, "Only that of one of their computers, 64 hex digits");
+  reverse->add_option("--run", options.run, "Only of this run");
+  reverse->add_option("--rounds", options.rounds, "Only of these rounds: 120-180");
+  reverse->add_flag("--dry-run", options.dry_run, "Say what would be taken back, and change nothing");
+  reverse->callback([&commands] { commands.chosen = [&commands] { return reverse_credit(commands.reverse); }; });
+}
+
 void add_serve(CLI::App& cli, Commands& commands) {
   CLI::App* serve_command = cli.add_subcommand("serve", "Serve volunteers and the leaderboard until SIGTERM or Ctrl-C");
   directory_of(serve_command, commands.serve.directory);
@@ -119,6 +138,7 @@ int main(int argc, char** argv) {
   add_init(cli, commands);
   add_run(cli, commands);
   add_invite(cli, commands);
+  add_credit(cli, commands);
   add_serve(cli, commands);
   add_care(cli, commands);
   try {

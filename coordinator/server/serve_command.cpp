@@ -65,7 +65,7 @@ std::optional<web::ShownRun> shown(const api::RunService& run) {
 }
 
 // Timers of the run until a signal, or until something broke.
-void work(api::RunService& run, const sigset_t& signals, const std::atomic<bool>& broken) {
+void work(api::RunService& run, const db::Stores& stores, const sigset_t& signals, const std::atomic<bool>& broken) {
   const SystemClock clock;
   TimePoint next_poll = clock.now() + kPollInterval;
   while (!broken) {
@@ -74,6 +74,9 @@ void work(api::RunService& run, const sigset_t& signals, const std::atomic<bool>
     if (now >= next_poll) {
       next_poll = now + kPollInterval;
       if (const Status polled = run.poll(); !polled.ok()) log_error("{}", polled.error().message);
+      if (const Status rolled = stores.standings.roll(clock.wall_now()); !rolled.ok()) {
+        log_warning("sums of the last day and week: {}", rolled.error().message);
+      }
     }
     const Duration wait = deadline == kNever ? kWaitMax : std::clamp(deadline - now, kWaitMin, kWaitMax);
     if (wait_for_signal(signals, wait)) return;
@@ -126,7 +129,7 @@ Status serve(const ServeOptions& options) {
   fmt::print("listening on https://{}\n", format_endpoint({project.config.listen.host, gate->port()}));
   std::fflush(stdout);
   log_info("starling-coordinator {} serves '{}'", kVersion, project.config.name);
-  work(run, signals, broken);
+  work(run, database->stores(), signals, broken);
   const bool asked = !broken;
   log_info("ending");
   gate->stop();

@@ -16,6 +16,17 @@ TEST_CASE("addresses name a host and a port") {
   }
 }
 
+TEST_CASE("rounds are one or a range") {
+  CHECK(parse_rounds("")->last == INT64_MAX);
+  CHECK(parse_rounds("7")->first == 7);
+  CHECK(parse_rounds("7")->last == 7);
+  CHECK(parse_rounds("120-180")->last == 180);
+  for (const char* text : {"-", "5-", "-5", "9-3", "a-b", "1-2-3", " 1"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_rounds(text).ok());
+  }
+}
+
 TEST_CASE("durations are a number and a unit") {
   CHECK(*parse_duration("1s") == Duration(std::chrono::seconds(1)));
   CHECK(*parse_duration("90m") == Duration(std::chrono::minutes(90)));

@@ -96,6 +96,22 @@ TEST_CASE("a coordinator killed in the middle of rounds loses nothing and double
   CHECK(status.says(R"("swarm_size":2)"));
   CHECK(status.says(R"("round":12)"));
   CHECK(server.command({"doctor", server.directory}).status == 0);
+  CHECK(server.command({"credit", "check", server.directory}).status == 0);
+
+  // Beside the running server, what Ada did in two rounds turns out to be nothing.
+  const std::vector<std::string> reverse = {"credit", "reverse",  server.directory,
+                                            "--user", "ada",      "--rounds",
+                                            "2-3",    "--reason", "its group does not confirm it"};
+  std::vector<std::string> dry = reverse;
+  dry.emplace_back("--dry-run");
+  CHECK(server.command(dry).says("would take back 2 ledger lines of 'Ada': 80 samples"));
+  CHECK(server.command(reverse).says("took back 2 ledger lines of 'Ada': 80 samples"));
+  CHECK(server.command(reverse).says("took back 0 ledger lines"));
+  CHECK(server.command({"run", "status", server.directory, "--json"})
+            .says(R"("samples_by_volunteer":{"Ada":400,"Bob":240})"));
+  const Ended checked = server.command({"credit", "check", server.directory});
+  CHECK_MESSAGE(checked.status == 0, checked.output);
+  CHECK(checked.says("26 lines, 2 of them reversals"));
 }
 
 TEST_CASE("what the operator says beside a running server reaches its members") {

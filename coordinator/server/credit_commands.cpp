@@ -1,0 +1,89 @@
+// What volunteers are credited with: is it right, and how it is put right.
+#include <fmt/core.h>
+
+#include "coordinator/api/run_report.h"
+#include "coordinator/core/types.h"
+#include "coordinator/server/arguments.h"
+#include "coordinator/server/commands.h"
+#include "shared/base/clock.h"
+#include "shared/manifest/signed_manifest.h"
+
+namespace starling::server {
+namespace {
+
+// One run's sums; false when they do not agree.
+Result<bool> check_run(const Project& project, const db::Stores& stores, const db::Run& run) {
+  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
+  STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.manifest_key.public_key()));
+  const double a_sample = core::credit_of(manifest.flops_per_sample, 1);
+  STARLING_ASSIGN(const db::RunAudit audit, stores.credit.audit(run.run_id, a_sample * db::kMicroCreditsPerCredit));
+  fmt::print("run '{}'\n", run.run_id);
+  fmt::print("  ledger       {:>16} samples {:>18.6f} credit, in {} lines, {} of them reversals\n",
+             audit.ledger.samples, api::credit_of(audit.ledger), audit.lines, audit.reversals);
+  fmt::print("  volunteers   {:>16} samples {:>18.6f} credit\n", audit.volunteers.samples,
+             api::credit_of(audit.volunteers));
+  fmt::print("  constant     {:>16.6g} FLOP x 200 / 86400e9 = {:.9g} credit a sample: {:.6f} credit\n",
+             manifest.flops_per_sample, a_sample, a_sample * static_cast<double>(audit.ledger.samples));
+  if (audit.misvalued > 0) fmt::print("  PROBLEM  {} lines are not worth their samples\n", audit.misvalued);
+  if (audit.volunteers != audit.ledger) fmt::print("  PROBLEM  volunteers and ledger differ\n");
+  return audit.misvalued == 0 && audit.volunteers == audit.ledger;
+}
+
+bool report(const char* what, const Status& status) {
+  if (status.ok()) {
+    fmt::print("ok       {}\n", what);
+  } else {
+    fmt::print("PROBLEM  {}: {}\n", what, status.error().message);
+  }
+  return status.ok();
+}
+
+}  // namespace
+
+Status check_credit(const std::filesystem::path& directory) {
+  STARLING_ASSIGN(const Project project, load_project(directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const db::Stores& stores = database->stores();
+  STARLING_ASSIGN(const auto runs, stores.runs.list());
+  bool good = true;
+  for (const db::Run& run : runs) {
+    STARLING_ASSIGN(const bool agrees, check_run(project, stores, run));
+    good = good && agrees;
+  }
+  good = report("every total is the sum of its ledger lines", stores.contributions.verify_totals()) && good;
+  good = report("every recent average is a replay of the ledger", stores.credit.verify_recent()) && good;
+  if (good) return {};
+  return Error{ErrorCode::failed_precondition,
+               "credit does not add up; restore a backup, or ask for help with this text"};
+}
+
+Status reverse_credit(const ReverseOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const RoundRange rounds, parse_rounds(options.rounds));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const db::Stores& stores = database->stores();
+  db::CorrectionRequest request;
+  STARLING_ASSIGN(const db::Account account, stores.accounts.find_account_named(options.user));
+  request.account_id = account.id;
+  if (!options.computer.empty()) {
+    const auto computer = PeerId::from_hex(options.computer);
+    if (!computer) {
+      return Error{ErrorCode::invalid_argument, fmt::format("'{}' is no computer: 64 hex digits", options.computer)};
+    }
+    request.peer_id = *computer;
+  }
+  if (!options.run.empty()) STARLING_TRY(stores.runs.find(options.run).status());
+  request.run_id = options.run;
+  request.round_min = rounds.first;
+  request.round_max = rounds.last;
+  request.reason = options.reason;
+  request.now = SystemClock().wall_now();
+  STARLING_ASSIGN(const db::CorrectionOutcome outcome,
+                  options.dry_run ? stores.credit.preview(request) : stores.credit.correct(request));
+  fmt::print("{} {} ledger lines of '{}': {} samples, {:.6f} credit\n",
+             options.dry_run ? "would take back" : "took back", outcome.lines, account.display_name,
+             outcome.taken_back.samples, api::credit_of(outcome.taken_back));
+  return {};
+}
+
+}  // namespace starling::server
