@@ -43,6 +43,7 @@ std::string progress_bar(double fraction, int width) {
 
 std::string format_status(const wire::DaemonStatus& s) {
   std::string text = sentence(s) + "\n";
+  for (const std::string& problem : s.problems) text += fmt::format("  problem    {}\n", problem);
   if (s.project.empty()) return text;
   text += fmt::format("  project    {} as {}, run {}{}\n", s.project, s.display_name, s.run_id.empty() ? "-" : s.run_id,
                       s.run_state.empty() ? "" : " (" + s.run_state + ")");

@@ -53,6 +53,7 @@ struct ProjectRun::Parts {
   std::unique_ptr<transport::PeerNetwork> network;
   std::unique_ptr<session::Session> session;
   session::InitialState initial;
+  std::vector<std::string> damaged;  // checkpoints found so at the start, in sentences
   // The trainer thread fills one gradient while the group may still ask for the other.
   std::array<std::vector<float>, 2> gradients;
   std::vector<float> averaged;
@@ -65,7 +66,7 @@ Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, 
                                          storage::CheckpointStore& checkpoints) {
   session::InitialState initial;
   while (true) {
-    std::optional<storage::CheckpointStore::Loaded> loaded;
+    std::optional<storage::CheckpointInfo> loaded;
     auto digest = snapshots.change(0, [&]() -> Status {
       auto newest = checkpoints.load_newest(trainer.state());
       if (newest.ok()) {
@@ -78,9 +79,8 @@ Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, 
     if (!digest.ok()) return digest.error().prefixed("prepare the model");
     initial.digest = *digest;
     if (!loaded.has_value()) return initial;
-    for (const std::string& problem : loaded->problems) log_warning("checkpoint: {}", problem);
-    if (loaded->info.state_digest == *digest) {
-      initial.round = loaded->info.round;
+    if (loaded->state_digest == *digest) {
+      initial.round = loaded->round;
       return initial;
     }
     STARLING_TRY(checkpoints.set_newest_aside("its content does not have the digest it claims"));
@@ -100,6 +100,7 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
   STARLING_ASSIGN(session::InitialState initial, load_state(*trainer, *snapshots, checkpoints));
   STARLING_ASSIGN(storage::RoundJournal journal, storage::RoundJournal::open(inputs.files.dir()));
   initial.unacknowledged = journal.pending();
+  std::vector<std::string> damaged = checkpoints.problems();
 
   transport::PeerNetworkOptions network_options;
   network_options.listen_host = options.listen_host;
@@ -127,6 +128,7 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
               std::move(*network),
               nullptr,
               std::move(initial),
+              std::move(damaged),
               {},
               {}};
   for (auto& gradient : parts.gradients) gradient.resize(layout.parameter_count);
@@ -351,28 +353,34 @@ void ProjectRun::install_state(RoundIndex round, const Digest& digest, std::shar
 }
 
 void ProjectRun::record_round(const wire::RoundReport& report, Duration round_duration) {
-  if (const Status recorded = parts_->journal.record(report, round_duration); !recorded.ok()) {
-    // The report is still told to the coordinator; only a crash before that would lose it.
-    log_error("keep round {} on disk: {}", report.round, recorded.error().message);
-  }
+  // On failure the report is still told to the coordinator; only a crash before that would lose it.
+  note_saving("keep finished rounds on disk", parts_->journal.record(report, round_duration), journal_problem_);
 }
 
 void ProjectRun::forget_reports(RoundIndex below) {
   if (below <= forgotten_below_) return;
   forgotten_below_ = below;
-  if (const Status forgotten = parts_->journal.forget(below); !forgotten.ok()) {
-    log_warning("tidy the journal: {}", forgotten.error().message);
-  }
+  note_saving("keep finished rounds on disk", parts_->journal.forget(below), journal_problem_);
 }
 
 void ProjectRun::save_checkpoint(RoundIndex round, const Digest& digest) {
   threads_.trainer.post([this, round, digest] {
     if (stopped_) return;
     const storage::CheckpointInfo info{parts_->manifest.run_id, round, digest};
-    if (const Status saved = parts_->checkpoints.save(info, parts_->trainer->state()); !saved.ok()) {
-      log_error("save the model of round {}: {}", round, saved.error().message);
-    }
+    const Status saved = parts_->checkpoints.save(info, parts_->trainer->state());
+    deliver([this, saved](TimePoint) { note_saving("save the model", saved, checkpoint_problem_); });
   });
+}
+
+void ProjectRun::note_saving(const char* what, const Status& saved, std::string& problem) {
+  if (saved.ok()) {
+    if (!problem.empty()) log_info("{}: the disk takes it again", what);
+    problem.clear();
+    return;
+  }
+  std::string now = fmt::format("{}: {}", what, saved.error().message);
+  if (problem.empty()) log_error("{}; training goes on, and it is tried again", now);
+  problem = std::move(now);
 }
 
 void ProjectRun::describe(wire::DaemonStatus& status) const {
@@ -380,6 +388,10 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   status.phase = std::string(session::to_string(view.activity.phase));
   status.reason = view.activity.reason;
   status.ends_when = view.activity.ends_when;
+  for (const std::string* problem : {&journal_problem_, &checkpoint_problem_}) {
+    if (!problem->empty()) status.problems.push_back(*problem);
+  }
+  status.problems.insert(status.problems.end(), parts_->damaged.begin(), parts_->damaged.end());
   status.run_id = parts_->manifest.run_id;
   status.listen_port = parts_->network ? parts_->network->port() : 0;
   status.coordinator_away = view.coordinator_away;

@@ -96,7 +96,7 @@ bool Session::meeting_is_due(TimePoint now) const {
 void Session::plan_without_coordinator(TimePoint now) {
   if (!link_.away(now) || !may_train()) return;
   if (!last_group_.has_value() || last_group_->round + 1 != state_round_) return;
-  const wire::GroupInfo group = swarm::plan_successor(*last_group_, last_contributed_);
+  const wire::GroupInfo group = swarm::plan_successor(*last_group_, last_contributed_, state_digest_);
   for (averaging::Rank rank = 0; rank < group.members.size(); ++rank) {
     if (group.members[rank].endpoint.peer != options_.self) continue;
     meeting_ = Meeting{group, rank, progress_.began() + round_pace()};
@@ -279,7 +279,8 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
 }
 
 void Session::take_group(TimePoint now, const wire::GroupInfo& group) {
-  if (averaging_ || outcome_.has_value() || !synced_ || group.round != state_round_) return;
+  if (averaging_ || outcome_.has_value() || !synced_) return;
+  if (group.round != state_round_ || group.state_digest != state_digest_) return;
   if (group.run_id != options_.run_id) return;
   if (const Status sound = wire::check_group(group); !sound.ok()) {
     log_warning("the coordinator's plan is refused: {}", sound.error().message);

@@ -50,7 +50,7 @@ Result<AppendLog> AppendLog::open(const std::filesystem::path& path) {
   AppendLog log(path, std::move(fd));
   Status status = log.cut_torn_line();
   if (!status.ok() && status.error().code == ErrorCode::corrupt) {
-    STARLING_TRY(set_aside(path, status.error().message));
+    STARLING_TRY(set_aside(path, status.error().message).status());
     STARLING_ASSIGN(log.fd_, open_to_append(path));
     log.bytes_ = 0;
     return log;

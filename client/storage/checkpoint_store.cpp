@@ -126,30 +126,27 @@ Status CheckpointStore::save(const CheckpointInfo& info, std::span<const float> 
   return {};
 }
 
-Result<CheckpointStore::Loaded> CheckpointStore::load_newest(std::span<float> state) {
+Result<CheckpointInfo> CheckpointStore::load_newest(std::span<float> state) {
   const StateShape shape{run_id_, parameter_count_, optimizer_vectors_};
   VERIFY(state.size_bytes() == shape.data_bytes());
-  Loaded loaded;
   for (const CheckpointFile& file : list(folder_, run_id_)) {
     auto info = read_checkpoint(file, shape, state);
-    if (info.ok()) {
-      loaded.info = *info;
-      return loaded;
+    if (info.ok()) return info;
+    if (info.error().code != ErrorCode::corrupt) {
+      return info.error().prefixed(fmt::format("load checkpoint '{}'", file.path.string()));
     }
-    const std::string problem = fmt::format("'{}' {}", file.path.string(), info.error().message);
-    if (info.error().code != ErrorCode::corrupt) return Error{info.error().code, "load checkpoint " + problem};
-    STARLING_TRY(set_aside(file.path, info.error().message));
-    loaded.problems.push_back(problem);
+    STARLING_ASSIGN(std::string problem, set_aside(file.path, info.error().message));
+    problems_.push_back(std::move(problem));
   }
-  std::string message = fmt::format("no checkpoint of run '{}' in '{}'", run_id_, folder_.string());
-  for (const std::string& problem : loaded.problems) message += "; " + problem;
-  return Error{ErrorCode::not_found, message};
+  return Error{ErrorCode::not_found, fmt::format("no checkpoint of run '{}' in '{}'", run_id_, folder_.string())};
 }
 
 Status CheckpointStore::set_newest_aside(const std::string& reason) {
   const auto files = list(folder_, run_id_);
   if (files.empty()) return Error{ErrorCode::not_found, "set a checkpoint aside: there is none"};
-  return set_aside(files.front().path, reason);
+  STARLING_ASSIGN(std::string problem, set_aside(files.front().path, reason));
+  problems_.push_back(std::move(problem));
+  return {};
 }
 
 }  // namespace starling::storage

@@ -35,21 +35,20 @@ class CheckpointStore {
   // resource_exhausted when the disk is full: the older files stay as they are.
   Status save(const CheckpointInfo& info, std::span<const float> state);
 
-  struct Loaded {
-    CheckpointInfo info;
-    std::vector<std::string> problems;  // one sentence for each file that was set aside
-  };
   // The newest sound checkpoint of this run into `state`; not_found when there is none. The caller computes the
   // digest of what was read and compares it: this folder does not know how states are named.
-  Result<Loaded> load_newest(std::span<float> state);
+  Result<CheckpointInfo> load_newest(std::span<float> state);
   // Sets the newest file aside (its digest turned out wrong); load_newest then gives the one before.
   Status set_newest_aside(const std::string& reason);
+  // One sentence for each file that was set aside.
+  [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
 
  private:
   std::filesystem::path folder_;
   RunId run_id_;
   std::size_t parameter_count_;
   int optimizer_vectors_;
+  std::vector<std::string> problems_;
 };
 
 }  // namespace starling::storage

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +77,8 @@ struct RoundJournal::Files {
   std::vector<wire::RoundReport> pending;
   std::vector<double> seconds;  // of each pending round
   std::size_t useless_lines = 0;
+  std::deque<std::string> unwritten_rounds;  // lines that rounds.jsonl lacks; at most kPendingReportsMax
+  bool reports_incomplete = false;           // reports.jsonl lacks some of `pending`
 
   [[nodiscard]] std::filesystem::path reports_path() const { return folder / "reports.jsonl"; }
 
@@ -139,6 +142,17 @@ struct RoundJournal::Files {
     STARLING_TRY(write_file_atomically(reports_path(), text));
     STARLING_ASSIGN(reports, AppendLog::open(reports_path()));
     useless_lines = 0;
+    reports_incomplete = false;
+    return {};
+  }
+
+  // Reports first: they are what a crash must not lose.
+  Status write_missing() {
+    if (reports_incomplete) STARLING_TRY(compact());
+    while (!unwritten_rounds.empty()) {
+      STARLING_TRY(rounds.append(unwritten_rounds.front()));
+      unwritten_rounds.pop_front();
+    }
     return {};
   }
 };
@@ -147,7 +161,7 @@ Result<RoundJournal> RoundJournal::open(const std::filesystem::path& folder) {
   STARLING_TRY(ensure_directory(folder));
   STARLING_ASSIGN(AppendLog rounds, AppendLog::open(folder / "rounds.jsonl"));
   STARLING_ASSIGN(AppendLog reports, AppendLog::open(folder / "reports.jsonl"));
-  auto files = std::make_unique<Files>(Files{folder, std::move(rounds), std::move(reports), {}, {}, 0});
+  auto files = std::make_unique<Files>(Files{folder, std::move(rounds), std::move(reports), {}, {}, 0, {}, false});
   STARLING_TRY(files->replay());
   STARLING_TRY(files->complete_rounds());
   return RoundJournal(std::move(files));
@@ -162,14 +176,23 @@ Status RoundJournal::record(const wire::RoundReport& report, Duration round_dura
   const double seconds = to_seconds(round_duration);
   // Pending in any case: what the disk refuses can still be sent while this process lives.
   files_->add(report, seconds);
-  STARLING_TRY(files_->reports.append(report_line(report, seconds)));
-  return files_->rounds.append(round_line(report, seconds));
+  files_->unwritten_rounds.push_back(round_line(report, seconds));
+  if (files_->unwritten_rounds.size() > kPendingReportsMax) files_->unwritten_rounds.pop_front();
+  if (!files_->reports_incomplete) {
+    const Status written = files_->reports.append(report_line(report, seconds));
+    files_->reports_incomplete = !written.ok();
+    STARLING_TRY(written);
+  }
+  return files_->write_missing();
 }
 
 Status RoundJournal::forget(RoundIndex below) {
   const auto& pending = files_->pending;
-  if (std::none_of(pending.begin(), pending.end(), [&](const auto& report) { return report.round < below; })) return {};
+  if (std::none_of(pending.begin(), pending.end(), [&](const auto& report) { return report.round < below; })) {
+    return files_->write_missing();
+  }
   files_->settle(below);
+  STARLING_TRY(files_->write_missing());
   if (files_->useless_lines > kSettledLinesMax) return files_->compact();
   // Should this be lost, the reports are sent once more, which does no harm.
   return files_->reports.append(settled_line(below), AppendLog::Durability::with_the_next);

@@ -27,7 +27,8 @@ class RoundJournal {
 
   // Appends and syncs:
   //   {"round","group_id","autonomous","state_digest","contributions":{peer hex: samples},"seconds"}
-  // The report is pending from now on.
+  // The report is pending from now on. What does not fit on the disk is kept in memory and written by a later call of
+  // record() or forget() that finds room: these succeed when nothing is missing on disk any more.
   Status record(const wire::RoundReport& report, Duration round_duration);
   // Reports of rounds below this are settled.
   Status forget(RoundIndex below);

@@ -13,7 +13,7 @@ constexpr int kNamesTried = 1000;
 
 }  // namespace
 
-Status set_aside(const std::filesystem::path& path, const std::string& reason) {
+Result<std::string> set_aside(const std::filesystem::path& path, const std::string& reason) {
   std::filesystem::path aside = path.string() + ".corrupt";
   std::error_code problem;
   for (int i = 2; i < kNamesTried && std::filesystem::exists(aside, problem); ++i) {
@@ -24,8 +24,10 @@ Status set_aside(const std::filesystem::path& path, const std::string& reason) {
     return Error{ErrorCode::io,
                  fmt::format("rename '{}' to '{}': {}", path.string(), aside.string(), problem.message())};
   }
-  log_warning("'{}' is damaged ({}); it is kept as '{}'", path.string(), reason, aside.filename().string());
-  return {};
+  std::string told =
+      fmt::format("'{}' is damaged ({}); it is kept as '{}'", path.string(), reason, aside.filename().string());
+  log_warning("{}", told);
+  return told;
 }
 
 void remove_leftovers(const std::filesystem::path& folder) {

@@ -8,8 +8,8 @@
 
 namespace starling::storage {
 
-// Renames `path` to a free name "<path>.corrupt", "<path>.corrupt.2", …, and logs why.
-Status set_aside(const std::filesystem::path& path, const std::string& reason);
+// Renames `path` to a free name "<path>.corrupt", "<path>.corrupt.2", …, and logs why. Returns what it logged.
+Result<std::string> set_aside(const std::filesystem::path& path, const std::string& reason);
 
 // Removes what interrupted atomic writes left in `folder`. Only its one owner may call this.
 void remove_leftovers(const std::filesystem::path& folder);

@@ -11,8 +11,8 @@ constexpr double kLeadOfRound = 0.12;  // of a round's length
 // forecasts waver, and not so late that the answer could miss the start.
 constexpr double kSpreadFrom = 0.1;
 constexpr double kSpreadTo = 0.45;
-constexpr double kFarLeads = 10;  // beyond so many leads the forecast is checked on the way
-constexpr double kFarStep = 0.7;  // of the remaining time
+constexpr double kFarLeads = 10;      // beyond so many leads the forecast is checked on the way
+constexpr double kFarStep = 0.7;      // of the remaining time
 constexpr double kWelcomeRounds = 2;  // at most so many usual rounds long is one that waits
 constexpr Duration kUnknown = std::chrono::milliseconds(500);  // nobody has a rate yet
 
@@ -51,7 +51,8 @@ Duration bounded_interval(Duration wanted, std::size_t members, const Coordinato
 }
 
 Duration welcome_time(const Rhythm& rhythm, int welcomes, const CoordinatorOptions& options) {
-  const Duration wanted = std::max(scaled(rhythm.catching_up, 2.0), options.welcome_min * (1 << std::min(welcomes, 10)));
+  const Duration wanted =
+      std::max(scaled(rhythm.catching_up, 2.0), options.welcome_min * (1 << std::min(welcomes, 10)));
   return std::min(wanted, std::max(options.welcome_max, scaled(rhythm.round, kWelcomeRounds)));
 }
 

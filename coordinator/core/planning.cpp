@@ -93,6 +93,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, std::vector<Member*> members) {
   swarm::PlanOptions options;
   options.run_id = manifest_.run_id;
   options.round = round_;
+  options.state_digest = canonical_;
   options.vector_floats = vector_floats_;
   options.codec = manifest_.codec;
   options.start_in_ms = to_ms(start - now);

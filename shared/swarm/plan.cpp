@@ -60,6 +60,7 @@ PlanBytes agreed_bytes(const wire::GroupInfo& group) {
   PlanBytes bytes;
   bytes.add(std::string_view(group.run_id));
   bytes.add(group.round);
+  bytes.add(group.state_digest.bytes);
   bytes.add(std::int64_t{group.autonomous ? 1 : 0});
   bytes.add(group.vector_floats);
   bytes.add(group.segment_floats);
@@ -167,6 +168,7 @@ wire::GroupInfo plan_group(std::span<const wire::MemberInfo> members, const Plan
   wire::GroupInfo group;
   group.run_id = options.run_id;
   group.round = options.round;
+  group.state_digest = options.state_digest;
   group.autonomous = options.autonomous;
   group.vector_floats = options.vector_floats;
   group.segment_floats = options.segment_floats;

@@ -33,6 +33,7 @@ std::vector<std::int64_t> split_vector(std::int64_t vector_floats, std::span<con
 struct PlanOptions {
   RunId run_id;
   RoundIndex round = 0;
+  Digest state_digest;
   std::int64_t vector_floats = 0;
   std::int64_t segment_floats = wire::kSegmentFloatsDefault;
   std::string codec = "fp32";

@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::int64_t kBeginWithinMsMax = 60000;
 
-// Of the group before, the round and the members: survivors that disagree about who was in must never meet.
+// Of the group before, the round, the state and the members: survivors that disagree about any must never meet.
 GroupId successor_id(const wire::GroupInfo& last, const wire::GroupInfo& next) {
   std::vector<std::uint8_t> text(last.id.bytes.begin(), last.id.bytes.end());
   for (int shift = 0; shift < 64; shift += 8) text.push_back(static_cast<std::uint8_t>(next.round >> shift));
+  text.insert(text.end(), next.state_digest.bytes.begin(), next.state_digest.bytes.end());
   for (const wire::GroupMember& member : next.members) {
     text.insert(text.end(), member.endpoint.peer.bytes.begin(), member.endpoint.peer.bytes.end());
   }
@@ -28,7 +29,8 @@ GroupId successor_id(const wire::GroupInfo& last, const wire::GroupInfo& next) {
 
 }  // namespace
 
-wire::GroupInfo plan_successor(const wire::GroupInfo& last, std::span<const SampleCount> contributed) {
+wire::GroupInfo plan_successor(const wire::GroupInfo& last, std::span<const SampleCount> contributed,
+                               const Digest& state_digest) {
   VERIFY(contributed.size() == last.members.size());
   wire::GroupInfo next = last;
   next.members.clear();
@@ -48,6 +50,7 @@ wire::GroupInfo plan_successor(const wire::GroupInfo& last, std::span<const Samp
   const std::vector<std::int64_t> parts = split_vector(last.vector_floats, shares);
   for (std::size_t rank = 0; rank < parts.size(); ++rank) next.members[rank].part_floats = parts[rank];
   next.round = last.round + 1;
+  next.state_digest = state_digest;
   next.autonomous = true;
   next.id = successor_id(last, next);
   next.start_in_ms = 0;

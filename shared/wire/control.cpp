@@ -1,5 +1,6 @@
 #include "shared/wire/control.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "shared/wire/json_reader.h"
@@ -19,6 +20,9 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   out.text("phase", s.phase);
   out.text("reason", s.reason);
   out.text("ends_when", s.ends_when);
+  out.open("problems", '[');
+  for (std::size_t i = 0; i < std::min(s.problems.size(), kProblemsShownMax); ++i) out.text("", s.problems[i]);
+  out.close(']');
   out.boolean("paused", s.paused);
   out.text("project", s.project);
   out.text("display_name", s.display_name);
@@ -82,6 +86,8 @@ void read_status(JsonReader& in, DaemonStatus& s) {
   in.text("phase", s.phase, kTextMax);
   in.text("reason", s.reason, kTextMax);
   in.text("ends_when", s.ends_when, kTextMax);
+  in.list("problems", kProblemsShownMax,
+          [&](JsonReader& problem) { problem.text("", s.problems.emplace_back(), kTextMax); });
   in.boolean("paused", s.paused);
   in.text("project", s.project, kTextMax);
   in.text("display_name", s.display_name, kTextMax);

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
@@ -23,6 +24,7 @@ namespace starling::wire {
 
 constexpr std::size_t kControlLineBytesMax = 256 * 1024;
 constexpr std::int64_t kLongPollMs = 30000;
+constexpr std::size_t kProblemsShownMax = 8;
 
 struct ControlRequest {
   std::string command;
@@ -41,9 +43,10 @@ constexpr int kSampleBytesMax = 4096;
 struct DaemonStatus {
   std::int64_t revision = 0;  // grows with every change
   std::string version;
-  std::string phase = "idle";  // idle, preparing, or a session::Phase
-  std::string reason;          // why it is not training; empty while it trains
-  std::string ends_when;       // what ends that
+  std::string phase = "idle";         // idle, preparing, or a session::Phase
+  std::string reason;                 // why it is not training; empty while it trains
+  std::string ends_when;              // what ends that
+  std::vector<std::string> problems;  // of this computer, for its owner to know: a damaged file, a full disk
   bool paused = false;
   std::string project;
   std::string display_name;

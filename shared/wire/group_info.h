@@ -48,6 +48,7 @@ struct GroupInfo {
   GroupId id;
   RunId run_id;
   RoundIndex round = 0;
+  Digest state_digest;  // of every replica that may take part: gradients at other parameters do not mix
   bool autonomous = false;
   std::int64_t vector_floats = 0;  // part_floats add up to this
   std::int64_t segment_floats = kSegmentFloatsDefault;

@@ -48,6 +48,7 @@ void read_group(JsonReader& reader, GroupInfo& group) {
   read_id(reader, "id", group.id);
   reader.text("run_id", group.run_id, kNameBytesMax);
   reader.integer("round", group.round, 0, kCountMax);
+  read_id(reader, "state_digest", group.state_digest);
   reader.boolean("autonomous", group.autonomous);
   reader.integer("vector_floats", group.vector_floats, 0, kVectorFloatsMax);
   reader.integer("segment_floats", group.segment_floats, 1, kSegmentFloatsMax);
@@ -66,6 +67,7 @@ void write_group(JsonWriter& writer, const GroupInfo& group) {
   writer.text("id", group.id.hex());
   writer.text("run_id", group.run_id);
   writer.integer("round", group.round);
+  writer.text("state_digest", group.state_digest.hex());
   writer.boolean("autonomous", group.autonomous);
   writer.integer("vector_floats", group.vector_floats);
   writer.integer("segment_floats", group.segment_floats);

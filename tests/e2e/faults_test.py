@@ -124,11 +124,13 @@ class OneMachine(WithFolder):
     def test_a_corrupt_database_is_named_and_kept(self):
         project = self.coordinator()
         database = next(path for path in project.folder.rglob("*") if path.suffix in (".db", ".sqlite", ".sqlite3"))
-        damaged = b"this is no database" * 1000
-        database.write_bytes(damaged)
-        done = project.command("serve", project.folder, check=False, timeout_s=10)
-        self.assert_refused(done, database.name, "not a database|corrupt|malformed")
-        self.assertEqual(database.read_bytes(), damaged)
+        whole = database.read_bytes()
+        middle = len(whole) // 2
+        for damaged in (b"this is no database" * 1000, whole[:middle] + bytes(4096) + whole[middle + 4096:]):
+            database.write_bytes(damaged)
+            done = project.command("serve", project.folder, check=False, timeout_s=10)
+            self.assert_refused(done, database.name, "not a database|corrupt|malformed|damaged")
+            self.assertEqual(database.read_bytes(), damaged)
 
 
 class Manifests(WithFolder):

@@ -9,6 +9,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/permutation.h"
+#include "tests/sim/moshpit_command.h"
 #include "tests/sim/swarm.h"
 
 namespace {
@@ -70,11 +71,75 @@ int run(const Arguments& arguments) {
   return broken == 0 ? 0 : 1;
 }
 
+// CLI::Range lets "nan" pass.
+CLI::Validator number_between(double least, double most) {
+  const auto check = [=](std::string& text) {
+    double value = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, value);
+    return is_number && value >= least && value <= most
+               ? std::string()
+               : fmt::format("'{}' is not a number from {:g} to {:g}", text, least, most);
+  };
+  return {check, fmt::format("{:g} to {:g}", least, most)};
+}
+
+void add_moshpit(CLI::App& app, sim::MoshpitArguments& arguments) {
+  CLI::App* moshpit = app.add_subcommand(
+      "moshpit",
+      "How fast the values of N peers become their average: all-reduce with restarts, gossip, random groups, Moshpit\n"
+      "and the planned grid, with peers that miss rounds. Prints for each the rounds it takes and the error after\n"
+      "some rounds, then whether one group or a grid is predicted to be faster");
+  const auto rate = number_between(0, 1);
+  moshpit->add_option("--peers", arguments.peers, "Sizes of swarms, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::Range(2, 10'000'000))
+      ->capture_default_str();
+  moshpit
+      ->add_option(
+          "--grid", arguments.grid,
+          "Its sides, such as 32x32 (Moshpit: the first one for all); auto: a square, a cube beyond 10 000 peers")
+      ->capture_default_str();
+  moshpit
+      ->add_option("--failures", arguments.failures,
+                   "Shares of peers that miss a round, 0 to 1, separated by commas; 0.01 is one in a hundred")
+      ->delimiter(',')
+      ->check(rate)
+      ->capture_default_str();
+  moshpit->add_option("--methods", arguments.methods, "Some of all-reduce,gossip,random-groups,moshpit,planned-grid")
+      ->delimiter(',');
+  moshpit->add_option("--rounds", arguments.rounds, "Rounds of groups")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  moshpit->add_option("--repeat", arguments.repetitions, "Runs from other values; figures are their means")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  moshpit->add_option("--seed", arguments.seed, "Of the first run; equal seeds, equal figures")->capture_default_str();
+  moshpit->add_option("--goal", arguments.goal, "Error at which a run is there")->check(rate)->capture_default_str();
+  moshpit->add_option("--json", arguments.json_file, "Also write every curve to this file");
+  moshpit->add_option("--plot", arguments.plot_file, "Also draw the curves into this SVG file");
+  const auto positive = number_between(1e-6, 1e9);
+  const auto not_negative = number_between(0, 1e9);
+  const auto forecast = [&](const char* name, double& value, const char* what, const CLI::Validator& range) {
+    moshpit->add_option(name, value, what)->check(range)->capture_default_str()->group("Forecast");
+  };
+  forecast("--vector-mb", arguments.vector_mb, "Megabytes that are averaged, as they travel", positive);
+  forecast("--mbit", arguments.mbit, "Mbit/s of a usual link, in its slower direction", positive);
+  forecast("--link-ms", arguments.link_ms, "Milliseconds that every further partner costs a member", not_negative);
+  forecast("--round-s", arguments.round_s, "Seconds that every round of groups costs", not_negative);
+  forecast("--recovery-s", arguments.recovery_s, "Seconds until a group has made up for a lost member", not_negative);
+  moshpit->footer(
+      "Examples:\n"
+      "  starling-sim moshpit                                      1024 peers on a full 32x32 grid\n"
+      "  starling-sim moshpit --peers 60,900 --plot grids.svg      grids that are not full, with a picture\n"
+      "  starling-sim moshpit --peers 100000 --grid 50x50x50 --rounds 9 --failures 0.05 --repeat 1");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"starling-sim: swarms of the product's own decision code on virtual time; equal seeds, equal runs"};
   Arguments arguments;
+  sim::MoshpitArguments moshpit;
   bool verbose = false;
   app.require_subcommand(1);
   auto* swarm = app.add_subcommand("swarm", "Train a quadratic with crashes, freezes, cuts and a dying coordinator");
@@ -88,8 +153,10 @@ int main(int argc, char** argv) {
   swarm->add_option("--between-faults", arguments.swarm.seconds_between_faults, "Mean seconds between faults; 0: none")
       ->capture_default_str();
   swarm->add_flag("--verbose", verbose, "Log what the product logs");
-  app.footer("A broken invariant is printed with its seed, and ends the program with 1. Replay: swarm --seed N");
+  swarm->footer("A broken invariant is printed with its seed, and ends the program with 1. Replay: swarm --seed N");
+  add_moshpit(app, moshpit);
   CLI11_PARSE(app, argc, argv);
+  if (app.got_subcommand("moshpit")) return sim::run_moshpit(moshpit);
   arguments.vary = peers->count() == 0;
   LogOptions log;
   log.level = verbose ? LogLevel::debug : LogLevel::error;

@@ -27,6 +27,14 @@ TEST_CASE("a training daemon shows round, swarm and credit") {
   CHECK(text.find("3 members") != std::string::npos);
 }
 
+TEST_CASE("what is wrong with this computer is shown, one line each") {
+  wire::DaemonStatus status;
+  status.phase = "training";
+  status.problems = {"'a.safetensors' is damaged", "the disk is full"};
+  CHECK(cli::format_status(status) ==
+        "Training\n  problem    'a.safetensors' is damaged\n  problem    the disk is full\n");
+}
+
 TEST_CASE("a progress bar stays inside its frame") {
   CHECK(cli::progress_bar(-1, 4) == "[....]");
   CHECK(cli::progress_bar(0.5, 4) == "[##..]");

@@ -93,6 +93,7 @@ struct Fixture {
     swarm::PlanOptions options;
     options.run_id = "run";
     options.round = round;
+    options.state_digest = digest(static_cast<std::uint8_t>(round + 1));
     options.vector_floats = 1000;
     options.start_in_ms = start_in_ms;
     return swarm::plan_group(members, options);
@@ -262,7 +263,7 @@ TEST_CASE("an expelled member drops its round, counts it as lost and loads the s
   CHECK(f.hands.fetches.size() == 1);
 }
 
-TEST_CASE("a plan for another round, another run, or without this member is not followed") {
+TEST_CASE("a plan for another round, another run, another state, or without this member is not followed") {
   Fixture f;
   f.session.on_heartbeat_reply(f.now, f.reply(0, digest(1)));
   auto planned = f.reply(0, digest(1));
@@ -271,6 +272,10 @@ TEST_CASE("a plan for another round, another run, or without this member is not 
   f.batch_done();
   planned.group = f.group(0);
   planned.group->run_id = "other";
+  f.session.on_heartbeat_reply(f.now, planned);
+  f.batch_done();
+  planned.group = f.group(0);
+  planned.group->state_digest = digest(5);
   f.session.on_heartbeat_reply(f.now, planned);
   f.batch_done();
   planned.group = f.group(0);
@@ -298,7 +303,7 @@ void play_into_autonomy(Fixture& f) {
 TEST_CASE("without the coordinator the survivors of the last round meet again on their own") {
   Fixture f;
   play_into_autonomy(f);
-  const wire::GroupInfo expected = swarm::plan_successor(f.group(0), std::vector<SampleCount>{4, 6, 6});
+  const wire::GroupInfo expected = swarm::plan_successor(f.group(0), std::vector<SampleCount>{4, 6, 6}, digest(2));
   CHECK(f.hands.groups[1].id == expected.id);
   CHECK(f.hands.groups[1].autonomous);
   CHECK(f.session.view(f.now).coordinator_away);

@@ -36,9 +36,9 @@ RoundIndex loaded_round(CheckpointStore& store) {
   std::vector<float> state(kFloats);
   const auto loaded = store.load_newest(state);
   if (!loaded.ok()) return -1;
-  CHECK(state == state_of(loaded->info.round));
-  CHECK(loaded->info.state_digest.bytes[0] == static_cast<std::uint8_t>(loaded->info.round));
-  return loaded->info.round;
+  CHECK(state == state_of(loaded->round));
+  CHECK(loaded->state_digest.bytes[0] == static_cast<std::uint8_t>(loaded->round));
+  return loaded->round;
 }
 
 std::set<std::string> names_in(const std::filesystem::path& folder) {
@@ -82,10 +82,10 @@ TEST_CASE("a file cut at any place is set aside by name, and the older one is us
     std::vector<float> state(kFloats);
     const auto loaded = store.load_newest(state);
     REQUIRE(loaded.ok());
-    CHECK(loaded->info.round == 1);
+    CHECK(loaded->round == 1);
     CHECK(state == state_of(1));
-    REQUIRE(loaded->problems.size() == 1);
-    CHECK(loaded->problems[0].find("run-a-2.safetensors") != std::string::npos);
+    REQUIRE(store.problems().size() == 1);
+    CHECK(store.problems()[0].find("run-a-2.safetensors") != std::string::npos);
     CHECK(std::filesystem::exists(file_of(folder, 2).string() + ".corrupt"));
   }
 }
@@ -106,7 +106,8 @@ TEST_CASE("bytes behind the end, a wild header length and a flipped header are r
     const auto loaded = store.load_newest(state);
     REQUIRE_FALSE(loaded.ok());
     CHECK(loaded.error().code == ErrorCode::not_found);
-    CHECK(loaded.error().message.find("run-a-1.safetensors") != std::string::npos);
+    REQUIRE(store.problems().size() == 1);
+    CHECK(store.problems()[0].find("run-a-1.safetensors") != std::string::npos);
     CHECK(names_in(folder / "c") == std::set<std::string>{"run-a-1.safetensors.corrupt"});
   }
 }
@@ -121,6 +122,7 @@ TEST_CASE("a file whose content was found wrong is set aside, again and again, a
     CHECK(loaded_round(store) == 1);
   }
   CHECK(names_in(folder / "c").size() == 4);
+  CHECK(store.problems().size() == 3);
 }
 
 TEST_CASE("going back to an earlier round leaves no later file to come back to") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "shared/base/files.h"
@@ -146,6 +147,33 @@ TEST_CASE("on a full disk the report is still pending, and the files stay readab
   }
   CHECK(pending_rounds(journal) == std::vector<RoundIndex>{1, 2});
   CHECK(pending_rounds(open_journal(folder)) == std::vector<RoundIndex>{1});
+}
+
+TEST_CASE("what a full disk kept out is written when there is room again") {
+  for (const bool by_record : {true, false}) {
+    const TempDir folder;
+    RoundJournal journal = open_journal(folder);
+    record(journal, 1);
+    {
+      const storage::testing::FileLimit full(content(folder / "reports.jsonl").size() + 20);
+      for (const RoundIndex round : {2, 3}) CHECK_FALSE(journal.record(report_of(round), std::chrono::seconds(1)).ok());
+      CHECK_FALSE(journal.forget(1).ok());
+    }
+    if (by_record) {
+      record(journal, 4);
+    } else {
+      CHECK(journal.forget(1).ok());
+    }
+    const std::vector<RoundIndex> rounds =
+        by_record ? std::vector<RoundIndex>{1, 2, 3, 4} : std::vector<RoundIndex>{1, 2, 3};
+    CHECK(pending_rounds(open_journal(folder)) == rounds);
+    std::istringstream lines(content(folder / "rounds.jsonl"));
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+      CHECK(line.find("{\"round\":" + std::to_string(count + 1) + ",") == 0);
+    }
+    CHECK(count == rounds.size());
+  }
 }
 
 TEST_CASE("more reports than the limit give up the oldest") {

@@ -135,7 +135,7 @@ TEST_CASE("parts add up to the vector and follow the shares") {
 }
 
 TEST_CASE("every machine makes the same plan of the same members") {
-  PlanOptions options{.run_id = "tiny-gpt", .round = 7, .vector_floats = 100000};
+  PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 100000};
   std::vector<wire::MemberInfo> members;
   for (const int id : {9, 3, 5, 1}) members.push_back(member(static_cast<std::uint8_t>(id), 1e6 * id, 0.5));
   members[2].endpoint.port = 0;
@@ -152,7 +152,7 @@ TEST_CASE("every machine makes the same plan of the same members") {
 }
 
 TEST_CASE("the plan's digest tells what must be agreed on, and not the times") {
-  PlanOptions options{.run_id = "tiny-gpt", .round = 7, .vector_floats = 100000};
+  PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 100000};
   const std::vector<wire::MemberInfo> members = {member(1, 1e6, 1), member(2, 1e6, 1), member(3, 1e6, 1)};
   const wire::GroupInfo group = plan_group(members, options);
 
@@ -169,12 +169,17 @@ TEST_CASE("the plan's digest tells what must be agreed on, and not the times") {
   halved.codec = "fp16";
   CHECK(plan_digest(halved) != plan_digest(group));
 
+  wire::GroupInfo elsewhere = group;
+  elsewhere.state_digest.bytes.fill(1);
+  CHECK(plan_digest(elsewhere) != plan_digest(group));
+
   options.nonce = 1;
   CHECK(plan_group(members, options).id != group.id);
 }
 
 TEST_CASE("members are awaited as long as the slowest micro-batch may take") {
-  PlanOptions options{.run_id = "tiny-gpt", .round = 7, .vector_floats = 1000, .heartbeat_jitter_ms = 700};
+  PlanOptions options{
+      .run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 1000, .heartbeat_jitter_ms = 700};
   const auto wait = [&](double slowest) {
     const std::vector<wire::MemberInfo> members = {member(1, 1e6, 0.2), member(2, 1e6, slowest)};
     return plan_group(members, options).begin_within_ms;

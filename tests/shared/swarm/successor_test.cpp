@@ -10,6 +10,12 @@ using namespace starling;
 
 namespace {
 
+Digest state(std::uint8_t fill) {
+  Digest digest;
+  digest.bytes.fill(fill);
+  return digest;
+}
+
 wire::GroupInfo group_of(int members) {
   std::vector<wire::MemberInfo> infos;
   for (int n = 0; n < members; ++n) {
@@ -32,29 +38,35 @@ wire::GroupInfo group_of(int members) {
 TEST_CASE("the next group without a coordinator is sound, one round later, and the same for all who compute it") {
   const wire::GroupInfo last = group_of(5);
   const std::vector<SampleCount> contributed{3, 3, 0, 3, 3};
-  const wire::GroupInfo next = swarm::plan_successor(last, contributed);
+  const wire::GroupInfo next = swarm::plan_successor(last, contributed, state(1));
   CHECK(wire::check_group(next).ok());
   CHECK(next.round == 5);
   CHECK(next.autonomous);
   CHECK(next.members.size() == 4);
-  CHECK(swarm::plan_digest(next) == swarm::plan_digest(swarm::plan_successor(last, contributed)));
+  CHECK(swarm::plan_digest(next) == swarm::plan_digest(swarm::plan_successor(last, contributed, state(1))));
 }
 
 TEST_CASE("survivors that disagree about who was in get groups that cannot meet") {
   const wire::GroupInfo last = group_of(3);
-  const wire::GroupInfo all = swarm::plan_successor(last, std::vector<SampleCount>{1, 1, 1});
-  const wire::GroupInfo two = swarm::plan_successor(last, std::vector<SampleCount>{1, 1, 0});
-  const wire::GroupInfo one = swarm::plan_successor(last, std::vector<SampleCount>{0, 1, 0});
+  const wire::GroupInfo all = swarm::plan_successor(last, std::vector<SampleCount>{1, 1, 1}, state(1));
+  const wire::GroupInfo two = swarm::plan_successor(last, std::vector<SampleCount>{1, 1, 0}, state(1));
+  const wire::GroupInfo one = swarm::plan_successor(last, std::vector<SampleCount>{0, 1, 0}, state(1));
   CHECK(all.id != two.id);
   CHECK(two.id != one.id);
   CHECK(all.id != last.id);
+}
+
+TEST_CASE("survivors that stepped to different states get groups that cannot meet") {
+  const wire::GroupInfo last = group_of(3);
+  const std::vector<SampleCount> all{1, 1, 1};
+  CHECK(swarm::plan_successor(last, all, state(1)).id != swarm::plan_successor(last, all, state(2)).id);
 }
 
 TEST_CASE("when every owner is gone the rest share evenly") {
   wire::GroupInfo last = group_of(3);
   last.members[0].part_floats = 1001;
   last.members[1].part_floats = last.members[2].part_floats = 0;
-  const wire::GroupInfo next = swarm::plan_successor(last, std::vector<SampleCount>{0, 2, 2});
+  const wire::GroupInfo next = swarm::plan_successor(last, std::vector<SampleCount>{0, 2, 2}, state(1));
   REQUIRE(next.members.size() == 2);
   CHECK(next.members[0].part_floats + next.members[1].part_floats == 1001);
   CHECK(next.members[0].part_floats >= 500);
@@ -64,7 +76,7 @@ TEST_CASE("when every owner is gone the rest share evenly") {
 TEST_CASE("the time to begin grows once, not with every round") {
   const wire::GroupInfo last = group_of(3);
   const std::vector<SampleCount> all{1, 1, 1};
-  const wire::GroupInfo next = swarm::plan_successor(last, all);
+  const wire::GroupInfo next = swarm::plan_successor(last, all, state(1));
   CHECK(next.begin_within_ms == 2 * last.begin_within_ms);
-  CHECK(swarm::plan_successor(next, all).begin_within_ms == next.begin_within_ms);
+  CHECK(swarm::plan_successor(next, all, state(1)).begin_within_ms == next.begin_within_ms);
 }

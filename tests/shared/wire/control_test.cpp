@@ -12,6 +12,7 @@ TEST_CASE("a status survives the trip to the command line") {
   DaemonStatus status;
   status.revision = 7;
   status.phase = "training";
+  status.problems = {"the disk is full", "'a/b' is damaged"};
   status.project = "Zürich \"birds\"\n";
   status.run_id = "run";
   status.peer.bytes.fill(3);

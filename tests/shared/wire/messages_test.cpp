@@ -64,6 +64,7 @@ HeartbeatReply sample_reply() {
   group.id = make_id<GroupId>(5);
   group.run_id = "fortunes";
   group.round = 17;
+  group.state_digest = make_id<Digest>(8);
   group.vector_floats = 1000;
   group.start_in_ms = 300;
   group.members = {{{make_id<PeerId>(1), "192.0.2.1", 4000}, 600}, {{make_id<PeerId>(2), "", 0}, 400}};
@@ -136,6 +137,7 @@ TEST_CASE("a reply arrives as it was sent") {
   REQUIRE_MESSAGE(got.ok(), got.status().error().message);
   REQUIRE(got->group);
   CHECK(got->group->id == sent.group->id);
+  CHECK(got->group->state_digest == sent.group->state_digest);
   REQUIRE(got->group->members.size() == 2);
   CHECK(got->group->members[1].part_floats == 400);
   CHECK(got->group->members[1].endpoint.port == 0);
