@@ -38,7 +38,11 @@ Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, crypto::TlsCon
          StateSource source)
     : io_(io),
       clock_(clock),
-      links_{.io = io, .clock = clock, .self = options.self, .run_id = options.run_id},
+      links_{.io = io,
+             .clock = clock,
+             .self = options.self,
+             .run_id = options.run_id,
+             .congestion_control = options.congestion_control},
       switchboard_(links_, *this, std::move(tls), {.addresses = options.addresses, .links_max = options.links_max}),
       donor_(std::move(source), options.donations_max),
       timer_(io) {}

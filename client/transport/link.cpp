@@ -27,12 +27,9 @@ constexpr std::uint32_t kHelloBytesMax = 1024;
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
-// One stream under loss-based congestion control gets an eighth of a 100 Mbit/s path with 40 ms and 0.1 % loss.
-constexpr std::string_view kCongestionControl = "bbr";
-
 // Send and receive buffers are left to the kernel: setting them would switch off its tuning, and the limit for
 // unprivileged programs is far below what a long fast path needs.
-void configure(int fd) {
+void configure(int fd, const std::string& congestion_control) {
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // a child that held it would keep the link alive after us
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSentLowWater);
@@ -42,7 +39,9 @@ void configure(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalS);
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
   // Where the system does not have it or does not allow it, its own choice stays.
-  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, kCongestionControl.data(), kCongestionControl.size());
+  if (congestion_control.empty()) return;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion_control.data(),
+               static_cast<socklen_t>(congestion_control.size()));
 }
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
@@ -86,7 +85,7 @@ void Link::begin_tls(TlsStream::Role role) {
   asio::error_code error;
   socket_.native_non_blocking(true, error);
   if (error) return close({ErrorCode::io, "open link: " + error.message()});
-  configure(socket_.native_handle());
+  configure(socket_.native_handle(), context_.congestion_control);
   stream_ = std::make_unique<TlsStream>(tls_, socket_.native_handle(), role, context_.clock.wall_now());
   info_.phase = Phase::handshaking;
   on_handshake();

@@ -27,6 +27,7 @@ struct LinkContext {
   const Clock& clock;
   PeerId self;
   RunId run_id;
+  std::string congestion_control = {};  // see PeerNetworkOptions
   RateMeter upload = {};
   std::size_t links_blocked = 0;  // links whose socket takes no more: while there is one, upload is busy
 };

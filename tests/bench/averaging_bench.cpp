@@ -3,29 +3,35 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
-#include <sstream>
 #include <vector>
 
+#include "client/averaging/codec.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/keys.h"
-#include "tests/bench/process_pool.h"
+#include "tests/bench/averaging_group.h"
+#include "tests/netlab/lab.h"
 #include "tests/support/temp_dir.h"
 
 namespace starling::bench {
 namespace {
 
-using Children = std::vector<std::unique_ptr<ChildProcess>>;
+// Rounds that are not counted: the first opens connections; over shaped links one more measures speeds, by which the
+// parts of the next are cut.
+constexpr int kWarmUpsLoopback = 1;
+constexpr int kWarmUpsShaped = 2;
 
-// What a round cost: wall time from the word to the last peer's answer, CPU and memory of all.
-struct Round {
-  double seconds = 0;
-  double cpu_seconds = 0;      // of all peers together
-  double extra_bytes_max = 0;  // of the peer that needed most, beyond its input
-  bool correct = true;
+// What the counted rounds came to.
+struct Tally {
+  std::vector<double> our_times;
+  std::vector<double> gloo_times;
+  std::vector<double> ratios_to_gloo;
+  double cpu_seconds = 0;
+  double extra_bytes_max = 0;
+  bool correct = true;  // Gloo's results too
+  bool identical = true;
 };
 
 Status write_identities(const std::filesystem::path& folder, int peers) {
@@ -43,103 +49,92 @@ Status write_identities(const std::filesystem::path& folder, int peers) {
   return {};
 }
 
-Result<Children> start_children(const std::string& command, const AveragingOptions& options,
-                                const std::filesystem::path& folder) {
-  Children children;
-  for (int rank = 0; rank < options.peers; ++rank) {
-    STARLING_ASSIGN(auto child,
-                    ChildProcess::start({command, "--rank", std::to_string(rank), "--peers",
-                                         std::to_string(options.peers), "--floats", std::to_string(options.floats),
-                                         "--codec", options.codec, "--folder", folder.string()}));
-    children.push_back(std::move(child));
-  }
-  return children;
+Result<std::unique_ptr<netlab::Lab>> build_lab(const AveragingOptions& options) {
+  STARLING_ASSIGN(std::vector<netlab::LinkSpec> links, netlab::parse_links(options.links));
+  return netlab::Lab::create(std::move(links), {.loss = options.loss_percent / 100, .congestion = options.congestion});
 }
 
-// Tells all children `command` and collects their answers.
-Result<std::vector<std::string>> ask_all(Children& children, const std::string& command) {
-  for (auto& child : children) STARLING_TRY(child->send(command));
-  std::vector<std::string> answers;
-  for (auto& child : children) {
-    STARLING_ASSIGN(std::string line, child->receive());
-    answers.push_back(std::move(line));
+// One turn: ours, then both of Gloo's where there is a Gloo.
+Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally& tally) {
+  STARLING_ASSIGN(const AveragingRound mine, ours.run_round("average"));
+  tally.correct = tally.correct && mine.correct;
+  tally.identical = tally.identical && mine.identical;
+  if (counted) {
+    tally.our_times.push_back(mine.seconds);
+    tally.cpu_seconds += mine.cpu_seconds;
+    tally.extra_bytes_max = std::max(tally.extra_bytes_max, mine.extra_bytes_max);
   }
-  return answers;
-}
-
-Result<Round> run_round(Children& children, const std::string& command) {
-  const auto began = std::chrono::steady_clock::now();
-  STARLING_ASSIGN(const std::vector<std::string> answers, ask_all(children, command));
-  Round round;
-  round.seconds = to_seconds(std::chrono::steady_clock::now() - began);
-  STARLING_ASSIGN(const std::vector<std::string> costs, ask_all(children, "report"));
-  for (const std::string& line : costs) {
-    std::istringstream in(line);
-    double cpu = 0;
-    double extra = 0;
-    int correct = 0;
-    in >> cpu >> extra >> correct;
-    round.cpu_seconds += cpu;
-    round.extra_bytes_max = std::max(round.extra_bytes_max, extra);
-    round.correct = round.correct && correct == 1;
+  if (gloo == nullptr) return {};
+  STARLING_ASSIGN(const AveragingRound ring, gloo->run_round("ring_chunked"));
+  STARLING_ASSIGN(const AveragingRound halving, gloo->run_round("halving_doubling"));
+  tally.correct = tally.correct && ring.correct && halving.correct;
+  if (counted) {
+    tally.gloo_times.push_back(std::min(ring.seconds, halving.seconds));
+    tally.ratios_to_gloo.push_back(mine.seconds / tally.gloo_times.back());
   }
-  return round;
-}
-
-// The peers' addresses become known only once all of them listen.
-Status introduce(Children& children) {
-  std::string everyone = "peers";
-  for (auto& child : children) {
-    STARLING_ASSIGN(const std::string port, child->receive());
-    everyone += " " + port;
-  }
-  STARLING_ASSIGN([[maybe_unused]] const auto ready, ask_all(children, everyone));
   return {};
+}
+
+BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, const Tally& tally) {
+  const double vector_bytes = static_cast<double>(options.floats) * sizeof(float);
+  const double time_s = median(tally.our_times);
+  BenchResult result;
+  result.settings = {{"peers", std::to_string(options.peers)},
+                     {"floats", std::to_string(options.floats)},
+                     {"codec", options.codec},
+                     {"rounds", std::to_string(options.rounds)}};
+  result.figures = {{"time_s", time_s},
+                    {"cpu_s_per_gb", tally.cpu_seconds / options.rounds / options.peers / (vector_bytes / 1e9)},
+                    {"extra_memory_ratio", tally.extra_bytes_max / vector_bytes},
+                    {"values_correct", tally.correct ? 1.0 : 0.0},
+                    {"survivors_identical", tally.identical ? 1.0 : 0.0}};
+  if (!tally.gloo_times.empty()) {
+    result.settings["against"] =
+        "Gloo AllreduceRingChunked and AllreduceHalvingDoubling, the faster in each round, no encryption";
+    result.figures["gloo_time_s"] = median(tally.gloo_times);
+    result.figures["ratio_to_gloo"] = median(tally.ratios_to_gloo);
+  }
+  if (lab == nullptr) return result;
+  const auto codec = averaging::codec_from_name(options.codec).value();
+  const auto wire_bytes = averaging::encoded_bytes(codec, static_cast<std::size_t>(options.floats));
+  result.settings["links"] = options.links;
+  result.settings["loss_percent"] = fmt::format("{}", options.loss_percent);
+  result.settings["congestion"] = options.congestion.empty() ? "the system's; bbr for ours" : options.congestion;
+  result.figures["bound_s"] = netlab::all_reduce_bound_s(static_cast<double>(wire_bytes), lab->links());
+  result.figures["ratio_to_bound"] = time_s / result.figures["bound_s"];
+  if (!tally.gloo_times.empty()) {
+    result.figures["gloo_ratio_to_bound"] = result.figures["gloo_time_s"] / result.figures["bound_s"];
+  }
+  return result;
 }
 
 }  // namespace
 
-Result<BenchResult> run_averaging_bench(const AveragingOptions& options) {
+Result<BenchResult> run_averaging_bench(const AveragingOptions& given) {
+  AveragingOptions options = given;
+  STARLING_TRY(averaging::codec_from_name(options.codec).status());
+  std::unique_ptr<netlab::Lab> lab;  // outlives the groups
+  if (!options.links.empty()) {
+    STARLING_ASSIGN(lab, build_lab(options));
+    options.peers = static_cast<int>(lab->links().size());
+  } else if (options.loss_percent > 0 || !options.congestion.empty()) {
+    return Error{ErrorCode::invalid_argument, "--loss and --congestion shape links: give --links too"};
+  }
   const testing::TempDir folder;
   STARLING_TRY(write_identities(folder.path(), options.peers));
-  STARLING_ASSIGN(Children ours, start_children("averaging-peer", options, folder.path()));
-  STARLING_TRY(introduce(ours));
-  STARLING_ASSIGN(Children gloo, start_children("gloo-peer", options, folder.path()));
-  STARLING_TRY(introduce(gloo));
-
-  std::vector<double> our_times;
-  std::vector<double> gloo_times;
-  std::vector<double> ratios;
-  double cpu = 0;
-  double extra = 0;
-  bool correct = true;
-  for (int round = -1; round < options.rounds; ++round) {  // the first one opens connections and is not counted
-    STARLING_ASSIGN(const Round mine, run_round(ours, "average"));
-    STARLING_ASSIGN(const Round ring, run_round(gloo, "ring_chunked"));
-    STARLING_ASSIGN(const Round halving, run_round(gloo, "halving_doubling"));
-    correct = correct && mine.correct && ring.correct && halving.correct;
-    if (round < 0) continue;
-    our_times.push_back(mine.seconds);
-    gloo_times.push_back(std::min(ring.seconds, halving.seconds));
-    ratios.push_back(mine.seconds / gloo_times.back());
-    cpu += mine.cpu_seconds;
-    extra = std::max(extra, mine.extra_bytes_max);
+  STARLING_ASSIGN(const auto ours, AveragingGroup::start("averaging-peer", options, folder.path(), lab.get()));
+  std::unique_ptr<AveragingGroup> gloo;
+  if (lab == nullptr || options.gloo) {
+    STARLING_ASSIGN(gloo, AveragingGroup::start("gloo-peer", options, folder.path(), lab.get()));
   }
-  const double vector_bytes = static_cast<double>(options.floats) * sizeof(float);
-  BenchResult result;
-  result.settings = {
-      {"peers", std::to_string(options.peers)},
-      {"floats", std::to_string(options.floats)},
-      {"codec", options.codec},
-      {"rounds", std::to_string(options.rounds)},
-      {"against", "Gloo AllreduceRingChunked and AllreduceHalvingDoubling, the faster in each round, no encryption"}};
-  result.figures = {{"time_s", median(our_times)},
-                    {"gloo_time_s", median(gloo_times)},
-                    {"ratio_to_gloo", median(ratios)},
-                    {"cpu_s_per_gb", cpu / options.rounds / options.peers / (vector_bytes / 1e9)},
-                    {"extra_memory_ratio", extra / vector_bytes},
-                    {"values_correct", correct ? 1.0 : 0.0}};
-  return result;
+  Tally tally;
+  const int warm_ups = lab == nullptr ? kWarmUpsLoopback : kWarmUpsShaped;
+  for (int round = -warm_ups; round < options.rounds; ++round) {
+    STARLING_TRY(take_turn(*ours, gloo.get(), round >= 0, tally));
+    // Over loopback all are equally fast: any difference would be the noise of this machine.
+    if (lab != nullptr) STARLING_TRY(ours->share_speeds());
+  }
+  return summarise(options, lab.get(), tally);
 }
 
 }  // namespace starling::bench

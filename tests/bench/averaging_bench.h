@@ -1,5 +1,6 @@
-// starling-bench averaging: N local processes average a vector over mutual TLS, against the best of Gloo's two CPU
-// algorithms in processes of their own (unencrypted), round by round in turn.
+// starling-bench averaging: N local processes average a vector over mutual TLS, over loopback or over shaped links,
+// against the best of Gloo's two CPU algorithms in processes of their own (unencrypted), round by round in turn, and
+// against what the links allow.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,11 @@ struct AveragingOptions {
   std::int64_t floats = 16 << 20;
   std::string codec = "fp32";
   int rounds = 5;
+  // Shaped links, one a peer (netlab/link_spec.h); empty: loopback.
+  std::string links;
+  double loss_percent = 0;  // of frames between two peers
+  std::string congestion;   // what TCP uses, ours included; empty: the system's choice, bbr for ours
+  bool gloo = false;        // over shaped links too; over loopback it always runs
 };
 
 Result<BenchResult> run_averaging_bench(const AveragingOptions& options);
@@ -24,6 +30,7 @@ Result<BenchResult> run_averaging_bench(const AveragingOptions& options);
 struct AveragingChild {
   int rank = 0;
   AveragingOptions bench;
+  std::string address = "127.0.0.1";
   std::filesystem::path folder;  // certificates and keys, or Gloo's meeting place
 };
 // Child processes; they end when their standard input does.

@@ -24,13 +24,17 @@ const RunId kRun = "bench";
 class BenchPeer {
  public:
   static Result<std::unique_ptr<BenchPeer>> create(const AveragingChild& child);
-  Status meet(const std::string& ports);
-  Status average();
-  [[nodiscard]] std::string report() const;
-  [[nodiscard]] int port() const { return network_->port(); }
+  // Answers a command of the parent.
+  Result<std::string> obey(const std::string& command);
+  [[nodiscard]] std::string endpoint() const { return fmt::format("{} {}", child_.address, network_->port()); }
 
  private:
   explicit BenchPeer(const AveragingChild& child) : child_(child) {}
+  void meet(std::istringstream& endpoints);
+  void learn_speeds(std::istringstream& speeds);
+  Status average();
+  [[nodiscard]] std::string report() const;
+  [[nodiscard]] std::string measured() const;
   [[nodiscard]] bool correct() const;
 
   AveragingChild child_;
@@ -42,7 +46,7 @@ class BenchPeer {
   RoundIndex round_ = 0;
   double baseline_bytes_ = 0;
   double cpu_ = 0;
-  bool averaged_ = false;
+  averaging::AveragingOutcome outcome_;
 };
 
 Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child) {
@@ -53,7 +57,7 @@ Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child
     STARLING_ASSIGN(const std::string pem, file(fmt::format("{}.pem", rank)));
     STARLING_ASSIGN(const auto info, crypto::read_certificate(pem));
     wire::MemberInfo member;
-    member.endpoint = {info.peer_id, "127.0.0.1", 0};
+    member.endpoint.peer = info.peer_id;
     peer->members_.push_back(member);
   }
   STARLING_ASSIGN(const std::string certificate, file(fmt::format("{}.pem", child.rank)));
@@ -61,10 +65,11 @@ Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child
   STARLING_ASSIGN(const auto key, crypto::PrivateKey::from_pem(key_pem));
   STARLING_ASSIGN(auto tls, crypto::TlsContext::peer(ca, {certificate, key}));
   transport::PeerNetworkOptions options;
-  options.listen_host = "127.0.0.1";
+  options.listen_host = child.address;
   options.self = key.peer_id();
   options.run_id = kRun;
-  options.addresses.allow_loopback = true;
+  options.addresses = {.allow_loopback = true, .allow_private = true};
+  if (!child.bench.congestion.empty()) options.congestion_control = child.bench.congestion;
   STARLING_ASSIGN(peer->network_, transport::PeerNetwork::create(options, std::move(tls), peer->clock_,
                                                                  [](RoundIndex, const Digest&) { return nullptr; }));
   peer->input_.resize(static_cast<std::size_t>(child.bench.floats));
@@ -76,12 +81,12 @@ Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child
   return peer;
 }
 
-Status BenchPeer::meet(const std::string& ports) {
-  std::istringstream in(ports);
-  std::string word;
-  in >> word;
-  for (wire::MemberInfo& member : members_) in >> member.endpoint.port;
-  return {};
+void BenchPeer::meet(std::istringstream& endpoints) {
+  for (wire::MemberInfo& member : members_) endpoints >> member.endpoint.host >> member.endpoint.port;
+}
+
+void BenchPeer::learn_speeds(std::istringstream& speeds) {
+  for (wire::MemberInfo& member : members_) speeds >> member.upload_bytes_per_s >> member.download_bytes_per_s;
 }
 
 Status BenchPeer::average() {
@@ -105,10 +110,8 @@ Status BenchPeer::average() {
   request.done = [&ended](const averaging::AveragingOutcome& outcome) { ended.set_value(outcome); };
   const double cpu_before = cpu_seconds();
   STARLING_TRY(network_->average(std::move(request)));
-  const averaging::AveragingOutcome outcome = ended.get_future().get();
+  outcome_ = ended.get_future().get();
   cpu_ = cpu_seconds() - cpu_before;
-  averaged_ =
-      outcome.verdict == averaging::AveragingOutcome::Verdict::averaged && outcome.weight_total == child_.bench.peers;
   return {};
 }
 
@@ -118,34 +121,46 @@ bool BenchPeer::correct() const {
     const double expected = bench_mean(child_.bench.peers, static_cast<std::int64_t>(k));
     if (std::abs(output_[k] - expected) > tolerance * expected) return false;
   }
-  return averaged_;
+  return outcome_.verdict == averaging::AveragingOutcome::Verdict::averaged &&
+         outcome_.weight_total == child_.bench.peers;
 }
 
 std::string BenchPeer::report() const {
-  return fmt::format("{:.6f} {:.0f} {}", cpu_, peak_resident_bytes() - baseline_bytes_, correct() ? 1 : 0);
+  return fmt::format("{:.6f} {:.0f} {} {}", cpu_, peak_resident_bytes() - baseline_bytes_, correct() ? 1 : 0,
+                     to_hex(outcome_.result_digest.bytes));
+}
+
+std::string BenchPeer::measured() const {
+  const transport::NetworkStats stats = network_->stats();
+  return fmt::format("{:.0f} {:.0f}", stats.upload_bytes_per_s, stats.download_bytes_per_s);
+}
+
+Result<std::string> BenchPeer::obey(const std::string& command) {
+  std::istringstream in(command);
+  std::string verb;
+  in >> verb;
+  if (verb == "report") return report();
+  if (verb == "measured") return measured();
+  if (verb == "peers") meet(in);
+  if (verb == "speeds") learn_speeds(in);
+  if (verb == "average") STARLING_TRY(average());
+  return std::string("done");
 }
 
 }  // namespace
 
 int run_averaging_peer(const AveragingChild& child) {
-  auto peer = BenchPeer::create(child);
-  if (!peer.ok()) {
-    std::fprintf(stderr, "averaging peer %d: %s\n", child.rank, peer.error().message.c_str());
+  const auto fail = [&child](const Error& error) {
+    std::fprintf(stderr, "averaging peer %d: %s\n", child.rank, error.message.c_str());
     return 1;
-  }
-  answer(std::to_string((*peer)->port()));
+  };
+  const auto peer = BenchPeer::create(child);
+  if (!peer.ok()) return fail(peer.error());
+  answer((*peer)->endpoint());
   for (std::string command = read_command(); !command.empty(); command = read_command()) {
-    Status status;
-    if (command == "report") {
-      answer((*peer)->report());
-      continue;
-    }
-    status = command == "average" ? (*peer)->average() : (*peer)->meet(command);
-    if (!status.ok()) {
-      std::fprintf(stderr, "averaging peer %d: %s\n", child.rank, status.error().message.c_str());
-      return 1;
-    }
-    answer("done");
+    const Result<std::string> line = (*peer)->obey(command);
+    if (!line.ok()) return fail(line.error());
+    answer(*line);
   }
   return 0;
 }

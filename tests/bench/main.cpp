@@ -55,13 +55,20 @@ void add_child_options(CLI::App& command, AveragingChild& child) {
   command.add_option("--floats", child.bench.floats)->required();
   command.add_option("--codec", child.bench.codec)->required();
   command.add_option("--folder", child.folder)->required();
+  command.add_option("--address", child.address);
+  command.add_option("--congestion", child.bench.congestion);
 }
 
 void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
       "averaging",
-      "N local processes average over mutual TLS, against Gloo without encryption.\n"
-      "Figures: time_s, gloo_time_s, ratio_to_gloo, cpu_s_per_gb (of vector and peer), extra_memory_ratio");
+      "N local processes average over mutual TLS: over loopback against Gloo without encryption, or with --links over\n"
+      "shaped links against what these allow (needs root: network namespaces).\n"
+      "Figures: time_s, cpu_s_per_gb (of vector and peer), extra_memory_ratio, values_correct, survivors_identical "
+      "(all\n"
+      "peers hold the same bits); gloo_time_s, ratio_to_gloo; bound_s (the least time in which the links can carry "
+      "the\n"
+      "vectors at line rate), ratio_to_bound");
   command->add_option("--peers", options.peers, "Processes")->check(CLI::Range(2, 64))->capture_default_str();
   command->add_option("--floats", options.floats, "Length of the vector")
       ->transform(CLI::AsSizeValue(false))
@@ -69,6 +76,16 @@ void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
       ->capture_default_str();
   command->add_option("--codec", options.codec, "fp32 or fp16")->capture_default_str();
   command->add_option("--rounds", options.rounds, "Counted rounds")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option(
+      "--links", options.links,
+      "UP[:DOWN[:DELAY_MS]][xCOUNT],…: one peer behind each, rates in Mbit/s. 100x4 is four peers with\n"
+      "100 both ways; 200:50:10 sends at 200, receives at 50, and adds 10 ms each way, so that two such\n"
+      "peers are a round trip of 40 ms apart");
+  command->add_option("--loss", options.loss_percent, "Percent of frames lost between two peers, with --links")
+      ->check(CLI::Range(0.0, 50.0));
+  command->add_option("--congestion", options.congestion,
+                      "What TCP uses with --links, such as cubic; ours asks for bbr otherwise");
+  command->add_flag("--gloo", options.gloo, "Run Gloo over the shaped links too");
   command->callback([&] { chosen = {"averaging", [&options] { return run_averaging_bench(options); }}; });
 }
 

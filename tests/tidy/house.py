@@ -37,9 +37,11 @@ ARROWS = {
     "gui/widgets": ["gui/models", "shared/base", "shared/wire"],
     "gui/app": ["gui/*", "shared/base", "shared/wire"],
     "tests/support": ["shared/*"],
+    "tests/netlab": ["shared/base", "tests/support"],
     # These look at the whole product from outside.
     "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/support"],
-    "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/sim", "tests/support"],
+    "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/netlab", "tests/sim",
+                    "tests/support"],
     "tests/golden": ["client/*", "shared/*", "tests/client/averaging", "tests/support"],
     "tests/fuzz": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/support"],
     "tests/e2e": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/support"],

@@ -1,0 +1,93 @@
+#include "tests/bench/averaging_group.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <sstream>
+
+#include "shared/base/clock.h"
+
+namespace starling::bench {
+
+Result<std::unique_ptr<AveragingGroup>> AveragingGroup::start(const std::string& command,
+                                                              const AveragingOptions& options,
+                                                              const std::filesystem::path& folder,
+                                                              const netlab::Lab* lab) {
+  std::unique_ptr<AveragingGroup> group(new AveragingGroup);
+  for (int rank = 0; rank < options.peers; ++rank) {
+    std::vector<std::string> arguments = {command,
+                                          "--rank",
+                                          std::to_string(rank),
+                                          "--peers",
+                                          std::to_string(options.peers),
+                                          "--floats",
+                                          std::to_string(options.floats),
+                                          "--codec",
+                                          options.codec,
+                                          "--folder",
+                                          folder.string()};
+    std::optional<netlab::InNamespace> home;
+    if (lab != nullptr) {
+      const auto index = static_cast<std::size_t>(rank);
+      home.emplace(lab->home(index));
+      arguments.insert(arguments.end(), {"--address", netlab::Lab::address(index)});
+    }
+    if (!options.congestion.empty()) arguments.insert(arguments.end(), {"--congestion", options.congestion});
+    STARLING_ASSIGN(auto child, ChildProcess::start(arguments));
+    group->children_.push_back(std::move(child));
+  }
+  STARLING_TRY(group->introduce());
+  return group;
+}
+
+Result<std::vector<std::string>> AveragingGroup::ask_all(const std::string& command) {
+  for (auto& child : children_) STARLING_TRY(child->send(command));
+  std::vector<std::string> answers;
+  for (auto& child : children_) {
+    STARLING_ASSIGN(std::string line, child->receive());
+    answers.push_back(std::move(line));
+  }
+  return answers;
+}
+
+// The peers' addresses become known only once all of them listen.
+Status AveragingGroup::introduce() {
+  std::string everyone = "peers";
+  for (auto& child : children_) {
+    STARLING_ASSIGN(const std::string endpoint, child->receive());
+    everyone += " " + endpoint;
+  }
+  return ask_all(everyone).status();
+}
+
+Result<AveragingRound> AveragingGroup::run_round(const std::string& command) {
+  const auto began = std::chrono::steady_clock::now();
+  STARLING_ASSIGN(const std::vector<std::string> answers, ask_all(command));
+  AveragingRound round;
+  round.seconds = to_seconds(std::chrono::steady_clock::now() - began);
+  STARLING_ASSIGN(const std::vector<std::string> costs, ask_all("report"));
+  std::string first_digest;
+  for (const std::string& line : costs) {
+    std::istringstream in(line);
+    double cpu = 0;
+    double extra = 0;
+    int correct = 0;
+    std::string digest;
+    in >> cpu >> extra >> correct >> digest;
+    if (first_digest.empty()) first_digest = digest;
+    round.cpu_seconds += cpu;
+    round.extra_bytes_max = std::max(round.extra_bytes_max, extra);
+    round.correct = round.correct && correct == 1;
+    round.identical = round.identical && !digest.empty() && digest == first_digest;
+  }
+  return round;
+}
+
+Status AveragingGroup::share_speeds() {
+  STARLING_ASSIGN(const std::vector<std::string> speeds, ask_all("measured"));
+  std::string everyone = "speeds";
+  for (const std::string& speed : speeds) everyone += " " + speed;
+  return ask_all(everyone).status();
+}
+
+}  // namespace starling::bench

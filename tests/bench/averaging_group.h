@@ -1,0 +1,41 @@
+// The processes of one averaging benchmark, steered together: ours, or Gloo's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/bench/averaging_bench.h"
+#include "tests/bench/process_pool.h"
+#include "tests/netlab/lab.h"
+
+namespace starling::bench {
+
+// What a round cost: wall time from the word to the last peer's answer, CPU and memory of all.
+struct AveragingRound {
+  double seconds = 0;
+  double cpu_seconds = 0;      // of all peers together
+  double extra_bytes_max = 0;  // of the peer that needed most, beyond its input
+  bool correct = true;
+  bool identical = true;  // all peers hold the same bits
+};
+
+class AveragingGroup {
+ public:
+  // `command`: the subcommand of a child. `lab`: where the children live, or null for loopback; outlives the group.
+  static Result<std::unique_ptr<AveragingGroup>> start(const std::string& command, const AveragingOptions& options,
+                                                       const std::filesystem::path& folder, const netlab::Lab* lab);
+  Result<AveragingRound> run_round(const std::string& command);
+  // Tells every peer how fast the others' links were in the rounds so far, as heartbeats and plans do.
+  Status share_speeds();
+
+ private:
+  AveragingGroup() = default;
+  Status introduce();
+  // Tells all children `command` and collects their answers.
+  Result<std::vector<std::string>> ask_all(const std::string& command);
+
+  std::vector<std::unique_ptr<ChildProcess>> children_;
+};
+
+}  // namespace starling::bench

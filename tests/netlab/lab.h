@@ -1,0 +1,43 @@
+// Homes on one machine: each a network namespace with one device, eth0, behind an access link of its own. Needs root
+// and iproute2. Everything is gone when the process is, however it ends.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/netlab/net_namespace.h"
+#include "tests/netlab/user_switch.h"
+
+namespace starling::netlab {
+
+struct LabOptions {
+  double loss = 0;         // of frames between two homes, as a fraction
+  std::string congestion;  // what TCP uses inside, such as "cubic"; empty: what the system does
+};
+
+class Lab {
+ public:
+  // Links that differ in rates only are shaped by the kernel (tbf); delay and loss take the switch in user space.
+  static Result<std::unique_ptr<Lab>> create(std::vector<LinkSpec> links, const LabOptions& options);
+  ~Lab();
+
+  [[nodiscard]] const std::vector<LinkSpec>& links() const { return links_; }
+  [[nodiscard]] const NetNamespace& home(std::size_t index) const { return homes_[index]; }
+  [[nodiscard]] static std::string address(std::size_t index);
+
+ private:
+  explicit Lab(std::vector<LinkSpec> links) : links_(std::move(links)) {}
+  Status build_switch(const LabOptions& options);
+  Status build_bridge();
+  Status set_addresses();
+  Status set_congestion(const std::string& name);
+
+  std::vector<LinkSpec> links_;
+  std::vector<NetNamespace> homes_;
+  std::vector<NetNamespace> core_;  // of the bridge, when there is one
+  std::unique_ptr<UserSwitch> switch_;
+  std::string allowed_before_;  // the machine's list of congestion controls, when it had to be extended
+};
+
+}  // namespace starling::netlab

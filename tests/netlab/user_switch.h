@@ -1,0 +1,26 @@
+// An Ethernet switch in user space between TAP devices, for delay and loss, which this kernel's shaping may lack: the
+// shell around Shaper. A thread of its own, which must run at once when a frame is due.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "tests/netlab/net_namespace.h"
+#include "tests/netlab/shaper.h"
+
+namespace starling::netlab {
+
+class UserSwitch {
+ public:
+  // Makes a device eth0 in each home (its address is the caller's affair) and begins to forward between them.
+  static Result<std::unique_ptr<UserSwitch>> start(std::span<const NetNamespace> homes, std::span<const LinkSpec> links,
+                                                   const ShaperOptions& options);
+  ~UserSwitch();
+
+ private:
+  class Impl;
+  explicit UserSwitch(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace starling::netlab
