@@ -25,6 +25,12 @@ Result<std::string> valid_certificate(const storage::Project& project, storage::
   return *fresh;
 }
 
+// What is there already needs no room: a run goes on when the disk is full.
+Status keep_envelope(storage::ProjectFiles& files, const std::string& envelope) {
+  const auto kept = files.manifest_envelope();
+  return kept.ok() && *kept == envelope ? Status() : files.save_manifest_envelope(envelope);
+}
+
 // Newest from the coordinator; when it cannot be reached, the one that was verified before.
 Result<wire::RunManifest> verified_manifest(const storage::Project& project, storage::ProjectFiles& files,
                                             CoordinatorCalls& calls) {
@@ -42,7 +48,7 @@ Result<wire::RunManifest> verified_manifest(const storage::Project& project, sto
   }
   auto manifest = manifest::verify_manifest(*fetched, key);
   if (!manifest.ok()) return manifest.error().prefixed("check the run's manifest");
-  if (!unreachable) STARLING_TRY(files.save_manifest_envelope(manifest::encode_envelope(*fetched)));
+  if (!unreachable) STARLING_TRY(keep_envelope(files, manifest::encode_envelope(*fetched)));
   return manifest;
 }
 

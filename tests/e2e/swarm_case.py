@@ -38,8 +38,8 @@ class SwarmCase(unittest.TestCase):
         if "STARLING_KEEP" not in os.environ:  # to look at what it left
             cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.swarm = Swarm(cls.folder, 3)
-        cls.addClassCleanup(cls.swarm.stop)
         cls.prepare()
+        cls.addClassCleanup(cls.swarm.stop)
         cls.swarm.create("End to end", SETTINGS, small_corpus())
 
     @classmethod
