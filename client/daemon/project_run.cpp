@@ -403,7 +403,10 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   status.samples_total = view.samples_total;
   status.samples_per_s = view.samples_per_s;
   status.loss = view.loss;
-  if (view.evaluation.has_value()) status.validation_bits_per_byte = view.evaluation->bits_per_byte;
+  if (view.evaluation.has_value()) {
+    status.validation_bits_per_byte = view.evaluation->bits_per_byte;
+    status.validation_round = view.evaluation->round;
+  }
   status.rounds_done = view.rounds_done;
   status.rounds_failed = view.rounds_failed;
   status.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);

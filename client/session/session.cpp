@@ -224,8 +224,7 @@ void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
   evaluate_due_ = false;
   if (result.ok()) {
     compute_failures_ = 0;
-    evaluation_ = *result;
-    evaluation_report_ = wire::EvaluationReport{state_round_, result->bits_per_byte, result->bytes};
+    evaluation_ = evaluation_report_ = wire::EvaluationReport{state_round_, result->bits_per_byte, result->bytes};
     link_.hurry(now);
   } else {
     on_compute_failed(now, result.error());

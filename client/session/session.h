@@ -108,8 +108,8 @@ class Session {
     std::int64_t rounds_done = 0;
     std::int64_t rounds_failed = 0;  // expelled or diverged: a round's work was lost
     double samples_per_s = 0;
-    double loss = 0;  // of the last finished round, nats
-    std::optional<Evaluation> evaluation;
+    double loss = 0;                                   // of the last finished round, nats
+    std::optional<wire::EvaluationReport> evaluation;  // measured here, last
     std::size_t reports_waiting = 0;
     bool coordinator_away = false;
     std::optional<wire::HeartbeatReply> last_reply;
@@ -179,8 +179,8 @@ class Session {
   std::deque<wire::RoundReport> reports_;  // not acknowledged, oldest first
   std::optional<wire::HeartbeatReply> last_reply_;
   std::optional<wire::EvaluationReport> evaluation_report_;
-  bool evaluation_told_ = false;  // rides on the heartbeat under way
-  std::optional<Evaluation> evaluation_;
+  bool evaluation_told_ = false;                      // rides on the heartbeat under way
+  std::optional<wire::EvaluationReport> evaluation_;  // the last one
   bool evaluate_due_ = false;
   TimePoint last_checkpoint_{};
   double upload_bytes_per_s_ = 0;

@@ -48,6 +48,7 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   out.close('}');
   out.number("loss", s.loss);
   out.number("validation_bits_per_byte", s.validation_bits_per_byte.value_or(std::numeric_limits<double>::quiet_NaN()));
+  out.integer("validation_round", s.validation_round);
   out.integer("rounds_done", s.rounds_done);
   out.integer("rounds_failed", s.rounds_failed);
   out.integer("reports_waiting", s.reports_waiting);
@@ -75,6 +76,7 @@ void read_training(JsonReader& in, DaemonStatus& s) {
   if (in.present("validation_bits_per_byte")) {
     in.number("validation_bits_per_byte", s.validation_bits_per_byte.emplace(), 0, kNumberMax);
   }
+  in.integer("validation_round", s.validation_round, 0, kCountMax);
   in.integer("rounds_done", s.rounds_done, 0, kCountMax);
   in.integer("rounds_failed", s.rounds_failed, 0, kCountMax);
   in.integer("reports_waiting", s.reports_waiting, 0, kCountMax);

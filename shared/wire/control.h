@@ -69,7 +69,8 @@ struct DaemonStatus {
   double swarm_samples_per_s = 0;
   int swarm_size = 0;
   double loss = 0;                                 // training, nats, last finished round
-  std::optional<double> validation_bits_per_byte;  // measured here, last
+  std::optional<double> validation_bits_per_byte;  // measured here, last, …
+  RoundIndex validation_round = 0;                 // … at the state of this round
   std::int64_t rounds_done = 0;
   std::int64_t rounds_failed = 0;
   std::int64_t reports_waiting = 0;  // finished rounds that the coordinator has not acknowledged

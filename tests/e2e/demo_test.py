@@ -172,12 +172,16 @@ class Model(unittest.TestCase):
 class Display(unittest.TestCase):
     STATUS = {"phase": "training", "reason": "", "round": 7, "samples_this_round": 24, "target_batch_size": 96,
               "samples_total": 600, "samples_per_s": 40.0, "loss": 2.0, "validation_bits_per_byte": 3.21,
-              "state_round": 7, "swarm": {"size": 2, "samples_per_s": 80.0, "samples_accumulated": 48}}
+              "validation_round": 5, "state_round": 7, "swarm": {"size": 2, "samples_per_s": 80.0, "samples_accumulated": 48}}
 
     def test_the_line_adds_up_the_swarm(self):
         line = view.summary_line({"a": self.STATUS, "b": self.STATUS, "c": None}, 61)
         for part in ("round     7", "48/96", "loss 2.00", "validation 3.21", "80 samples/s", "1:01 left"):
             self.assertIn(part, line)
+
+    def test_the_validation_is_that_of_the_newest_state_measured(self):
+        earlier = {**self.STATUS, "validation_bits_per_byte": 5.15, "validation_round": 0, "state_round": 8}
+        self.assertIn("validation 3.21", view.summary_line({"a": earlier, "b": self.STATUS}, 61))
 
     def test_nobody_there_is_a_line_too(self):
         self.assertIn("0/0", view.summary_line({"a": None}, 5))

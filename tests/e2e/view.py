@@ -34,13 +34,13 @@ def summary_line(statuses, seconds_left):
     collected = sum(s.get("samples_this_round") or 0 for s in statuses.values() if s)
     target = status.get("target_batch_size") or 0
     return (f"round {status.get('round') or 0:>5}  {bar(collected, target)} {collected:>4}/{target}  "
-            f"loss {number(loss)}  validation {number(best_validation(statuses))} bits/byte  "
+            f"loss {number(loss)}  validation {number(newest_validation(statuses))} bits/byte  "
             f"{number(swarm.get('samples_per_s'), 0)} samples/s  {clock(seconds_left)} left")
 
 
-def best_validation(statuses):
-    """The newest figure that any volunteer has heard of."""
-    known = [(s.get("state_round") or 0, s["validation_bits_per_byte"]) for s in statuses.values()
+def newest_validation(statuses):
+    """The figure of the newest state that any volunteer has measured."""
+    known = [(s.get("validation_round") or 0, s["validation_bits_per_byte"]) for s in statuses.values()
              if s and s.get("validation_bits_per_byte") is not None]
     return max(known)[1] if known else None
 

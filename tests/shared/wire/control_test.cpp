@@ -22,6 +22,7 @@ TEST_CASE("a status survives the trip to the command line") {
   status.credit = 0.125;
   status.loss = 1.5;
   status.validation_bits_per_byte = 2.25;
+  status.validation_round = 31;
   status.bytes_sent = 1'000'000'000'000;
   ControlReply reply;
   reply.status = status;
