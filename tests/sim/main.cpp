@@ -10,6 +10,7 @@
 #include "shared/base/log.h"
 #include "shared/base/permutation.h"
 #include "tests/sim/moshpit_command.h"
+#include "tests/sim/progress.h"
 #include "tests/sim/swarm.h"
 
 namespace {
@@ -51,6 +52,7 @@ int run(const Arguments& arguments) {
   std::int64_t crashes = 0;
   std::uint64_t broken = 0;
   const auto began = std::chrono::steady_clock::now();
+  sim::Progress progress;
   for (std::uint64_t seed = arguments.first_seed; seed < arguments.first_seed + arguments.seeds; ++seed) {
     sim::SwarmOptions options = arguments.swarm;
     options.seed = seed;
@@ -58,14 +60,23 @@ int run(const Arguments& arguments) {
     options.calm = from_seconds(arguments.calm);
     if (arguments.vary) options = varied(options);
     const auto start = std::chrono::steady_clock::now();
-    const sim::SwarmResult result = sim::run_swarm(options);
+    const sim::SwarmResult result = sim::run_swarm(options, [&](double of_seed) {
+      const auto before = static_cast<double>(seed - arguments.first_seed);
+      progress.show((before + of_seed) / static_cast<double>(arguments.seeds),
+                    fmt::format("seed {} ({} of {}), {} broken so far", seed, seed - arguments.first_seed + 1,
+                                arguments.seeds, broken));
+    });
     const double seconds = to_seconds(std::chrono::steady_clock::now() - start);
     rounds += result.rounds_decided;
     crashes += result.crashes + result.coordinator_crashes;
     if (!result.broken.empty()) ++broken;
-    if (arguments.seeds <= 5 || !result.broken.empty()) print_row(options, result, seconds);
-    std::fflush(stdout);
+    if (arguments.seeds <= 5 || !result.broken.empty()) {
+      progress.clear();
+      print_row(options, result, seconds);
+      std::fflush(stdout);
+    }
   }
+  progress.clear();
   fmt::print("{} seeds, {} rounds, {} crashes, {} broken, {:.1f} s\n", arguments.seeds, rounds, crashes, broken,
              to_seconds(std::chrono::steady_clock::now() - began));
   return broken == 0 ? 0 : 1;

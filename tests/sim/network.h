@@ -3,13 +3,14 @@
 // (TCP), but they can be cut in one direction: then frames arrive when it heals, as retransmissions do.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <span>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "shared/wire/frames.h"
 #include "tests/sim/scheduler.h"
 
 namespace starling::sim {
@@ -20,9 +21,25 @@ struct LinkRates {
   Duration latency{};  // this end's share of a path's one-way delay
 };
 
+struct Frame {
+  int from = 0;
+  int to = 0;
+  std::uint64_t life = 0;  // of the receiver, when it was sent
+  wire::FrameHeader header;
+  std::vector<std::uint8_t> payload;
+  [[nodiscard]] std::size_t bytes() const { return wire::kFrameHeaderBytes + payload.size(); }
+};
+
 class Network {
  public:
-  explicit Network(Scheduler& scheduler) : scheduler_(scheduler) {}
+  // Takes every frame that arrives, and tells every peer whose uplink has become free.
+  class Mediator {
+   public:
+    virtual ~Mediator() = default;
+    virtual void on_arrived(std::unique_ptr<Frame> frame) = 0;
+    virtual void on_uplink_free(int peer) = 0;
+  };
+  Network(Scheduler& scheduler, Mediator& mediator) : scheduler_(scheduler), mediator_(mediator) {}
 
   int add_peer(const LinkRates& rates);
   [[nodiscard]] const LinkRates& rates(int peer) const { return peers_[static_cast<std::size_t>(peer)].rates; }
@@ -32,8 +49,8 @@ class Network {
   [[nodiscard]] bool uplink_free(int from) const {
     return peers_[static_cast<std::size_t>(from)].uplink_free <= scheduler_.now();
   }
-  // Occupies the uplink for `bytes`, calls `sent` when it is free again, and `arrived` at the other end.
-  void send(int from, int to, std::size_t bytes, std::function<void()> sent, std::function<void()> arrived);
+  // Occupies the sender's uplink until the last byte has left.
+  void send(std::unique_ptr<Frame> frame);
 
   void cut_until(int from, int to, TimePoint heals) { cuts_[{from, to}] = heals; }
 
@@ -43,10 +60,22 @@ class Network {
     TimePoint uplink_free{};
     TimePoint downlink_free{};
   };
-  Scheduler& scheduler_;
-  std::vector<Peer> peers_;
-  void arrive(int from, int to, std::size_t bytes, std::function<void()> arrived);
+  // Frames under way wait in places that are used again and again: events then hold a number, and no memory.
+  struct Way {
+    int from = 0;
+    int to = 0;
+    double bytes = 0;
+    std::unique_ptr<Frame> frame;
+  };
+  std::uint32_t put(std::unique_ptr<Frame> frame);
+  void travel(std::uint32_t place);
+  void arrive(std::uint32_t place);
 
+  Scheduler& scheduler_;
+  Mediator& mediator_;
+  std::vector<Peer> peers_;
+  std::vector<Way> under_way_;
+  std::vector<std::uint32_t> free_;                // places of under_way_
   std::map<std::pair<int, int>, TimePoint> cuts_;  // and when they heal
 };
 

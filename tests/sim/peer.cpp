@@ -115,6 +115,7 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, S
   current_ = std::make_unique<Averaging>();
   Averaging& round = *current_;
   round.group = group;
+  note_members(round);
   round.self = self;
   round.input = gradient_;
   round.output.assign(gradient_.size(), 0.0F);
@@ -124,21 +125,34 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, S
   round.engine->start(world_.scheduler().now());
   // The session must not hear of an end before start_averaging has returned.
   schedule(world_.scheduler().now(), [this, id = group.id] {
-    Averaging* averaging = find_averaging(id);
-    if (averaging == nullptr) return;
-    for (averaging::Rank rank = 0; rank < averaging->group.members.size(); ++rank) {
-      const PeerId& peer = averaging->group.members[rank].endpoint.peer;
-      if (rank == averaging->self) continue;
-      const Peer* other = world_.find(peer);
-      if (other == nullptr) averaging->engine->on_link_lost(world_.scheduler().now(), rank, "connection refused");
-      const auto early = early_.find(peer);
-      if (early == early_.end() || early->second.header.group != id) continue;
-      const EarlyFrame frame = std::move(early->second);
-      early_.erase(early);
-      (void)averaging->engine->on_frame(world_.scheduler().now(), rank, frame.header, frame.payload);
-    }
-    after_engine_event(*averaging);
+    if (Averaging* averaging = find_averaging(id)) greet(*averaging);
   });
+}
+
+void Peer::note_members(Averaging& round) const {
+  for (const wire::GroupMember& member : round.group.members) {
+    const Peer* peer = world_.find(member.endpoint.peer);
+    VERIFY(peer != nullptr);
+    const auto index = static_cast<std::size_t>(peer->index());
+    if (round.rank_of.size() <= index) round.rank_of.resize(index + 1, -1);
+    round.rank_of[index] = static_cast<std::int32_t>(round.peer_of.size());
+    round.peer_of.push_back(peer->index());
+  }
+}
+
+// Who is down refuses the connection; who was faster has sent its greeting.
+void Peer::greet(Averaging& round) {
+  const TimePoint now = world_.scheduler().now();
+  for (averaging::Rank rank = 0; rank < round.peer_of.size(); ++rank) {
+    if (rank == round.self) continue;
+    if (!world_.peer(round.peer_of[rank]).up()) round.engine->on_link_lost(now, rank, "connection refused");
+    const auto early = early_.find(round.peer_of[rank]);
+    if (early == early_.end() || early->second->header.group != round.group.id) continue;
+    const std::unique_ptr<Frame> frame = std::move(early->second);
+    early_.erase(early);
+    (void)round.engine->on_frame(now, rank, frame->header, frame->payload);
+  }
+  after_engine_event(round);
 }
 
 Peer::Averaging* Peer::find_averaging(const GroupId& group) {
@@ -147,35 +161,44 @@ Peer::Averaging* Peer::find_averaging(const GroupId& group) {
   return nullptr;
 }
 
-void Peer::on_frame(const PeerId& from, const wire::FrameHeader& header, const std::vector<std::uint8_t>& payload) {
-  schedule(world_.scheduler().now(), [this, from, header, payload] {
-    const bool any_round = header.type == wire::FrameType::ping || header.type == wire::FrameType::pong;
-    bool taken = false;
-    for (Averaging* averaging : {current_.get(), previous_.get()}) {
-      if (averaging == nullptr || (!any_round && averaging->group.id != header.group)) continue;
-      taken = true;
-      const std::optional<averaging::Rank> rank = rank_of(*averaging, from);
-      if (!rank.has_value()) continue;
-      (void)averaging->engine->on_frame(world_.scheduler().now(), *rank, header, payload);
-      after_engine_event(*averaging);
-    }
-    if (!taken && header.type == wire::FrameType::begin) early_[from] = {header, payload};
+void Peer::on_frame(std::unique_ptr<Frame> frame) {
+  if (frame->life != incarnation_ || !up()) return;
+  if (!frozen()) return take_frame(std::move(frame));
+  schedule(world_.scheduler().now(), [this, waiting = std::make_shared<std::unique_ptr<Frame>>(std::move(frame))] {
+    take_frame(std::move(*waiting));
   });
 }
 
-std::optional<averaging::Rank> Peer::rank_of(const Averaging& averaging, const PeerId& peer) {
-  for (averaging::Rank rank = 0; rank < averaging.group.members.size(); ++rank) {
-    if (averaging.group.members[rank].endpoint.peer == peer) return rank;
-  }
-  return std::nullopt;
+void Peer::on_uplink_free() {
+  if (!up()) return;
+  if (!frozen()) return pump();
+  schedule(world_.scheduler().now(), [this] { pump(); });
 }
 
-void Peer::on_link_lost(const PeerId& from) {
-  schedule(world_.scheduler().now(), [this, from] {
+void Peer::take_frame(std::unique_ptr<Frame> frame) {
+  const wire::FrameHeader& header = frame->header;
+  const auto from = static_cast<std::size_t>(frame->from);
+  const bool any_round = header.type == wire::FrameType::ping || header.type == wire::FrameType::pong;
+  bool taken = false;
+  for (Averaging* averaging : {current_.get(), previous_.get()}) {
+    if (averaging == nullptr || (!any_round && averaging->group.id != header.group)) continue;
+    taken = true;
+    if (from >= averaging->rank_of.size() || averaging->rank_of[from] < 0) continue;
+    const auto rank = static_cast<averaging::Rank>(averaging->rank_of[from]);
+    (void)averaging->engine->on_frame(world_.scheduler().now(), rank, header, frame->payload);
+    after_engine_event(*averaging);
+  }
+  if (!taken && header.type == wire::FrameType::begin) early_[frame->from] = std::move(frame);
+}
+
+void Peer::on_link_lost(int from) {
+  schedule(world_.scheduler().now(), [this, from = static_cast<std::size_t>(from)] {
     for (Averaging* averaging : {current_.get(), previous_.get()}) {
       if (averaging == nullptr) continue;
-      const std::optional<averaging::Rank> rank = rank_of(*averaging, from);
-      if (rank.has_value()) averaging->engine->on_link_lost(world_.scheduler().now(), *rank, "connection reset");
+      if (from < averaging->rank_of.size() && averaging->rank_of[from] >= 0) {
+        const auto rank = static_cast<averaging::Rank>(averaging->rank_of[from]);
+        averaging->engine->on_link_lost(world_.scheduler().now(), rank, "connection reset");
+      }
       after_engine_event(*averaging);
     }
   });
@@ -215,23 +238,22 @@ void Peer::pump() {
 bool Peer::send_next(Averaging& averaging) {
   while (!averaging.ready.empty()) {
     const averaging::Rank rank = averaging.ready.front();
-    averaging.ready.erase(averaging.ready.begin());
-    averaging::OutgoingFrame frame;
-    if (!averaging.engine->next_frame(world_.scheduler().now(), rank, frame)) continue;
+    averaging.ready.pop_front();
+    averaging::OutgoingFrame outgoing;
+    if (!averaging.engine->next_frame(world_.scheduler().now(), rank, outgoing)) continue;
     averaging.ready.push_back(rank);  // there may be more for this peer; the others go first
-    wire::FrameHeader header = *wire::decode_header(
-        std::span<const std::uint8_t, wire::kFrameHeaderBytes>(frame.head.data(), wire::kFrameHeaderBytes));
-    std::vector<std::uint8_t> payload(frame.head.begin() + wire::kFrameHeaderBytes, frame.head.end());
-    payload.insert(payload.end(), frame.payload.begin(), frame.payload.end());
-    Peer* to = world_.find(averaging.group.members[rank].endpoint.peer);
-    if (to == nullptr) continue;
-    const auto arrived = [to, life = to->incarnation(), from = id_, header, payload] {
-      if (to->incarnation() == life) to->on_frame(from, header, payload);
-    };
-    const auto sent = [this, life = incarnation_] {
-      if (life == incarnation_) schedule(world_.scheduler().now(), [this] { pump(); });
-    };
-    world_.network().send(index_, to->index(), frame.head.size() + frame.payload.size(), sent, arrived);
+    const Peer& to = world_.peer(averaging.peer_of[rank]);
+    if (!to.up()) continue;
+    auto frame = std::make_unique<Frame>();
+    frame->from = index_;
+    frame->to = to.index();
+    frame->life = to.incarnation();
+    frame->header = *wire::decode_header(
+        std::span<const std::uint8_t, wire::kFrameHeaderBytes>(outgoing.head.data(), wire::kFrameHeaderBytes));
+    frame->payload.reserve(outgoing.head.size() + outgoing.payload.size());
+    frame->payload.assign(outgoing.head.begin() + wire::kFrameHeaderBytes, outgoing.head.end());
+    frame->payload.insert(frame->payload.end(), outgoing.payload.begin(), outgoing.payload.end());
+    world_.network().send(std::move(frame));
     return true;
   }
   return false;
@@ -257,7 +279,7 @@ void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round,
   Peer* donor = nullptr;
   for (const wire::Endpoint& endpoint : donors) {
     Peer* candidate = world_.find(endpoint.peer);
-    if (candidate != nullptr && candidate->digest() == wanted) donor = candidate;
+    if (candidate != nullptr && candidate->up() && candidate->digest() == wanted) donor = candidate;
   }
   const auto end_in = [&](Duration took, std::function<Status()> end) {
     schedule(world_.scheduler().now() + took, [this, end = std::move(end), round, wanted, serial = ++fetches_] {

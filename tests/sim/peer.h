@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "client/averaging/all_reduce.h"
@@ -26,8 +28,9 @@ class World {
   virtual Scheduler& scheduler() = 0;
   virtual Network& network() = 0;
   virtual const SwarmOptions& options() const = 0;
-  // Null when nobody with that id is up.
+  // Null when nobody has that id.
   virtual Peer* find(const PeerId& id) = 0;
+  virtual Peer& peer(int index) = 0;
   // The heartbeat's way to the coordinator and back; the reply comes as on_reply or on_no_reply.
   virtual void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) = 0;
   // For the invariants.
@@ -56,8 +59,10 @@ class Peer final : private session::Session::Mediator {
   [[nodiscard]] const std::vector<wire::RoundReport>& pending_reports() const { return disk_.pending; }
 
   void on_reply(const Result<wire::HeartbeatReply>& reply);
-  void on_frame(const PeerId& from, const wire::FrameHeader& header, const std::vector<std::uint8_t>& payload);
-  void on_link_lost(const PeerId& from);
+  // Never for a life that is over: that is dropped here.
+  void on_frame(std::unique_ptr<Frame> frame);
+  void on_uplink_free();
+  void on_link_lost(int from);
 
  private:
   struct Disk {
@@ -71,15 +76,12 @@ class Peer final : private session::Session::Mediator {
     std::vector<float> input;
     std::vector<float> output;
     std::unique_ptr<averaging::AllReduce> engine;
-    std::vector<averaging::Rank> ready;  // peers to ask next_frame for, in turn
+    std::vector<int> peer_of;           // by rank, the peer's index
+    std::vector<std::int32_t> rank_of;  // by peer's index; -1 for who is not in the group
+    std::deque<averaging::Rank> ready;  // peers to ask next_frame for, in turn
     TimePoint began{};
     bool told = false;  // the session knows the outcome
   };
-  struct EarlyFrame {
-    wire::FrameHeader header;
-    std::vector<std::uint8_t> payload;
-  };
-
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, bool first) override;
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) override;
@@ -92,12 +94,16 @@ class Peer final : private session::Session::Mediator {
 
   // Runs `event` at `when`, later if frozen then, never if this incarnation is gone.
   void schedule(TimePoint when, std::function<void()> event);
+  // What happens then must wait, behind what waits already.
+  [[nodiscard]] bool frozen() const { return world_.scheduler().now() <= frozen_until_; }
   void after_session_event();
   void after_engine_event(Averaging& averaging);
   void pump();
   bool send_next(Averaging& averaging);
   [[nodiscard]] Averaging* find_averaging(const GroupId& group);
-  static std::optional<averaging::Rank> rank_of(const Averaging& averaging, const PeerId& peer);
+  void note_members(Averaging& round) const;
+  void greet(Averaging& round);
+  void take_frame(std::unique_ptr<Frame> frame);
   [[nodiscard]] Digest digest() const;
 
   World& world_;
@@ -112,8 +118,8 @@ class Peer final : private session::Session::Mediator {
   std::vector<float> parameters_;
   std::vector<float> gradient_;
   std::unique_ptr<Averaging> current_;
-  std::unique_ptr<Averaging> previous_;  // goes on answering slower members
-  std::map<PeerId, EarlyFrame> early_;   // begins of groups that have not started here
+  std::unique_ptr<Averaging> previous_;          // goes on answering slower members
+  std::map<int, std::unique_ptr<Frame>> early_;  // begins of groups that have not started here
   std::uint64_t fetches_ = 0;
   TimePoint session_timer_ = kNever;
   TimePoint engine_timer_ = kNever;

@@ -2,9 +2,10 @@
 // jumps from one to the next. Nothing here knows real time, so equal seeds give equal runs.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <queue>
 #include <utility>
 #include <vector>
 
@@ -20,33 +21,48 @@ class Scheduler {
   [[nodiscard]] std::size_t events_waiting() const { return queue_.size(); }
 
   void at(TimePoint when, std::function<void()> event) {
-    queue_.push({std::max(when, now_), next_sequence_++, std::move(event)});
+    std::uint32_t place = 0;
+    if (free_.empty()) {
+      place = static_cast<std::uint32_t>(events_.size());
+      events_.push_back(std::move(event));
+    } else {
+      place = free_.back();
+      free_.pop_back();
+      events_[place] = std::move(event);
+    }
+    queue_.push_back({std::max(when, now_), next_sequence_++, place});
+    std::push_heap(queue_.begin(), queue_.end(), later);
   }
   void after(Duration delay, std::function<void()> event) { at(now_ + delay, std::move(event)); }
 
   // Runs events up to and including `end`; then the clock stands at `end`.
   void run_until(TimePoint end) {
-    while (!queue_.empty() && queue_.top().when <= end) {
-      // The queue hands out const references only; the event leaves it with the pop right after.
-      Event event = std::move(const_cast<Event&>(queue_.top()));
-      queue_.pop();
-      now_ = event.when;
+    while (!queue_.empty() && queue_.front().when <= end) {
+      std::pop_heap(queue_.begin(), queue_.end(), later);
+      const Due due = queue_.back();
+      queue_.pop_back();
+      const std::function<void()> event = std::move(events_[due.place]);
+      events_[due.place] = nullptr;
+      free_.push_back(due.place);
+      now_ = due.when;
       ++events_run_;
-      event.run();
+      event();
     }
     now_ = std::max(now_, end);
   }
 
  private:
-  struct Event {
+  // Small, so that a heap of millions is quick; what happens then lies in events_.
+  struct Due {
     TimePoint when;
     std::uint64_t sequence;
-    std::function<void()> run;
-    bool operator<(const Event& other) const {
-      return when != other.when ? when > other.when : sequence > other.sequence;
-    }
+    std::uint32_t place;
   };
-  std::priority_queue<Event> queue_;
+  static bool later(const Due& a, const Due& b) { return a.when != b.when ? a.when > b.when : a.sequence > b.sequence; }
+
+  std::vector<Due> queue_;  // a heap, the next one first
+  std::vector<std::function<void()>> events_;
+  std::vector<std::uint32_t> free_;  // places of events_
   TimePoint now_{};
   std::uint64_t next_sequence_ = 0;
   std::uint64_t events_run_ = 0;

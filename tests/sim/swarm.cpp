@@ -29,18 +29,21 @@ constexpr Duration kAveragingMax = std::chrono::seconds(120);
 constexpr Duration kWellWithin = std::chrono::seconds(8);
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
-class Swarm final : private World {
+class Swarm final : private World, private Network::Mediator {
  public:
   explicit Swarm(const SwarmOptions& options)
-      : options_(options), rng_(options.seed), network_(scheduler_), coordinator_(scheduler_, options_) {}
+      : options_(options), rng_(options.seed), network_(scheduler_, *this), coordinator_(scheduler_, options_) {}
 
-  SwarmResult run();
+  SwarmResult run(const std::function<void(double)>& on_progress);
 
  private:
   Scheduler& scheduler() override { return scheduler_; }
   Network& network() override { return network_; }
   [[nodiscard]] const SwarmOptions& options() const override { return options_; }
   Peer* find(const PeerId& id) override;
+  Peer& peer(int index) override { return *peers_[static_cast<std::size_t>(index)]; }
+  void on_arrived(std::unique_ptr<Frame> frame) override;
+  void on_uplink_free(int index) override { peer(index).on_uplink_free(); }
   void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) override;
   void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
@@ -73,7 +76,12 @@ class Swarm final : private World {
 
 Peer* Swarm::find(const PeerId& id) {
   const auto found = by_id_.find(id);
-  return found != by_id_.end() && found->second->up() ? found->second : nullptr;
+  return found != by_id_.end() ? found->second : nullptr;
+}
+
+void Swarm::on_arrived(std::unique_ptr<Frame> frame) {
+  Peer& to = peer(frame->to);
+  to.on_frame(std::move(frame));
 }
 
 void Swarm::add_peers() {
@@ -176,7 +184,7 @@ void Swarm::crash_peer(Peer& peer) {
     for (const auto& other : peers_) {
       if (!other->up()) continue;
       scheduler_.after(network_.path(peer.index(), other->index()),
-                       [to = other.get(), life = other->incarnation(), from = peer.id()] {
+                       [to = other.get(), life = other->incarnation(), from = peer.index()] {
                          if (to->up() && to->incarnation() == life) to->on_link_lost(from);
                        });
     }
@@ -251,16 +259,21 @@ void Swarm::check_well(RoundIndex rounds_before_calm) {
   }
 }
 
-SwarmResult Swarm::run() {
+SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   coordinator_.on_durable = [this](const core::RoundDecided& round) { invariants_.on_durable(round); };
   coordinator_.start();
   add_peers();
   plan_faults();
   result_.distance_first = 3.0;
-  const auto go = [this](Duration length) {
+  // Time for a few rounds at the swarm's own speed, whatever that is.
+  const Duration calm =
+      options_.calm + from_seconds(4 * static_cast<double>(options_.target_batch_size) / samples_per_s_);
+  const double all_s = to_seconds(options_.length + calm);
+  const auto go = [&](Duration length) {
     const TimePoint end = scheduler_.now() + length;
     while (scheduler_.now() < end && invariants_.broken().empty()) {
       scheduler_.run_until(std::min(end, scheduler_.now() + std::chrono::milliseconds(250)));
+      if (on_progress) on_progress(to_seconds(scheduler_.now().time_since_epoch()) / all_s);
       if (end - scheduler_.now() < kWellWithin) note_who_is_well();
       if (to_ms(scheduler_.now().time_since_epoch()) % 1000 == 0) log_where_everybody_is();
       if (scheduler_.events_waiting() > kEventsWaitingMax) invariants_.fail("events pile up without end");
@@ -269,8 +282,7 @@ SwarmResult Swarm::run() {
   go(options_.length);
   well_.clear();
   const auto rounds_before_calm = static_cast<RoundIndex>(coordinator_.store().rounds.size());
-  // Time for a few rounds at the swarm's own speed, whatever that is.
-  go(options_.calm + from_seconds(4 * static_cast<double>(options_.target_batch_size) / samples_per_s_));
+  go(calm);
   if (invariants_.broken().empty()) check_well(rounds_before_calm);
   result_.broken = invariants_.broken();
   for (const auto& [round, decided] : coordinator_.store().rounds) {
@@ -285,6 +297,8 @@ SwarmResult Swarm::run() {
 
 }  // namespace
 
-SwarmResult run_swarm(const SwarmOptions& options) { return Swarm(options).run(); }
+SwarmResult run_swarm(const SwarmOptions& options, const std::function<void(double)>& on_progress) {
+  return Swarm(options).run(on_progress);
+}
 
 }  // namespace starling::sim

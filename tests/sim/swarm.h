@@ -1,12 +1,15 @@
 // A whole swarm on virtual time: peers, links, a coordinator, and faults, all from one seed.
 #pragma once
 
+#include <functional>
+
 #include "tests/sim/options.h"
 
 namespace starling::sim {
 
 // Runs options.length with faults, then options.calm without; checks every invariant on the way and that the swarm is
 // well at the end: everybody at the same state, rounds going on, nothing unacknowledged for long.
-SwarmResult run_swarm(const SwarmOptions& options);
+// on_progress hears now and then which share of the virtual time is over.
+SwarmResult run_swarm(const SwarmOptions& options, const std::function<void(double)>& on_progress = {});
 
 }  // namespace starling::sim
