@@ -162,13 +162,16 @@ void ProjectRun::stop() {
   stopped_ = true;
   threads_.control.set_timer(kNever, nullptr);
   parts_->network.reset();  // the others notice at once
+  parts_->trainer->stop();  // a computation under way may be long, and nobody will hear its result
 }
 
 void ProjectRun::finish_on_trainer() {
   const session::Session::View view = parts_->session->view(threads_.clock.now());
-  const storage::CheckpointInfo info{parts_->manifest.run_id, view.state_round, view.state_digest};
-  // A download that was under way has not touched the state: the digest still names it.
-  if (view.rounds_done > 0 || view.synced) {
+  // A download that was under way has not touched the state. A step was still finished, unknown to the session.
+  const SnapshotKeeper::Held held = parts_->snapshots->held();
+  const bool stepped = held.digest != view.state_digest;
+  const storage::CheckpointInfo info{parts_->manifest.run_id, stepped ? held.round : view.state_round, held.digest};
+  if (!held.digest.is_zero() && (view.rounds_done > 0 || view.synced)) {
     if (const Status saved = parts_->checkpoints.save(info, parts_->trainer->state()); !saved.ok()) {
       log_error("save the model before leaving: {}", saved.error().message);
     }

@@ -13,23 +13,27 @@ struct OwnedSnapshot : transport::StateSnapshot {
 
 Result<Digest> SnapshotKeeper::change(RoundIndex round, const std::function<Status()>& write) {
   const MutexLock lock(mutex_);
-  digest_ = Digest{};  // whatever happens, the state is not what it was
+  held_ = {};  // whatever happens, the state is not what it was
   copy_.reset();
   STARLING_TRY(write());
   chunk_digests_ = transport::chunk_digests(state_);
-  digest_ = transport::state_digest(std::span<const Digest>(chunk_digests_));
-  round_ = round;
-  return digest_;
+  held_ = {round, transport::state_digest(std::span<const Digest>(chunk_digests_))};
+  return held_.digest;
+}
+
+SnapshotKeeper::Held SnapshotKeeper::held() const {
+  const MutexLock lock(mutex_);
+  return held_;
 }
 
 std::shared_ptr<const transport::StateSnapshot> SnapshotKeeper::find(RoundIndex round, const Digest& digest) {
   const MutexLock lock(mutex_);
   // The round is only a label: a swarm that lost rounds numbers a state anew.
-  if (digest_.is_zero() || digest != digest_) return nullptr;
+  if (held_.digest.is_zero() || digest != held_.digest) return nullptr;
   if (auto shared = copy_.lock(); shared != nullptr && shared->round == round) return shared;
   auto copy = std::make_shared<OwnedSnapshot>();
   copy->round = round;
-  copy->digest = digest_;
+  copy->digest = held_.digest;
   copy->chunk_digests = chunk_digests_;
   copy->values.assign(state_.begin(), state_.end());
   copy->floats = copy->values;

@@ -23,14 +23,20 @@ class SnapshotKeeper {
   // Trainer thread.
   Result<Digest> change(RoundIndex round, const std::function<Status()>& write) EXCLUDES(mutex_);
 
+  struct Held {
+    RoundIndex round = 0;
+    Digest digest;
+  };
+  // The state's name; the digest is zero when the last change failed, and the state may be anything.
+  [[nodiscard]] Held held() const EXCLUDES(mutex_);
+
   // A copy of the state with that digest, or null when it is not held any more. Net thread.
   std::shared_ptr<const transport::StateSnapshot> find(RoundIndex round, const Digest& digest) EXCLUDES(mutex_);
 
  private:
   std::span<const float> state_;
-  Mutex mutex_;
-  RoundIndex round_ GUARDED_BY(mutex_) = 0;
-  Digest digest_ GUARDED_BY(mutex_);
+  mutable Mutex mutex_;
+  Held held_ GUARDED_BY(mutex_);
   std::vector<Digest> chunk_digests_ GUARDED_BY(mutex_);
   std::weak_ptr<const transport::StateSnapshot> copy_ GUARDED_BY(mutex_);  // shared by all who download it now
 };
