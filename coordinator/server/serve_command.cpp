@@ -11,10 +11,12 @@
 #include "coordinator/gate/gate.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
-#include "coordinator/web/leaderboard.h"
+#include "coordinator/web/site.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
 #include "shared/base/version.h"
+#include "shared/manifest/join_link.h"
+#include "shared/wire/model_layout.h"
 
 namespace starling::server {
 namespace {
@@ -61,7 +63,25 @@ gate::GateOptions gate_options(const ServeOptions& options, const ProjectConfig&
 std::optional<web::ShownRun> shown(const api::RunService& run) {
   const auto served = run.served();
   if (!served) return std::nullopt;
-  return web::ShownRun{served->manifest.run_id, served->manifest.title, served->swarm};
+  const wire::RunManifest& manifest = served->manifest;
+  return web::ShownRun{manifest.run_id,
+                       manifest.title,
+                       served->swarm,
+                       manifest.rounds_max,
+                       manifest.flops_per_sample,
+                       static_cast<std::int64_t>(wire::parameter_count(manifest.model))};
+}
+
+web::ServerHealth health(WallTime started, const db::Database& database, const gate::Gate& gate) {
+  const db::DatabaseHealth files = database.health();
+  const gate::GateStats stats = gate.stats();
+  return {started, true, !files.disk_full, stats.connections_open, stats.requests_served, files.file_bytes};
+}
+
+web::JoinAdvice join_advice(const Project& project) {
+  const net::Endpoint& at = project.config.public_at;
+  return {manifest::format_join_link({at.host, at.port, project.authority.fingerprint(), ""}),
+          project.config.open_to_all};
 }
 
 // Timers of the run until a signal, or until something broke.
@@ -117,10 +137,14 @@ Status serve(const ServeOptions& options) {
                      run,
                      clock};
   api::add_routes(router, api);
-  web::Leaderboard leaderboard({project.config.name, database->stores(), [&run] { return shown(run); }, clock});
-  leaderboard.add_routes(router);
+  const gate::Gate* door = nullptr;  // set before the first request
+  web::Site site({project.config.name, database->stores(), [&run] { return shown(run); },
+                  [&, started = clock.wall_now()] { return health(started, *database, *door); }, join_advice(project),
+                  clock});
+  site.add_routes(router);
 
   STARLING_ASSIGN(const auto gate, gate::Gate::create(gate_options(options, project.config), tls, router));
+  door = gate.get();
   Status served;
   std::thread gate_thread([&] {
     served = gate->run();

@@ -86,6 +86,28 @@ std::string utc(WallTime time) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts)};
 }
 
+std::string duration_text(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return "-";
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 90 * 60) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 48 * 3600) return fmt::format("{:.0f} h", seconds / 3600);
+  return fmt::format("{} days", grouped(std::llround(seconds / 86400)));
+}
+
+std::string plural(std::int64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
+}
+
+std::string url_encode(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                       c == '_' || c == '.' || c == '~';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
 std::string csp_hash(std::string_view text) { return fmt::format("'sha256-{}'", base64(crypto::sha256(text).bytes)); }
 
 }  // namespace starling::web

@@ -19,6 +19,12 @@ std::string short_number(double number);
 std::string ago(WallTime then, WallTime now);
 // "2024-06-11 17:05 UTC".
 std::string utc(WallTime time);
+// "40 s", "12 min", "5 h", "3 days": one unit, rounded.
+std::string duration_text(double seconds);
+// "1 volunteer", "1,234 volunteers".
+std::string plural(std::int64_t count, std::string_view thing);
+// Text as the value of a parameter of a URL.
+std::string url_encode(std::string_view text);
 // SHA-256 as a Content-Security-Policy names it: 'sha256-…'.
 std::string csp_hash(std::string_view text);
 

@@ -1,39 +1,39 @@
-// The public page of a project, from values to HTML. It works without scripts, in light and dark, from a
-// phone to a wide screen, and shows names and figures only: no addresses, no computers.
+// The leaderboard: as a page, as CSV and as JSON.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "coordinator/core/types.h"
-#include "db/stores/records.h"
-#include "shared/base/clock.h"
+#include "db/stores/credit_stores.h"
 
 namespace starling::web {
 
-constexpr int kRowsPerPage = 100;
+constexpr int kRowsPerPage = 50;
+constexpr std::size_t kSearchBytesMax = 64;  // longer texts are cut: no name is longer
 
-struct PageRun {
-  RunId run_id;
-  std::string title;
-  core::SwarmView swarm;
-  db::Totals totals;
-  std::int64_t volunteers = 0;
-  std::vector<db::LeaderboardRow> rows;     // of this page
-  std::vector<db::Evaluation> evaluations;  // oldest first
+// What the viewer asked for; part of every link on the page.
+struct LeaderboardView {
+  db::Board board = db::Board::recent;
+  int page = 1;
+  int per_page = kRowsPerPage;
+  std::string search;
+  std::string me;  // the viewer's own name, to be pinned
 };
 
-struct PageData {
+struct LeaderboardData {
   std::string project;
-  std::optional<PageRun> run;  // none yet
-  int page = 1;
+  RunId run_id;  // empty: there is no run
+  LeaderboardView view;
+  db::Standings standings;
   WallTime now;
 };
 
-std::string render_page(const PageData& data);
-// What render_page puts between <style> and </style>.
-std::string_view page_style();
+std::string render_leaderboard(const LeaderboardData& data);
+std::string leaderboard_csv(const LeaderboardData& data);
+std::string leaderboard_json(const LeaderboardData& data);
+
+// "recent", "total", "run", "day", "week"; anything else is recent.
+db::Board board_named(std::string_view name);
+std::string_view name_of(db::Board board);
 
 }  // namespace starling::web

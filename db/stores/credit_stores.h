@@ -44,11 +44,20 @@ struct Standings {
   std::optional<Standing> pinned;
 };
 
+// What happened lately.
+struct Activity {
+  Totals day;
+  std::int64_t volunteers_day = 0;
+  Totals week;
+  std::int64_t volunteers_week = 0;
+};
+
 // Only volunteers with credit on a board are on it.
 class StandingsStore {
  public:
   virtual ~StandingsStore() = default;
   virtual Result<Standings> page(const StandingsRequest& request) const = 0;
+  virtual Result<Activity> activity() const = 0;
   // Moves the sums of the last day and week on to `now`. Returns at once and promises nothing; does nothing
   // when the last call was a moment ago. They are late by as long as nobody calls it.
   virtual Status roll(WallTime now) = 0;

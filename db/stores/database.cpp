@@ -11,6 +11,7 @@
 #include "db/schema/migrate.h"
 #include "db/stores/reader_pool.h"
 #include "db/stores/sqlite_credit.h"
+#include "db/stores/sqlite_operator.h"
 #include "db/stores/sqlite_stores.h"
 #include "db/stores/write_lock.h"
 #include "db/stores/write_queue.h"
@@ -95,7 +96,10 @@ struct Database::Parts {
   SqliteArtefactStore artefacts{access};
   SqliteStandingsStore standings{access};
   SqliteCreditStore credit{access};
-  Stores stores{accounts, invites, runs, contributions, evaluations, leaderboard, lanes, artefacts, standings, credit};
+  SqliteNewsStore news{access};
+  SqliteBanStore bans{access};
+  Stores stores{accounts, invites,   runs,      contributions, evaluations, leaderboard,
+                lanes,    artefacts, standings, credit,        news,        bans};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -120,9 +124,12 @@ const Stores& Database::stores() const { return parts_->stores; }
 
 DatabaseHealth Database::health() const {
   const WriteStats stats = parts_->writes.stats();
-  std::error_code missing;
-  const auto wal = std::filesystem::file_size(with_suffix(parts_->file, "-wal"), missing);
-  return {stats.commits, stats.writes, missing ? 0 : static_cast<std::int64_t>(wal), stats.disk_full};
+  const auto size = [](const std::filesystem::path& file) {
+    std::error_code missing;
+    const auto bytes = std::filesystem::file_size(file, missing);
+    return missing ? 0 : static_cast<std::int64_t>(bytes);
+  };
+  return {stats.commits, stats.writes, size(parts_->file), size(with_suffix(parts_->file, "-wal")), stats.disk_full};
 }
 
 Status Database::check() const {

@@ -30,6 +30,7 @@ struct DatabaseOptions {
 struct DatabaseHealth {
   std::int64_t commits = 0;
   std::int64_t writes = 0;  // operations in those commits
+  std::int64_t file_bytes = 0;
   std::int64_t wal_bytes = 0;
   bool disk_full = false;  // the last batch found no space; cleared by the next that succeeds
 };

@@ -214,6 +214,20 @@ Result<Standings> SqliteStandingsStore::page(const StandingsRequest& request) co
   return standings;
 }
 
+Result<Activity> SqliteStandingsStore::activity() const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  STARLING_ASSIGN(Statement sums, reader->prepare("SELECT days, count(*), sum(samples), sum(credit) FROM window_total "
+                                                  "WHERE credit > 0 GROUP BY days"));
+  Activity activity;
+  for (;;) {
+    STARLING_ASSIGN(const bool more, sums.step());
+    if (!more) return activity;
+    const bool day = sums.integer(0) == 1;
+    (day ? activity.volunteers_day : activity.volunteers_week) = sums.integer(1);
+    (day ? activity.day : activity.week) = {sums.integer(2), sums.integer(3)};
+  }
+}
+
 Status SqliteStandingsStore::roll(WallTime now) {
   const bool due = rolling_->behind || std::abs(now.unix_ms - rolling_->rolled_ms) >= kRollEveryMs;
   if (!due || rolling_->under_way.exchange(true)) return {};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "db/stores/credit_stores.h"
+#include "db/stores/operator_stores.h"
 #include "db/stores/records.h"
 #include "shared/base/result.h"
 
@@ -131,6 +132,8 @@ struct Stores {
   ArtefactStore& artefacts;
   StandingsStore& standings;
   CreditStore& credit;
+  NewsStore& news;
+  BanStore& bans;
 };
 
 }  // namespace starling::db

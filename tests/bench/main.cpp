@@ -9,6 +9,7 @@
 #include "tests/bench/averaging_bench.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/heartbeats_bench.h"
+#include "tests/bench/leaderboard_bench.h"
 #ifdef STARLING_TORCH
 #include "tests/bench/step_bench.h"
 #endif
@@ -27,6 +28,7 @@ struct Chosen {
 struct Options {
   AveragingOptions averaging;
   HeartbeatsOptions heartbeats;
+  LeaderboardOptions leaderboard;
 #ifdef STARLING_TORCH
   StepBenchOptions step;
 #endif
@@ -111,6 +113,20 @@ void add_heartbeats(CLI::App& app, HeartbeatsOptions& options, Chosen& chosen) {
   command->callback([&] { chosen = {"heartbeats", [&options] { return run_heartbeats_bench(options); }}; });
 }
 
+void add_leaderboard(CLI::App& app, LeaderboardOptions& options, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "leaderboard",
+      "The ledger and the pages of a project with very many volunteers.\n"
+      "Figures: lines_per_s and bytes_per_line of the ledger; first_ms, deep_ms, pinned_ms, search_ms and run_page_ms\n"
+      "(medians, of the slowest board), page_bytes (the largest), out_of_order (neighbours on the recent board)");
+  command->add_option("--volunteers", options.volunteers)->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  command->add_option("--lines", options.lines, "Of the ledger")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::int64_t{1000}, std::int64_t{100'000'000}))
+      ->capture_default_str();
+  command->callback([&] { chosen = {"leaderboard", [&options] { return run_leaderboard_bench(options); }}; });
+}
+
 #ifdef STARLING_TORCH
 void add_step(CLI::App& app, StepBenchOptions& options, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
@@ -150,6 +166,7 @@ int main(int argc, char** argv) {
   Options options;
   add_averaging(app, options.averaging, chosen);
   add_heartbeats(app, options.heartbeats, chosen);
+  add_leaderboard(app, options.leaderboard, chosen);
 #ifdef STARLING_TORCH
   add_step(app, options.step, chosen);
 #endif

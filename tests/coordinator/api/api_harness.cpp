@@ -28,8 +28,8 @@ Digest digest_of(std::uint8_t byte) {
 }
 
 db::Stores with_contributions(const db::Stores& stores, db::ContributionStore& contributions) {
-  return {stores.accounts,    stores.invites, stores.runs,      contributions,    stores.evaluations,
-          stores.leaderboard, stores.lanes,   stores.artefacts, stores.standings, stores.credit};
+  return {stores.accounts, stores.invites,   stores.runs,      contributions, stores.evaluations, stores.leaderboard,
+          stores.lanes,    stores.artefacts, stores.standings, stores.credit, stores.news,        stores.bans};
 }
 
 }  // namespace

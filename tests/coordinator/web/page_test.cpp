@@ -1,21 +1,45 @@
+// Pages from values.
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
+#include "coordinator/web/credit_page.h"
 #include "coordinator/web/html.h"
 #include "coordinator/web/leaderboard_page.h"
+#include "coordinator/web/loss_curve.h"
+#include "coordinator/web/status_page.h"
 
 namespace starling::web {
 namespace {
 
-PageData sample_page() {
-  PageData data;
-  data.project = "Poems";
-  data.now = {1'718'000'000'000};
-  PageRun& run = data.run.emplace();
-  run.run_id = "fortunes";
-  run.title = "A small model";
+constexpr WallTime kNow{1'718'000'000'000};
+const std::string kAttack = "<script>alert(1)</script>\"'&<img src=x onerror=y>";
+
+std::vector<db::Evaluation> evaluations(const std::vector<RoundIndex>& rounds) {
+  std::vector<db::Evaluation> list;
+  for (const RoundIndex round : rounds) {
+    db::Evaluation evaluation;
+    evaluation.round = round;
+    evaluation.bits_per_byte = 8.0 - static_cast<double>(round) / 300;
+    list.push_back(evaluation);
+  }
+  return list;
+}
+
+db::Standing standing(std::int64_t rank, const std::string& name, db::MicroCredit credit) {
+  db::Standing row;
+  row.rank = rank;
+  row.account_id = rank;
+  row.display_name = name;
+  row.last_contribution = {kNow.unix_ms - rank * 3'600'000};
+  row.recent = {static_cast<double>(credit) / 1e7, kNow};
+  row.total = row.run = {credit / 1000, credit};
+  return row;
+}
+
+ShownRun sample_run() {
+  ShownRun run{"fortunes", "A small model", {}, 2000, 1e9, 12'345};
   run.swarm.state = wire::RunState::running;
   run.swarm.round = 1234;
   run.swarm.samples_accumulated = 64;
@@ -23,16 +47,29 @@ PageData sample_page() {
   run.swarm.samples_per_s = 120.5;
   run.swarm.swarm_size = 3;
   run.swarm.ready = 2;
+  return run;
+}
+
+RunPageData sample_page() {
+  RunPageData data;
+  data.project = "Poems";
+  data.now = kNow;
+  RunFigures& run = data.run.emplace();
+  run.shown = sample_run();
   run.totals = {118'464, 200'000'000};
   run.volunteers = 2;
-  run.rows = {{1, "Ada", {100'000, 170'000'000}, {data.now.unix_ms - 1000}},
-              {2, "Bob", {18'464, 30'000'000}, {data.now.unix_ms - 7'200'000}}};
-  for (RoundIndex round : {0, 100, 1200}) {
-    db::Evaluation evaluation;
-    evaluation.round = round;
-    evaluation.bits_per_byte = 8.0 - static_cast<double>(round) / 300;
-    run.evaluations.push_back(evaluation);
-  }
+  run.top = {standing(1, "Ada", 170'000'000), standing(2, "Bob", 30'000'000)};
+  run.evaluations = evaluations({0, 100, 1200});
+  data.activity = {{5'000, 1}, 2, {}, 2};
+  data.news = {{1, {kNow.unix_ms - 1000}, "A new run", "It is larger."}};
+  data.join = {"starling://poems.example.org:7300/?ca=00ff", true};
+  return data;
+}
+
+LeaderboardData sample_board() {
+  LeaderboardData data{"Poems", "fortunes", {}, {}, kNow};
+  data.standings.volunteers = 2;
+  data.standings.rows = sample_page().run->top;
   return data;
 }
 
@@ -49,7 +86,7 @@ bool is_balanced(const std::string& html) {
     const bool closes = tag.front() == '/';
     if (closes) tag.erase(0, 1);
     const std::string name = tag.substr(0, tag.find_first_of(" \n"));
-    if (name == "meta") continue;
+    if (name == "meta" || name == "link" || name == "input") continue;
     if (!closes) {
       open.push_back(name);
     } else if (open.empty() || open.back() != name) {
@@ -63,55 +100,121 @@ bool is_balanced(const std::string& html) {
 
 }  // namespace
 
-TEST_CASE("the page shows the run, the figures and the volunteers in order") {
-  const std::string html = render_page(sample_page());
-  for (const char* text : {"Poems", "A small model", "Round 1,234", "training", "64 of 96 samples", "4.000", "8.000",
-                           "118,464", "2 volunteers", "just now", "2 h ago", "84.4 percent"}) {
+TEST_CASE("the first page shows the run, its figures, how to join, news and who gives most") {
+  const std::string html = render_run_page(sample_page());
+  for (const char* text : {"Poems", "A small model", "12,345 parameters", "Round 1,234", "of 2,000", "training",
+                           "64 of 96 samples", "4.000", "8.000", "118,464", "2 volunteers", "about 10 min", "5,000",
+                           "href=\"starling://poems.example.org:7300/?ca=00ff\"", "A new run", "It is larger."}) {
     CAPTURE(text);
     CHECK(has(html, text));
   }
   CHECK(html.find("Ada") < html.find("Bob"));
   CHECK(is_balanced(html));
-  CHECK_FALSE(has(html, "<script"));
 }
 
-TEST_CASE("nothing that people typed can become markup") {
-  PageData data = sample_page();
-  const std::string attack = "<script>alert(1)</script>\"'&<img src=x onerror=y>";
-  data.project = data.run->title = data.run->rows[0].display_name = attack;
-  const std::string html = render_page(data);
-  CHECK_FALSE(has(html, "<script"));
-  CHECK_FALSE(has(html, "<img"));
-  CHECK(has(html, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"));
-  CHECK(is_balanced(html));
+TEST_CASE("nothing that people typed can become markup, on any page") {
+  RunPageData run = sample_page();
+  run.project = run.run->shown.title = run.run->top[0].display_name = run.news[0].title = run.news[0].body =
+      run.join.link = kAttack;
+  LeaderboardData board = sample_board();
+  board.project = board.view.search = board.view.me = board.standings.rows[0].display_name = kAttack;
+  StatusData status{kAttack, sample_run(), {}, {}, {}, kNow};
+  status.run->run_id = status.run->title = kAttack;
+  const CreditPageData credit{kAttack, status.run, {}, 0, kNow};
+  for (const std::string& html :
+       {render_run_page(run), render_leaderboard(board), render_status_page(status), render_credit_page(credit)}) {
+    CHECK_FALSE(has(html, "<script"));
+    CHECK_FALSE(has(html, "<img"));
+    CHECK(has(html, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"));
+    CHECK(is_balanced(html));
+  }
 }
 
 TEST_CASE("a project without a run, and a run without volunteers, have a page too") {
-  PageData data = sample_page();
-  data.run->rows.clear();
+  RunPageData data = sample_page();
+  data.run->top.clear();
   data.run->evaluations.clear();
   data.run->volunteers = 0;
-  data.run->swarm = {};
-  std::string html = render_page(data);
+  data.run->shown.swarm = {};
+  data.join.open_to_all = false;
+  std::string html = render_run_page(data);
   CHECK(has(html, "Nobody has contributed yet"));
   CHECK(has(html, "not measured yet"));
   CHECK(has(html, "not started yet"));
+  CHECK(has(html, "by invitation"));
   CHECK(is_balanced(html));
   data.run.reset();
-  html = render_page(data);
+  html = render_run_page(data);
   CHECK(has(html, "Nothing to train yet"));
   CHECK(is_balanced(html));
 }
 
-TEST_CASE("many volunteers are shown a page at a time") {
-  PageData data = sample_page();
-  data.run->volunteers = 250;
-  data.page = 2;
-  const std::string html = render_page(data);
+TEST_CASE("many volunteers are shown a page at a time, and links keep what was asked for") {
+  LeaderboardData data = sample_board();
+  data.standings.volunteers = 120;
+  data.view = {db::Board::total, 2, kRowsPerPage, "", "Ada & Bob"};
+  const std::string html = render_leaderboard(data);
   CHECK(has(html, "Page 2 of 3"));
-  CHECK(has(html, "href=\"/?page=1\""));
-  CHECK(has(html, "href=\"/?page=3\""));
-  CHECK(has(html, "<td>101</td>"));
+  CHECK(has(html, "rel=\"prev\" href=\"/leaderboard?sort=total&amp;me=Ada%20%26%20Bob\""));
+  CHECK(has(html, "rel=\"next\" href=\"/leaderboard?sort=total&amp;me=Ada%20%26%20Bob&amp;page=3\""));
+  CHECK(has(html, "class=\"k on\" aria-sort=\"descending\""));
+  CHECK(is_balanced(html));
+}
+
+TEST_CASE("a full page of the longest names is below 100 KB") {
+  LeaderboardData data = sample_board();
+  data.standings.rows.assign(kRowsPerPage, standing(1'000'000, std::string(64, '&'), 999'999'999'999'999));
+  data.view.search = std::string(kSearchBytesMax, '"');
+  CHECK(render_leaderboard(data).size() <= 100'000);
+  RunPageData run = sample_page();
+  run.run->top.assign(10, data.standings.rows[0]);
+  run.news.assign(5, {1, kNow, std::string(120, '&'), std::string(4000, 'x')});
+  std::vector<RoundIndex> rounds;
+  for (RoundIndex round = 0; round < 1000; ++round) rounds.push_back(round * 1'000'003);
+  run.run->evaluations = evaluations(rounds);
+  CHECK(render_run_page(run).size() <= 100'000);
+}
+
+TEST_CASE("a spreadsheet takes no name for a formula") {
+  LeaderboardData data = sample_board();
+  data.standings.rows[0].display_name = "=1+1";
+  data.standings.rows[1].display_name = "say \"hi\", Bob";
+  const std::string csv = leaderboard_csv(data);
+  CHECK(has(csv, "\r\n1,\"'=1+1\",17.000000,"));
+  CHECK(has(csv, "\r\n2,\"say \"\"hi\"\", Bob\","));
+}
+
+TEST_CASE("axes have round numbers that hold every value") {
+  for (const auto& [low, high] : std::vector<std::pair<double, double>>{{4.0, 8.0}, {1.234, 1.241}, {0, 1}, {3, 3}}) {
+    CAPTURE(low);
+    const Axis axis = axis_for(low, high, 5);
+    CHECK(axis.first <= low);
+    CHECK(axis.last() >= high);
+    CHECK(axis.count >= 2);
+    CHECK(axis.count <= 7);
+  }
+  CHECK(axis_for(4.0, 8.0, 5).step == 1.0);
+}
+
+TEST_CASE("a curve needs two points, and is thinned to what it can show") {
+  CHECK(loss_curve(evaluations({5})).empty());
+  CHECK(loss_curve(evaluations({5, 5})).empty());
+  CHECK(has(loss_curve(evaluations({0, 300})), "from 8.000 at round 0 to 7.000 at round 300"));
+  const auto all = evaluations({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  CHECK(thinned(all, 4).size() == 4);
+  CHECK(thinned(all, 4).front().round == 0);
+  CHECK(thinned(all, 4).back().round == 9);
+  CHECK(thinned(all, 50).size() == 10);
+}
+
+TEST_CASE("time left is told only where there is an end and a speed") {
+  ShownRun run = sample_run();
+  CHECK(seconds_left(run).value() == doctest::Approx((766 * 96 - 64) / 120.5));
+  run.swarm.samples_per_s = 0;
+  CHECK_FALSE(seconds_left(run).has_value());
+  run = sample_run();
+  run.rounds_max = 0;
+  CHECK_FALSE(seconds_left(run).has_value());
 }
 
 TEST_CASE("figures are written for people") {
@@ -129,6 +232,9 @@ TEST_CASE("figures are written for people") {
   CHECK(ago({0}, {61'000}) == "1 min ago");
   CHECK(ago({0}, {3 * 86'400'000LL}) == "3 days ago");
   CHECK(utc({1'718'000'000'000}) == "2024-06-10 06:13 UTC");
+  CHECK(duration_text(40) == "40 s");
+  CHECK(duration_text(3 * 86'400) == "3 days");
+  CHECK(url_encode("a b&\xC3\xA9") == "a%20b%26%C3%A9");
   // echo -n abc | openssl dgst -sha256 -binary | base64
   CHECK(csp_hash("abc") == "'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='");
 }

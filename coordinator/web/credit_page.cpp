@@ -1,0 +1,63 @@
+#include "coordinator/web/credit_page.h"
+
+#include <fmt/core.h>
+
+#include "coordinator/web/html.h"
+#include "coordinator/web/page.h"
+
+namespace starling::web {
+namespace {
+
+constexpr std::string_view kRule = R"html(<section class="now prose">
+<h2>The rule</h2>
+<p class="formula">credit = samples accepted &times; FLOPs a sample &times; 200 / (86,400 &times; 10<sup>9</sup>)</p>
+<p>200 credits are what a computer of one GFLOPS does in a day; one credit is 4.32 &times; 10<sup>11</sup> floating-point
+operations. The rule is the same for every computer, fast or slow, with or without a graphics card. Nothing that a
+computer claims about its own speed counts.</p>
+<p><b>FLOPs a sample</b> stands in the run's description, which the project signs and every volunteer's program checks:
+forward and backward pass of the model over one sample.</p>
+<p><b>Samples accepted</b> are those that the other members of an averaging group reduced. Each member reports how much of
+whose data went into the average; what its group does not confirm is not credited.</p>
+)html";
+
+constexpr std::string_view kDetails = R"html(<section class="prose">
+<h2>When it counts</h2>
+<p>A round is credited as soon as its group has reported and the ledger is on the disk; no nightly job, no waiting list.
+You may leave at any second: what was accepted stays yours. A contribution counts once, whatever is sent twice.</p>
+<h2>The recent average</h2>
+<p>Credit a day, of which half is forgotten every 7 days. 100 credits every day show as 50 after a week, 75 after two, 94
+after four; a week without training halves it. It is what the leaderboard is ordered by, so that newcomers are seen.</p>
+<p class="formula">after a time <i>t</i> with credit <i>c</i>: average &larr; average &times; 2<sup>&minus;t / 7 days</sup> +
+(1 &minus; 2<sup>&minus;t / 7 days</sup>) &times; c&nbsp;/&nbsp;t</p>
+<h2>Corrections</h2>
+<p>The ledger is only ever added to. When credit turns out to be wrong, the operator adds lines that take it back, with a
+reason; totals and averages become what they would have been.</p>
+<h2>It adds up</h2>
+<p>The sum over all volunteers is the sum over all ledger lines, and each line is its samples times the run's constant. The
+operator can check that at any time with <code>starling-coordinator credit check</code>.</p>
+)html";
+
+void add_example(std::string& html, const ShownRun& run) {
+  const double a_sample = core::credit_of(run.flops_per_sample, 1);
+  const auto hundred = static_cast<std::int64_t>(a_sample > 0 ? 100 / a_sample + 0.5 : 0);
+  html += "<h3>In this run</h3>\n<table class=\"plain\"><tbody>";
+  html += fmt::format("<tr><th scope=\"row\">FLOPs a sample</th><td>{:.4g}</td></tr>", run.flops_per_sample);
+  html += fmt::format("<tr><th scope=\"row\">Credit a sample</th><td>{:.4g}</td></tr>", a_sample);
+  html += fmt::format("<tr><th scope=\"row\">100 credits</th><td>{}</td></tr></tbody></table>\n",
+                      plural(hundred, "sample"));
+}
+
+}  // namespace
+
+std::string render_credit_page(const CreditPageData& data) {
+  std::string html(kRule);
+  if (data.run) add_example(html, *data.run);
+  html += "</section>\n";
+  html += kDetails;
+  html += fmt::format(
+      "<p>Now: {} with {} credit for {} samples.</p>\n</section>\n", plural(data.volunteers, "volunteer"),
+      short_number(static_cast<double>(data.totals.credit) / db::kMicroCreditsPerCredit), grouped(data.totals.samples));
+  return framed({data.project, "How credit is counted", "", "/credit", 0, data.now}, html);
+}
+
+}  // namespace starling::web

@@ -1,0 +1,30 @@
+// What every page has around its own content. Pages work without scripts, in light and dark, from a phone to a
+// wide screen, by keyboard and by ear; they show names and figures only: no addresses, no computers.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "shared/base/clock.h"
+
+namespace starling::web {
+
+struct Frame {
+  std::string_view project;
+  std::string_view title;     // of the page; empty on the first one
+  std::string_view subtitle;  // beneath it
+  std::string_view path;      // "/", "/leaderboard", …: marks the page in the navigation
+  int refresh_seconds = 0;    // 0: the page stays as it is
+  WallTime now;
+  std::string_view twin = {};  // the same figures for programs: a path
+};
+
+// A whole document around `content`, which is HTML.
+std::string framed(const Frame& frame, std::string_view content);
+// What framed() puts between <style> and </style>.
+std::string_view page_style();
+// The Content-Security-Policy under which pages work: their own style, their own picture, forms to themselves.
+const std::string& page_policy();
+std::string_view favicon();
+
+}  // namespace starling::web

@@ -1,0 +1,178 @@
+#include "coordinator/web/run_page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "coordinator/web/html.h"
+#include "coordinator/web/loss_curve.h"
+#include "coordinator/web/page.h"
+
+namespace starling::web {
+namespace {
+
+constexpr int kRefreshSeconds = 60;
+
+void add_cell(std::string& html, std::string_view term, std::string_view value, std::string_view note) {
+  html += fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", term, value, note);
+}
+
+std::string eta_note(const ShownRun& run) {
+  if (run.rounds_max == 0) return "this run has no planned end";
+  return fmt::format("until round {}", grouped(run.rounds_max));
+}
+
+void add_figures(std::string& html, const RunPageData& data) {
+  const RunFigures& run = *data.run;
+  const core::SwarmView& swarm = run.shown.swarm;
+  html += "<dl>\n";
+  if (run.evaluations.empty()) {
+    add_cell(html, "Bits per byte", "&ndash;", "not measured yet");
+  } else {
+    add_cell(html, "Bits per byte", fmt::format("{:.3f}", run.evaluations.back().bits_per_byte),
+             fmt::format("{:.3f} at the start", run.evaluations.front().bits_per_byte));
+  }
+  add_cell(html, "Speed", short_number(swarm.samples_per_s), "samples a second");
+  add_cell(html, "Swarm", grouped(swarm.swarm_size),
+           fmt::format("{}, {} training", swarm.swarm_size == 1 ? "computer" : "computers", grouped(swarm.ready)));
+  const auto left = seconds_left(run.shown);
+  add_cell(html, "Time left", left ? "about " + duration_text(*left) : "&ndash;", eta_note(run.shown));
+  add_cell(html, "Last 24 hours", grouped(data.activity.day.samples),
+           fmt::format("samples, by {}", plural(data.activity.volunteers_day, "volunteer")));
+  add_cell(html, "Accepted so far", grouped(run.totals.samples),
+           fmt::format("samples, {} credit",
+                       short_number(static_cast<double>(run.totals.credit) / db::kMicroCreditsPerCredit)));
+  html += "</dl>\n";
+}
+
+void add_progress(std::string& html, const RunPageData& data) {
+  const core::SwarmView& swarm = data.run->shown.swarm;
+  const bool running = swarm.state == wire::RunState::running;
+  const RoundIndex rounds_max = data.run->shown.rounds_max;
+  html += "<section class=\"now\" aria-label=\"Progress of the run\">\n<div class=\"line\">";
+  html += fmt::format("<h2>Round {}{}</h2><span class=\"state{}\">{}</span>", grouped(swarm.round),
+                      rounds_max > 0 ? fmt::format(" <small>of {}</small>", grouped(rounds_max)) : "",
+                      running ? " running" : "", state_text(swarm.state));
+  html += fmt::format("<span class=\"push\">{} of {} samples in this round</span></div>\n",
+                      grouped(swarm.samples_accumulated), grouped(swarm.target_batch_size));
+  html += fmt::format(
+      "<progress max=\"{0}\" value=\"{1}\" aria-label=\"Samples gathered in this round\">{1} of {0}</progress>\n",
+      std::max<SampleCount>(1, swarm.target_batch_size), swarm.samples_accumulated);
+  add_figures(html, data);
+  html += "</section>\n";
+}
+
+void add_join(std::string& html, const JoinAdvice& join) {
+  html += "<section aria-labelledby=\"join\">\n<h2 id=\"join\">Take part</h2>\n";
+  const std::string link = escape(join.link);
+  if (join.open_to_all) {
+    html += fmt::format(
+        "<p>Install Starling, then open this link, or give it to <code>starling join</code>:</p>\n"
+        "<p class=\"joining\"><a class=\"button\" href=\"{0}\">Join this project</a><code "
+        "class=\"link\">{0}</code></p>\n",
+        link);
+  } else {
+    html += fmt::format(
+        "<p>This project takes volunteers by invitation. Ask it for a join link; a real one begins with</p>\n"
+        "<p class=\"joining\"><code class=\"link\">{}</code></p>\n<p>Install Starling, then open your link, or give it "
+        "to <code>starling join</code>.</p>\n",
+        link);
+  }
+  html +=
+      "<p class=\"what\">Your computer trains only when you allow it, may leave at any second, and keeps the credit "
+      "of everything that was accepted.</p>\n</section>\n";
+}
+
+std::string paragraphs(const std::string& text) {
+  std::string html;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find("\n\n", at), text.size());
+    if (end > at) html += fmt::format("<p>{}</p>\n", escape(std::string_view(text).substr(at, end - at)));
+    at = end + 2;
+  }
+  return html;
+}
+
+void add_news(std::string& html, const std::vector<db::News>& news) {
+  if (news.empty()) return;
+  html += "<section aria-labelledby=\"news\">\n<h2 id=\"news\">News</h2>\n";
+  for (const db::News& item : news) {
+    html += fmt::format("<article><h3>{}</h3><p class=\"what\">{}</p>\n{}</article>\n", escape(item.title),
+                        utc(item.at), paragraphs(item.body));
+  }
+  html += "</section>\n";
+}
+
+void add_top(std::string& html, const RunFigures& run, WallTime now) {
+  html += "<section aria-labelledby=\"top\">\n<h2 id=\"top\">Volunteers who give most</h2>\n";
+  if (run.top.empty()) {
+    html += "<p class=\"empty\">Nobody has contributed yet. The first round makes the first entry.</p>\n</section>\n";
+    return;
+  }
+  html +=
+      "<table class=\"brief\">\n<thead><tr><th scope=\"col\"><span aria-label=\"Rank\">#</span></th><th "
+      "scope=\"col\">Name</th>"
+      "<th scope=\"col\">Recent average</th><th scope=\"col\">Total credit</th></tr></thead>\n<tbody>\n";
+  for (const db::Standing& row : run.top) {
+    html += fmt::format("<tr{}><td>{}</td><td><bdi>{}</bdi></td><td>{}</td><td>{}</td></tr>\n",
+                        row.rank == 1 ? " class=\"first\"" : "", grouped(row.rank), escape(row.display_name),
+                        short_number(db::decayed(row.recent, now)),
+                        short_number(static_cast<double>(row.total.credit) / db::kMicroCreditsPerCredit));
+  }
+  html += fmt::format(
+      "</tbody>\n</table>\n<p class=\"more\"><a href=\"/leaderboard\">The whole leaderboard: {}</a></p>\n</section>\n",
+      plural(run.volunteers, "volunteer"));
+}
+
+std::string about(const ShownRun& run) {
+  const std::string& name = run.title.empty() ? run.run_id : run.title;
+  if (run.parameters == 0) return name;
+  return fmt::format("{}: a neural network of {} parameters, trained by volunteers", name, grouped(run.parameters));
+}
+
+}  // namespace
+
+std::optional<double> seconds_left(const ShownRun& run) {
+  const core::SwarmView& swarm = run.swarm;
+  const bool moves = swarm.state == wire::RunState::running && swarm.samples_per_s > 0;
+  if (run.rounds_max == 0 || run.rounds_max <= swarm.round || !moves) return std::nullopt;
+  const double samples =
+      static_cast<double>(run.rounds_max - swarm.round) * static_cast<double>(swarm.target_batch_size);
+  return std::max(0.0, samples - static_cast<double>(swarm.samples_accumulated)) / swarm.samples_per_s;
+}
+
+std::string_view state_text(wire::RunState state) {
+  switch (state) {
+    case wire::RunState::created:
+      return "not started yet";
+    case wire::RunState::running:
+      return "training";
+    case wire::RunState::paused:
+      return "paused";
+    case wire::RunState::complete:
+      return "complete";
+  }
+  return "";
+}
+
+std::string render_run_page(const RunPageData& data) {
+  std::string html;
+  if (data.run) {
+    add_progress(html, data);
+    html += loss_curve(data.run->evaluations);
+  } else {
+    html +=
+        "<section class=\"now\"><h2>Nothing to train yet</h2><p class=\"empty\">The project has not made a run. "
+        "This page fills as soon as it has.</p></section>\n";
+  }
+  html += "<div class=\"two\"><div>\n";
+  add_join(html, data.join);
+  add_news(html, data.news);
+  html += "</div>\n";
+  if (data.run) add_top(html, *data.run, data.now);
+  html += "</div>\n";
+  const std::string subtitle = data.run ? about(data.run->shown) : "A neural network, trained by volunteers";
+  return framed({data.project, "", subtitle, "/", kRefreshSeconds, data.now, "/status.json"}, html);
+}
+
+}  // namespace starling::web

@@ -1,0 +1,51 @@
+// The first page of a project: the run, what it has learned, how to join, news, and who gives most.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/core/types.h"
+#include "db/stores/stores.h"
+
+namespace starling::web {
+
+// The run that is being served, as pages need it.
+struct ShownRun {
+  RunId run_id;
+  std::string title;
+  core::SwarmView swarm;
+  RoundIndex rounds_max = 0;  // 0: without end
+  double flops_per_sample = 0;
+  std::int64_t parameters = 0;
+};
+
+struct RunFigures {
+  ShownRun shown;
+  db::Totals totals;
+  std::int64_t volunteers = 0;
+  std::vector<db::Standing> top;            // of the recent average
+  std::vector<db::Evaluation> evaluations;  // oldest first
+};
+
+struct JoinAdvice {
+  std::string link;          // starling://…; works by itself where the project is open to all
+  bool open_to_all = false;  // else people need an invite of their own
+};
+
+struct RunPageData {
+  std::string project;
+  std::optional<RunFigures> run;  // none yet
+  db::Activity activity;
+  std::vector<db::News> news;
+  JoinAdvice join;
+  WallTime now;
+};
+
+std::string render_run_page(const RunPageData& data);
+
+// What is left of the run in seconds at this speed; nothing when it has no end or does not move.
+std::optional<double> seconds_left(const ShownRun& run);
+std::string_view state_text(wire::RunState state);
+
+}  // namespace starling::web

@@ -1,0 +1,190 @@
+#include "coordinator/web/site.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "coordinator/web/credit_page.h"
+#include "coordinator/web/html.h"
+#include "coordinator/web/loss_curve.h"
+#include "coordinator/web/page.h"
+#include "shared/base/log.h"
+
+namespace starling::web {
+namespace {
+
+constexpr int kPagesMax = 100'000;
+constexpr int kTopRows = 10;
+constexpr int kNewsShown = 5;
+constexpr const char* kHtml = "text/html; charset=utf-8";
+constexpr const char* kJson = "application/json";
+constexpr const char* kCsv = "text/csv; charset=utf-8";
+
+int number_in(std::string_view text, int otherwise, int most) {
+  int number = otherwise;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::clamp(number, 1, most) : otherwise;
+}
+
+LeaderboardView view_of(const gate::Request& request) {
+  LeaderboardView view;
+  view.board = board_named(request.parameter("sort"));
+  view.page = number_in(request.parameter("page"), 1, kPagesMax);
+  view.search = request.parameter("q").substr(0, kSearchBytesMax);
+  view.me = request.parameter("me").substr(0, kSearchBytesMax);
+  return view;
+}
+
+gate::Response response_of(std::string_view content_type, std::string body) {
+  gate::Response response;
+  response.content_type = content_type;
+  response.body = std::move(body);
+  response.headers = {{"X-Content-Type-Options", "nosniff"}, {"Cache-Control", "no-cache"}};
+  if (content_type != kHtml) return response;
+  response.headers.emplace_back("Content-Security-Policy", page_policy());
+  response.headers.emplace_back("Referrer-Policy", "no-referrer");
+  return response;
+}
+
+gate::Response unavailable(std::string_view why) {
+  gate::Response response = response_of(
+      kHtml,
+      fmt::format("<!doctype html>\n<html lang=\"en\"><title>Please come back</title><p>{} Please come back in a "
+                  "minute.</p></html>\n",
+                  why));
+  response.status = 503;
+  response.headers.emplace_back("Retry-After", "5");
+  return response;
+}
+
+gate::Response answer(Result<gate::Response> made) {
+  if (made) return std::move(*made);
+  log_warning("pages: {}", made.error().message);
+  return unavailable("The figures can not be read at the moment.");
+}
+
+// Newest first in, oldest first out; the very first is there however long the run is.
+std::vector<db::Evaluation> curve_of(std::vector<db::Evaluation> newest_first,
+                                     const std::optional<db::Evaluation>& first) {
+  std::reverse(newest_first.begin(), newest_first.end());
+  if (first && !newest_first.empty() && first->round < newest_first.front().round) {
+    newest_first.insert(newest_first.begin(), *first);
+  }
+  return newest_first;
+}
+
+}  // namespace
+
+void Site::add_routes(gate::Router& router) {
+  const auto add = [&](const char* path, const Make& make) {
+    router.add("GET", path, [this, path, make](const gate::Request&) { return shared(path, make); });
+  };
+  const Make run_page = [this] { return this->run_page(); };
+  add("/", run_page);
+  add("/v1/leaderboard", run_page);
+  add("/credit", [this] { return credit_page(); });
+  add("/status", [this] { return response_of(kHtml, render_status_page(status())); });
+  add("/status.json", [this] { return response_of(kJson, status_json(status())); });
+  const auto add_board = [&](const char* path, const char* content_type, Render render) {
+    router.add("GET", path, [this, content_type, render](const gate::Request& request) {
+      return leaderboard(request, content_type, render);
+    });
+  };
+  add_board("/leaderboard", kHtml, render_leaderboard);
+  add_board("/leaderboard.csv", kCsv, leaderboard_csv);
+  add_board("/v1/leaderboard.json", kJson, leaderboard_json);
+  router.add("GET", "/favicon.svg",
+             [](const gate::Request&) { return response_of("image/svg+xml", std::string(favicon())); });
+}
+
+// One thread makes the page; meanwhile the others get the one before.
+gate::Response Site::shared(const std::string& key, const Make& make) {
+  const TimePoint now = parts_.clock.now();
+  {
+    MutexLock lock(mutex_);
+    Cached& kept = cache_[key];
+    if (kept.response && (kept.under_way || now - kept.made < kFreshFor)) return *kept.response;
+    kept.under_way = true;
+  }
+  gate::Response response = answer(make());
+  MutexLock lock(mutex_);
+  Cached& kept = cache_[key];
+  kept.response = response;
+  kept.made = now;
+  kept.under_way = false;
+  return response;
+}
+
+gate::Response Site::alone(const Make& make) {
+  if (private_pages_.fetch_add(1) >= kPrivatePagesMax) {
+    private_pages_.fetch_sub(1);
+    return unavailable("Too many people search at this moment.");
+  }
+  gate::Response response = answer(make());
+  private_pages_.fetch_sub(1);
+  return response;
+}
+
+gate::Response Site::leaderboard(const gate::Request& request, std::string_view content_type, Render render) {
+  LeaderboardView view = view_of(request);
+  if (content_type != kHtml) view.per_page = number_in(request.parameter("per_page"), kRowsPerPage, db::kPageRowsMax);
+  const Make make = [this, view, content_type, render]() -> Result<gate::Response> {
+    LeaderboardData data{parts_.project, {}, view, {}, parts_.clock.wall_now()};
+    if (const auto shown = parts_.shown_run()) data.run_id = shown->run_id;
+    STARLING_ASSIGN(data.standings, parts_.stores.standings.page({.board = view.board,
+                                                                  .run_id = data.run_id,
+                                                                  .limit = view.per_page,
+                                                                  .offset = std::int64_t{view.page - 1} * view.per_page,
+                                                                  .search = view.search,
+                                                                  .pinned = view.me}));
+    return response_of(content_type, render(data));
+  };
+  const bool common = view.page == 1 && view.search.empty() && view.me.empty() && view.per_page == kRowsPerPage;
+  return common ? shared(fmt::format("{} {}", request.path, name_of(view.board)), make) : alone(make);
+}
+
+Result<RunFigures> Site::figures(const ShownRun& shown) const {
+  const db::Stores& stores = parts_.stores;
+  RunFigures run;
+  run.shown = shown;
+  STARLING_ASSIGN(run.totals, stores.leaderboard.totals(shown.run_id));
+  STARLING_ASSIGN(const auto page, stores.standings.page({.run_id = shown.run_id, .limit = kTopRows}));
+  run.volunteers = page.volunteers;
+  run.top = page.rows;
+  STARLING_ASSIGN(auto evaluations, stores.evaluations.list(shown.run_id, {.limit = db::kPageRowsMax}));
+  STARLING_ASSIGN(const auto first, stores.evaluations.first(shown.run_id));
+  run.evaluations = curve_of(std::move(evaluations), first);
+  return run;
+}
+
+Result<gate::Response> Site::run_page() const {
+  RunPageData data{parts_.project, {}, {}, {}, parts_.join, parts_.clock.wall_now()};
+  if (const auto shown = parts_.shown_run()) {
+    STARLING_ASSIGN(data.run, figures(*shown));
+  }
+  STARLING_ASSIGN(data.activity, parts_.stores.standings.activity());
+  STARLING_ASSIGN(data.news, parts_.stores.news.list(kNewsShown));
+  return response_of(kHtml, render_run_page(data));
+}
+
+Result<gate::Response> Site::credit_page() const {
+  CreditPageData data{parts_.project, parts_.shown_run(), {}, 0, parts_.clock.wall_now()};
+  STARLING_ASSIGN(data.totals, parts_.stores.leaderboard.totals(""));
+  STARLING_ASSIGN(data.volunteers, parts_.stores.leaderboard.volunteers(""));
+  return response_of(kHtml, render_credit_page(data));
+}
+
+// Whatever fails is left out: this page is for bad days.
+StatusData Site::status() const {
+  StatusData data{parts_.project, parts_.shown_run(), {}, {}, parts_.health(), parts_.clock.wall_now()};
+  const auto activity = parts_.stores.standings.activity();
+  data.health.database_reads = activity.ok();
+  if (activity) data.activity = *activity;
+  if (!data.run) return data;
+  const auto rounds = parts_.stores.runs.rounds(data.run->run_id, {.limit = 1});
+  if (rounds && !rounds->empty()) data.last_round = rounds->front().decided_at;
+  return data;
+}
+
+}  // namespace starling::web

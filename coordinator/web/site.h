@@ -1,0 +1,72 @@
+// The project's pages and their twins for programs: which route shows what.
+//
+//   /  (also /v1/leaderboard)     the run                  /favicon.svg
+//   /leaderboard                  ?sort=recent|total|run|day|week &page= &q= &me=
+//   /leaderboard.csv, /v1/leaderboard.json                 the same, and &per_page= up to 1000
+//   /credit                       how credit is counted
+//   /status, /status.json         is the project well
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "coordinator/gate/router.h"
+#include "coordinator/web/leaderboard_page.h"
+#include "coordinator/web/run_page.h"
+#include "coordinator/web/status_page.h"
+#include "db/stores/stores.h"
+#include "shared/base/clock.h"
+#include "shared/base/mutex.h"
+#include "shared/base/result.h"
+
+namespace starling::web {
+
+class Site {
+ public:
+  struct Parts {
+    std::string project;
+    const db::Stores& stores;
+    std::function<std::optional<ShownRun>()> shown_run;
+    std::function<ServerHealth()> health;
+    JoinAdvice join;
+    const Clock& clock;
+  };
+  // What `parts` refer to must outlive the site, and this the router.
+  explicit Site(Parts parts) : parts_(std::move(parts)) {}
+
+  void add_routes(gate::Router& router);
+
+  // What everybody looks at is made at most so often, however many look.
+  static constexpr Duration kFreshFor = std::chrono::seconds(1);
+  // Pages that only one viewer asked for (searches, deep pages) made at once, at most; more get a 503. Other
+  // workers stay free for heartbeats.
+  static constexpr int kPrivatePagesMax = 2;
+
+ private:
+  struct Cached {
+    std::optional<gate::Response> response;
+    TimePoint made{};
+    bool under_way = false;
+  };
+  using Make = std::function<Result<gate::Response>()>;
+  using Render = std::string (*)(const LeaderboardData&);
+
+  gate::Response shared(const std::string& key, const Make& make);
+  gate::Response alone(const Make& make);
+  gate::Response leaderboard(const gate::Request& request, std::string_view content_type, Render render);
+
+  Result<gate::Response> run_page() const;
+  Result<gate::Response> credit_page() const;
+  [[nodiscard]] StatusData status() const;
+  Result<RunFigures> figures(const ShownRun& shown) const;
+
+  const Parts parts_;
+  std::atomic<int> private_pages_ = 0;
+  Mutex mutex_;
+  std::map<std::string, Cached> cache_ GUARDED_BY(mutex_);  // one entry for each shared page
+};
+
+}  // namespace starling::web

@@ -1,0 +1,114 @@
+#include "coordinator/web/status_page.h"
+
+#include <fmt/core.h>
+
+#include "coordinator/web/html.h"
+#include "coordinator/web/page.h"
+#include "shared/base/version.h"
+#include "shared/wire/json_writer.h"
+
+namespace starling::web {
+namespace {
+
+constexpr int kRefreshSeconds = 60;
+
+double uptime_seconds(const StatusData& data) {
+  return static_cast<double>(data.now.unix_ms - data.health.started.unix_ms) / 1000;
+}
+
+// Told by word and mark, not by colour alone.
+void add_service(std::string& html, std::string_view name, bool up, std::string_view note) {
+  html += fmt::format(
+      "<tr><th scope=\"row\">{}</th><td><span class=\"state{}\"><span aria-hidden=\"true\">{}</span> {}</span></td>"
+      "<td class=\"note\">{}</td></tr>\n",
+      name, up ? " running" : "", up ? "&#10003;" : "!", up ? "up" : "down", note);
+}
+
+void add_services(std::string& html, const StatusData& data) {
+  const ServerHealth& health = data.health;
+  html +=
+      "<section class=\"now\" aria-labelledby=\"services\">\n<h2 id=\"services\">Services</h2>\n"
+      "<table class=\"plain wide\"><tbody>\n";
+  add_service(html, "Coordinator", true,
+              fmt::format("version {}, up for {}", kVersion, duration_text(uptime_seconds(data))));
+  add_service(html, "Leaderboard", health.database_reads,
+              health.database_reads ? "reads the ledger" : "the database can not be read at the moment");
+  add_service(html, "Crediting", health.database_writes,
+              health.database_writes ? "rounds are stored as they end"
+                                     : "the disk is full: nothing is lost, members keep their reports until it is not");
+  const bool trains = data.run && data.run->swarm.state == wire::RunState::running;
+  add_service(html, "Training", trains,
+              data.run ? fmt::format("run {} is {}", escape(data.run->run_id), state_text(data.run->swarm.state))
+                       : std::string("there is no run yet"));
+  html += "</tbody></table>\n</section>\n";
+}
+
+void add_cell(std::string& html, std::string_view term, std::string_view value, std::string_view note) {
+  html += fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", term, value, note);
+}
+
+void add_swarm(std::string& html, const StatusData& data) {
+  if (!data.run) return;
+  const core::SwarmView& swarm = data.run->swarm;
+  html += "<section aria-labelledby=\"swarm\">\n<h2 id=\"swarm\">Swarm</h2>\n<dl>\n";
+  add_cell(html, "Computers", grouped(swarm.swarm_size), "heard of lately");
+  add_cell(html, "Training", grouped(swarm.ready), "hold the state and compute");
+  add_cell(html, "Joining", grouped(std::max(0, swarm.swarm_size - swarm.ready)), "download the state, or wait");
+  add_cell(html, "Round", grouped(swarm.round),
+           swarm.averaging
+               ? "averaging now"
+               : fmt::format("{} of {} samples", grouped(swarm.samples_accumulated), grouped(swarm.target_batch_size)));
+  add_cell(html, "Last round ended", data.last_round ? ago(*data.last_round, data.now) : "&ndash;",
+           "as the ledger says");
+  if (data.activity) {
+    add_cell(html, "Active, 24 hours", grouped(data.activity->volunteers_day), "volunteers with accepted samples");
+  }
+  html += "</dl>\n</section>\n";
+}
+
+}  // namespace
+
+std::string render_status_page(const StatusData& data) {
+  std::string html;
+  add_services(html, data);
+  add_swarm(html, data);
+  return framed({data.project, "Status", "", "/status", kRefreshSeconds, data.now, "/status.json"}, html);
+}
+
+std::string status_json(const StatusData& data) {
+  wire::JsonWriter writer;
+  writer.open("", '{');
+  writer.text("project", data.project);
+  writer.text("version", kVersion);
+  writer.integer("as_of_unix_ms", data.now.unix_ms);
+  writer.number("uptime_s", uptime_seconds(data));
+  writer.boolean("database_reads", data.health.database_reads);
+  writer.boolean("database_writes", data.health.database_writes);
+  writer.integer("connections", data.health.connections);
+  writer.integer("requests", data.health.requests);
+  writer.integer("database_bytes", data.health.database_bytes);
+  if (data.last_round) writer.integer("last_round_unix_ms", data.last_round->unix_ms);
+  if (data.activity) {
+    writer.integer("volunteers_24h", data.activity->volunteers_day);
+    writer.integer("samples_24h", data.activity->day.samples);
+  }
+  if (data.run) {
+    const core::SwarmView& swarm = data.run->swarm;
+    writer.open("run", '{');
+    writer.text("run_id", data.run->run_id);
+    writer.text("state", wire::to_string(swarm.state));
+    writer.integer("round", swarm.round);
+    writer.integer("rounds_max", data.run->rounds_max);
+    writer.integer("samples_accumulated", swarm.samples_accumulated);
+    writer.integer("target_batch_size", swarm.target_batch_size);
+    writer.number("samples_per_s", swarm.samples_per_s);
+    writer.integer("computers", swarm.swarm_size);
+    writer.integer("training", swarm.ready);
+    if (const auto left = seconds_left(*data.run)) writer.number("seconds_left", *left);
+    writer.close('}');
+  }
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+}  // namespace starling::web

@@ -1,0 +1,33 @@
+// Is the project well: for volunteers who wonder whether it is them, and for programs.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "coordinator/web/run_page.h"
+
+namespace starling::web {
+
+// What the server knows about itself.
+struct ServerHealth {
+  WallTime started;
+  bool database_reads = true;
+  bool database_writes = true;
+  std::int64_t connections = 0;
+  std::int64_t requests = 0;  // answered since the start
+  std::int64_t database_bytes = 0;
+};
+
+struct StatusData {
+  std::string project;
+  std::optional<ShownRun> run;
+  std::optional<WallTime> last_round;  // when it was decided
+  std::optional<db::Activity> activity;
+  ServerHealth health;
+  WallTime now;
+};
+
+std::string render_status_page(const StatusData& data);
+std::string status_json(const StatusData& data);
+
+}  // namespace starling::web

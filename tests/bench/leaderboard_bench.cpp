@@ -1,0 +1,248 @@
+#include "tests/bench/leaderboard_bench.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "coordinator/web/site.h"
+#include "db/stores/database.h"
+#include "shared/base/permutation.h"
+#include "tests/support/temp_dir.h"
+
+namespace starling::bench {
+namespace {
+
+constexpr const char* kRun = "crowd";
+constexpr int kJoiners = 64;  // at once, so that they share commits
+constexpr int kRoundMembers = 1000;
+constexpr int kRoundsInFlight = 4;
+constexpr int kRepeats = 15;
+constexpr std::int64_t kDaysOfHistory = 30;
+constexpr std::int64_t kDayMs = 86'400'000;
+
+PeerId peer_of(int volunteer) {
+  PeerId peer;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::uint64_t word = mix64(static_cast<std::uint64_t>(volunteer) * 4 + i);
+    std::memcpy(peer.bytes.data() + 8 * i, &word, sizeof word);
+  }
+  return peer;
+}
+
+class Crowd {
+ public:
+  static Result<std::unique_ptr<Crowd>> make(const LeaderboardOptions& options) {
+    std::unique_ptr<Crowd> crowd(new Crowd(options));
+    STARLING_TRY(crowd->open());
+    STARLING_TRY(crowd->stores().runs.create({kRun, "", db::RunState::running, crowd->start_, 0}));
+    STARLING_TRY(crowd->join_all());
+    return crowd;
+  }
+
+  Status open() {
+    STARLING_ASSIGN(database_, db::Database::open(file(), {.create = true, .ballast_bytes = 0}));
+    return {};
+  }
+  [[nodiscard]] const db::Stores& stores() const { return database_->stores(); }
+  // Closes, so that the WAL is empty, and opens again.
+  Result<double> file_bytes() {
+    database_.reset();
+    const auto bytes = static_cast<double>(std::filesystem::file_size(file()));
+    STARLING_TRY(open());
+    return bytes;
+  }
+  // Rounds that end now and began kDaysOfHistory ago, through the store. Seconds that it took.
+  Result<double> fill() {
+    const std::int64_t rounds = options_.lines / kRoundMembers;
+    const TimePoint begin = clock_.now();
+    std::vector<std::future<Status>> waiting;
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      auto done = std::make_shared<std::promise<Status>>();
+      waiting.push_back(done->get_future());
+      const WallTime at{start_.unix_ms + (round + 1) * kDaysOfHistory * kDayMs / rounds};
+      STARLING_TRY(stores().contributions.append_async(
+          result_of(round, at), [done](const Result<db::AppendOutcome>& out) { done->set_value(out.status()); }));
+      if (waiting.size() < kRoundsInFlight) continue;
+      STARLING_TRY(waiting.front().get());
+      waiting.erase(waiting.begin());
+    }
+    for (auto& last : waiting) STARLING_TRY(last.get());
+    return to_seconds(clock_.now() - begin);
+  }
+  Status roll() {
+    // Each call takes kRollLinesMax lines at most; a write that waits for it follows.
+    for (std::int64_t i = 0; i <= 2 * options_.lines / 20'000 + 2; ++i) {
+      STARLING_TRY(stores().standings.roll(clock_.wall_now()));
+      STARLING_TRY(stores().runs.set_state(kRun, db::RunState::running));
+    }
+    return {};
+  }
+
+ private:
+  explicit Crowd(const LeaderboardOptions& options)
+      : options_(options), start_{clock_.wall_now().unix_ms - kDaysOfHistory * kDayMs} {}
+  [[nodiscard]] std::filesystem::path file() const { return folder_ / "crowd.db"; }
+
+  Status join_all() {
+    accounts_.resize(static_cast<std::size_t>(options_.volunteers));
+    std::vector<std::future<Status>> joining;
+    for (int first = 0; first < kJoiners; ++first) {
+      joining.push_back(std::async(std::launch::async, [this, first]() -> Status {
+        for (int i = first; i < options_.volunteers; i += kJoiners) {
+          const std::string name = fmt::format("{} {}", i % 2 == 0 ? "volunteer" : "helper", i);
+          STARLING_ASSIGN(accounts_[static_cast<std::size_t>(i)],
+                          stores().accounts.join({name, peer_of(i), {}, start_}));
+        }
+        return {};
+      }));
+    }
+    for (auto& each : joining) STARLING_TRY(each.get());
+    return {};
+  }
+
+  [[nodiscard]] db::RoundResult result_of(std::int64_t round, WallTime at) const {
+    db::RoundResult result;
+    result.record.run_id = kRun;
+    result.record.round = round;
+    result.record.decided_at = at;
+    for (int i = 0; i < std::min(kRoundMembers, options_.volunteers); ++i) {
+      // Another thousand each round; everybody in turn.
+      const int who = static_cast<int>((round * kRoundMembers + i) % options_.volunteers);
+      const auto samples = static_cast<SampleCount>(1 + mix64(static_cast<std::uint64_t>(round * 7 + who)) % 1000);
+      result.contributions.push_back(
+          {peer_of(who), accounts_[static_cast<std::size_t>(who)], samples, samples * 37'037, at});
+    }
+    return result;
+  }
+
+  const LeaderboardOptions options_;
+  SystemClock clock_;
+  WallTime start_;
+  starling::testing::TempDir folder_;
+  std::unique_ptr<db::Database> database_;
+  std::vector<AccountId> accounts_;
+};
+
+struct PageTimes {
+  double worst_median_ms = 0;
+  double bytes_max = 0;
+};
+
+// A clock that leaves no page fresh.
+class HastyClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint now() const override { return TimePoint(std::chrono::hours(++calls_)); }
+  [[nodiscard]] WallTime wall_now() const override { return SystemClock().wall_now(); }
+
+ private:
+  mutable std::atomic<int> calls_ = 0;
+};
+
+class Viewer {
+ public:
+  explicit Viewer(const db::Stores& stores)
+      : site_({"Bench",
+               stores,
+               [] { return web::ShownRun{kRun, "A crowd", {}, 0, 1e9, 1000}; },
+               [] { return web::ServerHealth{}; },
+               {"starling://example.org:1/?ca=00", true},
+               clock_}) {
+    site_.add_routes(router_);
+  }
+  // The slowest board's median.
+  Result<PageTimes> boards(const std::vector<std::pair<std::string, std::string>>& more) {
+    PageTimes worst;
+    for (const char* board : {"recent", "total", "run", "day", "week"}) {
+      auto query = more;
+      query.emplace_back("sort", board);
+      STARLING_ASSIGN(const PageTimes times, look("/leaderboard", query));
+      worst.worst_median_ms = std::max(worst.worst_median_ms, times.worst_median_ms);
+      worst.bytes_max = std::max(worst.bytes_max, times.bytes_max);
+    }
+    return worst;
+  }
+  Result<PageTimes> look(const std::string& path, const std::vector<std::pair<std::string, std::string>>& query) {
+    const SystemClock clock;
+    std::vector<double> ms;
+    PageTimes times;
+    for (int i = 0; i < kRepeats; ++i) {
+      gate::Request request;
+      request.method = "GET";
+      request.path = path;
+      request.query = query;
+      std::string allowed;
+      const TimePoint begin = clock.now();
+      const gate::Response page = (*router_.find(request, allowed))(request);
+      ms.push_back(to_seconds(clock.now() - begin) * 1e3);
+      if (page.status != 200) return Error{ErrorCode::internal, fmt::format("{} answered {}", path, page.status)};
+      times.bytes_max = std::max(times.bytes_max, static_cast<double>(page.body.size()));
+    }
+    times.worst_median_ms = median(ms);
+    return times;
+  }
+
+ private:
+  HastyClock clock_;
+  web::Site site_;
+  gate::Router router_;
+};
+
+// Over the whole recent board.
+Result<double> out_of_order(const db::Stores& stores) {
+  const WallTime now = SystemClock().wall_now();
+  double wrong = 0;
+  double above = INFINITY;
+  for (std::int64_t offset = 0;; offset += db::kPageRowsMax) {
+    STARLING_ASSIGN(const auto page, stores.standings.page({.limit = db::kPageRowsMax, .offset = offset}));
+    for (const db::Standing& row : page.rows) {
+      const double value = db::decayed(row.recent, now);
+      if (value > above * (1 + 1e-9)) ++wrong;
+      above = value;
+    }
+    if (page.rows.size() < static_cast<std::size_t>(db::kPageRowsMax)) return wrong;
+  }
+}
+
+}  // namespace
+
+Result<BenchResult> run_leaderboard_bench(const LeaderboardOptions& options) {
+  STARLING_ASSIGN(const auto crowd, Crowd::make(options));
+  STARLING_ASSIGN(const double bytes_before, crowd->file_bytes());
+  STARLING_ASSIGN(const double seconds, crowd->fill());
+  STARLING_TRY(crowd->roll());
+  STARLING_ASSIGN(const double bytes_after, crowd->file_bytes());
+  STARLING_TRY(crowd->stores().contributions.verify_totals());
+  STARLING_ASSIGN(const double wrong, out_of_order(crowd->stores()));
+
+  Viewer viewer(crowd->stores());
+  const int pages = (options.volunteers + web::kRowsPerPage - 1) / web::kRowsPerPage;
+  STARLING_ASSIGN(const auto last, crowd->stores().standings.page({.limit = 1, .offset = options.volunteers - 1}));
+  const std::string last_name = last.rows.empty() ? "volunteer 0" : last.rows.front().display_name;
+  STARLING_ASSIGN(const PageTimes first, viewer.boards({}));
+  STARLING_ASSIGN(const PageTimes deep, viewer.boards({{"page", std::to_string(pages)}}));
+  STARLING_ASSIGN(const PageTimes pinned, viewer.boards({{"me", last_name}}));
+  STARLING_ASSIGN(const PageTimes search, viewer.boards({{"q", "volunteer"}}));
+  STARLING_ASSIGN(const PageTimes run_page, viewer.look("/", {}));
+
+  const auto lines = static_cast<double>(options.lines / kRoundMembers * std::min(kRoundMembers, options.volunteers));
+  BenchResult result;
+  result.settings = {{"volunteers", std::to_string(options.volunteers)}, {"lines", std::to_string(options.lines)}};
+  result.figures = {{"lines_per_s", lines / seconds},
+                    {"bytes_per_line", (bytes_after - bytes_before) / lines},
+                    {"first_ms", first.worst_median_ms},
+                    {"deep_ms", deep.worst_median_ms},
+                    {"pinned_ms", pinned.worst_median_ms},
+                    {"search_ms", search.worst_median_ms},
+                    {"run_page_ms", run_page.worst_median_ms},
+                    {"page_bytes", std::max({first.bytes_max, deep.bytes_max, pinned.bytes_max, search.bytes_max,
+                                             run_page.bytes_max})},
+                    {"out_of_order", wrong}};
+  return result;
+}
+
+}  // namespace starling::bench

@@ -1,0 +1,20 @@
+// starling-bench leaderboard: the ledger and the pages of a project with very many volunteers.
+#pragma once
+
+#include "shared/base/result.h"
+#include "tests/bench/bench.h"
+
+namespace starling::bench {
+
+struct LeaderboardOptions {
+  int volunteers = 100'000;
+  std::int64_t lines = 1'000'000;  // of the ledger; rounds of 1000 volunteers each
+};
+
+// Figures: lines_per_s, ledger lines stored in a second; bytes_per_line, growth of the file; first_ms, deep_ms,
+// pinned_ms and search_ms, the slowest board's median time of a page (the first, the last, with the last
+// volunteer's row pinned, a search that half of all names match); run_page_ms; page_bytes, the largest page;
+// out_of_order, neighbours on the recent board whose decayed averages are the wrong way round.
+Result<BenchResult> run_leaderboard_bench(const LeaderboardOptions& options);
+
+}  // namespace starling::bench

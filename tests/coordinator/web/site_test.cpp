@@ -1,0 +1,187 @@
+// The routes over a real database.
+#include "coordinator/web/site.h"
+
+#include <doctest/doctest.h>
+
+#include "coordinator/web/html.h"
+#include "coordinator/web/page.h"
+#include "db/stores/database.h"
+#include "tests/support/temp_dir.h"
+
+namespace starling::web {
+namespace {
+
+class StillClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint now() const override { return now_; }
+  [[nodiscard]] WallTime wall_now() const override { return {1'718'000'000'000}; }
+  TimePoint now_{std::chrono::seconds(1)};
+};
+
+// A run with three volunteers in a real database.
+struct Fixture {
+  Fixture() {
+    const db::Stores& stores = database->stores();
+    db::Run run;
+    run.run_id = "one";
+    REQUIRE(stores.runs.create(run).ok());
+    for (int i = 0; i < 3; ++i) {
+      PeerId peer;
+      peer.bytes[0] = static_cast<std::uint8_t>(i + 1);
+      peers.push_back(peer);
+      accounts.push_back(*stores.accounts.join({"volunteer " + std::to_string(i), peer, std::nullopt, {1}}));
+    }
+    credit(0, {10, 30, 20});
+    site.add_routes(router);
+  }
+  void credit(RoundIndex round, const std::vector<SampleCount>& samples) {
+    db::RoundResult result;
+    result.record.run_id = "one";
+    result.record.round = round;
+    result.record.decided_at = {1'717'999'000'000};
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      result.contributions.push_back({peers[i], accounts[i], samples[i], 1'000'000 * samples[i], {1'717'999'000'000}});
+    }
+    REQUIRE(database->stores().contributions.append(result).ok());
+  }
+  gate::Response get(const std::string& path, std::vector<std::pair<std::string, std::string>> query = {}) {
+    gate::Request request;
+    request.method = "GET";
+    request.path = path;
+    request.query = std::move(query);
+    std::string allowed;
+    return (*router.find(request, allowed))(request);
+  }
+
+  starling::testing::TempDir folder;
+  std::unique_ptr<db::Database> database =
+      db::Database::open(folder / "test.db", {.create = true, .ballast_bytes = 0}).value();
+  StillClock clock;
+  std::vector<PeerId> peers;
+  std::vector<AccountId> accounts;
+  std::optional<ShownRun> shown = ShownRun{"one", "The one", {}, 0, 1e9, 1000};
+  Site site{{"Poems",
+             database->stores(),
+             [this] { return shown; },
+             [] { return ServerHealth{{1'717'990'000'000}}; },
+             {"starling://example.org:7300/?ca=00", true},
+             clock}};
+  gate::Router router;
+};
+
+bool has(const gate::Response& response, const std::string& text) {
+  return response.body.find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "every page is strict about what a browser may do with it, and small") {
+  for (const char* path : {"/", "/v1/leaderboard", "/leaderboard", "/credit", "/status"}) {
+    CAPTURE(path);
+    const gate::Response page = get(path);
+    CHECK(page.status == 200);
+    std::string headers;
+    for (const auto& [name, value] : page.headers) headers += name + ": " + value + "\n";
+    CHECK(headers.find("default-src 'none'; style-src " + csp_hash(page_style())) != std::string::npos);
+    CHECK(headers.find("X-Content-Type-Options: nosniff") != std::string::npos);
+    CHECK(has(page, "<style>" + std::string(page_style()) + "</style>"));
+    CHECK_FALSE(has(page, "<script"));
+    CHECK_FALSE(has(page, "style=\""));  // the policy would not let it through
+    CHECK(page.body.size() <= 100'000);
+  }
+  CHECK(get("/favicon.svg").content_type == "image/svg+xml");
+}
+
+TEST_CASE_FIXTURE(Fixture, "the leaderboard is the ledger's, in the order asked for") {
+  const gate::Response page = get("/leaderboard", {{"sort", "total"}});
+  CHECK(page.body.find("volunteer 1") < page.body.find("volunteer 2"));
+  CHECK(page.body.find("volunteer 2") < page.body.find("volunteer 0"));
+  CHECK(has(page, "3 volunteers, by total credit"));
+  CHECK(has(get("/leaderboard", {{"sort", "day"}}), "Nobody has contributed in this time or run."));
+  const gate::Response odd = get("/leaderboard", {{"sort", "<b>"}});  // what makes no sense is the usual order
+  CHECK(has(odd, "by recent average"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a page is made once a second, however many look") {
+  const std::string before = get("/leaderboard").body;
+  credit(1, {1000, 0, 0});
+  CHECK(get("/leaderboard").body == before);
+  clock.now_ += Site::kFreshFor;
+  const std::string after = get("/leaderboard").body;
+  CHECK(after.find("volunteer 0") < after.find("volunteer 1"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "people are found, and one's own row is pinned on every page") {
+  const gate::Response found = get("/leaderboard", {{"q", "EER 2"}});
+  CHECK(has(found, "<bdi>volunteer 2</bdi>"));
+  CHECK_FALSE(has(found, "<bdi>volunteer 1</bdi>"));
+  CHECK(has(found, "me=volunteer%202"));
+  const gate::Response mine = get("/leaderboard", {{"me", "volunteer 0"}, {"page", "7"}});
+  CHECK(has(mine, "<bdi>volunteer 0</bdi>"));
+  CHECK(has(mine, "<tr class=\"own\"><td>3</td>"));
+  CHECK(has(mine, "sort=total&amp;me=volunteer%200"));
+  CHECK(has(get("/leaderboard", {{"me", "Nobody"}}), "There is no volunteer \"Nobody\""));
+  CHECK(has(get("/leaderboard", {{"q", "zzz"}}), "Nobody's name contains \"zzz\"."));
+}
+
+TEST_CASE_FIXTURE(Fixture, "nothing that a link carries can become markup") {
+  const std::string attack = "\"><script>alert(1)</script>'";
+  for (const char* name : {"q", "me", "sort", "page"}) {
+    CAPTURE(name);
+    const gate::Response page = get("/leaderboard", {{name, attack}});
+    CHECK(page.status == 200);
+    CHECK_FALSE(has(page, "<script"));
+    CHECK_FALSE(has(page, "\">alert"));
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "a page number that makes no sense shows a page all the same") {
+  for (const char* number : {"0", "-1", "abc", "99999999999999999999", "2", "1x"}) {
+    CAPTURE(number);
+    CHECK(get("/leaderboard", {{"page", number}}).status == 200);
+  }
+  CHECK(has(get("/leaderboard", {{"page", "2"}}), "Nobody is on this page"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "the same figures as JSON and CSV") {
+  const gate::Response json = get("/v1/leaderboard.json", {{"sort", "total"}, {"me", "volunteer 0"}});
+  CHECK(json.content_type == "application/json");
+  CHECK(has(json, R"("rows":[{"rank":1,"name":"volunteer 1",)"));
+  CHECK(has(json, R"("credit":30)"));
+  CHECK(has(json, R"("pinned":{"rank":3,"name":"volunteer 0",)"));
+  const gate::Response csv = get("/leaderboard.csv", {{"sort", "total"}, {"per_page", "2"}});
+  CHECK(csv.content_type == "text/csv; charset=utf-8");
+  CHECK(has(csv, "\r\n1,\"volunteer 1\","));
+  CHECK(has(csv, ",30.000000,30,30.000000,30,"));
+  CHECK_FALSE(has(csv, "volunteer 0"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "news appear on the first page, newest first") {
+  REQUIRE(database->stores().news.add({0, {1'717'000'000'000}, "Hello", "First\n\nSecond <b>"}).ok());
+  const auto id = database->stores().news.add({0, {1'717'500'000'000}, "Later", ""});
+  const gate::Response page = get("/");
+  CHECK(has(page, "<p>First</p>\n<p>Second &lt;b&gt;</p>"));
+  CHECK(page.body.find("Later") < page.body.find("Hello"));
+  REQUIRE(database->stores().news.remove(*id).ok());
+  CHECK(database->stores().news.remove(*id).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_FIXTURE(Fixture, "without a run there are pages, too") {
+  shown.reset();
+  CHECK(has(get("/"), "Nothing to train yet"));
+  CHECK(get("/leaderboard").status == 200);
+  CHECK(get("/credit").status == 200);
+  CHECK(has(get("/status"), "there is no run yet"));
+  CHECK_FALSE(has(get("/status.json"), "\"run\""));
+}
+
+TEST_CASE_FIXTURE(Fixture, "the status page says what the server knows of itself") {
+  const gate::Response page = get("/status");
+  CHECK(has(page, "up for 3 h"));
+  CHECK(has(page, "16 min ago"));
+  const gate::Response json = get("/status.json");
+  CHECK(has(json, R"("uptime_s":10000)"));
+  CHECK(has(json, R"("run_id":"one")"));
+}
+
+}  // namespace starling::web
