@@ -18,6 +18,8 @@ namespace {
 
 using averaging::AveragingOutcome;
 
+constexpr Duration kRenewRetry = std::chrono::minutes(1);  // whoever is not a member any more is refused each time
+
 Result<UniqueFd> open_data(const std::filesystem::path& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.get() < 0) {
@@ -227,6 +229,7 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& heartbeat) {
     auto reply = parts_->calls.heartbeat(heartbeat);
     deliver([this, reply = std::move(reply)](TimePoint now) {
       if (!reply.ok()) {
+        if (reply.error().code == ErrorCode::unauthenticated) renew_refused_certificate(now);
         parts_->session->on_heartbeat_failed(now, reply.error());
         return;
       }
@@ -237,6 +240,13 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& heartbeat) {
       parts_->session->on_heartbeat_reply(now, *reply);
     });
   });
+}
+
+// It runs out while this computer sleeps or the coordinator is away: then no heartbeat comes back that asks for it.
+void ProjectRun::renew_refused_certificate(TimePoint now) {
+  if (now < renew_not_before_) return;
+  renew_not_before_ = now + kRenewRetry;
+  renew_certificate();
 }
 
 void ProjectRun::renew_certificate() {

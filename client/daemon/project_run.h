@@ -96,6 +96,7 @@ class ProjectRun final : private session::Session::Mediator {
   void state_fetched(RoundIndex round, const Digest& digest, const Status& status);
   void install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state);
   void renew_certificate();
+  void renew_refused_certificate(TimePoint now);
   // Whether the disk took something. A full disk is told once, and once when it is over.
   void note_saving(const char* what, const Status& saved, std::string& problem);
 
@@ -105,7 +106,8 @@ class ProjectRun final : private session::Session::Mediator {
   std::atomic<bool> stopped_{false};
   bool trainer_resting_ = false;
   bool renewing_ = false;
-  std::string journal_problem_;  // why the last round is not on disk; empty when it is
+  TimePoint renew_not_before_{};  // after the certificate was refused
+  std::string journal_problem_;   // why the last round is not on disk; empty when it is
   std::string checkpoint_problem_;
   RoundIndex forgotten_below_ = 0;
   std::size_t gradient_in_use_ = 0;        // which of the two takes the batches now

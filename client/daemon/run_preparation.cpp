@@ -12,17 +12,22 @@
 namespace starling::daemon {
 namespace {
 
-// The certificate on disk, or a fresh one when that has run out.
-Result<std::string> valid_certificate(const storage::Project& project, storage::ProjectFiles& files,
-                                      CoordinatorCalls& calls, const Clock& clock) {
-  STARLING_ASSIGN(const crypto::CertificateInfo info, crypto::read_certificate(project.certificate_pem));
-  if (clock.wall_now() < info.not_after) return project.certificate_pem;
+Result<std::string> renewed_certificate(const storage::Project& project, storage::ProjectFiles& files,
+                                        CoordinatorCalls& calls) {
   auto fresh = calls.renew_certificate();
   if (!fresh.ok()) return fresh.error().prefixed("renew this computer's certificate");
   storage::Project renewed = project;
   renewed.certificate_pem = *fresh;
   STARLING_TRY(files.save_project(renewed));
   return *fresh;
+}
+
+// The certificate on disk, or a fresh one when that has run out.
+Result<std::string> valid_certificate(const storage::Project& project, storage::ProjectFiles& files,
+                                      CoordinatorCalls& calls, const Clock& clock) {
+  STARLING_ASSIGN(const crypto::CertificateInfo info, crypto::read_certificate(project.certificate_pem));
+  if (clock.wall_now() < info.not_after) return project.certificate_pem;
+  return renewed_certificate(project, files, calls);
 }
 
 // What is there already needs no room: a run goes on when the disk is full.
@@ -52,6 +57,18 @@ Result<wire::RunManifest> verified_manifest(const storage::Project& project, sto
   return manifest;
 }
 
+// As verified_manifest. A certificate that is refused is replaced: by the coordinator's clock it may have run out, and
+// by ours not yet.
+Result<wire::RunManifest> manifest_for_member(const storage::Project& project, storage::ProjectFiles& files,
+                                              CoordinatorCalls& calls, std::string& certificate_pem) {
+  auto manifest = verified_manifest(project, files, calls);
+  if (manifest.ok() || manifest.error().code != ErrorCode::unauthenticated) return manifest;
+  auto fresh = renewed_certificate(project, files, calls);
+  if (!fresh.ok()) return manifest.error().prefixed(fresh.error().message);
+  certificate_pem = *fresh;
+  return verified_manifest(project, files, calls);
+}
+
 Status fetch_data(const char* what, const wire::Artefact& artefact, const std::filesystem::path& destination,
                   CoordinatorCalls& calls, const PreparationProgress& progress) {
   const double total_mb = static_cast<double>(artefact.bytes) / 1e6;
@@ -70,7 +87,7 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   PreparedRun run;
   progress("asking the coordinator for the run");
   STARLING_ASSIGN(run.certificate_pem, valid_certificate(project, files, calls, clock));
-  STARLING_ASSIGN(run.manifest, verified_manifest(project, files, calls));
+  STARLING_ASSIGN(run.manifest, manifest_for_member(project, files, calls, run.certificate_pem));
   if (compare_versions(kVersion, run.manifest.client_min) < 0) {
     return Error{ErrorCode::unsupported, fmt::format("this run needs Starling {} or newer; this is {}: please update",
                                                      run.manifest.client_min, kVersion)};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Volunteers whose clocks are an hour off, either way, work as anybody does."""
+"""Volunteers whose clocks are an hour off, either way, work as anybody does; so do those who slept for a day."""
 
 import os
 import time
@@ -16,7 +16,7 @@ def shifted_clock(seconds):
     return {"LD_PRELOAD": os.environ["STARLING_SHIFTED_CLOCK"], "CLOCK_SHIFT_S": str(seconds)}
 
 
-class ClocksAnHourOff(SwarmCase):
+class WrongClocks(SwarmCase):
     @classmethod
     def prepare(cls):
         cls.fast, cls.slow, cls.right = cls.swarm.volunteers
@@ -49,7 +49,22 @@ class ClocksAnHourOff(SwarmCase):
         self.wait_for_rounds(self.swarm.volunteers, 3)
         programs.wait_until(lambda: len(self.contributions()) == 3, "all three are in one group")
 
-    def test_3_in_the_end_all_sides_agree(self):
+    def test_3_certificates_that_have_run_out_are_renewed(self):
+        """As after a day of sleep: two daemons run on, one is started with an old certificate on its disk."""
+        self.slow.daemon.stop()
+        self.swarm.coordinator.server.stop()
+        self.swarm.coordinator.server.environment = shifted_clock(25 * HOUR_S)
+        self.swarm.coordinator.serve()
+        self.wait_for_log(self.swarm.coordinator.server, "certificate has expired")
+        self.slow.start()
+        self.wait_for_rounds(self.swarm.volunteers, 3)
+
+        def reached():
+            return not any(volunteer.status()["coordinator_away"] for volunteer in self.swarm.volunteers)
+
+        programs.wait_until(reached, "everybody reaches the coordinator")
+
+    def test_4_in_the_end_all_sides_agree(self):
         self.assert_all_sides_agree(5)
 
 
