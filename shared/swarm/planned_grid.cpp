@@ -1,6 +1,7 @@
 #include "shared/swarm/planned_grid.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -12,9 +13,11 @@ namespace starling::swarm {
 namespace {
 
 constexpr std::uint32_t kNoColumn = std::numeric_limits<std::uint32_t>::max();
-// When most of an old block has left, fewer groups than its members would be huge: they grow to at most so many sides,
-// and some have nobody from it.
-constexpr std::uint32_t kGroupSidesMax = 2;
+// When most of an old block has left, as many groups as it has members would be huge ones: they grow to at most so many
+// times their usual size, and some have nobody from it.
+constexpr std::uint32_t kGroupGrowthMax = 2;
+// A square goes on from its last groups while there are so many as planned, give or take a quarter.
+constexpr std::uint32_t kDriftPart = 4;
 
 std::vector<PeerIndex> those_present(std::span<const std::uint8_t> present) {
   std::vector<PeerIndex> peers;
@@ -34,7 +37,6 @@ PlannedGrid::PlannedGrid(std::vector<std::uint32_t> sides, std::vector<double> w
       column_(weights_.size(), kNoColumn),
       source_(weights_.size()) {
   VERIFY(!sides_.empty());
-  for (std::size_t t = 1; t < sides_.size(); ++t) columns_ *= sides_[t];
   for (PeerIndex peer = 0; peer < source_.size(); ++peer) source_[peer] = loner(peer);
 }
 
@@ -45,10 +47,11 @@ Groups PlannedGrid::form(std::span<const std::uint8_t> present) {
   if (round_ == 0) return deal_columns(present);
   const std::vector<Placed> placed = place(present);
   Groups groups;
-  const std::uint32_t side = sides_[round_];
+  const bool last = round_ + 1 == sides_.size();
+  const auto block = [&](const Placed& who) { return last ? 0 : who.old_block / sides_[round_]; };
   for (std::size_t begin = 0; begin < placed.size();) {
     std::size_t end = begin;
-    while (end < placed.size() && placed[end].old_block / side == placed[begin].old_block / side) ++end;
+    while (end < placed.size() && block(placed[end]) == block(placed[begin])) ++end;
     deal_block(std::span(placed).subspan(begin, end - begin), groups);
     begin = end;
   }
@@ -84,6 +87,7 @@ Groups PlannedGrid::deal_columns(std::span<const std::uint8_t> present) {
   for (const PeerIndex peer : peers) order.emplace_back(mix64(salt ^ source_[peer]), peer);
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
 
+  columns_ = std::accumulate(sides_.begin() + 1, sides_.end(), std::uint32_t{1}, std::multiplies<>());
   const std::uint32_t last_blocks = sides_.size() > 1 ? sides_.back() : 1;
   std::fill(column_.begin(), column_.end(), kNoColumn);
   std::vector<std::vector<PeerIndex>> columns(columns_);
@@ -125,7 +129,8 @@ std::vector<PlannedGrid::Placed> PlannedGrid::place(std::span<const std::uint8_t
 std::uint32_t PlannedGrid::groups_for(std::span<const Placed> block) const {
   constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t smallest = kNone;
-  for (std::size_t begin = 0; begin < block.size();) {
+  std::uint32_t old_blocks = 0;
+  for (std::size_t begin = 0; begin < block.size(); ++old_blocks) {
     std::size_t end = begin;
     std::uint32_t holders = 0;
     for (; end < block.size() && block[end].old_block == block[begin].old_block; ++end) {
@@ -134,9 +139,9 @@ std::uint32_t PlannedGrid::groups_for(std::span<const Placed> block) const {
     if (holders > 0) smallest = std::min(smallest, holders);
     begin = end;
   }
-  const auto planned = static_cast<std::uint32_t>(block.size() / sides_[round_]);
-  if (smallest == kNone) smallest = planned;
-  const std::uint32_t at_least = planned / kGroupSidesMax;
+  const auto usual = static_cast<std::uint32_t>(block.size() / old_blocks);
+  if (smallest == kNone) smallest = usual;
+  const std::uint32_t at_least = usual / kGroupGrowthMax;
   return std::clamp(smallest, std::max<std::uint32_t>(1, at_least), static_cast<std::uint32_t>(block.size()));
 }
 
@@ -186,7 +191,22 @@ void PlannedGrid::settle(const Groups& groups, std::span<const std::uint8_t> too
       if (took_part[peer] != 0) source_[peer] = source;
     }
   }
+  if (round_ == 1 && sides_.size() == 2 && goes_on(groups)) return;
   round_ = (round_ + 1) % sides_.size();
+}
+
+// The groups of a square's last round are columns just as good: whatever two rounds follow one another, the values are
+// exact if nobody fails in them.
+bool PlannedGrid::goes_on(const Groups& groups) {
+  const auto count = static_cast<std::uint32_t>(groups.count());
+  const std::uint32_t drift = count > sides_[1] ? count - sides_[1] : sides_[1] - count;
+  if (count == 0 || drift > sides_[1] / kDriftPart) return false;
+  columns_ = count;
+  std::fill(column_.begin(), column_.end(), kNoColumn);
+  for (std::uint32_t g = 0; g < count; ++g) {
+    for (const PeerIndex peer : groups.group(g)) column_[peer] = g;
+  }
+  return true;
 }
 
 }  // namespace starling::swarm

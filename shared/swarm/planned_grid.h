@@ -18,7 +18,7 @@ namespace starling::swarm {
 //     is there k times counts 1/k of its weight each time.
 // After round d everybody holds the average, whatever the number of peers and their weights, if nobody fails. Who does
 // keeps its value and joins the next round as a block of its own, with the weight it has; so the values still
-// go to the exact average, and after round d the peers are dealt to new columns.
+// go to the exact average. After round d the peers are dealt to new columns; with two sides, the last groups are them.
 class PlannedGrid final : public GroupFormation {
  public:
   PlannedGrid(std::vector<std::uint32_t> sides, std::vector<double> weights, std::uint64_t seed);
@@ -49,6 +49,7 @@ class PlannedGrid final : public GroupFormation {
   [[nodiscard]] std::vector<Placed> place(std::span<const std::uint8_t> present);
   [[nodiscard]] std::uint32_t groups_for(std::span<const Placed> block) const;
   void deal_block(std::span<const Placed> block, Groups& groups);
+  bool goes_on(const Groups& groups);
   bool share_weights(std::span<const Placed> block, std::uint32_t groups);
 
   std::vector<std::uint32_t> sides_;

@@ -23,9 +23,10 @@ double rounds_to_goal(AveragingMethod method, std::size_t peers, double failure_
   return averaging_curve(setup_of(method, peers, failure_rate), kRepetitions, 1, kGoal, [] {}).rounds_to_goal;
 }
 
-// The published experiments (arXiv 2103.03239, figure 3 and its code): rounds to 1e-9 at these failure rates.
+// Rounds to 1e-9 at these failure rates in the simulator of Moshpit's authors (code of arXiv 2103.03239), on a grid
+// whose cells are fixed for good.
 constexpr std::array kRates{0.0, 0.001, 0.005, 0.01};
-struct Published {
+struct Theirs {
   AveragingMethod method;
   std::size_t peers;
   std::array<double, 4> rounds;
@@ -33,14 +34,14 @@ struct Published {
 
 }  // namespace
 
-TEST_CASE("Moshpit and random groups take the published number of rounds, give or take one") {
-  constexpr Published kTable[] = {
+TEST_CASE("Moshpit and random groups take as many rounds as in their authors' simulator, give or take one") {
+  constexpr Theirs kTable[] = {
       {AveragingMethod::moshpit, 1024, {2.0, 3.4, 5.0, 5.9}},
       {AveragingMethod::moshpit, 900, {5.0, 5.1, 5.9, 6.5}},
       {AveragingMethod::random_groups, 1024, {6.2, 6.5, 6.7, 6.9}},
       {AveragingMethod::random_groups, 900, {6.4, 6.3, 6.7, 7.0}},
   };
-  for (const Published& row : kTable) {
+  for (const Theirs& row : kTable) {
     for (std::size_t k = 0; k < kRates.size(); ++k) {
       CAPTURE(to_string(row.method));
       CAPTURE(row.peers);
@@ -50,13 +51,14 @@ TEST_CASE("Moshpit and random groups take the published number of rounds, give o
   }
 }
 
-TEST_CASE("the planned grid is never more than half a round behind Moshpit, and ahead where the grid is not full") {
+TEST_CASE("the planned grid is not behind Moshpit, and ahead where the grid is not full") {
+  constexpr double kNoise = 0.3;  // of a mean over twenty
   for (const double rate : kRates) {
     CAPTURE(rate);
     CHECK(rounds_to_goal(AveragingMethod::planned_grid, 1024, rate) <=
-          rounds_to_goal(AveragingMethod::moshpit, 1024, rate) + 0.5);
+          rounds_to_goal(AveragingMethod::moshpit, 1024, rate) + kNoise);
     CHECK(rounds_to_goal(AveragingMethod::planned_grid, 900, rate) <=
-          rounds_to_goal(AveragingMethod::moshpit, 900, rate));
+          rounds_to_goal(AveragingMethod::moshpit, 900, rate) - kNoise);
   }
 }
 

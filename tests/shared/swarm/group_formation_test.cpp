@@ -198,6 +198,28 @@ TEST_CASE("after failures the planned grid still goes to the exact average") {
   }
 }
 
+TEST_CASE("a square planned grid is exact after any two rounds in a row in which nobody fails") {
+  for (int failing_rounds = 1; failing_rounds < 6; ++failing_rounds) {
+    Swarm swarm(grid({14, 14}), uneven(200, 5), 31);
+    for (int round = 0; round < failing_rounds; ++round) swarm.round({swarm.random.below(200)});
+    CAPTURE(failing_rounds);
+    CHECK(swarm.farthest() > 1e-9);
+    swarm.round();
+    swarm.round();
+    CHECK(swarm.farthest() <= 1e-12);
+  }
+}
+
+TEST_CASE("groups stay close to the sides, however long a swarm with failures goes on") {
+  Swarm swarm(grid({20, 20}), ones(390), 8);
+  for (int round = 0; round < 200; ++round) {
+    std::set<PeerIndex> failing;
+    for (int k = 0; k < 20; ++k) failing.insert(swarm.random.below(390));
+    const std::vector<std::size_t> members = sizes(swarm.round(failing));
+    CHECK(*std::max_element(members.begin(), members.end()) <= 40);
+  }
+}
+
 TEST_CASE("a column that almost everybody has left does not make the groups of the next round huge") {
   Swarm swarm(grid({10, 10}), ones(100), 13);
   const Groups columns = swarm.round();
