@@ -30,5 +30,8 @@ function(starling_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5") # instrumented code is that much slower
+  endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
 endfunction()
