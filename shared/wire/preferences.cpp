@@ -73,7 +73,7 @@ const auto kFields = std::to_array<Field>({
     {{"disk_max_gb", "Disk space that models and data may take"}, Whole{&P::disk_max_gb, 1, 100'000}},
     {{"disk_free_min_gb", "Disk space that is always left free"}, Whole{&P::disk_free_min_gb, 0, 100'000}},
     {{"data_max_gb_per_month", "Sent and received in a month, at most"},
-     OptionalNumber{&P::data_max_gb_per_month, 0.001, 1e6}},
+     OptionalNumber{&P::data_max_gb_per_month, 1e-6, 1e6}},
     {{"data_month_first_day", "Day on which a month of data begins"}, Whole{&P::data_month_first_day, 1, 28}},
 });
 
@@ -81,6 +81,8 @@ template <typename... Ts>
 struct Overloaded : Ts... {
   using Ts::operator()...;
 };
+template <typename... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
 
 constexpr std::array<UseMode, 3> kModes = {UseMode::always, UseMode::rules, UseMode::never};
 

@@ -112,8 +112,9 @@ TEST_CASE("a computer with nothing in its way trains, and says nothing") {
 TEST_CASE("every reason there is has a text, an end, an action and a word of its own") {
   std::set<std::string_view> words;
   std::set<std::string> texts;
-  for (const auto& [reason, desk] : every_obstacle()) {
-    const Verdict verdict = desk.verdict();
+  for (const auto& obstacle : every_obstacle()) {
+    const Reason reason = obstacle.first;
+    const Verdict verdict = obstacle.second.verdict();
     CAPTURE(to_string(reason));
     CHECK(verdict.reason == reason);
     CHECK_FALSE(verdict.text.empty());
@@ -129,7 +130,10 @@ TEST_CASE("every reason there is has a text, an end, an action and a word of its
 }
 
 TEST_CASE("always leaves out the rules of when, but no limit and no wish") {
-  for (auto [reason, desk] : every_obstacle()) {
+  auto obstacles = every_obstacle();
+  for (auto& obstacle : obstacles) {
+    const Reason reason = obstacle.first;
+    Desk& desk = obstacle.second;
     if (desk.preferences.compute == UseMode::rules) desk.preferences.compute = UseMode::always;
     if (desk.preferences.network == UseMode::rules) desk.preferences.network = UseMode::always;
     CAPTURE(to_string(reason));

@@ -42,7 +42,9 @@ constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
 
 TEST_CASE("every setting can be set and read as text, and comes back from the file alone of its kind") {
   REQUIRE(std::size(kOthers) == preference_infos().size());
-  for (const auto& [name, value] : kOthers) {
+  for (const auto& other : kOthers) {
+    const std::string_view name = other.first;
+    const std::string_view value = other.second;
     CAPTURE(name);
     Preferences preferences;
     CHECK(*preference_text(preferences, name) != value);
@@ -71,9 +73,10 @@ TEST_CASE("a value that cannot be is refused, named, with what can be") {
       {"disk_max_gb", "none"},          {"compute_schedule", "mon 25"}, {"exclusive_programs", "a,,b"},
       {"data_max_gb_per_month", "nan"},
   };
-  for (const auto& [name, value] : wrong) {
+  for (const auto& other : wrong) {
+    const char* name = other.first;
     Preferences preferences;
-    const Status set = set_preference(preferences, name, value);
+    const Status set = set_preference(preferences, name, other.second);
     REQUIRE_FALSE_MESSAGE(set.ok(), name);
     CHECK(set.error().code == ErrorCode::invalid_argument);
     CHECK(set.error().message.find(name) != std::string::npos);
