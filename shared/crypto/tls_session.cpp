@@ -51,6 +51,11 @@ TlsSession::Step TlsSession::write(std::string_view bytes) {
   return refused ? farewell : step;
 }
 
+std::int64_t TlsSession::wire_bytes() const {
+  return static_cast<std::int64_t>(BIO_number_read(SSL_get_rbio(native())) +
+                                   BIO_number_written(SSL_get_wbio(native())));
+}
+
 bool TlsSession::is_silent() {
   ERR_clear_error();
   char byte = 0;

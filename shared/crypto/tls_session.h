@@ -43,6 +43,9 @@ class TlsSession {
   // Says goodbye and waits for no answer.
   void close();
 
+  // Moved over the socket both ways so far, handshake and all.
+  [[nodiscard]] std::int64_t wire_bytes() const;
+
   [[nodiscard]] ssl_st* native() const { return ssl_.get(); }
 
  private:

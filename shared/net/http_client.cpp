@@ -148,6 +148,9 @@ class HttpClient::Connection {
   [[nodiscard]] std::size_t response_bytes_max() const { return options_.response_bytes_max; }
   void set_token(std::string token) { token_ = std::move(token); }
   void cancel() { cancel_.set(); }
+  [[nodiscard]] std::int64_t wire_bytes() const {
+    return closed_wire_bytes_ + (stream_ == nullptr ? 0 : stream_->wire_bytes());
+  }
 
   // Sends the request and hands the reply to `receiver`. A GET that finds its kept connection closed under
   // it is sent once more on a new one; anything else the caller must judge.
@@ -158,7 +161,7 @@ class HttpClient::Connection {
     }
     if (cancel_.is_set()) return Error{ErrorCode::unavailable, "send request: cancelled"};
     const bool kept = stream_ != nullptr && stream_->is_alive();
-    if (!kept) stream_.reset();
+    if (!kept) close();
     Status status = try_exchange(request, patience, receiver);
     const bool closed_under_us = kept && !answered_ && !status.ok() && status.error().code == ErrorCode::unavailable;
     if (closed_under_us && request.method == "GET" && !cancel_.is_set()) {
@@ -171,7 +174,7 @@ class HttpClient::Connection {
   Status try_exchange(const HttpRequest& request, const Patience& patience, Receiver& receiver) {
     answered_ = false;
     Status status = exchange_once(request, patience, receiver);
-    if (!status.ok()) stream_.reset();  // what is left on it belongs to a reply nobody reads
+    if (!status.ok()) close();  // what is left on it belongs to a reply nobody reads
     return status;
   }
 
@@ -184,8 +187,13 @@ class HttpClient::Connection {
     STARLING_ASSIGN(const ResponseHead head, read_head(buffer, patience));
     STARLING_TRY(receiver.on_head(head));
     STARLING_TRY(read_body(buffer, head.content_length, patience, receiver));
-    if (!head.keep_alive) stream_.reset();
+    if (!head.keep_alive) close();
     return {};
+  }
+
+  void close() {
+    closed_wire_bytes_ = wire_bytes();
+    stream_.reset();
   }
 
   [[nodiscard]] std::string request_text(const HttpRequest& request) const {
@@ -243,8 +251,9 @@ class HttpClient::Connection {
   HttpOptions options_;
   std::string token_;
   CancelEvent cancel_;
-  std::unique_ptr<TlsStream> stream_;  // between requests: kept for the next
-  bool answered_ = false;              // whether any byte of a reply came
+  std::unique_ptr<TlsStream> stream_;   // between requests: kept for the next
+  std::int64_t closed_wire_bytes_ = 0;  // of streams before it
+  bool answered_ = false;               // whether any byte of a reply came
   std::vector<char> chunk_ = std::vector<char>(kReadBytes);
 };
 
@@ -254,6 +263,7 @@ HttpClient::~HttpClient() = default;
 
 void HttpClient::set_token(std::string token) { connection_->set_token(std::move(token)); }
 void HttpClient::cancel() { connection_->cancel(); }
+std::int64_t HttpClient::wire_bytes() const { return connection_->wire_bytes(); }
 
 Result<HttpResponse> HttpClient::get(const std::string& path) {
   WholeBody receiver(connection_->response_bytes_max());

@@ -73,6 +73,9 @@ class HttpClient {
   // Other errors as body_of's.
   Status download_artefact(const Download& download);
 
+  // Moved both ways by all connections so far, TLS included.
+  [[nodiscard]] std::int64_t wire_bytes() const;
+
   // Ends a request in progress (unavailable) and refuses later ones. From any thread.
   void cancel();
 

@@ -47,6 +47,8 @@ class TlsStream {
   // Whether the other end still holds an idle connection, as far as can be known without sending.
   [[nodiscard]] bool is_alive() { return session_.is_silent(); }
 
+  [[nodiscard]] std::int64_t wire_bytes() const { return session_.wire_bytes(); }
+
   [[nodiscard]] ssl_st* native() const { return session_.native(); }
 
  private:
