@@ -21,7 +21,8 @@ namespace starling::trainer_link {
 
 class ChildLink {
  public:
-  // `options` outlives the link; `memory_fd` is the shared region's.
+  // `options` outlives the link, and changes only in the calling thread while there is no child; `memory_fd` is the
+  // shared region's.
   ChildLink(const TrainerProcessOptions& options, session::StateLayout layout, int memory_fd);
   ~ChildLink();
 

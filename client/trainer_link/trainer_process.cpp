@@ -124,6 +124,16 @@ Result<std::string> TrainerProcess::sample_text(const std::string& prompt, int l
   return std::move(reply.text);
 }
 
+void TrainerProcess::set_share(const TrainerShare& share) {
+  VERIFY(share.threads >= 1 && share.threads <= kThreadsMax);
+  ChildLimits& limits = impl_->options.limits;
+  if (share == TrainerShare{limits.threads, limits.memory_bytes, impl_->options.gpu}) return;
+  impl_->link.stop();
+  limits.threads = share.threads;
+  limits.memory_bytes = share.memory_bytes;
+  impl_->options.gpu = share.gpu;
+}
+
 void TrainerProcess::stop() { impl_->link.stop(); }
 
 TrainerProcessView TrainerProcess::view() const {

@@ -25,8 +25,18 @@ struct TrainerProcessOptions {
   UniqueFd train_data;                   // the manifest's artefacts, open for reading, digests checked
   UniqueFd validation_data;
   ChildLimits limits;
+  bool gpu = true;  // whether the child sees the machine's graphics cards
   DeadlineOptions deadlines;
   RestartOptions restarts;
+};
+
+// What the child may take of the machine, as far as it may change while the run goes on.
+struct TrainerShare {
+  int threads = 1;                 // 1..kThreadsMax
+  std::uint64_t memory_bytes = 0;  // private memory; 0: unlimited
+  bool gpu = true;
+
+  friend bool operator==(const TrainerShare&, const TrainerShare&) = default;
 };
 
 struct TrainerProcessView {
@@ -38,7 +48,7 @@ struct TrainerProcessView {
   std::string last_death;             // why and when in what call; empty: none so far
 };
 
-// The Trainer's calls come from one thread, which must live as long as this object: to the kernel it is
+// The Trainer's calls and set_share() come from one thread, which must live as long as this object: to the kernel it is
 // the child's parent. stop() and view() may be called from any thread.
 class TrainerProcess final : public session::Trainer {
  public:
@@ -56,6 +66,8 @@ class TrainerProcess final : public session::Trainer {
   Result<session::Evaluation> evaluate() override;
   Result<std::string> sample_text(const std::string& prompt, int length, double temperature) override;
 
+  // For the next call. A child that has another share is ended; the next call that computes starts one with this.
+  void set_share(const TrainerShare& share);
   // Ends the child at once, and with it a call under way; all its memory is free when this returns. The
   // state stays. A call that begins later starts a new child.
   void stop();

@@ -3,9 +3,14 @@
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <fstream>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -31,6 +36,13 @@ std::vector<float> expected_gradient(TrainerProcess& trainer, float samples) {
   std::vector<float> gradient(trainer.layout().parameter_count);
   for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = samples * (trainer.state()[i] - target_of(i));
   return gradient;
+}
+
+std::set<std::string> environment_of(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
+  std::set<std::string> entries;
+  for (std::string entry; std::getline(file, entry, '\0');) entries.insert(entry);
+  return entries;
 }
 
 // A batch that must fail; returns why.
@@ -141,6 +153,46 @@ TEST_CASE("a child that others keep from computing is not taken for one that han
   hog.join();
   CHECK(trainer->view().deaths == 0);
   REQUIRE(::sched_setaffinity(0, sizeof before, &before) == 0);
+}
+
+TEST_CASE("a child with another share of the machine is replaced by one that has it") {
+  TrainerProcessOptions options = tiny_options(TEST_CHILD, "");
+  const std::uint64_t memory_bytes = options.limits.memory_bytes;
+  auto trainer = make(std::move(options));
+  REQUIRE(trainer->initialize().ok());
+  check_good_batch(*trainer);
+  const int first = trainer->view().pid;
+  CHECK(environment_of(first).count("OMP_NUM_THREADS=1") == 1);
+  CHECK(environment_of(first).count("CUDA_VISIBLE_DEVICES=") == 0);
+  trainer->set_share({1, memory_bytes, true});  // the same
+  check_good_batch(*trainer);
+  CHECK(trainer->view().pid == first);
+  trainer->set_share({2, memory_bytes / 2, false});
+  CHECK(trainer->view().pid == 0);
+  check_good_batch(*trainer);
+  const auto environment = environment_of(trainer->view().pid);
+  CHECK(environment.count("OMP_NUM_THREADS=2") == 1);
+  CHECK(environment.count("CUDA_VISIBLE_DEVICES=") == 1);
+  rlimit memory{};
+  REQUIRE(::prlimit(trainer->view().pid, RLIMIT_DATA, nullptr, &memory) == 0);
+  CHECK(memory.rlim_max == (memory_bytes == 0 ? RLIM_INFINITY : memory_bytes / 2));
+  CHECK(trainer->view().starts == 2);
+  CHECK(trainer->view().deaths == 0);
+}
+
+TEST_CASE("a child takes only what nobody else wants") {
+  TrainerProcessOptions options = tiny_options(TEST_CHILD, "");
+  options.limits.yield_to_others = true;
+  auto trainer = make(std::move(options));
+  check_good_batch(*trainer);
+  const int pid = trainer->view().pid;
+  constexpr int kIoPriorityOfProcess = 1;
+  constexpr int kIoClassShift = 13;
+  constexpr int kIoClassIdle = 3;
+  CHECK(::sched_getscheduler(pid) == SCHED_IDLE);
+  CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(pid)) == 19);
+  const long priority = ::syscall(SYS_ioprio_get, kIoPriorityOfProcess, pid);
+  CHECK((priority >> kIoClassShift) == kIoClassIdle);
 }
 
 TEST_CASE("a child that talks nonsense is ended") {
