@@ -124,7 +124,7 @@ void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
   if (!result.ok()) {
     // A gradient that is not finite will not be finite the second time; anything else is worth a retry.
     if (result.error().code == ErrorCode::corrupt) progress_.skip(options_.micro_batch_size);
-    on_compute_failed(now, result.error());
+    if (!interrupted_by_pause(result.error())) on_compute_failed(now, result.error());
   } else {
     compute_failures_ = 0;
     if (!discard_batch_) {
@@ -134,6 +134,9 @@ void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
   }
   advance(now);
 }
+
+// A pause ends the trainer at once, in the middle of what it does: nothing has failed.
+bool Session::interrupted_by_pause(const Error& error) const { return paused_ && error.code == ErrorCode::unavailable; }
 
 void Session::on_compute_failed(TimePoint now, const Error& error) {
   ++compute_failures_;
@@ -221,7 +224,8 @@ void Session::begin_round(TimePoint now) {
 void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
   VERIFY(computing_ == Computing::evaluation);
   computing_ = Computing::nothing;
-  evaluate_due_ = false;
+  evaluate_due_ = !result.ok() && interrupted_by_pause(result.error());
+  if (evaluate_due_) return advance(now);
   if (result.ok()) {
     compute_failures_ = 0;
     evaluation_ = evaluation_report_ = wire::EvaluationReport{state_round_, result->bits_per_byte, result->bytes};

@@ -94,7 +94,8 @@ class Session {
   void on_state_fetched(TimePoint now, RoundIndex round, const Digest& digest, const Status& status);
   // Links' speeds as measured in finished rounds; ride on the next heartbeat.
   void set_link_speeds(double upload_bytes_per_s, double download_bytes_per_s);
-  // The volunteer's wish (or a rule's): a round under way is finished first, then nothing is computed.
+  // The volunteer's wish (or a rule's). No batch begins any more, and one that is ended in the middle (unavailable) is
+  // no failure; a meeting that is about to begin, or under way, is finished first.
   void set_paused(TimePoint now, bool paused, std::string reason);
 
   // A copy of what it knows, for status displays.
@@ -127,6 +128,7 @@ class Session {
   void advance(TimePoint now);
   void compute_next(TimePoint now);
   void on_compute_failed(TimePoint now, const Error& error);
+  [[nodiscard]] bool interrupted_by_pause(const Error& error) const;
   void fetch_if_possible(TimePoint now);
   void fetch_newer(const wire::HeartbeatReply& reply);
   void send_heartbeat(TimePoint now);

@@ -397,6 +397,19 @@ TEST_CASE("a gradient that is not finite is passed over; other failures repeat t
   CHECK(f.hands.batches[2].first == 4);
 }
 
+TEST_CASE("a batch that a pause ends in the middle is no failure and is computed again afterwards") {
+  Fixture f;
+  f.session.on_heartbeat_reply(f.now, f.reply(0, digest(1)));
+  REQUIRE(f.hands.batches.size() == 1);
+  f.session.set_paused(f.now, true, "somebody uses the computer");
+  f.session.on_batch_done(f.now, Error{ErrorCode::unavailable, "the trainer was stopped"});
+  CHECK(f.session.view(f.now).activity.phase == Phase::paused);
+  CHECK(f.session.view(f.now).activity.reason == "somebody uses the computer");
+  f.session.set_paused(f.now, false, "");
+  REQUIRE(f.hands.batches.size() == 2);  // at once, without the patience that failures ask for
+  CHECK(f.hands.batches[1].first == f.hands.batches[0].first);
+}
+
 TEST_CASE("a pause stops computing at once but a round under way is finished") {
   Fixture f;
   f.session.on_heartbeat_reply(f.now, f.reply(0, digest(1)));
