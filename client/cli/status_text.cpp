@@ -32,6 +32,41 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+// What the volunteer can do about the reason, and what was asked for.
+std::string action_lines(const wire::RulesStatus& rules) {
+  std::string text;
+  if (!rules.action.empty()) {
+    text += "  to do      " + rules.action;
+    if (!rules.action_command.empty()) text += ": starling " + rules.action_command;
+    text += "\n";
+  }
+  if (rules.pause_after_round) text += "  wish       pausing after this round\n";
+  return text;
+}
+
+std::string limit_lines(const wire::RulesStatus& rules) {
+  std::string text = fmt::format("  limits     {} processor thread{}", rules.threads, rules.threads == 1 ? "" : "s");
+  if (rules.memory_bytes > 0) text += fmt::format(", {} memory", bytes_text(static_cast<double>(rules.memory_bytes)));
+  if (!rules.gpu) text += fmt::format("; no graphics card: {}", rules.gpu_reason);
+  text += fmt::format("\n  data       {} this month", bytes_text(static_cast<double>(rules.month_bytes)));
+  if (rules.month_bytes_max > 0) text += fmt::format(" of {}", bytes_text(static_cast<double>(rules.month_bytes_max)));
+  if (rules.month_bytes_forecast > 0) {
+    text += fmt::format(", about {} by its end", bytes_text(static_cast<double>(rules.month_bytes_forecast)));
+  }
+  text += "\n";
+  if (!rules.unknown.empty()) {
+    text +=
+        fmt::format("  unseen     {}: no sensor tells here, so rules about it do not apply\n", joined(rules.unknown));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string progress_bar(double fraction, int width) {
@@ -43,6 +78,7 @@ std::string progress_bar(double fraction, int width) {
 
 std::string format_status(const wire::DaemonStatus& s) {
   std::string text = sentence(s) + "\n";
+  text += action_lines(s.rules);
   for (const std::string& problem : s.problems) text += fmt::format("  problem    {}\n", problem);
   if (s.project.empty()) return text;
   text += fmt::format("  project    {} as {}, run {}{}\n", s.project, s.display_name, s.run_id.empty() ? "-" : s.run_id,
@@ -59,6 +95,7 @@ std::string format_status(const wire::DaemonStatus& s) {
   text += fmt::format("  network    {} sent, {} received, up {}/s, down {}/s\n",
                       bytes_text(static_cast<double>(s.bytes_sent)), bytes_text(static_cast<double>(s.bytes_received)),
                       bytes_text(s.upload_bytes_per_s), bytes_text(s.download_bytes_per_s));
+  text += limit_lines(s.rules);
   if (s.coordinator_away) {
     text += fmt::format("  The coordinator cannot be reached; training goes on. {} reports are waiting for it.\n",
                         s.reports_waiting);

@@ -31,6 +31,12 @@ wire::ControlReply reply_of(Result<std::string> text) {
   return reply;
 }
 
+sensors::SensorOptions sensors_for(const AppOptions& options) {
+  sensors::SensorOptions sensors = options.sensors;
+  sensors.data_dir = options.data_dir;
+  return sensors;
+}
+
 // Errors that trying again soon cannot mend.
 bool is_lasting(ErrorCode code) {
   return code == ErrorCode::unsupported || code == ErrorCode::corrupt || code == ErrorCode::permission_denied ||
@@ -47,10 +53,13 @@ Result<std::unique_ptr<App>> App::create(const AppOptions& options) {
   App* self = app.get();
   STARLING_ASSIGN(app->server_, ControlServer::create(app->options_.data_dir / "control.sock",
                                                       [self](const auto& request) { return self->handle(request); }));
-  app->control_.post([self, project] {
-    self->paused_ = self->files_.preferences().paused;
-    if (project.has_value()) self->open_project(*project);
-    self->publish();
+  // The first look comes first, so that nothing begins that the rules forbid.
+  app->sensing_.post([self, project] {
+    self->look_around();
+    self->control_.post([self, project] {
+      if (project.has_value()) self->open_project(*project);
+      self->publish();
+    });
   });
   return app;
 }
@@ -59,20 +68,27 @@ App::App(const AppOptions& options, storage::ProjectFiles files, crypto::Private
     : options_(options),
       files_(std::move(files)),
       key_(std::move(key)),
+      sensors_(sensors_for(options)),
+      governor_(storage::PreferenceFiles(options.data_dir), volunteers_clock_, options.threads),
       backoff_(static_cast<std::uint64_t>(clock_.wall_now().unix_ms),
                {std::chrono::milliseconds(500), std::chrono::seconds(30)}),
       control_(clock_),
       trainer_(clock_),
-      coordinator_(clock_) {
+      coordinator_(clock_),
+      sensing_(clock_) {
   control_.start("control");
   trainer_.start("trainer");
   coordinator_.start("coordinator");
+  sensing_.start("sensors");
 }
 
 App::~App() {
   closing_ = true;
   board_.close();
+  sensing_.stop();
   control_.run_and_wait([this] {
+    count_traffic();
+    governor_.save_traffic();
     if (run_) run_->stop();
     if (calls_) calls_->cancel();
   });
@@ -95,10 +111,10 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
     return reply;
   }
   if (request.command == "join") return reply_of(join(request.link, request.name));
-  if (request.command == "pause") {
-    return reply_of(set_paused(true, request.reason.empty() ? "paused by you" : request.reason));
+  if (request.command == "pause" || request.command == "resume" || request.command == "preferences" ||
+      request.command == "set_preferences") {
+    return steer(request);
   }
-  if (request.command == "resume") return reply_of(set_paused(false, ""));
   if (request.command == "leave") return reply_of(leave());
   if (request.command == "log") return reply_of(log_tail(request.lines));
   if (request.command == "sample") return reply_of(sample(request));
@@ -133,20 +149,6 @@ Status App::join(const std::string& link_text, const std::string& name) {
   return ran ? status : Status(Error{ErrorCode::unavailable, "the daemon is ending"});
 }
 
-Status App::set_paused(bool paused, const std::string& reason) {
-  Status status;
-  control_.run_and_wait([&] {
-    storage::Preferences preferences = files_.preferences();
-    preferences.paused = paused;
-    preferences.paused_reason = paused ? reason : "";
-    status = files_.save_preferences(preferences);  // kept even when this fails: the wish counts now
-    paused_ = paused;
-    if (run_) run_->set_paused(paused, reason);
-    publish();
-  });
-  return status;
-}
-
 Status App::leave() {
   Status status;
   control_.run_and_wait([&] {
@@ -167,8 +169,9 @@ Result<std::string> App::sample(const wire::ControlRequest& request) {
   control_.run_and_wait([&] {
     if (!run_) {
       answer->set_value(Error{ErrorCode::failed_precondition, "there is no model here yet: join a project first"});
-    } else if (paused_) {
-      answer->set_value(Error{ErrorCode::failed_precondition, "paused: resume first, writing text needs the model"});
+    } else if (!governor_.verdict().may_train()) {
+      answer->set_value(Error{ErrorCode::failed_precondition,
+                              "writing text needs the model, which rests: " + describe_obstacle(governor_.verdict())});
     } else {
       run_->sample_text(request.prompt, request.length, request.temperature,
                         [answer](Result<std::string> text) { answer->set_value(std::move(text)); });
@@ -207,6 +210,8 @@ void App::open_project(const storage::Project& project) {
 }
 
 void App::prepare() {
+  prepare_due_ = !may_prepare_;
+  if (prepare_due_) return publish();
   preparing_ = "preparing the run";
   publish();
   const Threads threads{control_, trainer_, coordinator_, clock_};
@@ -216,7 +221,7 @@ void App::prepare() {
         preparing_ = doing;
         publish();
       });
-      return !closing_;
+      return !closing_ && may_prepare_;
     });
     if (!prepared.ok()) {
       control_.post([this, error = prepared.error()] { on_prepared(error); });
@@ -234,6 +239,7 @@ void App::prepare() {
 
 void App::on_prepared(Result<std::unique_ptr<ProjectRun>> run) {
   if (closing_ || !project_.has_value()) return;
+  if (!run.ok() && !may_prepare_) return prepare();
   if (!run.ok()) {
     const Duration delay = is_lasting(run.error().code) ? std::chrono::seconds(60) : backoff_.next_delay();
     log_warning("{}; trying again in {:.1f} s", run.error().message, to_seconds(delay));
@@ -244,12 +250,14 @@ void App::on_prepared(Result<std::unique_ptr<ProjectRun>> run) {
   }
   backoff_.reset();
   run_ = std::move(*run);
-  run_->start([this] { publish(); });
+  rounds_ended_ = 0;
+  run_->start(permission(), [this] { publish(); });
 }
 
 void App::close_project() {
   control_.set_timer(kNever, nullptr);
   project_.reset();
+  prepare_due_ = false;
   if (run_) run_->stop();
   if (calls_) calls_->cancel();
   // Whatever still runs on the other threads ends first; then the run and its calls may go.
@@ -266,7 +274,6 @@ void App::publish() {
   wire::DaemonStatus status;
   status.version = kVersion;
   status.peer = key_.peer_id();
-  status.paused = paused_;
   if (!project_.has_value()) {
     status.phase = "idle";
     status.reason = "no project was joined";
@@ -277,11 +284,13 @@ void App::publish() {
     if (run_) {
       run_->describe(status);
     } else {
-      status.phase = "preparing";
+      status.phase = prepare_due_ ? "paused" : "preparing";
       status.reason = preparing_;
       status.ends_when = "the model and its data are here";
     }
   }
+  governor_.describe(status);
+  notice_round_ends(status);
   board_.publish(std::move(status));
 }
 

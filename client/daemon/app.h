@@ -1,5 +1,6 @@
 // The daemon put together: its threads, its data directory, at most one project, and the control socket. The life of a
 // project here: joined -> preparing (manifest, data, model) -> running; preparation is tried again until it succeeds.
+// All along the sensors look every second, and whatever the volunteer's rules say is obeyed at once.
 //
 // The control thread owns everything below `control thread` in the members; connections' threads only post to it.
 #pragma once
@@ -13,9 +14,11 @@
 #include "client/daemon/control_server.h"
 #include "client/daemon/coordinator_calls.h"
 #include "client/daemon/corrected_clock.h"
+#include "client/daemon/governor.h"
 #include "client/daemon/project_run.h"
 #include "client/daemon/status_board.h"
 #include "client/daemon/task_loop.h"
+#include "client/sensors/sensors.h"
 #include "client/storage/project_files.h"
 #include "shared/base/result.h"
 #include "shared/net/backoff.h"
@@ -26,6 +29,8 @@ namespace starling::daemon {
 struct AppOptions {
   std::filesystem::path data_dir;
   RunOptions run;
+  int threads = 0;                 // of the trainer, whatever the preferences say; 0: what they say
+  sensors::SensorOptions sensors;  // but the data directory
 };
 
 class App {
@@ -40,7 +45,7 @@ class App {
 
   wire::ControlReply handle(const wire::ControlRequest& request);
   Status join(const std::string& link, const std::string& name);
-  Status set_paused(bool paused, const std::string& reason);
+  wire::ControlReply steer(const wire::ControlRequest& request);  // pause, resume, preferences
   Status leave();
   Result<std::string> sample(const wire::ControlRequest& request);
   Result<std::string> log_tail(int lines) const;
@@ -51,25 +56,41 @@ class App {
   void on_prepared(Result<std::unique_ptr<ProjectRun>> run);
   void close_project();
   void publish();
+  // Asks the rules and does what they say. Whenever anything that they look at has changed, and every second.
+  void obey();
+  void count_traffic();
+  void notice_round_ends(const wire::DaemonStatus& status);
+  [[nodiscard]] Permission permission() const;
+
+  // Sensor thread.
+  void look_around();
 
   AppOptions options_;
   storage::ProjectFiles files_;
   crypto::PrivateKey key_;
   CorrectedClock clock_;
+  SystemClock volunteers_clock_;
   StatusBoard board_;
-  std::atomic<bool> closing_{false};  // ends a preparation that is under way
+  std::atomic<bool> closing_{false};     // ends a preparation that is under way
+  std::atomic<bool> may_prepare_{true};  // so does this, until the rules allow it again
+  std::atomic<bool> need_programs_{false};
+  std::atomic<bool> need_temperature_{false};
+  sensors::Sensors sensors_;  // sensor thread
 
   // Control thread:
   std::optional<storage::Project> project_;
   std::unique_ptr<CoordinatorCalls> calls_;
   std::unique_ptr<ProjectRun> run_;
-  bool paused_ = false;    // the volunteer's wish, as in the preferences file
-  std::string preparing_;  // what the preparation is doing, or why it waits
+  Governor governor_;
+  std::string preparing_;     // what the preparation is doing, or why it waits
+  bool prepare_due_ = false;  // once the rules allow it
+  std::int64_t rounds_ended_ = 0;
   net::Backoff backoff_;
 
   TaskLoop control_;
   TaskLoop trainer_;
   TaskLoop coordinator_;
+  TaskLoop sensing_;
   std::unique_ptr<ControlServer> server_;
 };
 

@@ -137,7 +137,8 @@ void ControlServer::admit(int fd) {
   }
   const MutexLock lock(mutex_);
   if (connections_.size() >= kControlConnectionsMax) {
-    const wire::ControlReply busy{Error{ErrorCode::resource_exhausted, "too many control connections"}, {}, {}};
+    wire::ControlReply busy;
+    busy.error = Error{ErrorCode::resource_exhausted, "too many control connections"};
     send_all(fd, wire::encode_line(busy));
     ::close(fd);
     return;

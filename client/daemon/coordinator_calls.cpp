@@ -78,8 +78,10 @@ CoordinatorCalls::CoordinatorCalls(storage::Project project, crypto::PrivateKey 
     : project_(std::move(project)), key_(std::move(key)), clock_(clock), client_(std::move(client)) {}
 
 Result<wire::HeartbeatReply> CoordinatorCalls::heartbeat(const wire::Heartbeat& heartbeat) {
-  STARLING_ASSIGN(net::HttpResponse response, client_->post_json("/v1/heartbeat", wire::encode(heartbeat)));
-  STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
+  auto response = client_->post_json("/v1/heartbeat", wire::encode(heartbeat));
+  count();
+  if (!response.ok()) return response.error();
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(*response)));
   auto reply = wire::decode_heartbeat_reply(body);
   if (reply.ok() && reply->server_unix_ms > 0) clock_.set_wall_time(reply->server_unix_ms);
   return reply;
@@ -96,7 +98,9 @@ Result<std::string> CoordinatorCalls::renew_certificate() {
   STARLING_ASSIGN(wire::RenewReply reply, wire::decode_renew_reply(body));
   clock_.set_wall_time(reply.server_unix_ms);
   project_.certificate_pem = reply.certificate_pem;
-  STARLING_ASSIGN(client_, make_client(project_, key_));
+  STARLING_ASSIGN(auto renewed, make_client(project_, key_));
+  earlier_wire_bytes_ += client_->wire_bytes() + client.wire_bytes();
+  client_ = std::move(renewed);
   return reply.certificate_pem;
 }
 
@@ -113,8 +117,13 @@ Status CoordinatorCalls::fetch_artefact(const wire::Artefact& artefact, const st
   download.sha256 = artefact.sha256;
   download.bytes = artefact.bytes;
   download.destination = destination;
-  download.progress = std::move(progress);
-  return client_->download_artefact(download);
+  download.progress = [this, progress = std::move(progress)](std::int64_t bytes_done) {
+    count();
+    return progress(bytes_done);
+  };
+  const Status status = client_->download_artefact(download);
+  count();
+  return status;
 }
 
 }  // namespace starling::daemon

@@ -2,6 +2,8 @@
 // the coordinator thread; only cancel() may be called from another.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -37,6 +39,8 @@ class CoordinatorCalls {
   Status fetch_artefact(const wire::Artefact& artefact, const std::filesystem::path& destination,
                         std::function<bool(std::int64_t)> progress);
   void cancel() { client_->cancel(); }
+  // Moved both ways so far, TLS included. From any thread.
+  [[nodiscard]] std::int64_t wire_bytes() const { return wire_bytes_; }
 
  private:
   CoordinatorCalls(storage::Project project, crypto::PrivateKey key, CorrectedClock& clock,
@@ -47,7 +51,11 @@ class CoordinatorCalls {
   storage::Project project_;
   crypto::PrivateKey key_;
   CorrectedClock& clock_;
+  void count() { wire_bytes_ = earlier_wire_bytes_ + client_->wire_bytes(); }
+
   std::unique_ptr<net::HttpClient> client_;
+  std::int64_t earlier_wire_bytes_ = 0;  // of clients before this one
+  std::atomic<std::int64_t> wire_bytes_{0};
 };
 
 }  // namespace starling::daemon

@@ -64,9 +64,8 @@ int main(int argc, char** argv) {
   bool verbose = false;
   cli.add_option("--data-dir", options.data_dir, "Identity, model, data and log live here; one daemon at a time")
       ->capture_default_str();
-  cli.add_option("--threads", options.run.threads, "Processor threads for training")
-      ->check(CLI::Range(1, trainer_link::kThreadsMax))
-      ->capture_default_str();
+  cli.add_option("--threads", options.threads, "Processor threads for training, whatever the preferences say")
+      ->check(CLI::Range(1, trainer_link::kThreadsMax));
   cli.add_option("--listen", options.run.listen_host, "Address other volunteers may dial; empty: none")
       ->capture_default_str();
   cli.add_option("--port", options.run.listen_port, "Port for other volunteers; 0: any free one")

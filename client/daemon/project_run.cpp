@@ -33,7 +33,6 @@ Result<std::unique_ptr<trainer_link::TrainerProcess>> make_trainer(const RunOpti
   trainer_link::TrainerProcessOptions process;
   process.program = options.trainer_program;
   process.manifest = prepared.manifest;
-  process.limits.threads = options.threads;
   STARLING_ASSIGN(process.train_data, open_data(prepared.train_file));
   STARLING_ASSIGN(process.validation_data, open_data(prepared.validation_file));
   return trainer_link::TrainerProcess::create(std::move(process));
@@ -50,6 +49,7 @@ struct ProjectRun::Parts {
   // Trainer thread, except state() through `snapshots` and stop().
   std::unique_ptr<trainer_link::TrainerProcess> trainer;
   std::unique_ptr<SnapshotKeeper> snapshots;
+  std::shared_ptr<std::atomic<bool>> serving;  // whether others may download the state from here
   storage::CheckpointStore checkpoints;
   storage::RoundJournal journal;
   std::unique_ptr<transport::PeerNetwork> network;
@@ -61,7 +61,22 @@ struct ProjectRun::Parts {
   std::vector<float> averaged;
 };
 
+struct ProjectRun::Fetch {
+  Fetch(RoundIndex of_round, const Digest& with_digest) : round(of_round), digest(with_digest) {}
+  RoundIndex round;
+  Digest digest;
+  std::atomic<bool> ended{false};  // set on the net thread
+};
+
 namespace {
+
+// Whether any of it must be given back.
+bool is_less(const trainer_link::TrainerShare& now, const trainer_link::TrainerShare& before) {
+  const auto memory = [](const trainer_link::TrainerShare& share) {
+    return share.memory_bytes == 0 ? UINT64_MAX : share.memory_bytes;
+  };
+  return now.threads < before.threads || memory(now) < memory(before) || (before.gpu && !now.gpu);
+}
 
 // The newest checkpoint whose digest is what its name says, or round 0.
 Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, SnapshotKeeper& snapshots,
@@ -113,9 +128,11 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
   STARLING_ASSIGN(crypto::TlsContext tls,
                   crypto::TlsContext::peer(inputs.project.ca_pem, {prepared.certificate_pem, inputs.key}));
   SnapshotKeeper* source = snapshots.get();
-  auto network = transport::PeerNetwork::create(
-      network_options, std::move(tls), threads.clock,
-      [source](RoundIndex round, const Digest& digest) { return source->find(round, digest); });
+  auto serving = std::make_shared<std::atomic<bool>>(true);
+  auto network = transport::PeerNetwork::create(network_options, std::move(tls), threads.clock,
+                                                [source, serving](RoundIndex round, const Digest& digest) {
+                                                  return *serving ? source->find(round, digest) : nullptr;
+                                                });
   if (!network.ok()) return network.error().prefixed("open the port for other volunteers");
 
   Parts parts{prepared.manifest,
@@ -125,6 +142,7 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
               inputs.calls,
               std::move(trainer),
               std::move(snapshots),
+              std::move(serving),
               std::move(checkpoints),
               std::move(journal),
               std::move(*network),
@@ -152,10 +170,9 @@ ProjectRun::ProjectRun(const Threads& threads, Parts parts)
 
 ProjectRun::~ProjectRun() = default;
 
-void ProjectRun::start(std::function<void()> changed) {
+void ProjectRun::start(const Permission& permission, std::function<void()> changed) {
   changed_ = std::move(changed);
-  const storage::Preferences preferences = parts_->files.preferences();
-  if (preferences.paused) parts_->session->set_paused(threads_.clock.now(), true, preferences.paused_reason);
+  obey(permission);
   parts_->session->start(threads_.clock.now());
   after_event();
 }
@@ -181,16 +198,49 @@ void ProjectRun::finish_on_trainer() {
   parts_->trainer.reset();
 }
 
-void ProjectRun::set_paused(bool paused, const std::string& reason) {
-  parts_->session->set_paused(threads_.clock.now(), paused, reason);
+void ProjectRun::obey(const Permission& permission) {
+  bool took_something = false;
+  {
+    const MutexLock lock(share_mutex_);
+    const auto before = share_;
+    if (permission.train) {
+      share_ = permission.share;
+    } else {
+      share_.reset();
+    }
+    took_something = !share_ || (before && is_less(*share_, *before));
+  }
+  if (took_something) parts_->trainer->stop();
+  coordinator_allowed_ = permission.coordinator;
+  *parts_->serving = permission.train;
+  if (!permission.train) stop_fetch();
+  parts_->session->set_paused(threads_.clock.now(), !permission.train, permission.reason);
   after_event();
+}
+
+std::optional<trainer_link::TrainerShare> ProjectRun::allowed_share() const {
+  const MutexLock lock(share_mutex_);
+  return share_;
+}
+
+Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& samples, std::span<float> gradient) {
+  while (true) {
+    const auto share = allowed_share();
+    if (!share) return Error{ErrorCode::unavailable, "training is paused"};
+    parts_->trainer->set_share(*share);
+    auto report = parts_->trainer->train_batch(samples, gradient);
+    if (report.ok() || allowed_share() == share) return report;
+  }
 }
 
 void ProjectRun::sample_text(const std::string& prompt, int length, double temperature,
                              std::function<void(Result<std::string>)> done) {
   threads_.trainer.post([this, prompt, length, temperature, done = std::move(done)] {
-    done(stopped_ ? Result<std::string>(Error{ErrorCode::unavailable, "the run was stopped"})
-                  : parts_->trainer->sample_text(prompt, length, temperature));
+    if (stopped_) return done(Error{ErrorCode::unavailable, "the run was stopped"});
+    const auto share = allowed_share();
+    if (!share) return done(Error{ErrorCode::unavailable, "training was paused meanwhile"});
+    parts_->trainer->set_share(*share);
+    done(parts_->trainer->sample_text(prompt, length, temperature));
   });
 }
 
@@ -224,6 +274,12 @@ void ProjectRun::rest_trainer_if_paused() {
 }
 
 void ProjectRun::send_heartbeat(const wire::Heartbeat& heartbeat) {
+  if (!coordinator_allowed_) {
+    deliver([this](TimePoint now) {
+      parts_->session->on_heartbeat_failed(now, Error{ErrorCode::unavailable, "the network is switched off"});
+    });
+    return;
+  }
   threads_.coordinator.post([this, heartbeat] {
     if (stopped_) return;
     auto reply = parts_->calls.heartbeat(heartbeat);
@@ -280,7 +336,7 @@ void ProjectRun::start_batch(const wire::SampleRange& samples, bool first) {
   threads_.trainer.post([this, samples, first, &gradient] {
     if (stopped_) return;
     if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
-    auto report = parts_->trainer->train_batch(samples, gradient);
+    auto report = train_batch(samples, gradient);
     deliver([this, report = std::move(report)](TimePoint now) { parts_->session->on_batch_done(now, report); });
   });
 }
@@ -321,7 +377,10 @@ void ProjectRun::start_step(RoundIndex round) {
 void ProjectRun::start_evaluation() {
   threads_.trainer.post([this] {
     if (stopped_) return;
-    auto evaluation = parts_->trainer->evaluate();
+    const auto share = allowed_share();
+    if (share) parts_->trainer->set_share(*share);
+    auto evaluation = share ? parts_->trainer->evaluate()
+                            : Result<session::Evaluation>(Error{ErrorCode::unavailable, "training is paused"});
     deliver(
         [this, evaluation = std::move(evaluation)](TimePoint now) { parts_->session->on_evaluated(now, evaluation); });
   });
@@ -335,7 +394,9 @@ void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex 
   fetch.round = round;
   fetch.state_digest = digest;
   fetch.out = *state;
-  fetch.done = [this, state, round, digest](const Status& status) {
+  fetch_ = std::make_shared<Fetch>(round, digest);
+  fetch.done = [this, state, round, digest, under_way = fetch_](const Status& status) {
+    under_way->ended = true;
     if (status.ok()) {
       install_state(round, digest, state);
     } else {
@@ -344,8 +405,17 @@ void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex 
   };
   parts_->network->cancel_fetch();
   if (const Status begun = parts_->network->fetch_state(std::move(fetch)); !begun.ok()) {
+    fetch_->ended = true;
     state_fetched(round, digest, begun);
   }
+}
+
+// A download whose end is on its way already is left to arrive.
+void ProjectRun::stop_fetch() {
+  if (fetch_ == nullptr || fetch_->ended) return;
+  parts_->network->cancel_fetch();
+  if (fetch_->ended.exchange(true)) return;
+  state_fetched(fetch_->round, fetch_->digest, Error{ErrorCode::unavailable, "interrupted by a pause"});
 }
 
 void ProjectRun::state_fetched(RoundIndex round, const Digest& digest, const Status& status) {
@@ -394,6 +464,13 @@ void ProjectRun::note_saving(const char* what, const Status& saved, std::string&
   std::string now = fmt::format("{}: {}", what, saved.error().message);
   if (problem.empty()) log_error("{}; training goes on, and it is tried again", now);
   problem = std::move(now);
+}
+
+void ProjectRun::count_traffic(TrafficCounters& counters) const {
+  if (!parts_->network) return;
+  const transport::NetworkStats stats = parts_->network->stats();
+  counters.averaging = stats.round_bytes_sent + stats.round_bytes_received;
+  counters.models = stats.state_bytes_sent + stats.state_bytes_received;
 }
 
 void ProjectRun::describe(wire::DaemonStatus& status) const {

@@ -10,11 +10,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "client/daemon/coordinator_calls.h"
 #include "client/daemon/corrected_clock.h"
+#include "client/daemon/governor.h"
 #include "client/daemon/run_preparation.h"
 #include "client/daemon/snapshot_keeper.h"
 #include "client/daemon/task_loop.h"
@@ -24,6 +27,7 @@
 #include "client/storage/round_journal.h"
 #include "client/trainer_link/trainer_process.h"
 #include "client/transport/peer_network.h"
+#include "shared/base/mutex.h"
 #include "shared/wire/control.h"
 
 namespace starling::daemon {
@@ -40,7 +44,14 @@ struct RunOptions {
   std::filesystem::path trainer_program;
   std::string listen_host = "::";
   int listen_port = 0;
-  int threads = 1;  // of the trainer
+};
+
+// What the volunteer's rules allow a run just now.
+struct Permission {
+  bool train = true;
+  std::string reason;       // why not
+  bool coordinator = true;  // whether it may be called
+  trainer_link::TrainerShare share;
 };
 
 // What joining and preparing a run brought. `files` and `calls` outlive the run.
@@ -61,17 +72,20 @@ class ProjectRun final : private session::Session::Mediator {
   ~ProjectRun() override;
 
   // `changed` is called on the control thread after every event.
-  void start(std::function<void()> changed);
+  void start(const Permission& permission, std::function<void()> changed);
   // No event is processed from now on. Then, on the trainer thread: finish_on_trainer().
   void stop();
   // Saves the state and ends the trainer. Trainer thread, after stop().
   void finish_on_trainer();
 
-  void set_paused(bool paused, const std::string& reason);
+  // At once: what is no longer allowed is ended in the middle. To be called again and again, changed or not: a trainer
+  // that slipped through while it was starting is ended by the next call.
+  void obey(const Permission& permission);
   // Continues a text on the trainer thread; `done` runs there.
   void sample_text(const std::string& prompt, int length, double temperature,
                    std::function<void(Result<std::string>)> done);
 
+  void count_traffic(TrafficCounters& counters) const;
   // Fills in what the run knows.
   void describe(wire::DaemonStatus& status) const;
 
@@ -93,6 +107,10 @@ class ProjectRun final : private session::Session::Mediator {
   void deliver(std::function<void(TimePoint now)> event);
   void after_event();
   void rest_trainer_if_paused();
+  void stop_fetch();
+  // On the trainer thread: a batch with the share of the moment, begun again if that changes meanwhile.
+  Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> gradient);
+  [[nodiscard]] std::optional<trainer_link::TrainerShare> allowed_share() const EXCLUDES(share_mutex_);
   void state_fetched(RoundIndex round, const Digest& digest, const Status& status);
   void install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state);
   void renew_certificate();
@@ -104,7 +122,12 @@ class ProjectRun final : private session::Session::Mediator {
   std::unique_ptr<Parts> parts_;
   std::function<void()> changed_;
   std::atomic<bool> stopped_{false};
+  struct Fetch;  // the download of a state that was begun last
+  std::shared_ptr<Fetch> fetch_;
   bool trainer_resting_ = false;
+  bool coordinator_allowed_ = true;
+  mutable Mutex share_mutex_;
+  std::optional<trainer_link::TrainerShare> share_ GUARDED_BY(share_mutex_);  // empty: no training
   bool renewing_ = false;
   TimePoint renew_not_before_{};  // after the certificate was refused
   std::string journal_problem_;   // why the last round is not on disk; empty when it is

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "client/storage/set_aside.h"
-#include "shared/base/log.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 #include "shared/wire/messages.h"
@@ -16,8 +15,6 @@ namespace {
 
 constexpr std::size_t kFileBytesMax = 256 * 1024;  // of any file here
 constexpr std::size_t kHostBytesMax = 256;
-constexpr std::size_t kReasonBytesMax = 1024;
-constexpr int kThreadsMax = 1024;
 constexpr WriteOptions kPrivate{.mode = 0600};
 
 std::string encode(const Project& project) {
@@ -48,15 +45,6 @@ Result<Project> decode_project(std::string_view json) {
     reader.text("certificate_pem", project.certificate_pem, crypto::kPemBytesMax);
     reader.text("manifest_public_key", project.manifest_public_key, crypto::kPemBytesMax);
   });
-}
-
-Result<Preferences> decode_preferences(std::string_view json) {
-  return wire::decode_json<Preferences>(json, "preferences", kFileBytesMax,
-                                        [](wire::JsonReader& reader, Preferences& preferences) {
-                                          reader.boolean("paused", preferences.paused);
-                                          reader.text("paused_reason", preferences.paused_reason, kReasonBytesMax);
-                                          wire::read_int(reader, "threads", preferences.threads, 0, kThreadsMax);
-                                        });
 }
 
 Status remove_file(const std::filesystem::path& path) {
@@ -136,29 +124,6 @@ Result<std::string> ProjectFiles::manifest_envelope() { return read_file(dir_ / 
 
 Status ProjectFiles::save_manifest_envelope(const std::string& envelope) {
   return write_file_atomically(dir_ / "manifest.json", envelope);
-}
-
-Preferences ProjectFiles::preferences() {
-  const auto path = dir_ / "preferences.json";
-  const auto json = read_file(path, kFileBytesMax);
-  if (!json.ok()) {
-    if (json.error().code != ErrorCode::not_found) log_warning("preferences: {}", json.error().message);
-    return {};
-  }
-  auto preferences = decode_preferences(*json);
-  if (preferences.ok()) return *preferences;
-  log_warning("'{}' is not understood ({}); defaults apply", path.string(), preferences.error().message);
-  return {};
-}
-
-Status ProjectFiles::save_preferences(const Preferences& preferences) {
-  wire::JsonWriter writer;
-  writer.open("", '{');
-  writer.boolean("paused", preferences.paused);
-  writer.text("paused_reason", preferences.paused_reason);
-  writer.integer("threads", preferences.threads);
-  writer.close('}');
-  return write_file_atomically(dir_ / "preferences.json", writer.str());
 }
 
 }  // namespace starling::storage

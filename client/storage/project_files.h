@@ -1,7 +1,7 @@
-// Everything a data directory keeps about its project: the host key, certificates, what the join brought, and
-// the small preferences of its user. Secrets are 0600, the directory 0700; every file is replaced atomically.
+// Everything a data directory keeps about its project: the host key, certificates and what the join brought. Secrets
+// are 0600, the directory 0700; every file is replaced atomically. What the volunteer prefers: preference_files.h.
 //
-//   DIR/lock  host.key  project.json  manifest.json (signed envelope)  preferences.json
+//   DIR/lock  host.key  project.json  manifest.json (signed envelope)  preferences.json  pause.json  traffic.json
 //   DIR/artefacts/<sha256>  DIR/checkpoints/  DIR/rounds.jsonl  DIR/reports.jsonl  DIR/control.sock  DIR/starlingd.log
 #pragma once
 
@@ -29,12 +29,6 @@ struct Project {
   std::string manifest_public_key;  // PEM; pinned at the join
 };
 
-struct Preferences {
-  bool paused = false;
-  std::string paused_reason;
-  int threads = 0;  // 0: the daemon's own choice
-};
-
 class ProjectFiles {
  public:
   // Creates the directory if needed and locks it: already_exists, naming it and what to do, when another daemon
@@ -52,8 +46,6 @@ class ProjectFiles {
   // The signed manifest's envelope as it came, for starting without the coordinator. not_found before the first.
   Result<std::string> manifest_envelope();
   Status save_manifest_envelope(const std::string& envelope);
-  Preferences preferences();  // defaults when missing or unreadable
-  Status save_preferences(const Preferences& preferences);
 
  private:
   ProjectFiles(std::filesystem::path dir, FileLock lock);

@@ -5,6 +5,7 @@
 
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
+#include "shared/wire/pause_wish.h"
 
 namespace starling::wire {
 namespace {
@@ -12,6 +13,42 @@ namespace {
 constexpr std::int64_t kCountMax = std::int64_t{1} << 53;  // exact in every JSON reader
 constexpr double kNumberMax = 1e18;
 constexpr std::size_t kTextMax = 4096;
+
+void write_rules(JsonWriter& out, const RulesStatus& rules) {
+  out.open("rules", '{');
+  out.text("code", rules.code);
+  out.text("action", rules.action);
+  out.text("action_command", rules.action_command);
+  out.integer("ends_at_ms", rules.ends_at.unix_ms);
+  out.boolean("pause_after_round", rules.pause_after_round);
+  out.integer("threads", rules.threads);
+  out.integer("memory_bytes", rules.memory_bytes);
+  out.boolean("gpu", rules.gpu);
+  out.text("gpu_reason", rules.gpu_reason);
+  out.open("unknown", '[');
+  for (const std::string& sensor : rules.unknown) out.text("", sensor);
+  out.close(']');
+  out.integer("month_bytes", rules.month_bytes);
+  out.integer("month_bytes_max", rules.month_bytes_max);
+  out.integer("month_bytes_forecast", rules.month_bytes_forecast);
+  out.close('}');
+}
+
+void read_rules(JsonReader& in, RulesStatus& rules) {
+  in.text("code", rules.code, kTextMax);
+  in.text("action", rules.action, kTextMax);
+  in.text("action_command", rules.action_command, kTextMax);
+  in.integer("ends_at_ms", rules.ends_at.unix_ms, 0, kCountMax);
+  in.boolean("pause_after_round", rules.pause_after_round);
+  read_int(in, "threads", rules.threads, 0, std::numeric_limits<int>::max());
+  in.integer("memory_bytes", rules.memory_bytes, 0, kCountMax);
+  in.boolean("gpu", rules.gpu);
+  in.text("gpu_reason", rules.gpu_reason, kTextMax);
+  in.list("unknown", kUnknownMax, [&](JsonReader& sensor) { sensor.text("", rules.unknown.emplace_back(), kTextMax); });
+  in.integer("month_bytes", rules.month_bytes, 0, kCountMax);
+  in.integer("month_bytes_max", rules.month_bytes_max, 0, kCountMax);
+  in.integer("month_bytes_forecast", rules.month_bytes_forecast, 0, kCountMax);
+}
 
 void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s) {
   out.open(name, '{');
@@ -24,6 +61,7 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   for (std::size_t i = 0; i < std::min(s.problems.size(), kProblemsShownMax); ++i) out.text("", s.problems[i]);
   out.close(']');
   out.boolean("paused", s.paused);
+  write_rules(out, s.rules);
   out.text("project", s.project);
   out.text("display_name", s.display_name);
   out.text("run_id", s.run_id);
@@ -91,6 +129,7 @@ void read_status(JsonReader& in, DaemonStatus& s) {
   in.list("problems", kProblemsShownMax,
           [&](JsonReader& problem) { problem.text("", s.problems.emplace_back(), kTextMax); });
   in.boolean("paused", s.paused);
+  in.object("rules", [&](JsonReader& rules) { read_rules(rules, s.rules); });
   in.text("project", s.project, kTextMax);
   in.text("display_name", s.display_name, kTextMax);
   in.text("run_id", s.run_id, kTextMax);
@@ -126,7 +165,17 @@ void read_request(JsonReader& in, ControlRequest& request) {
   }
   if (in.present("link")) in.text("link", request.link, kTextMax);
   if (in.present("name")) in.text("name", request.name, kTextMax);
-  if (in.present("reason")) in.text("reason", request.reason, kTextMax);
+  if (in.present("reason")) in.text("reason", request.reason, kPauseReasonBytesMax);
+  if (in.present("for")) in.text("for", request.duration, kTextMax);
+  if (in.present("after_round")) in.boolean("after_round", request.after_round);
+  if (in.present("gpu")) in.boolean("gpu", request.gpu);
+  if (in.present("preset")) in.text("preset", request.preset, kTextMax);
+  if (in.present("changes"))
+    in.list("changes", kPreferenceChangesMax, [&](JsonReader& item) {
+      PreferenceChange& change = request.changes.emplace_back();
+      item.text("name", change.name, kTextMax);
+      item.text("value", change.value, kTextMax);
+    });
   if (in.present("prompt")) in.text("prompt", request.prompt, kSampleBytesMax);
   if (in.present("length")) read_int(in, "length", request.length, 1, kSampleBytesMax);
   if (in.present("temperature")) in.number("temperature", request.temperature, 0, 10);
@@ -146,6 +195,9 @@ void read_reply(JsonReader& in, ControlReply& reply) {
     return;
   }
   if (in.present("text")) in.text("text", reply.text, kControlLineBytesMax);
+  if (in.present("preferences")) {
+    in.object("preferences", [&](JsonReader& p) { read_preferences(p, reply.preferences.emplace()); });
+  }
   if (in.present("status"))
     in.object("status", [&](JsonReader& status) { read_status(status, reply.status.emplace()); });
 }
@@ -160,6 +212,20 @@ std::string encode_line(const ControlRequest& request) {
   if (!request.link.empty()) out.text("link", request.link);
   if (!request.name.empty()) out.text("name", request.name);
   if (!request.reason.empty()) out.text("reason", request.reason);
+  if (!request.duration.empty()) out.text("for", request.duration);
+  if (request.after_round) out.boolean("after_round", true);
+  if (request.gpu) out.boolean("gpu", true);
+  if (!request.preset.empty()) out.text("preset", request.preset);
+  if (!request.changes.empty()) {
+    out.open("changes", '[');
+    for (const PreferenceChange& change : request.changes) {
+      out.open("", '{');
+      out.text("name", change.name);
+      out.text("value", change.value);
+      out.close('}');
+    }
+    out.close(']');
+  }
   if (request.command == "log") out.integer("lines", request.lines);
   if (request.command == "sample") {
     out.text("prompt", request.prompt);
@@ -179,6 +245,7 @@ std::string encode_line(const ControlReply& reply) {
     out.text("message", reply.error->message);
   }
   if (reply.status.has_value()) write_status(out, "status", *reply.status);
+  if (reply.preferences.has_value()) out.raw("preferences", encode(*reply.preferences));
   if (!reply.text.empty()) out.text("text", reply.text);
   out.close('}');
   return out.str() + "\n";

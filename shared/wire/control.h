@@ -4,7 +4,13 @@
 //   {"command":"status"}                          -> {"ok":true,"status":{…}}
 //   {"command":"status","after_revision":N}       -> the same, once the revision is above N (or after 30 s)
 //   {"command":"join","link":"starling://…","name":"Ada"}
-//   {"command":"pause","reason":"…"}  {"command":"resume"}  {"command":"leave"}
+//   {"command":"leave"}
+//   {"command":"pause","reason":"…","for":"1h","after_round":true}        -> {"ok":true,"text":"…"}
+//   {"command":"pause","gpu":true,"for":"tomorrow"}                       the graphics card alone
+//   {"command":"resume"}  {"command":"resume","gpu":true}                 the text says what still is in the way
+//   {"command":"preferences"}                                             -> {"ok":true,"preferences":{…}}
+//   {"command":"set_preferences","preset":"gentle","changes":[{"name":"on_battery","value":"yes"}]}
+//                                                                         all of them or none; the same reply
 //   {"command":"sample","prompt":"…","length":200,"temperature":0.8}  -> {"ok":true,"text":"…"}
 //   {"command":"log","lines":100}                 -> {"ok":true,"text":"…"}
 //
@@ -17,14 +23,22 @@
 #include <string_view>
 #include <vector>
 
+#include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/wire/preferences.h"
 
 namespace starling::wire {
 
 constexpr std::size_t kControlLineBytesMax = 256 * 1024;
 constexpr std::int64_t kLongPollMs = 30000;
 constexpr std::size_t kProblemsShownMax = 8;
+constexpr std::size_t kPreferenceChangesMax = 64;
+
+struct PreferenceChange {
+  std::string name;
+  std::string value;  // as set_preference takes it
+};
 
 struct ControlRequest {
   std::string command;
@@ -32,12 +46,35 @@ struct ControlRequest {
   std::string link;                            // join
   std::string name;                            // join: the display name
   std::string reason;                          // pause
+  std::string duration;                        // pause: "15m", "3h", "2d", "tomorrow"; empty: until resumed
+  bool after_round = false;                    // pause: once the round under way is done
+  bool gpu = false;                            // pause, resume: the graphics card alone
+  std::string preset;                          // set_preferences; empty: none
+  std::vector<PreferenceChange> changes;       // set_preferences, after the preset
   std::string prompt;                          // sample
   int length = 200;                            // sample, bytes: at most kSampleBytesMax
   double temperature = 0.8;                    // sample
   int lines = 100;                             // log
 };
 constexpr int kSampleBytesMax = 4096;
+
+// What the volunteer's rules say now.
+struct RulesStatus {
+  std::string code;            // of the reason why they let nothing be trained, a stable word; "none": they do not
+  std::string action;          // what the volunteer can do about the status' reason; empty: nothing needs doing
+  std::string action_command;  // behind `starling`
+  WallTime ends_at;            // zero: not known
+  bool pause_after_round = false;
+  int threads = 0;  // that the trainer may use
+  std::int64_t memory_bytes = 0;
+  bool gpu = true;
+  std::string gpu_reason;                 // why not
+  std::vector<std::string> unknown;       // what no sensor tells, although a rule asks for it
+  std::int64_t month_bytes = 0;           // sent and received in this month of data
+  std::int64_t month_bytes_max = 0;       // 0: no cap
+  std::int64_t month_bytes_forecast = 0;  // 0: too early to tell
+};
+constexpr std::size_t kUnknownMax = 16;
 
 // The one snapshot that every view of a daemon shows.
 struct DaemonStatus {
@@ -47,7 +84,8 @@ struct DaemonStatus {
   std::string reason;                 // why it is not training; empty while it trains
   std::string ends_when;              // what ends that
   std::vector<std::string> problems;  // of this computer, for its owner to know: a damaged file, a full disk
-  bool paused = false;
+  bool paused = false;                // by the volunteer
+  RulesStatus rules;
   std::string project;
   std::string display_name;
   RunId run_id;
@@ -83,6 +121,7 @@ struct DaemonStatus {
 struct ControlReply {
   std::optional<Error> error;
   std::optional<DaemonStatus> status;
+  std::optional<Preferences> preferences;
   std::string text;
 };
 

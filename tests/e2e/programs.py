@@ -196,13 +196,23 @@ class Coordinator:
 class Volunteer:
     """One daemon with its data directory, and the command line that talks to it."""
 
+    # Whatever machine this is: on battery, metered, nearly full.
+    PREFERENCES = {"compute": "always", "network": "always", "disk_free_min_gb": 0}
+
     def __init__(self, name, folder, log_path, threads=1):
+        """Without threads, the preferences choose them."""
         self.name = name
         self.folder = Path(folder)
-        command = [BIN / "starlingd", "--data-dir", self.folder, "--threads", threads, "--listen", "127.0.0.1"]
+        command = [BIN / "starlingd", "--data-dir", self.folder, "--listen", "127.0.0.1"]
+        if threads is not None:
+            command += ["--threads", threads]
         self.daemon = Program(name, command, log_path)
 
     def start(self):
+        preferences = self.folder / "preferences.json"
+        if not preferences.exists():
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            preferences.write_text(json.dumps(self.PREFERENCES))
         self.daemon.start()
 
         def ready():

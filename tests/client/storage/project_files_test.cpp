@@ -138,18 +138,6 @@ TEST_CASE("a full disk keeps the old project") {
   CHECK((*files.project())->certificate_pem == "HOST PEM");
 }
 
-TEST_CASE("preferences come back, and nonsense means defaults") {
-  const TempDir folder;
-  ProjectFiles files = open_files(folder);
-  CHECK_FALSE(files.preferences().paused);
-  REQUIRE(files.save_preferences({true, "on battery", 3}).ok());
-  CHECK(files.preferences().paused);
-  CHECK(files.preferences().paused_reason == "on battery");
-  CHECK(files.preferences().threads == 3);
-  std::ofstream(folder / "data" / "preferences.json") << R"({"paused":true,"paused_reason":"","threads":-4})";
-  CHECK_FALSE(files.preferences().paused);
-}
-
 TEST_CASE("what interrupted writes left is removed when the directory is opened") {
   const TempDir folder;
   std::filesystem::create_directories(folder / "data");

@@ -73,9 +73,54 @@ TEST_CASE("a request that is no such object, or out of range, is refused with it
   CHECK_FALSE(decode_control_request(R"({"command":"x","temperature":-1})").ok());
 }
 
+TEST_CASE("a status says what the rules say") {
+  DaemonStatus status;
+  RulesStatus& rules = status.rules;
+  rules = {"battery",
+           "plug it in",
+           "prefs set on_battery yes",
+           {1'800'000'000'000},
+           true,
+           4,
+           1 << 30,
+           false,
+           "in use",
+           {"idle time", "full screen"},
+           5,
+           6,
+           7};
+  status.problems = {"a file was damaged"};
+  ControlReply reply;
+  reply.status = status;
+  const auto back = decode_control_reply(encode_line(reply));
+  REQUIRE(back.ok());
+  CHECK(back->status->rules.code == "battery");
+  CHECK(back->status->rules.unknown.size() == 2);
+  CHECK(encode_status(*back->status) == encode_status(status));
+}
+
+TEST_CASE("wishes and preferences travel whole") {
+  ControlRequest request;
+  request.command = "set_preferences";
+  request.preset = "balanced";
+  request.changes = {{"on_battery", "yes"}, {"compute_schedule", "mon 1-2"}};
+  request.duration = "15m";
+  request.after_round = request.gpu = true;
+  const auto asked = decode_control_request(encode_line(request));
+  REQUIRE(asked.ok());
+  CHECK(encode_line(*asked) == encode_line(request));
+  CHECK(asked->changes[1].value == "mon 1-2");
+
+  ControlReply reply;
+  reply.preferences.emplace().threads_max = 3;
+  const auto told = decode_control_reply(encode_line(reply));
+  REQUIRE(told.ok());
+  CHECK(told->preferences == reply.preferences);
+}
+
 TEST_CASE("random bytes never crash the decoders") {
   std::mt19937 rng(11);
-  const std::string seed_line = encode_line(ControlReply{{}, DaemonStatus{}, "text"});
+  const std::string seed_line = encode_line(ControlReply{{}, DaemonStatus{}, Preferences{}, "text"});
   for (int i = 0; i < 3000; ++i) {
     std::string line = seed_line;
     for (int flips = 0; flips < 4; ++flips) line[rng() % line.size()] = static_cast<char>(rng());

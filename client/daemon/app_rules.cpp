@@ -1,0 +1,103 @@
+// The part of the daemon that sees to it that the volunteer's rules are kept: it looks, asks and obeys.
+#include <algorithm>
+#include <utility>
+
+#include "client/daemon/app.h"
+
+namespace starling::daemon {
+namespace {
+
+constexpr Duration kLookEvery = std::chrono::seconds(1);
+
+bool has_round_under_way(const wire::DaemonStatus& status) {
+  return status.phase == "training" || status.phase == "averaging" || status.phase == "stepping" ||
+         status.phase == "evaluating";
+}
+
+}  // namespace
+
+void App::look_around() {
+  policy::Surroundings seen = sensors_.look(clock_.now(), {need_programs_, need_temperature_});
+  control_.post([this, seen = std::move(seen)]() mutable {
+    governor_.see(std::move(seen));
+    obey();
+  });
+  sensing_.set_timer(clock_.now() + kLookEvery, [this] { look_around(); });
+}
+
+Permission App::permission() const {
+  const policy::Verdict& verdict = governor_.verdict();
+  Permission permission;
+  permission.train = verdict.may_train();
+  permission.reason = verdict.text;
+  permission.coordinator = verdict.network != policy::NetworkUse::none;
+  permission.share = {verdict.threads, static_cast<std::uint64_t>(verdict.memory_bytes), verdict.gpu};
+  return permission;
+}
+
+void App::obey() {
+  if (closing_) return;
+  count_traffic();
+  governor_.decide();
+  may_prepare_ = governor_.may_prepare();
+  const sensors::Needs needs = governor_.needs();
+  const bool asks_more =
+      (needs.programs && !need_programs_.exchange(true)) || (needs.temperature && !need_temperature_.exchange(true));
+  need_programs_ = needs.programs;
+  need_temperature_ = needs.temperature;
+  if (asks_more) sensing_.post([this] { look_around(); });
+  if (run_) {
+    run_->obey(permission());  // tells its changes by itself
+  } else if (prepare_due_ && may_prepare_) {
+    prepare();
+  } else {
+    publish();
+  }
+}
+
+void App::count_traffic() {
+  if (!run_ && !calls_) return;
+  TrafficCounters counters;
+  if (run_) run_->count_traffic(counters);
+  if (calls_) counters.coordinator = calls_->wire_bytes();
+  governor_.count(counters);
+}
+
+// A round that failed is over as well.
+void App::notice_round_ends(const wire::DaemonStatus& status) {
+  const std::int64_t ended = status.rounds_done + status.rounds_failed;
+  const bool over = ended > rounds_ended_ || !has_round_under_way(status);
+  rounds_ended_ = std::max(rounds_ended_, ended);
+  if (!over || !governor_.verdict().pause_after_round) return;
+  governor_.on_round_finished();
+  control_.post([this] { obey(); });
+}
+
+wire::ControlReply App::steer(const wire::ControlRequest& request) {
+  wire::ControlReply reply;
+  const bool ran = control_.run_and_wait([&] {
+    if (request.command == "preferences") {
+      reply.preferences = governor_.preferences();
+      return;
+    }
+    if (request.command == "set_preferences") {
+      if (auto changed = governor_.change_preferences(request); changed.ok()) {
+        reply.preferences = *changed;
+      } else {
+        reply.error = changed.error();
+      }
+    } else {
+      auto said = request.command == "pause" ? governor_.pause(request) : governor_.resume(request);
+      if (said.ok()) {
+        reply.text = *said;
+      } else {
+        reply.error = said.error();
+      }
+    }
+    obey();
+  });
+  if (!ran) reply.error = Error{ErrorCode::unavailable, "the daemon is ending"};
+  return reply;
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,186 @@
+#include "client/daemon/governor.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "client/trainer_link/messages.h"
+#include "shared/base/log.h"
+
+namespace starling::daemon {
+namespace {
+
+using policy::Reason;
+using wire::PauseKind;
+
+constexpr Duration kTrafficSavedEvery = std::chrono::seconds(60);
+constexpr std::int64_t kHourMs = 3'600'000;
+constexpr double kGigabyte = 1e9;
+
+// Read anew each time: laptops travel.
+std::int64_t system_offset(std::int64_t unix_s) {
+  const std::time_t when = unix_s;
+  std::tm local{};
+  ::tzset();
+  ::localtime_r(&when, &local);
+  return local.tm_gmtoff;
+}
+
+std::int64_t growth(std::int64_t now, std::int64_t before) { return now >= before ? now - before : now; }
+
+}  // namespace
+
+std::string describe_obstacle(const policy::Verdict& verdict) {
+  std::string text = fmt::format("{}, until {}", verdict.text, verdict.ends_when);
+  if (!verdict.action.command.empty()) {
+    text += fmt::format(" ({}: starling {})", verdict.action.label, verdict.action.command);
+  }
+  return text;
+}
+
+Governor::Governor(storage::PreferenceFiles files, const Clock& clock, int threads)
+    : files_(std::move(files)),
+      clock_(clock),
+      threads_(threads),
+      offset_(system_offset),
+      preferences_(files_.preferences()),
+      wish_(files_.wish()),
+      traffic_(files_.traffic()) {
+  // The round it was to wait for ended with the program.
+  if (wish_.kind == PauseKind::after_round) wish_.kind = PauseKind::now;
+  decide();
+}
+
+policy::Month Governor::month() const {
+  return policy::month_around(clock_.wall_now(), preferences_.data_month_first_day, offset_);
+}
+
+const policy::Verdict& Governor::decide() {
+  const WallTime begin = month().begin;
+  if (traffic_.since != begin) traffic_ = {begin, 0, 0, 0};
+  const Reason before = verdict_.reason;
+  verdict_ = policy::decide({preferences_, surroundings_, wish_, clock_.wall_now(), offset_, traffic_.total(), before});
+  verdict_.threads = threads_ > 0 ? threads_ : std::min(verdict_.threads, trainer_link::kThreadsMax);
+  if (verdict_.reason != before) {
+    log_info("{}", verdict_.may_train() ? "the rules allow training" : "not training: " + describe_obstacle(verdict_));
+  }
+  return verdict_;
+}
+
+bool Governor::may_prepare() const {
+  const bool unwanted = verdict_.reason == Reason::paused || verdict_.reason == Reason::snoozed ||
+                        verdict_.reason == Reason::compute_off || verdict_.reason == Reason::disk_low ||
+                        verdict_.reason == Reason::disk_cap;
+  return verdict_.network == policy::NetworkUse::all && !unwanted;
+}
+
+sensors::Needs Governor::needs() const {
+  return {!preferences_.exclusive_programs.empty(), preferences_.temperature_max_c.has_value()};
+}
+
+void Governor::count(const TrafficCounters& since_start) {
+  traffic_.averaging += growth(since_start.averaging, counted_.averaging);
+  traffic_.models += growth(since_start.models, counted_.models);
+  traffic_.coordinator += growth(since_start.coordinator, counted_.coordinator);
+  counted_ = since_start;
+  if (clock_.now() - traffic_saved_ >= kTrafficSavedEvery) save_traffic();
+}
+
+void Governor::save_traffic() {
+  traffic_saved_ = clock_.now();
+  if (traffic_.total() == 0) return;
+  if (const Status saved = files_.save(traffic_); !saved.ok()) {
+    log_warning("keep the count of this month's data: {}", saved.error().message);
+  }
+}
+
+void Governor::on_round_finished() {
+  if (wish_.kind != PauseKind::after_round) return;
+  wire::PauseWish wish = wish_;
+  wish.kind = PauseKind::now;
+  if (const Status kept = keep_wish(wish); !kept.ok()) log_warning("keep the pause: {}", kept.error().message);
+}
+
+Status Governor::keep_wish(const wire::PauseWish& wish) {
+  wish_ = wish;
+  decide();
+  const Status saved = files_.save(wish_);
+  if (saved.ok()) return {};
+  return saved.error().prefixed("it counts now, but would not survive a restart");
+}
+
+Result<std::string> Governor::pause(const wire::ControlRequest& request) {
+  wire::PauseWish wish = wish_;
+  WallTime until;
+  const WallTime now = clock_.wall_now();
+  if (!request.duration.empty()) {
+    STARLING_ASSIGN(until, policy::end_of_snooze(request.duration, now, offset_));
+  }
+  const std::string how_long =
+      until.unix_ms == 0 ? "until you resume" : "until " + policy::moment_text(until, now, offset_);
+  if (request.gpu) {
+    wish.gpu = true;
+    wish.gpu_until = until;
+    STARLING_TRY(keep_wish(wish));
+    return fmt::format("The graphics card is left alone {}.", how_long);
+  }
+  wish.kind = request.after_round ? PauseKind::after_round : PauseKind::now;
+  wish.until = until;
+  wish.reason = request.reason;
+  STARLING_TRY(keep_wish(wish));
+  return fmt::format("{} {}.", request.after_round ? "Pausing after this round," : "Paused", how_long);
+}
+
+Result<std::string> Governor::resume(const wire::ControlRequest& request) {
+  wire::PauseWish wish = request.gpu ? wish_ : wire::PauseWish();
+  wish.gpu = false;
+  wish.gpu_until = {};
+  STARLING_TRY(keep_wish(wish));
+  if (request.gpu) {
+    return verdict_.gpu ? std::string("The graphics card may be used again.")
+                        : fmt::format("Resumed, but the graphics card is not used yet: {}.", verdict_.gpu_text);
+  }
+  if (verdict_.may_train()) return std::string("Resumed.");
+  return fmt::format("Resumed, but still not training: {}.", describe_obstacle(verdict_));
+}
+
+Result<wire::Preferences> Governor::change_preferences(const wire::ControlRequest& request) {
+  wire::Preferences changed = preferences_;
+  if (!request.preset.empty()) STARLING_TRY(wire::apply_preset(changed, request.preset));
+  for (const wire::PreferenceChange& change : request.changes) {
+    STARLING_TRY(wire::set_preference(changed, change.name, change.value));
+  }
+  if (const Status saved = files_.save(changed); !saved.ok()) return saved.error().prefixed("save the preferences");
+  preferences_ = changed;
+  decide();
+  return preferences_;
+}
+
+void Governor::describe(wire::DaemonStatus& status) const {
+  status.paused = verdict_.reason == Reason::paused || verdict_.reason == Reason::snoozed;
+  wire::RulesStatus& rules = status.rules;
+  rules.code = policy::to_string(verdict_.reason);
+  if (status.phase == "paused") {
+    status.reason = verdict_.text;
+    status.ends_when = verdict_.ends_when;
+    rules.action = verdict_.action.label;
+    rules.action_command = verdict_.action.command;
+    rules.ends_at = verdict_.ends_at.value_or(WallTime());
+  }
+  rules.pause_after_round = verdict_.pause_after_round;
+  rules.threads = verdict_.threads;
+  rules.memory_bytes = verdict_.memory_bytes;
+  rules.gpu = verdict_.gpu;
+  rules.gpu_reason = verdict_.gpu_text;
+  rules.unknown = verdict_.unknown;
+  rules.month_bytes = traffic_.total();
+  rules.month_bytes_max = static_cast<std::int64_t>(preferences_.data_max_gb_per_month.value_or(0) * kGigabyte);
+  // By the hour, so that a status does not change with the time alone.
+  const WallTime hour{clock_.wall_now().unix_ms / kHourMs * kHourMs};
+  rules.month_bytes_forecast = policy::forecast_month_bytes(traffic_.total(), month(), hour).value_or(0);
+  status.problems.insert(status.problems.end(), files_.problems().begin(), files_.problems().end());
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,147 @@
+#include "client/sensors/machine_files.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+namespace starling::sensors {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kMilli = 1e-3;
+constexpr double kColdestC = -20;  // beyond these a sensor is broken
+constexpr double kHottestC = 150;
+// Drives and network cards have sensors too, and other ideas of what is hot.
+constexpr std::array<std::string_view, 8> kHotChips = {"coretemp", "k10temp", "zenpower",    "amdgpu",
+                                                       "nouveau",  "xe",      "cpu_thermal", "acpitz"};
+
+// The first line, or nothing.
+std::optional<std::string> line_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  return line;
+}
+
+std::optional<std::int64_t> number_of(const fs::path& path) {
+  const auto line = line_of(path);
+  std::int64_t number = 0;
+  if (!line) return std::nullopt;
+  const auto [end, problem] = std::from_chars(line->data(), line->data() + line->size(), number);
+  if (problem != std::errc()) return std::nullopt;
+  return number;
+}
+
+// Calls `visit` with every entry; false when the folder cannot be read.
+template <typename Visit>
+bool for_each_entry(const fs::path& folder, const Visit& visit) {
+  std::error_code problem;
+  fs::directory_iterator entries(folder, problem);
+  if (problem) return false;
+  for (const fs::directory_iterator end; !problem && entries != end; entries.increment(problem)) visit(entries->path());
+  return true;
+}
+
+void consider_temperature(std::optional<double>& hottest, const fs::path& path) {
+  const auto milli = number_of(path);
+  if (!milli) return;
+  const double celsius = static_cast<double>(*milli) * kMilli;
+  if (celsius > kColdestC && celsius < kHottestC) hottest = std::max(hottest.value_or(celsius), celsius);
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+Power read_power(const fs::path& root) {
+  Power power;
+  bool plugged_in = false;
+  bool discharging = false;
+  const bool readable = for_each_entry(root / "sys/class/power_supply", [&](const fs::path& supply) {
+    const auto type = line_of(supply / "type");
+    if (line_of(supply / "scope") == "Device") return;  // a mouse's or a headset's
+    if (type == "Battery") {
+      discharging |= line_of(supply / "status") == "Discharging";
+      const auto percent = number_of(supply / "capacity");
+      if (percent) power.percent = std::min(power.percent.value_or(100), static_cast<int>(*percent));
+    } else {
+      plugged_in |= number_of(supply / "online") == 1;
+    }
+  });
+  // A battery that discharges while plugged in only helps a weak charger out.
+  if (readable) power.on_battery = discharging && !plugged_in;
+  return power;
+}
+
+std::optional<double> read_temperature(const fs::path& root) {
+  std::optional<double> hottest;
+  for_each_entry(root / "sys/class/thermal", [&](const fs::path& zone) {
+    if (zone.filename().string().starts_with("thermal_zone")) consider_temperature(hottest, zone / "temp");
+  });
+  for_each_entry(root / "sys/class/hwmon", [&](const fs::path& chip) {
+    const auto name = line_of(chip / "name");
+    if (!name || std::find(kHotChips.begin(), kHotChips.end(), *name) == kHotChips.end()) return;
+    for_each_entry(chip, [&](const fs::path& sensor) {
+      const std::string file = sensor.filename().string();
+      if (file.starts_with("temp") && file.ends_with("_input")) consider_temperature(hottest, sensor);
+    });
+  });
+  return hottest;
+}
+
+std::optional<std::vector<std::string>> read_programs(const fs::path& root) {
+  std::set<std::string> names;
+  const bool readable = for_each_entry(root / "proc", [&](const fs::path& process) {
+    if (!is_number(process.filename().string())) return;
+    // The kernel's name has at most 15 characters; the first argument has the whole, where it is a path.
+    if (const auto name = line_of(process / "comm")) names.insert(*name);
+    std::ifstream file(process / "cmdline");
+    std::string program;
+    if (std::getline(file, program, '\0') && !program.empty()) names.insert(fs::path(program).filename().string());
+  });
+  if (!readable || names.empty()) return std::nullopt;
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+std::int64_t read_memory_bytes(const fs::path& root) {
+  std::ifstream file(root / "proc/meminfo");
+  std::string key;
+  std::int64_t kilobytes = 0;
+  if (!(file >> key >> kilobytes) || key != "MemTotal:") return 0;
+  return kilobytes * 1024;
+}
+
+bool has_gpu(const fs::path& root) {
+  std::error_code ignored;
+  return fs::exists(root / "dev/nvidia0", ignored) || fs::exists(root / "dev/kfd", ignored);
+}
+
+std::optional<std::int64_t> disk_free_bytes(const fs::path& folder) {
+  std::error_code problem;
+  const fs::space_info space = fs::space(folder, problem);
+  if (problem) return std::nullopt;
+  return static_cast<std::int64_t>(space.available);
+}
+
+std::int64_t disk_used_bytes(const fs::path& folder) {
+  std::int64_t bytes = 0;
+  std::error_code problem;
+  fs::recursive_directory_iterator files(folder, fs::directory_options::skip_permission_denied, problem);
+  for (const fs::recursive_directory_iterator end; !problem && files != end; files.increment(problem)) {
+    std::error_code gone;
+    if (files->is_regular_file(gone) && !files->is_symlink(gone)) {
+      const auto size = files->file_size(gone);
+      if (!gone) bytes += static_cast<std::int64_t>(size);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace starling::sensors

@@ -1,0 +1,87 @@
+#include "client/storage/preference_files.h"
+
+#include <fmt/core.h>
+
+#include "client/storage/set_aside.h"
+#include "shared/base/files.h"
+#include "shared/base/log.h"
+#include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
+
+namespace starling::storage {
+namespace {
+
+constexpr std::size_t kFileBytesMax = 256 * 1024;
+constexpr std::int64_t kBytesMax = std::int64_t{1} << 53;
+constexpr const char* kPreferences = "preferences.json";
+constexpr const char* kWish = "pause.json";
+constexpr const char* kTraffic = "traffic.json";
+
+Result<MonthTraffic> decode_traffic(std::string_view json) {
+  return wire::decode_json<MonthTraffic>(json, "traffic", kFileBytesMax,
+                                         [](wire::JsonReader& in, MonthTraffic& traffic) {
+                                           in.integer("since_ms", traffic.since.unix_ms, 0, kBytesMax);
+                                           in.integer("averaging", traffic.averaging, 0, kBytesMax);
+                                           in.integer("models", traffic.models, 0, kBytesMax);
+                                           in.integer("coordinator", traffic.coordinator, 0, kBytesMax);
+                                         });
+}
+
+std::string encode(const MonthTraffic& traffic) {
+  wire::JsonWriter out;
+  out.open("", '{');
+  out.integer("since_ms", traffic.since.unix_ms);
+  out.integer("averaging", traffic.averaging);
+  out.integer("models", traffic.models);
+  out.integer("coordinator", traffic.coordinator);
+  out.close('}');
+  return std::move(out.str());
+}
+
+}  // namespace
+
+template <typename T, typename Decode>
+T PreferenceFiles::load(const char* name, const Decode& decode, T when_damaged) {
+  const std::filesystem::path path = dir_ / name;
+  const auto json = read_file(path, kFileBytesMax);
+  if (!json.ok() && json.error().code == ErrorCode::not_found) return {};
+  Result<T> decoded = json.ok() ? decode(*json) : Result<T>(json.error());
+  if (decoded.ok()) return std::move(*decoded);
+  // Unreadable is not damaged: what cannot be read today may be whole.
+  const bool damaged = json.ok() || json.error().code == ErrorCode::corrupt;
+  if (damaged && set_aside(path, decoded.error().message).ok()) {
+    problems_.push_back(fmt::format("'{}' was damaged ({}) and is kept beside it as '{}.corrupt'", path.string(),
+                                    decoded.error().message, name));
+  } else {
+    problems_.push_back(fmt::format("'{}' cannot be used: {}", path.string(), decoded.error().message));
+    log_warning("{}", problems_.back());
+  }
+  return when_damaged;
+}
+
+wire::Preferences PreferenceFiles::preferences() {
+  return load<wire::Preferences>(kPreferences, wire::decode_preferences, {});
+}
+
+wire::PauseWish PreferenceFiles::wish() {
+  wire::PauseWish paused;
+  paused.kind = wire::PauseKind::now;
+  paused.reason = "the note of your last pause was damaged";
+  return load<wire::PauseWish>(kWish, wire::decode_pause_wish, paused);
+}
+
+MonthTraffic PreferenceFiles::traffic() { return load<MonthTraffic>(kTraffic, decode_traffic, {}); }
+
+Status PreferenceFiles::save(const wire::Preferences& preferences) {
+  return write_file_atomically(dir_ / kPreferences, wire::encode(preferences));
+}
+
+Status PreferenceFiles::save(const wire::PauseWish& wish) {
+  return write_file_atomically(dir_ / kWish, wire::encode(wish));
+}
+
+Status PreferenceFiles::save(const MonthTraffic& traffic) {
+  return write_file_atomically(dir_ / kTraffic, encode(traffic));
+}
+
+}  // namespace starling::storage

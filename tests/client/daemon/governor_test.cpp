@@ -1,0 +1,185 @@
+#include "client/daemon/governor.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "tests/support/temp_dir.h"
+
+using namespace starling;
+using namespace starling::daemon;
+using policy::Reason;
+
+namespace {
+
+class TestClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint now() const override { return monotonic; }
+  [[nodiscard]] WallTime wall_now() const override { return wall; }
+  TimePoint monotonic = TimePoint() + std::chrono::hours(1);
+  WallTime wall{1'790'000'000'000};  // in September 2026
+};
+
+constexpr std::int64_t kHourMs = 3'600'000;
+
+struct Desk {
+  testing::TempDir folder;
+  TestClock clock;
+  int threads = 0;
+
+  Governor start() { return {storage::PreferenceFiles(folder.path()), clock, threads}; }
+};
+
+wire::ControlRequest pause_for(std::string duration) {
+  wire::ControlRequest request;
+  request.command = "pause";
+  request.duration = std::move(duration);
+  return request;
+}
+
+wire::ControlRequest setting(const char* name, const char* value) {
+  wire::ControlRequest request;
+  request.command = "set_preferences";
+  request.changes = {{name, value}};
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("a snooze survives a restart and ends when it said it would") {
+  Desk desk;
+  WallTime until;
+  {
+    Governor governor = desk.start();
+    REQUIRE(governor.pause(pause_for("1h")).ok());
+    until = governor.decide().ends_at.value();
+    CHECK(until.unix_ms == desk.clock.wall.unix_ms + kHourMs);
+  }
+  desk.clock.wall.unix_ms += kHourMs / 2;
+  desk.clock.monotonic = TimePoint();  // the computer was restarted
+  Governor governor = desk.start();
+  CHECK(governor.verdict().reason == Reason::snoozed);
+  CHECK(governor.verdict().ends_at == until);
+  desk.clock.wall = until;
+  CHECK(governor.decide().may_train());
+}
+
+TEST_CASE("a pause after this round waits for its end, and a restart is one") {
+  Desk desk;
+  wire::ControlRequest request = pause_for("");
+  request.after_round = true;
+  {
+    Governor governor = desk.start();
+    REQUIRE(governor.pause(request).ok());
+    CHECK(governor.decide().may_train());
+    CHECK(governor.verdict().pause_after_round);
+    governor.on_round_finished();
+    CHECK(governor.verdict().reason == Reason::paused);
+    REQUIRE(governor.resume({}).ok());
+    governor.on_round_finished();
+    CHECK(governor.verdict().may_train());
+    REQUIRE(governor.pause(request).ok());
+  }
+  CHECK(desk.start().verdict().reason == Reason::paused);
+}
+
+TEST_CASE("resuming says what else is in the way, and how to change it") {
+  Desk desk;
+  Governor governor = desk.start();
+  policy::Surroundings around;
+  around.on_battery = true;
+  governor.see(around);
+  REQUIRE(governor.pause(pause_for("")).ok());
+  const auto said = governor.resume({});
+  REQUIRE(said.ok());
+  CHECK(said->find("battery") != std::string::npos);
+  CHECK(said->find("starling prefs set on_battery yes") != std::string::npos);
+}
+
+TEST_CASE("the graphics card is paused and resumed by itself") {
+  Desk desk;
+  Governor governor = desk.start();
+  REQUIRE(governor.change_preferences(setting("gpu", "always")).ok());
+  CHECK(governor.verdict().gpu);
+  wire::ControlRequest request = pause_for("15m");
+  request.gpu = true;
+  REQUIRE(governor.pause(request).ok());
+  CHECK(governor.verdict().may_train());
+  CHECK_FALSE(governor.verdict().gpu);
+  REQUIRE(governor.resume(request).ok());
+  CHECK(governor.verdict().gpu);
+}
+
+TEST_CASE("preferences change all together or not at all, and are there after a restart") {
+  Desk desk;
+  {
+    Governor governor = desk.start();
+    wire::ControlRequest request = setting("threads_max", "1");
+    request.changes.push_back({"idle_minutes", "none"});
+    CHECK(governor.change_preferences(request).error().code == ErrorCode::invalid_argument);
+    CHECK(governor.preferences() == wire::Preferences());
+    request.changes[1].value = "7";
+    request.preset = "balanced";
+    REQUIRE(governor.change_preferences(request).ok());
+  }
+  Governor governor = desk.start();
+  CHECK(governor.preferences().threads_max == 1);
+  CHECK(governor.preferences().idle_minutes == 7);
+  CHECK(governor.preferences().threads_in_use_percent == 75);
+}
+
+TEST_CASE("the operator's word on threads goes above the preferences") {
+  Desk desk;
+  desk.threads = 5;
+  Governor governor = desk.start();
+  REQUIRE(governor.change_preferences(setting("threads_max", "1")).ok());
+  CHECK(governor.verdict().threads == 5);
+}
+
+TEST_CASE("traffic adds up over restarts until the month is over") {
+  Desk desk;
+  wire::DaemonStatus status;
+  {
+    Governor governor = desk.start();
+    REQUIRE(governor.change_preferences(setting("data_max_gb_per_month", "0.001")).ok());
+    governor.count({400'000, 100'000, 0});
+    governor.count({500'000, 100'000, 50'000});
+    governor.save_traffic();
+    CHECK(governor.decide().may_train());
+  }
+  Governor governor = desk.start();
+  governor.count({300'000, 0, 0});
+  governor.count({350'000, 0, 0});  // 650 000 before, 350 000 now
+  CHECK(governor.decide().reason == Reason::data_cap);
+  governor.describe(status);
+  CHECK(status.rules.month_bytes == 1'000'000);
+  CHECK(status.rules.month_bytes_max == 1'000'000);
+  CHECK(status.rules.month_bytes_forecast > 1'000'000);
+  desk.clock.wall = governor.verdict().ends_at.value();
+  CHECK(governor.decide().may_train());
+}
+
+TEST_CASE("a paused status has the rules' reason, end and action") {
+  Desk desk;
+  Governor governor = desk.start();
+  REQUIRE(governor.pause(pause_for("")).ok());
+  wire::DaemonStatus status;
+  status.phase = "paused";
+  status.reason = "something older";
+  governor.describe(status);
+  CHECK(status.reason == "paused by you");
+  CHECK(status.ends_when == "you resume");
+  CHECK(status.rules.code == "paused");
+  CHECK(status.rules.action_command == "resume");
+  CHECK(status.paused);
+}
+
+TEST_CASE("damaged preferences are told with the status") {
+  Desk desk;
+  std::ofstream(desk.folder / "preferences.json") << "no json";
+  const Governor governor = desk.start();
+  wire::DaemonStatus status;
+  governor.describe(status);
+  REQUIRE(status.problems.size() == 1);
+  CHECK(status.problems[0].find("preferences.json") != std::string::npos);
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""One volunteer whose rules are kept, looked at from outside its processes."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import programs
+from swarm import Swarm
+from swarm_case import SETTINGS, small_corpus
+from swarm_test import children
+
+MEASURED_S = 4
+FREE_WITHIN_S = 5
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+GAME = "starling-a-game"
+
+
+def processor_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
+
+
+def processors_used(pid, seconds=MEASURED_S):
+    """How many processors the process kept busy, all its threads together."""
+    began, used = time.monotonic(), processor_seconds(pid)
+    time.sleep(seconds)  # the length of the measurement, not a wait for anything
+    return (processor_seconds(pid) - used) / (time.monotonic() - began)
+
+
+class Limits(unittest.TestCase):
+    """One volunteer for all of it; each test leaves it training by its rules."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="starling-limits-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.swarm = Swarm(cls.folder, 1)
+        cls.addClassCleanup(cls.swarm.stop)
+        cls.volunteer = programs.Volunteer("volunteer", cls.folder / "volunteer", cls.swarm.logs / "volunteer.log", None)
+        cls.swarm.volunteers = [cls.volunteer]
+        cls.swarm.create("Limits", SETTINGS, small_corpus())
+        for name in ("on_battery", "on_metered", "during_fullscreen"):
+            cls.set(name, "yes")
+        cls.set("battery_min_percent", 0)
+        cls.set("compute", "rules")
+
+    @classmethod
+    def set(cls, name, value):
+        cls.volunteer.command("prefs", "set", name, value)
+
+    def setUp(self):
+        self.wait_for_rounds(1)
+
+    def wait_for_rounds(self, count):
+        goal = len(self.volunteer.journal()) + count
+        programs.wait_until(lambda: len(self.volunteer.journal()) >= goal, f"{count} more rounds")
+
+    def wait_for_pause(self, code):
+        def paused():
+            status = self.volunteer.status()
+            return status["phase"] == "paused" and status["rules"]["code"] == code and status
+
+        status = programs.wait_until(paused, f"a pause because of {code}", FREE_WITHIN_S)
+        for field in (status["reason"], status["ends_when"], status["rules"]["action"]):
+            self.assertTrue(field)
+        return status
+
+    def daemon_children(self):
+        return children(self.volunteer.daemon.process.pid)
+
+    def trainer(self, threads):
+        """The trainer, once it computes with so many threads."""
+        wanted = f"OMP_NUM_THREADS={threads}".encode()
+
+        def found():
+            for child in self.daemon_children():
+                try:
+                    if wanted in Path(f"/proc/{child}/environ").read_bytes().split(b"\0"):
+                        return child
+                except OSError:
+                    pass  # it is being replaced
+            return None
+
+        return programs.wait_until(found, f"a trainer with {threads} threads")
+
+    def test_a_cap_of_one_thread_is_kept_and_the_trainer_is_the_last_in_line(self):
+        self.set("threads_in_use_percent", 100)
+        self.set("threads_idle_percent", 100)
+        self.trainer(os.cpu_count())
+        self.set("threads_max", 1)
+        pid = self.trainer(1)
+        self.wait_for_rounds(1)
+        self.assertEqual(os.sched_getscheduler(pid), os.SCHED_IDLE)
+        self.assertEqual(os.getpriority(os.PRIO_PROCESS, pid), 19)
+        self.assertEqual(self.volunteer.status()["rules"]["threads"], 1)
+        self.assertLessEqual(processors_used(pid), 1.02)
+        self.assertEqual(self.trainer(1), pid)
+
+    def test_a_pause_frees_the_machine_and_costs_next_to_nothing(self):
+        self.volunteer.command("pause")
+        programs.wait_until(lambda: not self.daemon_children(), "the trainer ends", FREE_WITHIN_S)
+        self.wait_for_pause("paused")
+        self.assertLessEqual(processors_used(self.volunteer.daemon.process.pid), 0.005 + 1 / TICKS_PER_S / MEASURED_S)
+        self.volunteer.command("resume")
+
+    def test_a_pause_after_the_round_lets_it_end(self):
+        self.volunteer.command("pause", "--after-round")
+        done = len(self.volunteer.journal())
+        status = self.wait_for_pause("paused")
+        self.assertGreaterEqual(len(self.volunteer.journal()), done)
+        self.assertEqual(status["samples_this_round"] % SETTINGS["micro_batch_size"], 0)
+        self.volunteer.command("resume")
+
+    def test_a_snooze_survives_being_killed(self):
+        self.volunteer.command("snooze", "15m", "--reason", "film night")
+        ends = self.wait_for_pause("snoozed")["rules"]["ends_at_ms"]
+        self.volunteer.daemon.kill()
+        self.volunteer.start()
+        status = self.wait_for_pause("snoozed")
+        self.assertEqual(status["rules"]["ends_at_ms"], ends)
+        self.assertIn("film night", status["reason"])
+        self.volunteer.command("resume")
+
+    def test_an_exclusive_program_has_the_machine_to_itself(self):
+        self.set("exclusive_programs", GAME)
+        program = shutil.copy("/bin/sleep", self.folder / GAME)
+        with subprocess.Popen([program, "600"]) as game:
+            try:
+                status = programs.wait_until(self.shows_the_game, "a pause for the game", 10)
+                self.assertEqual(status["rules"]["code"], "exclusive_program")
+                programs.wait_until(lambda: not self.daemon_children(), "the trainer ends", FREE_WITHIN_S)
+            finally:
+                game.send_signal(signal.SIGKILL)
+        self.wait_for_rounds(1)
+
+    def shows_the_game(self):
+        status = self.volunteer.status()
+        return status["phase"] == "paused" and GAME in status["reason"] and status
+
+    def test_a_schedule_without_an_hour_stops_training_until_it_is_switched_off(self):
+        self.set("compute_schedule", "never")
+        self.set("compute_schedule_on", "yes")
+        self.wait_for_pause("compute_hours")
+        self.set("compute_schedule_on", "no")
+        self.wait_for_rounds(1)
+
+    def test_a_used_up_month_stops_rounds_but_not_heartbeats(self):
+        # Alone in the swarm there is no averaging; but the training data came from the coordinator.
+        self.assertGreater(self.volunteer.status()["rules"]["month_bytes"], 200_000)
+        self.set("data_max_gb_per_month", 0.0001)
+        self.wait_for_pause("data_cap")
+        self.assertFalse(self.volunteer.status()["coordinator_away"])
+        self.set("data_max_gb_per_month", "none")
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
