@@ -113,7 +113,8 @@ std::string_view to_string(AveragingMethod method) {
   return {};
 }
 
-std::vector<double> averaging_errors(const AveragingSetup& setup, std::uint64_t seed) {
+std::vector<double> averaging_errors(const AveragingSetup& setup, std::uint64_t seed,
+                                     const std::function<void()>& on_round) {
   RandomStream random(seed);
   std::vector<double> values = normal_values(setup.peers, random);
   const double average = mean_of(values);
@@ -137,23 +138,23 @@ std::vector<double> averaging_errors(const AveragingSetup& setup, std::uint64_t 
       formation->settle(groups, took_part);
     }
     errors.push_back(mean_square_distance(values, average) / at_first);
+    if (on_round) on_round();
   }
   return errors;
 }
 
 AveragingCurve averaging_curve(const AveragingSetup& setup, int repetitions, std::uint64_t first_seed, double goal,
-                               const std::function<void()>& on_repetition) {
+                               const std::function<void()>& on_round) {
   AveragingCurve curve;
   curve.setup = setup;
   curve.errors.assign(static_cast<std::size_t>(setup.rounds) + 1, 0.0);
   for (int k = 0; k < repetitions; ++k) {
-    const std::vector<double> errors = averaging_errors(setup, first_seed + static_cast<std::uint64_t>(k));
+    const std::vector<double> errors = averaging_errors(setup, first_seed + static_cast<std::uint64_t>(k), on_round);
     for (std::size_t t = 0; t < errors.size(); ++t) curve.errors[t] += errors[t];
     const auto reached = std::find_if(errors.begin(), errors.end(), [&](double error) { return error <= goal; });
     if (reached == errors.end()) ++curve.never;
     const auto rounds = std::min<std::ptrdiff_t>(reached - errors.begin(), setup.rounds);
     curve.rounds_to_goal += static_cast<double>(rounds);
-    on_repetition();
   }
   curve.rounds_to_goal /= repetitions;
   for (double& error : curve.errors) error /= repetitions;

@@ -32,7 +32,9 @@ struct AveragingSetup {
 
 // Values drawn from the normal distribution. [t]: their mean square distance from their average after t rounds, as a
 // share of that at the beginning; one more than `rounds`. Equal arguments give equal numbers.
-std::vector<double> averaging_errors(const AveragingSetup& setup, std::uint64_t seed);
+// on_round, if there is one, is called after each round.
+std::vector<double> averaging_errors(const AveragingSetup& setup, std::uint64_t seed,
+                                     const std::function<void()>& on_round = {});
 
 struct AveragingCurve {
   AveragingSetup setup;
@@ -40,8 +42,7 @@ struct AveragingCurve {
   double rounds_to_goal = 0;   // mean; a repetition that never got there counts as setup.rounds
   int never = 0;               // how many did not
 };
-// `on_repetition` is called after each.
 AveragingCurve averaging_curve(const AveragingSetup& setup, int repetitions, std::uint64_t first_seed, double goal,
-                               const std::function<void()>& on_repetition);
+                               const std::function<void()>& on_round = {});
 
 }  // namespace starling::sim

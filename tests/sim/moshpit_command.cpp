@@ -199,7 +199,7 @@ Result<std::vector<SwarmCurves>> plan_curves(const MoshpitArguments& arguments) 
 void compute(const MoshpitArguments& arguments, std::vector<SwarmCurves>& swarms) {
   double work = 0;  // peers times rounds
   for (const SwarmCurves& swarm : swarms) work += static_cast<double>(swarm.peers * swarm.curves.size());
-  work *= arguments.repetitions;
+  work *= static_cast<double>(arguments.repetitions) * arguments.rounds;
   double done = 0;
   Progress progress;
   for (SwarmCurves& swarm : swarms) {

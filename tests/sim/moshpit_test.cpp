@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/sim/moshpit_command.h"
+#include "tests/sim/progress.h"
 #include "tests/sim/svg_plot.h"
 
 using namespace starling::sim;
@@ -20,7 +21,7 @@ AveragingSetup setup_of(AveragingMethod method, std::size_t peers, double failur
 }
 
 double rounds_to_goal(AveragingMethod method, std::size_t peers, double failure_rate) {
-  return averaging_curve(setup_of(method, peers, failure_rate), kRepetitions, 1, kGoal, [] {}).rounds_to_goal;
+  return averaging_curve(setup_of(method, peers, failure_rate), kRepetitions, 1, kGoal).rounds_to_goal;
 }
 
 // Rounds to 1e-9 at these failure rates in the simulator of Moshpit's authors (code of arXiv 2103.03239), on a grid
@@ -77,7 +78,7 @@ TEST_CASE("all-reduce with restarts is done in the first round in which nobody f
   CHECK(rounds_to_goal(AveragingMethod::all_reduce, 1024, 0.01) == 50.0);
   // 1 / 0.999^1024 = 2.79 on average, and geometric: its deviation over 200 runs is 0.16.
   const AveragingSetup setup = setup_of(AveragingMethod::all_reduce, 1024, 0.001);
-  const AveragingCurve curve = averaging_curve(setup, 200, 1, kGoal, [] {});
+  const AveragingCurve curve = averaging_curve(setup, 200, 1, kGoal);
   CHECK(std::abs(curve.rounds_to_goal - 2.79) <= 0.64);
 }
 
@@ -96,7 +97,7 @@ TEST_CASE("random groups leave (r - 1) / N + r / N^2 of the variance each round"
     const auto n = static_cast<double>(one.peers);
     const double expected = (groups - 1) / n + groups / (n * n);
     // One round of 32 groups deviates by a quarter; the mean of 1600 by less than a hundredth.
-    const AveragingCurve curve = averaging_curve(setup, 1600, 1, kGoal, [] {});
+    const AveragingCurve curve = averaging_curve(setup, 1600, 1, kGoal);
     CAPTURE(one.peers);
     CHECK(curve.errors.back() == doctest::Approx(expected).epsilon(0.02));
   }
@@ -120,6 +121,13 @@ TEST_CASE("the automatic grid holds everybody and is no larger than it must be")
   CHECK(automatic_sides(1024) == std::vector<std::uint32_t>{32, 32});
   CHECK(automatic_sides(1025) == std::vector<std::uint32_t>{33, 33});
   CHECK(automatic_sides(100'000) == std::vector<std::uint32_t>{47, 47, 47});
+}
+
+TEST_CASE("durations are told in the two units that matter") {
+  CHECK(readable_duration(0.4) == "0 s");
+  CHECK(readable_duration(59.6) == "1 min 0 s");
+  CHECK(readable_duration(184) == "3 min 4 s");
+  CHECK(readable_duration(3720) == "1 h 2 min");
 }
 
 TEST_CASE("the picture has a panel a title, a colour a label, and its text is escaped") {
