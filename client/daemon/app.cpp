@@ -215,14 +215,18 @@ void App::prepare() {
   preparing_ = "preparing the run";
   publish();
   const Threads threads{control_, trainer_, coordinator_, clock_};
-  coordinator_.post([this, threads, project = *project_, calls = calls_.get()] {
-    auto prepared = prepare_run(project, files_, *calls, clock_, [this](const std::string& doing) {
+  const std::int64_t disk_bytes_left = governor_.disk_bytes_left();
+  coordinator_.post([this, threads, disk_bytes_left, project = *project_, calls = calls_.get()] {
+    PreparationOptions preparation;
+    preparation.disk_bytes_left = disk_bytes_left;
+    preparation.progress = [this](const std::string& doing) {
       control_.post([this, doing] {
         preparing_ = doing;
         publish();
       });
       return !closing_ && may_prepare_;
-    });
+    };
+    auto prepared = prepare_run(project, files_, *calls, clock_, preparation);
     if (!prepared.ok()) {
       control_.post([this, error = prepared.error()] { on_prepared(error); });
       return;

@@ -76,6 +76,13 @@ bool Governor::may_prepare() const {
   return verdict_.network == policy::NetworkUse::all && !unwanted;
 }
 
+std::int64_t Governor::disk_bytes_left() const {
+  const auto bytes = [](int gigabytes) { return static_cast<std::int64_t>(gigabytes * kGigabyte); };
+  const std::int64_t by_cap = bytes(preferences_.disk_max_gb) - surroundings_.disk_used_bytes.value_or(0);
+  if (!surroundings_.disk_free_bytes) return by_cap;
+  return std::min(by_cap, *surroundings_.disk_free_bytes - bytes(preferences_.disk_free_min_gb));
+}
+
 sensors::Needs Governor::needs() const {
   return {!preferences_.exclusive_programs.empty(), preferences_.temperature_max_c.has_value()};
 }

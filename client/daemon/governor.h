@@ -33,6 +33,8 @@ class Governor {
   [[nodiscard]] const policy::Verdict& verdict() const { return verdict_; }
   // Whether large downloads are allowed before there is anything to train.
   [[nodiscard]] bool may_prepare() const;
+  // How much more models and data may take; far below 0 is possible.
+  [[nodiscard]] std::int64_t disk_bytes_left() const;
   [[nodiscard]] sensors::Needs needs() const;
 
   void see(policy::Surroundings surroundings) { surroundings_ = std::move(surroundings); }

@@ -2,12 +2,18 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <system_error>
+
+#include "client/optim/optimizer.h"
+#include "client/storage/checkpoint_store.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
 #include "shared/base/version.h"
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/keys.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/wire/model_layout.h"
 
 namespace starling::daemon {
 namespace {
@@ -80,10 +86,36 @@ Status fetch_data(const char* what, const wire::Artefact& artefact, const std::f
   return {};
 }
 
+std::int64_t bytes_missing(const wire::Artefact& artefact, const std::filesystem::path& path) {
+  std::error_code absent;
+  const auto present = std::filesystem::file_size(path, absent);
+  return absent ? artefact.bytes : std::max<std::int64_t>(0, artefact.bytes - static_cast<std::int64_t>(present));
+}
+
 }  // namespace
 
+Status check_room(const PreparedRun& run, const std::filesystem::path& data_dir, std::int64_t bytes_left) {
+  std::int64_t needed = bytes_missing(run.manifest.data.train, run.train_file) +
+                        bytes_missing(run.manifest.data.validation, run.validation_file);
+  if (needed == 0) return {};
+  std::error_code absent;
+  if (std::filesystem::is_empty(data_dir / "checkpoints", absent) || absent) {
+    const std::size_t floats = wire::parameter_count(run.manifest.model) * (1 + optim::Optimizer::kVectors);
+    needed += static_cast<std::int64_t>(storage::kCheckpointsKept * floats * sizeof(float));
+  }
+  if (needed <= bytes_left) return {};
+  constexpr double kGigabyte = 1e9;
+  return Error{
+      ErrorCode::resource_exhausted,
+      fmt::format("this run needs {:.2f} GB more of the disk, and your limits leave {:.2f}: free some space, or "
+                  "allow more with `starling prefs set disk_max_gb` and `disk_free_min_gb`",
+                  static_cast<double>(needed) / kGigabyte,
+                  static_cast<double>(std::max<std::int64_t>(0, bytes_left)) / kGigabyte)};
+}
+
 Result<PreparedRun> prepare_run(const storage::Project& project, storage::ProjectFiles& files, CoordinatorCalls& calls,
-                                const Clock& clock, const PreparationProgress& progress) {
+                                const Clock& clock, const PreparationOptions& options) {
+  const PreparationProgress& progress = options.progress;
   PreparedRun run;
   progress("asking the coordinator for the run");
   STARLING_ASSIGN(run.certificate_pem, valid_certificate(project, files, calls, clock));
@@ -97,6 +129,7 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   const wire::DataOptions& data = run.manifest.data;
   run.train_file = folder / data.train.sha256.hex();
   run.validation_file = folder / data.validation.sha256.hex();
+  STARLING_TRY(check_room(run, files.dir(), options.disk_bytes_left));
   STARLING_TRY(fetch_data("training", data.train, run.train_file, calls, progress));
   STARLING_TRY(fetch_data("validation", data.validation, run.validation_file, calls, progress));
   return run;

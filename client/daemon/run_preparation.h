@@ -2,6 +2,7 @@
 // the data it names. Blocks and uses the network: coordinator thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -23,9 +24,19 @@ struct PreparedRun {
 // What is being done, for people: "downloading the training data: 1.2 of 2.6 MB". False stops the preparation.
 using PreparationProgress = std::function<bool(const std::string& doing)>;
 
+struct PreparationOptions {
+  PreparationProgress progress;
+  std::int64_t disk_bytes_left = INT64_MAX;  // that this run's data and models may still take
+};
+
+// Whether data that is not here yet, and checkpoints as long as `data_dir` has none, fit. A run whose data is here goes
+// on when the disk is full.
+Status check_room(const PreparedRun& run, const std::filesystem::path& data_dir, std::int64_t bytes_left);
+
 // Without the coordinator it still succeeds when everything is here from an earlier time. Errors that no retry can
-// mend: unsupported (a newer client is needed), corrupt (a signature or digest is wrong).
+// mend: unsupported (a newer client is needed), corrupt (a signature or digest is wrong). resource_exhausted, before
+// anything is downloaded, when it would not fit.
 Result<PreparedRun> prepare_run(const storage::Project& project, storage::ProjectFiles& files, CoordinatorCalls& calls,
-                                const Clock& clock, const PreparationProgress& progress);
+                                const Clock& clock, const PreparationOptions& options);
 
 }  // namespace starling::daemon

@@ -41,3 +41,35 @@ TEST_CASE("a progress bar stays inside its frame") {
   CHECK(cli::progress_bar(7, 4) == "[####]");
   CHECK(cli::progress_bar(std::numeric_limits<double>::quiet_NaN(), 4) == "[....]");
 }
+
+TEST_CASE("a rule that keeps from training comes with the command that changes it") {
+  wire::DaemonStatus status;
+  status.phase = "paused";
+  status.reason = "the computer runs on battery";
+  status.ends_when = "it is plugged in";
+  status.rules.action = "plug it in, or train on battery too";
+  status.rules.action_command = "prefs set on_battery yes";
+  status.rules.pause_after_round = true;
+  CHECK(cli::format_status(status) ==
+        "Paused: the computer runs on battery (until it is plugged in)\n"
+        "  to do      plug it in, or train on battery too: starling prefs set on_battery yes\n"
+        "  wish       pausing after this round\n");
+}
+
+TEST_CASE("limits, data and blind spots are shown") {
+  wire::DaemonStatus status;
+  status.project = "Birds";
+  status.rules.threads = 1;
+  status.rules.memory_bytes = 2'000'000'000;
+  status.rules.gpu = false;
+  status.rules.gpu_reason = "somebody uses the computer";
+  status.rules.month_bytes = 1'500'000'000;
+  status.rules.month_bytes_max = 5'000'000'000;
+  status.rules.month_bytes_forecast = 4'000'000'000;
+  status.rules.unknown = {"idle time", "full screen"};
+  const std::string text = cli::format_status(status);
+  CHECK(text.find("1 processor thread, 2.0 GB memory; no graphics card: somebody uses the computer\n") !=
+        std::string::npos);
+  CHECK(text.find("1.5 GB this month of 5.0 GB, about 4.0 GB by its end\n") != std::string::npos);
+  CHECK(text.find("idle time, full screen: no sensor tells here") != std::string::npos);
+}

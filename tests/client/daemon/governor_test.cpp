@@ -128,6 +128,20 @@ TEST_CASE("preferences change all together or not at all, and are there after a 
   CHECK(governor.preferences().threads_in_use_percent == 75);
 }
 
+TEST_CASE("what the disk has left is bounded by the cap and by what must stay free") {
+  Desk desk;
+  Governor governor = desk.start();
+  constexpr std::int64_t kGigabyte = 1'000'000'000;
+  CHECK(governor.disk_bytes_left() == 20 * kGigabyte);
+  policy::Surroundings around;
+  around.disk_used_bytes = 3 * kGigabyte;
+  governor.see(around);
+  CHECK(governor.disk_bytes_left() == 17 * kGigabyte);
+  around.disk_free_bytes = 6 * kGigabyte;
+  governor.see(around);
+  CHECK(governor.disk_bytes_left() == kGigabyte);
+}
+
 TEST_CASE("the operator's word on threads goes above the preferences") {
   Desk desk;
   desk.threads = 5;

@@ -1,0 +1,52 @@
+#include "client/daemon/run_preparation.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "shared/wire/model_layout.h"
+#include "tests/support/temp_dir.h"
+
+using namespace starling;
+using namespace starling::daemon;
+
+namespace {
+
+PreparedRun a_run(const testing::TempDir& dir) {
+  PreparedRun run;
+  run.manifest.model = {.layers = 1, .width = 8, .heads = 1, .context = 8};
+  run.manifest.data.train.bytes = 10'000;
+  run.manifest.data.validation.bytes = 500;
+  run.train_file = dir / "train";
+  run.validation_file = dir / "validation";
+  return run;
+}
+
+void put(const std::filesystem::path& path, std::size_t bytes) { std::ofstream(path) << std::string(bytes, 'x'); }
+
+}  // namespace
+
+TEST_CASE("room is asked for data that is missing and for the first two checkpoints") {
+  const testing::TempDir dir;
+  const PreparedRun run = a_run(dir);
+  // Parameters and two moments, four bytes each.
+  const auto checkpoints = static_cast<std::int64_t>(2 * 3 * 4 * wire::parameter_count(run.manifest.model));
+  CHECK(check_room(run, dir.path(), 10'500 + checkpoints).ok());
+  const Status refused = check_room(run, dir.path(), 10'499 + checkpoints);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::resource_exhausted);
+  CHECK(refused.error().message.find("prefs set disk_max_gb") != std::string::npos);
+  put(run.validation_file, 500);
+  CHECK(check_room(run, dir.path(), 10'000 + checkpoints).ok());
+  std::filesystem::create_directory(dir / "checkpoints");
+  put(dir / "checkpoints" / "one", 1);
+  CHECK(check_room(run, dir.path(), 10'000).ok());
+}
+
+TEST_CASE("a run whose data is here needs no room") {
+  const testing::TempDir dir;
+  const PreparedRun run = a_run(dir);
+  put(run.train_file, 10'000);
+  put(run.validation_file, 500);
+  CHECK(check_room(run, dir.path(), -1'000'000).ok());
+}
