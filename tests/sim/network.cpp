@@ -49,7 +49,16 @@ void Network::travel(std::uint32_t place) {
 
 void Network::arrive(std::uint32_t place) {
   free_.push_back(place);
-  mediator_.on_arrived(std::move(under_way_[place].frame));
+  std::unique_ptr<Frame> frame = std::move(under_way_[place].frame);
+  mediator_.on_arrived(*frame);
+  blank_.push_back(std::move(frame));
+}
+
+std::unique_ptr<Frame> Network::blank_frame() {
+  if (blank_.empty()) return std::make_unique<Frame>();
+  std::unique_ptr<Frame> frame = std::move(blank_.back());
+  blank_.pop_back();
+  return frame;
 }
 
 }  // namespace starling::sim

@@ -36,7 +36,7 @@ class Network {
   class Mediator {
    public:
     virtual ~Mediator() = default;
-    virtual void on_arrived(std::unique_ptr<Frame> frame) = 0;
+    virtual void on_arrived(const Frame& frame) = 0;
     virtual void on_uplink_free(int peer) = 0;
   };
   Network(Scheduler& scheduler, Mediator& mediator) : scheduler_(scheduler), mediator_(mediator) {}
@@ -49,6 +49,8 @@ class Network {
   [[nodiscard]] bool uplink_free(int from) const {
     return peers_[static_cast<std::size_t>(from)].uplink_free <= scheduler_.now();
   }
+  // To be filled and sent: one that has arrived, with the memory it has, or a new one.
+  std::unique_ptr<Frame> blank_frame();
   // Occupies the sender's uplink until the last byte has left.
   void send(std::unique_ptr<Frame> frame);
 
@@ -75,7 +77,8 @@ class Network {
   Mediator& mediator_;
   std::vector<Peer> peers_;
   std::vector<Way> under_way_;
-  std::vector<std::uint32_t> free_;                // places of under_way_
+  std::vector<std::uint32_t> free_;  // places of under_way_
+  std::vector<std::unique_ptr<Frame>> blank_;
   std::map<std::pair<int, int>, TimePoint> cuts_;  // and when they heal
 };
 

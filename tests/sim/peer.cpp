@@ -147,10 +147,10 @@ void Peer::greet(Averaging& round) {
     if (rank == round.self) continue;
     if (!world_.peer(round.peer_of[rank]).up()) round.engine->on_link_lost(now, rank, "connection refused");
     const auto early = early_.find(round.peer_of[rank]);
-    if (early == early_.end() || early->second->header.group != round.group.id) continue;
-    const std::unique_ptr<Frame> frame = std::move(early->second);
+    if (early == early_.end() || early->second.header.group != round.group.id) continue;
+    const Frame frame = std::move(early->second);
     early_.erase(early);
-    (void)round.engine->on_frame(now, rank, frame->header, frame->payload);
+    (void)round.engine->on_frame(now, rank, frame.header, frame.payload);
   }
   after_engine_event(round);
 }
@@ -161,12 +161,10 @@ Peer::Averaging* Peer::find_averaging(const GroupId& group) {
   return nullptr;
 }
 
-void Peer::on_frame(std::unique_ptr<Frame> frame) {
-  if (frame->life != incarnation_ || !up()) return;
-  if (!frozen()) return take_frame(std::move(frame));
-  schedule(world_.scheduler().now(), [this, waiting = std::make_shared<std::unique_ptr<Frame>>(std::move(frame))] {
-    take_frame(std::move(*waiting));
-  });
+void Peer::on_frame(const Frame& frame) {
+  if (frame.life != incarnation_ || !up()) return;
+  if (!frozen()) return take_frame(frame);
+  schedule(world_.scheduler().now(), [this, frame] { take_frame(frame); });
 }
 
 void Peer::on_uplink_free() {
@@ -175,9 +173,9 @@ void Peer::on_uplink_free() {
   schedule(world_.scheduler().now(), [this] { pump(); });
 }
 
-void Peer::take_frame(std::unique_ptr<Frame> frame) {
-  const wire::FrameHeader& header = frame->header;
-  const auto from = static_cast<std::size_t>(frame->from);
+void Peer::take_frame(const Frame& frame) {
+  const wire::FrameHeader& header = frame.header;
+  const auto from = static_cast<std::size_t>(frame.from);
   const bool any_round = header.type == wire::FrameType::ping || header.type == wire::FrameType::pong;
   bool taken = false;
   for (Averaging* averaging : {current_.get(), previous_.get()}) {
@@ -185,10 +183,10 @@ void Peer::take_frame(std::unique_ptr<Frame> frame) {
     taken = true;
     if (from >= averaging->rank_of.size() || averaging->rank_of[from] < 0) continue;
     const auto rank = static_cast<averaging::Rank>(averaging->rank_of[from]);
-    (void)averaging->engine->on_frame(world_.scheduler().now(), rank, header, frame->payload);
+    (void)averaging->engine->on_frame(world_.scheduler().now(), rank, header, frame.payload);
     after_engine_event(*averaging);
   }
-  if (!taken && header.type == wire::FrameType::begin) early_[frame->from] = std::move(frame);
+  if (!taken && header.type == wire::FrameType::begin) early_.insert_or_assign(frame.from, frame);
 }
 
 void Peer::on_link_lost(int from) {
@@ -244,13 +242,12 @@ bool Peer::send_next(Averaging& averaging) {
     averaging.ready.push_back(rank);  // there may be more for this peer; the others go first
     const Peer& to = world_.peer(averaging.peer_of[rank]);
     if (!to.up()) continue;
-    auto frame = std::make_unique<Frame>();
+    std::unique_ptr<Frame> frame = world_.network().blank_frame();
     frame->from = index_;
     frame->to = to.index();
     frame->life = to.incarnation();
     frame->header = *wire::decode_header(
         std::span<const std::uint8_t, wire::kFrameHeaderBytes>(outgoing.head.data(), wire::kFrameHeaderBytes));
-    frame->payload.reserve(outgoing.head.size() + outgoing.payload.size());
     frame->payload.assign(outgoing.head.begin() + wire::kFrameHeaderBytes, outgoing.head.end());
     frame->payload.insert(frame->payload.end(), outgoing.payload.begin(), outgoing.payload.end());
     world_.network().send(std::move(frame));

@@ -60,7 +60,7 @@ class Peer final : private session::Session::Mediator {
 
   void on_reply(const Result<wire::HeartbeatReply>& reply);
   // Never for a life that is over: that is dropped here.
-  void on_frame(std::unique_ptr<Frame> frame);
+  void on_frame(const Frame& frame);
   void on_uplink_free();
   void on_link_lost(int from);
 
@@ -103,7 +103,7 @@ class Peer final : private session::Session::Mediator {
   [[nodiscard]] Averaging* find_averaging(const GroupId& group);
   void note_members(Averaging& round) const;
   void greet(Averaging& round);
-  void take_frame(std::unique_ptr<Frame> frame);
+  void take_frame(const Frame& frame);
   [[nodiscard]] Digest digest() const;
 
   World& world_;
@@ -118,8 +118,8 @@ class Peer final : private session::Session::Mediator {
   std::vector<float> parameters_;
   std::vector<float> gradient_;
   std::unique_ptr<Averaging> current_;
-  std::unique_ptr<Averaging> previous_;          // goes on answering slower members
-  std::map<int, std::unique_ptr<Frame>> early_;  // begins of groups that have not started here
+  std::unique_ptr<Averaging> previous_;  // goes on answering slower members
+  std::map<int, Frame> early_;           // begins of groups that have not started here
   std::uint64_t fetches_ = 0;
   TimePoint session_timer_ = kNever;
   TimePoint engine_timer_ = kNever;

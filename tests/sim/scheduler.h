@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared/base/clock.h"
+#include "tests/sim/event_queue.h"
 
 namespace starling::sim {
 
@@ -30,17 +31,15 @@ class Scheduler {
       free_.pop_back();
       events_[place] = std::move(event);
     }
-    queue_.push_back({std::max(when, now_), next_sequence_++, place});
-    std::push_heap(queue_.begin(), queue_.end(), later);
+    queue_.push(std::max(when, now_), place);
   }
   void after(Duration delay, std::function<void()> event) { at(now_ + delay, std::move(event)); }
 
-  // Runs events up to and including `end`; then the clock stands at `end`.
+  // Runs events up to and including `end`, those of one moment in the order in which they were set; then the clock
+  // stands at `end`.
   void run_until(TimePoint end) {
-    while (!queue_.empty() && queue_.front().when <= end) {
-      std::pop_heap(queue_.begin(), queue_.end(), later);
-      const Due due = queue_.back();
-      queue_.pop_back();
+    while (queue_.ready(end)) {
+      const EventQueue::Due due = queue_.pop();
       const std::function<void()> event = std::move(events_[due.place]);
       events_[due.place] = nullptr;
       free_.push_back(due.place);
@@ -52,19 +51,10 @@ class Scheduler {
   }
 
  private:
-  // Small, so that a heap of millions is quick; what happens then lies in events_.
-  struct Due {
-    TimePoint when;
-    std::uint64_t sequence;
-    std::uint32_t place;
-  };
-  static bool later(const Due& a, const Due& b) { return a.when != b.when ? a.when > b.when : a.sequence > b.sequence; }
-
-  std::vector<Due> queue_;  // a heap, the next one first
+  EventQueue queue_;  // of places in events_
   std::vector<std::function<void()>> events_;
   std::vector<std::uint32_t> free_;  // places of events_
   TimePoint now_{};
-  std::uint64_t next_sequence_ = 0;
   std::uint64_t events_run_ = 0;
 };
 

@@ -42,7 +42,7 @@ class Swarm final : private World, private Network::Mediator {
   [[nodiscard]] const SwarmOptions& options() const override { return options_; }
   Peer* find(const PeerId& id) override;
   Peer& peer(int index) override { return *peers_[static_cast<std::size_t>(index)]; }
-  void on_arrived(std::unique_ptr<Frame> frame) override;
+  void on_arrived(const Frame& frame) override { peer(frame.to).on_frame(frame); }
   void on_uplink_free(int index) override { peer(index).on_uplink_free(); }
   void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) override;
   void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
@@ -77,11 +77,6 @@ class Swarm final : private World, private Network::Mediator {
 Peer* Swarm::find(const PeerId& id) {
   const auto found = by_id_.find(id);
   return found != by_id_.end() ? found->second : nullptr;
-}
-
-void Swarm::on_arrived(std::unique_ptr<Frame> frame) {
-  Peer& to = peer(frame->to);
-  to.on_frame(std::move(frame));
 }
 
 void Swarm::add_peers() {
