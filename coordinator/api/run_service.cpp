@@ -68,7 +68,10 @@ Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& 
   recovered.state = state_of(run);
   recovered.round = run.round;
   STARLING_ASSIGN(const auto rounds, stores.runs.rounds(run.run_id, {.limit = 1}));
-  if (!rounds.empty()) recovered.state_digest = rounds.front().state_digest;
+  if (!rounds.empty()) {
+    recovered.state_digest = rounds.front().state_digest;
+    recovered.survivors = rounds.front().survivors;
+  }
   STARLING_ASSIGN(const auto lanes, stores.lanes.list(run.run_id));
   for (const db::Lane& lane : lanes) recovered.lanes.push_back({lane.peer_id, lane.lane});
   for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {

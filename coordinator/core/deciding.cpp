@@ -121,6 +121,7 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
     rhythm_.on_averaging(from_ms(result.averaging_ms));
   }
   rhythm_known_ = result.dealt && state_ == wire::RunState::running;
+  last_group_ = result.contributions.size();
   ops.emplace_back(std::move(decided));
   enter_round(now, round_ + 1, Digest(result.state_digest), averaged);
 }

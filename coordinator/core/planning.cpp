@@ -32,8 +32,22 @@ bool RunCoordinator::Impl::may_plan(TimePoint now) const {
 void RunCoordinator::Impl::plan_round(TimePoint now) {
   if (!may_plan(now)) return;
   const TimePoint full = members_.forecast().reaches(manifest_.target_batch_size, now);
-  if (full == kNever || full - now > lead()) return;
+  if (full == kNever || full - now > lead() || !has_quorum(now)) return;
   if (std::vector<Member*> members = plannable(now); !members.empty()) freeze(now, std::move(members));
+}
+
+// While this coordinator was away, or could not be reached, most of the last group may have gone on by themselves:
+// whoever is back first must not be sent another way. Those who do not come back are waited for in vain, but once.
+bool RunCoordinator::Impl::has_quorum(TimePoint now) {
+  const auto& all = members_.all();
+  const auto present = static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [&](const auto& entry) { return !missed_its_call(entry.second, now); }));
+  if (2 * present > last_group_) {
+    short_since_ = kNever;
+    return true;
+  }
+  if (short_since_ == kNever) short_since_ = now;
+  return now >= short_since_ + options_.quorum_patience;
 }
 
 // A member that is about to get the state and could be planned if the round waited a little for it.

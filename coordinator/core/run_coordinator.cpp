@@ -43,7 +43,9 @@ RunCoordinator::Impl::Impl(const wire::RunManifest& manifest, std::int64_t vecto
       canonical_(recovered.state_digest),
       lanes_(manifest.peers_max, recovered.round, recovered.lanes),
       evaluation_(recovered.evaluated_round),
-      recovered_(recovered.round > 0) {
+      recovered_(recovered.round > 0),
+      // Rounds are decided when just more than half of their members have reported.
+      last_group_(static_cast<std::size_t>(std::max(0, 2 * recovered.survivors - 1))) {
   for (const AccountSamples& sum : recovered.credited) credited_[sum.account] = sum.samples;
 }
 
@@ -90,6 +92,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   if (heartbeat.phase == wire::MemberPhase::leaving) {
     evaluation_.on_gone(who.peer);
     members_.remove(who.peer);
+    if (last_group_ > 0) --last_group_;
   }
   return decision;
 }

@@ -67,6 +67,7 @@ class RunCoordinator::Impl {
   // When a group averages (planning.cpp).
   void plan_round(TimePoint now);
   [[nodiscard]] bool may_plan(TimePoint now) const;
+  [[nodiscard]] bool has_quorum(TimePoint now);
   void freeze(TimePoint now, std::vector<Member*> members);
   [[nodiscard]] std::vector<Member*> plannable(TimePoint now);
   [[nodiscard]] bool is_welcome(const Member& member) const;
@@ -103,6 +104,8 @@ class RunCoordinator::Impl {
   TimePoint swept_{};
   TimePoint advanced_{};  // the last look at whether a plan is due
   TimePoint without_holder_since_ = kNever;
+  std::size_t last_group_ = 0;      // members of the last round, but for those who said goodbye
+  TimePoint short_since_ = kNever;  // most of them are not there
 
   std::map<AccountId, SampleCount> credited_;
   std::deque<std::pair<RoundIndex, std::vector<AccountSamples>>> pending_credit_;  // decided, not durable

@@ -50,8 +50,9 @@ struct CoordinatorOptions {
   int welcomes_in_a_row = 6;                              // rounds held open for the same newcomer; after that …
   double welcome_share = 0.05;                            // … it may hold them for at most this part of the time
   Duration report_patience = std::chrono::seconds(60);    // the same while other members still average
-  Duration settle = std::chrono::seconds(2);          // after a restart: members come back before anything is judged
-  Duration averaging_max = std::chrono::minutes(30);  // a plan whose members say they average is kept so long
+  Duration settle = std::chrono::seconds(2);           // after a restart: members come back before anything is judged
+  Duration quorum_patience = std::chrono::seconds(8);  // longer than members wait between calls to one that is away
+  Duration averaging_max = std::chrono::minutes(30);   // a plan whose members say they average is kept so long
   Duration evaluation_interval = std::chrono::seconds(5);  // between held-out measurements, at least
   Duration evaluation_timeout = std::chrono::seconds(60);
   std::size_t group_members_max = 512;  // a report of more would not fit in a heartbeat
@@ -72,6 +73,7 @@ struct RecoveredRun {
   wire::RunState state = wire::RunState::created;
   RoundIndex round = 0;
   Digest state_digest;  // of the state at the start of `round`; zero when round is 0
+  int survivors = 0;    // members that reported the round before
   std::vector<LaneHolder> lanes;
   std::vector<AccountSamples> credited;  // sums of this run's ledger
   std::optional<RoundIndex> evaluated_round;

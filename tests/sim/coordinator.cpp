@@ -33,6 +33,7 @@ void Coordinator::start() {
   if (!store_.rounds.empty()) {
     recovered.round = store_.rounds.rbegin()->first + 1;
     recovered.state_digest = store_.rounds.rbegin()->second.state_digest;
+    recovered.survivors = store_.rounds.rbegin()->second.survivors;
   }
   for (const auto& [peer, lane] : store_.lanes) recovered.lanes.push_back({peer, lane});
   core::CoordinatorOptions options;

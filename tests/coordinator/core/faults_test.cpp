@@ -157,6 +157,43 @@ TEST_CASE("rounds averaged while the coordinator was away are credited in order,
   CHECK(swarm.decided.size() > before + 43);
 }
 
+TEST_CASE("whoever is back first after an absence does not go on without the others") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 400);
+  swarm.run_for(seconds(4));
+  swarm.coordinator->set_state(wire::RunState::paused);  // lets the round under way end
+  swarm.run_for(seconds(3));
+  swarm.coordinator->set_state(wire::RunState::running);
+  const std::size_t before = swarm.decided.size();
+  swarm.coordinator_reachable = false;
+  for (int round = 0; round < 5; ++round) average_autonomously(swarm, {2, 3}, 7);
+  swarm.run_for(seconds(20));
+  SUBCASE("after a restart") { swarm.restart_coordinator(); }
+  SUBCASE("with the same process") {}
+  for (int call = 0; call < 50; ++call) {  // the first one sat it out
+    swarm.coordinator_reachable = true;
+    swarm.call(swarm.member(1));
+    swarm.coordinator_reachable = false;
+    swarm.run_for(milliseconds(100));
+  }
+  swarm.coordinator_reachable = true;
+  swarm.run_for(seconds(5));
+  REQUIRE(swarm.decided.size() > before + 5);
+  for (std::size_t round = before; round < before + 5; ++round) CHECK(swarm.decided[round].contributions.size() == 2);
+  CHECK(swarm.member(1).synced);
+}
+
+TEST_CASE("when most of a group are gone for good, those who are left go on") {
+  Swarm swarm;
+  for (int i = 1; i <= 5; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(5));
+  for (int i = 2; i <= 5; ++i) swarm.member(i).alive = false;
+  const std::size_t before = swarm.decided.size();
+  swarm.run_for(seconds(30));
+  CHECK(swarm.decided.size() > before + 5);
+  CHECK(swarm.decided.back().contributions.size() == 1);
+}
+
 TEST_CASE("one member's story of a round without the others waits for them") {
   Swarm swarm;
   for (int i = 1; i <= 5; ++i) swarm.add(i, 0.01);

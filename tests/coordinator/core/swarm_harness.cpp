@@ -70,6 +70,7 @@ void Swarm::restart_coordinator(CoordinatorOptions options) {
   if (!decided.empty()) {
     recovered.round = decided.back().round + 1;
     recovered.state_digest = decided.back().state_digest;
+    recovered.survivors = decided.back().survivors;
   }
   recovered.lanes = lanes;
   recovered.evaluated_round = evaluated_;
