@@ -185,7 +185,9 @@ TEST_CASE("a spreadsheet takes no name for a formula") {
 }
 
 TEST_CASE("axes have round numbers that hold every value") {
-  for (const auto& [low, high] : std::vector<std::pair<double, double>>{{4.0, 8.0}, {1.234, 1.241}, {0, 1}, {3, 3}}) {
+  for (const auto& range : std::vector<std::pair<double, double>>{{4.0, 8.0}, {1.234, 1.241}, {0, 1}, {3, 3}}) {
+    const double low = range.first;
+    const double high = range.second;
     CAPTURE(low);
     const Axis axis = axis_for(low, high, 5);
     CHECK(axis.first <= low);
