@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "coordinator/api/ban_list.h"
 #include "coordinator/api/host_table.h"
 #include "coordinator/api/run_service.h"
 #include "coordinator/gate/router.h"
@@ -22,6 +23,7 @@ struct Api {
   const crypto::CertificateAuthority& authority;
   const db::Stores& stores;
   const HostTable& hosts;
+  const BanList& bans;
   RunService& run;
   const Clock& clock;
 };

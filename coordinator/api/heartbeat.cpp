@@ -13,6 +13,9 @@ gate::Response heartbeat(const Api& api, const gate::Request& request) {
   }
   const auto account = api.hosts.admit(*request.peer);
   if (!account) return error_response(account.error());
+  if (const Status kept_out = api.bans.admit(*account, *request.peer, request.remote_address); !kept_out.ok()) {
+    return error_response(kept_out.error());
+  }
   const auto told = wire::decode_heartbeat(request.body);
   if (!told) return error_response(told.error());
   if (told->protocol != wire::kProtocolVersion) {

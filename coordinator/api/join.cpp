@@ -41,8 +41,9 @@ Result<db::JoinRequest> check_join(const Api& api, const wire::JoinRequest& want
   return request;
 }
 
-Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wanted) {
+Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
   STARLING_ASSIGN(const db::JoinRequest request, check_join(api, wanted));
+  STARLING_TRY(api.bans.admit(api.hosts.account_of(request.peer_id).value_or(0), request.peer_id, address));
   const Result<AccountId> account = api.stores.accounts.join(request);
   if (!account && account.error().code == ErrorCode::already_exists) {
     return Error{ErrorCode::already_exists,
@@ -61,10 +62,12 @@ Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wa
 }
 
 // The request's signature proves the key, so an expired certificate is no obstacle.
-Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequest& wanted) {
+Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequest& wanted,
+                                           const std::string& address) {
   auto peer = crypto::read_csr(wanted.csr_pem);
   if (!peer) return peer.error().prefixed("certificate request");
-  STARLING_TRY(api.hosts.admit(*peer).status());
+  STARLING_ASSIGN(const AccountId account, api.hosts.admit(*peer));
+  STARLING_TRY(api.bans.admit(account, *peer, address));
   wire::RenewReply reply;
   reply.server_unix_ms = api.clock.wall_now().unix_ms;
   STARLING_ASSIGN(reply.certificate_pem, api.authority.issue(wanted.csr_pem, {.now = {reply.server_unix_ms}}));
@@ -76,14 +79,14 @@ Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequ
 gate::Response join(const Api& api, const gate::Request& request) {
   const auto wanted = wire::decode_join_request(request.body);
   if (!wanted) return error_response(wanted.error());
-  const auto reply = join_project(api, *wanted);
+  const auto reply = join_project(api, *wanted, request.remote_address);
   return reply ? json_response(wire::encode(*reply)) : error_response(reply.error());
 }
 
 gate::Response renew(const Api& api, const gate::Request& request) {
   const auto wanted = wire::decode_renew_request(request.body);
   if (!wanted) return error_response(wanted.error());
-  const auto reply = renew_certificate(api, *wanted);
+  const auto reply = renew_certificate(api, *wanted, request.remote_address);
   return reply ? json_response(wire::encode(*reply)) : error_response(reply.error());
 }
 

@@ -1,16 +1,19 @@
 // Requests, responses and which handler gets which. Literal paths and one-segment suffixes only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "shared/base/clock.h"
 #include "shared/base/ids.h"
 
 namespace starling::gate {
@@ -50,6 +53,17 @@ struct Response {
 // Called on a worker thread, several at once. An exception becomes a 500 without its text.
 using Handler = std::function<Response(const Request&)>;
 
+// What a route has answered so far.
+constexpr std::array<Duration, 8> kLatencyBounds = {from_ms(1),   from_ms(5),   from_ms(10),    from_ms(50),
+                                                    from_ms(100), from_ms(500), from_ms(1'000), from_ms(5'000)};
+struct RouteFigures {
+  std::string name;  // the path; a prefix route ends in '/'
+  std::vector<std::pair<int, std::int64_t>> by_status;
+  std::array<std::int64_t, kLatencyBounds.size() + 1> by_latency{};  // up to each bound, not counted before; then rest
+  Duration time{};                                                   // in the handler, all together
+};
+class RouteMeter;
+
 // Filled before the gate starts, then read only.
 class Router {
  public:
@@ -60,12 +74,16 @@ class Router {
 
   // Fills request.suffix. Null: no such route; `allowed` then lists the methods that have the path, if any.
   const Handler* find(Request& request, std::string& allowed) const;
+  [[nodiscard]] std::vector<RouteFigures> figures() const;
 
  private:
+  Handler metered(const std::string& path, Handler handler);
+
   using Methods = std::map<std::string, Handler>;
 
   std::map<std::string, Methods> literal_;  // by path
   std::map<std::string, Methods> prefix_;   // by path up to and with its last '/'
+  std::vector<std::shared_ptr<RouteMeter>> meters_;
 };
 
 }  // namespace starling::gate

@@ -56,8 +56,39 @@ struct ReverseOptions {
 // Takes credit back by reversal lines in the ledger.
 Status reverse_credit(const ReverseOptions& options);
 
+// "user:NAME", "host:HEX" or "address:192.0.2.0/24", for a time ("30d") or for good (empty).
+struct BanOptions {
+  std::filesystem::path directory;
+  std::string who;
+  std::string reason;
+  std::string lasts;
+};
+struct NumberedOptions {
+  std::filesystem::path directory;
+  std::int64_t number = 0;
+};
+Status add_ban(const BanOptions& options);
+Status list_bans(const std::filesystem::path& directory);
+Status remove_ban(const NumberedOptions& options);
+
+struct NewsOptions {
+  std::filesystem::path directory;
+  std::string title;
+  std::string body;
+};
+Status post_news(const NewsOptions& options);
+Status list_news(const std::filesystem::path& directory);
+Status remove_news(const NumberedOptions& options);
+
+struct StatusOptions {
+  std::filesystem::path directory;
+  bool json = false;
+};
+Status show_status(const StatusOptions& options);
+
 struct ServeOptions {
   std::filesystem::path directory;
+  std::string admin;  // HOST:PORT of /metrics, /healthz and /readyz; empty: none
   int connections_per_address = 64;
   int workers = 4;
 };
@@ -66,7 +97,18 @@ Status serve(const ServeOptions& options);
 
 // Looks at everything a project needs; failed_precondition when something is wrong.
 Status examine(const std::filesystem::path& directory);
-// A copy of everything, restored by serving it. `to` must not exist.
-Status back_up(const std::filesystem::path& directory, const std::filesystem::path& to);
+// A copy of everything, with its digests. `to` must not exist; empty: a dated folder in the project.
+struct BackupOptions {
+  std::filesystem::path directory;
+  std::filesystem::path to;
+};
+Status back_up(const BackupOptions& options);
+// Proves that a backup is whole, then copies it to `to`, which must not exist.
+struct RestoreOptions {
+  std::filesystem::path backup;
+  std::filesystem::path to;
+  bool verify_only = false;
+};
+Status restore(const RestoreOptions& options);
 
 }  // namespace starling::server

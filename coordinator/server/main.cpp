@@ -29,6 +29,12 @@ struct Commands {
   InviteOptions invite;
   RunOptions run;
   ReverseOptions reverse;
+  BanOptions ban;
+  NewsOptions news;
+  NumberedOptions numbered;
+  StatusOptions status;
+  BackupOptions backup;
+  RestoreOptions restore_options;
   ServeOptions serve;
   std::filesystem::path directory;
   std::filesystem::path other_path;
@@ -112,19 +118,72 @@ void add_serve(CLI::App& cli, Commands& commands) {
   serve_command->add_option("--workers", commands.serve.workers, "Threads that answer requests")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  serve_command->add_option("--admin", commands.serve.admin)
+      ->description("HOST:PORT of /metrics, /healthz and /readyz, such as 127.0.0.1:9443; not open by default");
   serve_command->add_flag("--verbose", commands.verbose, "Log more");
   serve_command->callback([&commands] { commands.chosen = [&commands] { return serve(commands.serve); }; });
 }
 
+void add_ban(CLI::App& cli, Commands& commands) {
+  CLI::App* ban = cli.add_subcommand("ban", "Keep volunteers, computers and addresses out");
+  ban->require_subcommand(1);
+  CLI::App* add = ban->add_subcommand("add", "In force within seconds, in the running server too");
+  directory_of(add, commands.ban.directory);
+  add->add_option("WHO", commands.ban.who, "user:NAME, host:64 hex digits, or address:192.0.2.0/24")->required();
+  add->add_option("--reason", commands.ban.reason, "They are told it")->required();
+  add->add_option("--for", commands.ban.lasts, "How long: 12h, 30d; for good by default");
+  add->callback([&commands] { commands.chosen = [&commands] { return add_ban(commands.ban); }; });
+  CLI::App* list = ban->add_subcommand("list", "Who is kept out, since when, until when and why");
+  directory_of(list, commands.directory);
+  list->callback([&commands] { commands.chosen = [&commands] { return list_bans(commands.directory); }; });
+  CLI::App* remove = ban->add_subcommand("remove", "Let them in again");
+  directory_of(remove, commands.numbered.directory);
+  remove->add_option("BAN", commands.numbered.number, "Its number in the list")->required();
+  remove->callback([&commands] { commands.chosen = [&commands] { return remove_ban(commands.numbered); }; });
+}
+
+void add_news(CLI::App& cli, Commands& commands) {
+  CLI::App* news = cli.add_subcommand("news", "What the project's first page tells volunteers");
+  news->require_subcommand(1);
+  CLI::App* post = news->add_subcommand("post", "Add an item");
+  directory_of(post, commands.news.directory);
+  post->add_option("--title", commands.news.title)->required();
+  post->add_option("--body", commands.news.body, "Plain text; an empty line ends a paragraph");
+  post->callback([&commands] { commands.chosen = [&commands] { return post_news(commands.news); }; });
+  CLI::App* list = news->add_subcommand("list", "Items, newest first");
+  directory_of(list, commands.directory);
+  list->callback([&commands] { commands.chosen = [&commands] { return list_news(commands.directory); }; });
+  CLI::App* remove = news->add_subcommand("remove", "Take an item back");
+  directory_of(remove, commands.numbered.directory);
+  remove->add_option("ITEM", commands.numbered.number, "Its number in the list")->required();
+  remove->callback([&commands] { commands.chosen = [&commands] { return remove_news(commands.numbered); }; });
+}
+
 void add_care(CLI::App& cli, Commands& commands) {
-  CLI::App* doctor = cli.add_subcommand("doctor", "Check keys, database, ledger and data; tell what is wrong");
+  CLI::App* status = cli.add_subcommand("status", "How the project stands: server, swarm, runs, database, backup");
+  directory_of(status, commands.status.directory);
+  status->add_flag("--json", commands.status.json, "For programs");
+  status->callback([&commands] { commands.chosen = [&commands] { return show_status(commands.status); }; });
+  CLI::App* doctor = cli.add_subcommand("doctor", "Check keys, machine, database, ledger and data; tell what is wrong");
   directory_of(doctor, commands.directory);
   doctor->callback([&commands] { commands.chosen = [&commands] { return examine(commands.directory); }; });
-  CLI::App* backup = cli.add_subcommand("backup", "Copy the whole project, while it is served or not");
-  directory_of(backup, commands.directory);
-  backup->add_option("TO", commands.other_path, "A directory that does not exist yet")->required();
-  backup->callback(
-      [&commands] { commands.chosen = [&commands] { return back_up(commands.directory, commands.other_path); }; });
+}
+
+void add_backup(CLI::App& cli, Commands& commands) {
+  CLI::App* backup = cli.add_subcommand("backup", "Copies of the whole project");
+  backup->require_subcommand(1);
+  CLI::App* now = backup->add_subcommand("now", "Copy it, while it is served or not");
+  directory_of(now, commands.backup.directory);
+  now->add_option("TO", commands.backup.to, "A directory that does not exist yet; DIR/backups/DATE by default");
+  now->callback([&commands] { commands.chosen = [&commands] { return back_up(commands.backup); }; });
+  CLI::App* restore_command =
+      cli.add_subcommand("restore", "Prove that a backup is whole, and copy it to where it is served");
+  RestoreOptions& options = commands.restore_options;
+  restore_command->add_option("BACKUP", options.backup, "What `backup now` made")->required();
+  restore_command->add_option("TO", options.to, "A directory that does not exist yet");
+  restore_command->add_flag("--verify", options.verify_only, "Only look: digests, database, ledger, keys");
+  restore_command->callback(
+      [&commands] { commands.chosen = [&commands] { return restore(commands.restore_options); }; });
 }
 
 }  // namespace
@@ -140,7 +199,10 @@ int main(int argc, char** argv) {
   add_invite(cli, commands);
   add_credit(cli, commands);
   add_serve(cli, commands);
+  add_ban(cli, commands);
+  add_news(cli, commands);
   add_care(cli, commands);
+  add_backup(cli, commands);
   try {
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

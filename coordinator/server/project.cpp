@@ -160,4 +160,10 @@ Result<ServerIdentity> server_identity(const Project& project, WallTime now) {
   return ServerIdentity{{std::move(certificate), std::move(key)}, {std::move(web_chain), std::move(web_key)}};
 }
 
+Result<WallTime> certificate_end(const Project& project) {
+  STARLING_ASSIGN(const std::string pem, read_text(project.files, "server.pem"));
+  STARLING_ASSIGN(const auto certificate, crypto::read_certificate(pem));
+  return certificate.not_after;
+}
+
 }  // namespace starling::server

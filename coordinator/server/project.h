@@ -6,6 +6,7 @@
 //   server.pem, .key   the coordinator's certificate for volunteers; web.pem, .key the one browsers see
 //   manifest.key       signs the descriptions of runs; clients pin it when they join
 //   artefacts/         training data, each file named by its SHA-256
+//   backups/           copies of all of this, by date; last-backup says which is the newest
 //
 // Keys are readable by their owner only (0600).
 #pragma once
@@ -37,6 +38,7 @@ struct ProjectFiles {
   [[nodiscard]] std::filesystem::path config() const { return at("project.json"); }
   [[nodiscard]] std::filesystem::path database() const { return at("coordinator.db"); }
   [[nodiscard]] std::filesystem::path artefacts() const { return at("artefacts"); }
+  [[nodiscard]] std::filesystem::path backups() const { return at("backups"); }
 
   std::filesystem::path directory;
 };
@@ -61,5 +63,7 @@ struct ServerIdentity {
   crypto::WebIdentity browsers;
 };
 Result<ServerIdentity> server_identity(const Project& project, WallTime now);
+// When the certificate on disk ends.
+Result<WallTime> certificate_end(const Project& project);
 
 }  // namespace starling::server

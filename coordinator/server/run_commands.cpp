@@ -7,6 +7,7 @@
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/artefact_import.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/server_link.h"
 #include "shared/base/files.h"
 #include "shared/manifest/operator_manifest.h"
 #include "shared/manifest/signed_manifest.h"
@@ -15,8 +16,6 @@
 
 namespace starling::server {
 namespace {
-
-constexpr Duration kServerPatience = std::chrono::seconds(2);
 
 // What `run status` and the others speak of.
 Result<db::Run> find_run(const db::Stores& stores, const std::string& run_id) {
@@ -95,14 +94,7 @@ Status set_state(const RunOptions& options, db::RunState state) {
 // The live figures, from the server when one serves this project; else everything stays zero.
 core::SwarmView ask_server(const Project& project, const RunId& run_id) {
   core::SwarmView view;
-  net::Endpoint at = project.config.listen;
-  if (is_wildcard(at.host)) at.host = at.host == "::" ? "::1" : "127.0.0.1";
-  auto tls = crypto::TlsContext::coordinator_client(project.authority.certificate_pem(), std::nullopt);
-  if (!tls) return view;
-  net::HttpClient client(at, std::move(*tls), {.deadline = kServerPatience});
-  auto response = client.get("/v1/status");
-  if (!response) return view;
-  const auto body = net::body_of(std::move(*response));
+  const auto body = ServerLink(project).get("/v1/status");
   if (!body) return view;
   const auto document = wire::JsonDocument::parse(*body, wire::kReplyBytesMax);
   if (!document) return view;

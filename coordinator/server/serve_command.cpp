@@ -5,12 +5,14 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <thread>
 
 #include "coordinator/api/api.h"
 #include "coordinator/gate/gate.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/metrics.h"
 #include "coordinator/web/site.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
@@ -84,19 +86,70 @@ web::JoinAdvice join_advice(const Project& project) {
           project.config.open_to_all};
 }
 
+// A gate that serves on a thread of its own until stop().
+class GateThread {
+ public:
+  GateThread(gate::Gate& gate, std::atomic<bool>& ended)
+      : gate_(gate), thread_([this, &ended] {
+          status_ = gate_.run();
+          ended = true;
+        }) {}
+  ~GateThread() { (void)stop().ok(); }
+  GateThread(const GateThread&) = delete;
+  GateThread& operator=(const GateThread&) = delete;
+
+  // What ended it: ok() when it was asked to.
+  Status stop() {
+    gate_.stop();
+    if (thread_.joinable()) thread_.join();
+    return status_;
+  }
+
+ private:
+  gate::Gate& gate_;
+  Status status_;
+  std::thread thread_;  // last: it uses the others
+};
+
+// The operator's own door; nothing when none is asked for.
+Result<std::unique_ptr<gate::Gate>> admin_gate(const ServeOptions& options, const crypto::TlsContext& tls,
+                                               const gate::Router& router) {
+  if (options.admin.empty()) return std::unique_ptr<gate::Gate>();
+  STARLING_ASSIGN(const net::Endpoint at, parse_endpoint(options.admin));
+  gate::GateOptions gate;
+  gate.address = at.host;
+  gate.port = at.port;
+  gate.workers = 1;
+  auto opened = gate::Gate::create(gate, tls, router);
+  if (!opened) return opened.error().prefixed("--admin");
+  return opened;
+}
+
+// What is looked at from time to time.
+struct Cared {
+  api::RunService& run;
+  api::BanList& bans;
+  const db::Stores& stores;
+};
+
+void look_after(const Cared& cared, WallTime now) {
+  if (const Status polled = cared.run.poll(); !polled.ok()) log_error("{}", polled.error().message);
+  if (const Status read = cared.bans.refresh(); !read.ok()) log_warning("bans: {}", read.error().message);
+  if (const Status rolled = cared.stores.standings.roll(now); !rolled.ok()) {
+    log_warning("sums of the last day and week: {}", rolled.error().message);
+  }
+}
+
 // Timers of the run until a signal, or until something broke.
-void work(api::RunService& run, const db::Stores& stores, const sigset_t& signals, const std::atomic<bool>& broken) {
+void work(const Cared& cared, const sigset_t& signals, const std::atomic<bool>& broken) {
   const SystemClock clock;
-  TimePoint next_poll = clock.now() + kPollInterval;
+  TimePoint next_look = clock.now() + kPollInterval;
   while (!broken) {
-    const TimePoint deadline = run.tick();
+    const TimePoint deadline = cared.run.tick();
     const TimePoint now = clock.now();
-    if (now >= next_poll) {
-      next_poll = now + kPollInterval;
-      if (const Status polled = run.poll(); !polled.ok()) log_error("{}", polled.error().message);
-      if (const Status rolled = stores.standings.roll(clock.wall_now()); !rolled.ok()) {
-        log_warning("sums of the last day and week: {}", rolled.error().message);
-      }
+    if (now >= next_look) {
+      next_look = now + kPollInterval;
+      look_after(cared, clock.wall_now());
     }
     const Duration wait = deadline == kNever ? kWaitMax : std::clamp(deadline - now, kWaitMin, kWaitMax);
     if (wait_for_signal(signals, wait)) return;
@@ -113,6 +166,7 @@ Status serve(const ServeOptions& options) {
   if (!lock) return lock.error().prefixed(fmt::format("project '{}' is served already", project.config.name));
 
   const SystemClock clock;
+  const WallTime started = clock.wall_now();
   std::atomic<bool> broken = false;
   const auto on_fatal = [&broken](const Error& error) {
     log_error("{}; ending, since nothing more can be stored", error.message);
@@ -123,6 +177,8 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const auto tls, crypto::TlsContext::coordinator_server(project.authority.certificate_pem(),
                                                                          identity.volunteers, identity.browsers));
   const api::HostTable hosts(database->stores().accounts, clock);
+  api::BanList bans(database->stores().bans, clock);
+  STARLING_TRY(bans.refresh());
   api::RunService run({database->stores(), hosts, clock, project.manifest_key.public_key()});
   STARLING_TRY(run.poll());
 
@@ -134,31 +190,34 @@ Status serve(const ServeOptions& options) {
                      project.authority,
                      database->stores(),
                      hosts,
+                     bans,
                      run,
                      clock};
   api::add_routes(router, api);
   const gate::Gate* door = nullptr;  // set before the first request
   web::Site site({project.config.name, database->stores(), [&run] { return shown(run); },
-                  [&, started = clock.wall_now()] { return health(started, *database, *door); }, join_advice(project),
-                  clock});
+                  [&] { return health(started, *database, *door); }, join_advice(project), clock});
   site.add_routes(router);
 
   STARLING_ASSIGN(const auto gate, gate::Gate::create(gate_options(options, project.config), tls, router));
   door = gate.get();
-  Status served;
-  std::thread gate_thread([&] {
-    served = gate->run();
-    broken = true;  // read after join(): either it was asked to stop, or it failed
-  });
+  STARLING_ASSIGN(const WallTime certificate_ends, certificate_end(project));
+  const Observed observed{project, *database, run, *gate, router, clock, started, certificate_ends};
+  gate::Router admin_router;
+  add_admin_routes(admin_router, observed);
+  STARLING_ASSIGN(const auto admin, admin_gate(options, tls, admin_router));
+
+  GateThread serving(*gate, broken);
+  std::optional<GateThread> serving_admin;
+  if (admin) serving_admin.emplace(*admin, broken);
   fmt::print("listening on https://{}\n", format_endpoint({project.config.listen.host, gate->port()}));
   std::fflush(stdout);
   log_info("starling-coordinator {} serves '{}'", kVersion, project.config.name);
-  work(run, database->stores(), signals, broken);
+  work({run, bans, database->stores()}, signals, broken);
   const bool asked = !broken;
   log_info("ending");
-  gate->stop();
-  gate_thread.join();
-  STARLING_TRY(served);
+  if (serving_admin) STARLING_TRY(serving_admin->stop());
+  STARLING_TRY(serving.stop());
   if (!asked) return Error{ErrorCode::io, "the database failed; see the log"};
   return {};
 }

@@ -117,7 +117,8 @@ void add_leaderboard(CLI::App& app, LeaderboardOptions& options, Chosen& chosen)
   CLI::App* command = app.add_subcommand(
       "leaderboard",
       "The ledger and the pages of a project with very many volunteers.\n"
-      "Figures: lines_per_s and bytes_per_line of the ledger; first_ms, deep_ms, pinned_ms, search_ms and run_page_ms\n"
+      "Figures: lines_per_s, cpu_us_per_line and bytes_per_line of the ledger; worst_cpu_ms, first_ms, deep_ms, "
+      "pinned_ms, search_ms and run_page_ms\n"
       "(medians, of the slowest board), page_bytes (the largest), out_of_order (neighbours on the recent board)");
   command->add_option("--volunteers", options.volunteers)->check(CLI::Range(1, 1'000'000))->capture_default_str();
   command->add_option("--lines", options.lines, "Of the ledger")

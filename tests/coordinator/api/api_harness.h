@@ -58,6 +58,7 @@ class TestProject {
   crypto::PrivateKey manifest_key = crypto::PrivateKey::generate();
   std::unique_ptr<db::Database> database;
   FillableContributions contributions;
+  BanList bans;
   std::uint16_t port = 0;
 
  private:

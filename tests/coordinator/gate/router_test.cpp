@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <stdexcept>
+
 using namespace starling::gate;
 
 namespace {
@@ -50,4 +52,22 @@ TEST_CASE("headers are found without regard to case") {
   request.headers = {{"X-One", "1"}, {"x-one", "2"}};
   CHECK(request.header("x-ONE") == "1");
   CHECK(request.header("X-Two").empty());
+}
+
+TEST_CASE("a route counts what it answers, by status and by time") {
+  Router router;
+  router.add("GET", "/good", named("good"));
+  router.add_prefix("GET", "/files/", [](const Request&) -> Response { throw std::runtime_error("broken"); });
+  CHECK(route(router, "GET", "/good") == "good");
+  CHECK(route(router, "GET", "/good") == "good");
+  CHECK_THROWS(route(router, "GET", "/files/a"));
+  const std::vector<RouteFigures> figures = router.figures();
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].name == "/good");
+  CHECK(figures[0].by_status == std::vector<std::pair<int, std::int64_t>>{{200, 2}});
+  std::int64_t counted = 0;
+  for (const std::int64_t count : figures[0].by_latency) counted += count;
+  CHECK(counted == 2);
+  CHECK(figures[1].name == "/files/");
+  CHECK(figures[1].by_status == std::vector<std::pair<int, std::int64_t>>{{500, 1}});
 }

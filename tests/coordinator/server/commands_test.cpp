@@ -143,14 +143,79 @@ TEST_CASE("a backup taken while the project is served can be served itself") {
   {
     Process process(server.serve_command());
     REQUIRE(process.wait_for("listening on"));
-    REQUIRE(server.command({"backup", server.directory, copy}).status == 0);
-    CHECK(server.command({"backup", server.directory, copy}).says("exists already"));
+    REQUIRE(server.command({"backup", "now", server.directory, copy}).status == 0);
+    CHECK(server.command({"backup", "now", server.directory, copy}).says("exists already"));
     process.signal(SIGTERM);
     CHECK(process.end().status == 0);
   }
-  CHECK(server.command({"doctor", copy}).status == 0);
-  Process process({STARLING_COORDINATOR, "serve", copy});
+  CHECK(server.command({"restore", copy, "--verify"}).says("is whole"));
+  const std::string restored = (server.folder / "restored").string();
+  REQUIRE(server.command({"restore", copy, restored}).status == 0);
+  CHECK(server.command({"restore", copy, restored}).says("exists already"));
+  CHECK(mode_of(restored + "/ca.key") == 0600);
+  CHECK(server.command({"doctor", restored}).status == 0);
+  Process process({STARLING_COORDINATOR, "serve", restored});
   CHECK(process.wait_for("listening on"));
+}
+
+TEST_CASE("one flipped byte anywhere in a backup is found, and a missing file") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  REQUIRE(server.command({"backup", "now", server.directory}).status == 0);
+  const auto backup = std::filesystem::directory_iterator(server.directory + "/backups")->path();
+  REQUIRE(server.command({"restore", backup.string(), "--verify"}).status == 0);
+  for (const char* name : {"coordinator.db", "ca.key", "project.json", "manifest.key"}) {
+    CAPTURE(name);
+    const std::string good = *read_file(backup / name, 1 << 24);
+    std::string bad = good;
+    bad[bad.size() / 2] = static_cast<char>(bad[bad.size() / 2] ^ 1);
+    REQUIRE(write_file_atomically(backup / name, bad).ok());
+    const Ended found = server.command({"restore", backup.string(), "--verify"});
+    CHECK(found.status == 1);
+    CHECK_MESSAGE(found.says(name), found.output);
+    CHECK(found.says("damaged"));
+    REQUIRE(write_file_atomically(backup / name, good, {.mode = 0600}).ok());
+  }
+  std::filesystem::remove(backup / "web.pem");
+  CHECK(server.command({"restore", backup.string(), "--verify"}).says("'web.pem' is missing"));
+  CHECK(server.command({"restore", server.directory, "--verify"}).says("no complete backup"));
+}
+
+TEST_CASE("status tells how the project stands, served or not") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  CHECK(server.command({"status", server.directory}).says("not serving"));
+  CHECK(server.command({"status", server.directory}).says("backup now"));
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  REQUIRE(server.command({"backup", "now", server.directory}).status == 0);
+  const Ended told = server.command({"status", server.directory});
+  CHECK_MESSAGE(told.says("server       up for"), told.output);
+  CHECK(told.says("run          'one'"));
+  CHECK(told.says("/backups/"));
+  const Ended json = server.command({"status", server.directory, "--json"});
+  CHECK(json.says(R"("served":true)"));
+  CHECK(json.says(R"("runs":[{"run_id":"one","state":"created","round":0)"));
+}
+
+TEST_CASE("bans and news are made, listed and taken back") {
+  TestServer server;
+  const auto says = [&](std::vector<std::string> words, const std::string& text) {
+    words.insert(words.begin() + 2, server.directory);
+    const Ended ended = server.command(words);
+    CHECK_MESSAGE(ended.says(text), ended.output);
+  };
+  says({"ban", "add", "user:Nobody", "--reason", "x"}, "no volunteer 'Nobody'");
+  says({"ban", "add", "address:300.1.1.1", "--reason", "x"}, "192.0.2.0/24");
+  says({"ban", "add", "planet:earth", "--reason", "x"}, "user:NAME");
+  says({"ban", "add", "address:192.0.2.0/24", "--reason", "floods", "--for", "30d"}, "is kept out until");
+  says({"ban", "list"}, "192.0.2.0/24");
+  says({"ban", "list"}, "floods");
+  says({"ban", "remove", "1"}, "lifted");
+  says({"ban", "remove", "1"}, "no ban 1");
+  says({"news", "post", "--title", "Hello", "--body", "World"}, "news 1");
+  says({"news", "list"}, "Hello");
+  says({"news", "remove", "1"}, "gone");
 }
 
 }  // namespace starling::server::testing

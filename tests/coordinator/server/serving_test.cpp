@@ -135,6 +135,61 @@ TEST_CASE("what the operator says beside a running server reaches its members") 
   CHECK(state_becomes(wire::RunState::created));
 }
 
+TEST_CASE("a ban made beside a running server is in force at the next calls, and ends when lifted") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  Two two;
+  REQUIRE(two.ada.join(server.init.last_line()).ok());
+  REQUIRE(two.ada.call().ok());
+  const auto becomes = [&](bool admitted) {
+    for (int tries = 0; tries < 5000; ++tries) {
+      const auto reply = two.ada.call();
+      if (reply.ok() == admitted) return reply.ok() ? std::string("admitted") : reply.error().message;
+    }
+    return std::string("unchanged");
+  };
+  const Ended made = server.command({"ban", "add", server.directory, "user:Ada", "--reason", "sends noise"});
+  REQUIRE_MESSAGE(made.status == 0, made.output);
+  CHECK(becomes(false).find("sends noise") != std::string::npos);
+  REQUIRE(server.command({"ban", "remove", server.directory, "1"}).status == 0);
+  CHECK(becomes(true) == "admitted");
+}
+
+TEST_CASE("the operator's own door has health and metrics, and the public one no metrics") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  std::vector<std::string> command = server.serve_command();
+  const int port = TakenPort().port();
+  command.insert(command.end(), {"--admin", "127.0.0.1:" + std::to_string(port)});
+  Process process(command);
+  REQUIRE(process.wait_for("listening on"));
+  const auto link = manifest::parse_join_link(server.init.last_line()).value();
+  const auto ca = net::fetch_pinned_ca({link.host, link.port}, link.ca_fingerprint).value();
+  const auto get = [&](std::uint16_t at, const std::string& path) {
+    net::HttpClient client({"127.0.0.1", at}, crypto::TlsContext::coordinator_client(ca, std::nullopt).value());
+    auto response = client.get(path);
+    REQUIRE(response.ok());
+    const auto body = net::body_of(std::move(*response));
+    return body.ok() ? *body : body.error().message;
+  };
+  const auto admin = static_cast<std::uint16_t>(port);
+  CHECK(get(admin, "/healthz") == R"({"ok":true})");
+  CHECK(get(admin, "/readyz") == R"({"ok":true})");
+  (void)get(link.port, "/leaderboard");
+  const std::string metrics = get(admin, "/metrics");
+  for (const char* line : {"starling_build_info{version=\"", "starling_ready 1\n", "starling_connections ",
+                           "starling_http_requests_total{route=\"/leaderboard\",code=\"200\"} 1\n",
+                           "starling_http_request_seconds_count{route=\"/leaderboard\"} 1\n",
+                           "starling_peers{state=\"training\"} 0\n", "starling_db_bytes ", "starling_run_round 0\n"}) {
+    CAPTURE(line);
+    CHECK_MESSAGE(metrics.find(line) != std::string::npos, metrics);
+  }
+  CHECK(get(link.port, "/metrics").find("nothing at this address") != std::string::npos);
+}
+
 TEST_CASE("links of another project and damaged links join nobody") {
   TestServer server;
   TestServer other;

@@ -1,0 +1,52 @@
+// Who is kept out, in memory: asked at every heartbeat. What an operator bans is in force once refresh() has
+// read it, whoever wrote it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "db/stores/stores.h"
+#include "shared/base/clock.h"
+#include "shared/base/mutex.h"
+#include "shared/base/result.h"
+
+namespace starling::api {
+
+// Addresses that begin alike, IPv4 ones in IPv6 clothes.
+struct AddressRange {
+  std::array<std::uint8_t, 16> address{};
+  int bits = 128;
+
+  // "192.0.2.0/24", "2001:db8::/32", or one address.
+  static Result<AddressRange> parse(const std::string& text);
+  [[nodiscard]] bool holds(const std::array<std::uint8_t, 16>& other) const;
+};
+
+class BanList {
+ public:
+  // Both must outlive the list. Empty until refresh().
+  BanList(db::BanStore& bans, const Clock& clock) : bans_(bans), clock_(clock) {}
+
+  Status refresh();
+  // permission_denied, with reason and end, when any of the three is banned now. `account` 0: not known yet.
+  [[nodiscard]] Status admit(AccountId account, const PeerId& peer, const std::string& address) const;
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  struct Entries {
+    std::unordered_map<AccountId, db::Ban> users;
+    std::unordered_map<PeerId, db::Ban> hosts;
+    std::vector<std::pair<AddressRange, db::Ban>> ranges;
+  };
+  [[nodiscard]] std::shared_ptr<const Entries> entries() const;
+
+  db::BanStore& bans_;
+  const Clock& clock_;
+  mutable Mutex mutex_;
+  std::shared_ptr<const Entries> entries_ GUARDED_BY(mutex_) = std::make_shared<Entries>();
+};
+
+}  // namespace starling::api

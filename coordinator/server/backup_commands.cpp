@@ -1,0 +1,186 @@
+// Copies of a whole project, and proof that they can be used.
+#include <fmt/core.h>
+
+#include <charconv>
+#include <ctime>
+#include <map>
+#include <system_error>
+
+#include "coordinator/api/run_report.h"
+#include "coordinator/server/backup.h"
+#include "coordinator/server/commands.h"
+#include "shared/base/clock.h"
+#include "shared/base/files.h"
+#include "shared/crypto/digest.h"
+
+namespace starling::server {
+namespace {
+
+constexpr const char* kSums = "SHA256SUMS";  // as sha256sum writes it and `sha256sum -c` reads it
+constexpr std::size_t kSumsBytesMax = 16 * 1024 * 1024;
+constexpr const char* kStamp = "last-backup";  // in the project: when and where
+constexpr const char* kKeys[] = {"ca.key", "ca.pem", "manifest.key", "server.key", "server.pem", "web.key", "web.pem"};
+
+Status copy_to(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code problem;
+  std::filesystem::copy_file(from, to, problem);
+  if (!problem) return {};
+  return Error{ErrorCode::io, fmt::format("copy '{}' to '{}': {}", from.string(), to.string(), problem.message())};
+}
+
+// DIR/backups/2024-06-10T061320Z
+std::filesystem::path dated_folder(const ProjectFiles& files, WallTime now) {
+  const std::time_t seconds = now.unix_ms / 1000;
+  std::tm parts = {};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  return files.backups() / std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H%M%SZ", &parts));
+}
+
+Status copy_project(const Project& project, const ProjectFiles& copy) {
+  STARLING_TRY(ensure_directory(copy.directory, 0700));
+  STARLING_TRY(ensure_directory(copy.artefacts(), 0700));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  STARLING_TRY(database->backup(copy.database()));
+  for (const char* name : kKeys) STARLING_TRY(copy_to(project.files.at(name), copy.at(name)));
+  STARLING_ASSIGN(const auto artefacts, database->stores().artefacts.list());
+  for (const db::ArtefactRecord& artefact : artefacts) {
+    const std::string name = artefact.digest.hex();
+    STARLING_TRY(copy_to(project.files.artefacts() / name, copy.artefacts() / name));
+  }
+  return copy_to(project.files.config(), copy.config());
+}
+
+// Every file below `folder` but the list itself, by its path within.
+Result<std::map<std::string, Digest>> digests_of(const std::filesystem::path& folder) {
+  std::map<std::string, Digest> digests;
+  std::error_code problem;
+  for (std::filesystem::recursive_directory_iterator at(folder, problem), end; !problem && at != end;
+       at.increment(problem)) {
+    if (!at->is_regular_file() || at->path().filename() == kSums) continue;
+    STARLING_ASSIGN(const Digest digest, crypto::sha256_file(at->path()));
+    digests.emplace(at->path().lexically_relative(folder).string(), digest);
+  }
+  if (!problem) return digests;
+  return Error{ErrorCode::io, fmt::format("read '{}': {}", folder.string(), problem.message())};
+}
+
+Result<std::map<std::string, Digest>> read_sums(const std::filesystem::path& folder) {
+  const auto text = read_file(folder / kSums, kSumsBytesMax);
+  if (!text) return text.error().prefixed(fmt::format("'{}' is no complete backup", folder.string()));
+  std::map<std::string, Digest> sums;
+  constexpr std::size_t kHex = 64;
+  for (std::size_t at = 0; at < text->size();) {
+    const std::size_t end = std::min(text->find('\n', at), text->size());
+    const std::string line = text->substr(at, end - at);
+    at = end + 1;
+    const auto digest = line.size() > kHex + 2 ? Digest::from_hex(line.substr(0, kHex)) : Digest::from_hex("");
+    if (!digest)
+      return Error{ErrorCode::corrupt, fmt::format("'{}' is damaged: '{}'", (folder / kSums).string(), line)};
+    sums.emplace(line.substr(kHex + 2), *digest);
+  }
+  return sums;
+}
+
+// Names the first file that is not what was backed up.
+Status compare(const std::map<std::string, Digest>& sums, const std::map<std::string, Digest>& found) {
+  for (const auto& [name, digest] : sums) {
+    const auto file = found.find(name);
+    if (file == found.end()) return Error{ErrorCode::corrupt, fmt::format("'{}' is missing from the backup", name)};
+    if (file->second != digest) {
+      return Error{ErrorCode::corrupt,
+                   fmt::format("'{}' is damaged: its bytes are not those that were backed up", name)};
+    }
+  }
+  return {};
+}
+
+// Opens a copy, so that the backup itself stays as it is; the sums of its ledger.
+Status try_database(const ProjectFiles& backup) {
+  const std::string name = fmt::format("starling-restore-{}", SystemClock().wall_now().unix_ms);
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / name;
+  STARLING_TRY(ensure_directory(folder, 0700));
+  const auto tried = [&]() -> Status {
+    STARLING_TRY(copy_to(backup.database(), folder / "coordinator.db"));
+    STARLING_ASSIGN(const auto database, db::Database::open(folder / "coordinator.db", {.ballast_bytes = 0}));
+    STARLING_TRY(database->check());
+    STARLING_ASSIGN(const auto runs, database->stores().runs.list());
+    for (const db::Run& run : runs) {
+      STARLING_ASSIGN(const db::Totals sum, database->stores().contributions.ledger_sum(run.run_id));
+      fmt::print("  run '{}': {} samples, {:.6f} credit in the ledger\n", run.run_id, sum.samples, api::credit_of(sum));
+    }
+    return {};
+  }();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return tried;
+}
+
+Status verify_backup(const std::filesystem::path& folder) {
+  STARLING_ASSIGN(const auto sums, read_sums(folder));
+  STARLING_ASSIGN(const auto found, digests_of(folder));
+  STARLING_TRY(compare(sums, found));
+  STARLING_TRY(load_project(folder).status());
+  STARLING_TRY(try_database(ProjectFiles(folder)));
+  fmt::print("the backup '{}' is whole: {} files\n", folder.string(), sums.size());
+  return {};
+}
+
+}  // namespace
+
+std::optional<LastBackup> last_backup(const ProjectFiles& files) {
+  const auto text = read_file(files.at(kStamp), kSumsBytesMax);
+  if (!text) return std::nullopt;
+  LastBackup last;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), last.at.unix_ms);
+  if (error != std::errc() || *end != ' ') return std::nullopt;
+  last.folder = std::string(end + 1, text->data() + text->size());
+  while (!last.folder.empty() && last.folder.back() == '\n') last.folder.pop_back();
+  return last;
+}
+
+Status back_up(const BackupOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  const WallTime now = SystemClock().wall_now();
+  std::filesystem::path to = options.to;
+  if (to.empty()) {
+    STARLING_TRY(ensure_directory(project.files.backups(), 0700));
+    to = dated_folder(project.files, now);
+  }
+  if (std::error_code problem; std::filesystem::exists(to, problem)) {
+    return Error{ErrorCode::already_exists, fmt::format("'{}' exists already", to.string())};
+  }
+  STARLING_TRY(copy_project(project, ProjectFiles(to)));
+  STARLING_ASSIGN(const auto digests, digests_of(to));
+  std::string sums;
+  for (const auto& [name, digest] : digests) sums += fmt::format("{}  {}\n", digest.hex(), name);
+  STARLING_TRY(write_file_atomically(to / kSums, sums));  // last: a backup that has it is complete
+  STARLING_TRY(write_file_atomically(project.files.at(kStamp),
+                                     fmt::format("{} {}\n", now.unix_ms, std::filesystem::absolute(to).string())));
+  fmt::print("everything is in '{}'; keep a copy on another machine\n", to.string());
+  return {};
+}
+
+Status restore(const RestoreOptions& options) {
+  STARLING_TRY(verify_backup(options.backup));
+  if (options.verify_only) return {};
+  if (options.to.empty()) {
+    return Error{ErrorCode::invalid_argument, "say where to restore it to, or add --verify to only look at it"};
+  }
+  if (std::error_code problem; std::filesystem::exists(options.to, problem)) {
+    return Error{ErrorCode::already_exists, fmt::format("'{}' exists already", options.to.string())};
+  }
+  STARLING_ASSIGN(const auto sums, read_sums(options.backup));
+  const ProjectFiles copy(options.to);
+  STARLING_TRY(ensure_directory(copy.directory, 0700));
+  STARLING_TRY(ensure_directory(copy.artefacts(), 0700));
+  for (const auto& [name, digest] : sums) {
+    if (name == copy.config().filename()) continue;
+    STARLING_TRY(copy_to(options.backup / name, options.to / name));
+  }
+  STARLING_TRY(copy_to(options.backup / "project.json", copy.config()));  // last: now the project is complete
+  fmt::print("restored into '{0}'; serve it with: starling-coordinator serve {0}\n", options.to.string());
+  return {};
+}
+
+}  // namespace starling::server

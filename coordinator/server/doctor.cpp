@@ -1,0 +1,187 @@
+// Is everything in order? Each finding is a line; what is wrong says what to do.
+#include <fmt/core.h>
+#include <netdb.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+
+#include <algorithm>
+
+#include "coordinator/server/backup.h"
+#include "coordinator/server/commands.h"
+#include "coordinator/server/server_link.h"
+#include "shared/base/clock.h"
+#include "shared/base/files.h"
+#include "shared/crypto/digest.h"
+#include "shared/manifest/signed_manifest.h"
+
+namespace starling::server {
+namespace {
+
+constexpr std::int64_t kDayMs = 86'400'000;
+constexpr std::int64_t kCertificateLeftMs = 14 * kDayMs;  // the server renews it a month before
+constexpr std::int64_t kBackupAgeMs = 36 * 3'600'000;
+constexpr std::uint64_t kDiskFreeMin = std::uint64_t{256} << 20;
+constexpr rlim_t kOpenFilesMin = 12'000;           // gate::GateLimits::connections_max, and some for files
+constexpr WallTime kNotBefore{1'700'000'000'000};  // this program is younger
+
+// Prints one finding a line and counts those that are bad.
+class Findings {
+ public:
+  void add(std::string_view what, const Status& status) {
+    if (status.ok()) {
+      fmt::print("  ok       {}\n", what);
+    } else {
+      ++problems_;
+      fmt::print("  PROBLEM  {}: {}\n", what, status.error().message);
+    }
+  }
+  // What may be meant so, or can not be known from here.
+  void add_note(std::string_view what, const Status& status) {
+    fmt::print("  {}  {}{}\n", status.ok() ? "ok     " : "note   ", what,
+               status.ok() ? "" : ": " + status.error().message);
+  }
+  [[nodiscard]] int problems() const { return problems_; }
+
+ private:
+  int problems_ = 0;
+};
+
+Status check_secret(const std::filesystem::path& file) {
+  struct stat info = {};
+  if (::stat(file.c_str(), &info) != 0) return Error{ErrorCode::not_found, "the file is missing"};
+  if ((info.st_mode & 077) != 0) {
+    return Error{ErrorCode::permission_denied, fmt::format("others may read it; run: chmod 600 '{}'", file.string())};
+  }
+  return {};
+}
+
+Status check_artefact(const Project& project, const db::ArtefactRecord& artefact) {
+  STARLING_ASSIGN(const Digest digest, crypto::sha256_file(project.files.artefacts() / artefact.digest.hex()));
+  if (digest == artefact.digest) return {};
+  return Error{ErrorCode::corrupt, "its bytes are not those that were imported; volunteers would refuse them"};
+}
+
+Status check_run(const Project& project, const db::Run& run) {
+  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
+  return manifest::verify_manifest(envelope, project.manifest_key.public_key()).status();
+}
+
+Status check_name(const std::string& host) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int failed = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (failed == 0) ::freeaddrinfo(found);
+  if (failed == 0) return {};
+  return Error{ErrorCode::unavailable, fmt::format("{}; volunteers dial this name: make a DNS entry, or choose another "
+                                                   "--public address",
+                                                   ::gai_strerror(failed))};
+}
+
+Status check_clock(WallTime now) {
+  if (now < kNotBefore) return Error{ErrorCode::failed_precondition, "the clock is years late; set it"};
+  return {};
+}
+
+Status check_clock_is_kept() {
+  timex state = {};
+  if (::adjtimex(&state) != TIME_ERROR) return {};
+  return Error{ErrorCode::failed_precondition,
+               "the kernel does not know of a time service; certificates need a right clock: run one, such as chrony"};
+}
+
+Status check_disk(const Project& project) {
+  struct statvfs disk = {};
+  if (::statvfs(project.files.directory.c_str(), &disk) != 0) {
+    return Error{ErrorCode::io, fmt::format("'{}' can not be looked at", project.files.directory.string())};
+  }
+  const std::uint64_t free = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(project.files.database(), missing);
+  const std::uint64_t wanted = std::max<std::uint64_t>(kDiskFreeMin, missing ? 0 : 2 * size);
+  if (free >= wanted) return {};
+  return Error{ErrorCode::resource_exhausted,
+               fmt::format("{} MB are free, and {} MB should be", free >> 20, wanted >> 20)};
+}
+
+Status check_open_files() {
+  rlimit limit = {};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= kOpenFilesMin) return {};
+  return Error{
+      ErrorCode::resource_exhausted,
+      fmt::format("{} open files are allowed, and each connection is one: raise LimitNOFILE or ulimit -n to {}",
+                  limit.rlim_max, kOpenFilesMin)};
+}
+
+Status check_certificate(const Project& project, WallTime now) {
+  STARLING_ASSIGN(const WallTime ends, certificate_end(project));
+  if (ends.unix_ms - now.unix_ms > kCertificateLeftMs) return {};
+  return Error{ErrorCode::failed_precondition,
+               fmt::format("it ends in {} days; restart the coordinator, which renews it",
+                           (ends.unix_ms - now.unix_ms) / kDayMs)};
+}
+
+Status check_backup(const Project& project, WallTime now) {
+  const auto last = last_backup(project.files);
+  if (!last) {
+    return Error{ErrorCode::not_found, fmt::format("there is none; make one with: starling-coordinator backup now '{}'",
+                                                   project.files.directory.string())};
+  }
+  if (now.unix_ms - last->at.unix_ms <= kBackupAgeMs) return {};
+  return Error{ErrorCode::failed_precondition,
+               fmt::format("the last one is {} days old", (now.unix_ms - last->at.unix_ms) / kDayMs)};
+}
+
+void look_at_machine(const Project& project, WallTime now, Findings& findings) {
+  const std::string& host = project.config.public_at.host;
+  findings.add(fmt::format("name '{}'", host), check_name(host));
+  findings.add("clock", check_clock(now));
+  findings.add_note("clock is kept right", check_clock_is_kept());
+  findings.add("disk space", check_disk(project));
+  findings.add_note("open files", check_open_files());
+  findings.add_note("backup", check_backup(project, now));
+  const bool served = ServerLink::is_served(project);
+  findings.add(served ? "the server answers" : "port is free",
+               served ? ServerLink(project).get("/healthz").status() : ServerLink::check_port(project));
+}
+
+void look_at_database(const Project& project, Findings& findings) {
+  const auto database = open_database(project);
+  findings.add("database opens", database.status());
+  if (!database) return;
+  findings.add("database and ledger agree", (*database)->check());
+  const db::Stores& stores = (*database)->stores();
+  if (const auto runs = stores.runs.list()) {
+    for (const db::Run& run : *runs) findings.add(fmt::format("run {}", run.run_id), check_run(project, run));
+  }
+  if (const auto artefacts = stores.artefacts.list()) {
+    for (const db::ArtefactRecord& artefact : *artefacts) {
+      findings.add(fmt::format("artefact {} ({})", artefact.digest.brief(), artefact.name),
+                   check_artefact(project, artefact));
+    }
+  }
+}
+
+}  // namespace
+
+Status examine(const std::filesystem::path& directory) {
+  STARLING_ASSIGN(const Project project, load_project(directory));
+  const WallTime now = SystemClock().wall_now();
+  Findings findings;
+  fmt::print("project '{}' in '{}'\n", project.config.name, directory.string());
+  for (const char* secret : {"ca.key", "manifest.key", "server.key", "web.key"}) {
+    findings.add(secret, check_secret(project.files.at(secret)));
+  }
+  findings.add("certificates", server_identity(project, now).status());
+  findings.add("certificate lasts", check_certificate(project, now));
+  look_at_machine(project, now, findings);
+  look_at_database(project, findings);
+  if (findings.problems() == 0) return {};
+  return Error{ErrorCode::failed_precondition, fmt::format("{} problem(s) found", findings.problems())};
+}
+
+}  // namespace starling::server

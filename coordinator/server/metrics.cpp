@@ -1,0 +1,148 @@
+#include "coordinator/server/metrics.h"
+
+#include <fmt/core.h>
+
+#include "coordinator/api/responses.h"
+#include "coordinator/server/backup.h"
+#include "shared/base/version.h"
+
+namespace starling::server {
+namespace {
+
+class Text {
+ public:
+  void begin(std::string_view name, std::string_view type, std::string_view help) {
+    name_ = fmt::format("starling_{}", name);
+    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", name_, help, type);
+  }
+  // `labels` with braces, or empty.
+  void value(double value, std::string_view labels = "", std::string_view suffix = "") {
+    text_ += fmt::format("{}{}{} {}\n", name_, suffix, labels, value);
+  }
+  void one(std::string_view name, std::string_view type, std::string_view help, double number) {
+    begin(name, type, help);
+    value(number);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string name_;
+  std::string text_;
+};
+
+void add_requests(Text& text, const gate::Router& router) {
+  const std::vector<gate::RouteFigures> routes = router.figures();
+  text.begin("http_requests_total", "counter", "Requests answered, by route and status.");
+  for (const gate::RouteFigures& route : routes) {
+    for (const auto& [status, count] : route.by_status) {
+      text.value(static_cast<double>(count), fmt::format("{{route=\"{}\",code=\"{}\"}}", route.name, status));
+    }
+  }
+  text.begin("http_request_seconds", "histogram", "Time in the handler, by route.");
+  for (const gate::RouteFigures& route : routes) {
+    std::int64_t below = 0;
+    for (std::size_t i = 0; i < gate::kLatencyBounds.size(); ++i) {
+      below += route.by_latency[i];
+      text.value(static_cast<double>(below),
+                 fmt::format("{{route=\"{}\",le=\"{}\"}}", route.name, to_seconds(gate::kLatencyBounds[i])), "_bucket");
+    }
+    const auto all = static_cast<double>(below + route.by_latency.back());
+    text.value(all, fmt::format("{{route=\"{}\",le=\"+Inf\"}}", route.name), "_bucket");
+    text.value(to_seconds(route.time), fmt::format("{{route=\"{}\"}}", route.name), "_sum");
+    text.value(all, fmt::format("{{route=\"{}\"}}", route.name), "_count");
+  }
+}
+
+void add_gate(Text& text, const gate::GateStats& stats) {
+  text.one("connections", "gauge", "Open connections.", static_cast<double>(stats.connections_open));
+  text.one("connections_accepted_total", "counter", "Connections accepted.",
+           static_cast<double>(stats.connections_accepted));
+  text.one("connections_refused_total", "counter", "Connections refused by a limit.",
+           static_cast<double>(stats.connections_refused));
+  text.one("connections_timed_out_total", "counter", "Connections closed because they were slow or silent.",
+           static_cast<double>(stats.connections_timed_out));
+  text.one("handshakes_failed_total", "counter", "TLS handshakes that failed.",
+           static_cast<double>(stats.handshakes_failed));
+  text.one("requests_refused_total", "counter", "Requests refused before a handler saw them.",
+           static_cast<double>(stats.requests_refused));
+  text.one("requests_overload_total", "counter", "Requests answered 503 because the queue was full.",
+           static_cast<double>(stats.requests_overload));
+}
+
+void add_swarm(Text& text, const Observed& observed) {
+  const auto served = observed.run.served();
+  if (!served) return;
+  const core::SwarmView& swarm = served->swarm;
+  text.begin("peers", "gauge", "Computers of the swarm, by state.");
+  text.value(swarm.ready, "{state=\"training\"}");
+  text.value(std::max(0, swarm.swarm_size - swarm.ready), "{state=\"joining\"}");
+  text.one("run_running", "gauge", "1 while the run trains.", swarm.state == wire::RunState::running ? 1 : 0);
+  text.one("run_round", "gauge", "Round being worked on.", static_cast<double>(swarm.round));
+  text.one("round_samples", "gauge", "Samples gathered in this round.", static_cast<double>(swarm.samples_accumulated));
+  text.one("samples_per_second", "gauge", "Samples that the swarm computes in a second.", swarm.samples_per_s);
+  if (const auto totals = observed.database.stores().leaderboard.totals(served->manifest.run_id)) {
+    text.one("samples_accepted_total", "counter", "Samples in the run's ledger.", static_cast<double>(totals->samples));
+  }
+  const auto rounds = observed.database.stores().runs.rounds(served->manifest.run_id, {.limit = 1});
+  if (!rounds || rounds->empty()) return;
+  text.one("round_seconds", "gauge", "Time that the last round's averaging took.",
+           static_cast<double>(rounds->front().duration_ms) / 1000);
+  text.one("round_participants", "gauge", "Members that averaged the last round to its end.",
+           rounds->front().survivors);
+  text.one("round_last_timestamp_seconds", "gauge", "When the last round was credited.",
+           static_cast<double>(rounds->front().decided_at.unix_ms) / 1000);
+}
+
+void add_database(Text& text, const Observed& observed) {
+  const db::DatabaseHealth health = observed.database.health();
+  text.one("db_bytes", "gauge", "Size of the database.", static_cast<double>(health.file_bytes));
+  text.one("db_wal_bytes", "gauge", "Size of its write-ahead log.", static_cast<double>(health.wal_bytes));
+  text.one("db_commits_total", "counter", "Commits since the start.", static_cast<double>(health.commits));
+  text.one("db_writes_total", "counter", "Writes in those commits.", static_cast<double>(health.writes));
+  text.one("db_disk_full", "gauge", "1 while the disk is full.", health.disk_full ? 1 : 0);
+  if (const auto backup = last_backup(observed.project.files)) {
+    text.one("backup_last_success_timestamp_seconds", "gauge", "When the project was last backed up.",
+             static_cast<double>(backup->at.unix_ms) / 1000);
+  }
+}
+
+}  // namespace
+
+std::string metrics_text(const Observed& observed) {
+  Text text;
+  text.begin("build_info", "gauge", "The version that runs.");
+  text.value(1, fmt::format("{{version=\"{}\"}}", kVersion));
+  text.one("start_timestamp_seconds", "gauge", "When the coordinator started.",
+           static_cast<double>(observed.started.unix_ms) / 1000);
+  text.one("tls_not_after_timestamp_seconds", "gauge", "When the coordinator's certificate ends.",
+           static_cast<double>(observed.certificate_ends.unix_ms) / 1000);
+  text.one("ready", "gauge", "1 while the coordinator can do its work.", ready(observed).ok() ? 1 : 0);
+  add_requests(text, observed.router);
+  add_gate(text, observed.gate.stats());
+  add_swarm(text, observed);
+  add_database(text, observed);
+  return text.take();
+}
+
+Status ready(const Observed& observed) {
+  STARLING_TRY(observed.database.stores().runs.list().status());
+  if (!observed.database.health().disk_full) return {};
+  return Error{ErrorCode::unavailable, "the disk is full: rounds can not be credited until there is space"};
+}
+
+void add_admin_routes(gate::Router& router, const Observed& observed) {
+  router.add("GET", "/healthz", [](const gate::Request&) { return api::json_response("{\"ok\":true}"); });
+  router.add("GET", "/readyz", [&observed](const gate::Request&) {
+    const Status status = ready(observed);
+    return status.ok() ? api::json_response("{\"ok\":true}")
+                       : api::error_response({ErrorCode::unavailable, status.error().message});
+  });
+  router.add("GET", "/metrics", [&observed](const gate::Request&) {
+    gate::Response response;
+    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    response.body = metrics_text(observed);
+    return response;
+  });
+}
+
+}  // namespace starling::server

@@ -1,0 +1,34 @@
+// Figures for Prometheus, and whether the coordinator may take requests. No figure is about one volunteer.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "coordinator/api/run_service.h"
+#include "coordinator/gate/gate.h"
+#include "coordinator/gate/router.h"
+#include "coordinator/server/project.h"
+#include "db/stores/database.h"
+
+namespace starling::server {
+
+struct Observed {
+  const Project& project;
+  const db::Database& database;
+  const api::RunService& run;
+  const gate::Gate& gate;
+  const gate::Router& router;  // of the public gate
+  const Clock& clock;
+  WallTime started;
+  WallTime certificate_ends;
+};
+
+// The text format of Prometheus, version 0.0.4.
+std::string metrics_text(const Observed& observed);
+// ok() when the database reads and writes. The message says what does not.
+Status ready(const Observed& observed);
+// /healthz, /readyz and /metrics. `observed` must outlive the router.
+void add_admin_routes(gate::Router& router, const Observed& observed);
+
+}  // namespace starling::server

@@ -1,0 +1,163 @@
+// How a project stands, at a glance.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "coordinator/api/run_report.h"
+#include "coordinator/server/backup.h"
+#include "coordinator/server/commands.h"
+#include "coordinator/server/server_link.h"
+#include "shared/base/clock.h"
+#include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
+#include "shared/wire/messages.h"
+
+namespace starling::server {
+namespace {
+
+constexpr double kMsPerHour = 3'600'000;
+
+// What the running server says of itself; all zero when none runs.
+struct Live {
+  bool served = false;
+  double uptime_s = 0;
+  std::int64_t connections = 0;
+  int computers = 0;
+  int training = 0;
+  double samples_per_s = 0;
+};
+
+Live ask(const Project& project) {
+  Live live;
+  const auto body = ServerLink(project).get("/status.json");
+  if (!body) return live;
+  const auto document = wire::JsonDocument::parse(*body, wire::kReplyBytesMax);
+  if (!document) return live;
+  wire::JsonReader reader = document->root();
+  reader.number("uptime_s", live.uptime_s, 0, 1e12);
+  reader.integer("connections", live.connections, 0, INT32_MAX);
+  if (reader.present("run")) {
+    reader.object("run", [&](wire::JsonReader& run) {
+      wire::read_int(run, "computers", live.computers, 0, INT32_MAX);
+      wire::read_int(run, "training", live.training, 0, INT32_MAX);
+      run.number("samples_per_s", live.samples_per_s, 0, 1e15);
+    });
+  }
+  live.served = reader.status().ok();
+  return live.served ? live : Live{};
+}
+
+struct Overview {
+  Live live;
+  std::vector<db::Run> runs;
+  std::vector<db::Totals> totals;  // of each run
+  std::int64_t volunteers = 0;
+  db::Activity activity;
+  std::size_t bans = 0;
+  db::DatabaseHealth health;
+  std::optional<LastBackup> backup;
+  WallTime certificate_ends;
+  WallTime now;
+};
+
+Result<Overview> look(const Project& project, const db::Database& database) {
+  const db::Stores& stores = database.stores();
+  Overview overview;
+  overview.now = SystemClock().wall_now();
+  overview.live = ask(project);
+  STARLING_ASSIGN(overview.runs, stores.runs.list());
+  for (const db::Run& run : overview.runs) {
+    STARLING_ASSIGN(const db::Totals totals, stores.leaderboard.totals(run.run_id));
+    overview.totals.push_back(totals);
+  }
+  STARLING_ASSIGN(overview.volunteers, stores.leaderboard.volunteers(""));
+  STARLING_ASSIGN(overview.activity, stores.standings.activity());
+  STARLING_ASSIGN(const auto bans, stores.bans.list());
+  overview.bans = static_cast<std::size_t>(
+      std::count_if(bans.begin(), bans.end(), [&](const db::Ban& ban) { return overview.now < ban.expires; }));
+  overview.health = database.health();
+  overview.backup = last_backup(project.files);
+  STARLING_ASSIGN(overview.certificate_ends, certificate_end(project));
+  return overview;
+}
+
+void print(const Project& project, const Overview& overview) {
+  const Live& live = overview.live;
+  fmt::print("project '{}'\n", project.config.name);
+  if (live.served) {
+    fmt::print("  server       up for {:.1f} h, {} connections\n", live.uptime_s / 3600, live.connections);
+    fmt::print("  swarm        {} computers, {} training, {:.1f} samples a second\n", live.computers, live.training,
+               live.samples_per_s);
+  } else {
+    fmt::print("  server       not serving; start it with: starling-coordinator serve '{}'\n",
+               project.files.directory.string());
+  }
+  for (std::size_t i = 0; i < overview.runs.size(); ++i) {
+    const db::Run& run = overview.runs[i];
+    fmt::print("  run          '{}' is {}, round {}: {} samples, {:.3f} credit\n", run.run_id,
+               wire::to_string(api::state_of(run)), run.round, overview.totals[i].samples,
+               api::credit_of(overview.totals[i]));
+  }
+  fmt::print("  volunteers   {}, {} of them in the last 24 hours\n", overview.volunteers,
+             overview.activity.volunteers_day);
+  fmt::print("  bans         {}\n", overview.bans);
+  fmt::print("  database     {:.1f} MB, log {:.1f} MB\n", static_cast<double>(overview.health.file_bytes) / 1e6,
+             static_cast<double>(overview.health.wal_bytes) / 1e6);
+  if (overview.backup) {
+    fmt::print("  backup       {:.1f} h ago, in '{}'\n",
+               static_cast<double>(overview.now.unix_ms - overview.backup->at.unix_ms) / kMsPerHour,
+               overview.backup->folder);
+  } else {
+    fmt::print("  backup       none yet; make one with: starling-coordinator backup now '{}'\n",
+               project.files.directory.string());
+  }
+  fmt::print("  certificate  ends in {:.0f} days\n",
+             static_cast<double>(overview.certificate_ends.unix_ms - overview.now.unix_ms) / (24 * kMsPerHour));
+}
+
+std::string encode(const Project& project, const Overview& overview) {
+  wire::JsonWriter writer;
+  writer.open("", '{');
+  writer.text("project", project.config.name);
+  writer.boolean("served", overview.live.served);
+  writer.number("uptime_s", overview.live.uptime_s);
+  writer.integer("connections", overview.live.connections);
+  writer.integer("computers", overview.live.computers);
+  writer.integer("training", overview.live.training);
+  writer.number("samples_per_s", overview.live.samples_per_s);
+  writer.open("runs", '[');
+  for (std::size_t i = 0; i < overview.runs.size(); ++i) {
+    writer.open("", '{');
+    writer.text("run_id", overview.runs[i].run_id);
+    writer.text("state", wire::to_string(api::state_of(overview.runs[i])));
+    writer.integer("round", overview.runs[i].round);
+    writer.integer("samples", overview.totals[i].samples);
+    writer.number("credit", api::credit_of(overview.totals[i]));
+    writer.close('}');
+  }
+  writer.close(']');
+  writer.integer("volunteers", overview.volunteers);
+  writer.integer("volunteers_24h", overview.activity.volunteers_day);
+  writer.integer("bans", static_cast<std::int64_t>(overview.bans));
+  writer.integer("database_bytes", overview.health.file_bytes);
+  if (overview.backup) writer.integer("backup_unix_ms", overview.backup->at.unix_ms);
+  writer.integer("certificate_ends_unix_ms", overview.certificate_ends.unix_ms);
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+}  // namespace
+
+Status show_status(const StatusOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  STARLING_ASSIGN(const Overview overview, look(project, *database));
+  if (options.json) {
+    fmt::print("{}\n", encode(project, overview));
+  } else {
+    print(project, overview);
+  }
+  return {};
+}
+
+}  // namespace starling::server
