@@ -53,7 +53,7 @@ std::string action_lines(const wire::RulesStatus& rules) {
 std::string limit_lines(const wire::RulesStatus& rules) {
   std::string text = fmt::format("  limits     {} processor thread{}", rules.threads, rules.threads == 1 ? "" : "s");
   if (rules.memory_bytes > 0) text += fmt::format(", {} memory", bytes_text(static_cast<double>(rules.memory_bytes)));
-  if (!rules.gpu) text += fmt::format("; no graphics card: {}", rules.gpu_reason);
+  if (rules.gpu_present && !rules.gpu) text += fmt::format("; no graphics card: {}", rules.gpu_reason);
   text += fmt::format("\n  data       {} this month", bytes_text(static_cast<double>(rules.month_bytes)));
   if (rules.month_bytes_max > 0) text += fmt::format(" of {}", bytes_text(static_cast<double>(rules.month_bytes_max)));
   if (rules.month_bytes_forecast > 0) {

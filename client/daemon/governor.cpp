@@ -179,6 +179,7 @@ void Governor::describe(wire::DaemonStatus& status) const {
   rules.pause_after_round = verdict_.pause_after_round;
   rules.threads = verdict_.threads;
   rules.memory_bytes = verdict_.memory_bytes;
+  rules.gpu_present = surroundings_.has_gpu;
   rules.gpu = verdict_.gpu;
   rules.gpu_reason = verdict_.gpu_text;
   rules.unknown = verdict_.unknown;

@@ -23,6 +23,7 @@ void write_rules(JsonWriter& out, const RulesStatus& rules) {
   out.boolean("pause_after_round", rules.pause_after_round);
   out.integer("threads", rules.threads);
   out.integer("memory_bytes", rules.memory_bytes);
+  out.boolean("gpu_present", rules.gpu_present);
   out.boolean("gpu", rules.gpu);
   out.text("gpu_reason", rules.gpu_reason);
   out.open("unknown", '[');
@@ -42,6 +43,7 @@ void read_rules(JsonReader& in, RulesStatus& rules) {
   in.boolean("pause_after_round", rules.pause_after_round);
   read_int(in, "threads", rules.threads, 0, std::numeric_limits<int>::max());
   in.integer("memory_bytes", rules.memory_bytes, 0, kCountMax);
+  in.boolean("gpu_present", rules.gpu_present);
   in.boolean("gpu", rules.gpu);
   in.text("gpu_reason", rules.gpu_reason, kTextMax);
   in.list("unknown", kUnknownMax, [&](JsonReader& sensor) { sensor.text("", rules.unknown.emplace_back(), kTextMax); });

@@ -67,7 +67,8 @@ struct RulesStatus {
   bool pause_after_round = false;
   int threads = 0;  // that the trainer may use
   std::int64_t memory_bytes = 0;
-  bool gpu = true;
+  bool gpu_present = false;
+  bool gpu = true;                        // whether it may be used
   std::string gpu_reason;                 // why not
   std::vector<std::string> unknown;       // what no sensor tells, although a rule asks for it
   std::int64_t month_bytes = 0;           // sent and received in this month of data

@@ -61,6 +61,7 @@ TEST_CASE("limits, data and blind spots are shown") {
   status.project = "Birds";
   status.rules.threads = 1;
   status.rules.memory_bytes = 2'000'000'000;
+  status.rules.gpu_present = true;
   status.rules.gpu = false;
   status.rules.gpu_reason = "somebody uses the computer";
   status.rules.month_bytes = 1'500'000'000;
@@ -70,6 +71,8 @@ TEST_CASE("limits, data and blind spots are shown") {
   const std::string text = cli::format_status(status);
   CHECK(text.find("1 processor thread, 2.0 GB memory; no graphics card: somebody uses the computer\n") !=
         std::string::npos);
+  status.rules.gpu_present = false;
+  CHECK(cli::format_status(status).find("graphics") == std::string::npos);
   CHECK(text.find("1.5 GB this month of 5.0 GB, about 4.0 GB by its end\n") != std::string::npos);
   CHECK(text.find("idle time, full screen: no sensor tells here") != std::string::npos);
 }

@@ -83,6 +83,7 @@ TEST_CASE("a status says what the rules say") {
            true,
            4,
            1 << 30,
+           true,
            false,
            "in use",
            {"idle time", "full screen"},
