@@ -25,7 +25,7 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
   const bool link_frame = header.type == FrameType::ping || header.type == FrameType::pong;
   if (roster_.begun(from)) watch_.on_heard(now, from, !link_frame);
   if (link_frame) return {};
-  const Status status = receive(now, from, header, payload);
+  Status status = receive(now, from, header, payload);
   if (!status.ok()) lose(now, {{from, status.error().message}});
   return status;
 }

@@ -121,7 +121,7 @@ Status CoordinatorCalls::fetch_artefact(const wire::Artefact& artefact, const st
     count();
     return progress(bytes_done);
   };
-  const Status status = client_->download_artefact(download);
+  Status status = client_->download_artefact(download);
   count();
   return status;
 }
