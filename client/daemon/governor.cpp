@@ -15,7 +15,12 @@ namespace {
 using policy::Reason;
 using wire::PauseKind;
 
+// A crash may lose this much of the count, and no more: what was not saved for so long, or is so large a share of the
+// cap.
 constexpr Duration kTrafficSavedEvery = std::chrono::seconds(60);
+constexpr double kUnsavedShare = 0.005;
+constexpr double kUnsavedBytesMin = 64e3;
+constexpr double kNoCapGb = 10;
 constexpr std::int64_t kHourMs = 3'600'000;
 constexpr double kGigabyte = 1e9;
 
@@ -92,11 +97,15 @@ void Governor::count(const TrafficCounters& since_start) {
   traffic_.models += growth(since_start.models, counted_.models);
   traffic_.coordinator += growth(since_start.coordinator, counted_.coordinator);
   counted_ = since_start;
-  if (clock_.now() - traffic_saved_ >= kTrafficSavedEvery) save_traffic();
+  const double unsaved = static_cast<double>(traffic_.total() - traffic_saved_total_);
+  const double cap = preferences_.data_max_gb_per_month.value_or(kNoCapGb) * kGigabyte;
+  const bool much = unsaved > std::max(kUnsavedShare * cap, kUnsavedBytesMin);
+  if (much || clock_.now() - traffic_saved_ >= kTrafficSavedEvery) save_traffic();
 }
 
 void Governor::save_traffic() {
   traffic_saved_ = clock_.now();
+  traffic_saved_total_ = traffic_.total();
   if (traffic_.total() == 0) return;
   if (const Status saved = files_.save(traffic_); !saved.ok()) {
     log_warning("keep the count of this month's data: {}", saved.error().message);

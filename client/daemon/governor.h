@@ -38,7 +38,7 @@ class Governor {
   [[nodiscard]] sensors::Needs needs() const;
 
   void see(policy::Surroundings surroundings) { surroundings_ = std::move(surroundings); }
-  // Saved now and then, and by `save_traffic`.
+  // Saved now and then, when it is much, and by `save_traffic`.
   void count(const TrafficCounters& since_start);
   void save_traffic();
   // A round was finished: a wish to pause after it becomes a pause.
@@ -68,6 +68,7 @@ class Governor {
   storage::MonthTraffic traffic_;
   TrafficCounters counted_;
   TimePoint traffic_saved_{};
+  std::int64_t traffic_saved_total_ = 0;
 };
 
 // What a volunteer who does not train may want to know next: "still not training: …".

@@ -21,16 +21,29 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 GAME = "starling-a-game"
 
 
-def processor_seconds(pid):
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+def processor_seconds(stat):
+    fields = Path(stat).read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
+
+
+def seconds_by_thread(pid):
+    return {path.parent.name: processor_seconds(path) for path in Path(f"/proc/{pid}/task").glob("*/stat")}
+
+
+def busy_threads(pid, seconds=MEASURED_S):
+    """How many threads took a real part in the work, however little of the processor others left to them."""
+    before = seconds_by_thread(pid)
+    time.sleep(seconds)  # the length of the measurement, not a wait for anything
+    used = {thread: after - before.get(thread, 0) for thread, after in seconds_by_thread(pid).items()}
+    return sum(share > 0.1 * max(used.values()) for share in used.values())
 
 
 def processors_used(pid, seconds=MEASURED_S):
     """How many processors the process kept busy, all its threads together."""
-    began, used = time.monotonic(), processor_seconds(pid)
+    stat = f"/proc/{pid}/stat"
+    began, used = time.monotonic(), processor_seconds(stat)
     time.sleep(seconds)  # the length of the measurement, not a wait for anything
-    return (processor_seconds(pid) - used) / (time.monotonic() - began)
+    return (processor_seconds(stat) - used) / (time.monotonic() - began)
 
 
 class Limits(unittest.TestCase):
@@ -92,7 +105,9 @@ class Limits(unittest.TestCase):
     def test_a_cap_of_one_thread_is_kept_and_the_trainer_is_the_last_in_line(self):
         self.set("threads_in_use_percent", 100)
         self.set("threads_idle_percent", 100)
-        self.trainer(os.cpu_count())
+        everything = self.trainer(os.cpu_count())
+        self.wait_for_rounds(1)
+        self.assertEqual(busy_threads(everything), os.cpu_count())
         self.set("threads_max", 1)
         pid = self.trainer(1)
         self.wait_for_rounds(1)
@@ -100,6 +115,7 @@ class Limits(unittest.TestCase):
         self.assertEqual(os.getpriority(os.PRIO_PROCESS, pid), 19)
         self.assertEqual(self.volunteer.status()["rules"]["threads"], 1)
         self.assertLessEqual(processors_used(pid), 1.02)
+        self.assertEqual(busy_threads(pid), 1)
         self.assertEqual(self.trainer(1), pid)
 
     def test_a_pause_frees_the_machine_and_costs_next_to_nothing(self):
@@ -151,9 +167,9 @@ class Limits(unittest.TestCase):
         self.wait_for_rounds(1)
 
     def test_a_used_up_month_stops_rounds_but_not_heartbeats(self):
-        # Alone in the swarm there is no averaging; but the training data came from the coordinator.
-        self.assertGreater(self.volunteer.status()["rules"]["month_bytes"], 200_000)
-        self.set("data_max_gb_per_month", 0.0001)
+        # Alone in the swarm there is no averaging; but heartbeats count as well.
+        self.assertGreater(self.volunteer.status()["rules"]["month_bytes"], 1000)
+        self.set("data_max_gb_per_month", 0.000001)
         self.wait_for_pause("data_cap")
         self.assertFalse(self.volunteer.status()["coordinator_away"])
         self.set("data_max_gb_per_month", "none")

@@ -173,6 +173,22 @@ TEST_CASE("traffic adds up over restarts until the month is over") {
   CHECK(governor.decide().may_train());
 }
 
+TEST_CASE("a crash loses little of what was counted, half a percent of the cap") {
+  Desk desk;
+  {
+    Governor governor = desk.start();
+    REQUIRE(governor.change_preferences(setting("data_max_gb_per_month", "1")).ok());
+    governor.count({1, 0, 0});
+    governor.count({5'000'000, 0, 0});
+    governor.count({5'100'000, 0, 0});
+    governor.count({5'200'000, 0, 0});  // too little to write it down at once
+  }
+  Governor governor = desk.start();
+  wire::DaemonStatus status;
+  governor.describe(status);
+  CHECK(status.rules.month_bytes == 5'100'000);
+}
+
 TEST_CASE("a paused status has the rules' reason, end and action") {
   Desk desk;
   Governor governor = desk.start();
