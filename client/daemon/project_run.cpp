@@ -291,7 +291,8 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& heartbeat) {
       }
       const transport::NetworkStats stats = parts_->network->stats();
       parts_->session->set_link_speeds(stats.upload_bytes_per_s, stats.download_bytes_per_s);
-      if (!reply->notice.empty()) log_warning("coordinator: {}", reply->notice);
+      if (!reply->notice.empty() && reply->notice != notice_) log_warning("coordinator: {}", reply->notice);
+      notice_ = reply->notice;
       if (reply->renew_certificate) renew_certificate();
       parts_->session->on_heartbeat_reply(now, *reply);
     });
@@ -481,6 +482,7 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   for (const std::string* problem : {&journal_problem_, &checkpoint_problem_}) {
     if (!problem->empty()) status.problems.push_back(*problem);
   }
+  if (!notice_.empty()) status.problems.push_back("the coordinator says: " + notice_);
   status.problems.insert(status.problems.end(), parts_->damaged.begin(), parts_->damaged.end());
   status.run_id = parts_->manifest.run_id;
   status.listen_port = parts_->network ? parts_->network->port() : 0;

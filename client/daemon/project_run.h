@@ -132,6 +132,7 @@ class ProjectRun final : private session::Session::Mediator {
   TimePoint renew_not_before_{};  // after the certificate was refused
   std::string journal_problem_;   // why the last round is not on disk; empty when it is
   std::string checkpoint_problem_;
+  std::string notice_;  // of the coordinator's last answer
   RoundIndex forgotten_below_ = 0;
   std::size_t gradient_in_use_ = 0;        // which of the two takes the batches now
   bool averaging_holds_gradient_ = false;  // the network still reads the one in use: no step has followed

@@ -88,6 +88,9 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
 
   decision.reply = reply_to(now, member);
   decision.reply.server_unix_ms = wall.unix_ms;
+  if (notice.empty() && pending_credit_.size() >= kRoundsPendingMax) {
+    notice = "finished rounds can not be stored at the moment, so no new ones begin until they are";
+  }
   decision.reply.notice = std::move(notice);
   if (heartbeat.phase == wire::MemberPhase::leaving) {
     evaluation_.on_gone(who.peer);

@@ -84,7 +84,7 @@ struct DaemonStatus {
   std::string phase = "idle";         // idle, preparing, or a session::Phase
   std::string reason;                 // why it is not training; empty while it trains
   std::string ends_when;              // what ends that
-  std::vector<std::string> problems;  // of this computer, for its owner to know: a damaged file, a full disk
+  std::vector<std::string> problems;  // for the owner to know: a damaged file, a full disk, what the coordinator told
   bool paused = false;                // by the volunteer
   RulesStatus rules;
   std::string project;

@@ -150,9 +150,11 @@ TEST_CASE("a store that takes nothing for long stops the planning, and nothing i
   CHECK(round == static_cast<RoundIndex>(kRoundsPendingMax));
   swarm.run_for(seconds(5));
   CHECK(swarm.member(1).last_reply.round == round);
+  CHECK(swarm.member(1).last_reply.notice.find("stored") != std::string::npos);
   swarm.store_takes = true;
   swarm.run_for(seconds(10));
   CHECK(swarm.member(1).last_reply.round > round + 5);
+  CHECK(swarm.member(1).last_reply.notice.empty());
   swarm.coordinator->set_state(wire::RunState::paused);
   swarm.run_for(seconds(5));
   CHECK(ledger_sum(swarm) == averaged_sum(swarm));
