@@ -54,11 +54,12 @@ struct BufferedSocket {
     return true;
   }
 
-  // Makes room for `bytes` at the end, sending if need be.
+  // Makes room for `bytes` at the end, sending if need be. What a slow socket left is moved only when at least as much
+  // has gone: moving it for every few bytes that go would cost more than encrypting it.
   bool make_room(std::size_t bytes) {
     if (end + bytes <= TlsStream::kOutputBytes) return true;
     send_some();
-    if (begin > 0) {
+    if (begin >= end - begin) {
       std::memmove(output.get(), output.get() + begin, end - begin);
       end -= begin;
       begin = 0;
