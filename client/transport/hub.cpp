@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <asio/post.hpp>
 #include <unordered_set>
+#include <utility>
 
 #include "shared/base/log.h"
 
@@ -105,7 +106,7 @@ void Hub::cancel_fetch() {
 
 NetworkStats Hub::stats() const {
   NetworkStats stats = totals_;
-  stats.upload_bytes_per_s = links_.upload.bytes_per_s();
+  stats.upload_bytes_per_s = upload_.bytes_per_s();
   stats.download_bytes_per_s = download_.bytes_per_s();
   stats.links_up = static_cast<std::size_t>(
       std::count_if(switchboard_.links().begin(), switchboard_.links().end(),
@@ -152,7 +153,6 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
 
 Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
   const TimePoint now = clock_.now();
-  download_.add(now, payload.size());
   switch (header.type) {
     case wire::FrameType::ping:
     case wire::FrameType::pong:
@@ -260,14 +260,24 @@ void Hub::service() {
     fetch_->service(now);
     report_fetch(now);
   }
-  const bool awaits_round = round_ != nullptr && round_->running() && !round_reported_;
-  download_.set_busy(now, awaits_round || fetch_ != nullptr);
+  if (now - measured_at_ >= RateMeter::kSlot) measure(now);
   set_timer(now);
+}
+
+void Hub::measure(TimePoint now) {
+  for (const auto& [key, link] : switchboard_.links()) link->count_traffic();
+  upload_.note(now, links_.moved.bytes_acknowledged - moved_before_.bytes_acknowledged);
+  download_.note(now, links_.moved.bytes_received - moved_before_.bytes_received);
+  moved_before_ = links_.moved;
+  measured_at_ = now;
 }
 
 void Hub::report_round() {
   if (round_reported_ || round_->outcome() == nullptr) return;
   round_reported_ = true;
+  measure(clock_.now());
+  upload_.rest();
+  download_.rest();
   // Whoever calls from now on is let in, but nobody is called any more.
   switchboard_.want(Switchboard::Purpose::round, {}, nullptr);
   asio::post(io_, [this, number = round_number_, outcome = *round_->outcome()] {

@@ -47,6 +47,8 @@ class Hub final : public Link::Mediator {
   void service();
   void report_round();
   void report_fetch(TimePoint now);
+  // Notes what TCP has moved since the last time, for the speeds in stats().
+  void measure(TimePoint now);
   void set_timer(TimePoint now);
   void log_refusal(TimePoint now, const Error& why);
 
@@ -66,7 +68,10 @@ class Hub final : public Link::Mediator {
   std::uint64_t fetch_number_ = 0;
   TimePoint progress_told_{};
 
+  RateMeter upload_;
   RateMeter download_;
+  TimePoint measured_at_{};
+  TcpCounters moved_before_;  // at that time
   NetworkStats totals_;
   LogLimit refusals_logged_;
   asio::steady_timer timer_;

@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <asio/post.hpp>
 
 namespace starling::transport {
@@ -14,9 +15,14 @@ namespace {
 constexpr std::size_t kReadBudget = 512 * 1024;
 constexpr std::size_t kWriteBudget = 512 * 1024;
 
-// Unsent bytes in the kernel beyond which a socket counts as full. Enough to keep it busy until we come round
-// again; little enough that what is urgent is not queued behind what is not, and that data stays in the cache.
-constexpr int kNotSentLowWater = 256 * 1024;
+// Unsent bytes in the kernel beyond which a socket counts as full: what flows in kNotSentTime. Enough to keep it busy
+// until we come round again; little enough that what is urgent is not queued behind what is not, that links keep in
+// step, and that data stays in the cache.
+constexpr int kNotSentMax = 256 * 1024;
+constexpr int kNotSentMin = 32 * 1024;
+constexpr Duration kNotSentTime = std::chrono::milliseconds(40);
+// The shortest time over which a link's rate is worth a thought.
+constexpr Duration kRateTimeMin = std::chrono::milliseconds(20);
 // A connection on which nothing was acknowledged for so long is dead; so is one that does not answer probes.
 constexpr int kUserTimeoutMs = 30'000;
 constexpr int kKeepAliveIdleS = 30;
@@ -32,7 +38,7 @@ void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level
 void configure(int fd, const std::string& congestion_control) {
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // a child that held it would keep the link alive after us
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSentLowWater);
+  set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSentMax);
   set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleS);
@@ -55,7 +61,8 @@ Link::Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls)
       mediator_(mediator),
       tls_(std::move(tls)),
       socket_(context.io),
-      writer_([this](FrameToSend& f) { return mediator_.next_frame(*this, f); }) {
+      writer_([this](FrameToSend& f) { return mediator_.next_frame(*this, f); }),
+      unsent_max_(kNotSentMax) {
   info_.opened = info_.last_used = context.clock.now();
 }
 
@@ -106,10 +113,7 @@ void Link::wait(asio::ip::tcp::socket::wait_type type) {
 void Link::on_ready(bool input) {
   if (!input) blocked_ = false;
   if (info_.phase == Phase::handshaking) return on_handshake();
-  if (!input) {
-    pump();
-    count_blocked();
-  }
+  if (!input) pump();
   // Reading may have had to wait for room in the output.
   if (!awaits_input_ && info_.phase != Phase::closed) read_frames();
 }
@@ -213,7 +217,6 @@ void Link::pump() {
   IoState state = writer_.write(*stream_, info_.phase == Phase::up, budget);
   if (const IoState flushed = stream_->flush(); state == IoState::done) state = flushed;
   pumping_ = false;
-  if (budget < kWriteBudget) context_.upload.add(context_.clock.now(), kWriteBudget - budget);
   // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.
   if (state == IoState::closed) output_over_ = true;
   if (output_over_) return;
@@ -233,7 +236,6 @@ void Link::stop(IoState state) {
       return wait(asio::ip::tcp::socket::wait_read);
     case IoState::want_write:
       blocked_ = true;
-      count_blocked();
       return wait(asio::ip::tcp::socket::wait_write);
     case IoState::closed:
       return close({ErrorCode::unavailable, fmt::format("{}: connection closed", info_.remote)});
@@ -245,13 +247,27 @@ void Link::stop(IoState state) {
   VERIFY(false);
 }
 
-// Upload is busy while a socket is full. What a socket takes when it has room again belongs to that time, so this is
-// called only after it was filled.
-void Link::count_blocked() {
-  if (blocked_ == counted_blocked_) return;
-  counted_blocked_ = blocked_;
-  context_.links_blocked = blocked_ ? context_.links_blocked + 1 : context_.links_blocked - 1;
-  context_.upload.set_busy(context_.clock.now(), context_.links_blocked > 0);
+// The kernel counts on while this process does something else, so that its numbers tell more of the line than ours.
+void Link::count_traffic() {
+  if (!socket_.is_open()) return;
+  const TcpCounters moved = tcp_counters(socket_.native_handle());
+  const std::int64_t sent = moved.bytes_acknowledged - counted_.bytes_acknowledged;
+  context_.moved.bytes_acknowledged += sent;
+  context_.moved.bytes_received += moved.bytes_received - counted_.bytes_received;
+  counted_ = moved;
+  const TimePoint now = context_.clock.now();
+  const Duration time = now - counted_at_;
+  counted_at_ = now;
+  // Only a link that is kept waiting shows how fast it is.
+  if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
+}
+
+void Link::limit_unsent(double bytes_per_s) {
+  const double fits = bytes_per_s * to_seconds(kNotSentTime);
+  const int limit = static_cast<int>(std::clamp<double>(fits, kNotSentMin, kNotSentMax));
+  if (limit > unsent_max_ * 3 / 4 && limit < unsent_max_ * 4 / 3) return;
+  unsent_max_ = limit;
+  set_option(socket_.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, limit);
 }
 
 void Link::close(Error why) {
@@ -259,7 +275,7 @@ void Link::close(Error why) {
   info_.phase = Phase::closed;
   if (stream_ != nullptr) (void)stream_->flush();
   blocked_ = false;
-  count_blocked();
+  count_traffic();
   asio::error_code ignored;
   socket_.close(ignored);
   asio::post(context_.io,

@@ -12,7 +12,7 @@
 
 #include "client/transport/frame_reader.h"
 #include "client/transport/frame_writer.h"
-#include "client/transport/rate_meter.h"
+#include "client/transport/tcp_counters.h"
 #include "client/transport/tls_stream.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
@@ -28,8 +28,8 @@ struct LinkContext {
   PeerId self;
   RunId run_id;
   std::string congestion_control = {};  // see PeerNetworkOptions
-  RateMeter upload = {};
-  std::size_t links_blocked = 0;  // links whose socket takes no more: while there is one, upload is busy
+  // What TCP has moved over all links so far, as far as count_traffic has seen it.
+  TcpCounters moved = {};
 };
 
 class Link : public std::enable_shared_from_this<Link> {
@@ -78,6 +78,8 @@ class Link : public std::enable_shared_from_this<Link> {
   // Sends what there is to send; cheap when there is nothing, or the socket is full.
   void pump();
   void close(Error why);
+  // Adds what TCP has moved since the last call to the context's totals.
+  void count_traffic();
   // See FrameWriter: the giver of borrowed payloads is about to go.
   void detach_payload() { writer_.detach_payload(); }
 
@@ -94,7 +96,7 @@ class Link : public std::enable_shared_from_this<Link> {
   Result<bool> judge_header();
   Status handle_frame();
   void stop(IoState state);
-  void count_blocked();
+  void limit_unsent(double bytes_per_s);
 
   LinkContext& context_;
   Mediator& mediator_;
@@ -105,11 +107,13 @@ class Link : public std::enable_shared_from_this<Link> {
   FrameReader reader_;
   FrameWriter writer_;
   bool awaits_input_ = false;
-  bool blocked_ = false;          // awaits room for output
-  bool counted_blocked_ = false;  // in context_.links_blocked
+  bool blocked_ = false;  // awaits room for output
   bool output_over_ = false;
   bool pumping_ = false;
   bool pump_posted_ = false;
+  TcpCounters counted_;  // in the context's totals
+  TimePoint counted_at_{};
+  int unsent_max_;  // bytes in the kernel beyond which the socket counts as full
 };
 
 }  // namespace starling::transport

@@ -3,38 +3,39 @@
 namespace starling::transport {
 namespace {
 
-// What a link can do shows in its fast windows; slow ones may be somebody else's fault. Rise fast, fall slowly.
 constexpr double kRise = 0.5;
-constexpr double kFall = 0.05;
+constexpr double kFall = 0.01;
+// A slot slower than this part of the estimate is a rest, not a measurement.
+constexpr double kIdle = 0.05;
 
 }  // namespace
 
-void RateMeter::add(TimePoint now, std::size_t bytes) {
-  if (!busy_) return;
-  window_bytes_ += static_cast<std::int64_t>(bytes);
-  if (window_time_ + (now - busy_since_) < kWindow) return;
-  window_time_ += now - busy_since_;
-  busy_since_ = now;
-  close_window();
-}
-
-void RateMeter::set_busy(TimePoint now, bool busy) {
-  if (busy == busy_) return;
-  busy_ = busy;
-  if (busy) {
-    busy_since_ = now;
+void RateMeter::note(TimePoint now, std::int64_t bytes) {
+  const Duration slot = now - noted_;
+  const bool rested = slot > RateMeter::kWindow;
+  const bool idle = bytes == 0 || static_cast<double>(bytes) < kIdle * estimate_ * to_seconds(slot);
+  if (rested || idle) {
+    rest();  // and when in a long slot its bytes came, nobody knows
+    noted_ = window_began_ = now;
     return;
   }
-  window_time_ += now - busy_since_;
-  if (window_time_ >= kShortestWindow) close_window();
+  noted_ = now;
+  window_bytes_ += bytes;
+  if (now - window_began_ >= kWindow) judge(true);
 }
 
-void RateMeter::close_window() {
-  const double rate = static_cast<double>(window_bytes_) / to_seconds(window_time_);
-  const double weight = estimate_ == 0 ? 1.0 : rate > estimate_ ? kRise : kFall;
-  estimate_ += weight * (rate - estimate_);
-  window_time_ = {};
+void RateMeter::rest() {
+  if (noted_ - window_began_ >= kSlot) judge(false);
   window_bytes_ = 0;
+  window_began_ = noted_;
+}
+
+void RateMeter::judge(bool whole) {
+  const double rate = static_cast<double>(window_bytes_) / to_seconds(noted_ - window_began_);
+  const double weight = estimate_ == 0 ? 1.0 : rate > estimate_ ? kRise : whole ? kFall : 0.0;
+  estimate_ += weight * (rate - estimate_);
+  window_bytes_ = 0;
+  window_began_ = noted_;
 }
 
 }  // namespace starling::transport

@@ -1,5 +1,5 @@
-// How fast a link of the house is, from the traffic that flows anyway: bytes over the time in which more could
-// have flowed (the socket refused output, or input was awaited). Pure: time is an argument.
+// How fast one direction of this house's line is, from the traffic that flows anyway. What a line can do shows in its
+// fastest moments: in slow ones somebody else may be the limit. Pure: time is an argument.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,24 @@ namespace starling::transport {
 
 class RateMeter {
  public:
-  // Traffic is judged in windows of this length of *busy* time.
-  static constexpr Duration kWindow = std::chrono::milliseconds(100);
-  // A window that ends early (the transfer is over) counts when it has at least this.
-  static constexpr Duration kShortestWindow = std::chrono::milliseconds(5);
+  // How often to note() while there is traffic.
+  static constexpr Duration kSlot = std::chrono::milliseconds(50);
+  // Busy slots in a row are judged together, this long at a time: longer than buffers and bursts on the way.
+  static constexpr Duration kWindow = std::chrono::milliseconds(200);
 
-  void add(TimePoint now, std::size_t bytes);
-  // Busy: more bytes would flow if the network took (or brought) them.
-  void set_busy(TimePoint now, bool busy);
+  // So many bytes were moved since the last call.
+  void note(TimePoint now, std::int64_t bytes);
+  // The transfer is over: what was noted since the last window is judged as well.
+  void rest();
 
   [[nodiscard]] double bytes_per_s() const { return estimate_; }  // 0: nothing measured yet
 
  private:
-  void close_window();
+  // `whole`: a window of full length, which may also lower the estimate.
+  void judge(bool whole);
 
-  bool busy_ = false;
-  TimePoint busy_since_{};
-  Duration window_time_{};
+  TimePoint noted_{};
+  TimePoint window_began_{};
   std::int64_t window_bytes_ = 0;
   double estimate_ = 0;
 };

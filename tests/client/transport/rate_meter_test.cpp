@@ -6,39 +6,57 @@ using namespace starling;
 using namespace starling::transport;
 using namespace std::chrono_literals;
 
-TEST_CASE("only time in which more could have flowed counts") {
+namespace {
+
+// Notes `bytes` in every slot, for that many slots.
+void run(RateMeter& meter, TimePoint& now, int slots, std::int64_t bytes) {
+  for (int i = 0; i < slots; ++i) meter.note(now += RateMeter::kSlot, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("the speed of a line is that of its busy time, rests do not count") {
   RateMeter meter;
   TimePoint now{};
   CHECK(meter.bytes_per_s() == 0);
-  for (int i = 0; i < 50; ++i) {  // 1 MB/s in bursts of 10 ms, with long rests between them
-    meter.set_busy(now, true);
-    now += 10ms;
-    meter.add(now, 10'000);
-    meter.set_busy(now, false);
-    now += 500ms;
+  for (int i = 0; i < 20; ++i) {
+    now += 10s;
+    meter.note(now, 777);
+    run(meter, now, 8, 50'000);
+    run(meter, now, 30, 0);
+    run(meter, now, 30, 100);  // a ping now and then
   }
   CHECK(meter.bytes_per_s() == doctest::Approx(1e6).epsilon(0.01));
 }
 
-TEST_CASE("bytes outside of busy time do not count") {
+TEST_CASE("bytes of a slot that nobody watched say nothing") {
   RateMeter meter;
-  meter.add(TimePoint{} + 1s, 1'000'000);
+  meter.note(TimePoint{} + 1s, 1'000'000);
+  meter.note(TimePoint{} + 2s, 1'000'000);
+  meter.rest();
   CHECK(meter.bytes_per_s() == 0);
 }
 
-TEST_CASE("a faster link shows at once, a slow moment does not cost much") {
+TEST_CASE("a short transfer counts when it is over") {
   RateMeter meter;
-  TimePoint now{};
-  meter.set_busy(now, true);
-  const auto run = [&](int windows, std::size_t bytes_per_window) {
-    for (int i = 0; i < windows; ++i) meter.add(now += RateMeter::kWindow, bytes_per_window);
-  };
-  run(10, 100'000);
+  TimePoint now = TimePoint{} + 1s;
+  meter.note(now, 0);
+  run(meter, now, 2, 50'000);
+  CHECK(meter.bytes_per_s() == 0);
+  meter.rest();
   CHECK(meter.bytes_per_s() == doctest::Approx(1e6));
-  run(5, 1'000'000);
+}
+
+TEST_CASE("a faster line shows at once, slow moments cost little, a line that stays slow is seen to") {
+  RateMeter meter;
+  TimePoint now = TimePoint{} + 1s;
+  meter.note(now, 0);
+  run(meter, now, 40, 50'000);
+  CHECK(meter.bytes_per_s() == doctest::Approx(1e6));
+  run(meter, now, 20, 500'000);
   CHECK(meter.bytes_per_s() > 9.5e6);
-  run(1, 0);
+  run(meter, now, 4, 50'000);
   CHECK(meter.bytes_per_s() > 9e6);
-  run(200, 100'000);
+  run(meter, now, 4000, 50'000);
   CHECK(meter.bytes_per_s() == doctest::Approx(1e6).epsilon(0.05));
 }

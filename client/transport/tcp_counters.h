@@ -1,0 +1,16 @@
+// What the kernel counted on a TCP connection.
+#pragma once
+
+#include <cstdint>
+
+namespace starling::transport {
+
+struct TcpCounters {
+  std::int64_t bytes_acknowledged = 0;  // sent, and known to have arrived
+  std::int64_t bytes_received = 0;      // whether they have been read or not
+};
+
+// Zeros for what is no TCP connection.
+TcpCounters tcp_counters(int fd);
+
+}  // namespace starling::transport
