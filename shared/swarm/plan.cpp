@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string_view>
 
@@ -13,6 +14,11 @@ constexpr std::int64_t kLinkSetupMs = 4000;
 // A micro-batch may take this much longer than the last ones did before its volunteer is left out.
 constexpr double kBatchMargin = 1.5;
 
+// The last segments of all owners reach a slow line together, and nothing else flows meanwhile: short ones keep that
+// moment short.
+constexpr double kSegmentSeconds = 0.01;
+constexpr std::int64_t kPlannedSegmentFloatsMin = 1 << 12;
+
 bool known(double speed) { return std::isfinite(speed) && speed > 0; }
 
 // The slower direction; one direction stands for both when the other was never measured. 0: unknown.
@@ -20,6 +26,21 @@ double speed_of(const Link& link) {
   if (known(link.upload) && known(link.download)) return std::min(link.upload, link.download);
   if (known(link.upload)) return link.upload;
   return known(link.download) ? link.download : 0;
+}
+
+std::int64_t segment_floats_for(std::span<const Link> links, std::int64_t vector_floats) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const Link& link : links) slowest = speed_of(link) > 0 ? std::min(slowest, speed_of(link)) : slowest;
+  const double floats_max = slowest * kSegmentSeconds / sizeof(float);
+  const auto segments = [vector_floats](std::int64_t floats) {
+    return static_cast<std::size_t>(vector_floats / floats);
+  };
+  std::int64_t floats = wire::kSegmentFloatsDefault;
+  while (floats > kPlannedSegmentFloatsMin && static_cast<double>(floats) > floats_max &&
+         segments(floats) < wire::kSegmentsMax / 4) {
+    floats /= 2;
+  }
+  return floats;
 }
 
 std::vector<double> speeds_of(std::span<const Link> links) {
@@ -171,7 +192,8 @@ wire::GroupInfo plan_group(std::span<const wire::MemberInfo> members, const Plan
   group.state_digest = options.state_digest;
   group.autonomous = options.autonomous;
   group.vector_floats = options.vector_floats;
-  group.segment_floats = options.segment_floats;
+  group.segment_floats =
+      options.segment_floats > 0 ? options.segment_floats : segment_floats_for(links, options.vector_floats);
   group.codec = options.codec;
   group.start_in_ms = options.start_in_ms;
   group.begin_within_ms = begin_within_ms(sorted, options.heartbeat_jitter_ms);

@@ -35,7 +35,7 @@ struct PlanOptions {
   RoundIndex round = 0;
   Digest state_digest;
   std::int64_t vector_floats = 0;
-  std::int64_t segment_floats = wire::kSegmentFloatsDefault;
+  std::int64_t segment_floats = 0;  // 0: what passes the slowest line in a hundredth of a second, if speeds are known
   std::string codec = "fp32";
   bool autonomous = false;
   std::int64_t start_in_ms = 0;

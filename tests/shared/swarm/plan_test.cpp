@@ -92,6 +92,20 @@ TEST_CASE("equal links share equally") {
   for (const double share : allocate_shares(links)) CHECK(share == doctest::Approx(1.0 / 7));
 }
 
+TEST_CASE("segments are short where a line is slow") {
+  const auto planned = [](std::vector<double> speeds) {
+    std::vector<wire::MemberInfo> members;
+    for (const double speed : speeds) members.push_back(member(static_cast<std::uint8_t>(members.size()), speed, 1));
+    PlanOptions options;
+    options.vector_floats = 4 << 20;
+    return plan_group(members, options).segment_floats;
+  };
+  CHECK(planned({0, 0, 0}) == wire::kSegmentFloatsDefault);
+  CHECK(planned({1e9, 1e9}) == wire::kSegmentFloatsDefault);
+  CHECK(planned({25e6, 6.25e6}) == 8192);  // 32 KiB pass 50 Mbit/s in 5 ms
+  CHECK(planned({25e6, 0, 1e3}) == 4096);
+}
+
 TEST_CASE("one member owns everything") {
   CHECK(allocate_shares(std::vector<Link>{{0, 0, true}}) == std::vector<double>{1.0});
   CHECK(allocate_shares(std::vector<Link>{{0, 0, false}}) == std::vector<double>{1.0});
