@@ -26,6 +26,7 @@ AllReduce::~AllReduce() = default;
 void AllReduce::start(TimePoint now) { impl_->start(now); }
 bool AllReduce::next_frame(TimePoint now, Rank to, OutgoingFrame& frame) { return impl_->next_frame(now, to, frame); }
 std::vector<Rank> AllReduce::take_ready() { return impl_->take_ready(); }
+bool AllReduce::has_ready() const { return impl_->has_ready(); }
 Status AllReduce::on_frame(TimePoint now, Rank from, const wire::FrameHeader& header,
                            std::span<const std::uint8_t> payload) {
   return impl_->on_frame(now, from, header, payload);
@@ -221,6 +222,7 @@ void AllReduce::Impl::check_settled(TimePoint now) {
 void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   if (outcome_) return;
   next_tick_ = kNever;
+  outbox_.stop_resting();
   AveragingOutcome outcome;
   outcome.verdict = verdict;
   outcome.lost = lost_;

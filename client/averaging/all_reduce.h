@@ -132,6 +132,8 @@ class AllReduce {
   // Peers for which next_frame may have become true since the last call. The transport asks after every event, and
   // goes on after the outcome: slower members still need what is left. Ask for lost ones too: they are told so.
   std::vector<Rank> take_ready();
+  // Whether take_ready has any: next_frame for one peer may let others go on.
+  [[nodiscard]] bool has_ready() const;
 
   // A round frame with this group's id (or ping/pong, which only prove life) from a member, in the order sent. While
   // a long frame is still arriving, the transport reports its bytes as a ping now and then. An error means

@@ -28,6 +28,7 @@ class AllReduce::Impl {
   void start(TimePoint now);
   bool next_frame(TimePoint now, Rank to, OutgoingFrame& frame);
   std::vector<Rank> take_ready() { return outbox_.take_ready(); }
+  [[nodiscard]] bool has_ready() const { return outbox_.has_ready(); }
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
   void on_link_lost(TimePoint now, Rank peer, std::string reason);
   void on_timer(TimePoint now);

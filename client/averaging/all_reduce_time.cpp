@@ -112,6 +112,8 @@ void AllReduce::Impl::on_timer(TimePoint now) {
   }
   lose(now, casualties);
   leave_stragglers_behind(now);
+  outbox_.wake(now);
+  next_tick_ = std::min(next_tick_, outbox_.wake_at());
   if (outcome_) next_tick_ = kNever;
 }
 

@@ -9,8 +9,23 @@ void Outbox::Queue::clear() {
   head = 0;
 }
 
+// What each link carries when nothing goes wrong: contributions to its end's part, results of the part here.
+std::vector<std::uint32_t> Outbox::planned(const SegmentTable& table, Rank self, bool contributes) {
+  const SegmentIndex own = table.first(self + 1) - table.first(self);
+  std::vector<std::uint32_t> planned(table.members(), own);
+  for (Rank rank = 0; contributes && rank < planned.size(); ++rank) {
+    planned[rank] += table.first(rank + 1) - table.first(rank);
+  }
+  planned[self] = 0;
+  return planned;
+}
+
 Outbox::Outbox(const SegmentTable& table, const Roster& roster, bool contributes)
-    : table_(table), roster_(roster), contributes_(contributes), lanes_(roster.size()) {
+    : table_(table),
+      roster_(roster),
+      contributes_(contributes),
+      lanes_(roster.size()),
+      balance_(planned(table, roster.self(), contributes)) {
   for (Rank rank = 0; rank < roster.size(); ++rank) lanes_[rank].next_contribution = table.first(rank);
   results_.reserve(table.first(roster.self() + 1) - table.first(roster.self()));
 }
@@ -79,27 +94,42 @@ bool Outbox::next_relay(Rank to, Lane& lane, OutboxItem& item) {
   return false;
 }
 
-OutboxItem Outbox::next_round_item(Rank to, Lane& lane) {
-  OutboxItem item;
-  if (next_relay(to, lane, item)) return item;
-  if (!lane.wants.empty()) return {Kind::want, lane.wants.pop(), 0};
-  if (lane.results_taken < results_.size()) return {Kind::result, results_[lane.results_taken++], 0};
-  if (contributes_) {
+bool Outbox::has_data(Rank to) const {
+  const Lane& lane = lanes_[to];
+  const bool contribution = contributes_ && lane.next_contribution < table_.first(to + 1);
+  return roster_.live(to) && roster_.begun(to) && (contribution || lane.results_taken < results_.size());
+}
+
+// Contributions first: whoever gets them has results to send then, and never runs out of work while others are late.
+OutboxItem Outbox::next_data(Rank to, Lane& lane) {
+  while (contributes_ && lane.next_contribution < table_.first(to + 1)) {
     // The owner may have closed a segment without this member: its result is here already.
-    while (lane.next_contribution < table_.first(to + 1)) {
-      const SegmentIndex segment = lane.next_contribution++;
-      if (!table_.held(segment)) return {Kind::contribution, segment, 0};
-    }
+    const SegmentIndex segment = lane.next_contribution++;
+    if (!table_.held(segment)) return {Kind::contribution, segment, 0};
   }
+  if (lane.results_taken < results_.size()) return {Kind::result, results_[lane.results_taken++], 0};
   while (!lane.answers.empty()) {
     const SegmentIndex segment = lane.answers.pop();
     if (table_.held(segment)) return {Kind::result, segment, 0};
     if (contributes_) return {Kind::contribution, segment, 0};
   }
+  return {};
+}
+
+OutboxItem Outbox::next_round_item(TimePoint now, Rank to, Lane& lane) {
+  OutboxItem item;
+  if (next_relay(to, lane, item)) return item;
+  if (!lane.wants.empty()) return {Kind::want, lane.wants.pop(), 0};
+  const auto open = [this](Rank rank) { return has_data(rank); };
+  if (balanced_ && has_data(to) && balance_.rests(now, to, open)) return {Kind::ping, 0, 0};
+  item = next_data(to, lane);
+  const SegmentIndex contributions = contributes_ ? lane.next_contribution - table_.first(to) : 0;
+  balance_.set_sent(now, to, contributions + lane.results_taken);
+  for (const Rank rank : balance_.take_resting()) touch(rank);
   return item;
 }
 
-OutboxItem Outbox::next(Rank to) {
+OutboxItem Outbox::next(TimePoint now, Rank to) {
   Lane& lane = lanes_[to];
   const auto take = [](bool& flag) {
     const bool was = flag;
@@ -112,11 +142,22 @@ OutboxItem Outbox::next(Rank to) {
   if (roster_.lost(to)) return take(lane.inventory) ? OutboxItem{Kind::inventory, 0, 0} : OutboxItem{};
   if (roster_.begun(to)) {
     if (take(lane.inventory)) return {Kind::inventory, 0, 0};
-    const OutboxItem item = next_round_item(to, lane);
+    const OutboxItem item = next_round_item(now, to, lane);
+    if (item.kind == Kind::ping) return take(lane.ping) ? item : OutboxItem{};  // it rests
     if (item.kind != Kind::none) return item;
     if (take(lane.done)) return {Kind::done, 0, 0};
   }
   return take(lane.ping) ? OutboxItem{Kind::ping, 0, 0} : OutboxItem{};
+}
+
+void Outbox::stop_resting() {
+  balanced_ = false;
+  for (const Rank rank : balance_.take_resting()) touch(rank);
+}
+
+void Outbox::wake(TimePoint now) {
+  if (balance_.wake_at() > now) return;
+  for (const Rank rank : balance_.take_resting()) touch(rank);
 }
 
 }  // namespace starling::averaging

@@ -1,11 +1,12 @@
 // What should go to each member next. Nothing is queued but positions: floats are read from the vectors when a link
-// can take them. To each member, in this order: begin, inventory, wants, results, contributions to its part, answers
-// to its wants, done, ping.
+// can take them. To each member, in this order: begin, inventory, wants, contributions to its part, results, answers
+// to its wants, done, ping. Links that get ahead of the others rest (balance.h).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "client/averaging/balance.h"
 #include "client/averaging/roster.h"
 #include "client/averaging/segment_table.h"
 
@@ -24,7 +25,13 @@ class Outbox {
   Outbox(const SegmentTable& table, const Roster& roster, bool contributes);
 
   // Takes the next item for `to`; none when there is nothing to send.
-  OutboxItem next(Rank to);
+  OutboxItem next(TimePoint now, Rank to);
+  // When wake() has something to do at the latest: links that rest may go on.
+  [[nodiscard]] TimePoint wake_at() const { return balance_.wake_at(); }
+  void wake(TimePoint now);
+  // The round is decided here: what is left goes out as fast as it can.
+  void stop_resting();
+  [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
   // Members for which there may be something, each once, starting behind this member's own rank: not everybody
   // begins with the same owner.
   std::vector<Rank> take_ready();
@@ -68,13 +75,18 @@ class Outbox {
     Queue answers;
   };
   void due(Rank to, bool Lane::*what);
-  OutboxItem next_round_item(Rank to, Lane& lane);
+  static std::vector<std::uint32_t> planned(const SegmentTable& table, Rank self, bool contributes);
+  [[nodiscard]] bool has_data(Rank to) const;
+  OutboxItem next_data(Rank to, Lane& lane);
+  OutboxItem next_round_item(TimePoint now, Rank to, Lane& lane);
   bool next_relay(Rank to, Lane& lane, OutboxItem& item);
 
   const SegmentTable& table_;
   const Roster& roster_;
   bool contributes_;
   std::vector<Lane> lanes_;
+  Balance balance_;
+  bool balanced_ = true;
   std::vector<SegmentIndex> results_;  // finished here, in order; everybody gets all of them
   std::vector<Rank> relays_;
   std::vector<Rank> ready_;

@@ -217,7 +217,9 @@ void Hub::input_paused(Link& link) {
 }
 
 bool Hub::next_frame(Link& link, FrameToSend& frame) {
-  if (round_ != nullptr && round_->next_frame(clock_.now(), link, frame)) {
+  const bool from_round = round_ != nullptr && round_->next_frame(clock_.now(), link, frame);
+  if (round_ != nullptr && (round_->has_ready() || round_->next_deadline() < timer_set_for_)) post_service();
+  if (from_round) {
     totals_.round_bytes_sent += frame_bytes(frame.frame.payload.size());
     return true;
   }
@@ -225,6 +227,15 @@ bool Hub::next_frame(Link& link, FrameToSend& frame) {
   totals_.state_bytes_sent += frame_bytes(frame.frame.payload.size());
   pump_donations();
   return true;
+}
+
+void Hub::post_service() {
+  if (service_posted_) return;
+  service_posted_ = true;
+  asio::post(io_, [this] {
+    service_posted_ = false;
+    service();
+  });
 }
 
 void Hub::link_closed(Link& link, const Error& why) {

@@ -45,6 +45,8 @@ class Hub final : public Link::Mediator {
   void pump_donations();
   // After every event: lets time pass, sends what has become ready, reports what has settled, sets the timer.
   void service();
+  // The same, soon and from the event loop: for what comes up while a link is being filled.
+  void post_service();
   void report_round();
   void report_fetch(TimePoint now);
   // Notes what TCP has moved since the last time, for the speeds in stats().
@@ -58,6 +60,7 @@ class Hub final : public Link::Mediator {
   Switchboard switchboard_;
   StateDonor donor_;
   bool donations_posted_ = false;
+  bool service_posted_ = false;
   EarlyBegins early_begins_;
 
   std::unique_ptr<RoundDriver> round_;

@@ -92,10 +92,12 @@ void RoundDriver::service(TimePoint now, EarlyBegins& early) {
     begin(now, early);
   }
   if (engine_->next_deadline() <= now) engine_->on_timer(now);
-  for (const averaging::Rank rank : engine_->take_ready()) {
-    Link* const sends =
-        seats_[rank].sends != nullptr ? seats_[rank].sends : link_to_(request_.group.members[rank].endpoint.peer);
-    if (sends != nullptr) sends->pump();
+  while (engine_->has_ready()) {
+    for (const averaging::Rank rank : engine_->take_ready()) {
+      Link* const sends =
+          seats_[rank].sends != nullptr ? seats_[rank].sends : link_to_(request_.group.members[rank].endpoint.peer);
+      if (sends != nullptr) sends->pump();
+    }
   }
 }
 

@@ -40,6 +40,8 @@ class RoundDriver {
   void service(TimePoint now, EarlyBegins& early);
   [[nodiscard]] TimePoint next_deadline() const;
 
+  // Whether service() would send something: the last next_frame let other links go on.
+  [[nodiscard]] bool has_ready() const { return running() && engine_->has_ready(); }
   [[nodiscard]] bool running() const { return engine_ != nullptr; }
   // Of the round that is running.
   [[nodiscard]] bool is_member(const Link& link) const { return running() && rank_of(link.info().peer) != nullptr; }

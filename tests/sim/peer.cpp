@@ -203,7 +203,6 @@ void Peer::on_link_lost(int from) {
 }
 
 void Peer::after_engine_event(Averaging& averaging) {
-  for (const averaging::Rank rank : averaging.engine->take_ready()) averaging.ready.push_back(rank);
   pump();
   const TimePoint now = world_.scheduler().now();
   const TimePoint deadline = averaging.engine->next_deadline();
@@ -234,7 +233,9 @@ void Peer::pump() {
 }
 
 bool Peer::send_next(Averaging& averaging) {
-  while (!averaging.ready.empty()) {
+  while (true) {
+    for (const averaging::Rank rank : averaging.engine->take_ready()) averaging.ready.push_back(rank);
+    if (averaging.ready.empty()) return false;
     const averaging::Rank rank = averaging.ready.front();
     averaging.ready.pop_front();
     averaging::OutgoingFrame outgoing;
@@ -253,7 +254,6 @@ bool Peer::send_next(Averaging& averaging) {
     world_.network().send(std::move(frame));
     return true;
   }
-  return false;
 }
 
 void Peer::start_step(RoundIndex) {

@@ -122,7 +122,9 @@ void InMemoryGroup::arm_timer(Rank rank) {
 }
 
 void InMemoryGroup::pump(Rank rank) {
-  for (const Rank to : nodes_[rank].engine->take_ready()) pump_link(rank, to);
+  while (nodes_[rank].engine->has_ready()) {
+    for (const Rank to : nodes_[rank].engine->take_ready()) pump_link(rank, to);
+  }
 }
 
 void InMemoryGroup::pump_link(Rank from, Rank to) {
