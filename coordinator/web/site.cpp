@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <exception>
 
 #include "coordinator/web/credit_page.h"
 #include "coordinator/web/html.h"
@@ -58,9 +59,15 @@ gate::Response unavailable(std::string_view why) {
   return response;
 }
 
-gate::Response answer(Result<gate::Response> made) {
-  if (made) return std::move(*made);
-  log_warning("pages: {}", made.error().message);
+// Whatever goes wrong, there is an answer, and its maker goes on to the lines after it.
+gate::Response answer(const std::function<Result<gate::Response>()>& make) {
+  try {
+    Result<gate::Response> made = make();
+    if (made) return std::move(*made);
+    log_warning("pages: {}", made.error().message);
+  } catch (const std::exception& failure) {
+    log_error("pages: {}", failure.what());
+  }
   return unavailable("The figures can not be read at the moment.");
 }
 
@@ -107,7 +114,7 @@ gate::Response Site::shared(const std::string& key, const Make& make) {
     if (kept.response && (kept.under_way || now - kept.made < kFreshFor)) return *kept.response;
     kept.under_way = true;
   }
-  gate::Response response = answer(make());
+  gate::Response response = answer(make);
   MutexLock lock(mutex_);
   Cached& kept = cache_[key];
   kept.response = response;
@@ -121,7 +128,7 @@ gate::Response Site::alone(const Make& make) {
     private_pages_.fetch_sub(1);
     return unavailable("Too many people search at this moment.");
   }
-  gate::Response response = answer(make());
+  gate::Response response = answer(make);
   private_pages_.fetch_sub(1);
   return response;
 }

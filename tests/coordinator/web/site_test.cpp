@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <stdexcept>
+
 #include "coordinator/web/html.h"
 #include "coordinator/web/page.h"
 #include "db/stores/database.h"
@@ -182,6 +184,33 @@ TEST_CASE_FIXTURE(Fixture, "the status page says what the server knows of itself
   const gate::Response json = get("/status.json");
   CHECK(has(json, R"("uptime_s":10000)"));
   CHECK(has(json, R"("run_id":"one")"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a page that could not be made is tried again at the next look") {
+  bool broken = true;
+  gate::Router other;
+  Site site_with_trouble{{"Poems",
+                          database->stores(),
+                          [&]() -> std::optional<ShownRun> {
+                            if (broken) throw std::runtime_error("no memory");
+                            return shown;
+                          },
+                          [] { return ServerHealth{}; },
+                          {"starling://example.org:7300/?ca=00", true},
+                          clock}};
+  site_with_trouble.add_routes(other);
+  const auto look = [&] {
+    clock.now_ += Site::kFreshFor;
+    gate::Request request;
+    request.method = "GET";
+    request.path = "/";
+    std::string allowed;
+    return (*other.find(request, allowed))(request).status;
+  };
+  CHECK(look() == 503);
+  CHECK(look() == 503);
+  broken = false;
+  CHECK(look() == 200);
 }
 
 }  // namespace starling::web
