@@ -32,6 +32,7 @@ struct Tally {
   double extra_bytes_max = 0;
   bool correct = true;  // Gloo's results too
   bool identical = true;
+  double complete = 1;  // of the round that was least so
 };
 
 Status write_identities(const std::filesystem::path& folder, int peers) {
@@ -62,6 +63,7 @@ Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally
   if (counted) {
     tally.our_times.push_back(mine.seconds);
     tally.cpu_seconds += mine.cpu_seconds;
+    tally.complete = std::min(tally.complete, mine.complete);
     tally.extra_bytes_max = std::max(tally.extra_bytes_max, mine.extra_bytes_max);
   }
   if (gloo == nullptr) return {};
@@ -87,7 +89,8 @@ BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, c
                     {"cpu_s_per_gb", tally.cpu_seconds / options.rounds / options.peers / (vector_bytes / 1e9)},
                     {"extra_memory_ratio", tally.extra_bytes_max / vector_bytes},
                     {"values_correct", tally.correct ? 1.0 : 0.0},
-                    {"survivors_identical", tally.identical ? 1.0 : 0.0}};
+                    {"survivors_identical", tally.identical ? 1.0 : 0.0},
+                    {"complete_part", tally.complete}};
   if (!tally.gloo_times.empty()) {
     result.settings["against"] =
         "Gloo AllreduceRingChunked and AllreduceHalvingDoubling, the faster in each round, no encryption";

@@ -73,7 +73,9 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command) {
     double extra = 0;
     int correct = 0;
     std::string digest;
-    in >> cpu >> extra >> correct >> digest;
+    double complete = 0;
+    in >> cpu >> extra >> correct >> digest >> complete;
+    round.complete = std::min(round.complete, complete);
     if (first_digest.empty()) first_digest = digest;
     round.cpu_seconds += cpu;
     round.extra_bytes_max = std::max(round.extra_bytes_max, extra);

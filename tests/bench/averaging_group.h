@@ -18,6 +18,7 @@ struct AveragingRound {
   double extra_bytes_max = 0;  // of the peer that needed most, beyond its input
   bool correct = true;
   bool identical = true;  // all peers hold the same bits
+  double complete = 1;    // the part of all coordinates that everybody is in
 };
 
 class AveragingGroup {

@@ -66,11 +66,10 @@ void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
       "averaging",
       "N local processes average over mutual TLS: over loopback against Gloo without encryption, or with --links over\n"
       "shaped links against what these allow (needs root: network namespaces).\n"
-      "Figures: time_s, cpu_s_per_gb (of vector and peer), extra_memory_ratio, values_correct, survivors_identical "
-      "(all\n"
-      "peers hold the same bits); gloo_time_s, ratio_to_gloo; bound_s (the least time in which the links can carry "
-      "the\n"
-      "vectors at line rate), ratio_to_bound");
+      "Figures: time_s, cpu_s_per_gb (of vector and peer), extra_memory_ratio, values_correct (each coordinate is the\n"
+      "mean of those who are said to be in it), survivors_identical (all peers hold the same bits), complete_part (of\n"
+      "the coordinates: everybody is in them); gloo_time_s, ratio_to_gloo; bound_s (the least time in which the links\n"
+      "can carry the vectors at line rate), ratio_to_bound");
   command->add_option("--peers", options.peers, "Processes")->check(CLI::Range(2, 64))->capture_default_str();
   command->add_option("--floats", options.floats, "Length of the vector")
       ->transform(CLI::AsSizeValue(false))
