@@ -10,7 +10,7 @@
 
 namespace starling::daemon {
 
-void TaskLoop::start(std::string name) {
+void TaskLoop::start(const std::string& name) {
   VERIFY(!thread_.joinable());
   thread_ = std::thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), name.substr(0, 15).c_str());

@@ -20,7 +20,7 @@ class TaskLoop {
   ~TaskLoop() { stop(); }
 
   // Starts the thread. `name` is what debuggers and `top -H` show.
-  void start(std::string name);
+  void start(const std::string& name);
   // Runs what is queued, then ends the thread; later posts are dropped. Not from the loop's own thread.
   void stop();
 

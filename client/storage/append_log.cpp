@@ -55,7 +55,7 @@ Result<AppendLog> AppendLog::open(const std::filesystem::path& path) {
     log.bytes_ = 0;
     return log;
   }
-  STARLING_TRY(status);
+  if (!status.ok()) return status.error();
   return log;
 }
 

@@ -181,7 +181,7 @@ Status RoundJournal::record(const wire::RoundReport& report, Duration round_dura
   if (!files_->reports_incomplete) {
     const Status written = files_->reports.append(report_line(report, seconds));
     files_->reports_incomplete = !written.ok();
-    STARLING_TRY(written);
+    if (!written.ok()) return written;
   }
   return files_->write_missing();
 }
