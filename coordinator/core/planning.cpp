@@ -37,17 +37,20 @@ void RunCoordinator::Impl::plan_round(TimePoint now) {
 }
 
 // While this coordinator was away, or could not be reached, most of the last group may have gone on by themselves:
-// whoever is back first must not be sent another way. Those who do not come back are waited for in vain, but once.
+// whoever is back first must not be sent another way. They may be in the middle of it: one that averages in a group of
+// its own making shows that, and the others of that group may not have called yet. Those who do not come back are
+// waited for in vain, but once.
 bool RunCoordinator::Impl::has_quorum(TimePoint now) {
   const auto& all = members_.all();
-  const auto present = static_cast<std::size_t>(
-      std::count_if(all.begin(), all.end(), [&](const auto& entry) { return !missed_its_call(entry.second, now); }));
-  if (2 * present > last_group_) {
+  const auto at_hand = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const auto& entry) {
+    return entry.second.phase != wire::MemberPhase::averaging && !missed_its_call(entry.second, now);
+  }));
+  if (2 * at_hand > last_group_) {
     short_since_ = kNever;
     return true;
   }
   if (short_since_ == kNever) short_since_ = now;
-  return now >= short_since_ + options_.quorum_patience;
+  return now >= short_since_ + (somebody_averages(now) ? options_.report_patience : options_.quorum_patience);
 }
 
 // A member that is about to get the state and could be planned if the round waited a little for it.

@@ -183,6 +183,36 @@ TEST_CASE("whoever is back first after an absence does not go on without the oth
   CHECK(swarm.member(1).synced);
 }
 
+TEST_CASE("one that averages in a group formed without the coordinator is not the only one of it") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 400);
+  swarm.run_for(seconds(4));
+  swarm.coordinator->set_state(wire::RunState::paused);  // lets the round under way end
+  swarm.run_for(seconds(3));
+  swarm.restart_coordinator();
+  swarm.coordinator->set_state(wire::RunState::running);
+  const std::size_t before = swarm.decided.size();
+  // The first is back and trains. The second calls from an averaging that waits long for the first; the third is away.
+  swarm.coordinator_reachable = false;
+  VirtualMember& second = swarm.member(2);
+  for (int call = 0; call < 150; ++call) {
+    swarm.coordinator_reachable = true;
+    swarm.call(swarm.member(1));
+    second.phase = wire::MemberPhase::averaging;
+    swarm.call(second);
+    second.phase = wire::MemberPhase::training;
+    swarm.coordinator_reachable = false;
+    swarm.run_for(milliseconds(100));
+  }
+  CHECK(swarm.decided.size() == before);
+  average_autonomously(swarm, {2, 3}, 7);
+  swarm.coordinator_reachable = true;
+  swarm.run_for(seconds(5));
+  REQUIRE(swarm.decided.size() > before);
+  CHECK(swarm.decided[before].contributions.size() == 2);
+  CHECK(swarm.member(1).synced);
+}
+
 TEST_CASE("when most of a group are gone for good, those who are left go on") {
   Swarm swarm;
   for (int i = 1; i <= 5; ++i) swarm.add(i, 40);
