@@ -33,7 +33,7 @@ void RunCoordinator::Impl::plan_round(TimePoint now) {
   if (!may_plan(now)) return;
   const TimePoint full = members_.forecast().reaches(manifest_.target_batch_size, now);
   if (full == kNever || full - now > lead() || !has_quorum(now)) return;
-  if (std::vector<Member*> members = plannable(now); !members.empty()) freeze(now, std::move(members));
+  if (const std::vector<Member*> members = plannable(now); !members.empty()) freeze(now, members);
 }
 
 // While this coordinator was away, or could not be reached, most of the last group may have gone on by themselves:
@@ -91,7 +91,7 @@ std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
   return members;
 }
 
-void RunCoordinator::Impl::freeze(TimePoint now, std::vector<Member*> members) {
+void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& members) {
   const Duration lead_time = lead();
   TimePoint start = std::max(now, members_.forecast().reaches(manifest_.target_batch_size, now));
   std::vector<wire::MemberInfo> infos;

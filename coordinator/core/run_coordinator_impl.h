@@ -68,7 +68,7 @@ class RunCoordinator::Impl {
   void plan_round(TimePoint now);
   [[nodiscard]] bool may_plan(TimePoint now) const;
   [[nodiscard]] bool has_quorum(TimePoint now);
-  void freeze(TimePoint now, std::vector<Member*> members);
+  void freeze(TimePoint now, const std::vector<Member*>& members);
   [[nodiscard]] std::vector<Member*> plannable(TimePoint now);
   [[nodiscard]] bool is_welcome(const Member& member) const;
   void note_welcomed(TimePoint now, Member& member);
