@@ -206,10 +206,8 @@ void Connection::check_deadline(TimePoint now) {
     if (static_cast<double>(window_bytes_) < wanted) return close(End::timed_out);
     window_bytes_ = 0;
     deadline_ = now + limits().response_window;
-  } else if (phase_ == Phase::lingering) {
-    close(End::normal);
-  } else if (phase_ == Phase::reading && !parser_.begun() && requests_ > 0) {
-    close(End::normal);  // idle for long enough
+  } else if (phase_ == Phase::lingering || (phase_ == Phase::reading && !parser_.begun() && requests_ > 0)) {
+    close(End::normal);  // it has had its answer, and was idle for long enough
   } else {
     close(End::timed_out);
   }

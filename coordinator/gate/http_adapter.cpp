@@ -150,7 +150,7 @@ class HttpAdapter::Server final : public httplib::Server {
     }
     out.status = response.status;
     for (const auto& [name, value] : response.headers) out.set_header(name, value);
-    if (!response.file) out.set_content(std::move(response.body), response.content_type);
+    if (!response.file) out.set_content(response.body, response.content_type);
   }
 
   const Router& router_;

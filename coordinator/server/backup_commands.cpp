@@ -100,7 +100,7 @@ Status try_database(const ProjectFiles& backup) {
   const std::string name = fmt::format("starling-restore-{}", SystemClock().wall_now().unix_ms);
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / name;
   STARLING_TRY(ensure_directory(folder, 0700));
-  const auto tried = [&]() -> Status {
+  auto tried = [&]() -> Status {
     STARLING_TRY(copy_to(backup.database(), folder / "coordinator.db"));
     STARLING_ASSIGN(const auto database, db::Database::open(folder / "coordinator.db", {.ballast_bytes = 0}));
     STARLING_TRY(database->check());
