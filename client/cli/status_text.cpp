@@ -97,8 +97,8 @@ std::string format_status(const wire::DaemonStatus& s) {
                       bytes_text(s.upload_bytes_per_s), bytes_text(s.download_bytes_per_s));
   text += limit_lines(s.rules);
   if (s.coordinator_away) {
-    text += fmt::format("  The coordinator cannot be reached; training goes on. {} reports are waiting for it.\n",
-                        s.reports_waiting);
+    text += fmt::format("  The coordinator cannot be reached{}. {} reports are waiting for it.\n",
+                        s.synced && !s.paused ? "; training goes on" : "", s.reports_waiting);
   }
   return text;
 }

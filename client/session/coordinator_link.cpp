@@ -19,7 +19,8 @@ void CoordinatorLink::hurry(TimePoint now) {
   }
 }
 
-void CoordinatorLink::on_sent(TimePoint) {
+void CoordinatorLink::on_sent(TimePoint now) {
+  if (silent_since_ == kNever) silent_since_ = now;
   in_flight_ = true;
   hurry_ = false;
 }
@@ -27,7 +28,7 @@ void CoordinatorLink::on_sent(TimePoint) {
 void CoordinatorLink::on_reply(TimePoint now, Duration next_interval) {
   in_flight_ = false;
   failures_ = 0;
-  last_reply_ = now;
+  silent_since_ = now;
   interval_ = next_interval;
   next_call_ = hurry_ ? now : now + next_interval;
   hurry_ = false;
@@ -44,8 +45,8 @@ void CoordinatorLink::on_failed(TimePoint now) {
 }
 
 bool CoordinatorLink::away(TimePoint now) const {
-  if (failures_ < kFailuresOfAbsence || last_reply_ == kNever) return false;
-  return now - last_reply_ > std::max(options_.away_floor, 3 * interval_);
+  if (failures_ < kFailuresOfAbsence) return false;
+  return now - silent_since_ > std::max(options_.away_floor, 3 * interval_);
 }
 
 }  // namespace starling::session

@@ -30,7 +30,6 @@ class CoordinatorLink {
 
   // The last calls failed, and silence has lasted longer than the coordinator's own rhythm explains.
   [[nodiscard]] bool away(TimePoint now) const;
-  [[nodiscard]] bool ever_reached() const { return last_reply_ != kNever; }
 
  private:
   CoordinatorLinkOptions options_;
@@ -39,7 +38,7 @@ class CoordinatorLink {
   bool hurry_ = false;
   int failures_ = 0;
   TimePoint next_call_{};
-  TimePoint last_reply_ = kNever;
+  TimePoint silent_since_ = kNever;  // the last reply, or the first call ever
   Duration interval_ = std::chrono::seconds(1);
 };
 

@@ -45,7 +45,10 @@ Activity Session::activity(TimePoint now) const {
     return {Phase::waiting, "the trainer failed: " + compute_failure_, "the next try, in a moment"};
   }
   if (paused_) return {Phase::paused, paused_reason_, "you resume"};
-  if (!last_reply_.has_value()) return {Phase::joining, unsynced_reason_, "the coordinator answers"};
+  if (!last_reply_.has_value()) {
+    return {Phase::joining, link_.away(now) ? "the coordinator cannot be reached" : unsynced_reason_,
+            "the coordinator answers"};
+  }
   if (fetching_) return {Phase::downloading, "downloading the model from other volunteers", "the download is complete"};
   switch (last_reply_->run_state) {
     case wire::RunState::created:

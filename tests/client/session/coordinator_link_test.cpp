@@ -44,6 +44,17 @@ TEST_CASE("failures are followed by growing, bounded waits that news does not sh
   CHECK(last >= std::chrono::milliseconds(2500));
 }
 
+TEST_CASE("a coordinator that never answered is away, too") {
+  CoordinatorLink link(1);
+  link.on_sent(kStart);
+  link.on_failed(kStart);
+  CHECK_FALSE(link.away(kStart + std::chrono::seconds(60)));
+  link.on_sent(kStart + std::chrono::seconds(1));
+  link.on_failed(kStart + std::chrono::seconds(1));
+  CHECK_FALSE(link.away(kStart + std::chrono::seconds(2)));
+  CHECK(link.away(kStart + std::chrono::seconds(4)));
+}
+
 TEST_CASE("away means failed calls and a silence longer than the coordinator's own rhythm") {
   CoordinatorLink link(1);
   link.on_sent(kStart);

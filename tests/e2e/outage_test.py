@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""The coordinator is away for a minute. Rounds go on without it, and when it is back it hears of every one of them."""
+
+import time
+import unittest
+
+import programs
+from swarm_case import SwarmCase
+
+OUTAGE_S = 60
+# Rounds take about a second. Agreeing who is left, after somebody else has gone too, takes ten.
+STALL_MAX_S = 20
+
+
+class Outage(SwarmCase):
+    def test_1_rounds_go_on_for_a_minute_without_the_coordinator(self):
+        volunteers = self.swarm.volunteers
+        self.wait_for_rounds(volunteers, 5)
+        self.swarm.coordinator.server.kill()
+        ends = time.monotonic() + OUTAGE_S
+        programs.wait_until(lambda: all(v.status()["coordinator_away"] for v in volunteers), "it shows")
+        # Whoever the last plan reached alone may sit the outage out; the majority goes on.
+        while time.monotonic() < ends:
+            before = {v: self.rounds_of(v) for v in volunteers}
+            programs.wait_until(lambda: sum(self.rounds_of(v) > before[v] for v in before) >= 2,
+                                "two of three complete a round", STALL_MAX_S)
+            self.assertTrue(all(v.status()["coordinator_away"] for v in volunteers))
+
+    def test_2_a_volunteer_that_starts_meanwhile_waits_and_says_for_what(self):
+        victim = self.swarm.volunteers[0]
+        victim.daemon.kill()
+        victim.start()
+        programs.wait_until(lambda: victim.status()["coordinator_away"], "the new one sees that nobody answers")
+        self.assertIn("coordinator cannot be reached", victim.status()["reason"])
+
+    def test_3_the_coordinator_hears_of_all_rounds_when_it_is_back(self):
+        self.swarm.coordinator.serve()
+        self.wait_for_rounds(self.swarm.volunteers, 3)
+        programs.wait_until(lambda: not any(v.status()["coordinator_away"] for v in self.swarm.volunteers), "it shows")
+        self.assert_all_sides_agree(25)
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
