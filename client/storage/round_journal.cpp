@@ -179,7 +179,7 @@ Status RoundJournal::record(const wire::RoundReport& report, Duration round_dura
   files_->unwritten_rounds.push_back(round_line(report, seconds));
   if (files_->unwritten_rounds.size() > kPendingReportsMax) files_->unwritten_rounds.pop_front();
   if (!files_->reports_incomplete) {
-    const Status written = files_->reports.append(report_line(report, seconds));
+    Status written = files_->reports.append(report_line(report, seconds));
     files_->reports_incomplete = !written.ok();
     if (!written.ok()) return written;
   }

@@ -57,9 +57,9 @@ void FetchDriver::link_closed(TimePoint now, const Link& link, const Error& why)
   const auto index = donor_at(link.info().peer);
   if (!index) return;
   Donor& donor = donors_[*index];
-  if (donor.link == &link) {
-    fetcher_.donor_lost(now, *index, why.message);
-  } else if (link.info().dialled && !link.info().was_up && ++donor.failed_dials >= kDialsPerDonor) {
+  const bool failed_dial = donor.link != &link && link.info().dialled && !link.info().was_up;
+  if (failed_dial) ++donor.failed_dials;
+  if (donor.link == &link || (failed_dial && donor.failed_dials >= kDialsPerDonor)) {
     fetcher_.donor_lost(now, *index, why.message);
   }
 }
