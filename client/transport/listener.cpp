@@ -25,7 +25,7 @@ Status Listener::listen(const std::string& host, int port) {
   if (!status.ok() && status.error().code == ErrorCode::unsupported && address.is_v6() && address.is_unspecified()) {
     status = open({asio::ip::address_v4::any(), number});
   }
-  STARLING_TRY(status);
+  if (!status.ok()) return status;
   port_ = acceptor_.local_endpoint(error).port();
   accept_next();
   return {};

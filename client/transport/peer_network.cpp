@@ -56,7 +56,7 @@ class PeerNetwork::Impl {
 PeerNetwork::PeerNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 PeerNetwork::~PeerNetwork() = default;
 
-Result<std::unique_ptr<PeerNetwork>> PeerNetwork::create(PeerNetworkOptions options, crypto::TlsContext tls,
+Result<std::unique_ptr<PeerNetwork>> PeerNetwork::create(const PeerNetworkOptions& options, crypto::TlsContext tls,
                                                          const Clock& clock, StateSource state_source) {
   std::signal(SIGPIPE, SIG_IGN);
   try {

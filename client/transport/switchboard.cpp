@@ -23,7 +23,7 @@ bool dials_first(const wire::Endpoint& self, const wire::Endpoint& other) {
 
 Switchboard::Switchboard(LinkContext& context, Link::Mediator& mediator, crypto::TlsContext tls,
                          SwitchboardOptions options)
-    : context_(context), mediator_(mediator), tls_(std::move(tls)), options_(std::move(options)) {}
+    : context_(context), mediator_(mediator), tls_(std::move(tls)), options_(options) {}
 
 void Switchboard::want(Purpose purpose, const std::vector<wire::Endpoint>& peers, const wire::Endpoint* self) {
   const TimePoint now = context_.clock.now();
