@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 #include <memory>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/keys.h"
 #include "tests/bench/averaging_group.h"
+#include "tests/bench/recovery_bench.h"
 #include "tests/netlab/lab.h"
 #include "tests/support/temp_dir.h"
 
@@ -77,14 +79,23 @@ Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally
   return {};
 }
 
+std::map<std::string, std::string> settings_of(const AveragingOptions& options) {
+  std::map<std::string, std::string> settings = {{"peers", std::to_string(options.peers)},
+                                                 {"floats", std::to_string(options.floats)},
+                                                 {"codec", options.codec},
+                                                 {"rounds", std::to_string(options.rounds)}};
+  if (options.links.empty()) return settings;
+  settings["links"] = options.links;
+  settings["loss_percent"] = fmt::format("{}", options.loss_percent);
+  settings["congestion"] = options.congestion.empty() ? "the system's; bbr for ours" : options.congestion;
+  return settings;
+}
+
 BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, const Tally& tally) {
   const double vector_bytes = static_cast<double>(options.floats) * sizeof(float);
   const double time_s = median(tally.our_times);
   BenchResult result;
-  result.settings = {{"peers", std::to_string(options.peers)},
-                     {"floats", std::to_string(options.floats)},
-                     {"codec", options.codec},
-                     {"rounds", std::to_string(options.rounds)}};
+  result.settings = settings_of(options);
   result.figures = {{"time_s", time_s},
                     {"cpu_s_per_gb", tally.cpu_seconds / options.rounds / options.peers / (vector_bytes / 1e9)},
                     {"extra_memory_ratio", tally.extra_bytes_max / vector_bytes},
@@ -100,9 +111,6 @@ BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, c
   if (lab == nullptr) return result;
   const auto codec = averaging::codec_from_name(options.codec).value();
   const auto wire_bytes = averaging::encoded_bytes(codec, static_cast<std::size_t>(options.floats));
-  result.settings["links"] = options.links;
-  result.settings["loss_percent"] = fmt::format("{}", options.loss_percent);
-  result.settings["congestion"] = options.congestion.empty() ? "the system's; bbr for ours" : options.congestion;
   result.figures["bound_s"] = netlab::all_reduce_bound_s(static_cast<double>(wire_bytes), lab->links());
   result.figures["ratio_to_bound"] = time_s / result.figures["bound_s"];
   if (!tally.gloo_times.empty()) {
@@ -125,6 +133,12 @@ Result<BenchResult> run_averaging_bench(const AveragingOptions& given) {
   }
   const testing::TempDir folder;
   STARLING_TRY(write_identities(folder.path(), options.peers));
+  if (options.signal != 0) {
+    STARLING_ASSIGN(BenchResult recovery, measure_recovery(options, folder.path(), lab.get()));
+    recovery.settings = settings_of(options);
+    recovery.settings["blow"] = options.signal == SIGKILL ? "SIGKILL" : "SIGSTOP";
+    return recovery;
+  }
   STARLING_ASSIGN(const auto ours, AveragingGroup::start("averaging-peer", options, folder.path(), lab.get()));
   std::unique_ptr<AveragingGroup> gloo;
   if (lab == nullptr || options.gloo) {

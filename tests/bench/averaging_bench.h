@@ -22,6 +22,7 @@ struct AveragingOptions {
   double loss_percent = 0;  // of frames between two peers
   std::string congestion;   // what TCP uses, ours included; empty: the system's choice, bbr for ours
   bool gloo = false;        // over shaped links too; over loopback it always runs
+  int signal = 0;           // sent to one peer in each round: SIGKILL or SIGSTOP
 };
 
 Result<BenchResult> run_averaging_bench(const AveragingOptions& options);

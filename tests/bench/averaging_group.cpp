@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <sstream>
+#include <thread>
 
 #include "shared/base/clock.h"
 
@@ -41,7 +42,16 @@ Result<std::unique_ptr<AveragingGroup>> AveragingGroup::start(const std::string&
 }
 
 Result<std::vector<std::string>> AveragingGroup::ask_all(const std::string& command) {
+  STARLING_TRY(tell_all(command));
+  return hear_all();
+}
+
+Status AveragingGroup::tell_all(const std::string& command) {
   for (auto& child : children_) STARLING_TRY(child->send(command));
+  return {};
+}
+
+Result<std::vector<std::string>> AveragingGroup::hear_all() {
   std::vector<std::string> answers;
   for (auto& child : children_) {
     STARLING_ASSIGN(std::string line, child->receive());
@@ -60,12 +70,21 @@ Status AveragingGroup::introduce() {
   return ask_all(everyone).status();
 }
 
-Result<AveragingRound> AveragingGroup::run_round(const std::string& command) {
+Result<AveragingRound> AveragingGroup::run_round(const std::string& command, const std::optional<Blow>& blow) {
   const auto began = std::chrono::steady_clock::now();
-  STARLING_ASSIGN(const std::vector<std::string> answers, ask_all(command));
+  STARLING_TRY(tell_all(command));
+  std::unique_ptr<ChildProcess> victim;  // held until the others are done: when it goes, it is dead
+  if (blow.has_value()) {
+    std::this_thread::sleep_until(began + from_seconds(blow->after_s));
+    victim = std::move(children_[blow->victim]);
+    children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(blow->victim));
+    ::kill(victim->pid(), blow->signal);
+  }
+  STARLING_TRY(hear_all().status());
   AveragingRound round;
   round.seconds = to_seconds(std::chrono::steady_clock::now() - began);
-  STARLING_ASSIGN(const std::vector<std::string> costs, ask_all("report"));
+  const std::string without = blow.has_value() ? " " + std::to_string(blow->victim) : "";
+  STARLING_ASSIGN(const std::vector<std::string> costs, ask_all("report" + without));
   std::string first_digest;
   for (const std::string& line : costs) {
     std::istringstream in(line);

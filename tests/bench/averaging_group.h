@@ -1,7 +1,9 @@
 // The processes of one averaging benchmark, steered together: ours, or Gloo's.
 #pragma once
 
+#include <csignal>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,14 @@ struct AveragingRound {
   double extra_bytes_max = 0;  // of the peer that needed most, beyond its input
   bool correct = true;
   bool identical = true;  // all peers hold the same bits
-  double complete = 1;    // the part of all coordinates that everybody is in
+  double complete = 1;    // the part of all coordinates that everybody is in, but for a victim
+};
+
+// What happens to one peer in the middle of a round.
+struct Blow {
+  std::size_t victim = 0;
+  double after_s = 0;  // from the word to average
+  int signal = SIGKILL;
 };
 
 class AveragingGroup {
@@ -26,7 +35,8 @@ class AveragingGroup {
   // `command`: the subcommand of a child. `lab`: where the children live, or null for loopback; outlives the group.
   static Result<std::unique_ptr<AveragingGroup>> start(const std::string& command, const AveragingOptions& options,
                                                        const std::filesystem::path& folder, const netlab::Lab* lab);
-  Result<AveragingRound> run_round(const std::string& command);
+  // After a blow only the survivors are asked, and the group is good for nothing more.
+  Result<AveragingRound> run_round(const std::string& command, const std::optional<Blow>& blow = {});
   // Tells every peer how fast the others' links were in the rounds so far, as heartbeats and plans do.
   Status share_speeds();
 
@@ -35,6 +45,8 @@ class AveragingGroup {
   Status introduce();
   // Tells all children `command` and collects their answers.
   Result<std::vector<std::string>> ask_all(const std::string& command);
+  Status tell_all(const std::string& command);
+  Result<std::vector<std::string>> hear_all();
 
   std::vector<std::unique_ptr<ChildProcess>> children_;
 };

@@ -34,12 +34,12 @@ class BenchPeer {
   void meet(std::istringstream& endpoints);
   void learn_speeds(std::istringstream& speeds);
   Status average();
-  [[nodiscard]] std::string report() const;
+  [[nodiscard]] std::string report(int without) const;
   [[nodiscard]] std::string measured() const;
   // Every coordinate is the mean of the inputs of those who are said to be in it.
   [[nodiscard]] bool correct() const;
-  // The part of all coordinates that everybody is in.
-  [[nodiscard]] double complete() const;
+  // The part of all coordinates that everybody is in, `without` aside.
+  [[nodiscard]] double complete(int without) const;
 
   AveragingChild child_;
   SystemClock clock_;
@@ -143,19 +143,21 @@ bool BenchPeer::correct() const {
   return outcome_.verdict == averaging::AveragingOutcome::Verdict::averaged && checked == child_.bench.floats;
 }
 
-double BenchPeer::complete() const {
+double BenchPeer::complete(int without) const {
   std::int64_t floats = 0;
   for (const averaging::ContributorRun& run : outcome_.contributors) {
     bool all = true;
-    for (std::size_t rank = 0; rank < seats_.size(); ++rank) all = all && run.members.test(rank);
+    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+      all = all && (seats_[rank] == without || run.members.test(rank));
+    }
     floats += all ? run.floats : 0;
   }
   return static_cast<double>(floats) / static_cast<double>(child_.bench.floats);
 }
 
-std::string BenchPeer::report() const {
+std::string BenchPeer::report(int without) const {
   return fmt::format("{:.6f} {:.0f} {} {} {:.6f}", cpu_, peak_resident_bytes() - baseline_bytes_, correct() ? 1 : 0,
-                     to_hex(outcome_.result_digest.bytes), complete());
+                     to_hex(outcome_.result_digest.bytes), complete(without));
 }
 
 std::string BenchPeer::measured() const {
@@ -167,7 +169,11 @@ Result<std::string> BenchPeer::obey(const std::string& command) {
   std::istringstream in(command);
   std::string verb;
   in >> verb;
-  if (verb == "report") return report();
+  if (verb == "report") {
+    int without = -1;
+    in >> without;
+    return report(in ? without : -1);
+  }
   if (verb == "measured") return measured();
   if (verb == "peers") meet(in);
   if (verb == "speeds") learn_speeds(in);

@@ -1,0 +1,75 @@
+#include "tests/bench/recovery_bench.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/bench/averaging_group.h"
+
+namespace starling::bench {
+namespace {
+
+constexpr int kUndisturbedRounds = 3;  // the first of a group opens connections and is not counted
+constexpr std::uint64_t kSeed = 20'26;
+
+struct Blows {
+  std::vector<double> undisturbed;  // seconds, of the groups so far
+  std::vector<double> struck;
+  std::vector<double> recovery;  // how much longer each struck round took
+  int identical = 0;             // groups whose survivors hold the same bits
+  int correct = 0;               // groups in which every value is the mean of those said to be in it
+  double complete = 1;           // the part of the coordinates that all survivors are in, at its least
+};
+
+// What the group's peers need before a round counts: connections, and over shaped links each other's speeds.
+Status settle(AveragingGroup& group, bool shaped, std::vector<double>& undisturbed) {
+  for (int round = 0; round < kUndisturbedRounds; ++round) {
+    STARLING_ASSIGN(const AveragingRound calm, group.run_round("average"));
+    if (!calm.correct) return Error{ErrorCode::internal, "an undisturbed round gave wrong values"};
+    if (round > 0) undisturbed.push_back(calm.seconds);
+    if (shaped) STARLING_TRY(group.share_speeds());
+  }
+  return {};
+}
+
+Status strike(AveragingGroup& group, const Blow& blow, Blows& blows) {
+  STARLING_ASSIGN(const AveragingRound round, group.run_round("average", blow));
+  blows.struck.push_back(round.seconds);
+  blows.recovery.push_back(round.seconds - median(blows.undisturbed));
+  blows.identical += round.identical ? 1 : 0;
+  blows.correct += round.correct ? 1 : 0;
+  blows.complete = std::min(blows.complete, round.complete);
+  return {};
+}
+
+}  // namespace
+
+Result<BenchResult> measure_recovery(const AveragingOptions& options, const std::filesystem::path& identities,
+                                     const netlab::Lab* lab) {
+  std::mt19937_64 rng(kSeed);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  Blows blows;
+  for (int number = 0; number < options.rounds; ++number) {
+    STARLING_ASSIGN(const auto group, AveragingGroup::start("averaging-peer", options, identities, lab));
+    STARLING_TRY(settle(*group, lab != nullptr, blows.undisturbed));
+    Blow blow;
+    blow.signal = options.signal;
+    blow.victim = rng() % static_cast<std::size_t>(options.peers);
+    blow.after_s = (number + uniform(rng)) / options.rounds * median(blows.undisturbed);
+    STARLING_TRY(strike(*group, blow, blows));
+    fmt::print(stderr, "blow {} of {}: peer {} after {:.2f} s, the others {:+.2f} s\n", number + 1, options.rounds,
+               blow.victim, blow.after_s, blows.recovery.back());
+  }
+  BenchResult result;
+  result.figures = {{"time_s", median(blows.undisturbed)},
+                    {"struck_time_s", median(blows.struck)},
+                    {"recovery_s", *std::max_element(blows.recovery.begin(), blows.recovery.end())},
+                    {"recovery_median_s", median(blows.recovery)},
+                    {"survivors_identical", static_cast<double>(blows.identical) / options.rounds},
+                    {"values_correct", static_cast<double>(blows.correct) / options.rounds},
+                    {"complete_part", blows.complete}};
+  return result;
+}
+
+}  // namespace starling::bench
