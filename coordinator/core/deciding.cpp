@@ -30,7 +30,8 @@ std::string RunCoordinator::Impl::take_report(TimePoint now, const PeerId& repor
 }
 
 Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId& reporter) const {
-  ReportLimits limits{kPlausibleBatches * manifest_.target_batch_size, options_.group_members_max};
+  ReportLimits limits{std::min(kPlausibleBatches * manifest_.target_batch_size, kMemberSamplesMax),
+                      options_.group_members_max};
   const auto refused = [](const char* why) { return Error{ErrorCode::invalid_argument, why}; };
   if (const ReportBook::Dealt* dealt = reports_.dealt(report.group)) {
     if (dealt->round != report.round) return refused("a report names the group of another round");

@@ -32,10 +32,12 @@ Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire:
   member.phase = heartbeat.phase;
   member.state_round = heartbeat.state_round;
   member.state_digest = heartbeat.state_digest;
-  member.samples = heartbeat.samples_this_round;
+  // Bounded, or one member's claim would drown the others' in the forecast's sum, even after it is gone.
+  member.samples = std::min(heartbeat.samples_this_round, kMemberSamplesMax);
   if (heartbeat.samples_per_s > 0) {  // 0: not measured yet, or not now
+    const double rate = std::min(heartbeat.samples_per_s, kMemberSamplesPerSecondMax);
     const double weight = is_new || member.samples_per_s <= 0 ? 1.0 : kRateSmoothing;
-    member.samples_per_s += weight * (heartbeat.samples_per_s - member.samples_per_s);
+    member.samples_per_s += weight * (rate - member.samples_per_s);
   }
   member.batch_seconds = heartbeat.batch_seconds;
   member.listen_port = heartbeat.listen_port;

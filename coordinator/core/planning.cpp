@@ -124,10 +124,12 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& mem
   plan.begin_by = start + from_ms(plan.group.begin_within_ms);
   // Nobody brings much more than was expected of all together, had they worked until the last moment to begin.
   const double waited_s = static_cast<double>(plan.group.begin_within_ms) / 1000;
-  const auto expected =
-      static_cast<SampleCount>(members_.forecast().expected(start) + members_.forecast().samples_per_s() * waited_s);
+  const auto expected = static_cast<SampleCount>(
+      std::min(members_.forecast().expected(start) + members_.forecast().samples_per_s() * waited_s,
+               static_cast<double>(kMemberSamplesMax)));
   const SampleCount samples_max =
-      kPlausibleBatches * std::max(manifest_.target_batch_size, expected) + manifest_.micro_batch_size;
+      std::min(kPlausibleBatches * std::max(manifest_.target_batch_size, expected) + manifest_.micro_batch_size,
+               kMemberSamplesMax);
   reports_.on_dealt(plan.group.id, {round_, std::move(peers), samples_max});
   planned_rate_ = members_.forecast().samples_per_s();
   plan_ = std::move(plan);

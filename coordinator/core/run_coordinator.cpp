@@ -26,6 +26,11 @@ double spread_of(const PeerId& peer, RoundIndex round) {
   return static_cast<double>(mix64(word ^ static_cast<std::uint64_t>(round)) >> 11) * 0x1.0p-53;
 }
 
+// What a member would refuse to read must not be sent: it would refuse the whole reply.
+SampleCount sendable(double samples) {
+  return std::llround(std::min(samples, static_cast<double>(wire::kMessageCountMax)));
+}
+
 }  // namespace
 
 double credit_of(double flops_per_sample, SampleCount samples) {
@@ -176,8 +181,8 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   reply.state_digest = canonical_;
   reply.lane = member.lane;
   reply.target_batch_size = manifest_.target_batch_size;
-  reply.samples_accumulated = std::llround(members_.forecast().expected(now));
-  reply.swarm_samples_per_s = members_.forecast().samples_per_s();
+  reply.samples_accumulated = sendable(members_.forecast().expected(now));
+  reply.swarm_samples_per_s = std::clamp(members_.forecast().samples_per_s(), 0.0, wire::kMessageRateMax);
   reply.swarm_size = static_cast<int>(members_.all().size());
   reply.acknowledged_rounds = pending_credit_.empty() ? round_ : pending_credit_.front().first;
   if (hears_of_plan(now, member)) {
@@ -192,7 +197,7 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   }
   if (const auto sum = credited_.find(member.who.account); sum != credited_.end()) {
     reply.credited_samples = sum->second;
-    reply.credit = credit_of(manifest_.flops_per_sample, sum->second);
+    reply.credit = std::min(credit_of(manifest_.flops_per_sample, sum->second), wire::kMessageRateMax);
   }
   member.told = bounded_interval(interval_for(now, member), members_.all().size(), options_);
   reply.next_heartbeat_ms = std::max<std::int64_t>(1, to_ms(member.told));
@@ -231,8 +236,7 @@ SwarmView RunCoordinator::Impl::view(TimePoint now) const {
   SwarmView view;
   view.state = state_;
   view.round = round_;
-  const std::int64_t expected = std::llround(members_.forecast().expected(now));
-  view.samples_accumulated = std::min<SampleCount>(expected, manifest_.target_batch_size);
+  view.samples_accumulated = std::min(sendable(members_.forecast().expected(now)), manifest_.target_batch_size);
   view.target_batch_size = manifest_.target_batch_size;
   view.samples_per_s = state_ == wire::RunState::running ? members_.forecast().samples_per_s() : 0;
   view.swarm_size = static_cast<int>(members_.all().size());

@@ -15,6 +15,9 @@
 
 namespace starling::core {
 
+// Of one member in one round; the ledger takes no more in a line. What a member says beyond this is not believed.
+constexpr SampleCount kMemberSamplesMax = 1'000'000'000;
+constexpr double kMemberSamplesPerSecondMax = 1e7;
 constexpr std::size_t kRoundsAheadMax = 64;  // reports of rounds beyond the current one that are kept
 // Decided rounds that the store has not taken yet, before planning stops: members keep their reports, and all
 // of them must still fit in a heartbeat.

@@ -8,9 +8,7 @@
 namespace starling::wire {
 namespace {
 
-constexpr std::int64_t kCountMax = std::int64_t{1} << 48;  // rounds, samples, bytes, milliseconds
 constexpr std::int64_t kLaneMax = 1 << 20;
-constexpr double kRateMax = 1e15;
 constexpr std::size_t kHostBytesMax = 64;  // an IP literal, maybe with a scope
 constexpr std::size_t kMessageBytesMax = 2048;
 
@@ -47,14 +45,14 @@ void write_endpoint(JsonWriter& writer, const Endpoint& endpoint) {
 void read_group(JsonReader& reader, GroupInfo& group) {
   read_id(reader, "id", group.id);
   reader.text("run_id", group.run_id, kNameBytesMax);
-  reader.integer("round", group.round, 0, kCountMax);
+  reader.integer("round", group.round, 0, kMessageCountMax);
   read_id(reader, "state_digest", group.state_digest);
   reader.boolean("autonomous", group.autonomous);
   reader.integer("vector_floats", group.vector_floats, 0, kVectorFloatsMax);
   reader.integer("segment_floats", group.segment_floats, 1, kSegmentFloatsMax);
   reader.text("codec", group.codec, 32);
-  reader.integer("start_in_ms", group.start_in_ms, -kCountMax, kCountMax);
-  reader.integer("begin_within_ms", group.begin_within_ms, 0, kCountMax);
+  reader.integer("start_in_ms", group.start_in_ms, -kMessageCountMax, kMessageCountMax);
+  reader.integer("begin_within_ms", group.begin_within_ms, 0, kMessageCountMax);
   reader.list("members", kGroupMembersMax, [&](JsonReader& item) {
     GroupMember& member = group.members.emplace_back();
     read_endpoint(item, member.endpoint);
@@ -86,21 +84,21 @@ void write_group(JsonWriter& writer, const GroupInfo& group) {
 }
 
 void read_report(JsonReader& reader, RoundReport& report) {
-  reader.integer("round", report.round, 0, kCountMax);
+  reader.integer("round", report.round, 0, kMessageCountMax);
   read_id(reader, "group", report.group);
   reader.boolean("autonomous", report.autonomous);
   reader.list("members", kGroupMembersMax, [&](JsonReader& item) { read_id(item, "", report.members.emplace_back()); });
   reader.list("contributions", kGroupMembersMax, [&](JsonReader& item) {
     Contribution& contribution = report.contributions.emplace_back();
     read_id(item, "peer", contribution.peer);
-    item.integer("samples", contribution.samples, 0, kCountMax);
+    item.integer("samples", contribution.samples, 0, kMessageCountMax);
   });
   read_id(reader, "result_digest", report.result_digest);
   read_id(reader, "state_digest", report.state_digest);
   reader.number("loss", report.loss, -1e9, 1e9);
-  reader.integer("averaging_ms", report.averaging_ms, 0, kCountMax);
-  reader.integer("bytes_sent", report.bytes_sent, 0, kCountMax);
-  reader.integer("bytes_received", report.bytes_received, 0, kCountMax);
+  reader.integer("averaging_ms", report.averaging_ms, 0, kMessageCountMax);
+  reader.integer("bytes_sent", report.bytes_sent, 0, kMessageCountMax);
+  reader.integer("bytes_received", report.bytes_received, 0, kMessageCountMax);
 }
 
 }  // namespace
@@ -204,22 +202,22 @@ Result<Heartbeat> decode_heartbeat(std::string_view json) {
     read_int(reader, "protocol", message.protocol, 1, 1000);
     reader.text("run_id", message.run_id, kNameBytesMax);
     read_enum(reader, "phase", kPhases, message.phase);
-    reader.integer("state_round", message.state_round, 0, kCountMax);
+    reader.integer("state_round", message.state_round, 0, kMessageCountMax);
     read_id(reader, "state_digest", message.state_digest);
-    reader.integer("samples_this_round", message.samples_this_round, 0, kCountMax);
-    reader.number("samples_per_s", message.samples_per_s, 0, kRateMax);
-    reader.number("batch_seconds", message.batch_seconds, 0, kRateMax);
+    reader.integer("samples_this_round", message.samples_this_round, 0, kMessageCountMax);
+    reader.number("samples_per_s", message.samples_per_s, 0, kMessageRateMax);
+    reader.number("batch_seconds", message.batch_seconds, 0, kMessageRateMax);
     read_int(reader, "listen_port", message.listen_port, 0, 65535);
-    reader.number("upload_bytes_per_s", message.upload_bytes_per_s, 0, kRateMax);
-    reader.number("download_bytes_per_s", message.download_bytes_per_s, 0, kRateMax);
+    reader.number("upload_bytes_per_s", message.upload_bytes_per_s, 0, kMessageRateMax);
+    reader.number("download_bytes_per_s", message.download_bytes_per_s, 0, kMessageRateMax);
     reader.list("reports", kReportsPerHeartbeatMax,
                 [&](JsonReader& item) { read_report(item, message.reports.emplace_back()); });
     if (!reader.present("evaluation")) return;
     reader.object("evaluation", [&](JsonReader& item) {
       EvaluationReport& evaluation = message.evaluation.emplace();
-      item.integer("round", evaluation.round, 0, kCountMax);
+      item.integer("round", evaluation.round, 0, kMessageCountMax);
       item.number("bits_per_byte", evaluation.bits_per_byte, 0, 1e6);
-      item.integer("bytes", evaluation.bytes, 0, kCountMax);
+      item.integer("bytes", evaluation.bytes, 0, kMessageCountMax);
     });
   });
 }
@@ -227,24 +225,24 @@ Result<Heartbeat> decode_heartbeat(std::string_view json) {
 Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json) {
   const auto read = [](JsonReader& reader, HeartbeatReply& message) {
     read_enum(reader, "run_state", kStates, message.run_state);
-    reader.integer("round", message.round, 0, kCountMax);
+    reader.integer("round", message.round, 0, kMessageCountMax);
     read_id(reader, "state_digest", message.state_digest);
     read_int(reader, "lane", message.lane, 0, kLaneMax);
-    reader.integer("target_batch_size", message.target_batch_size, 0, kCountMax);
-    reader.integer("samples_accumulated", message.samples_accumulated, 0, kCountMax);
-    reader.number("swarm_samples_per_s", message.swarm_samples_per_s, 0, kRateMax);
+    reader.integer("target_batch_size", message.target_batch_size, 0, kMessageCountMax);
+    reader.integer("samples_accumulated", message.samples_accumulated, 0, kMessageCountMax);
+    reader.number("swarm_samples_per_s", message.swarm_samples_per_s, 0, kMessageRateMax);
     read_int(reader, "swarm_size", message.swarm_size, 0, INT32_MAX);
-    reader.integer("acknowledged_rounds", message.acknowledged_rounds, 0, kCountMax);
-    reader.integer("next_heartbeat_ms", message.next_heartbeat_ms, 0, kCountMax);
-    reader.integer("server_unix_ms", message.server_unix_ms, 0, kCountMax);
+    reader.integer("acknowledged_rounds", message.acknowledged_rounds, 0, kMessageCountMax);
+    reader.integer("next_heartbeat_ms", message.next_heartbeat_ms, 0, kMessageCountMax);
+    reader.integer("server_unix_ms", message.server_unix_ms, 0, kMessageCountMax);
     reader.boolean("renew_certificate", message.renew_certificate);
     if (reader.present("group")) {
       reader.object("group", [&](JsonReader& item) { read_group(item, message.group.emplace()); });
     }
     reader.list("donors", kDonorsMax, [&](JsonReader& item) { read_endpoint(item, message.donors.emplace_back()); });
     reader.boolean("evaluate", message.evaluate);
-    reader.integer("credited_samples", message.credited_samples, 0, kCountMax);
-    reader.number("credit", message.credit, 0, kRateMax);
+    reader.integer("credited_samples", message.credited_samples, 0, kMessageCountMax);
+    reader.number("credit", message.credit, 0, kMessageRateMax);
     reader.text("notice", message.notice, kMessageBytesMax);
   };
   return decode_json<HeartbeatReply>(json, "heartbeat reply", kReplyBytesMax, read);

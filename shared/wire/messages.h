@@ -28,6 +28,8 @@ constexpr std::size_t kReplyBytesMax = 1024 * 1024;  // any reply body: a plan o
 constexpr std::size_t kNameBytesMax = 40;            // display and project names
 constexpr std::size_t kReportsPerHeartbeatMax = 16;
 constexpr std::size_t kDonorsMax = 8;
+constexpr std::int64_t kMessageCountMax = std::int64_t{1} << 48;  // rounds, samples, bytes, milliseconds
+constexpr double kMessageRateMax = 1e15;                          // samples or bytes a second; credit
 
 struct ErrorReply {
   std::string code;     // to_string(ErrorCode)

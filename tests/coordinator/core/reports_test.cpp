@@ -170,6 +170,20 @@ TEST_CASE("impossible reports are refused with a reason") {
   refused(report, "names no state");
 }
 
+TEST_CASE("more samples than a line of the ledger takes are refused, however large the batch") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.target_batch_size = kMemberSamplesMax;
+  Swarm swarm(manifest);
+  swarm.call(swarm.add(1, 0));
+  wire::RoundReport report = report_of(1);
+  report.contributions[0].samples = kMemberSamplesMax + 1;
+  const auto decision = tell(swarm, 1, report);
+  CHECK(rounds_in(decision) == 0);
+  CHECK(decision.reply.notice.find("plausible are at most 1000000000") != std::string::npos);
+  report.contributions[0].samples = kMemberSamplesMax;
+  CHECK(rounds_in(tell(swarm, 1, report)) == 1);
+}
+
 TEST_CASE("a report far ahead is kept by its sender, not here") {
   Three swarm;
   const auto decision = tell(swarm, 1, report_of(3, 1000));

@@ -273,6 +273,29 @@ TEST_CASE("one member at a time measures the held-out loss, at the start, now an
   CHECK(asked >= 1);
 }
 
+TEST_CASE("members that claim absurd counts and rates neither silence the others nor skew what is expected of them") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.target_batch_size = 1000;
+  Swarm swarm(manifest);
+  VirtualMember& honest = swarm.add(1);
+  swarm.call(honest);
+  honest.synced = true;
+  honest.samples = 100;
+  const auto claim = [&](int number) {
+    VirtualMember& liar = swarm.add(number, wire::kMessageRateMax);
+    swarm.call(liar);
+    liar.synced = true;
+    liar.samples = static_cast<double>(wire::kMessageCountMax);
+    swarm.call(liar);
+    liar.phase = wire::MemberPhase::leaving;
+  };
+  for (int number : {2, 3, 4}) claim(number);
+  const auto reply = swarm.call(honest).reply;
+  CHECK(wire::decode_heartbeat_reply(wire::encode(reply)).ok());
+  for (int number : {2, 3, 4}) swarm.call(swarm.member(number));
+  CHECK(swarm.call(honest).reply.samples_accumulated == 100);
+}
+
 TEST_CASE("what an account was credited for rides on every reply") {
   RecoveredRun recovered = running_run();
   recovered.credited = {{1000 + 1, 500}};
