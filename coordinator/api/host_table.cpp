@@ -11,6 +11,10 @@ Result<AccountId> HostTable::admit(const PeerId& peer) const {
 }
 
 std::optional<AccountId> HostTable::account_of(const PeerId& peer) const {
+  {
+    MutexLock lock(mutex_);
+    if (const auto known = entries_.find(peer); known != entries_.end()) return known->second.account;
+  }
   const Result<Entry> entry = find(peer);
   return entry ? std::optional(entry->account) : std::nullopt;
 }

@@ -20,6 +20,7 @@ class HostTable final : public core::KnownHosts {
 
   // The host's account. unauthenticated: it never joined. permission_denied: it was revoked.
   Result<AccountId> admit(const PeerId& peer) const;
+  // Revoked ones too: what they did counts. The database is asked once for each, since accounts never change.
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
 
  private:
