@@ -10,9 +10,13 @@ ReaderPool::Lease::~Lease() {
 
 Result<ReaderPool::Lease> ReaderPool::acquire() {
   {
+    const SystemClock clock;
+    const TimePoint give_up = clock.now() + kPatience;
     MutexLock lock(mutex_);
     while (lent_ >= readers_max_) {
-      if (!returned_.wait_for(mutex_, kPatience) && lent_ >= readers_max_) {
+      const TimePoint now = clock.now();
+      // Others may take what comes back: the patience is for all waits together.
+      if (now >= give_up || (!returned_.wait_for(mutex_, give_up - now) && lent_ >= readers_max_)) {
         return Error{ErrorCode::unavailable, "all database readers are busy; try again later"};
       }
     }

@@ -166,9 +166,9 @@ void WriteQueue::tidy_wal(bool idle) {
   const std::int64_t bytes = wal_bytes();
   const bool long_wal = bytes > kWalAlarmBytes && clock_.now() >= next_truncate_;
   if (!idle && bytes < kCheckpointWalBytes) return;
-  wal_dirty_ = false;
   const Result<WriteLock::Held> held = lock_.acquire(options_.lock_patience);
   if (!held) return;
+  wal_dirty_ = false;
   Status status = connection_.checkpoint(idle || long_wal);
   if (long_wal) {
     next_truncate_ = clock_.now() + kTruncateEvery;
