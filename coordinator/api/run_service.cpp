@@ -40,6 +40,16 @@ Status store_lane(const db::Stores& stores, const RunId& run_id, const core::Lan
   return stores.lanes.assign(run_id, {assigned.holder.peer, assigned.holder.lane, assigned.wall});
 }
 
+// What each account has in the run's ledger.
+Result<std::vector<core::AccountSamples>> read_credited(const db::Stores& stores, const RunId& run_id) {
+  std::vector<core::AccountSamples> credited;
+  for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
+    STARLING_ASSIGN(const auto rows, stores.leaderboard.rows(run_id, page));
+    for (const db::LeaderboardRow& row : rows) credited.push_back({row.account_id, row.totals.samples});
+    if (rows.size() < static_cast<std::size_t>(page.limit)) return credited;
+  }
+}
+
 }  // namespace
 
 // A run being served. The envelope and the manifest never change; the core belongs to the service's mutex.
@@ -47,7 +57,8 @@ struct RunService::Active {
   std::string envelope;
   wire::RunManifest manifest;
   std::unique_ptr<core::RunCoordinator> core;
-  wire::RunState set_state = wire::RunState::created;  // last taken over from the database
+  wire::RunState set_state = wire::RunState::created;  // last taken over from the database, …
+  std::int64_t newest_reversal = 0;                    // … and what of it the core's sums of credit hold
 };
 
 RunService::RunService(const Parts& parts, core::CoordinatorOptions options) : parts_(parts), options_(options) {}
@@ -74,11 +85,7 @@ Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& 
   }
   STARLING_ASSIGN(const auto lanes, stores.lanes.list(run.run_id));
   for (const db::Lane& lane : lanes) recovered.lanes.push_back({lane.peer_id, lane.lane});
-  for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
-    STARLING_ASSIGN(const auto rows, stores.leaderboard.rows(run.run_id, page));
-    for (const db::LeaderboardRow& row : rows) recovered.credited.push_back({row.account_id, row.totals.samples});
-    if (rows.size() < static_cast<std::size_t>(page.limit)) break;
-  }
+  STARLING_ASSIGN(recovered.credited, read_credited(stores, run.run_id));
   STARLING_ASSIGN(const auto evaluation, stores.evaluations.latest(run.run_id));
   if (evaluation) recovered.evaluated_round = evaluation->round;
   return recovered;
@@ -94,6 +101,7 @@ Status RunService::poll() {
   const db::Run* run = choose_run(runs, active ? active->manifest.run_id : RunId());
   if (run == nullptr) return {};
   if (!active || active->manifest.run_id != run->run_id) return activate(*run);
+  STARLING_TRY(follow_reversals(active));
   // Only a change is passed on: the core may know already that the run is complete.
   const wire::RunState state = state_of(*run);
   MutexLock lock(mutex_);
@@ -110,6 +118,8 @@ Status RunService::activate(const db::Run& run) {
   if (!envelope) return envelope.error().prefixed(what);
   auto manifest = manifest::verify_manifest(*envelope, parts_.manifest_key);
   if (!manifest) return manifest.error().prefixed(what);
+  const auto newest_reversal = parts_.stores.credit.newest_reversal();  // before the sums that it may be in
+  if (!newest_reversal) return newest_reversal.error().prefixed(what);
   auto recovered = recover_run(parts_.stores, run);
   if (!recovered) return recovered.error().prefixed(what);
 
@@ -117,6 +127,7 @@ Status RunService::activate(const db::Run& run) {
   active->envelope = run.manifest_envelope;
   active->manifest = std::move(*manifest);
   active->set_state = recovered->state;
+  active->newest_reversal = *newest_reversal;
   core::CoordinatorOptions options = options_;
   options.nonce = crypto::random_u64();
   const auto floats = static_cast<std::int64_t>(wire::parameter_count(active->manifest.model));
@@ -124,6 +135,24 @@ Status RunService::activate(const db::Run& run) {
   log_info("serving {}, {}, at round {}", what, wire::to_string(recovered->state), recovered->round);
   MutexLock lock(mutex_);
   active_ = std::move(active);
+  return {};
+}
+
+// Credit that an operator has taken back is told to members too. Read between two rounds' writes, so that the sums hold
+// exactly the rounds that the core was told are stored.
+Status RunService::follow_reversals(const std::shared_ptr<Active>& active) {
+  STARLING_ASSIGN(const std::int64_t newest, parts_.stores.credit.newest_reversal());
+  {
+    MutexLock lock(mutex_);
+    if (active->newest_reversal == newest) return {};
+    active->newest_reversal = newest;
+  }
+  rounds_.add("read the ledger's sums again", [this, active]() -> Status {
+    STARLING_ASSIGN(const auto sums, read_credited(parts_.stores, active->manifest.run_id));
+    MutexLock lock(mutex_);
+    active->core->set_credited(sums);
+    return {};
+  });
   return {};
 }
 

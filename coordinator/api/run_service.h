@@ -2,7 +2,8 @@
 //
 // Heartbeats hold the mutex for microseconds; what the core wants stored is written by two threads of its
 // own (rounds; everything else). A round is acknowledged when its commit is on the disk. What waits there is
-// bounded by the core: rounds by core::kRoundsAheadMax, lanes by the run's peers_max, evaluations one a turn.
+// bounded by the core: rounds by core::kRoundsAheadMax, lanes by the run's peers_max, evaluations one a turn;
+// and one reading of the sums for each time an operator took credit back.
 #pragma once
 
 #include <memory>
@@ -53,6 +54,7 @@ class RunService {
  private:
   struct Active;
   Status activate(const db::Run& run);
+  Status follow_reversals(const std::shared_ptr<Active>& active) EXCLUDES(mutex_);
   void carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops);
   void store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round);
   void on_stored(const std::shared_ptr<Active>& active, RoundIndex round) EXCLUDES(mutex_);

@@ -51,7 +51,7 @@ RunCoordinator::Impl::Impl(const wire::RunManifest& manifest, std::int64_t vecto
       recovered_(recovered.round > 0),
       // Rounds are decided when just more than half of their members have reported.
       last_group_(static_cast<std::size_t>(std::max(0, 2 * recovered.survivors - 1))) {
-  for (const AccountSamples& sum : recovered.credited) credited_[sum.account] = sum.samples;
+  set_credited(recovered.credited);
 }
 
 HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wall, const MemberIdentity& who,
@@ -170,6 +170,11 @@ void RunCoordinator::Impl::on_stored(RoundIndex round) {
   }
 }
 
+void RunCoordinator::Impl::set_credited(const std::vector<AccountSamples>& sums) {
+  credited_.clear();
+  for (const AccountSamples& sum : sums) credited_[sum.account] = sum.samples;
+}
+
 void RunCoordinator::Impl::set_state(wire::RunState state) {
   if (state_ != wire::RunState::complete) state_ = state;
 }
@@ -258,6 +263,7 @@ HeartbeatDecision RunCoordinator::on_heartbeat(TimePoint now, WallTime wall, con
 std::vector<StoreOp> RunCoordinator::on_timer(TimePoint now, WallTime wall) { return impl_->on_timer(now, wall); }
 TimePoint RunCoordinator::next_deadline() const { return impl_->next_deadline(); }
 void RunCoordinator::on_stored(RoundIndex round) { impl_->on_stored(round); }
+void RunCoordinator::set_credited(const std::vector<AccountSamples>& sums) { impl_->set_credited(sums); }
 void RunCoordinator::set_state(wire::RunState state) { impl_->set_state(state); }
 SwarmView RunCoordinator::view(TimePoint now) const { return impl_->view(now); }
 

@@ -150,6 +150,11 @@ Result<CorrectionOutcome> SqliteCreditStore::correct(const CorrectionRequest& re
   }
 }
 
+Result<std::int64_t> SqliteCreditStore::newest_reversal() const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  return reader->query_int("SELECT coalesce(max(contribution), 0) FROM reversal");
+}
+
 Result<RunAudit> SqliteCreditStore::audit(const RunId& run_id, double micro_credit_per_sample) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));

@@ -96,6 +96,8 @@ class CreditStore {
   virtual Result<CorrectionOutcome> preview(const CorrectionRequest& request) const = 0;
   // Adds a reversal for every such line that has none yet. An interrupted call is finished by another one.
   virtual Result<CorrectionOutcome> correct(const CorrectionRequest& request) = 0;
+  // The ledger's number of the newest reversal, 0 when there is none: grows whenever credit is taken back.
+  virtual Result<std::int64_t> newest_reversal() const = 0;
   // Adds every line up. `micro_credit_per_sample` is the run's constant; a line may be off it by rounding.
   virtual Result<RunAudit> audit(const RunId& run_id, double micro_credit_per_sample) const = 0;
   // corrupt, with the first difference, unless every kept average is what a replay of the ledger gives.

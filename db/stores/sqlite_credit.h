@@ -26,6 +26,7 @@ class SqliteCreditStore final : public CreditStore {
   explicit SqliteCreditStore(Access access) : access_(access) {}
   Result<CorrectionOutcome> preview(const CorrectionRequest& request) const override;
   Result<CorrectionOutcome> correct(const CorrectionRequest& request) override;
+  Result<std::int64_t> newest_reversal() const override;
   Result<RunAudit> audit(const RunId& run_id, double micro_credit_per_sample) const override;
   Status verify_recent() const override;
 

@@ -104,7 +104,7 @@ END;
 
 -- Totals follow the ledger here and nowhere else, so whatever adds a line keeps them true. A line that was
 -- there already (ON CONFLICT DO NOTHING) fires nothing. A reversal leaves the recent average to whoever adds
--- it: the account's lines must be replayed (db/stores/corrections.cpp).
+-- it: the account's lines must be replayed (db/stores/correction_store.cpp).
 CREATE TRIGGER contribution_counts AFTER INSERT ON contribution
 BEGIN
   UPDATE run SET

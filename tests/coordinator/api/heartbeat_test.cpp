@@ -63,6 +63,25 @@ TEST_CASE("a round that both report is in the ledger once it is acknowledged") {
   CHECK(project.stores().contributions.verify_totals().ok());
 }
 
+TEST_CASE("credit that the operator takes back is taken back in the replies too, and later rounds count on") {
+  Pair project;
+  REQUIRE(project.ada.call().ok());
+  REQUIRE(project.bob.call().ok());
+  project.finish(0, 35);
+  project.wait_until_acknowledged(1);
+  REQUIRE(project.ada.call()->credited_samples == 35);
+  db::CorrectionRequest wrong;
+  wrong.account_id = project.stores().accounts.find_account_named("Ada")->id;
+  wrong.reason = "a broken computer";
+  wrong.now = project.clock.wall_now();
+  REQUIRE(project.stores().credit.correct(wrong)->lines == 1);
+  REQUIRE(project.run().poll().ok());
+  project.finish(1, 20);  // its credit is counted after the sums were read again
+  project.wait_until_acknowledged(2);
+  CHECK(project.ada.call()->credited_samples == 20);
+  CHECK(project.bob.call()->credited_samples == 55);
+}
+
 TEST_CASE("members see where the others listen") {
   Pair project;
   REQUIRE(project.ada.call().ok());
