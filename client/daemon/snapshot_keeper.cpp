@@ -12,13 +12,19 @@ struct OwnedSnapshot : transport::StateSnapshot {
 }  // namespace
 
 Result<Digest> SnapshotKeeper::change(RoundIndex round, const std::function<Status()>& write) {
-  const MutexLock lock(mutex_);
-  held_ = {};  // whatever happens, the state is not what it was
-  copy_.reset();
+  {
+    const MutexLock lock(mutex_);
+    held_ = {};  // whatever happens, the state is not what it was; and nobody copies it from here on
+    copy_.reset();
+  }
+  // Without the lock: a step takes long, and the net thread must not wait for it.
   STARLING_TRY(write());
-  chunk_digests_ = transport::chunk_digests(state_);
-  held_ = {round, transport::state_digest(std::span<const Digest>(chunk_digests_))};
-  return held_.digest;
+  std::vector<Digest> chunk_digests = transport::chunk_digests(state_);
+  const Digest digest = transport::state_digest(std::span<const Digest>(chunk_digests));
+  const MutexLock lock(mutex_);
+  chunk_digests_ = std::move(chunk_digests);
+  held_ = {round, digest};
+  return digest;
 }
 
 SnapshotKeeper::Held SnapshotKeeper::held() const {

@@ -1,5 +1,6 @@
-// The replica's state as donors hand it out. The trainer thread changes the state under this object's lock; the
-// net thread gets copies that no later step touches, made only when somebody asks.
+// The replica's state as donors hand it out. The trainer thread changes the state; the net thread gets copies that no
+// later step touches, made only when somebody asks. While the state changes it has no name, and there is no copy: the
+// net thread never waits for a change.
 #pragma once
 
 #include <functional>
@@ -30,7 +31,7 @@ class SnapshotKeeper {
   // The state's name; the digest is zero when the last change failed, and the state may be anything.
   [[nodiscard]] Held held() const EXCLUDES(mutex_);
 
-  // A copy of the state with that digest, or null when it is not held any more. Net thread.
+  // A copy of the state with that digest, or null when it is not held: not any more, or not yet. Net thread.
   std::shared_ptr<const transport::StateSnapshot> find(RoundIndex round, const Digest& digest) EXCLUDES(mutex_);
 
  private:

@@ -32,3 +32,38 @@ TEST_CASE("the state has the name of its last change, and none after one that fa
   CHECK(keeper.held().digest.is_zero());
   CHECK(keeper.find(2, *second) == nullptr);
 }
+
+TEST_CASE("whoever asks while the state changes is not kept waiting, and gets nothing") {
+  std::vector<float> state(1000, 1.0F);
+  SnapshotKeeper keeper(state);
+  const auto before = keeper.change(1, []() -> Status { return {}; });
+  REQUIRE(before.ok());
+  bool asked = false;
+  const auto after = keeper.change(2, [&]() -> Status {
+    CHECK(keeper.find(1, *before) == nullptr);  // a lock that were held here would never be free
+    CHECK(keeper.held().digest.is_zero());
+    asked = true;
+    state.assign(state.size(), 2.0F);
+    return {};
+  });
+  REQUIRE(after.ok());
+  CHECK(asked);
+  CHECK(keeper.find(2, *after) != nullptr);
+}
+
+TEST_CASE("a copy that is being handed out keeps its values when the state moves on") {
+  std::vector<float> state(1000, 1.0F);
+  SnapshotKeeper keeper(state);
+  const auto first = keeper.change(1, []() -> Status { return {}; });
+  REQUIRE(first.ok());
+  const auto copy = keeper.find(1, *first);
+  REQUIRE(copy != nullptr);
+  CHECK(keeper.find(1, *first) == copy);  // one copy for all who ask
+  const auto second = keeper.change(2, [&]() -> Status {
+    state.assign(state.size(), 2.0F);
+    return {};
+  });
+  REQUIRE(second.ok());
+  CHECK(copy->floats.front() == 1.0F);
+  CHECK(copy->digest == *first);
+}
