@@ -219,13 +219,13 @@ void App::prepare() {
   coordinator_.post([this, threads, disk_bytes_left, project = *project_, calls = calls_.get()] {
     PreparationOptions preparation;
     preparation.disk_bytes_left = disk_bytes_left;
-    preparation.progress = [this](const std::string& doing) {
+    preparation.tell = [this](const std::string& doing) {
       control_.post([this, doing] {
         preparing_ = doing;
         publish();
       });
-      return !closing_ && may_prepare_;
     };
+    preparation.may_go_on = [this] { return !closing_ && may_prepare_; };
     auto prepared = prepare_run(project, files_, *calls, clock_, preparation);
     if (!prepared.ok()) {
       control_.post([this, error = prepared.error()] { on_prepared(error); });

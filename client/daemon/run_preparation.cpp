@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "client/optim/optimizer.h"
 #include "client/storage/checkpoint_store.h"
@@ -76,11 +77,14 @@ Result<wire::RunManifest> manifest_for_member(const storage::Project& project, s
 }
 
 Status fetch_data(const char* what, const wire::Artefact& artefact, const std::filesystem::path& destination,
-                  CoordinatorCalls& calls, const PreparationProgress& progress) {
-  const double total_mb = static_cast<double>(artefact.bytes) / 1e6;
+                  CoordinatorCalls& calls, const PreparationOptions& options) {
+  DownloadSteps steps(artefact.bytes);
   const Status status = calls.fetch_artefact(artefact, destination, [&](std::int64_t bytes) {
-    return progress(
-        fmt::format("downloading the {} data: {:.1f} of {:.1f} MB", what, static_cast<double>(bytes) / 1e6, total_mb));
+    if (steps.is_news(bytes)) {
+      options.tell(fmt::format("downloading the {} data: {:.1f} of {:.1f} MB", what, static_cast<double>(bytes) / 1e6,
+                               static_cast<double>(artefact.bytes) / 1e6));
+    }
+    return options.may_go_on();
   });
   if (!status.ok()) return status.error().prefixed(fmt::format("download the {} data", what));
   return {};
@@ -93,6 +97,11 @@ std::int64_t bytes_missing(const wire::Artefact& artefact, const std::filesystem
 }
 
 }  // namespace
+
+bool DownloadSteps::is_news(std::int64_t bytes_done) {
+  const std::int64_t step = bytes_done / bytes_each_;
+  return std::exchange(told_, step) != step;
+}
 
 Status check_room(const PreparedRun& run, const std::filesystem::path& data_dir, std::int64_t bytes_left) {
   std::int64_t needed = bytes_missing(run.manifest.data.train, run.train_file) +
@@ -115,9 +124,8 @@ Status check_room(const PreparedRun& run, const std::filesystem::path& data_dir,
 
 Result<PreparedRun> prepare_run(const storage::Project& project, storage::ProjectFiles& files, CoordinatorCalls& calls,
                                 const Clock& clock, const PreparationOptions& options) {
-  const PreparationProgress& progress = options.progress;
   PreparedRun run;
-  progress("asking the coordinator for the run");
+  options.tell("asking the coordinator for the run");
   STARLING_ASSIGN(run.certificate_pem, valid_certificate(project, files, calls, clock));
   STARLING_ASSIGN(run.manifest, manifest_for_member(project, files, calls, run.certificate_pem));
   if (compare_versions(kVersion, run.manifest.client_min) < 0) {
@@ -130,8 +138,8 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   run.train_file = folder / data.train.sha256.hex();
   run.validation_file = folder / data.validation.sha256.hex();
   STARLING_TRY(check_room(run, files.dir(), options.disk_bytes_left));
-  STARLING_TRY(fetch_data("training", data.train, run.train_file, calls, progress));
-  STARLING_TRY(fetch_data("validation", data.validation, run.validation_file, calls, progress));
+  STARLING_TRY(fetch_data("training", data.train, run.train_file, calls, options));
+  STARLING_TRY(fetch_data("validation", data.validation, run.validation_file, calls, options));
   return run;
 }
 

@@ -21,12 +21,26 @@ struct PreparedRun {
   std::string certificate_pem;  // valid now
 };
 
-// What is being done, for people: "downloading the training data: 1.2 of 2.6 MB". False stops the preparation.
-using PreparationProgress = std::function<bool(const std::string& doing)>;
-
 struct PreparationOptions {
-  PreparationProgress progress;
+  // What is being done, for people: "downloading the training data: 1.2 of 2.6 MB". A few hundred times a download.
+  std::function<void(const std::string& doing)> tell;
+  // Asked with every piece that arrives; false stops the preparation.
+  std::function<bool()> may_go_on;
   std::int64_t disk_bytes_left = INT64_MAX;  // that this run's data and models may still take
+};
+
+constexpr std::int64_t kDownloadStepsMax = 200;
+
+// Which of a download's many pieces are worth telling: whoever shows the progress must not drown in it.
+class DownloadSteps {
+ public:
+  explicit DownloadSteps(std::int64_t bytes) : bytes_each_(bytes / kDownloadStepsMax + 1) {}
+  // Whether a step has begun since this was asked last.
+  bool is_news(std::int64_t bytes_done);
+
+ private:
+  std::int64_t bytes_each_;
+  std::int64_t told_ = -1;
 };
 
 // Whether data that is not here yet, and checkpoints as long as `data_dir` has none, fit. A run whose data is here goes

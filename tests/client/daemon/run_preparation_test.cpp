@@ -50,3 +50,14 @@ TEST_CASE("a run whose data is here needs no room") {
   put(run.validation_file, 500);
   CHECK(check_room(run, dir.path(), -1'000'000).ok());
 }
+
+TEST_CASE("of a large download's many pieces no more are told than can be shown, the first among them") {
+  constexpr std::int64_t kBytes = 10'000'000'000;
+  constexpr std::int64_t kPiece = 16'384;
+  DownloadSteps steps(kBytes);
+  CHECK(steps.is_news(kPiece));
+  std::int64_t told = 1;
+  for (std::int64_t done = 2 * kPiece; done < kBytes; done += kPiece) told += steps.is_news(done) ? 1 : 0;
+  CHECK(told <= kDownloadStepsMax);
+  CHECK(told > kDownloadStepsMax / 2);
+}
