@@ -44,7 +44,7 @@ Result<wire::ControlReply> ControlClient::call(const wire::ControlRequest& reque
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t sent = ::send(fd_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return Error{ErrorCode::unavailable, "the daemon closed the connection"};
+    if (sent <= 0) break;  // it hung up; what it said before can still be read
     done += static_cast<std::size_t>(sent);
   }
   std::size_t end = std::string::npos;
@@ -58,9 +58,7 @@ Result<wire::ControlReply> ControlClient::call(const wire::ControlRequest& reque
   }
   const std::string reply_line = buffer_.substr(0, end);
   buffer_.erase(0, end + 1);
-  STARLING_ASSIGN(wire::ControlReply reply, wire::decode_control_reply(reply_line));
-  if (reply.error.has_value()) return *reply.error;
-  return reply;
+  return wire::decode_control_reply(reply_line);
 }
 
 }  // namespace starling::cli

@@ -17,7 +17,7 @@ class ControlClient {
   ControlClient& operator=(ControlClient&&) = delete;
   ~ControlClient();
 
-  // The daemon's reply; its refusal is an Error like any other. Blocks until the daemon answers.
+  // The daemon's reply, which may be a refusal (reply.error); an Error when there is none. Blocks until it answers.
   Result<wire::ControlReply> call(const wire::ControlRequest& request);
 
  private:

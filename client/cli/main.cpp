@@ -29,14 +29,14 @@ struct Arguments {
   wire::ControlRequest request;
 };
 
-int fail(const Arguments& arguments, const Error& error) {
+int fail(const Arguments& arguments, const Error& error, ExitCode code) {
   if (arguments.json) {
     wire::ControlReply refusal;
     refusal.error = error;
     std::fputs(wire::encode_line(refusal).c_str(), stdout);
   }
   std::fprintf(stderr, "starling: %s\n", error.message.c_str());
-  return error.code == ErrorCode::unavailable ? kNoDaemon : kRefused;
+  return code;
 }
 
 void print_preferences(const Arguments& arguments, const wire::Preferences& preferences) {
@@ -64,17 +64,20 @@ void print(const Arguments& arguments, const wire::ControlReply& reply) {
   std::fflush(stdout);
 }
 
+ExitCode code_without_reply(const Error& error) { return error.code == ErrorCode::unavailable ? kNoDaemon : kRefused; }
+
 int run(Arguments arguments) {
   if (!arguments.preference.empty()) {  // a name nobody knows is told without a daemon
     if (const auto known = wire::preference_text({}, arguments.preference); !known.ok()) {
-      return fail(arguments, known.error());
+      return fail(arguments, known.error(), kRefused);
     }
   }
   auto client = cli::ControlClient::connect(arguments.data_dir);
-  if (!client.ok()) return fail(arguments, client.error());
+  if (!client.ok()) return fail(arguments, client.error(), code_without_reply(client.error()));
   while (true) {
     const auto reply = client->call(arguments.request);
-    if (!reply.ok()) return fail(arguments, reply.error());
+    if (!reply.ok()) return fail(arguments, reply.error(), code_without_reply(reply.error()));
+    if (reply->error.has_value()) return fail(arguments, *reply->error, kRefused);
     print(arguments, *reply);
     if (!arguments.follow || !reply->status.has_value()) return kOk;
     arguments.request.after_revision = reply->status->revision;

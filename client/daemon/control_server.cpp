@@ -138,7 +138,9 @@ void ControlServer::admit(int fd) {
   const MutexLock lock(mutex_);
   if (connections_.size() >= kControlConnectionsMax) {
     wire::ControlReply busy;
-    busy.error = Error{ErrorCode::resource_exhausted, "too many control connections"};
+    busy.error = Error{ErrorCode::resource_exhausted,
+                       fmt::format("{} programs are connected to this daemon already: close one, and try again",
+                                   kControlConnectionsMax)};
     send_all(fd, wire::encode_line(busy));
     ::close(fd);
     return;

@@ -12,6 +12,8 @@ import programs
 from swarm import write_run
 from swarm_case import RUN_ID, SETTINGS, small_corpus
 
+REFUSED, NO_DAEMON = 1, 3  # exit codes of the command `starling`
+
 
 class WithFolder(unittest.TestCase):
     def setUp(self):
@@ -85,7 +87,9 @@ class Joining(WithFolder):
     def test_a_project_that_is_away_is_a_clear_error(self):
         link = self.project.first_link
         self.project.server.stop()
-        self.assert_refused(self.join(link), "connect|reach|refused")
+        done = self.join(link)
+        self.assert_refused(done, "connect|reach|refused")
+        self.assertEqual(done.returncode, REFUSED)
 
 
 class OneMachine(WithFolder):
@@ -105,6 +109,7 @@ class OneMachine(WithFolder):
     def test_without_a_daemon_the_command_line_says_so(self):
         done = self.volunteer().command("status", check=False)
         self.assert_refused(done, "starlingd|daemon")
+        self.assertEqual(done.returncode, NO_DAEMON)
 
     def test_a_port_in_use(self):
         first = self.coordinator()

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -27,7 +28,7 @@ wire::ControlReply echo(const wire::ControlRequest& request) {
 
 }  // namespace
 
-TEST_CASE("requests on one connection are answered in turn, refusals as errors") {
+TEST_CASE("requests on one connection are answered in turn, refusals too") {
   const testing::TempDir dir;
   const auto server = ControlServer::create(dir / "control.sock", echo);
   REQUIRE(server.ok());
@@ -37,7 +38,8 @@ TEST_CASE("requests on one connection are answered in turn, refusals as errors")
   request.command = "one";
   CHECK(client->call(request)->text == "one");
   request.command = "fail";
-  CHECK(client->call(request).error().code == ErrorCode::not_found);
+  REQUIRE(client->call(request)->error.has_value());
+  CHECK(client->call(request)->error->code == ErrorCode::not_found);
   request.command = "two";
   CHECK(client->call(request)->text == "two");
 }
@@ -53,9 +55,13 @@ TEST_CASE("only the owner may open the socket") {
 
 TEST_CASE("a socket left behind by a dead daemon is replaced, and removed at the end") {
   const testing::TempDir dir;
-  { REQUIRE(ControlServer::create(dir / "control.sock", echo).ok()); }
+  std::ofstream(dir / "control.sock") << "a socket that is there is no different: bind() refuses its name";
+  {
+    const auto server = ControlServer::create(dir / "control.sock", echo);
+    REQUIRE(server.ok());
+    CHECK(std::filesystem::is_socket(dir / "control.sock"));
+  }
   CHECK_FALSE(std::filesystem::exists(dir / "control.sock"));
-  REQUIRE(ControlServer::create(dir / "control.sock", echo).ok());
 }
 
 TEST_CASE("without a daemon the command line says how to start one") {
@@ -88,7 +94,11 @@ TEST_CASE("many connections at once are served; those beyond the limit hear so")
   }
   auto late = cli::ControlClient::connect(dir.path());
   REQUIRE(late.ok());
-  CHECK_FALSE(late->call(request).ok());
+  const auto refusal = late->call(request);
+  REQUIRE(refusal.ok());
+  REQUIRE(refusal->error.has_value());
+  CHECK(refusal->error->code == ErrorCode::resource_exhausted);
+  CHECK(refusal->error->message.find("close one") != std::string::npos);
 }
 
 TEST_CASE("a waiter hears of a change at once, and of nothing after the time is over") {
