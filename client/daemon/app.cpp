@@ -31,6 +31,18 @@ wire::ControlReply reply_of(Result<std::string> text) {
   return reply;
 }
 
+Error is_ending() { return {ErrorCode::unavailable, "the daemon is ending"}; }
+
+// What another thread promised; a promise is dropped when the daemon ends.
+template <typename T>
+T kept(std::future<T> promise) {
+  try {
+    return promise.get();
+  } catch (const std::future_error&) {
+    return is_ending();
+  }
+}
+
 sensors::SensorOptions sensors_for(const AppOptions& options) {
   sensors::SensorOptions sensors = options.sensors;
   sensors.data_dir = options.data_dir;
@@ -95,7 +107,7 @@ App::~App() {
   // Posted behind everything that still runs on these threads, in the order in which they feed one another.
   coordinator_.run_and_wait([] {});
   trainer_.run_and_wait([this] {
-    if (run_) run_->finish_on_trainer();
+    if (run_) run_->finish_on_trainer(true);
   });
   server_.reset();
   coordinator_.stop();
@@ -121,45 +133,46 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
   return reply_of(Status(Error{ErrorCode::invalid_argument, fmt::format("unknown command '{}'", request.command)}));
 }
 
+Status App::check_vacant() const {
+  if (!project_.has_value()) return {};
+  return Error{ErrorCode::failed_precondition,
+               fmt::format("this data directory belongs to '{}' already; leave it first (starling leave), or use "
+                           "another --data-dir",
+                           project_->name)};
+}
+
 Status App::join(const std::string& link_text, const std::string& name) {
   auto link = manifest::parse_join_link(link_text);
   if (!link.ok()) return link.error().prefixed("read the join link");
-  std::string present;
-  control_.run_and_wait([&] {
-    if (project_.has_value()) present = project_->name;
-  });
-  if (!present.empty()) {
-    return Error{ErrorCode::failed_precondition,
-                 fmt::format("this data directory belongs to '{}' already; leave it first (starling leave), or use "
-                             "another --data-dir",
-                             present)};
-  }
-  Status status;
-  const bool ran = coordinator_.run_and_wait([&] {
+  Status status = is_ending();
+  const auto check = [&] { control_.run_and_wait([&] { status = check_vacant(); }); };
+  check();  // without waiting for the coordinator thread, which may be busy for long
+  if (!status.ok()) return status;
+  status = is_ending();
+  coordinator_.run_and_wait([&] {
+    check();  // joins take turns here: another one may have come first
+    if (!status.ok()) return;
     auto project = join_project(*link, name, key_, clock_);
-    if (!project.ok()) {
-      status = project.error();
-      return;
-    }
-    status = files_.save_project(*project);
+    status = project.ok() ? files_.save_project(*project) : Status(project.error());
     if (!status.ok()) return;
     log_info("joined '{}' as '{}'", project->name, project->display_name);
-    control_.post([this, project = std::move(*project)] { open_project(project); });
+    control_.run_and_wait([&] { open_project(*project); });
   });
-  return ran ? status : Status(Error{ErrorCode::unavailable, "the daemon is ending"});
+  return status;
 }
 
 Status App::leave() {
-  Status status;
+  auto answer = std::make_shared<std::promise<Status>>();
+  std::future<Status> future = answer->get_future();
   control_.run_and_wait([&] {
-    if (!project_.has_value()) {
-      status = Error{ErrorCode::failed_precondition, "there is no project to leave"};
-      return;
+    if (!project_.has_value() || leaving_) {
+      answer->set_value(Error{ErrorCode::failed_precondition, "there is no project to leave"});
+    } else {
+      close_project([answer](const Status& closed) { answer->set_value(closed); });
     }
-    status = files_.remove_project();
-    if (status.ok()) close_project();
   });
-  return status;
+  answer.reset();
+  return kept(std::move(future));
 }
 
 Result<std::string> App::sample(const wire::ControlRequest& request) {
@@ -178,11 +191,7 @@ Result<std::string> App::sample(const wire::ControlRequest& request) {
     }
   });
   answer.reset();
-  try {
-    return future.get();
-  } catch (const std::future_error&) {
-    return Error{ErrorCode::unavailable, "the daemon is ending"};
-  }
+  return kept(std::move(future));
 }
 
 Result<std::string> App::log_tail(int lines) const {
@@ -216,33 +225,35 @@ void App::prepare() {
   publish();
   const Threads threads{control_, trainer_, coordinator_, clock_};
   const std::int64_t disk_bytes_left = governor_.disk_bytes_left();
-  coordinator_.post([this, threads, disk_bytes_left, project = *project_, calls = calls_.get()] {
-    PreparationOptions preparation;
-    preparation.disk_bytes_left = disk_bytes_left;
-    preparation.tell = [this](const std::string& doing) {
+  const int preparation = ++preparation_;
+  coordinator_.post([this, preparation, threads, disk_bytes_left, project = *project_, calls = calls_.get()] {
+    if (closing_ || preparation != preparation_) return;
+    PreparationOptions options;
+    options.disk_bytes_left = disk_bytes_left;
+    options.tell = [this](const std::string& doing) {
       control_.post([this, doing] {
         preparing_ = doing;
         publish();
       });
     };
-    preparation.may_go_on = [this] { return !closing_ && may_prepare_; };
-    auto prepared = prepare_run(project, files_, *calls, clock_, preparation);
+    options.may_go_on = [this, preparation] { return !closing_ && may_prepare_ && preparation == preparation_; };
+    auto prepared = prepare_run(project, files_, *calls, clock_, options);
     if (!prepared.ok()) {
-      control_.post([this, error = prepared.error()] { on_prepared(error); });
+      control_.post([this, preparation, error = prepared.error()] { on_prepared(preparation, error); });
       return;
     }
-    trainer_.post([this, threads, project, calls, prepared = std::move(*prepared)] {
-      if (closing_) return;
+    trainer_.post([this, preparation, threads, project, calls, prepared = std::move(*prepared)] {
+      if (closing_ || preparation != preparation_) return;
       auto run = ProjectRun::create(threads, options_.run, {project, prepared, key_, files_, *calls});
       // std::function wants copyable tasks, so the run travels in a shared holder.
       auto holder = std::make_shared<Result<std::unique_ptr<ProjectRun>>>(std::move(run));
-      control_.post([this, holder] { on_prepared(std::move(*holder)); });
+      control_.post([this, preparation, holder] { on_prepared(preparation, std::move(*holder)); });
     });
   });
 }
 
-void App::on_prepared(Result<std::unique_ptr<ProjectRun>> run) {
-  if (closing_ || !project_.has_value()) return;
+void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) {
+  if (closing_ || preparation != preparation_) return;
   if (!run.ok() && !may_prepare_) return prepare();
   if (!run.ok()) {
     const Duration delay = is_lasting(run.error().code) ? std::chrono::seconds(60) : backoff_.next_delay();
@@ -258,20 +269,39 @@ void App::on_prepared(Result<std::unique_ptr<ProjectRun>> run) {
   run_->start(permission(), [this] { publish(); });
 }
 
-void App::close_project() {
-  control_.set_timer(kNever, nullptr);
-  project_.reset();
+void App::close_project(std::function<void(Status)> closed) {
+  leaving_ = true;
+  ++preparation_;
   prepare_due_ = false;
+  control_.set_timer(kNever, nullptr);
+  count_traffic();
   if (run_) run_->stop();
   if (calls_) calls_->cancel();
-  // Whatever still runs on the other threads ends first; then the run and its calls may go.
+  // Whatever still runs on the other threads ends first, in the order in which they feed one another; then the run,
+  // what it called with, and its files may go.
   auto run = std::make_shared<std::unique_ptr<ProjectRun>>(std::move(run_));
-  auto calls = std::make_shared<std::unique_ptr<CoordinatorCalls>>(std::move(calls_));
-  trainer_.post([this, run, calls] {
-    if (*run) (*run)->finish_on_trainer();
-    coordinator_.post([this, run, calls] { control_.post([run, calls] { run->reset(); }); });
+  coordinator_.post([this, run, closed = std::move(closed)] {
+    trainer_.post([this, run, closed] {
+      if (*run) (*run)->finish_on_trainer(false);
+      control_.post([this, run, closed] {
+        run->reset();
+        closed(forget_project());
+      });
+    });
   });
   publish();
+}
+
+Status App::forget_project() {
+  leaving_ = false;
+  calls_.reset();
+  if (Status removed = files_.remove_project(); !removed.ok()) {
+    open_project(storage::Project(*project_));
+    return removed.error().prefixed("leave the project");
+  }
+  project_.reset();
+  publish();
+  return {};
 }
 
 void App::publish() {
@@ -282,6 +312,10 @@ void App::publish() {
     status.phase = "idle";
     status.reason = "no project was joined";
     status.ends_when = "you join one: starling join LINK --name NAME";
+  } else if (leaving_) {
+    status.phase = "idle";
+    status.reason = "leaving the project";
+    status.ends_when = "what it left on this disk is removed";
   } else {
     status.project = project_->name;
     status.display_name = project_->display_name;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,8 +54,12 @@ class App {
   // Control thread.
   void open_project(const storage::Project& project);
   void prepare();
-  void on_prepared(Result<std::unique_ptr<ProjectRun>> run);
-  void close_project();
+  void on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run);
+  [[nodiscard]] Status check_vacant() const;  // whether a project may be joined
+  // `closed` gets the end, on the control thread: the project is forgotten, or, when its files cannot be removed, goes
+  // on.
+  void close_project(std::function<void(Status)> closed);
+  Status forget_project();
   void publish();
   // Asks the rules and does what they say. Whenever anything that they look at has changed, and every second.
   void obey();
@@ -73,6 +78,7 @@ class App {
   StatusBoard board_;
   std::atomic<bool> closing_{false};     // ends a preparation that is under way
   std::atomic<bool> may_prepare_{true};  // so does this, until the rules allow it again
+  std::atomic<int> preparation_{0};      // the one that counts; whatever an earlier one brings comes too late
   std::atomic<bool> need_programs_{false};
   std::atomic<bool> need_temperature_{false};
   sensors::Sensors sensors_;  // sensor thread
@@ -81,6 +87,7 @@ class App {
   std::optional<storage::Project> project_;
   std::unique_ptr<CoordinatorCalls> calls_;
   std::unique_ptr<ProjectRun> run_;
+  bool leaving_ = false;  // the project is closed, its files are still there
   Governor governor_;
   std::string preparing_;     // what the preparation is doing, or why it waits
   bool prepare_due_ = false;  // once the rules allow it

@@ -184,18 +184,21 @@ void ProjectRun::stop() {
   parts_->trainer->stop();  // a computation under way may be long, and nobody will hear its result
 }
 
-void ProjectRun::finish_on_trainer() {
+void ProjectRun::finish_on_trainer(bool keep_state) {
+  if (keep_state) save_last_state();
+  parts_->trainer.reset();
+}
+
+void ProjectRun::save_last_state() {
   const session::Session::View view = parts_->session->view(threads_.clock.now());
   // A download that was under way has not touched the state. A step was still finished, unknown to the session.
   const SnapshotKeeper::Held held = parts_->snapshots->held();
+  if (held.digest.is_zero() || (view.rounds_done == 0 && !view.synced)) return;
   const bool stepped = held.digest != view.state_digest;
   const storage::CheckpointInfo info{parts_->manifest.run_id, stepped ? held.round : view.state_round, held.digest};
-  if (!held.digest.is_zero() && (view.rounds_done > 0 || view.synced)) {
-    if (const Status saved = parts_->checkpoints.save(info, parts_->trainer->state()); !saved.ok()) {
-      log_error("save the model before leaving: {}", saved.error().message);
-    }
+  if (const Status saved = parts_->checkpoints.save(info, parts_->trainer->state()); !saved.ok()) {
+    log_error("save the model before leaving: {}", saved.error().message);
   }
-  parts_->trainer.reset();
 }
 
 void ProjectRun::obey(const Permission& permission) {

@@ -68,15 +68,15 @@ class ProjectRun final : private session::Session::Mediator {
   // Opens everything and loads the newest checkpoint, or makes the state of round 0. Blocks: trainer thread.
   static Result<std::unique_ptr<ProjectRun>> create(const Threads& threads, const RunOptions& options,
                                                     const RunInputs& inputs);
-  // After stop() has run.
+  // After stop() has run, if it was started.
   ~ProjectRun() override;
 
   // `changed` is called on the control thread after every event.
   void start(const Permission& permission, std::function<void()> changed);
   // No event is processed from now on. Then, on the trainer thread: finish_on_trainer().
   void stop();
-  // Saves the state and ends the trainer. Trainer thread, after stop().
-  void finish_on_trainer();
+  // Ends the trainer; before that, saves the state if it is to be kept. Trainer thread, after stop().
+  void finish_on_trainer(bool keep_state);
 
   // At once: what is no longer allowed is ended in the middle. To be called again and again, changed or not: a trainer
   // that slipped through while it was starting is ended by the next call.
@@ -107,6 +107,7 @@ class ProjectRun final : private session::Session::Mediator {
   void deliver(std::function<void(TimePoint now)> event);
   void after_event();
   void rest_trainer_if_paused();
+  void save_last_state();
   void stop_fetch();
   // On the trainer thread: a batch with the share of the moment, begun again if that changes meanwhile.
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> gradient);

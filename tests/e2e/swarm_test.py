@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 import programs
-from swarm_case import SwarmCase
+from swarm_case import RUN_ID, SwarmCase
 
 
 def children(pid):
@@ -64,6 +64,21 @@ class SwarmUnderFire(SwarmCase):
 
     def test_6_in_the_end_all_sides_agree(self):
         self.assert_all_sides_agree(15)
+
+    def test_8_who_leaves_in_the_middle_of_training_keeps_nothing_of_the_project(self):
+        self.swarm.coordinator.start_run(RUN_ID)
+        leaver, *others = self.swarm.volunteers
+        self.wait_for_rounds(self.swarm.volunteers, 1)
+        self.trainer_of(leaver)
+        leaver.command("leave")
+        self.assertEqual(children(leaver.daemon.process.pid), [])
+        self.assertEqual(leaver.status()["phase"], "idle")
+        self.assertEqual(leaver.command("leave", check=False).returncode, 1)
+        self.wait_for_rounds(others, 2)
+        leaver.daemon.stop()
+        kept = {"host.key", "rounds.jsonl", "preferences.json", "pause.json", "traffic.json", "starlingd.log",
+                "lock"}
+        self.assertLessEqual({path.name for path in leaver.folder.iterdir()}, kept)
 
 
 if __name__ == "__main__":
