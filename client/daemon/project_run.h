@@ -63,6 +63,8 @@ struct RunInputs {
   CoordinatorCalls& calls;
 };
 
+struct RunParts;  // what create() opens
+
 class ProjectRun final : private session::Session::Mediator {
  public:
   // Opens everything and loads the newest checkpoint, or makes the state of round 0. Blocks: trainer thread.
@@ -90,8 +92,7 @@ class ProjectRun final : private session::Session::Mediator {
   void describe(wire::DaemonStatus& status) const;
 
  private:
-  struct Parts;  // what create() has opened
-  ProjectRun(const Threads& threads, Parts parts);
+  ProjectRun(const Threads& threads, RunParts parts);
 
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, bool first) override;
@@ -120,7 +121,7 @@ class ProjectRun final : private session::Session::Mediator {
   void note_saving(const char* what, const Status& saved, std::string& problem);
 
   Threads threads_;
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<RunParts> parts_;
   std::function<void()> changed_;
   std::atomic<bool> stopped_{false};
   struct Fetch;  // the download of a state that was begun last

@@ -1,0 +1,231 @@
+// The run as the session's hands: what it asks for is started on the thread whose work it is, and its end delivered.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "client/daemon/project_run.h"
+#include "client/daemon/run_parts.h"
+#include "shared/base/log.h"
+
+namespace starling::daemon {
+namespace {
+
+using averaging::AveragingOutcome;
+
+constexpr Duration kRenewRetry = std::chrono::minutes(1);  // whoever is not a member any more is refused each time
+
+}  // namespace
+
+struct ProjectRun::Fetch {
+  Fetch(RoundIndex of_round, const Digest& with_digest) : round(of_round), digest(with_digest) {}
+  RoundIndex round;
+  Digest digest;
+  std::atomic<bool> ended{false};  // set on the net thread
+};
+
+void ProjectRun::send_heartbeat(const wire::Heartbeat& heartbeat) {
+  if (!coordinator_allowed_) {
+    deliver([this](TimePoint now) {
+      parts_->session->on_heartbeat_failed(now, Error{ErrorCode::unavailable, "the network is switched off"});
+    });
+    return;
+  }
+  threads_.coordinator.post([this, heartbeat] {
+    if (stopped_) return;
+    auto reply = parts_->calls.heartbeat(heartbeat);
+    deliver([this, reply = std::move(reply)](TimePoint now) {
+      if (!reply.ok()) {
+        if (reply.error().code == ErrorCode::unauthenticated) renew_refused_certificate(now);
+        parts_->session->on_heartbeat_failed(now, reply.error());
+        return;
+      }
+      const transport::NetworkStats stats = parts_->network->stats();
+      parts_->session->set_link_speeds(stats.upload_bytes_per_s, stats.download_bytes_per_s);
+      if (!reply->notice.empty() && reply->notice != notice_) log_warning("coordinator: {}", reply->notice);
+      notice_ = reply->notice;
+      if (reply->renew_certificate) renew_certificate();
+      parts_->session->on_heartbeat_reply(now, *reply);
+    });
+  });
+}
+
+// It runs out while this computer sleeps or the coordinator is away: then no heartbeat comes back that asks for it.
+void ProjectRun::renew_refused_certificate(TimePoint now) {
+  if (now < renew_not_before_) return;
+  renew_not_before_ = now + kRenewRetry;
+  renew_certificate();
+}
+
+void ProjectRun::renew_certificate() {
+  if (renewing_) return;
+  renewing_ = true;
+  threads_.coordinator.post([this] {
+    if (stopped_) return;
+    auto fresh = parts_->calls.renew_certificate();
+    deliver([this, fresh = std::move(fresh)](TimePoint) {
+      renewing_ = false;
+      if (!fresh.ok()) {
+        log_warning("renew this computer's certificate: {}", fresh.error().message);
+        return;
+      }
+      parts_->project.certificate_pem = *fresh;
+      if (const Status saved = parts_->files.save_project(parts_->project); !saved.ok()) {
+        log_warning("keep the new certificate: {}", saved.error().message);
+      }
+      auto tls = crypto::TlsContext::peer(parts_->project.ca_pem, {*fresh, parts_->key});
+      if (tls.ok()) parts_->network->renew_certificate(std::move(*tls));
+    });
+  });
+}
+
+void ProjectRun::start_batch(const wire::SampleRange& samples, bool first) {
+  if (averaging_holds_gradient_) {  // the round did not count: its gradient grows on
+    parts_->network->abandon();
+    averaging_holds_gradient_ = false;
+  }
+  std::vector<float>& gradient = parts_->gradients[gradient_in_use_];
+  threads_.trainer.post([this, samples, first, &gradient] {
+    if (stopped_) return;
+    if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
+    auto report = train_batch(samples, gradient);
+    deliver([this, report = std::move(report)](TimePoint now) { parts_->session->on_batch_done(now, report); });
+  });
+}
+
+Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& samples, std::span<float> gradient) {
+  while (true) {
+    const auto share = allowed_share();
+    if (!share) return Error{ErrorCode::unavailable, "training is paused"};
+    parts_->trainer->set_share(*share);
+    auto report = parts_->trainer->train_batch(samples, gradient);
+    if (report.ok() || allowed_share() == share) return report;
+  }
+}
+
+void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) {
+  transport::AverageRequest request;
+  request.group = group;
+  request.self = self;
+  request.weight = weight;
+  request.input = parts_->gradients[gradient_in_use_];
+  request.output = parts_->averaged;
+  request.start = threads_.clock.now();
+  request.done = [this](const AveragingOutcome& outcome) {
+    deliver([this, outcome](TimePoint now) { parts_->session->on_averaged(now, outcome); });
+  };
+  averaging_holds_gradient_ = true;
+  if (const Status begun = parts_->network->average(std::move(request)); !begun.ok()) {
+    log_warning("averaging: {}", begun.error().message);
+    AveragingOutcome outcome;
+    outcome.verdict = AveragingOutcome::Verdict::expelled;
+    outcome.samples.assign(group.members.size(), 0);
+    deliver([this, outcome](TimePoint now) { parts_->session->on_averaged(now, outcome); });
+  }
+}
+
+void ProjectRun::start_step(RoundIndex round) {
+  if (averaging_holds_gradient_) {  // batches go into the other one: slower members may still need this
+    averaging_holds_gradient_ = false;
+    gradient_in_use_ = 1 - gradient_in_use_;
+  }
+  threads_.trainer.post([this, round] {
+    if (stopped_) return;
+    auto digest = parts_->snapshots->change(round + 1, [&] { return parts_->trainer->step(round, parts_->averaged); });
+    deliver([this, digest = std::move(digest)](TimePoint now) { parts_->session->on_step_done(now, digest); });
+  });
+}
+
+void ProjectRun::start_evaluation() {
+  threads_.trainer.post([this] {
+    if (stopped_) return;
+    const auto share = allowed_share();
+    if (share) parts_->trainer->set_share(*share);
+    auto evaluation = share ? parts_->trainer->evaluate()
+                            : Result<session::Evaluation>(Error{ErrorCode::unavailable, "training is paused"});
+    deliver(
+        [this, evaluation = std::move(evaluation)](TimePoint now) { parts_->session->on_evaluated(now, evaluation); });
+  });
+}
+
+void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) {
+  // Into memory of its own: a download that fails must leave the replica as it is.
+  auto state = std::make_shared<std::vector<float>>(parts_->trainer->layout().size());
+  transport::StateFetch fetch;
+  fetch.donors.assign(donors.begin(), donors.end());
+  fetch.round = round;
+  fetch.state_digest = digest;
+  fetch.out = *state;
+  fetch_ = std::make_shared<Fetch>(round, digest);
+  fetch.done = [this, state, round, digest, under_way = fetch_](const Status& status) {
+    under_way->ended = true;
+    if (status.ok()) {
+      install_state(round, digest, state);
+    } else {
+      state_fetched(round, digest, status);
+    }
+  };
+  parts_->network->cancel_fetch();
+  if (const Status begun = parts_->network->fetch_state(std::move(fetch)); !begun.ok()) {
+    fetch_->ended = true;
+    state_fetched(round, digest, begun);
+  }
+}
+
+// A download whose end is on its way already is left to arrive.
+void ProjectRun::stop_fetch() {
+  if (fetch_ == nullptr || fetch_->ended) return;
+  parts_->network->cancel_fetch();
+  if (fetch_->ended.exchange(true)) return;
+  state_fetched(fetch_->round, fetch_->digest, Error{ErrorCode::unavailable, "interrupted by a pause"});
+}
+
+void ProjectRun::state_fetched(RoundIndex round, const Digest& digest, const Status& status) {
+  deliver(
+      [this, round, digest, status](TimePoint now) { parts_->session->on_state_fetched(now, round, digest, status); });
+}
+
+void ProjectRun::install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state) {
+  threads_.trainer.post([this, round, digest, state = std::move(state)] {
+    if (stopped_) return;
+    auto installed = parts_->snapshots->change(round, [&]() -> Status {
+      std::copy(state->begin(), state->end(), parts_->trainer->state().begin());
+      return {};
+    });
+    VERIFY(installed.ok() && *installed == digest);  // every chunk was checked on arrival
+    state_fetched(round, digest, Status());
+  });
+}
+
+void ProjectRun::record_round(const wire::RoundReport& report, Duration round_duration) {
+  // On failure the report is still told to the coordinator; only a crash before that would lose it.
+  note_saving("keep finished rounds on disk", parts_->journal.record(report, round_duration), journal_problem_);
+}
+
+void ProjectRun::forget_reports(RoundIndex below) {
+  if (below <= forgotten_below_) return;
+  forgotten_below_ = below;
+  note_saving("keep finished rounds on disk", parts_->journal.forget(below), journal_problem_);
+}
+
+void ProjectRun::save_checkpoint(RoundIndex round, const Digest& digest) {
+  threads_.trainer.post([this, round, digest] {
+    if (stopped_) return;
+    const storage::CheckpointInfo info{parts_->manifest.run_id, round, digest};
+    const Status saved = parts_->checkpoints.save(info, parts_->trainer->state());
+    deliver([this, saved](TimePoint) { note_saving("save the model", saved, checkpoint_problem_); });
+  });
+}
+
+void ProjectRun::note_saving(const char* what, const Status& saved, std::string& problem) {
+  if (saved.ok()) {
+    if (!problem.empty()) log_info("{}: the disk takes it again", what);
+    problem.clear();
+    return;
+  }
+  std::string now = fmt::format("{}: {}", what, saved.error().message);
+  if (problem.empty()) log_error("{}; training goes on, and it is tried again", now);
+  problem = std::move(now);
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,109 @@
+#include "client/daemon/run_parts.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace starling::daemon {
+namespace {
+
+Result<UniqueFd> open_data(const std::filesystem::path& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) {
+    return Error{ErrorCode::io, fmt::format("open training data '{}': {}", path.string(), std::strerror(errno))};
+  }
+  return fd;
+}
+
+Result<std::unique_ptr<trainer_link::TrainerProcess>> make_trainer(const RunOptions& options,
+                                                                   const PreparedRun& prepared) {
+  trainer_link::TrainerProcessOptions process;
+  process.program = options.trainer_program;
+  process.manifest = prepared.manifest;
+  STARLING_ASSIGN(process.train_data, open_data(prepared.train_file));
+  STARLING_ASSIGN(process.validation_data, open_data(prepared.validation_file));
+  return trainer_link::TrainerProcess::create(std::move(process));
+}
+
+// The newest checkpoint whose digest is what its name says, or round 0.
+Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, SnapshotKeeper& snapshots,
+                                         storage::CheckpointStore& checkpoints) {
+  session::InitialState initial;
+  while (true) {
+    std::optional<storage::CheckpointInfo> loaded;
+    auto digest = snapshots.change(0, [&]() -> Status {
+      auto newest = checkpoints.load_newest(trainer.state());
+      if (newest.ok()) {
+        loaded = *newest;
+        return {};
+      }
+      if (newest.error().code != ErrorCode::not_found) return newest.error();
+      return trainer.initialize();
+    });
+    if (!digest.ok()) return digest.error().prefixed("prepare the model");
+    initial.digest = *digest;
+    if (!loaded.has_value()) return initial;
+    if (loaded->state_digest == *digest) {
+      initial.round = loaded->round;
+      return initial;
+    }
+    STARLING_TRY(checkpoints.set_newest_aside("its content does not have the digest it claims"));
+  }
+}
+
+}  // namespace
+
+Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const RunInputs& inputs) {
+  const PreparedRun& prepared = inputs.prepared;
+  STARLING_ASSIGN(auto trainer, make_trainer(options, prepared));
+  auto snapshots = std::make_unique<SnapshotKeeper>(trainer->state());
+  const session::StateLayout layout = trainer->layout();
+  storage::CheckpointStore checkpoints(inputs.files.dir() / "checkpoints", prepared.manifest.run_id,
+                                       layout.parameter_count, layout.optimizer_vectors);
+  STARLING_ASSIGN(session::InitialState initial, load_state(*trainer, *snapshots, checkpoints));
+  STARLING_ASSIGN(storage::RoundJournal journal, storage::RoundJournal::open(inputs.files.dir()));
+  initial.unacknowledged = journal.pending();
+  std::vector<std::string> damaged = checkpoints.problems();
+
+  transport::PeerNetworkOptions network_options;
+  network_options.listen_host = options.listen_host;
+  network_options.listen_port = options.listen_port;
+  network_options.self = inputs.key.peer_id();
+  network_options.run_id = prepared.manifest.run_id;
+  network_options.addresses = transport::policy_for_coordinator(inputs.project.host);
+  STARLING_ASSIGN(crypto::TlsContext tls,
+                  crypto::TlsContext::peer(inputs.project.ca_pem, {prepared.certificate_pem, inputs.key}));
+  SnapshotKeeper* source = snapshots.get();
+  auto serving = std::make_shared<std::atomic<bool>>(true);
+  auto network = transport::PeerNetwork::create(network_options, std::move(tls), clock,
+                                                [source, serving](RoundIndex round, const Digest& digest) {
+                                                  return *serving ? source->find(round, digest) : nullptr;
+                                                });
+  if (!network.ok()) return network.error().prefixed("open the port for other volunteers");
+
+  RunParts parts{prepared.manifest,
+                 inputs.project,
+                 inputs.key,
+                 inputs.files,
+                 inputs.calls,
+                 std::move(trainer),
+                 std::move(snapshots),
+                 std::move(serving),
+                 std::move(checkpoints),
+                 std::move(journal),
+                 std::move(*network),
+                 nullptr,
+                 std::move(initial),
+                 std::move(damaged),
+                 {},
+                 {}};
+  for (auto& gradient : parts.gradients) gradient.resize(layout.parameter_count);
+  parts.averaged.resize(layout.parameter_count);
+  return parts;
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,39 @@
+// What a run has open on this computer: its trainer and state, checkpoints, journal and links. For ProjectRun alone.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/daemon/project_run.h"
+
+namespace starling::daemon {
+
+struct RunParts {
+  wire::RunManifest manifest;
+  storage::Project project;
+  crypto::PrivateKey key;
+  storage::ProjectFiles& files;
+  CoordinatorCalls& calls;
+  // Trainer thread, except state() through `snapshots` and stop().
+  std::unique_ptr<trainer_link::TrainerProcess> trainer;
+  std::unique_ptr<SnapshotKeeper> snapshots;
+  std::shared_ptr<std::atomic<bool>> serving;  // whether others may download the state from here
+  storage::CheckpointStore checkpoints;
+  storage::RoundJournal journal;
+  std::unique_ptr<transport::PeerNetwork> network;
+  std::unique_ptr<session::Session> session;
+  session::InitialState initial;
+  std::vector<std::string> damaged;  // checkpoints found so at the start, in sentences
+  // The trainer thread fills one gradient while the group may still ask for the other.
+  std::array<std::vector<float>, 2> gradients;
+  std::vector<float> averaged;
+};
+
+// Opens everything and loads the newest checkpoint, or makes the state of round 0. The session is the caller's to make.
+// Blocks: trainer thread.
+Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const RunInputs& inputs);
+
+}  // namespace starling::daemon
