@@ -1,0 +1,151 @@
+// A session whose world is the test: what it asks for is remembered, what happens is told.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "client/session/session.h"
+#include "shared/swarm/plan.h"
+
+namespace starling::session {
+
+using averaging::AveragingOutcome;
+
+constexpr TimePoint kStart{std::chrono::seconds(1000)};
+
+inline PeerId peer(std::uint8_t n) {
+  PeerId id;
+  id.bytes.fill(n);
+  return id;
+}
+
+inline Digest digest(std::uint8_t n) {
+  Digest d;
+  d.bytes.fill(n);
+  return d;
+}
+
+// Remembers what the session asked for; the test then plays the world.
+struct Hands : Session::Mediator {
+  std::vector<wire::Heartbeat> heartbeats;
+  std::vector<wire::SampleRange> batches;
+  std::vector<bool> batch_first;  // of each batch: whether it starts the gradient from zero
+  std::vector<wire::GroupInfo> groups;
+  std::vector<SampleCount> weights;
+  std::vector<RoundIndex> steps;
+  int evaluations = 0;
+  std::vector<std::pair<RoundIndex, Digest>> fetches;
+  std::vector<wire::RoundReport> recorded;
+  RoundIndex forgotten = 0;
+  int checkpoints = 0;
+
+  void send_heartbeat(const wire::Heartbeat& heartbeat) override { heartbeats.push_back(heartbeat); }
+  void start_batch(const wire::SampleRange& samples, bool first) override {
+    batches.push_back(samples);
+    batch_first.push_back(first);
+  }
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank, SampleCount weight) override {
+    groups.push_back(group);
+    weights.push_back(weight);
+  }
+  void start_step(RoundIndex round) override { steps.push_back(round); }
+  void start_evaluation() override { ++evaluations; }
+  void fetch_state(std::span<const wire::Endpoint>, RoundIndex round, const Digest& d) override {
+    fetches.emplace_back(round, d);
+  }
+  void record_round(const wire::RoundReport& report, Duration) override { recorded.push_back(report); }
+  void forget_reports(RoundIndex below) override { forgotten = below; }
+  void save_checkpoint(RoundIndex, const Digest&) override { ++checkpoints; }
+};
+
+// One session at round 0 with state digest(1), unless told otherwise, that has asked the coordinator; it is member 1
+// of 3.
+struct Fixture {
+  Hands hands;
+  TimePoint now = kStart;
+  Session session;
+
+  explicit Fixture(InitialState initial = {0, digest(1), {}})
+      : session({.run_id = "run", .self = peer(1), .micro_batch_size = 4, .listen_port = 7000}, std::move(initial),
+                hands) {
+    session.start(now);
+  }
+
+  wire::HeartbeatReply reply(RoundIndex round, const Digest& state) const {
+    wire::HeartbeatReply reply;
+    reply.run_state = wire::RunState::running;
+    reply.round = round;
+    reply.state_digest = state;
+    reply.lane = 3;
+    reply.target_batch_size = 16;
+    reply.next_heartbeat_ms = 1000;
+    return reply;
+  }
+
+  // A plan that starts at once, for the state of that round: digest(round + 1).
+  wire::GroupInfo group(RoundIndex round, const std::vector<std::uint8_t>& numbers = {1, 2, 3}) const {
+    std::vector<wire::MemberInfo> members;
+    for (const std::uint8_t n : numbers) {
+      wire::MemberInfo member;
+      member.endpoint = {peer(n), "127.0.0.1", 7000 + n};
+      members.push_back(member);
+    }
+    swarm::PlanOptions options;
+    options.run_id = "run";
+    options.round = round;
+    options.state_digest = digest(static_cast<std::uint8_t>(round + 1));
+    options.vector_floats = 1000;
+    return swarm::plan_group(members, options);
+  }
+
+  // The coordinator's answer to the heartbeat that is under way.
+  void hear(const wire::HeartbeatReply& reply) { session.on_heartbeat_reply(now, reply); }
+  void hear_nothing() { session.on_heartbeat_failed(now, Error{ErrorCode::unavailable, "away"}); }
+  // This state is the swarm's: it begins to train.
+  void begin_training() { hear(reply(0, digest(1))); }
+  // A plan of round 0; the batch that is under way is finished first.
+  void begin_averaging() {
+    auto planned = reply(0, digest(1));
+    planned.group = group(0);
+    hear(planned);
+    batch_done();
+  }
+  // The swarm is elsewhere, and member 2 can hand its state over.
+  [[nodiscard]] wire::HeartbeatReply reply_with_donor(RoundIndex round, const Digest& state) const {
+    auto reply = this->reply(round, state);
+    reply.donors = {{peer(2), "127.0.0.1", 7002}};
+    return reply;
+  }
+  // The coordinator answers no call for so long; batches go on.
+  void miss_coordinator(int calls) {
+    for (int i = 0; i < calls; ++i) {
+      now += std::chrono::seconds(6);
+      session.on_timer(now);
+      hear_nothing();
+      batch_done();
+    }
+  }
+
+  void batch_done() { session.on_batch_done(now, BatchReport{4, 8.0, 0.1}); }
+
+  AveragingOutcome outcome(AveragingOutcome::Verdict verdict, std::vector<SampleCount> samples) const {
+    AveragingOutcome outcome;
+    outcome.verdict = verdict;
+    outcome.samples = std::move(samples);
+    for (const SampleCount s : outcome.samples) outcome.weight_total += s;
+    return outcome;
+  }
+
+  // From training to the next round, all three members in it.
+  void play_round(RoundIndex round, const Digest& next_state) {
+    auto planned = reply(round, session.view(now).state_digest);
+    planned.group = group(round);
+    hear(planned);
+    if (hands.groups.size() <= static_cast<std::size_t>(round)) batch_done();
+    session.on_averaged(now, outcome(AveragingOutcome::Verdict::averaged, {4, 6, 6}));
+    session.on_step_done(now, next_state);
+  }
+};
+
+}  // namespace starling::session

@@ -1,0 +1,94 @@
+#include "client/session/session.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/client/session/session_fixture.h"
+
+using namespace starling;
+using namespace starling::session;
+
+TEST_CASE("a replica at another state loads the swarm's and drops what it computed") {
+  Fixture f;
+  f.begin_training();
+  f.batch_done();
+  f.hear(f.reply_with_donor(5, digest(7)));
+  f.batch_done();  // the one that was under way counts for nothing
+  REQUIRE(f.hands.fetches.size() == 1);
+  CHECK(f.hands.fetches[0].first == 5);
+  CHECK(f.session.view(f.now).activity.phase == Phase::downloading);
+  CHECK(f.session.view(f.now).samples_this_round == 0);
+  const std::size_t batches = f.hands.batches.size();
+  f.session.on_state_fetched(f.now, 5, digest(7), Status());
+  CHECK(f.session.view(f.now).state_round == 5);
+  REQUIRE(f.hands.batches.size() == batches + 1);
+  CHECK(f.hands.batches.back().round == 5);
+  CHECK(f.hands.batches.back().first == 0);
+  CHECK(f.hands.batch_first.back());
+}
+
+TEST_CASE("a download that fails is tried again later, not at once") {
+  Fixture f({0, digest(9), {}});
+  const auto reply = f.reply_with_donor(5, digest(1));
+  f.hear(reply);
+  f.session.on_state_fetched(f.now, 5, digest(1), Error{ErrorCode::unavailable, "the donor vanished"});
+  f.hear(reply);
+  CHECK(f.hands.fetches.size() == 1);
+  f.session.on_timer(f.now + std::chrono::seconds(1));
+  CHECK(f.hands.fetches.size() == 2);
+}
+
+TEST_CASE("a donor that has moved on is no reason to wait: the newer state is fetched at once") {
+  Fixture f({0, digest(9), {}});
+  const auto reply = f.reply_with_donor(5, digest(1));
+  f.hear(reply);
+  f.session.on_state_fetched(f.now, 5, digest(1), Error{ErrorCode::unavailable, "not held any more"});
+  f.hear(f.reply_with_donor(6, digest(2)));
+  REQUIRE(f.hands.fetches.size() == 2);
+  CHECK(f.hands.fetches[1].first == 6);
+}
+
+TEST_CASE("a download of a state that the swarm has left behind gives way to one of the newer state") {
+  Fixture f({0, digest(9), {}});
+  const auto reply = f.reply_with_donor(5, digest(1));
+  f.hear(reply);
+  f.hear(reply);
+  CHECK(f.hands.fetches.size() == 1);
+  f.hear(f.reply_with_donor(6, digest(2)));
+  REQUIRE(f.hands.fetches.size() == 2);
+  f.session.on_state_fetched(f.now, 5, digest(1), Status());  // it was complete already, and is installed
+  CHECK(f.session.view(f.now).activity.phase == Phase::downloading);
+  CHECK(f.hands.batches.empty());
+  f.session.on_state_fetched(f.now, 6, digest(2), Status());
+  CHECK(f.session.view(f.now).synced);
+  REQUIRE(f.hands.batches.size() == 1);
+  CHECK(f.hands.batches[0].round == 6);
+}
+
+TEST_CASE("an expelled member drops its round, counts it as lost and loads the state") {
+  Fixture f;
+  f.begin_training();
+  f.begin_averaging();
+  f.session.on_averaged(f.now, f.outcome(AveragingOutcome::Verdict::expelled, {0, 0, 0}));
+  CHECK(f.hands.steps.empty());
+  CHECK(f.session.view(f.now).rounds_failed == 1);
+  CHECK_FALSE(f.session.view(f.now).synced);
+  f.hear(f.reply_with_donor(1, digest(2)));
+  CHECK(f.hands.fetches.size() == 1);
+}
+
+TEST_CASE("a state that the swarm numbers anew is kept under its new number") {
+  Fixture f({7, digest(1), {}});
+  f.hear(f.reply(12, digest(1)));
+  CHECK(f.session.view(f.now).state_round == 12);
+  CHECK(f.hands.fetches.empty());
+  CHECK(f.hands.batches.back().round == 12);
+}
+
+TEST_CASE("a late answer that knows less than this replica changes nothing") {
+  Fixture f;
+  f.begin_training();
+  f.play_round(0, digest(2));
+  f.hear(f.reply(0, digest(1)));
+  CHECK(f.session.view(f.now).synced);
+  CHECK(f.session.view(f.now).state_round == 1);
+}
