@@ -141,7 +141,7 @@ Result<Project> load_project(const std::filesystem::path& directory) {
   return Project{files, std::move(config), std::move(*authority), std::move(manifest_key)};
 }
 
-Result<std::unique_ptr<db::Database>> open_database(const Project& project, db::DatabaseOptions options) {
+Result<std::unique_ptr<db::Database>> open_database(const Project& project, const db::DatabaseOptions& options) {
   auto database = db::Database::open(project.files.database(), options);
   if (!database && database.error().code == ErrorCode::corrupt) {
     return Error{ErrorCode::corrupt, database.error().message +

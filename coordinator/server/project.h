@@ -55,7 +55,7 @@ Result<Project> create_project(const std::filesystem::path& directory, const Pro
 // not_found, with advice, when the directory is no project's.
 Result<Project> load_project(const std::filesystem::path& directory);
 // The database of a project, checked and migrated. Errors name the file.
-Result<std::unique_ptr<db::Database>> open_database(const Project& project, db::DatabaseOptions options = {});
+Result<std::unique_ptr<db::Database>> open_database(const Project& project, const db::DatabaseOptions& options = {});
 
 // The coordinator's own certificates: taken from disk, or issued anew when they end within a month.
 struct ServerIdentity {

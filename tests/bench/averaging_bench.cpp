@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <csignal>
 #include <memory>
 #include <vector>
 
@@ -52,9 +51,14 @@ Status write_identities(const std::filesystem::path& folder, int peers) {
   return {};
 }
 
+bool cuts(const AveragingOptions& options) {
+  return options.blow == "cut" || options.blow == "deaf" || options.blow == "mute";
+}
+
 Result<std::unique_ptr<netlab::Lab>> build_lab(const AveragingOptions& options) {
   STARLING_ASSIGN(std::vector<netlab::LinkSpec> links, netlab::parse_links(options.links));
-  return netlab::Lab::create(std::move(links), {.loss = options.loss_percent / 100, .congestion = options.congestion});
+  return netlab::Lab::create(
+      std::move(links), {.loss = options.loss_percent / 100, .congestion = options.congestion, .cuts = cuts(options)});
 }
 
 // One turn: ours, then both of Gloo's where there is a Gloo.
@@ -128,15 +132,15 @@ Result<BenchResult> run_averaging_bench(const AveragingOptions& given) {
   if (!options.links.empty()) {
     STARLING_ASSIGN(lab, build_lab(options));
     options.peers = static_cast<int>(lab->links().size());
-  } else if (options.loss_percent > 0 || !options.congestion.empty()) {
-    return Error{ErrorCode::invalid_argument, "--loss and --congestion shape links: give --links too"};
+  } else if (options.loss_percent > 0 || !options.congestion.empty() || cuts(options)) {
+    return Error{ErrorCode::invalid_argument, "--loss, --congestion and cut links need links: give --links too"};
   }
   const testing::TempDir folder;
   STARLING_TRY(write_identities(folder.path(), options.peers));
-  if (options.signal != 0) {
+  if (!options.blow.empty()) {
     STARLING_ASSIGN(BenchResult recovery, measure_recovery(options, folder.path(), lab.get()));
     recovery.settings = settings_of(options);
-    recovery.settings["blow"] = options.signal == SIGKILL ? "SIGKILL" : "SIGSTOP";
+    recovery.settings["blow"] = options.blow;
     return recovery;
   }
   STARLING_ASSIGN(const auto ours, AveragingGroup::start("averaging-peer", options, folder.path(), lab.get()));

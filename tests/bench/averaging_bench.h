@@ -22,7 +22,7 @@ struct AveragingOptions {
   double loss_percent = 0;  // of frames between two peers
   std::string congestion;   // what TCP uses, ours included; empty: the system's choice, bbr for ours
   bool gloo = false;        // over shaped links too; over loopback it always runs
-  int signal = 0;           // sent to one peer in each round: SIGKILL or SIGSTOP
+  std::string blow;         // that one peer takes in each round: kill, stop, cut, deaf or mute
 };
 
 Result<BenchResult> run_averaging_bench(const AveragingOptions& options);

@@ -9,6 +9,27 @@
 #include "shared/base/clock.h"
 
 namespace starling::bench {
+namespace {
+
+// A peer's answer to "report".
+struct PeerReport {
+  double cpu_seconds = 0;
+  double extra_bytes = 0;
+  bool averaged = false;
+  bool correct = false;
+  std::string digest;
+  double complete = 0;
+};
+
+PeerReport parse_report(const std::string& line) {
+  std::istringstream in(line);
+  PeerReport report;
+  in >> report.cpu_seconds >> report.extra_bytes >> report.averaged >> report.correct >> report.digest >>
+      report.complete;
+  return report;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<AveragingGroup>> AveragingGroup::start(const std::string& command,
                                                               const AveragingOptions& options,
@@ -78,7 +99,7 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command, con
     std::this_thread::sleep_until(began + from_seconds(blow->after_s));
     victim = std::move(children_[blow->victim]);
     children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(blow->victim));
-    ::kill(victim->pid(), blow->signal);
+    blow->strike(victim->pid());
   }
   STARLING_TRY(hear_all().status());
   AveragingRound round;
@@ -87,19 +108,20 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command, con
   STARLING_ASSIGN(const std::vector<std::string> costs, ask_all("report" + without));
   std::string first_digest;
   for (const std::string& line : costs) {
-    std::istringstream in(line);
-    double cpu = 0;
-    double extra = 0;
-    int correct = 0;
-    std::string digest;
-    double complete = 0;
-    in >> cpu >> extra >> correct >> digest >> complete;
-    round.complete = std::min(round.complete, complete);
-    if (first_digest.empty()) first_digest = digest;
-    round.cpu_seconds += cpu;
-    round.extra_bytes_max = std::max(round.extra_bytes_max, extra);
-    round.correct = round.correct && correct == 1;
-    round.identical = round.identical && !digest.empty() && digest == first_digest;
+    const PeerReport peer = parse_report(line);
+    if (first_digest.empty()) first_digest = peer.digest;
+    round.complete = std::min(round.complete, peer.complete);
+    round.cpu_seconds += peer.cpu_seconds;
+    round.extra_bytes_max = std::max(round.extra_bytes_max, peer.extra_bytes);
+    round.correct = round.correct && peer.correct;
+    round.identical = round.identical && !peer.digest.empty() && peer.digest == first_digest;
+  }
+  if (victim != nullptr && blow->lives) {
+    STARLING_TRY(victim->receive().status());
+    STARLING_TRY(victim->send("report"));
+    STARLING_ASSIGN(const std::string line, victim->receive());
+    const PeerReport peer = parse_report(line);
+    round.deceived = peer.averaged && peer.digest != first_digest;
   }
   return round;
 }

@@ -1,7 +1,7 @@
 // The processes of one averaging benchmark, steered together: ours, or Gloo's.
 #pragma once
 
-#include <csignal>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +20,7 @@ struct AveragingRound {
   double extra_bytes_max = 0;  // of the peer that needed most, beyond its input
   bool correct = true;
   bool identical = true;  // all peers hold the same bits
+  bool deceived = false;  // a victim took something else for the group's result
   double complete = 1;    // the part of all coordinates that everybody is in, but for a victim
 };
 
@@ -27,7 +28,8 @@ struct AveragingRound {
 struct Blow {
   std::size_t victim = 0;
   double after_s = 0;  // from the word to average
-  int signal = SIGKILL;
+  std::function<void(pid_t)> strike;
+  bool lives = false;  // and will answer in the end
 };
 
 class AveragingGroup {

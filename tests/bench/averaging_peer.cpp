@@ -140,7 +140,7 @@ bool BenchPeer::correct() const {
     }
     checked += run.floats;
   }
-  return outcome_.verdict == averaging::AveragingOutcome::Verdict::averaged && checked == child_.bench.floats;
+  return checked == child_.bench.floats;
 }
 
 double BenchPeer::complete(int without) const {
@@ -156,8 +156,9 @@ double BenchPeer::complete(int without) const {
 }
 
 std::string BenchPeer::report(int without) const {
-  return fmt::format("{:.6f} {:.0f} {} {} {:.6f}", cpu_, peak_resident_bytes() - baseline_bytes_, correct() ? 1 : 0,
-                     to_hex(outcome_.result_digest.bytes), complete(without));
+  const bool averaged = outcome_.verdict == averaging::AveragingOutcome::Verdict::averaged;
+  return fmt::format("{:.6f} {:.0f} {:d} {:d} {} {:.6f}", cpu_, peak_resident_bytes() - baseline_bytes_, averaged,
+                     averaged && correct(), to_hex(outcome_.result_digest.bytes), complete(without));
 }
 
 std::string BenchPeer::measured() const {

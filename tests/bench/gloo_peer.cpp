@@ -55,7 +55,7 @@ class GlooPeer {
       correct = correct && std::abs(mean - expected) <= 1e-6 * expected;
     }
     fill();
-    return fmt::format("{:.6f} 0 {} unknown 1", cpu_, correct ? 1 : 0);
+    return fmt::format("{:.6f} 0 1 {:d} unknown 1", cpu_, correct);
   }
 
  private:

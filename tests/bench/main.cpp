@@ -70,10 +70,11 @@ void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
       "mean of those who are said to be in it), survivors_identical (all peers hold the same bits), complete_part (of\n"
       "the coordinates: everybody is in them); gloo_time_s, ratio_to_gloo; bound_s (the least time in which the links\n"
       "can carry the vectors at line rate), ratio_to_bound.\n"
-      "With --kill-one or --stop-one each round is a group of its own in which one peer is struck at some moment:\n"
+      "With --blow each round is a group of its own in which one peer is struck at some moment:\n"
       "recovery_s (how much later than undisturbed the survivors were done, at worst), recovery_median_s, and as "
       "parts\n"
-      "of the rounds values_correct and survivors_identical; complete_part is then of the survivors");
+      "of the rounds values_correct, survivors_identical and victims_deceived (took something else for the result);\n"
+      "complete_part is then of the survivors");
   command->add_option("--peers", options.peers, "Processes")->check(CLI::Range(2, 64))->capture_default_str();
   command->add_option("--floats", options.floats, "Length of the vector")
       ->transform(CLI::AsSizeValue(false))
@@ -91,12 +92,13 @@ void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
   command->add_option("--congestion", options.congestion,
                       "What TCP uses with --links, such as cubic; ours asks for bbr otherwise");
   command->add_flag("--gloo", options.gloo, "Run Gloo over the shaped links too");
-  auto* kill = command->add_flag_callback(
-      "--kill-one", [&options] { options.signal = SIGKILL; }, "Kill one peer in the middle of each round");
-  command
-      ->add_flag_callback(
-          "--stop-one", [&options] { options.signal = SIGSTOP; }, "Stop one (it lives, and answers nothing)")
-      ->excludes(kill);
+  auto* blow = command->add_option(
+      "--blow", options.blow,
+      "Strike one peer in the middle of each round: kill its process; stop it (it lives, and answers\n"
+      "nothing); cut its link; make it deaf (it hears nobody) or mute (nobody hears it)");
+  blow->check(CLI::IsMember({"kill", "stop", "cut", "deaf", "mute"}));
+  command->add_flag_callback(
+      "--kill-one", [&options] { options.blow = "kill"; }, "The same as --blow kill");
   command->callback([&] { chosen = {"averaging", [&options] { return run_averaging_bench(options); }}; });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 #include <random>
 
 #include "tests/bench/averaging_group.h"
@@ -19,6 +20,7 @@ struct Blows {
   std::vector<double> recovery;  // how much longer each struck round took
   int identical = 0;             // groups whose survivors hold the same bits
   int correct = 0;               // groups in which every value is the mean of those said to be in it
+  int deceived = 0;              // groups whose victim took something else for the result
   double complete = 1;           // the part of the coordinates that all survivors are in, at its least
 };
 
@@ -33,12 +35,21 @@ Status settle(AveragingGroup& group, bool shaped, std::vector<double>& undisturb
   return {};
 }
 
+void hit(const std::string& blow, std::size_t victim, pid_t pid, const netlab::Lab* lab) {
+  if (blow == "kill" || blow == "stop") {
+    ::kill(pid, blow == "kill" ? SIGKILL : SIGSTOP);
+  } else {
+    lab->cut_off(victim, blow != "mute", blow != "deaf");
+  }
+}
+
 Status strike(AveragingGroup& group, const Blow& blow, Blows& blows) {
   STARLING_ASSIGN(const AveragingRound round, group.run_round("average", blow));
   blows.struck.push_back(round.seconds);
   blows.recovery.push_back(round.seconds - median(blows.undisturbed));
   blows.identical += round.identical ? 1 : 0;
   blows.correct += round.correct ? 1 : 0;
+  blows.deceived += round.deceived ? 1 : 0;
   blows.complete = std::min(blows.complete, round.complete);
   return {};
 }
@@ -54,12 +65,14 @@ Result<BenchResult> measure_recovery(const AveragingOptions& options, const std:
     STARLING_ASSIGN(const auto group, AveragingGroup::start("averaging-peer", options, identities, lab));
     STARLING_TRY(settle(*group, lab != nullptr, blows.undisturbed));
     Blow blow;
-    blow.signal = options.signal;
     blow.victim = rng() % static_cast<std::size_t>(options.peers);
+    blow.strike = [&](pid_t pid) { hit(options.blow, blow.victim, pid, lab); };
+    blow.lives = options.blow != "kill" && options.blow != "stop";
     blow.after_s = (number + uniform(rng)) / options.rounds * median(blows.undisturbed);
     STARLING_TRY(strike(*group, blow, blows));
     fmt::print(stderr, "blow {} of {}: peer {} after {:.2f} s, the others {:+.2f} s\n", number + 1, options.rounds,
                blow.victim, blow.after_s, blows.recovery.back());
+    if (blow.lives) lab->cut_off(blow.victim, false, false);
   }
   BenchResult result;
   result.figures = {{"time_s", median(blows.undisturbed)},
@@ -68,6 +81,7 @@ Result<BenchResult> measure_recovery(const AveragingOptions& options, const std:
                     {"recovery_median_s", median(blows.recovery)},
                     {"survivors_identical", static_cast<double>(blows.identical) / options.rounds},
                     {"values_correct", static_cast<double>(blows.correct) / options.rounds},
+                    {"victims_deceived", static_cast<double>(blows.deceived) / options.rounds},
                     {"complete_part", blows.complete}};
   return result;
 }

@@ -46,7 +46,7 @@ Result<std::unique_ptr<Lab>> Lab::create(std::vector<LinkSpec> links, const LabO
   }
   const bool delayed = std::any_of(lab->links_.begin(), lab->links_.end(),
                                    [](const LinkSpec& link) { return link.delay > Duration::zero(); });
-  STARLING_TRY(delayed || options.loss > 0 ? lab->build_switch(options) : lab->build_bridge());
+  STARLING_TRY(delayed || options.loss > 0 || options.cuts ? lab->build_switch(options) : lab->build_bridge());
   STARLING_TRY(lab->set_addresses());
   if (!options.congestion.empty()) STARLING_TRY(lab->set_congestion(options.congestion));
   return lab;
@@ -54,6 +54,13 @@ Result<std::unique_ptr<Lab>> Lab::create(std::vector<LinkSpec> links, const LabO
 
 Lab::~Lab() {
   if (!allowed_before_.empty()) write_line(kAllowed, allowed_before_);
+}
+
+void Lab::cut_off(std::size_t home, bool deaf, bool mute) const {
+  for (std::size_t other = 0; other < homes_.size(); ++other) {
+    switch_->cut(other, home, deaf);
+    switch_->cut(home, other, mute);
+  }
 }
 
 Status Lab::build_switch(const LabOptions& options) {

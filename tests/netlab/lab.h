@@ -14,17 +14,20 @@ namespace starling::netlab {
 struct LabOptions {
   double loss = 0;         // of frames between two homes, as a fraction
   std::string congestion;  // what TCP uses inside, such as "cubic"; empty: what the system does
+  bool cuts = false;       // homes will be cut off
 };
 
 class Lab {
  public:
-  // Links that differ in rates only are shaped by the kernel (tbf); delay and loss take the switch in user space.
+  // Links that differ in rates only are shaped by the kernel (tbf); delay, loss and cuts take the switch in user space.
   static Result<std::unique_ptr<Lab>> create(std::vector<LinkSpec> links, const LabOptions& options);
   ~Lab();
 
   [[nodiscard]] const std::vector<LinkSpec>& links() const { return links_; }
   [[nodiscard]] const NetNamespace& home(std::size_t index) const { return homes_[index]; }
   [[nodiscard]] static std::string address(std::size_t index);
+  // From now on a home hears nobody (deaf), or nobody hears it (mute), or all is well. Only in a lab made for cuts.
+  void cut_off(std::size_t home, bool deaf, bool mute) const;
 
  private:
   explicit Lab(std::vector<LinkSpec> links) : links_(std::move(links)) {}

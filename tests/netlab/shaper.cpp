@@ -42,7 +42,7 @@ void Shaper::travel(TimePoint left, std::size_t from, std::size_t to, Frame fram
     free_slots_.pop_back();
   }
   frames_[slot] = std::move(frame);
-  on_way_.push({left + links_[from].delay + links_[to].delay, numbers_++, to, false, slot});
+  on_way_.push({left + links_[from].delay + links_[to].delay, numbers_++, from, to, false, slot});
 }
 
 std::optional<Shaper::Delivery> Shaper::arrived(TimePoint now) {
@@ -52,7 +52,7 @@ std::optional<Shaper::Delivery> Shaper::arrived(TimePoint now) {
     Frame& frame = frames_[travel.slot];
     if (travel.down_line_passed) {
       free_slots_.push_back(travel.slot);
-      return Delivery{travel.to, std::move(frame)};
+      return Delivery{travel.from, travel.to, std::move(frame)};
     }
     if (const auto left = down_[travel.to].pass(travel.at, frame.wire_bytes)) {
       travel.at = *left;

@@ -41,6 +41,7 @@ class Shaper {
     bool spared = false;         // never lost at random
   };
   struct Delivery {
+    std::size_t from = 0;
     std::size_t to = 0;
     Frame frame;
   };
@@ -60,6 +61,7 @@ class Shaper {
   struct Travel {
     TimePoint at{};
     std::uint64_t number = 0;  // first in, first out among equals
+    std::size_t from = 0;
     std::size_t to = 0;
     bool down_line_passed = false;
     std::size_t slot = 0;  // of its frame in frames_

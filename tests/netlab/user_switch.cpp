@@ -85,13 +85,16 @@ class UserSwitch::Impl {
         epoll_(::epoll_create1(EPOLL_CLOEXEC)),
         timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)),
         wake_(::eventfd(0, EFD_CLOEXEC)),
-        buffer_(kReadBytes) {}
+        buffer_(kReadBytes),
+        cuts_(links.size() * links.size()) {}
 
   ~Impl() {
     stopping_ = true;
     ::eventfd_write(wake_.get(), 1);
     if (thread_.joinable()) thread_.join();
   }
+
+  void cut(std::size_t from, std::size_t to, bool vanish) { cuts_[from * taps_.size() + to] = vanish; }
 
   Status start(std::vector<UniqueFd> taps) {
     taps_ = std::move(taps);
@@ -130,6 +133,7 @@ class UserSwitch::Impl {
 
   void deliver() {
     while (const auto delivery = shaper_.arrived(clock_.now())) {
+      if (cuts_[delivery->from * taps_.size() + delivery->to]) continue;
       // A home whose device takes no more loses the frame, as at a full buffer.
       const std::vector<std::uint8_t>& bytes = delivery->frame.bytes;
       (void)!::write(taps_[delivery->to].get(), bytes.data(), bytes.size());
@@ -170,12 +174,15 @@ class UserSwitch::Impl {
   UniqueFd wake_;
   std::vector<std::uint8_t> buffer_;
   std::vector<UniqueFd> taps_;
+  std::vector<std::atomic<bool>> cuts_;  // by from and to
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };
 
 UserSwitch::UserSwitch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 UserSwitch::~UserSwitch() = default;
+
+void UserSwitch::cut(std::size_t from, std::size_t to, bool vanish) { impl_->cut(from, to, vanish); }
 
 Result<std::unique_ptr<UserSwitch>> UserSwitch::start(std::span<const NetNamespace> homes,
                                                       std::span<const LinkSpec> links, const ShaperOptions& options) {

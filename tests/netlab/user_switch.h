@@ -17,6 +17,9 @@ class UserSwitch {
                                                    const ShaperOptions& options);
   ~UserSwitch();
 
+  // From now on frames from one home vanish on their way to the other, or come through again. Any thread.
+  void cut(std::size_t from, std::size_t to, bool vanish);
+
  private:
   class Impl;
   explicit UserSwitch(std::unique_ptr<Impl> impl);
