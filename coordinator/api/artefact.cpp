@@ -27,7 +27,7 @@ gate::Response artefact(const Api& api, const gate::Request& request) {
   const auto digest = Digest::from_hex(request.suffix);
   if (!digest) return error_response({ErrorCode::not_found, "an artefact is named by 64 lower-case hex digits"});
   const auto record = api.stores.artefacts.find(*digest);
-  if (!record) return error_response(record.error());
+  if (!record) return error_response(told(record.error()));
 
   gate::Response response;
   response.content_type = "application/octet-stream";

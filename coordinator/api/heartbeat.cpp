@@ -12,7 +12,7 @@ gate::Response heartbeat(const Api& api, const gate::Request& request) {
     return error_response({ErrorCode::unauthenticated, "a heartbeat needs the certificate that joining gives"});
   }
   const auto account = api.hosts.admit(*request.peer);
-  if (!account) return error_response(account.error());
+  if (!account) return error_response(told(account.error()));
   if (const Status kept_out = api.bans.admit(*account, *request.peer, request.remote_address); !kept_out.ok()) {
     return error_response(kept_out.error());
   }

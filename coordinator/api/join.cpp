@@ -50,7 +50,7 @@ Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wa
                  fmt::format("the name '{}' is taken; '{}' may be free", request.display_name,
                              suggestion(request.display_name, request.peer_id))};
   }
-  if (!account) return account.error();
+  if (!account) return told(account.error());
   wire::JoinReply reply;
   reply.account_id = *account;
   reply.peer_id = request.peer_id;
@@ -66,8 +66,9 @@ Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequ
                                            const std::string& address) {
   auto peer = crypto::read_csr(wanted.csr_pem);
   if (!peer) return peer.error().prefixed("certificate request");
-  STARLING_ASSIGN(const AccountId account, api.hosts.admit(*peer));
-  STARLING_TRY(api.bans.admit(account, *peer, address));
+  const Result<AccountId> account = api.hosts.admit(*peer);
+  if (!account) return told(account.error());
+  STARLING_TRY(api.bans.admit(*account, *peer, address));
   wire::RenewReply reply;
   reply.server_unix_ms = api.clock.wall_now().unix_ms;
   STARLING_ASSIGN(reply.certificate_pem, api.authority.issue(wanted.csr_pem, {.now = {reply.server_unix_ms}}));

@@ -51,4 +51,19 @@ gate::Response error_response(const Error& error) {
   return response;
 }
 
+Error told(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::corrupt:
+    case ErrorCode::io:
+    case ErrorCode::internal:
+    case ErrorCode::unsupported:
+    case ErrorCode::resource_exhausted:
+    case ErrorCode::unavailable:
+    case ErrorCode::deadline_exceeded:
+      return {ErrorCode::unavailable, "the project's database can not be used at the moment; try again later"};
+    default:
+      return error;
+  }
+}
+
 }  // namespace starling::api

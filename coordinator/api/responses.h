@@ -11,5 +11,8 @@ namespace starling::api {
 gate::Response json_response(std::string body);
 // The status that fits the code, with a wire::ErrorReply.
 gate::Response error_response(const Error& error);
+// What a store said, for strangers: a failure of our own disk or database is "unavailable, try again" and names neither
+// path nor statement (the server's own look at the database logs those). Answers about the request itself stay.
+Error told(const Error& error);
 
 }  // namespace starling::api

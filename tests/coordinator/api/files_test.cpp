@@ -1,6 +1,7 @@
 // Artefacts, and what else is open to everybody.
 #include <doctest/doctest.h>
 
+#include "coordinator/api/responses.h"
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "tests/coordinator/api/api_harness.h"
@@ -50,6 +51,18 @@ TEST_CASE_FIXTURE(WithArtefact, "only recorded artefacts are served, whatever th
     CAPTURE(name);
     CHECK(client.get("/v1/artefacts/" + name)->status >= 400);
   }
+}
+
+TEST_CASE("a database that fails is told as busy, without its path; what a request got wrong is told as it is") {
+  for (const ErrorCode code : {ErrorCode::corrupt, ErrorCode::io, ErrorCode::internal, ErrorCode::resource_exhausted}) {
+    const gate::Response response = error_response(told({code, "database '/srv/project/coordinator.db': it broke"}));
+    CHECK(response.status == 503);
+    CHECK(response.body.find("/srv") == std::string::npos);
+    CHECK(response.body.find("try again later") != std::string::npos);
+  }
+  const gate::Response response = error_response(told({ErrorCode::permission_denied, "this invite has expired"}));
+  CHECK(response.status == 403);
+  CHECK(response.body.find("this invite has expired") != std::string::npos);
 }
 
 TEST_CASE("the project's certificate and its health are for everybody") {
