@@ -16,6 +16,7 @@
 #include "coordinator/web/site.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
+#include "shared/base/log_limit.h"
 #include "shared/base/version.h"
 #include "shared/manifest/join_link.h"
 #include "shared/wire/model_layout.h"
@@ -132,24 +133,27 @@ struct Cared {
   const db::Stores& stores;
 };
 
-void look_after(const Cared& cared, WallTime now) {
-  if (const Status polled = cared.run.poll(); !polled.ok()) log_error("{}", polled.error().message);
-  if (const Status read = cared.bans.refresh(); !read.ok()) log_warning("bans: {}", read.error().message);
-  if (const Status rolled = cared.stores.standings.roll(now); !rolled.ok()) {
-    log_warning("sums of the last day and week: {}", rolled.error().message);
-  }
+// What fails at every look is told now and then; what fails first has most likely failed the others too.
+void look_after(const Cared& cared, const Clock& clock, LogLimit& complaints) {
+  const auto tell = [&](std::string_view what, const Status& status) {
+    if (!status.ok() && complaints.admit(clock.now())) log_error("{}: {}", what, status.error().message);
+  };
+  tell("look at the runs", cared.run.poll());
+  tell("look at the bans", cared.bans.refresh());
+  tell("sums of the last day and week", cared.stores.standings.roll(clock.wall_now()));
 }
 
 // Timers of the run until a signal, or until something broke.
 void work(const Cared& cared, const sigset_t& signals, const std::atomic<bool>& broken) {
   const SystemClock clock;
+  LogLimit complaints;
   TimePoint next_look = clock.now() + kPollInterval;
   while (!broken) {
     const TimePoint deadline = cared.run.tick();
     const TimePoint now = clock.now();
     if (now >= next_look) {
       next_look = now + kPollInterval;
-      look_after(cared, clock.wall_now());
+      look_after(cared, clock, complaints);
     }
     const Duration wait = deadline == kNever ? kWaitMax : std::clamp(deadline - now, kWaitMin, kWaitMax);
     if (wait_for_signal(signals, wait)) return;
