@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <ctime>
 
 namespace starling::server {
 namespace {
@@ -79,6 +80,14 @@ Result<RoundRange> parse_rounds(std::string_view text) {
   }
   return Error{ErrorCode::invalid_argument,
                fmt::format("'{}' are no rounds; write the first and the last, such as 120-180", text)};
+}
+
+std::string local_time(WallTime time) {
+  const std::time_t seconds = time.unix_ms / 1000;
+  std::tm parts = {};
+  ::localtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts)};
 }
 
 bool is_wildcard(std::string_view host) { return host == "0.0.0.0" || host == "::"; }

@@ -22,6 +22,8 @@ struct RoundRange {
   std::int64_t last = INT64_MAX;
 };
 Result<RoundRange> parse_rounds(std::string_view text);
+// "2024-06-10 08:13", where this machine is.
+std::string local_time(WallTime time);
 // "0.0.0.0" or "::": nothing that could be dialled.
 bool is_wildcard(std::string_view host);
 

@@ -1,8 +1,6 @@
 // Keeping volunteers, computers and addresses out, and telling volunteers the news.
 #include <fmt/core.h>
 
-#include <ctime>
-
 #include "coordinator/api/ban_list.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
@@ -12,14 +10,6 @@ namespace starling::server {
 namespace {
 
 constexpr int kNewsListed = 100;
-
-std::string local_time(WallTime time) {
-  const std::time_t seconds = time.unix_ms / 1000;
-  std::tm parts = {};
-  ::localtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts)};
-}
 
 // "user:Ada", "host:<64 hex digits>", "address:192.0.2.0/24" as the database names them.
 Result<db::Ban> subject_of(const std::string& who, const db::Stores& stores) {

@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <ctime>
-
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/clock.h"
@@ -12,14 +10,6 @@ namespace starling::server {
 namespace {
 
 constexpr std::int64_t kUsesMax = 1'000'000;
-
-std::string local_time(WallTime time) {
-  const std::time_t seconds = time.unix_ms / 1000;
-  std::tm parts = {};
-  ::localtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts)};
-}
 
 std::string standing(const db::Invite& invite, WallTime now) {
   if (invite.uses >= invite.uses_max) return "used up";
