@@ -1,7 +1,12 @@
 // Copies of a whole project, and proof that they can be used.
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <ctime>
 #include <map>
 #include <system_error>
@@ -11,21 +16,51 @@
 #include "coordinator/server/commands.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
+#include "shared/base/unique_fd.h"
 #include "shared/crypto/digest.h"
 
 namespace starling::server {
 namespace {
 
-constexpr const char* kSums = "SHA256SUMS";  // as sha256sum writes it and `sha256sum -c` reads it
 constexpr std::size_t kSumsBytesMax = 16 * 1024 * 1024;
 constexpr const char* kStamp = "last-backup";  // in the project: when and where
 constexpr const char* kKeys[] = {"ca.key", "ca.pem", "manifest.key", "server.key", "server.pem", "web.key", "web.pem"};
 
+Error failed(std::string_view what, const std::filesystem::path& path, const std::error_code& problem) {
+  const bool full = problem == std::errc::no_space_on_device;
+  return {full ? ErrorCode::resource_exhausted : ErrorCode::io,
+          fmt::format("{} '{}': {}", what, path.string(), problem.message())};
+}
+
+std::error_code last_problem() { return {errno, std::generic_category()}; }
+
+// Makes a folder of this call's own, so that it may be removed again: whoever finds it made already is told so.
+Status make_new_folder(const std::filesystem::path& wanted) {
+  const std::filesystem::path folder = wanted.has_filename() ? wanted : wanted.parent_path();
+  if (folder.has_parent_path()) STARLING_TRY(ensure_directory(folder.parent_path(), 0700));
+  if (::mkdir(folder.c_str(), 0700) == 0) return {};
+  if (errno == EEXIST) return Error{ErrorCode::already_exists, fmt::format("'{}' exists already", folder.string())};
+  return failed("create folder", folder, last_problem());
+}
+
+// Half a copy is none, and the space that it takes may be what was missing.
+Status keep_if_whole(const Status& made, const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!made.ok()) std::filesystem::remove_all(folder, ignored);
+  return made;
+}
+
+// A file's bytes or a folder's entries reach the disk.
+Status sync(const std::filesystem::path& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return fd && ::fsync(fd.get()) == 0 ? Status() : Status(failed("sync", path, last_problem()));
+}
+
 Status copy_to(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::error_code problem;
   std::filesystem::copy_file(from, to, problem);
-  if (!problem) return {};
-  return Error{ErrorCode::io, fmt::format("copy '{}' to '{}': {}", from.string(), to.string(), problem.message())};
+  if (problem) return failed(fmt::format("copy '{}' to", from.string()), to, problem);
+  return sync(to);
 }
 
 // DIR/backups/2024-06-10T061320Z
@@ -38,7 +73,6 @@ std::filesystem::path dated_folder(const ProjectFiles& files, WallTime now) {
 }
 
 Status copy_project(const Project& project, const ProjectFiles& copy) {
-  STARLING_TRY(ensure_directory(copy.directory, 0700));
   STARLING_TRY(ensure_directory(copy.artefacts(), 0700));
   STARLING_ASSIGN(const auto database, open_database(project));
   STARLING_TRY(database->backup(copy.database()));
@@ -48,6 +82,7 @@ Status copy_project(const Project& project, const ProjectFiles& copy) {
     const std::string name = artefact.digest.hex();
     STARLING_TRY(copy_to(project.files.artefacts() / name, copy.artefacts() / name));
   }
+  STARLING_TRY(sync(copy.artefacts()));
   return copy_to(project.files.config(), copy.config());
 }
 
@@ -57,7 +92,7 @@ Result<std::map<std::string, Digest>> digests_of(const std::filesystem::path& fo
   std::error_code problem;
   for (std::filesystem::recursive_directory_iterator at(folder, problem), end; !problem && at != end;
        at.increment(problem)) {
-    if (!at->is_regular_file() || at->path().filename() == kSums) continue;
+    if (!at->is_regular_file() || at->path() == ProjectFiles(folder).sums()) continue;
     STARLING_ASSIGN(const Digest digest, crypto::sha256_file(at->path()));
     digests.emplace(at->path().lexically_relative(folder).string(), digest);
   }
@@ -66,7 +101,7 @@ Result<std::map<std::string, Digest>> digests_of(const std::filesystem::path& fo
 }
 
 Result<std::map<std::string, Digest>> read_sums(const std::filesystem::path& folder) {
-  const auto text = read_file(folder / kSums, kSumsBytesMax);
+  const auto text = read_file(ProjectFiles(folder).sums(), kSumsBytesMax);
   if (!text) return text.error().prefixed(fmt::format("'{}' is no complete backup", folder.string()));
   std::map<std::string, Digest> sums;
   constexpr std::size_t kHex = 64;
@@ -76,10 +111,19 @@ Result<std::map<std::string, Digest>> read_sums(const std::filesystem::path& fol
     at = end + 1;
     const auto digest = line.size() > kHex + 2 ? Digest::from_hex(line.substr(0, kHex)) : Digest::from_hex("");
     if (!digest)
-      return Error{ErrorCode::corrupt, fmt::format("'{}' is damaged: '{}'", (folder / kSums).string(), line)};
+      return Error{ErrorCode::corrupt,
+                   fmt::format("'{}' is damaged: '{}'", ProjectFiles(folder).sums().string(), line)};
     sums.emplace(line.substr(kHex + 2), *digest);
   }
   return sums;
+}
+
+Status fill_backup(const Project& project, const ProjectFiles& copy) {
+  STARLING_TRY(copy_project(project, copy));
+  STARLING_ASSIGN(const auto digests, digests_of(copy.directory));
+  std::string sums;  // as sha256sum writes it and `sha256sum -c` reads it
+  for (const auto& [name, digest] : digests) sums += fmt::format("{}  {}\n", digest.hex(), name);
+  return write_file_atomically(copy.sums(), sums);  // last: a backup that has it is complete
 }
 
 // Names the first file that is not what was backed up.
@@ -97,9 +141,9 @@ Status compare(const std::map<std::string, Digest>& sums, const std::map<std::st
 
 // Opens a copy, so that the backup itself stays as it is; the sums of its ledger.
 Status try_database(const ProjectFiles& backup) {
-  const std::string name = fmt::format("starling-restore-{}", SystemClock().wall_now().unix_ms);
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / name;
-  STARLING_TRY(ensure_directory(folder, 0700));
+  std::string name = (std::filesystem::temp_directory_path() / "starling-restore-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) return failed("create folder", name, last_problem());
+  const std::filesystem::path folder = name;
   auto tried = [&]() -> Status {
     STARLING_TRY(copy_to(backup.database(), folder / "coordinator.db"));
     STARLING_ASSIGN(const auto database, db::Database::open(folder / "coordinator.db", {.ballast_bytes = 0}));
@@ -120,10 +164,23 @@ Status verify_backup(const std::filesystem::path& folder) {
   STARLING_ASSIGN(const auto sums, read_sums(folder));
   STARLING_ASSIGN(const auto found, digests_of(folder));
   STARLING_TRY(compare(sums, found));
-  STARLING_TRY(load_project(folder).status());
+  STARLING_TRY(read_project(folder).status());
   STARLING_TRY(try_database(ProjectFiles(folder)));
   fmt::print("the backup '{}' is whole: {} files\n", folder.string(), sums.size());
   return {};
+}
+
+Status copy_backup(const ProjectFiles& backup, const ProjectFiles& to) {
+  STARLING_ASSIGN(const auto sums, read_sums(backup.directory));
+  STARLING_TRY(ensure_directory(to.artefacts(), 0700));
+  for (const auto& [name, digest] : sums) {
+    if (name == to.config().filename()) continue;
+    STARLING_TRY(copy_to(backup.directory / name, to.directory / name));
+  }
+  STARLING_TRY(sync(to.artefacts()));
+  STARLING_TRY(sync(to.directory));
+  STARLING_TRY(copy_to(backup.config(), to.config()));  // last: now the project is complete
+  return sync(to.directory);
 }
 
 }  // namespace
@@ -147,14 +204,8 @@ Status back_up(const BackupOptions& options) {
     STARLING_TRY(ensure_directory(project.files.backups(), 0700));
     to = dated_folder(project.files, now);
   }
-  if (std::error_code problem; std::filesystem::exists(to, problem)) {
-    return Error{ErrorCode::already_exists, fmt::format("'{}' exists already", to.string())};
-  }
-  STARLING_TRY(copy_project(project, ProjectFiles(to)));
-  STARLING_ASSIGN(const auto digests, digests_of(to));
-  std::string sums;
-  for (const auto& [name, digest] : digests) sums += fmt::format("{}  {}\n", digest.hex(), name);
-  STARLING_TRY(write_file_atomically(to / kSums, sums));  // last: a backup that has it is complete
+  STARLING_TRY(make_new_folder(to));
+  STARLING_TRY(keep_if_whole(fill_backup(project, ProjectFiles(to)), to));
   STARLING_TRY(write_file_atomically(project.files.at(kStamp),
                                      fmt::format("{} {}\n", now.unix_ms, std::filesystem::absolute(to).string())));
   fmt::print("everything is in '{}'; keep a copy on another machine\n", to.string());
@@ -167,18 +218,8 @@ Status restore(const RestoreOptions& options) {
   if (options.to.empty()) {
     return Error{ErrorCode::invalid_argument, "say where to restore it to, or add --verify to only look at it"};
   }
-  if (std::error_code problem; std::filesystem::exists(options.to, problem)) {
-    return Error{ErrorCode::already_exists, fmt::format("'{}' exists already", options.to.string())};
-  }
-  STARLING_ASSIGN(const auto sums, read_sums(options.backup));
-  const ProjectFiles copy(options.to);
-  STARLING_TRY(ensure_directory(copy.directory, 0700));
-  STARLING_TRY(ensure_directory(copy.artefacts(), 0700));
-  for (const auto& [name, digest] : sums) {
-    if (name == copy.config().filename()) continue;
-    STARLING_TRY(copy_to(options.backup / name, options.to / name));
-  }
-  STARLING_TRY(copy_to(options.backup / "project.json", copy.config()));  // last: now the project is complete
+  STARLING_TRY(make_new_folder(options.to));
+  STARLING_TRY(keep_if_whole(copy_backup(ProjectFiles(options.backup), ProjectFiles(options.to)), options.to));
   fmt::print("restored into '{0}'; serve it with: starling-coordinator serve {0}\n", options.to.string());
   return {};
 }

@@ -124,6 +124,17 @@ Result<Project> create_project(const std::filesystem::path& directory, const Pro
 }
 
 Result<Project> load_project(const std::filesystem::path& directory) {
+  std::error_code unknown;
+  if (std::filesystem::exists(ProjectFiles(directory).sums(), unknown)) {
+    return Error{ErrorCode::failed_precondition,
+                 fmt::format("'{0}' is a backup, and using it would change it; make a project of it with: "
+                             "starling-coordinator restore '{0}' NEW-DIR",
+                             directory.string())};
+  }
+  return read_project(directory);
+}
+
+Result<Project> read_project(const std::filesystem::path& directory) {
   const ProjectFiles files(directory);
   const auto text = read_file(files.config(), kSmallFileBytesMax);
   if (!text && text.error().code == ErrorCode::not_found) {

@@ -39,6 +39,7 @@ struct ProjectFiles {
   [[nodiscard]] std::filesystem::path database() const { return at("coordinator.db"); }
   [[nodiscard]] std::filesystem::path artefacts() const { return at("artefacts"); }
   [[nodiscard]] std::filesystem::path backups() const { return at("backups"); }
+  [[nodiscard]] std::filesystem::path sums() const { return at("SHA256SUMS"); }  // of a backup only
 
   std::filesystem::path directory;
 };
@@ -52,8 +53,11 @@ struct Project {
 
 // Makes the whole directory. already_exists when it holds anything already.
 Result<Project> create_project(const std::filesystem::path& directory, const ProjectConfig& config, WallTime now);
-// not_found, with advice, when the directory is no project's.
+// not_found, with advice, when the directory is no project's; failed_precondition for a backup, which stays as it was
+// made.
 Result<Project> load_project(const std::filesystem::path& directory);
+// The same for a backup too, for those who only look.
+Result<Project> read_project(const std::filesystem::path& directory);
 // The database of a project, checked and migrated. Errors name the file.
 Result<std::unique_ptr<db::Database>> open_database(const Project& project, const db::DatabaseOptions& options = {});
 

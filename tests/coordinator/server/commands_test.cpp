@@ -136,7 +136,7 @@ TEST_CASE("the doctor finds what is wrong") {
   CHECK(ended.says("2 problem(s)"));
 }
 
-TEST_CASE("a backup taken while the project is served can be served itself") {
+TEST_CASE("a backup taken while the project is served can be restored and served") {
   TestServer server;
   REQUIRE(server.create_run("one").status == 0);
   const std::string copy = (server.folder / "copy").string();
@@ -148,6 +148,8 @@ TEST_CASE("a backup taken while the project is served can be served itself") {
     process.signal(SIGTERM);
     CHECK(process.end().status == 0);
   }
+  CHECK(server.command({"serve", copy}).says("is a backup"));
+  CHECK(server.command({"status", copy}).says("restore '" + copy + "'"));
   CHECK(server.command({"restore", copy, "--verify"}).says("is whole"));
   const std::string restored = (server.folder / "restored").string();
   REQUIRE(server.command({"restore", copy, restored}).status == 0);
@@ -179,6 +181,23 @@ TEST_CASE("one flipped byte anywhere in a backup is found, and a missing file") 
   std::filesystem::remove(backup / "web.pem");
   CHECK(server.command({"restore", backup.string(), "--verify"}).says("'web.pem' is missing"));
   CHECK(server.command({"restore", server.directory, "--verify"}).says("no complete backup"));
+}
+
+TEST_CASE("a backup that fails leaves nothing behind, and the project as it was") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const std::filesystem::path artefacts = server.directory + "/artefacts";
+  const auto artefact = std::filesystem::directory_iterator(artefacts)->path();
+  const std::filesystem::path aside = server.folder / "aside";
+  std::filesystem::rename(artefact, aside);
+  const std::string copy = (server.folder / "copy").string();
+  const Ended ended = server.command({"backup", "now", server.directory, copy});
+  CHECK(ended.status == 1);
+  CHECK_MESSAGE(ended.says(artefact.filename().string()), ended.output);
+  CHECK_FALSE(std::filesystem::exists(copy));
+  CHECK(server.command({"status", server.directory}).says("none yet"));
+  std::filesystem::rename(aside, artefact);
+  CHECK(server.command({"backup", "now", server.directory, copy}).status == 0);
 }
 
 TEST_CASE("status tells how the project stands, served or not") {
