@@ -130,7 +130,10 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
   if (request.command == "leave") return reply_of(leave());
   if (request.command == "log") return reply_of(log_tail(request.lines));
   if (request.command == "sample") return reply_of(sample(request));
-  return reply_of(Status(Error{ErrorCode::invalid_argument, fmt::format("unknown command '{}'", request.command)}));
+  return reply_of(
+      Status(Error{ErrorCode::invalid_argument,
+                   fmt::format("this daemon has no command '{}'; if Starling was updated, start the daemon again",
+                               request.command)}));
 }
 
 Status App::check_vacant() const {

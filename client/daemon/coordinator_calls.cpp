@@ -58,11 +58,11 @@ Result<storage::Project> join_project(const manifest::JoinLink& link, const std:
   return project;
 }
 
-Result<std::unique_ptr<net::HttpClient>> CoordinatorCalls::make_client(const storage::Project& project,
+Result<std::shared_ptr<net::HttpClient>> CoordinatorCalls::make_client(const storage::Project& project,
                                                                        const crypto::PrivateKey& key) {
   const crypto::TlsIdentity identity{project.certificate_pem, key};
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project.ca_pem, identity));
-  return std::make_unique<net::HttpClient>(net::Endpoint{project.host, project.port}, std::move(tls),
+  return std::make_shared<net::HttpClient>(net::Endpoint{project.host, project.port}, std::move(tls),
                                            heartbeat_options());
 }
 
@@ -74,8 +74,22 @@ Result<std::unique_ptr<CoordinatorCalls>> CoordinatorCalls::create(const storage
 }
 
 CoordinatorCalls::CoordinatorCalls(storage::Project project, crypto::PrivateKey key, CorrectedClock& clock,
-                                   std::unique_ptr<net::HttpClient> client)
-    : project_(std::move(project)), key_(std::move(key)), clock_(clock), client_(std::move(client)) {}
+                                   std::shared_ptr<net::HttpClient> client)
+    : project_(std::move(project)), key_(std::move(key)), clock_(clock), client_(std::move(client)) {
+  expose(client_);
+}
+
+void CoordinatorCalls::expose(std::shared_ptr<net::HttpClient> client) {
+  const MutexLock lock(mutex_);
+  exposed_ = std::move(client);
+  if (cancelled_) exposed_->cancel();
+}
+
+void CoordinatorCalls::cancel() {
+  const MutexLock lock(mutex_);
+  cancelled_ = true;
+  exposed_->cancel();
+}
 
 Result<wire::HeartbeatReply> CoordinatorCalls::heartbeat(const wire::Heartbeat& heartbeat) {
   auto response = client_->post_json("/v1/heartbeat", wire::encode(heartbeat));
@@ -90,16 +104,24 @@ Result<wire::HeartbeatReply> CoordinatorCalls::heartbeat(const wire::Heartbeat& 
 Result<std::string> CoordinatorCalls::renew_certificate() {
   // An expired certificate would be refused by the handshake: this one call goes without, the request is signed.
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project_.ca_pem, std::nullopt));
-  net::HttpClient client(net::Endpoint{project_.host, project_.port}, std::move(tls));
+  auto anonymous = std::make_shared<net::HttpClient>(net::Endpoint{project_.host, project_.port}, std::move(tls));
+  expose(anonymous);
+  auto certificate_pem = renew_over(*anonymous);
+  earlier_wire_bytes_ += anonymous->wire_bytes();
+  expose(client_);
+  return certificate_pem;
+}
+
+Result<std::string> CoordinatorCalls::renew_over(net::HttpClient& anonymous) {
   wire::RenewRequest request;
   request.csr_pem = crypto::make_csr(key_);
-  STARLING_ASSIGN(net::HttpResponse response, client.post_json("/v1/renew", wire::encode(request)));
+  STARLING_ASSIGN(net::HttpResponse response, anonymous.post_json("/v1/renew", wire::encode(request)));
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
   STARLING_ASSIGN(wire::RenewReply reply, wire::decode_renew_reply(body));
   clock_.set_wall_time(reply.server_unix_ms);
   project_.certificate_pem = reply.certificate_pem;
   STARLING_ASSIGN(auto renewed, make_client(project_, key_));
-  earlier_wire_bytes_ += client_->wire_bytes() + client.wire_bytes();
+  earlier_wire_bytes_ += client_->wire_bytes();
   client_ = std::move(renewed);
   return reply.certificate_pem;
 }

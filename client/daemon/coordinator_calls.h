@@ -11,6 +11,7 @@
 
 #include "client/daemon/corrected_clock.h"
 #include "client/storage/project_files.h"
+#include "shared/base/mutex.h"
 #include "shared/base/result.h"
 #include "shared/crypto/keys.h"
 #include "shared/manifest/join_link.h"
@@ -38,23 +39,29 @@ class CoordinatorCalls {
   // Downloads, or finds, the artefact at `destination`. `progress` gets the bytes so far; false stops it.
   Status fetch_artefact(const wire::Artefact& artefact, const std::filesystem::path& destination,
                         std::function<bool(std::int64_t)> progress);
-  void cancel() { client_->cancel(); }
+  // Ends the call under way and refuses those that follow.
+  void cancel() EXCLUDES(mutex_);
   // Moved both ways so far, TLS included. From any thread.
   [[nodiscard]] std::int64_t wire_bytes() const { return wire_bytes_; }
 
  private:
   CoordinatorCalls(storage::Project project, crypto::PrivateKey key, CorrectedClock& clock,
-                   std::unique_ptr<net::HttpClient> client);
-  static Result<std::unique_ptr<net::HttpClient>> make_client(const storage::Project& project,
+                   std::shared_ptr<net::HttpClient> client);
+  static Result<std::shared_ptr<net::HttpClient>> make_client(const storage::Project& project,
                                                               const crypto::PrivateKey& key);
+  Result<std::string> renew_over(net::HttpClient& anonymous);
+  // The client of the calls that follow, which cancel() ends, also when that was called before.
+  void expose(std::shared_ptr<net::HttpClient> client) EXCLUDES(mutex_);
+  void count() { wire_bytes_ = earlier_wire_bytes_ + client_->wire_bytes(); }
 
   storage::Project project_;
   crypto::PrivateKey key_;
   CorrectedClock& clock_;
-  void count() { wire_bytes_ = earlier_wire_bytes_ + client_->wire_bytes(); }
-
-  std::unique_ptr<net::HttpClient> client_;
-  std::int64_t earlier_wire_bytes_ = 0;  // of clients before this one
+  std::shared_ptr<net::HttpClient> client_;  // coordinator thread
+  std::int64_t earlier_wire_bytes_ = 0;      // of clients before this one
+  Mutex mutex_;
+  std::shared_ptr<net::HttpClient> exposed_ GUARDED_BY(mutex_);
+  bool cancelled_ GUARDED_BY(mutex_) = false;
   std::atomic<std::int64_t> wire_bytes_{0};
 };
 
