@@ -121,6 +121,37 @@ TEST_CASE("without the coordinator the survivors of the last round meet again on
   CHECK(f.session.view(f.now).coordinator_away);
 }
 
+TEST_CASE("while the coordinator is away for a minute round follows round, and it hears of all of them") {
+  Fixture f;
+  play_into_autonomy(f);
+  const TimePoint back = f.now + std::chrono::seconds(60);
+  std::uint8_t state = 2;
+  while (f.now < back) {
+    const std::size_t groups = f.hands.groups.size();
+    f.session.on_averaged(f.now, f.outcome(AveragingOutcome::Verdict::averaged, {4, 6, 6}));
+    f.session.on_step_done(f.now, digest(++state));
+    f.now += std::chrono::seconds(1);
+    f.session.on_timer(f.now);
+    f.hear_nothing();
+    f.batch_done();
+    REQUIRE(f.hands.groups.size() == groups + 1);
+  }
+  const auto rounds = static_cast<std::int64_t>(f.hands.recorded.size());
+  CHECK(rounds > 60);
+  CHECK(f.session.view(f.now).coordinator_away);
+  CHECK(f.session.view(f.now).reports_waiting == f.hands.recorded.size());
+
+  f.session.on_timer(f.now + std::chrono::seconds(10));
+  REQUIRE(!f.hands.heartbeats.back().reports.empty());
+  CHECK(f.hands.heartbeats.back().reports.front().round == 0);
+  auto reply = f.reply(rounds, digest(state));
+  reply.acknowledged_rounds = rounds;
+  f.hear(reply);
+  CHECK_FALSE(f.session.view(f.now).coordinator_away);
+  CHECK(f.session.view(f.now).reports_waiting == 0);
+  CHECK(f.session.view(f.now).synced);
+}
+
 TEST_CASE("an averaging that waited long for somebody does not slow the rounds after it down") {
   Fixture f;
   play_into_autonomy(f);
