@@ -1,4 +1,4 @@
-// One end of the socket between daemon and trainer: whole messages, bounded, with a time limit.
+// The socket between daemon and trainer: whole messages, bounded. Whoever must not wait for ever polls it first.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,6 @@ class RestartPolicy {
   [[nodiscard]] TimePoint next_start() const;
   // Whether next_start() is late because of too many deaths, not of ordinary back-off.
   [[nodiscard]] bool exhausted(TimePoint now) const;
-  [[nodiscard]] int deaths_in_a_row() const { return in_a_row_; }
 
  private:
   RestartOptions options_;
