@@ -29,25 +29,9 @@ sys.exit(demo.main())
 """
 
 
-def processes():
-    """{pid: (name, parent)} of all that live."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            name, _, rest = (entry / "stat").read_text().partition("(")[2].rpartition(")")
-        except OSError:
-            continue  # it has just ended
-        state, parent = rest.split()[:2]
-        if state not in "ZX":
-            found[int(entry.name)] = (name, int(parent))
-    return found
-
-
 def descendants(ancestor):
     """The living processes that come from this one, as {pid: name}."""
-    everybody = processes()
+    everybody = {pid: (name, parent) for pid, name, parent, _ in programs.processes()}
 
     def comes_from(pid):
         while pid in everybody and pid != ancestor:

@@ -5,14 +5,12 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
 import programs
-from swarm import Swarm
-from swarm_case import SETTINGS, small_corpus
+from swarm_case import SETTINGS, SwarmCase
 from swarm_test import children
 
 MEASURED_S = 4
@@ -46,18 +44,20 @@ def processors_used(pid, seconds=MEASURED_S):
     return (processor_seconds(stat) - used) / (time.monotonic() - began)
 
 
-class Limits(unittest.TestCase):
+class Limits(SwarmCase):
     """One volunteer for all of it; each test leaves it training by its rules."""
+
+    VOLUNTEERS = 1
+
+    @classmethod
+    def prepare(cls):
+        folder = cls.swarm.volunteers[0].folder
+        cls.volunteer = programs.Volunteer("volunteer", folder, cls.swarm.logs / "volunteer.log", threads=None)
+        cls.swarm.volunteers = [cls.volunteer]
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = Path(tempfile.mkdtemp(prefix="starling-limits-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.swarm = Swarm(cls.folder, 1)
-        cls.addClassCleanup(cls.swarm.stop)
-        cls.volunteer = programs.Volunteer("volunteer", cls.folder / "volunteer", cls.swarm.logs / "volunteer.log", None)
-        cls.swarm.volunteers = [cls.volunteer]
-        cls.swarm.create("Limits", SETTINGS, small_corpus())
+        super().setUpClass()
         for name in ("on_battery", "on_metered", "during_fullscreen"):
             cls.set(name, "yes")
         cls.set("battery_min_percent", 0)
@@ -68,11 +68,7 @@ class Limits(unittest.TestCase):
         cls.volunteer.command("prefs", "set", name, value)
 
     def setUp(self):
-        self.wait_for_rounds(1)
-
-    def wait_for_rounds(self, count):
-        goal = len(self.volunteer.journal()) + count
-        programs.wait_until(lambda: len(self.volunteer.journal()) >= goal, f"{count} more rounds")
+        self.wait_for_rounds([self.volunteer], 1)
 
     def wait_for_pause(self, code):
         def paused():
@@ -106,11 +102,11 @@ class Limits(unittest.TestCase):
         self.set("threads_in_use_percent", 100)
         self.set("threads_idle_percent", 100)
         everything = self.trainer(os.cpu_count())
-        self.wait_for_rounds(1)
+        self.wait_for_rounds([self.volunteer], 1)
         self.assertEqual(busy_threads(everything), os.cpu_count())
         self.set("threads_max", 1)
         pid = self.trainer(1)
-        self.wait_for_rounds(1)
+        self.wait_for_rounds([self.volunteer], 1)
         self.assertEqual(os.sched_getscheduler(pid), os.SCHED_IDLE)
         self.assertEqual(os.getpriority(os.PRIO_PROCESS, pid), 19)
         self.assertEqual(self.volunteer.status()["rules"]["threads"], 1)
@@ -127,9 +123,9 @@ class Limits(unittest.TestCase):
 
     def test_a_pause_after_the_round_lets_it_end(self):
         self.volunteer.command("pause", "--after-round")
-        done = len(self.volunteer.journal())
+        done = self.rounds_of(self.volunteer)
         status = self.wait_for_pause("paused")
-        self.assertGreaterEqual(len(self.volunteer.journal()), done)
+        self.assertGreaterEqual(self.rounds_of(self.volunteer), done)
         self.assertEqual(status["samples_this_round"] % SETTINGS["micro_batch_size"], 0)
         self.volunteer.command("resume")
 
@@ -153,7 +149,7 @@ class Limits(unittest.TestCase):
                 programs.wait_until(lambda: not self.daemon_children(), "the trainer ends", FREE_WITHIN_S)
             finally:
                 game.send_signal(signal.SIGKILL)
-        self.wait_for_rounds(1)
+        self.wait_for_rounds([self.volunteer], 1)
 
     def shows_the_game(self):
         status = self.volunteer.status()
@@ -164,7 +160,7 @@ class Limits(unittest.TestCase):
         self.set("compute_schedule_on", "yes")
         self.wait_for_pause("compute_hours")
         self.set("compute_schedule_on", "no")
-        self.wait_for_rounds(1)
+        self.wait_for_rounds([self.volunteer], 1)
 
     def test_a_used_up_month_stops_rounds_but_not_heartbeats(self):
         # Alone in the swarm there is no averaging; but heartbeats count as well.

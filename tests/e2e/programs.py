@@ -55,19 +55,23 @@ def run_command(program, *arguments, timeout_s=COMMAND_TIMEOUT_S, check=True):
     return done
 
 
-def session_members(session):
-    """The living processes of a session: a program started here leads one, and its children stay in it."""
-    members = []
+def processes():
+    """All that live, as (pid, name, parent, session)."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            name, _, rest = (entry / "stat").read_text().partition("(")[2].rpartition(")")
         except OSError:
             continue  # it has just ended
-        if fields[0] not in "ZX" and int(fields[3]) == session:
-            members.append(int(entry.name))
-    return members
+        state, parent, _, session = rest.split()[:4]
+        if state not in "ZX":
+            yield int(entry.name), name, int(parent), int(session)
+
+
+def session_members(session):
+    """The living processes of a session: a program started here leads one, and its children stay in it."""
+    return [pid for pid, _, _, owner in processes() if owner == session]
 
 
 def _die_with_parent():

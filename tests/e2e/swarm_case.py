@@ -32,12 +32,14 @@ def small_corpus():
 class SwarmCase(unittest.TestCase):
     """One swarm for all tests of a class, and one order: each test leaves the swarm whole."""
 
+    VOLUNTEERS = 3
+
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp(prefix="starling-e2e-"))
         if "STARLING_KEEP" not in os.environ:  # to look at what it left
             cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.swarm = Swarm(cls.folder, 3)
+        cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS)
         cls.prepare()
         cls.addClassCleanup(cls.swarm.stop)
         cls.swarm.create("End to end", SETTINGS, small_corpus())
