@@ -23,7 +23,9 @@
 //    that had all inventories; and an owner that has moved on to a larger lost set no longer finishes old work.)
 //  - When a link breaks, the higher-ranked end waits yield_delay before it complains, so that two members that lost
 //    each other, but nobody else, do not both get expelled.
-//  - A member that learns that it is itself in a lost set leaves the round (expelled) and reloads later.
+//  - A member that learns that it is itself in a lost set leaves the round (expelled) and reloads later. But one for
+//    which most others fall silent at once may be the one that hears nobody: it complains about all of them or, if they
+//    are heard again, about none; and whoever hears those that are complained about loses the one that complains.
 // Members that nobody can dial own nothing and have no links among themselves: the lowest-ranked survivor that can
 // be dialled tells them of each other.
 // The round settles when every segment is held and Done digests agree with every survivor. The machine
@@ -32,7 +34,8 @@
 // outcome: whether it may count is for the session to ask, since another part of the group may live on.
 //
 // Sources: Patarasuk & Yuan 2009 for the two phases; DeDLOC (2106.10207) section 3.2 for unequal parts;
-// Moshpit (2103.03239) for masking faults instead of restarting; view-synchronous flushing for the inventory.
+// Moshpit (2103.03239) for masking faults instead of restarting; view-synchronous flushing for the inventory;
+// Lifeguard (1707.00788) section 4 for doubting oneself first.
 // Single-threaded: all calls from one thread.
 #pragma once
 

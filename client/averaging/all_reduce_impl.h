@@ -80,6 +80,10 @@ class AllReduce::Impl {
   Status on_inventory(TimePoint now, Rank from, Payload payload);
   Status on_done(TimePoint now, Rank from, Payload payload);
 
+  // Whether a complaint is that of a member that hears nobody: about half of all and more, this member among them, and
+  // most of the others are heard well here.
+  [[nodiscard]] bool slander(TimePoint now, const wire::RankSet& lost) const;
+
   // -- all_reduce_send.cpp
   void compose(const OutboxItem& item, Rank to, OutgoingFrame& frame);
   void compose_floats(const OutboxItem& item, Rank to, OutgoingFrame& frame);
@@ -96,6 +100,14 @@ class AllReduce::Impl {
   [[nodiscard]] std::vector<bool> owing_results() const;
   [[nodiscard]] Watch::Deadline deadline(TimePoint now, Rank rank, bool owes_results) const;
   void leave_stragglers_behind(TimePoint now);
+  // Whom to complain about, of those who are due. When most of the others are quiet too, it may be this member that
+  // hears nobody: then it waits for them to be due as well, or to be heard again, but not for ever. Thus it complains
+  // about all at once, which nobody who hears them believes. (Local health as in Lifeguard, 1707.00788, section 4.)
+  struct Due {
+    Rank rank = 0;
+    Watch::Deadline deadline;
+  };
+  [[nodiscard]] std::vector<LostMember> casualties(TimePoint now, const std::vector<Due>& due) const;
 
   wire::GroupInfo group_;
   Rank self_;

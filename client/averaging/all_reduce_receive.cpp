@@ -138,9 +138,26 @@ Status AllReduce::Impl::on_want(Rank from, SegmentIndex segment) {
   return {};
 }
 
+bool AllReduce::Impl::slander(TimePoint now, const wire::RankSet& lost) const {
+  if (!lost.test(self_) || (roster_.size() - lost.count()) * 2 > roster_.size()) return false;
+  std::size_t others = 0;
+  std::size_t well = 0;
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (!lost.test(rank) || !roster_.live(rank) || !roster_.begun(rank)) continue;
+    ++others;
+    if (watch_.hears(now, rank) || (finished_with(rank) && !peers_[rank].left))
+      ++well;  // those that are done fall silent
+  }
+  return well * 2 > others;
+}
+
 Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Inventory inventory, wire::decode_inventory(payload, roster_.size(), table_.size()));
   if (inventory.lost.test(from)) return nonsense("it believes itself lost");
+  if (slander(now, inventory.lost)) {
+    lose(now, {{from, "it complains about members that are well"}});
+    return {};
+  }
   if (inventory.lost.test(self_)) {
     lost_.push_back({self_, fmt::format("member {} says so", from)});
     settle(now, Verdict::expelled);

@@ -94,23 +94,41 @@ void AllReduce::Impl::leave_stragglers_behind(TimePoint now) {
   if (left) close_complete(now);
 }
 
+std::vector<LostMember> AllReduce::Impl::casualties(TimePoint now, const std::vector<Due>& due) const {
+  std::size_t others = 0;
+  std::size_t quiet = 0;
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    const bool among = std::any_of(due.begin(), due.end(), [rank](const Due& d) { return d.rank == rank; });
+    if (among || !roster_.live(rank) || !roster_.begun(rank) || finished_with(rank)) continue;
+    ++others;
+    if (!watch_.hears(now, rank)) ++quiet;
+  }
+  std::vector<LostMember> casualties;
+  for (const auto& [rank, deadline] : due) {
+    const bool in_doubt = quiet * 2 > others && !watch_.hears(now, rank);
+    if (in_doubt && now < deadline.at + options_.silence_floor) continue;
+    casualties.push_back({rank, std::string(deadline.reason)});
+  }
+  return casualties;
+}
+
 void AllReduce::Impl::on_timer(TimePoint now) {
   notice_oversleeping(now);
   if (!started_ || outcome_) return;
   next_tick_ = now + options_.ping_interval;
-  std::vector<LostMember> casualties;
+  std::vector<Due> overdue;
   const std::vector<bool> owing = owing_results();
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!roster_.live(rank) || finished_with(rank)) continue;
     const Watch::Deadline due = deadline(now, rank, owing[rank]);
     if (due.at <= now) {
-      casualties.push_back({rank, std::string(due.reason)});
+      overdue.push_back({rank, due});
       continue;
     }
     next_tick_ = std::min(next_tick_, due.at);
     if (roster_.begun(rank) && watch_.quiet(now, rank)) outbox_.send_ping(rank);
   }
-  lose(now, casualties);
+  lose(now, casualties(now, overdue));
   leave_stragglers_behind(now);
   outbox_.wake(now);
   next_tick_ = std::min(next_tick_, outbox_.wake_at());

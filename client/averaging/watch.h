@@ -39,6 +39,10 @@ class Watch {
   // This process stood still for so long: nobody else is to blame for it.
   void on_overslept(Duration slept);
 
+  // Something came from it lately: several pings would have to be missing.
+  [[nodiscard]] bool hears(TimePoint now, Rank rank) const {
+    return now - pulses_[rank].heard <= kMissedPings * options_.ping_interval;
+  }
   [[nodiscard]] bool quiet(TimePoint now, Rank to) const { return now - pulses_[to].sent >= options_.ping_interval; }
   [[nodiscard]] Deadline deadline(Rank rank, const Waits& waits) const;
 
@@ -59,6 +63,7 @@ class Watch {
     Duration useful_gap{};
     Duration contributed = kNoPace;
   };
+  static constexpr int kMissedPings = 3;
   [[nodiscard]] Duration patience(Duration floor, Duration gap) const;
 
   AllReduceOptions options_;

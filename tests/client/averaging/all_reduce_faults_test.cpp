@@ -174,6 +174,38 @@ TEST_CASE("two members that lose each other cost the group one of them") {
   }
 }
 
+TEST_CASE("a member that hears nobody, or that nobody hears, costs the group only itself") {
+  for (const std::size_t members : {3, 4, 5, 8}) {
+    for (const bool deaf : {true, false}) {
+      const GroupOptions options = small(members, 12);
+      const std::size_t events = events_without_fault(options);
+      for (std::size_t event = 0; event < events; event += 3) {
+        CAPTURE(members);
+        CAPTURE(deaf);
+        CAPTURE(event);
+        const Rank victim = event % members;
+        std::vector<Fault> faults;
+        for (Rank other = 0; other < members; ++other) {
+          const Fault fault = {.kind = Kind::mute, .rank = deaf ? other : victim, .other = deaf ? victim : other};
+          if (other != victim) faults.push_back(fault);
+        }
+        for (Fault& fault : faults) fault.event = event;
+        InMemoryGroup group(options, faults);
+        group.run();
+        const AveragingOutcome& agreed = *group.outcome(victim == 0 ? 1 : 0);
+        for (Rank rank = 0; rank < members; ++rank) {
+          CAPTURE(rank);
+          const AveragingOutcome& outcome = *group.outcome(rank);
+          if (rank != victim) CHECK(outcome.verdict == Verdict::averaged);
+          if (outcome.verdict == Verdict::averaged) CHECK(outcome.result_digest == agreed.result_digest);
+          if (outcome.verdict != Verdict::expelled) CHECK(untruth(group, rank) == "");
+        }
+        CHECK(group.elapsed() < from_ms(8000));
+      }
+    }
+  }
+}
+
 TEST_CASE("of a group cut in two, at most the larger half ends with an average that counts") {
   for (const std::size_t members : {2, 3, 4, 5, 6, 7}) {
     for (std::size_t split = 1; split < members; ++split) {
