@@ -49,12 +49,14 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
       set_bytes_((group_.members.size() + 7) / 8),
       table_(group_),
       roster_(group_, self, vectors.weight),
-      sums_(table_, codec_, self, vectors),
+      sums_(table_, self, vectors),
       recovery_(table_, roster_),
       outbox_(table_, roster_, vectors.weight > 0),
       watch_(options, group_.members.size()),
       peers_(group_.members.size()) {
   VERIFY(self < group_.members.size());
+  for (Rank rank = 0; rank < roster_.size(); ++rank)
+    contribution_codecs_.push_back(wire::contribution_codec(group_, rank));
   VERIFY(weight_ >= 0 && weight_ <= wire::kWeightMax);
   VERIFY(std::ssize(vectors.input) == group_.vector_floats || weight_ == 0);
   VERIFY(std::ssize(vectors.output) == group_.vector_floats);

@@ -74,6 +74,7 @@ class AllReduce::Impl {
   Status receive(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
   Status on_begin(TimePoint now, Rank from, Payload payload);
   Status on_late_begin(Rank from, Payload payload);
+  Status check_codec(Rank from, const wire::FrameHeader& header) const;
   Status on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
   Status on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
   Status on_want(Rank from, SegmentIndex segment);
@@ -86,6 +87,7 @@ class AllReduce::Impl {
 
   // -- all_reduce_send.cpp
   void compose(const OutboxItem& item, Rank to, OutgoingFrame& frame);
+  [[nodiscard]] Codec codec_of(const OutboxItem& item) const;
   void compose_floats(const OutboxItem& item, Rank to, OutgoingFrame& frame);
   // Encoded values of a held segment that was finished here; empty when they are not kept.
   [[nodiscard]] std::span<std::uint8_t> kept_encoding(SegmentIndex segment);
@@ -112,7 +114,8 @@ class AllReduce::Impl {
   wire::GroupInfo group_;
   Rank self_;
   SampleCount weight_;
-  Codec codec_;
+  Codec codec_;                             // of results
+  std::vector<Codec> contribution_codecs_;  // by rank
   RoundVectors vectors_;
   AllReduceOptions options_;
   Hash128 plan_digest_;

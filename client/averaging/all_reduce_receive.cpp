@@ -39,6 +39,7 @@ Status AllReduce::Impl::receive(TimePoint now, Rank from, const wire::FrameHeade
     case FrameType::result:
     case FrameType::want:
       if (header.segment >= table_.size()) return nonsense(fmt::format("there is no segment {}", header.segment));
+      STARLING_TRY(check_codec(from, header));
       if (header.type == FrameType::contribution) return on_contribution(now, from, header.segment, payload);
       if (header.type == FrameType::result) return on_result(now, from, header.segment, payload);
       return on_want(from, header.segment);
@@ -90,8 +91,15 @@ Status AllReduce::Impl::on_late_begin(Rank from, Payload payload) {
   return {};
 }
 
+Status AllReduce::Impl::check_codec(Rank from, const wire::FrameHeader& header) const {
+  if (header.type == FrameType::want) return {};
+  const Codec planned = header.type == FrameType::result ? codec_ : contribution_codecs_[from];
+  if (header.codec == planned) return {};
+  return nonsense(fmt::format("it sent {} where the plan says {}", to_string(header.codec), to_string(planned)));
+}
+
 Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {
-  if (payload.size() != encoded_bytes(codec_, table_[segment].floats))
+  if (payload.size() != encoded_bytes(contribution_codecs_[from], table_[segment].floats))
     return nonsense("a contribution's size is wrong");
   if (roster_.weight(from) == 0) return nonsense("it contributes although it said that it only listens");
   const bool own = table_[segment].owner == self_;
@@ -99,7 +107,7 @@ Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex s
   // adopted was adopted with all inventories in, so what comes for it was sent knowing this view.
   if (!sums_.open(segment) || sums_.contributed(segment, from)) return {};
   Peer& peer = peers_[from];
-  STARLING_TRY(sums_.add(segment, from, roster_.weight(from), payload, peer.awaited));
+  STARLING_TRY(sums_.add(segment, {from, roster_.weight(from), contribution_codecs_[from], payload}, peer.awaited));
   if (own && ++peer.contributed == table_.first(self_ + 1) - table_.first(self_)) watch_.on_contributed(now, from);
   if (!own && peer.wants_open > 0) --peer.wants_open;
   if (roster_.unbegun() == 0 && sums_.complete(segment, awaited_)) {

@@ -58,21 +58,28 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
   header.payload_bytes = static_cast<std::uint32_t>(frame.head.size() - wire::kFrameHeaderBytes + frame.payload.size());
   if (item.kind != Kind::ping) header.group = group_.id;
   header.segment = item.segment;
+  header.codec = codec_of(item);
   wire::encode_header(header, std::span(frame.head).first<wire::kFrameHeaderBytes>());
+}
+
+Codec AllReduce::Impl::codec_of(const OutboxItem& item) const {
+  if (item.kind == Kind::result) return codec_;
+  return item.kind == Kind::contribution ? contribution_codecs_[self_] : Codec::fp32;
 }
 
 void AllReduce::Impl::compose_floats(const OutboxItem& item, Rank to, OutgoingFrame& frame) {
   const bool result = item.kind == Kind::result;
   const std::span<const float> values = result ? output_of(item.segment) : input_of(item.segment);
-  if (codec_ == Codec::fp32) {
+  const Codec codec = codec_of(item);
+  if (codec == Codec::fp32) {
     frame.payload = {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
     return;
   }
   if (result) frame.payload = kept_encoding(item.segment);
   if (!frame.payload.empty()) return;
   std::vector<std::uint8_t>& scratch = peers_[to].scratch;
-  scratch.resize(encoded_bytes(codec_, values.size()));
-  encode(codec_, values, scratch);  // of a result: the very bytes its owner sent, encoding is idempotent
+  scratch.resize(encoded_bytes(codec, values.size()));
+  encode(codec, values, scratch);  // of a result: the very bytes its owner sent, encoding is idempotent
   frame.payload = scratch;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 
@@ -12,7 +11,6 @@
 namespace starling::averaging {
 namespace {
 
-constexpr std::array<std::string_view, 2> kNames = {"fp32", "fp16"};
 constexpr std::size_t kScaleBytes = sizeof(float);
 constexpr std::uint32_t kFiniteMax = 0x7f7fffffu;  // bits of the largest finite float
 constexpr std::uint32_t kSummandMaxBits = std::bit_cast<std::uint32_t>(kSummandMax);
@@ -23,6 +21,10 @@ constexpr int kHalfTopExponent = 14;
 constexpr int kScaleExponentMin = -126;  // the inverse of a smaller scale is no float; halves are fine enough anyway
 constexpr float kSummandScaleMax = 0x1p86F;
 constexpr float kScaleMax = 0x1p111F;  // 65504 times it is still finite
+
+// Bits of bf16 scales of blocks: the largest with which a summand is at most 2^100, or any value finite.
+constexpr std::uint16_t kSummandBlockScaleMax = (127 + 93) << 7;
+constexpr std::uint16_t kBlockScaleMax = (127 + 121) << 7 | 1;
 
 Error corrupt(std::string message) { return {ErrorCode::corrupt, "decode segment: " + std::move(message)}; }
 
@@ -60,6 +62,11 @@ Result<float> checked_scale(std::span<const std::uint8_t> bytes, float scale_max
   return scale;
 }
 
+Status check_int8(std::span<const std::uint8_t> bytes, std::size_t floats, std::uint16_t scale_max) {
+  if (kernels().int8_sound(bytes.data(), floats, scale_max)) return {};
+  return corrupt("a block is none that an encoder writes: not finite, too large, or its scale does not fit");
+}
+
 Status check_size(Codec codec, std::size_t bytes, std::size_t floats) {
   if (bytes == encoded_bytes(codec, floats)) return {};
   return corrupt(fmt::format("{} bytes where {} {} values take {}", bytes, floats, to_string(codec),
@@ -68,21 +75,10 @@ Status check_size(Codec codec, std::size_t bytes, std::size_t floats) {
 
 }  // namespace
 
-Result<Codec> codec_from_name(std::string_view name) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found != kNames.end()) return static_cast<Codec>(found - kNames.begin());
-  return Error{ErrorCode::unsupported, fmt::format("choose codec: '{}' is not known to this version", name)};
-}
-
-std::string_view to_string(Codec codec) { return kNames[static_cast<std::size_t>(codec)]; }
-
-std::size_t encoded_bytes(Codec codec, std::size_t floats) {
-  return codec == Codec::fp32 ? floats * sizeof(float) : kScaleBytes + floats * 2;
-}
-
 void encode(Codec codec, std::span<const float> values, std::span<std::uint8_t> out) {
   VERIFY(out.size() == encoded_bytes(codec, values.size()));
   if (codec == Codec::fp16) return encode_halves(values, out);
+  if (codec == Codec::int8) return kernels().to_int8(values.data(), out.data(), values.size());
   if (!values.empty()) std::memcpy(out.data(), values.data(), out.size());
 }
 
@@ -91,6 +87,11 @@ Status decode(Codec codec, std::span<const std::uint8_t> bytes, std::span<float>
   if (codec == Codec::fp16) {
     STARLING_ASSIGN(const float scale, checked_scale(bytes, kScaleMax));
     kernels().from_halves(bytes.data() + kScaleBytes, scale, out.data(), out.size());
+    return {};
+  }
+  if (codec == Codec::int8) {
+    STARLING_TRY(check_int8(bytes, out.size(), kBlockScaleMax));
+    kernels().from_int8(bytes.data(), out.data(), out.size());
     return {};
   }
   if (kernels().largest(bytes.data(), out.size()) > kFiniteMax) return corrupt("a value is not finite");
@@ -104,6 +105,11 @@ Status decode_add(Codec codec, std::span<const std::uint8_t> bytes, std::span<co
   if (codec == Codec::fp16) {
     STARLING_ASSIGN(const float scale, checked_scale(bytes, kSummandScaleMax));
     kernels().add_halves(bytes.data() + kScaleBytes, scale, base.data(), sum.data(), sum.size());
+    return {};
+  }
+  if (codec == Codec::int8) {
+    STARLING_TRY(check_int8(bytes, sum.size(), kSummandBlockScaleMax));
+    kernels().add_int8(bytes.data(), base.data(), sum.data(), sum.size());
     return {};
   }
   if (kernels().largest(bytes.data(), sum.size()) > kSummandMaxBits) {

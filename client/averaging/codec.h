@@ -1,35 +1,35 @@
-// How floats travel: fp32 as they are, fp16 scaled by the segment's largest magnitude. Sums are always fp32.
-// Decoding checks every length and value first: bytes that hold a non-finite or absurd value change nothing.
+// How floats travel. Sums are always fp32. Decoding checks every length and value first: bytes that hold a non-finite
+// or absurd value change nothing. Every accepted encoding decodes to values that encode and decode to themselves, on
+// every machine: whoever passes a result on passes on the same bits.
 //
 //   fp32   little-endian floats
-//   fp16   f32 scale (a power of two), then IEEE halves of value / scale
+//   fp16   f32 scale (a power of two), then IEEE halves of value / scale.
+//          Error: at most 2^-11 of each value's magnitude plus 2^-24 of the segment's largest
+//   int8   blocks of 128 floats (the last may be shorter): bf16 scale, then codes -127 to 127; value = code x scale.
+//          The largest magnitude of a block has code 127 or -127; a block that is all below 2^-103 becomes zeros.
+//          Error: at most 1/253 of the block's largest magnitude, plus 2^-103
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "shared/base/result.h"
+#include "shared/wire/codec.h"
 
 namespace starling::averaging {
 
-enum class Codec : std::uint8_t { fp32, fp16 };
+using wire::Codec;
+using wire::codec_from_name;
+using wire::encoded_bytes;
+using wire::to_string;
 
 // Larger magnitudes are refused in what is added up, so that no sum of kGroupMembersMax members overflows.
 constexpr float kSummandMax = 0x1p100F;
 
-// unsupported for a name this build does not have.
-Result<Codec> codec_from_name(std::string_view name);
-std::string_view to_string(Codec codec);
-
-// Bytes of `floats` encoded values.
-std::size_t encoded_bytes(Codec codec, std::size_t floats);
-
 // out.size() == encoded_bytes(codec, values.size()). Values that are not finite give bytes that decoding refuses.
 void encode(Codec codec, std::span<const float> values, std::span<std::uint8_t> out);
 
-// out = values. Encoding the decoded values again gives the same bytes, on every machine. Error bound of fp16:
-// 2^-11 of each value's magnitude plus 2^-24 of the segment's largest.
+// out = values.
 Status decode(Codec codec, std::span<const std::uint8_t> bytes, std::span<float> out);
 
 // sum = base + values; base may be the sum itself. corrupt also for magnitudes beyond kSummandMax.

@@ -22,6 +22,13 @@ struct Kernels {
   void (*from_halves)(const std::uint8_t* halves, float scale, float* out, std::size_t size);
   // sum = base + halves * scale
   void (*add_halves)(const std::uint8_t* halves, float scale, const float* base, float* sum, std::size_t size);
+  // Blocks of kInt8BlockFloats codes, each behind its bf16 scale. Values that are not finite give a scale that is none.
+  void (*to_int8)(const float* values, std::uint8_t* blocks, std::size_t size);
+  // Whether to_int8 may have written these blocks, with no scale above the bf16 of bits `scale_max`.
+  bool (*int8_sound)(const std::uint8_t* blocks, std::size_t size, std::uint16_t scale_max);
+  void (*from_int8)(const std::uint8_t* blocks, float* out, std::size_t size);
+  // sum = base + blocks
+  void (*add_int8)(const std::uint8_t* blocks, const float* base, float* sum, std::size_t size);
 };
 
 const Kernels& portable_kernels();

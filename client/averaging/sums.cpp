@@ -3,9 +3,9 @@
 #include <algorithm>
 
 namespace starling::averaging {
-Sums::Sums(const SegmentTable& table, Codec codec, Rank self, const RoundVectors& vectors)
+
+Sums::Sums(const SegmentTable& table, Rank self, const RoundVectors& vectors)
     : table_(table),
-      codec_(codec),
       self_(self),
       vectors_(vectors),
       set_bytes_((table.members() + 7) / 8),
@@ -50,21 +50,20 @@ bool Sums::contributed(SegmentIndex segment, Rank rank) const {
   return in(index, rank);
 }
 
-Status Sums::add(SegmentIndex segment, Rank rank, SampleCount weight, std::span<const std::uint8_t> payload,
-                 bool awaited) {
+Status Sums::add(SegmentIndex segment, const Contribution& contribution, bool awaited) {
   const std::size_t index = find(segment);
-  VERIFY(index != kNone && sums_[index].open && !in(index, rank));
+  VERIFY(index != kNone && sums_[index].open && !in(index, contribution.rank));
   Sum& sum = sums_[index];
   const std::span<float> out = output_of(segment);
   // The first contribution meets the own values on its way in: no pass over memory only to copy them.
   std::span<const float> base = out;
   if (!sum.any && vectors_.weight > 0) base = input_of(segment);
   if (!sum.any && vectors_.weight == 0) std::fill(out.begin(), out.end(), 0.0F);
-  STARLING_TRY(decode_add(codec_, payload, base, out));
+  STARLING_TRY(decode_add(contribution.codec, contribution.payload, base, out));
   sum.any = true;
-  sum.weight += weight;
+  sum.weight += contribution.weight;
   sum.awaited_in += awaited ? 1 : 0;
-  put_in(index, rank);
+  put_in(index, contribution.rank);
   return {};
 }
 

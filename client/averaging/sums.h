@@ -14,15 +14,23 @@ namespace starling::averaging {
 
 class Sums {
  public:
+  // What a member sent of one segment.
+  struct Contribution {
+    Rank rank = 0;
+    SampleCount weight = 0;
+    Codec codec = Codec::fp32;
+    std::span<const std::uint8_t> payload;
+  };
+
   // Own values take part when their weight is not 0. `table` outlives this object.
-  Sums(const SegmentTable& table, Codec codec, Rank self, const RoundVectors& vectors);
+  Sums(const SegmentTable& table, Rank self, const RoundVectors& vectors);
 
   // Being formed here: contributions are welcome.
   [[nodiscard]] bool open(SegmentIndex segment) const;
   [[nodiscard]] bool contributed(SegmentIndex segment, Rank rank) const;
-  // Adds the values of `rank` to an open segment that it has not contributed to; all or, with an error, nothing.
+  // Adds a member's values to an open segment that it has not contributed to; all or, with an error, nothing.
   // `awaited`: whether the sum would have waited for this member (counts toward complete()).
-  Status add(SegmentIndex segment, Rank rank, SampleCount weight, std::span<const std::uint8_t> payload, bool awaited);
+  Status add(SegmentIndex segment, const Contribution& contribution, bool awaited);
   // Whether as many awaited members as there are have contributed.
   [[nodiscard]] bool complete(SegmentIndex segment, std::size_t awaited) const;
   // The sum is not waiting for `rank` any more; what it contributed stays.
@@ -55,7 +63,6 @@ class Sums {
   [[nodiscard]] std::span<const float> input_of(SegmentIndex segment) const;
 
   const SegmentTable& table_;
-  Codec codec_;
   Rank self_;
   RoundVectors vectors_;
   std::size_t set_bytes_;

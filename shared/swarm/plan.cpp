@@ -90,6 +90,7 @@ PlanBytes agreed_bytes(const wire::GroupInfo& group) {
   for (const wire::GroupMember& member : group.members) {
     bytes.add(member.endpoint.peer.bytes);
     bytes.add(member.part_floats);
+    bytes.add(std::string_view(member.codec));
     bytes.add(std::int64_t{wire::dialable(member.endpoint) ? 1 : 0});
   }
   return bytes;

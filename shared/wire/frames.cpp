@@ -31,6 +31,7 @@ struct TypeRules {
   std::size_t payload_max = 0;
   bool segment = false;  // the header names a segment or chunk
   bool group = false;    // the header names a group
+  bool codec = false;    // the header names a codec
 };
 
 // nullptr for a byte that is no frame type.
@@ -39,7 +40,7 @@ const TypeRules* rules_of(std::uint8_t type) {
   static constexpr TypeRules kEmpty{0, false, false};
   static constexpr TypeRules kRoundControl{kControlPayloadMax, false, true};
   static constexpr TypeRules kWant{0, true, true};
-  static constexpr TypeRules kRoundFloats{kFramePayloadMax, true, true};
+  static constexpr TypeRules kRoundFloats{kFramePayloadMax, true, true, true};
   static constexpr TypeRules kStateInfo{kStateInfoPayloadMax + 256, false, true};
   static constexpr TypeRules kStateFloats{kStateChunkFloats * sizeof(float), true, true};
   switch (static_cast<FrameType>(type)) {
@@ -74,6 +75,7 @@ void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHead
   std::fill(out.begin(), out.end(), std::uint8_t{0});
   out[0] = static_cast<std::uint8_t>(header.type);
   out[1] = kPeerProtocolVersion;
+  out[2] = static_cast<std::uint8_t>(header.codec);
   put<std::uint32_t>(out, 4, header.payload_bytes);
   std::copy(header.group.bytes.begin(), header.group.bytes.end(), out.begin() + 8);
   put<std::uint32_t>(out, 24, header.segment);
@@ -92,7 +94,10 @@ Result<FrameHeader> decode_header(std::span<const std::uint8_t, kFrameHeaderByte
     return corrupt(
         fmt::format("payload of {} bytes in type {} (at most {})", header.payload_bytes, bytes[0], rules->payload_max));
   }
-  const bool stray = get<std::uint16_t>(bytes, 2) != 0 || get<std::uint32_t>(bytes, 28) != 0 ||
+  const std::optional<Codec> codec = codec_from_number(bytes[2]);
+  if (rules->codec && !codec) return corrupt(fmt::format("there is no codec {}", bytes[2]));
+  if (rules->codec) header.codec = *codec;
+  const bool stray = (!rules->codec && bytes[2] != 0) || bytes[3] != 0 || get<std::uint32_t>(bytes, 28) != 0 ||
                      (!rules->segment && header.segment != 0) || (!rules->group && !header.group.is_zero());
   if (stray) return corrupt(fmt::format("a field that must be zero is not, in type {}", bytes[0]));
   return header;

@@ -1,7 +1,8 @@
 // What peers say to each other, over mutual TLS 1.3: a stream of frames, each a fixed header and a payload.
 //
 //   header, 32 bytes, little endian:
-//     0  u8  type         1  u8 version (kPeerProtocolVersion)    2  u16 zero
+//     0  u8  type         1  u8 version (kPeerProtocolVersion)
+//     2  u8  codec (codec.h) of encoded floats, zero elsewhere    3  u8 zero
 //     4  u32 payload bytes
 //     8  16 bytes group id (zero for link frames)
 //    24  u32 segment      28 u32 zero
@@ -24,6 +25,7 @@
 #include "shared/base/hash.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/wire/codec.h"
 
 namespace starling::wire {
 
@@ -55,9 +57,10 @@ struct FrameHeader {
   std::uint32_t payload_bytes = 0;
   GroupId group;
   std::uint32_t segment = 0;
+  Codec codec = Codec::fp32;  // of a contribution or a result
 };
 void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHeaderBytes> out);
-// Checks type, version, zero fields (segment too, where the type has none) and the payload limit of the type.
+// Checks type, version, codec, zero fields (segment too, where the type has none) and the payload limit of the type.
 Result<FrameHeader> decode_header(std::span<const std::uint8_t, kFrameHeaderBytes> bytes);
 
 // First frame on every link, both ways. Only then is a peer up: TLS 1.3 tells a client about a refused

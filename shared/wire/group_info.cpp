@@ -3,12 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 namespace starling::wire {
 namespace {
 
-constexpr std::array<std::string_view, 2> kCodecs = {"fp32", "fp16"};
 constexpr std::size_t kRunIdBytesMax = 40;
 
 Error invalid(std::string message) { return {ErrorCode::invalid_argument, "check group plan: " + std::move(message)}; }
@@ -25,7 +23,7 @@ Status check_numbers(const GroupInfo& group) {
   for (const std::int64_t ms : {group.start_in_ms, group.begin_within_ms}) {
     if (ms < 0 || ms > kPlanWaitMsMax) return invalid(fmt::format("a wait of {} ms (0 to {})", ms, kPlanWaitMsMax));
   }
-  if (!codec_known(group.codec)) return invalid(fmt::format("codec '{}' is unknown", group.codec));
+  if (Status known = codec_from_name(group.codec).status(); !known.ok()) return invalid(known.error().message);
   if (group.members.empty() || group.members.size() > kGroupMembersMax) {
     return invalid(fmt::format("{} members (1 to {} allowed)", group.members.size(), kGroupMembersMax));
   }
@@ -41,6 +39,9 @@ Status check_members(const GroupInfo& group) {
     peers.push_back(endpoint.peer);
     if (endpoint.host.size() > kHostBytesMax || endpoint.port < 0 || endpoint.port > 65535) {
       return invalid(fmt::format("address of member {} is out of range", endpoint.peer.brief()));
+    }
+    if (Status known = codec_from_name(member.codec).status(); !member.codec.empty() && !known.ok()) {
+      return invalid(fmt::format("member {}: {}", endpoint.peer.brief(), known.error().message));
     }
     if (member.part_floats < 0 || member.part_floats > group.vector_floats - floats) {
       return invalid(fmt::format("parts do not add up to {} floats", group.vector_floats));
@@ -61,7 +62,10 @@ Status check_members(const GroupInfo& group) {
 
 }  // namespace
 
-bool codec_known(std::string_view name) { return std::find(kCodecs.begin(), kCodecs.end(), name) != kCodecs.end(); }
+Codec contribution_codec(const GroupInfo& group, std::size_t rank) {
+  const std::string& own = group.members[rank].codec;
+  return codec_from_name(own.empty() ? group.codec : own).value();
+}
 
 std::size_t segment_count(const GroupInfo& group) {
   std::int64_t count = 0;

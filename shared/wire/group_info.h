@@ -9,6 +9,7 @@
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/wire/codec.h"
 
 namespace starling::wire {
 
@@ -42,6 +43,7 @@ struct MemberInfo {
 struct GroupMember {
   Endpoint endpoint;
   std::int64_t part_floats = 0;  // owns this many coordinates, right after those of lower ranks; may be 0
+  std::string codec{};           // of its contributions: narrower where its line is slow. Empty: as the group's
 };
 
 struct GroupInfo {
@@ -52,7 +54,7 @@ struct GroupInfo {
   bool autonomous = false;
   std::int64_t vector_floats = 0;  // part_floats add up to this
   std::int64_t segment_floats = kSegmentFloatsDefault;
-  std::string codec = "fp32";
+  std::string codec = "fp32";            // of results, the same bytes for everybody, and of contributions
   std::int64_t start_in_ms = 0;          // from the moment of the reply
   std::int64_t begin_within_ms = 10000;  // a member that has not begun so long after the start is left out
   std::vector<GroupMember> members;
@@ -60,8 +62,8 @@ struct GroupInfo {
 
 inline bool dialable(const Endpoint& endpoint) { return !endpoint.host.empty() && endpoint.port != 0; }
 
-// Whether gradients may travel in this encoding; client/averaging/codec.h says what each is.
-bool codec_known(std::string_view name);
+// Of a plan that passes check_group: how a member's contributions travel.
+Codec contribution_codec(const GroupInfo& group, std::size_t rank);
 
 // Units in flight of a plan whose numbers are in range: every part is cut by itself.
 std::size_t segment_count(const GroupInfo& group);

@@ -57,6 +57,7 @@ void read_group(JsonReader& reader, GroupInfo& group) {
     GroupMember& member = group.members.emplace_back();
     read_endpoint(item, member.endpoint);
     item.integer("part_floats", member.part_floats, 0, kVectorFloatsMax);
+    if (item.present("codec")) item.text("codec", member.codec, 32);
   });
 }
 
@@ -77,6 +78,7 @@ void write_group(JsonWriter& writer, const GroupInfo& group) {
     writer.open("", '{');
     write_endpoint(writer, member.endpoint);
     writer.integer("part_floats", member.part_floats);
+    if (!member.codec.empty()) writer.text("codec", member.codec);
     writer.close('}');
   }
   writer.close(']');

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "shared/wire/codec.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 #include "shared/wire/training_data.h"
@@ -146,7 +147,8 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   check.integer<RoundIndex>("rounds_max", manifest.rounds_max, 0, kRoundsMax);
   check.integer("peers_max", manifest.peers_max, 1, kLanesMax);
   check.number("flops_per_sample", manifest.flops_per_sample, 0, kFlopsMax);
-  check.word("codec", manifest.codec, "fp32", "fp16");
+  const Status codec = codec_from_name(manifest.codec).status();
+  check.that(codec.ok(), "codec", fmt::format("'{}'", manifest.codec), "one of " + codec_names());
   check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
              "a version such as '0.1.0', or empty");
 }

@@ -124,7 +124,7 @@ Status BenchPeer::average() {
 }
 
 bool BenchPeer::correct() const {
-  const double tolerance = child_.bench.codec == "fp32" ? 1e-6 : 4e-3;
+  const double tolerance = child_.bench.codec == "fp32" ? 1e-6 : child_.bench.codec == "fp16" ? 4e-3 : 6e-2;
   std::int64_t checked = 0;
   for (const averaging::ContributorRun& run : outcome_.contributors) {
     double sum = 0;

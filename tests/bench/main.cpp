@@ -6,6 +6,7 @@
 #include <string>
 
 #include "shared/base/files.h"
+#include "shared/wire/codec.h"
 #include "tests/bench/averaging_bench.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/heartbeats_bench.h"
@@ -80,7 +81,7 @@ void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
       ->capture_default_str();
-  command->add_option("--codec", options.codec, "fp32 or fp16")->capture_default_str();
+  command->add_option("--codec", options.codec, "How floats travel: " + wire::codec_names())->capture_default_str();
   command->add_option("--rounds", options.rounds, "Counted rounds")->check(CLI::Range(1, 1000))->capture_default_str();
   command->add_option(
       "--links", options.links,

@@ -17,20 +17,24 @@ constexpr Rank kSelf = 1;
 constexpr std::int64_t kFloats = 60;
 constexpr std::int64_t kSegmentFloats = 8;
 constexpr std::size_t kPullsMax = 200;
+constexpr Rank kResult = SIZE_MAX;  // in place of the sender: results have one codec
 
-wire::GroupInfo plan(bool fp16) {
+// `choice`: the codec of results, and that of two members' contributions.
+wire::GroupInfo plan(unsigned choice) {
+  constexpr const char* kCodecs[] = {"fp32", "fp16", "int8"};
   wire::GroupInfo group;
   group.id.bytes[0] = 9;
   group.run_id = "fuzz";
   group.vector_floats = kFloats;
   group.segment_floats = kSegmentFloats;
-  group.codec = fp16 ? "fp16" : "fp32";
+  group.codec = kCodecs[choice % std::size(kCodecs)];
   for (std::size_t rank = 0; rank < kMembers; ++rank) {
     wire::GroupMember member;
     member.endpoint.peer.bytes[0] = static_cast<std::uint8_t>(rank);
     member.endpoint.host = rank == 3 ? "" : "192.0.2.1";
     member.endpoint.port = rank == 3 ? 0 : 4000;
     member.part_floats = rank == 3 ? 0 : kFloats / 4;
+    if (rank % 3 == 0) member.codec = kCodecs[choice / 16 % std::size(kCodecs)];
     group.members.push_back(member);
   }
   return group;
@@ -41,8 +45,7 @@ class Script {
  public:
   Script(const std::uint8_t* data, std::size_t size)
       : rest_(data, size),
-        group_(plan(byte() % 2 == 1)),
-        codec_(codec_from_name(group_.codec).value()),
+        group_(plan(byte())),
         input_(kFloats, 0.5F),
         output_(kFloats),
         engine_(group_, kSelf, {byte() % 3u, input_, output_}) {}
@@ -88,9 +91,9 @@ class Script {
                      wire::encode(wire::Begin{first < 128 ? static_cast<std::uint32_t>(rank) : first % 8u, kFloats,
                                               first % 4, swarm::plan_digest(group_)}));
       case 5:
-        return frame(rank, FrameType::contribution, first, floats(first, {}));
+        return frame(rank, FrameType::contribution, first, floats(rank, first, {}), codec_of(rank));
       case 6:
-        return frame(rank, FrameType::result, first, floats(first, {byte()}));
+        return frame(rank, FrameType::result, first, floats(kResult, first, {byte()}), codec_of(kResult));
       case 7:
         return frame(rank, FrameType::inventory, 0, inventory(first));
       case 8:
@@ -119,17 +122,23 @@ class Script {
     return wire::encode(message);
   }
 
-  std::vector<std::uint8_t> floats(std::uint8_t segment, std::vector<std::uint8_t> before) {
+  [[nodiscard]] Codec codec_of(Rank from) const {
+    return from == kResult ? codec_from_name(group_.codec).value() : wire::contribution_codec(group_, from);
+  }
+
+  std::vector<std::uint8_t> floats(Rank from, std::uint8_t segment, std::vector<std::uint8_t> before) {
+    const Codec codec = codec_of(from);
     const std::vector<float> values(segment % 2 == 0 ? kSegmentFloats : 7, static_cast<float>(byte()) - 100);
-    std::vector<std::uint8_t> bytes(encoded_bytes(codec_, values.size()));
-    encode(codec_, values, bytes);
+    std::vector<std::uint8_t> bytes(encoded_bytes(codec, values.size()));
+    encode(codec, values, bytes);
     if (byte() > 250) bytes.back() = 0xff;  // perhaps a NaN
     before.insert(before.end(), bytes.begin(), bytes.end());
     return before;
   }
 
-  void frame(Rank from, wire::FrameType type, std::uint32_t segment, const std::vector<std::uint8_t>& payload) {
-    const wire::FrameHeader header{type, static_cast<std::uint32_t>(payload.size()), group_.id, segment};
+  void frame(Rank from, wire::FrameType type, std::uint32_t segment, const std::vector<std::uint8_t>& payload,
+             Codec codec = Codec::fp32) {
+    const wire::FrameHeader header{type, static_cast<std::uint32_t>(payload.size()), group_.id, segment, codec};
     now_ += from_ms(1);
     (void)engine_.on_frame(now_, from, header, payload);
   }
@@ -161,7 +170,6 @@ class Script {
 
   std::span<const std::uint8_t> rest_;
   wire::GroupInfo group_;
-  Codec codec_;
   std::vector<float> input_;
   std::vector<float> output_;
   AllReduce engine_;

@@ -50,8 +50,8 @@ struct Stage {
 
   Stage() { engine.start(now); }
 
-  Status say(Rank from, FrameType type, std::uint32_t segment, const Bytes& payload) {
-    const wire::FrameHeader header{type, static_cast<std::uint32_t>(payload.size()), group.id, segment};
+  Status say(Rank from, FrameType type, std::uint32_t segment, const Bytes& payload, Codec codec = Codec::fp32) {
+    const wire::FrameHeader header{type, static_cast<std::uint32_t>(payload.size()), group.id, segment, codec};
     return engine.on_frame(now, from, header, payload);
   }
   Bytes begin(Rank rank, SampleCount weight = 1) const {
@@ -97,6 +97,7 @@ TEST_CASE("a frame that breaks the protocol is refused and costs its sender the 
     FrameType type;
     std::uint32_t segment;
     Bytes payload;
+    Codec codec = Codec::fp32;
   };
   Bytes poisoned = kEight;
   const float nan = NAN;
@@ -111,6 +112,8 @@ TEST_CASE("a frame that breaks the protocol is refused and costs its sender the 
       {"an empty contribution", FrameType::contribution, 2, {}},
       {"a contribution that is not finite", FrameType::contribution, 2, poisoned},
       {"an absurdly large contribution", FrameType::contribution, 3, floats({0x1p120F, 0, 0, 0})},
+      {"a contribution in another codec", FrameType::contribution, 2, Bytes(2 + 8), Codec::int8},
+      {"a result in another codec", FrameType::result, 4, result(15, kEight), Codec::fp16},
       {"a result of the wrong size", FrameType::result, 4, result(15, kFour)},
       {"a result that is not finite", FrameType::result, 4, result(15, poisoned)},
       {"a result that names a fifth member", FrameType::result, 4, result(31, kEight)},
@@ -133,7 +136,7 @@ TEST_CASE("a frame that breaks the protocol is refused and costs its sender the 
     Stage stage;
     stage.all_begin();
     const std::vector<float> before = stage.output;
-    const Status status = stage.say(2, bad.type, bad.segment, bad.payload);
+    const Status status = stage.say(2, bad.type, bad.segment, bad.payload, bad.codec);
     REQUIRE_FALSE(status.ok());
     CHECK(status.error().code == ErrorCode::corrupt);
     CHECK_FALSE(status.error().message.empty());

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "client/averaging/codec.h"
+#include "shared/swarm/plan.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/client/averaging/round_checks.h"
 
@@ -15,6 +17,16 @@ using Bytes = std::vector<std::uint8_t>;
 using Verdict = AveragingOutcome::Verdict;
 
 namespace {
+
+// What codecs may add to values of magnitude at most 1: one loss on the way to the owner, one on the way back.
+double tolerance(const GroupOptions& options) {
+  const auto loss = [](const std::string& codec) {
+    return codec == "int8" ? 1.0 / 253 : codec == "fp16" ? 0x1p-10 : 0;
+  };
+  double contributions = loss(options.codec);
+  for (const std::string& codec : options.codecs) contributions = std::max(contributions, loss(codec));
+  return contributions + loss(options.codec) + 1e-5;
+}
 
 bool all_averaged(const InMemoryGroup& group) {
   for (Rank rank = 0; rank < group.size(); ++rank) {
@@ -42,6 +54,8 @@ void exchange_all(const std::vector<std::unique_ptr<AllReduce>>& engines) {
   }
 }
 
+constexpr const char* kCodecs[] = {"fp32", "fp16", "int8"};
+
 // Everything that may vary without anything going wrong.
 GroupOptions random_options(unsigned seed) {
   std::mt19937 random(seed);
@@ -52,10 +66,11 @@ GroupOptions random_options(unsigned seed) {
   options.segment_floats = 1 + random() % 200;
   options.latency = from_ms(1 + random() % 60);
   options.bytes_per_s = 1e5 * (1 + random() % 100);
-  options.codec = random() % 2 == 0 ? "fp32" : "fp16";
+  options.codec = kCodecs[random() % std::size(kCodecs)];
   for (std::size_t i = 0; i < options.members; ++i) {
     options.shares.push_back(random() % 4 == 0 ? 0.0 : 1.0 + random() % 10);
     options.weights.push_back(random() % 4 == 0 ? 0 : 1 + random() % 100);
+    options.codecs.push_back(random() % 2 == 0 ? "" : kCodecs[random() % std::size(kCodecs)]);
     options.start_after.push_back(from_ms(random() % 400));
   }
   options.shares[0] = 1;
@@ -89,7 +104,7 @@ TEST_CASE("any mix of parts, weights, segment sizes, codecs, links and starting 
     InMemoryGroup group(options);
     group.run();
     CHECK(all_averaged(group));
-    CHECK(wrong(group, options.codec == "fp16" ? 2e-3 : 1e-5) == "");
+    CHECK(wrong(group, tolerance(options)) == "");
     CHECK(group.refusals().empty());
   }
 }
@@ -101,6 +116,31 @@ TEST_CASE("equal calls give equal results") {
     return std::pair(group.outcome(3)->result_digest, group.events());
   };
   CHECK(digest() == digest());
+}
+
+TEST_CASE("each member's contributions travel in the codec that its plan gives it, results in one for all") {
+  InMemoryGroup group({.members = 4, .vector_floats = 4000, .codec = "fp16", .codecs = {"", "int8", "fp32", "int8"}});
+  const wire::Codec planned[] = {Codec::fp16, Codec::int8, Codec::fp32, Codec::int8};
+  std::size_t seen[2] = {};
+  group.set_tamper([&](Rank from, Rank, Bytes& bytes) {
+    const auto header = wire::decode_header(std::span(bytes).first<wire::kFrameHeaderBytes>());
+    REQUIRE(header.ok());
+    if (header->type == wire::FrameType::contribution) CHECK((++seen[0], header->codec == planned[from]));
+    if (header->type == wire::FrameType::result) CHECK((++seen[1], header->codec == Codec::fp16));
+    return true;
+  });
+  group.run();
+  CHECK(seen[0] > 100);
+  CHECK(seen[1] > 100);
+  CHECK(all_averaged(group));
+  CHECK(wrong(group, 1.0 / 253 + 0x1p-11) == "");
+  CHECK(wrong(group, 1e-5) != "");
+}
+
+TEST_CASE("a plan that members understand differently keeps them apart") {
+  InMemoryGroup fp32({.members = 3});
+  InMemoryGroup int8({.members = 3, .codecs = {"", "int8", ""}});
+  CHECK(swarm::plan_digest(fp32.group()) != swarm::plan_digest(int8.group()));
 }
 
 TEST_CASE("fp16 stays within its error bound of the exact mean") {

@@ -16,6 +16,7 @@ using namespace starling::averaging;
 
 namespace {
 
+constexpr Codec kCodecs[] = {Codec::fp32, Codec::fp16, Codec::int8};
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -47,6 +48,37 @@ Floats decoded(Codec codec, const Bytes& bytes, std::size_t size) {
 
 bool same_bits(const Floats& a, const Floats& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+}
+
+// Also with values that are not finite, and with damaged blocks.
+void check_int8_kernels(const Kernels& a, const Kernels& b, Floats values, const Floats& base) {
+  const std::size_t size = values.size();
+  std::mt19937 random(static_cast<unsigned>(size));
+  Bytes blocks_a(encoded_bytes(Codec::int8, size));
+  Bytes blocks_b = blocks_a;
+  a.to_int8(values.data(), blocks_a.data(), size);
+  b.to_int8(values.data(), blocks_b.data(), size);
+  CHECK(blocks_a == blocks_b);
+  CHECK(a.int8_sound(blocks_a.data(), size, 0x7c01));
+  CHECK(b.int8_sound(blocks_a.data(), size, 0x7c01));
+  Floats out_a(size);
+  Floats out_b(size);
+  a.from_int8(blocks_a.data(), out_a.data(), size);
+  b.from_int8(blocks_a.data(), out_b.data(), size);
+  CHECK(same_bits(out_a, out_b));
+  a.add_int8(blocks_a.data(), base.data(), out_a.data(), size);
+  b.add_int8(blocks_a.data(), base.data(), out_b.data(), size);
+  CHECK(same_bits(out_a, out_b));
+  for (std::size_t i = 0; i < blocks_a.size(); ++i) {
+    Bytes damaged = blocks_a;
+    damaged[i] = static_cast<std::uint8_t>(random() % 3 == 0 ? 0x80 : random());
+    CHECK(a.int8_sound(damaged.data(), size, 0x6e00) == b.int8_sound(damaged.data(), size, 0x6e00));
+  }
+  if (size == 0) return;
+  values[random() % size] = random() % 2 == 0 ? kNan : -kInfinity;
+  a.to_int8(values.data(), blocks_a.data(), size);
+  b.to_int8(values.data(), blocks_b.data(), size);
+  CHECK(blocks_a == blocks_b);
 }
 
 float largest(const Floats& values) {
@@ -82,25 +114,92 @@ TEST_CASE("fp16 keeps its error bound at every scale") {
   }
 }
 
-TEST_CASE("encoding decoded fp16 values again gives the same bytes") {
+TEST_CASE("int8 keeps its error bound in every block, whatever lies in the others") {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    Floats values;
+    while (values.size() < 700) {
+      const int top = static_cast<int>(random() % 240) - 140;
+      const Floats block = random_floats(random(), wire::kInt8BlockFloats, std::max(top - 12, -149), top);
+      values.insert(values.end(), block.begin(), block.end());
+    }
+    values.resize(values.size() - random() % wire::kInt8BlockFloats);
+    const Floats back = decoded(Codec::int8, encoded(Codec::int8, values), values.size());
+    bool within = true;
+    for (std::size_t begin = 0; begin < values.size(); begin += wire::kInt8BlockFloats) {
+      const std::size_t end = std::min(begin + wire::kInt8BlockFloats, values.size());
+      const double bound = largest({values.begin() + begin, values.begin() + end}) / 253.0 + 0x1p-103;
+      for (std::size_t i = begin; i < end; ++i) within = within && std::abs(double{back[i]} - values[i]) <= bound;
+    }
+    CHECK(within);
+  }
+}
+
+TEST_CASE("a block's largest magnitude gets the largest code, wherever its scale is rounded to") {
+  for (std::uint32_t step = 0; step < 1 << 16; ++step) {  // all that decides how the scale is rounded
+    const float top = std::bit_cast<float>(0x3f800000u + (step << 7));
+    const Bytes bytes = encoded(Codec::int8, {0.3F, -top, 0});
+    if (static_cast<std::int8_t>(bytes[3]) != -127) FAIL_CHECK(top);
+    if (encoded(Codec::int8, decoded(Codec::int8, bytes, 3)) != bytes) FAIL_CHECK(top);
+  }
+}
+
+TEST_CASE("int8 bytes that no encoder writes are refused: they would not be passed on as they are") {
+  const Bytes good = encoded(Codec::int8, {1.0F, -0.5F, 0.25F});
+  Floats out(3, 7.0F);
+  REQUIRE(decode(Codec::int8, good, out).ok());
+  const auto refused = [&](std::size_t at, std::uint8_t value) {
+    Bytes bytes = good;
+    bytes[at] = value;
+    std::fill(out.begin(), out.end(), 7.0F);
+    return !decode(Codec::int8, bytes, out).ok() && !decode_add(Codec::int8, bytes, out, out).ok() &&
+           out == Floats(3, 7.0F);
+  };
+  CHECK(refused(2, 126));   // nothing has the largest code
+  CHECK(refused(3, 0x80));  // -128
+  CHECK(refused(1, 0xbc));  // a negative scale
+  CHECK(refused(1, 0x00));  // a scale below all
+  CHECK(refused(1, 0x7f));  // one that is not finite
+  const Bytes scaled_nothing = {0, 0, 1, 0, 0};
+  CHECK_FALSE(decode(Codec::int8, scaled_nothing, out).ok());
+}
+
+TEST_CASE("any bytes that are accepted are what their values encode to") {
+  std::mt19937 random(5);
+  int accepted = 0;
+  for (int round = 0; round < 20000; ++round) {
+    Bytes bytes = encoded(Codec::int8, random_floats(random(), 1 + random() % 9, -30, 30));
+    for (int i = 0; i < 2; ++i) bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+    Floats out(bytes.size() - 2);
+    if (!decode(Codec::int8, bytes, out).ok()) continue;
+    ++accepted;
+    if (encoded(Codec::int8, out) != bytes) FAIL_CHECK(round);
+  }
+  CHECK(accepted > 1000);
+}
+
+TEST_CASE("encoding decoded values again gives the same bytes") {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);
     const int top = static_cast<int>(random() % 230) - 130;
     Floats values = random_floats(seed, 1 + random() % 300, std::max(top - 30, -149), top);
     if (seed % 2 == 0) values[0] = std::ldexp(1.99999F, top);  // rounds up to the next power of two
-    const Bytes bytes = encoded(Codec::fp16, values);
-    CHECK(encoded(Codec::fp16, decoded(Codec::fp16, bytes, values.size())) == bytes);
+    for (const Codec codec : kCodecs) {
+      const Bytes bytes = encoded(codec, values);
+      CHECK(encoded(codec, decoded(codec, bytes, values.size())) == bytes);
+    }
   }
 }
 
 TEST_CASE("a segment of zeros stays one") {
   const Floats zeros(40, 0.0F);
-  CHECK(decoded(Codec::fp16, encoded(Codec::fp16, zeros), 40) == zeros);
+  for (const Codec codec : kCodecs) CHECK(decoded(codec, encoded(codec, zeros), 40) == zeros);
 }
 
 TEST_CASE("adding adds what was encoded to what was there") {
-  for (const Codec codec : {Codec::fp32, Codec::fp16}) {
+  for (const Codec codec : kCodecs) {
     const Floats values = random_floats(3, 777, -10, 10);
     const Floats base = random_floats(4, 777, -10, 10);
     const Bytes bytes = encoded(codec, values);
@@ -117,12 +216,13 @@ TEST_CASE("adding adds what was encoded to what was there") {
 }
 
 TEST_CASE("a value that is not finite is refused wherever it stands, and the sum is untouched") {
-  for (const Codec codec : {Codec::fp32, Codec::fp16}) {
+  for (const Codec codec : kCodecs) {
     for (const float poison : {kNan, -kNan, kInfinity, -kInfinity}) {
       for (std::size_t at = 0; at < 70; ++at) {
         Floats values(70, 1.5F);
         Bytes bytes = encoded(codec, values);
         if (codec == Codec::fp32) std::memcpy(bytes.data() + at * 4, &poison, 4);
+        if (codec == Codec::int8) bytes[1] = std::signbit(poison) ? 0xff : 0x7f;  // its only place is the scale
         if (codec == Codec::fp16) bytes[4 + at * 2 + 1] = static_cast<std::uint8_t>(std::signbit(poison) ? 0xfe : 0x7c);
         Floats sum(70, 2.0F);
         const Status added = decode_add(codec, bytes, sum, sum);
@@ -164,7 +264,7 @@ TEST_CASE("a scale that no encoder writes is refused") {
 
 TEST_CASE("a wrong length is refused") {
   Floats out(9);
-  for (const Codec codec : {Codec::fp32, Codec::fp16}) {
+  for (const Codec codec : kCodecs) {
     Bytes bytes = encoded(codec, Floats(9, 1.0F));
     bytes.pop_back();
     CHECK_FALSE(decode(codec, bytes, out).ok());
@@ -201,7 +301,7 @@ TEST_CASE("every processor computes the same bits") {
   }
   std::mt19937 random(11);
   for (int round = 0; round < 300; ++round) {
-    const std::size_t size = random() % 200;
+    const std::size_t size = random() % 400;
     Floats values(size);
     for (float& value : values) value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
@@ -226,6 +326,7 @@ TEST_CASE("every processor computes the same bits") {
       b.add_halves(half_a.data(), 0x1p-3F, base.data(), sum_b.data(), size);
       CHECK(same_bits(sum_a, sum_b));
     }
+    check_int8_kernels(a, b, values, base);
     a.divide(sum_a.data(), 97.0F, size);
     b.divide(sum_b.data(), 97.0F, size);
     CHECK(same_bits(sum_a, sum_b));

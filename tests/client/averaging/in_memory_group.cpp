@@ -45,6 +45,7 @@ void InMemoryGroup::build() {
     member.endpoint.peer.bytes[1] = static_cast<std::uint8_t>(rank % 256);
     member.endpoint.host = dialable ? "192.0.2.1" : "";
     member.endpoint.port = dialable ? 4000 : 0;
+    if (!options_.codecs.empty()) member.codec = options_.codecs[rank];
     group_.members.push_back(member);
   }
   const auto parts = swarm::split_vector(options_.vector_floats, shares);

@@ -22,6 +22,7 @@ struct GroupOptions {
   std::int64_t vector_floats = 1000;
   std::int64_t segment_floats = 64;
   std::string codec = "fp32";
+  std::vector<std::string> codecs{};      // of contributions, by rank; empty: all as `codec`
   std::vector<double> shares{};           // empty: equal parts
   std::vector<SampleCount> weights{};     // empty: rank + 1 samples each
   std::vector<bool> undialable{};         // empty: everybody can be dialled; two that cannot have no link

@@ -57,19 +57,22 @@ std::vector<Kind> kinds() {
 }  // namespace
 
 TEST_CASE("a header survives the wire") {
-  const FrameHeader header{FrameType::result, 1 << 20, id_of<GroupId>(7), 0xfffffffe};
+  const FrameHeader header{FrameType::result, 1 << 20, id_of<GroupId>(7), 0xfffffffe, Codec::int8};
   const auto decoded = decode_header(header_bytes(header));
   REQUIRE(decoded.ok());
   CHECK(decoded->type == header.type);
   CHECK(decoded->payload_bytes == header.payload_bytes);
   CHECK(decoded->group == header.group);
   CHECK(decoded->segment == header.segment);
+  CHECK(decoded->codec == header.codec);
 }
 
 TEST_CASE("a header is laid out as documented") {
-  const auto bytes = header_bytes({FrameType::contribution, 0x01020304, id_of<GroupId>(0x40), 0x0a0b0c0d});
+  const auto bytes = header_bytes({FrameType::contribution, 0x01020304, id_of<GroupId>(0x40), 0x0a0b0c0d, Codec::fp16});
   CHECK(bytes[0] == 17);
   CHECK(bytes[1] == kPeerProtocolVersion);
+  CHECK(bytes[2] == 1);
+  CHECK(bytes[3] == 0);
   CHECK(std::vector<int>(bytes.begin() + 4, bytes.begin() + 8) == std::vector<int>{4, 3, 2, 1});
   CHECK(bytes[8] == 0x40);
   CHECK(bytes[23] == 0x4f);
@@ -87,7 +90,9 @@ TEST_CASE("a header that breaks a rule is refused") {
   CHECK(refused(result, 0, 0));
   CHECK(refused(result, 0, 255));
   CHECK(refused(result, 1, kPeerProtocolVersion + 1));
-  CHECK(refused(result, 2, 1));
+  CHECK(refused(result, 2, 99));  // no such codec
+  CHECK(refused(result, 3, 1));
+  CHECK(refused({FrameType::want, 0, id_of<GroupId>(7), 5}, 2, 1));  // a codec of nothing
   CHECK(refused(result, 31, 1));
   CHECK(refused(result, 7, 1));                                        // 16 MiB of payload
   CHECK(refused({FrameType::ping, 0, {}, 0}, 4, 1));                   // a ping with a payload

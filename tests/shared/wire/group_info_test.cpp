@@ -55,6 +55,7 @@ TEST_CASE("a plan that could not be run is refused") {
   CHECK(refused([](GroupInfo& g) { g.members.clear(); }));
   CHECK(refused([](GroupInfo& g) { g.members.resize(kGroupMembersMax + 1); }));
   CHECK(refused([](GroupInfo& g) { g.codec = "zip"; }));
+  CHECK(refused([](GroupInfo& g) { g.members[3].codec = "zip"; }));
   CHECK(refused([](GroupInfo& g) { g.run_id = ""; }));
   CHECK(refused([](GroupInfo& g) { g.round = -1; }));
   CHECK(refused([](GroupInfo& g) { g.vector_floats = 0; }));
@@ -63,6 +64,15 @@ TEST_CASE("a plan that could not be run is refused") {
   CHECK(refused([](GroupInfo& g) { g.segment_floats = kSegmentFloatsMax + 1; }));
   CHECK(refused([](GroupInfo& g) { g.start_in_ms = -1; }));
   CHECK(refused([](GroupInfo& g) { g.begin_within_ms = kPlanWaitMsMax + 1; }));
+}
+
+TEST_CASE("a member contributes in the group's codec unless it has one of its own") {
+  GroupInfo group = valid_group();
+  group.codec = "fp16";
+  group.members[3].codec = "int8";
+  REQUIRE(check_group(group).ok());
+  CHECK(contribution_codec(group, 0) == Codec::fp16);
+  CHECK(contribution_codec(group, 3) == Codec::int8);
 }
 
 TEST_CASE("a plan of more segments than an inventory can list is refused") {

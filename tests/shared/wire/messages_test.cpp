@@ -67,7 +67,7 @@ HeartbeatReply sample_reply() {
   group.state_digest = make_id<Digest>(8);
   group.vector_floats = 1000;
   group.start_in_ms = 300;
-  group.members = {{{make_id<PeerId>(1), "192.0.2.1", 4000}, 600}, {{make_id<PeerId>(2), "", 0}, 400}};
+  group.members = {{{make_id<PeerId>(1), "192.0.2.1", 4000}, 600}, {{make_id<PeerId>(2), "", 0}, 400, "int8"}};
   reply.donors = {{make_id<PeerId>(2), "2001:db8::1", 4001}};
   reply.evaluate = true;
   reply.credited_samples = 12345;
@@ -140,6 +140,8 @@ TEST_CASE("a reply arrives as it was sent") {
   CHECK(got->group->state_digest == sent.group->state_digest);
   REQUIRE(got->group->members.size() == 2);
   CHECK(got->group->members[1].part_floats == 400);
+  CHECK(got->group->members[0].codec.empty());
+  CHECK(got->group->members[1].codec == "int8");
   CHECK(got->group->members[1].endpoint.port == 0);
   REQUIRE(got->donors.size() == 1);
   CHECK(got->donors[0].host == "2001:db8::1");
