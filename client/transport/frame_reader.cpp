@@ -17,6 +17,11 @@ std::span<std::uint8_t> FrameReader::target() {
   return std::span(buffer_).first(std::min(left, buffer_.size()));
 }
 
+std::size_t FrameReader::bytes_missing() const {
+  if (head_bytes_ < head_.size()) return head_bytes_ == 0 ? 1 : head_.size() - head_bytes_;
+  return header_.payload_bytes - payload_bytes_;
+}
+
 Result<FrameReader::Event> FrameReader::advance(std::size_t bytes) {
   if (head_bytes_ < head_.size()) {
     head_bytes_ += bytes;

@@ -22,6 +22,8 @@ class FrameReader {
 
   // Where the next bytes go; never empty.
   [[nodiscard]] std::span<std::uint8_t> target();
+  // Bytes of the frame under way that are still to come, as far as is known: at least 1.
+  [[nodiscard]] std::size_t bytes_missing() const;
   // That many bytes were put into target(). corrupt for a header that breaks the protocol.
   Result<Event> advance(std::size_t bytes);
   // Answers Event::header. An unwanted payload is read past without being kept: payload() is empty.

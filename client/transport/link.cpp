@@ -21,6 +21,13 @@ constexpr std::size_t kWriteBudget = 512 * 1024;
 constexpr int kNotSentMax = 256 * 1024;
 constexpr int kNotSentMin = 32 * 1024;
 constexpr Duration kNotSentTime = std::chrono::milliseconds(40);
+// Input is left to gather for about so long, in one frame, rather than to wake us for every packet; less where a link
+// is slow, so that it shows signs of life.
+constexpr Duration kGatherTime = std::chrono::milliseconds(10);
+constexpr int kGatherMin = 4 * 1024;
+constexpr int kGatherMax = 64 * 1024;
+// Bytes/s beyond which a link brings that much at once anyway.
+constexpr double kGatherRateMax = 50e6;
 // The shortest time over which a link's rate is worth a thought.
 constexpr Duration kRateTimeMin = std::chrono::milliseconds(20);
 // A connection on which nothing was acknowledged for so long is dead; so is one that does not answer probes.
@@ -62,6 +69,7 @@ Link::Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls)
       tls_(std::move(tls)),
       socket_(context.io),
       writer_([this](FrameToSend& f) { return mediator_.next_frame(*this, f); }),
+      gather_max_(kGatherMin),
       unsent_max_(kNotSentMax) {
   info_.opened = info_.last_used = context.clock.now();
 }
@@ -146,7 +154,8 @@ void Link::read_frames() {
   const std::shared_ptr<Link> self = shared_from_this();
   std::size_t budget = kReadBudget;
   while (budget > 0 && info_.phase != Phase::closed) {
-    const IoStep step = stream_->read(reader_.target());
+    const bool nothing_left = budget < kReadBudget && stream_->drained();
+    const IoStep step = nothing_left ? IoStep{IoState::want_read} : stream_->read(reader_.target());
     if (step.state != IoState::done) {
       if (budget < kReadBudget) mediator_.input_paused(*this);
       return info_.phase == Phase::closed ? void() : stop(step.state);
@@ -233,6 +242,7 @@ void Link::pump() {
 void Link::stop(IoState state) {
   switch (state) {
     case IoState::want_read:
+      gather_input();
       return wait(asio::ip::tcp::socket::wait_read);
     case IoState::want_write:
       blocked_ = true;
@@ -253,13 +263,32 @@ void Link::count_traffic() {
   const TcpCounters moved = tcp_counters(socket_.native_handle());
   const std::int64_t sent = moved.bytes_acknowledged - counted_.bytes_acknowledged;
   context_.moved.bytes_acknowledged += sent;
-  context_.moved.bytes_received += moved.bytes_received - counted_.bytes_received;
+  const std::int64_t received = moved.bytes_received - counted_.bytes_received;
+  context_.moved.bytes_received += received;
   counted_ = moved;
   const TimePoint now = context_.clock.now();
   const Duration time = now - counted_at_;
   counted_at_ = now;
+  if (time >= kRateTimeMin) {
+    const double rate = static_cast<double>(received) / to_seconds(time);
+    const double gathers = std::clamp<double>(rate * to_seconds(kGatherTime), kGatherMin, kGatherMax);
+    gather_max_ = rate > kGatherRateMax ? 1 : static_cast<int>(gathers);
+    if (wakes_at_ > gather_max_) gather_input();
+  }
   // Only a link that is kept waiting shows how fast it is.
   if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
+}
+
+// The last bytes of a frame wake us in any case.
+void Link::gather_input() {
+  std::size_t worth = 1;
+  if (info_.phase == Phase::up) {
+    worth = std::min(static_cast<std::size_t>(gather_max_), stream_->input_before(reader_.bytes_missing()));
+  }
+  const int wakes_at = static_cast<int>(worth);
+  if (wakes_at == wakes_at_) return;
+  wakes_at_ = wakes_at;
+  set_option(socket_.native_handle(), SOL_SOCKET, SO_RCVLOWAT, wakes_at);
 }
 
 void Link::limit_unsent(double bytes_per_s) {

@@ -97,6 +97,8 @@ class Link : public std::enable_shared_from_this<Link> {
   Status handle_frame();
   void stop(IoState state);
   void limit_unsent(double bytes_per_s);
+  // Lets the socket gather input until it is worth waking up for.
+  void gather_input();
 
   LinkContext& context_;
   Mediator& mediator_;
@@ -113,7 +115,9 @@ class Link : public std::enable_shared_from_this<Link> {
   bool pump_posted_ = false;
   TcpCounters counted_;  // in the context's totals
   TimePoint counted_at_{};
-  int unsent_max_;  // bytes in the kernel beyond which the socket counts as full
+  int gather_max_;    // bytes worth waiting for
+  int wakes_at_ = 1;  // bytes in the socket that wake us
+  int unsent_max_;    // bytes in the kernel beyond which the socket counts as full
 };
 
 }  // namespace starling::transport

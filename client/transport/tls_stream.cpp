@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "client/transport/record_meter.h"
+
 namespace starling::transport {
 namespace {
 
@@ -22,7 +24,9 @@ struct BufferedSocket {
   std::size_t end = 0;
   std::size_t read_at = 0;  // unread input is [read_at, read_end)
   std::size_t read_end = 0;
-  bool at_end = false;  // the other end closed, or the socket failed
+  RecordMeter records;   // of the input
+  bool emptied = false;  // the last recv() took all there was
+  bool at_end = false;   // the other end closed, or the socket failed
 
   // Fills the empty input; false when there is nothing now, or never again.
   bool receive() {
@@ -36,6 +40,7 @@ struct BufferedSocket {
     }
     read_at = 0;
     read_end = static_cast<std::size_t>(got);
+    emptied = read_end < TlsStream::kInputBytes;
     return true;
   }
 
@@ -92,6 +97,7 @@ int bio_read(BIO* bio, char* out, int size) {
   }
   const std::size_t bytes = std::min(static_cast<std::size_t>(size), socket.read_end - socket.read_at);
   std::memcpy(out, socket.input.get() + socket.read_at, bytes);
+  socket.records.note({socket.input.get() + socket.read_at, bytes});
   socket.read_at += bytes;
   return static_cast<int>(bytes);
 }
@@ -181,6 +187,15 @@ IoStep TlsStream::read(std::span<std::uint8_t> out) {
   const int result = SSL_read_ex(impl_->ssl_.get(), out.data(), out.size(), &bytes);
   if (result == 1) return {IoState::done, bytes};
   return {impl_->state_after(result), 0};
+}
+
+bool TlsStream::drained() const {
+  const BufferedSocket& socket = impl_->socket_;
+  return socket.emptied && socket.read_at == socket.read_end && SSL_pending(impl_->ssl_.get()) == 0;
+}
+
+std::size_t TlsStream::input_before(std::size_t plaintext) const {
+  return impl_->socket_.records.bytes_before(plaintext);
 }
 
 IoStep TlsStream::write(std::span<const std::uint8_t> data) {

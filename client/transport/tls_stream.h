@@ -48,6 +48,12 @@ class TlsStream {
   // At least one byte into `out` (not empty), unless the state says otherwise. Read until want_read: input that was
   // read ahead does not make the socket readable again.
   [[nodiscard]] IoStep read(std::span<std::uint8_t> out);
+  // Everything that was received has been read, and most likely the socket has no more: another read would only
+  // find that out, at the price of a system call.
+  [[nodiscard]] bool drained() const;
+  // When drained or after want_read: at least so many bytes the socket must bring before `plaintext` more bytes can
+  // have been read.
+  [[nodiscard]] std::size_t input_before(std::size_t plaintext) const;
   // Takes a piece of `data` (not empty) into the output buffer. After want_write the same data must be offered
   // again, from wherever it lies by then.
   [[nodiscard]] IoStep write(std::span<const std::uint8_t> data);

@@ -30,6 +30,7 @@ struct Tally {
   std::vector<double> gloo_times;
   std::vector<double> ratios_to_gloo;
   double cpu_seconds = 0;
+  double wakes = 0;
   double extra_bytes_max = 0;
   bool correct = true;  // Gloo's results too
   bool identical = true;
@@ -69,6 +70,7 @@ Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally
   if (counted) {
     tally.our_times.push_back(mine.seconds);
     tally.cpu_seconds += mine.cpu_seconds;
+    tally.wakes += mine.wakes;
     tally.complete = std::min(tally.complete, mine.complete);
     tally.extra_bytes_max = std::max(tally.extra_bytes_max, mine.extra_bytes_max);
   }
@@ -97,11 +99,13 @@ std::map<std::string, std::string> settings_of(const AveragingOptions& options) 
 
 BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, const Tally& tally) {
   const double vector_bytes = static_cast<double>(options.floats) * sizeof(float);
+  const double gb = options.rounds * options.peers * vector_bytes / 1e9;
   const double time_s = median(tally.our_times);
   BenchResult result;
   result.settings = settings_of(options);
   result.figures = {{"time_s", time_s},
-                    {"cpu_s_per_gb", tally.cpu_seconds / options.rounds / options.peers / (vector_bytes / 1e9)},
+                    {"cpu_s_per_gb", tally.cpu_seconds / gb},
+                    {"wakes_per_mb", tally.wakes / gb / 1e3},
                     {"extra_memory_ratio", tally.extra_bytes_max / vector_bytes},
                     {"values_correct", tally.correct ? 1.0 : 0.0},
                     {"survivors_identical", tally.identical ? 1.0 : 0.0},

@@ -19,13 +19,14 @@ struct PeerReport {
   bool correct = false;
   std::string digest;
   double complete = 0;
+  double wakes = 0;  // Gloo's peers do not tell
 };
 
 PeerReport parse_report(const std::string& line) {
   std::istringstream in(line);
   PeerReport report;
   in >> report.cpu_seconds >> report.extra_bytes >> report.averaged >> report.correct >> report.digest >>
-      report.complete;
+      report.complete >> report.wakes;
   return report;
 }
 
@@ -112,6 +113,7 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command, con
     if (first_digest.empty()) first_digest = peer.digest;
     round.complete = std::min(round.complete, peer.complete);
     round.cpu_seconds += peer.cpu_seconds;
+    round.wakes += peer.wakes;
     round.extra_bytes_max = std::max(round.extra_bytes_max, peer.extra_bytes);
     round.correct = round.correct && peer.correct;
     round.identical = round.identical && !peer.digest.empty() && peer.digest == first_digest;

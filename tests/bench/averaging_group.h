@@ -17,6 +17,7 @@ namespace starling::bench {
 struct AveragingRound {
   double seconds = 0;
   double cpu_seconds = 0;      // of all peers together
+  double wakes = 0;            // of all peers together
   double extra_bytes_max = 0;  // of the peer that needed most, beyond its input
   bool correct = true;
   bool identical = true;  // all peers hold the same bits

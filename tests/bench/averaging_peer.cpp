@@ -51,6 +51,7 @@ class BenchPeer {
   RoundIndex round_ = 0;
   double baseline_bytes_ = 0;
   double cpu_ = 0;
+  double wakes_ = 0;
   averaging::AveragingOutcome outcome_;
 };
 
@@ -117,9 +118,11 @@ Status BenchPeer::average() {
   std::promise<averaging::AveragingOutcome> ended;
   request.done = [&ended](const averaging::AveragingOutcome& outcome) { ended.set_value(outcome); };
   const double cpu_before = cpu_seconds();
+  const double waited_before = times_waited();
   STARLING_TRY(network_->average(std::move(request)));
   outcome_ = ended.get_future().get();
   cpu_ = cpu_seconds() - cpu_before;
+  wakes_ = times_waited() - waited_before;
   return {};
 }
 
@@ -157,8 +160,8 @@ double BenchPeer::complete(int without) const {
 
 std::string BenchPeer::report(int without) const {
   const bool averaged = outcome_.verdict == averaging::AveragingOutcome::Verdict::averaged;
-  return fmt::format("{:.6f} {:.0f} {:d} {:d} {} {:.6f}", cpu_, peak_resident_bytes() - baseline_bytes_, averaged,
-                     averaged && correct(), to_hex(outcome_.result_digest.bytes), complete(without));
+  return fmt::format("{:.6f} {:.0f} {:d} {:d} {} {:.6f} {:.0f}", cpu_, peak_resident_bytes() - baseline_bytes_,
+                     averaged, averaged && correct(), to_hex(outcome_.result_digest.bytes), complete(without), wakes_);
 }
 
 std::string BenchPeer::measured() const {

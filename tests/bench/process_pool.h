@@ -42,6 +42,8 @@ double status_field_bytes(const std::string& pid, const std::string& field);
 
 // CPU seconds this process has used, and its memory in bytes: the most it ever had resident, and what it has now.
 double cpu_seconds();
+// How often its threads have waited so far, and were woken.
+double times_waited();
 double peak_resident_bytes();
 double resident_bytes();
 
