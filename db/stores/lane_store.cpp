@@ -16,7 +16,7 @@ Result<Lane> read_lane(const Statement& row) {
 }  // namespace
 
 Status SqliteLaneStore::assign(const RunId& run_id, const Lane& lane) {
-  const Status assigned = access_.writes.run([&](Connection& connection) -> Status {
+  Status assigned = access_.writes.run([&](Connection& connection) -> Status {
     STARLING_ASSIGN(Statement upsert,
                     connection.prepare("INSERT INTO lane (run_id, peer_id, lane, since_ms) VALUES (?, ?, ?, ?) "
                                        "ON CONFLICT (run_id, peer_id) DO UPDATE SET lane = excluded.lane, "

@@ -53,7 +53,7 @@ std::string no_run(const RunId& run_id) { return fmt::format("there is no run '{
 }  // namespace
 
 Status SqliteRunStore::create(const Run& run) {
-  const Status created = access_.writes.run([&](Connection& connection) -> Status {
+  Status created = access_.writes.run([&](Connection& connection) -> Status {
     STARLING_ASSIGN(Statement insert,
                     connection.prepare("INSERT INTO run (run_id, manifest_envelope, state, created_ms, round) "
                                        "VALUES (?, ?, ?, ?, ?)"));

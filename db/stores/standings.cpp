@@ -236,7 +236,7 @@ Status SqliteStandingsStore::roll(WallTime now) {
     STARLING_ASSIGN(rolling->behind, roll_windows(connection, now));
     return {};
   };
-  const Status submitted = access_.writes.submit(write, [rolling, now](const Status& done) {
+  Status submitted = access_.writes.submit(write, [rolling, now](const Status& done) {
     if (!done) log_warning("sums of the last day and week: {}", done.error().message);
     rolling->rolled_ms = now.unix_ms;
     rolling->under_way = false;

@@ -255,7 +255,8 @@ Result<BenchResult> run_leaderboard_bench(const LeaderboardOptions& options) {
   STARLING_ASSIGN(const PageTimes search, viewer.boards({{"q", "volunteer"}}));
   STARLING_ASSIGN(const PageTimes run_page, viewer.look("/", {}));
 
-  const auto lines = static_cast<double>(options.lines / kRoundMembers * std::min(kRoundMembers, options.volunteers));
+  const std::int64_t rounds = options.lines / kRoundMembers;
+  const auto lines = static_cast<double>(rounds * std::min(kRoundMembers, options.volunteers));
   BenchResult result;
   result.settings = {{"volunteers", std::to_string(options.volunteers)}, {"lines", std::to_string(options.lines)}};
   result.figures = {{"lines_per_s", lines / seconds},

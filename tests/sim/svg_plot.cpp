@@ -143,8 +143,9 @@ std::string svg_plot(const std::vector<PlotPanel>& panels, const PlotOptions& op
   Svg svg(panels, options);
   svg.header();
   for (std::size_t k = 0; k < panels.size(); ++k) {
+    const std::size_t row = k / kPanelsAcross;
     svg.panel(panels[k], kPanelWidth * static_cast<double>(k % kPanelsAcross),
-              kHeader + kPanelHeight * static_cast<double>(k / kPanelsAcross));
+              kHeader + kPanelHeight * static_cast<double>(row));
   }
   const double rows = std::ceil(static_cast<double>(panels.size()) / kPanelsAcross);
   const double width = kPanelWidth * kPanelsAcross;

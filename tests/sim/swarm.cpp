@@ -165,8 +165,9 @@ void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging:
 void Swarm::plan_faults() {
   if (options_.seconds_between_faults <= 0) return;
   std::exponential_distribution<double> gap(1 / options_.seconds_between_faults);
-  for (double when = gap(rng_); when < to_seconds(options_.length); when += gap(rng_)) {
-    scheduler_.at(TimePoint(from_seconds(when)), [this] { fault(); });
+  const TimePoint end = TimePoint() + options_.length;
+  for (TimePoint when = TimePoint() + from_seconds(gap(rng_)); when < end; when += from_seconds(gap(rng_))) {
+    scheduler_.at(when, [this] { fault(); });
   }
 }
 

@@ -36,7 +36,7 @@ void wait_until(const std::function<bool()>& condition);
 
 // One volunteer. Move-only; its network ends with it, or by leave().
 struct Member {
-  Member(const Project& project, bool listens = true, StateSource source = nullptr);
+  explicit Member(const Project& project, bool listens = true, StateSource source = nullptr);
   Member(PeerNetworkOptions options, crypto::PrivateKey own_key, crypto::TlsContext tls, StateSource source);
 
   [[nodiscard]] wire::Endpoint endpoint() const;

@@ -21,6 +21,8 @@ using namespace starling::gate::testing;
 
 namespace {
 
+constexpr std::size_t kUnreadBytes = 20'000'000;
+
 std::atomic<int> accept_failure{0};        // errno for accept4 to fail with …
 std::atomic<int> accept_failures_left{0};  // … so many times
 
@@ -241,7 +243,7 @@ TEST_CASE_FIXTURE(Fixture, "a full queue answers 503 and keeps the connection") 
 }
 
 TEST_CASE_FIXTURE(Fixture, "who asks for much and reads nothing is dropped and holds no worker") {
-  router.add("GET", "/big", [](const Request&) { return Response{.body = std::string(20'000'000, 'x')}; });
+  router.add("GET", "/big", [](const Request&) { return Response{.body = std::string(kUnreadBytes, 'x')}; });
   GateOptions options;
   options.workers = 1;
   options.limits.response_window = from_ms(200);
