@@ -218,12 +218,17 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
 
 void RunService::store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round) {
   log_debug("round {}: {} contributions, {} ms", round.round, round.contributions.size(), round.averaging_ms);
-  rounds_.add(fmt::format("store round {}", round.round),
-              [this, active, number = round.round, result = round_result(active->manifest, round)]() -> Status {
-                STARLING_TRY(parts_.stores.contributions.append(result).status());
-                on_stored(active, number);
-                return {};
-              });
+  rounds_.add(
+      fmt::format("store round {}", round.round),
+      [this, active, number = round.round, result = round_result(active->manifest, round)]() -> Status {
+        STARLING_TRY(parts_.stores.contributions.append(result).status());
+        on_stored(active, number);
+        return {};
+      },
+      [this, active, number = round.round] {
+        MutexLock lock(mutex_);
+        active->core->on_refused(number);
+      });
 }
 
 void RunService::on_stored(const std::shared_ptr<Active>& active, RoundIndex round) {

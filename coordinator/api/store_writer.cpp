@@ -18,9 +18,9 @@ StoreWriter::~StoreWriter() {
   thread_.join();
 }
 
-void StoreWriter::add(std::string what, Write write) {
+void StoreWriter::add(std::string what, Write write, std::function<void()> refused) {
   MutexLock lock(mutex_);
-  entries_.push_back({std::move(what), std::move(write)});
+  entries_.push_back({std::move(what), std::move(write), std::move(refused)});
   changed_.notify_all();
 }
 
@@ -51,12 +51,30 @@ bool StoreWriter::wait(Duration pause) {
   return !closing_;
 }
 
+// The rows themselves were refused: they break a rule of the database, or name what is not there any more. All other
+// failures are the disk's or the moment's.
+bool StoreWriter::is_final(const Status& written) {
+  if (written.ok()) return false;
+  switch (written.error().code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::not_found:
+    case ErrorCode::already_exists:
+    case ErrorCode::failed_precondition:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void StoreWriter::loop() {
   Duration pause = kRetryFirst;
   Entry entry;
   while (next(entry)) {
     const Status written = entry.write();
-    if (!written.ok()) {
+    if (is_final(written)) {
+      log_error("{}: {}; it can never be stored and is dropped", entry.what, written.error().message);
+      if (entry.refused) entry.refused();
+    } else if (!written.ok()) {
       if (pause == kRetryFirst) log_error("{}: {}", entry.what, written.error().message);
       if (wait(pause)) {
         pause = std::min(2 * pause, kRetryMax);

@@ -1,5 +1,5 @@
 // Writes that must not be lost and must not keep a heartbeat waiting: done in order on a thread of its own,
-// each again and again until the store has taken it.
+// each again and again until the store has taken it, or has said that it never will.
 #pragma once
 
 #include <deque>
@@ -24,8 +24,10 @@ class StoreWriter {
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
-  // `what` names the write in the log, should it fail. Callers bound what they add (see run_service.h).
-  void add(std::string what, Write write);
+  // `what` names the write in the log, should it fail. Callers bound what they add (see run_service.h). `refused` is
+  // called, on the writer's thread, when the write can never be done: it is dropped then, and what waits behind it goes
+  // on.
+  void add(std::string what, Write write, std::function<void()> refused = nullptr);
   [[nodiscard]] std::size_t waiting() const;
 
   static constexpr Duration kRetryFirst = std::chrono::milliseconds(100);
@@ -35,11 +37,13 @@ class StoreWriter {
   struct Entry {
     std::string what;
     Write write;
+    std::function<void()> refused;
   };
   void loop();
   bool next(Entry& entry);
   void drop_first();
   bool wait(Duration pause);
+  static bool is_final(const Status& written);
 
   mutable Mutex mutex_;
   ConditionVariable changed_;

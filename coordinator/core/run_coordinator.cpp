@@ -170,6 +170,10 @@ void RunCoordinator::Impl::on_stored(RoundIndex round) {
   }
 }
 
+void RunCoordinator::Impl::on_refused(RoundIndex round) {
+  std::erase_if(pending_credit_, [=](const auto& pending) { return pending.first == round; });
+}
+
 void RunCoordinator::Impl::set_credited(const std::vector<AccountSamples>& sums) {
   credited_.clear();
   for (const AccountSamples& sum : sums) credited_[sum.account] = sum.samples;
@@ -263,6 +267,7 @@ HeartbeatDecision RunCoordinator::on_heartbeat(TimePoint now, WallTime wall, con
 std::vector<StoreOp> RunCoordinator::on_timer(TimePoint now, WallTime wall) { return impl_->on_timer(now, wall); }
 TimePoint RunCoordinator::next_deadline() const { return impl_->next_deadline(); }
 void RunCoordinator::on_stored(RoundIndex round) { impl_->on_stored(round); }
+void RunCoordinator::on_refused(RoundIndex round) { impl_->on_refused(round); }
 void RunCoordinator::set_credited(const std::vector<AccountSamples>& sums) { impl_->set_credited(sums); }
 void RunCoordinator::set_state(wire::RunState state) { impl_->set_state(state); }
 SwarmView RunCoordinator::view(TimePoint now) const { return impl_->view(now); }

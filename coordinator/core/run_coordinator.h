@@ -36,6 +36,8 @@ class RunCoordinator {
 
   // The store has taken RoundDecided of this round and of all before it.
   void on_stored(RoundIndex round);
+  // The store will never take this round: it is over all the same, but nobody gets credit for it.
+  void on_refused(RoundIndex round);
   // The ledger's sums have changed otherwise: these hold all rounds that on_stored() was told of, and no others.
   void set_credited(const std::vector<AccountSamples>& sums);
   // The operator's wish (running or paused). A complete run stays complete.

@@ -36,6 +36,7 @@ class RunCoordinator::Impl {
   std::vector<StoreOp> on_timer(TimePoint now, WallTime wall);
   [[nodiscard]] TimePoint next_deadline() const;
   void on_stored(RoundIndex round);
+  void on_refused(RoundIndex round);
   void set_credited(const std::vector<AccountSamples>& sums);
   void set_state(wire::RunState state);
   [[nodiscard]] SwarmView view(TimePoint now) const;

@@ -59,6 +59,10 @@ Result<db::AppendOutcome> FillableContributions::append(const db::RoundResult& r
     ++refused;
     return Error{ErrorCode::resource_exhausted, "write 'coordinator.db': the disk is full"};
   }
+  if (impossible) {
+    ++refused;
+    return Error{ErrorCode::failed_precondition, "database 'coordinator.db': FOREIGN KEY constraint failed"};
+  }
   return real_.append(result);
 }
 

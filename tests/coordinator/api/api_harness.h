@@ -19,7 +19,7 @@ constexpr SampleCount kTarget = 60;
 // A signed run with that id, in the state given.
 db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db::RunState state);
 
-// Passes on to a real store unless told that the disk is full.
+// Passes on to a real store unless told that the disk is full, or that what comes can never be stored.
 class FillableContributions final : public db::ContributionStore {
  public:
   explicit FillableContributions(db::ContributionStore& real) : real_(real) {}
@@ -31,6 +31,7 @@ class FillableContributions final : public db::ContributionStore {
     return real_.entries_of(account, page);
   }
   std::atomic<bool> full = false;
+  std::atomic<bool> impossible = false;
   std::atomic<int> refused = 0;
 
  private:

@@ -129,6 +129,21 @@ TEST_CASE("a full disk: serving goes on, nothing is acknowledged, nothing is los
   CHECK(project.stores().contributions.ledger_sum("one")->samples == 60);
 }
 
+TEST_CASE("a round that can never be stored is given up without credit, and the rounds behind it are stored") {
+  Pair project;
+  REQUIRE(project.bob.call().ok());
+  REQUIRE(project.ada.call().ok());
+  project.contributions.impossible = true;
+  project.finish(0);
+  project.wait_until_acknowledged(1);
+  project.contributions.impossible = false;
+  CHECK(project.contributions.refused == 1);
+  CHECK(project.ada.call()->credited_samples == 0);
+  project.finish(1);
+  project.wait_until_acknowledged(2);
+  CHECK(project.stores().contributions.ledger_sum("one")->samples == 60);
+}
+
 TEST_CASE("a coordinator that ends with a full disk forgets the round, and its members tell it again") {
   Pair project;
   REQUIRE(project.bob.call().ok());
