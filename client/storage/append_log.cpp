@@ -12,21 +12,14 @@
 
 #include "client/storage/set_aside.h"
 #include "shared/base/log.h"
+#include "shared/base/os_error.h"
 
 namespace starling::storage {
 namespace {
 
-Error log_error(std::string_view what, const std::filesystem::path& path, int error_number) {
-  const ErrorCode code = error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG
-                             ? ErrorCode::resource_exhausted
-                         : error_number == EACCES || error_number == EROFS ? ErrorCode::permission_denied
-                                                                           : ErrorCode::io;
-  return {code, fmt::format("{} '{}': {}", what, path.string(), std::strerror(error_number))};
-}
-
 Result<UniqueFd> open_to_append(const std::filesystem::path& path) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!fd) return log_error("open", path, errno);
+  if (!fd) return os_error("open", path, errno);
   return fd;
 }
 
@@ -37,7 +30,7 @@ Result<std::string> read_tail(int fd, std::size_t file_bytes, const std::filesys
     const std::size_t offset = file_bytes - tail.size() + have;
     const ssize_t got = ::pread(fd, tail.data() + have, tail.size() - have, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return log_error("read", path, got < 0 ? errno : EIO);
+    if (got <= 0) return os_error("read", path, got < 0 ? errno : EIO);
     have += static_cast<std::size_t>(got);
   }
   return tail;
@@ -61,7 +54,7 @@ Result<AppendLog> AppendLog::open(const std::filesystem::path& path) {
 
 Status AppendLog::cut_torn_line() {
   struct stat info {};
-  if (::fstat(fd_.get(), &info) != 0) return log_error("look at", path_, errno);
+  if (::fstat(fd_.get(), &info) != 0) return os_error("look at", path_, errno);
   const auto file_bytes = static_cast<std::size_t>(info.st_size);
   STARLING_ASSIGN(const std::string tail, read_tail(fd_.get(), file_bytes, path_));
   const std::size_t end = tail.rfind('\n');
@@ -72,7 +65,7 @@ Status AppendLog::cut_torn_line() {
   bytes_ = file_bytes - torn;
   if (torn > 0) {
     log_warning("'{}': dropping a last line that a crash left unfinished ({} bytes)", path_.string(), torn);
-    if (::ftruncate(fd_.get(), static_cast<off_t>(bytes_)) != 0) return log_error("shorten", path_, errno);
+    if (::ftruncate(fd_.get(), static_cast<off_t>(bytes_)) != 0) return os_error("shorten", path_, errno);
   }
   if (end != std::string::npos && end > 0) {
     const std::size_t before = tail.rfind('\n', end - 1);
@@ -106,7 +99,7 @@ Status AppendLog::append(std::string_view line, Durability durability) {
   if (::ftruncate(fd_.get(), static_cast<off_t>(bytes_)) != 0) {
     log_warning("'{}' may end in half a line: {}", path_.string(), std::strerror(errno));
   }
-  return log_error("append to", path_, problem);
+  return os_error("append to", path_, problem);
 }
 
 }  // namespace starling::storage

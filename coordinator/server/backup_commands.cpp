@@ -1,5 +1,4 @@
 // Copies of a whole project, and proof that they can be used.
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +15,7 @@
 #include "coordinator/server/commands.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
-#include "shared/base/unique_fd.h"
+#include "shared/base/os_error.h"
 #include "shared/crypto/digest.h"
 
 namespace starling::server {
@@ -26,21 +25,13 @@ constexpr std::size_t kSumsBytesMax = 16 * 1024 * 1024;
 constexpr const char* kStamp = "last-backup";  // in the project: when and where
 constexpr const char* kKeys[] = {"ca.key", "ca.pem", "manifest.key", "server.key", "server.pem", "web.key", "web.pem"};
 
-Error failed(std::string_view what, const std::filesystem::path& path, const std::error_code& problem) {
-  const bool full = problem == std::errc::no_space_on_device;
-  return {full ? ErrorCode::resource_exhausted : ErrorCode::io,
-          fmt::format("{} '{}': {}", what, path.string(), problem.message())};
-}
-
-std::error_code last_problem() { return {errno, std::generic_category()}; }
-
 // Makes a folder of this call's own, so that it may be removed again: whoever finds it made already is told so.
 Status make_new_folder(const std::filesystem::path& wanted) {
   const std::filesystem::path folder = wanted.has_filename() ? wanted : wanted.parent_path();
   if (folder.has_parent_path()) STARLING_TRY(ensure_directory(folder.parent_path(), 0700));
   if (::mkdir(folder.c_str(), 0700) == 0) return {};
   if (errno == EEXIST) return Error{ErrorCode::already_exists, fmt::format("'{}' exists already", folder.string())};
-  return failed("create folder", folder, last_problem());
+  return os_error("create folder", folder, errno);
 }
 
 // Half a copy is none, and the space that it takes may be what was missing.
@@ -50,17 +41,11 @@ Status keep_if_whole(const Status& made, const std::filesystem::path& folder) {
   return made;
 }
 
-// A file's bytes or a folder's entries reach the disk.
-Status sync(const std::filesystem::path& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  return fd && ::fsync(fd.get()) == 0 ? Status() : Status(failed("sync", path, last_problem()));
-}
-
 Status copy_to(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::error_code problem;
   std::filesystem::copy_file(from, to, problem);
-  if (problem) return failed(fmt::format("copy '{}' to", from.string()), to, problem);
-  return sync(to);
+  if (problem) return os_error(fmt::format("copy '{}' to", from.string()), to, problem.value());
+  return sync_to_disk(to);
 }
 
 // DIR/backups/2024-06-10T061320Z
@@ -82,7 +67,7 @@ Status copy_project(const Project& project, const ProjectFiles& copy) {
     const std::string name = artefact.digest.hex();
     STARLING_TRY(copy_to(project.files.artefacts() / name, copy.artefacts() / name));
   }
-  STARLING_TRY(sync(copy.artefacts()));
+  STARLING_TRY(sync_to_disk(copy.artefacts()));
   return copy_to(project.files.config(), copy.config());
 }
 
@@ -142,7 +127,7 @@ Status compare(const std::map<std::string, Digest>& sums, const std::map<std::st
 // Opens a copy, so that the backup itself stays as it is; the sums of its ledger.
 Status try_database(const ProjectFiles& backup) {
   std::string name = (std::filesystem::temp_directory_path() / "starling-restore-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) return failed("create folder", name, last_problem());
+  if (::mkdtemp(name.data()) == nullptr) return os_error("create folder", name, errno);
   const std::filesystem::path folder = name;
   auto tried = [&]() -> Status {
     STARLING_TRY(copy_to(backup.database(), folder / "coordinator.db"));
@@ -177,10 +162,10 @@ Status copy_backup(const ProjectFiles& backup, const ProjectFiles& to) {
     if (name == to.config().filename()) continue;
     STARLING_TRY(copy_to(backup.directory / name, to.directory / name));
   }
-  STARLING_TRY(sync(to.artefacts()));
-  STARLING_TRY(sync(to.directory));
+  STARLING_TRY(sync_to_disk(to.artefacts()));
+  STARLING_TRY(sync_to_disk(to.directory));
   STARLING_TRY(copy_to(backup.config(), to.config()));  // last: now the project is complete
-  return sync(to.directory);
+  return sync_to_disk(to.directory);
 }
 
 }  // namespace

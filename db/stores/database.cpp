@@ -15,6 +15,8 @@
 #include "db/stores/sqlite_stores.h"
 #include "db/stores/write_lock.h"
 #include "db/stores/write_queue.h"
+#include "shared/base/files.h"
+#include "shared/base/os_error.h"
 
 namespace starling::db {
 namespace {
@@ -22,20 +24,10 @@ namespace {
 constexpr std::uintmax_t kCheckAtOpenBytesMax = 64 * 1024 * 1024;  // larger files are checked on demand
 constexpr Duration kOpenPatience = from_ms(10'000);                // for another process's write
 
-Error os_error(std::string_view what, const std::filesystem::path& file) {
-  const int error = errno;
-  const ErrorCode code = error == EEXIST                      ? ErrorCode::already_exists
-                         : error == ENOENT                    ? ErrorCode::not_found
-                         : error == EACCES || error == EROFS  ? ErrorCode::permission_denied
-                         : error == ENOSPC || error == EDQUOT ? ErrorCode::resource_exhausted
-                                                              : ErrorCode::io;
-  return {code, fmt::format("{} '{}': {}", what, file.string(), std::generic_category().message(error))};
-}
-
 // Made empty and private first: the files that SQLite puts beside it take over its permissions.
 Status create_private(const std::filesystem::path& file) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return os_error("create database", file);
+  if (fd < 0) return os_error("create database", file, errno);
   ::close(fd);
   return {};
 }
@@ -58,15 +50,6 @@ Result<Connection> open_writer(const std::filesystem::path& file, const Database
   const auto size = std::filesystem::file_size(file, unknown);
   if (!unknown && size <= kCheckAtOpenBytesMax) STARLING_TRY(expect_sound(connection, "PRAGMA quick_check(1)"));
   return connection;
-}
-
-Status sync_to_disk(const std::filesystem::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return os_error("open", path);
-  const bool synced = ::fsync(fd) == 0;
-  Status status = synced ? Status() : Status(os_error("sync", path));
-  ::close(fd);
-  return status;
 }
 
 std::filesystem::path with_suffix(std::filesystem::path file, std::string_view suffix) { return file += suffix; }

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <thread>
 
+#include "shared/base/os_error.h"
+
 namespace starling::db {
 namespace {
 
@@ -20,11 +22,7 @@ constexpr std::chrono::milliseconds kRetryEvery{1};  // another process holds it
 Result<WriteLock> WriteLock::open(const std::filesystem::path& file) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd >= 0) return WriteLock(fd);
-  const int error = errno;
-  const ErrorCode code = error == EACCES || error == EROFS    ? ErrorCode::permission_denied
-                         : error == ENOSPC || error == EDQUOT ? ErrorCode::resource_exhausted
-                                                              : ErrorCode::io;
-  return Error{code, fmt::format("open '{}': {}", file.string(), std::generic_category().message(error))};
+  return os_error("open", file, errno);
 }
 
 WriteLock::~WriteLock() {

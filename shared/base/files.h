@@ -25,6 +25,9 @@ Status write_file_atomically(const std::filesystem::path& path, std::string_view
 Status write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces,
                              const WriteOptions& options = {});
 
+// A file's bytes, or a folder's entries, reach the disk.
+Status sync_to_disk(const std::filesystem::path& path);
+
 // Creates `path` (and parents) with `mode`; fine if it is there already.
 Status ensure_directory(const std::filesystem::path& path, unsigned mode = 0700);
 

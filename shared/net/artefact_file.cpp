@@ -5,39 +5,26 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "shared/base/files.h"
+#include "shared/base/os_error.h"
 #include "shared/crypto/digest.h"
 
 namespace starling::net {
 namespace {
 
-Error io_error(std::string_view what, const std::filesystem::path& path) {
-  const ErrorCode code = errno == ENOSPC || errno == EDQUOT ? ErrorCode::resource_exhausted : ErrorCode::io;
-  return {code, std::string(what) + " '" + path.string() + "': " + std::strerror(errno)};
-}
-
 std::filesystem::path part_of(const std::filesystem::path& destination) { return destination.string() + ".part"; }
-
-Status sync_folder(const std::filesystem::path& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return io_error("open folder", folder);
-  const bool synced = fsync(fd) == 0;
-  Status status = synced ? Status() : io_error("sync folder", folder);
-  close(fd);
-  return status;
-}
 
 }  // namespace
 
 Result<ArtefactFile> ArtefactFile::open(const std::filesystem::path& destination, std::int64_t bytes_expected) {
   const std::filesystem::path part = part_of(destination);
   const int fd = ::open(part.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return io_error("open", part);
+  if (fd < 0) return os_error("open", part, errno);
   struct stat info {};
   if (fstat(fd, &info) != 0) {
-    const Error error = io_error("look at", part);
+    const Error error = os_error("look at", part, errno);
     close(fd);
     return error;
   }
@@ -62,7 +49,7 @@ Status ArtefactFile::append(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return io_error("write", part());
+    if (written < 0) return os_error("write", part(), errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
     size_ += written;
   }
@@ -70,7 +57,7 @@ Status ArtefactFile::append(std::string_view bytes) {
 }
 
 Status ArtefactFile::clear() {
-  if (ftruncate(fd_, 0) != 0) return io_error("empty", part());
+  if (ftruncate(fd_, 0) != 0) return os_error("empty", part(), errno);
   size_ = 0;
   return {};
 }
@@ -83,10 +70,10 @@ Status ArtefactFile::finish(const Digest& sha256) {
                                          "': the bytes that came are not those of digest " + sha256.brief() +
                                          "…; they were removed, try again"};
   }
-  if (fsync(fd_) != 0) return io_error("sync", part());
-  if (rename(part().c_str(), destination_.c_str()) != 0) return io_error("rename", part());
+  if (fsync(fd_) != 0) return os_error("sync", part(), errno);
+  if (rename(part().c_str(), destination_.c_str()) != 0) return os_error("rename", part(), errno);
   const std::filesystem::path folder = destination_.parent_path();
-  return sync_folder(folder.empty() ? "." : folder);
+  return sync_to_disk(folder.empty() ? "." : folder);
 }
 
 }  // namespace starling::net
