@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "shared/base/files.h"
+#include "shared/base/log.h"
+#include "shared/base/os_error.h"
 #include "shared/base/unique_fd.h"
 #include "shared/crypto/digest.h"
 
@@ -19,31 +22,23 @@ namespace starling::server {
 namespace {
 
 constexpr std::size_t kCopyBytes = 1 << 20;
-
-Error system_error(std::string_view what, const std::filesystem::path& file) {
-  const int problem = errno;
-  const ErrorCode code = problem == ENOENT   ? ErrorCode::not_found
-                         : problem == ENOSPC ? ErrorCode::resource_exhausted
-                         : problem == EACCES ? ErrorCode::permission_denied
-                                             : ErrorCode::io;
-  std::string reason = std::generic_category().message(problem);
-  reason.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(reason.front())));
-  return {code, fmt::format("{} '{}': {}", what, file.string(), reason)};
-}
+constexpr std::string_view kTemporaryPrefix = "import-";
+constexpr std::string_view kTemporarySuffix = ".tmp";
 
 Status write_all(int fd, const char* data, std::size_t size, const std::filesystem::path& file) {
   while (size > 0) {
     const ssize_t written = ::write(fd, data, size);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return system_error("write", file);
+    if (written < 0) return os_error("write", file, errno);
     data += written;
     size -= static_cast<std::size_t>(written);
   }
   return {};
 }
 
-// Copies `bytes` (-1: all that follow) from one file to the other; the digest and length of what was copied.
-Result<wire::Artefact> copy(int from, int to, std::int64_t bytes, const FilePart& part) {
+// Copies the part from one file to the other, which is `copy`; the digest and length of what was copied.
+Result<wire::Artefact> copy_part(int from, const FilePart& part, int to, const std::filesystem::path& copy) {
+  const std::int64_t bytes = part.bytes;
   crypto::Sha256 digest;
   wire::Artefact artefact;
   std::vector<char> buffer(kCopyBytes);
@@ -52,26 +47,27 @@ Result<wire::Artefact> copy(int from, int to, std::int64_t bytes, const FilePart
         bytes < 0 ? buffer.size() : std::min(buffer.size(), static_cast<std::size_t>(bytes - artefact.bytes));
     const ssize_t got = ::read(from, buffer.data(), wanted);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("read", part.file);
+    if (got < 0) return os_error("read", part.file, errno);
     if (got == 0) break;
     digest.update(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
-    STARLING_TRY(write_all(to, buffer.data(), static_cast<std::size_t>(got), part.file));
+    STARLING_TRY(write_all(to, buffer.data(), static_cast<std::size_t>(got), copy));
     artefact.bytes += got;
   }
   artefact.sha256 = digest.finish();
   return artefact;
 }
 
-void sync_folder(const std::filesystem::path& folder) {
-  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd) ::fsync(fd.get());
+// The copy before it has its name. Locked by the process that writes it, so that one left behind can be told from one
+// that is growing.
+std::filesystem::path temporary_in(const std::filesystem::path& folder) {
+  return folder / fmt::format("{}{}{}", kTemporaryPrefix, ::getpid(), kTemporarySuffix);
 }
 
 }  // namespace
 
 Result<std::int64_t> file_bytes(const std::filesystem::path& file) {
   struct stat info = {};
-  if (::stat(file.c_str(), &info) != 0) return system_error("open", file);
+  if (::stat(file.c_str(), &info) != 0) return os_error("open", file, errno);
   if (!S_ISREG(info.st_mode)) {
     return Error{ErrorCode::invalid_argument, fmt::format("'{}' is not a file", file.string())};
   }
@@ -80,21 +76,36 @@ Result<std::int64_t> file_bytes(const std::filesystem::path& file) {
 
 Result<wire::Artefact> import_artefact(const FilePart& part, const std::filesystem::path& folder) {
   const UniqueFd from(::open(part.file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!from || ::lseek(from.get(), part.offset, SEEK_SET) < 0) return system_error("open", part.file);
-  const std::filesystem::path temporary = folder / fmt::format("import-{}.tmp", ::getpid());
-  const UniqueFd to(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!to) return system_error("create", temporary);
-  auto artefact = copy(from.get(), to.get(), part.bytes, part);
-  if (artefact && ::fsync(to.get()) != 0) artefact = system_error("write", temporary);
+  if (!from || ::lseek(from.get(), part.offset, SEEK_SET) < 0) return os_error("open", part.file, errno);
+  remove_abandoned_imports(folder);
+  const std::filesystem::path temporary = temporary_in(folder);
+  STARLING_ASSIGN(const FileLock ours, FileLock::acquire(temporary));
+  const UniqueFd to(::open(temporary.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  if (!to || ::fchmod(to.get(), 0644) != 0) return os_error("create", temporary, errno);
+  auto artefact = copy_part(from.get(), part, to.get(), temporary);
+  if (artefact && ::fsync(to.get()) != 0) artefact = os_error("write", temporary, errno);
   if (artefact && ::rename(temporary.c_str(), (folder / artefact->sha256.hex()).c_str()) != 0) {
-    artefact = system_error("rename", temporary);
+    artefact = os_error("rename", temporary, errno);
   }
   if (!artefact) {
     ::unlink(temporary.c_str());
     return artefact;
   }
-  sync_folder(folder);
+  STARLING_TRY(sync_to_disk(folder));
   return artefact;
+}
+
+void remove_abandoned_imports(const std::filesystem::path& folder) {
+  std::error_code problem;
+  for (std::filesystem::directory_iterator entry(folder, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) continue;
+    const auto nobodys = FileLock::acquire(entry->path());
+    if (!nobodys) continue;
+    log_info("'{}' was left by an import that was cut off; it is removed", entry->path().string());
+    ::unlink(entry->path().c_str());
+  }
 }
 
 }  // namespace starling::server

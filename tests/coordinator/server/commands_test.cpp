@@ -74,6 +74,23 @@ TEST_CASE("a run is made from TOML, once, and only one runs at a time") {
   CHECK(std::distance(std::filesystem::directory_iterator(server.directory + "/artefacts"), {}) == 2);
 }
 
+TEST_CASE("half an import of a process that was killed is removed at the next start, one under way is not") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const std::filesystem::path artefacts = server.directory + "/artefacts";
+  const auto leave_behind = [&] { REQUIRE(write_file_atomically(artefacts / "import-1.tmp", "half").ok()); };
+  const auto under_way = FileLock::acquire(artefacts / "import-2.tmp");
+  REQUIRE(under_way.ok());
+  leave_behind();
+  REQUIRE(server.create_run("two").status == 0);
+  CHECK_FALSE(std::filesystem::exists(artefacts / "import-1.tmp"));
+  leave_behind();
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  CHECK_FALSE(std::filesystem::exists(artefacts / "import-1.tmp"));
+  CHECK(std::filesystem::exists(artefacts / "import-2.tmp"));
+}
+
 TEST_CASE("a manifest that can not work is refused with what to change, and leaves no run") {
   TestServer server;
   const Ended crowded = server.create_run("one", "micro_batch_size = 8000\n");
