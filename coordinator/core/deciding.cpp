@@ -25,8 +25,8 @@ std::string RunCoordinator::Impl::take_report(TimePoint now, const PeerId& repor
   if (report.round < round_ || report.round >= round_ + static_cast<RoundIndex>(kRoundsAheadMax)) return {};
   if (reports_.has_spoken(reporter, report.round)) return {};
   if (Status status = check(report, reporter); !status.ok()) return status.error().message;
-  reports_.add(now, reporter, report);
-  return {};
+  const Status kept = reports_.add(now, reporter, report);
+  return kept.ok() ? std::string() : kept.error().message;
 }
 
 Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId& reporter) const {

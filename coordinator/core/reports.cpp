@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 namespace starling::core {
@@ -27,6 +29,25 @@ bool same_contributions(const std::vector<wire::Contribution>& a, const std::vec
 bool says_the_same(const ResultClass& a, const wire::RoundReport& b) {
   return a.group == b.group && a.result_digest == b.result_digest && a.state_digest == b.state_digest &&
          same_contributions(a.contributions, normalized(b.contributions));
+}
+
+// A reporter is remembered twice, in nodes of a tree.
+constexpr std::size_t kReporterBytes = 2 * (sizeof(PeerId) + 4 * sizeof(void*));
+
+ResultClass class_of(const wire::RoundReport& report, const ReportBook::Dealt* planned) {
+  ResultClass made;
+  made.group = report.group;
+  made.dealt = planned != nullptr;
+  made.members = planned != nullptr ? planned->members : sorted(report.members);
+  made.contributions = normalized(report.contributions);
+  made.result_digest = report.result_digest;
+  made.state_digest = report.state_digest;
+  return made;
+}
+
+std::size_t bytes_of(const ResultClass& result) {
+  return sizeof result + result.members.size() * sizeof(PeerId) +
+         result.contributions.size() * sizeof(wire::Contribution);
 }
 
 Error refused(RoundIndex round, std::string_view why) {
@@ -87,30 +108,39 @@ bool ReportBook::has_spoken(const PeerId& reporter, RoundIndex round) const {
   return entry != rounds_.end() && entry->second.reporters.contains(reporter);
 }
 
-void ReportBook::add(TimePoint now, const PeerId& reporter, const wire::RoundReport& report) {
+bool ReportBook::make_room(RoundIndex round, std::size_t bytes) {
+  while (bytes_ + bytes > bytes_max_ && !rounds_.empty() && rounds_.rbegin()->first > round) {
+    bytes_ -= rounds_.rbegin()->second.bytes;
+    rounds_.erase(std::prev(rounds_.end()));
+  }
+  return bytes_ + bytes <= bytes_max_;
+}
+
+Status ReportBook::add(TimePoint now, const PeerId& reporter, const wire::RoundReport& report) {
+  const ResultClass* equal = find_equal(report);
+  std::optional<ResultClass> fresh;
+  if (equal == nullptr) fresh = class_of(report, dealt(report.group));
+  const std::size_t bytes = kReporterBytes + (fresh ? bytes_of(*fresh) : 0);
+  if (!make_room(report.round, bytes)) {
+    return Error{ErrorCode::resource_exhausted,
+                 fmt::format("the report of round {} is not kept: too much that differs was reported", report.round)};
+  }
   const auto [entry, is_first] = rounds_.try_emplace(report.round);
   Round& round = entry->second;
   if (is_first) round.first_at = now;
+  round.bytes += bytes;
+  bytes_ += bytes;
   round.reporters.insert(reporter);
   auto found = std::find_if(round.classes.begin(), round.classes.end(),
-                            [&](const ResultClass& c) { return says_the_same(c, report); });
-  if (found == round.classes.end()) {
-    const Dealt* planned = dealt(report.group);
-    ResultClass& added = round.classes.emplace_back();
-    added.group = report.group;
-    added.dealt = planned != nullptr;
-    added.members = planned != nullptr ? planned->members : sorted(report.members);
-    added.contributions = normalized(report.contributions);
-    added.result_digest = report.result_digest;
-    added.state_digest = report.state_digest;
-    found = std::prev(round.classes.end());
-  }
+                            [&](const ResultClass& result) { return &result == equal; });
+  if (fresh) found = round.classes.insert(round.classes.end(), std::move(*fresh));
   found->reporters.insert(reporter);
   found->averaging_ms = std::max(found->averaging_ms, report.averaging_ms);
   if (report.loss > 0) {
     found->loss_sum += report.loss;
     ++found->losses;
   }
+  return {};
 }
 
 const ResultClass* ReportBook::find_equal(const wire::RoundReport& report) const {
@@ -136,6 +166,11 @@ std::optional<RoundIndex> ReportBook::next_reported(RoundIndex from) const {
   return entry == rounds_.end() ? std::nullopt : std::optional(entry->first);
 }
 
-void ReportBook::forget_below(RoundIndex round) { rounds_.erase(rounds_.begin(), rounds_.lower_bound(round)); }
+void ReportBook::forget_below(RoundIndex round) {
+  while (!rounds_.empty() && rounds_.begin()->first < round) {
+    bytes_ -= rounds_.begin()->second.bytes;
+    rounds_.erase(rounds_.begin());
+  }
+}
 
 }  // namespace starling::core

@@ -39,6 +39,9 @@ std::vector<PeerId> sorted(std::vector<PeerId> peers);
 
 class ReportBook {
  public:
+  // bytes_max: of all that add() keeps.
+  explicit ReportBook(std::size_t bytes_max = kReportBytesMax) : bytes_max_(bytes_max) {}
+
   struct Dealt {
     RoundIndex round = 0;
     std::vector<PeerId> members;  // sorted
@@ -50,8 +53,9 @@ class ReportBook {
   [[nodiscard]] const Dealt* dealt(const GroupId& group) const;
 
   [[nodiscard]] bool has_spoken(const PeerId& reporter, RoundIndex round) const;
-  // Adds a checked report of one who has not spoken on the round yet.
-  void add(TimePoint now, const PeerId& reporter, const wire::RoundReport& report);
+  // Adds a checked report of one who has not spoken on the round yet. To make room for it, what was said of the rounds
+  // farthest ahead is forgotten, and may be told again; resource_exhausted when that is not enough.
+  Status add(TimePoint now, const PeerId& reporter, const wire::RoundReport& report);
   // The class an equal report was added to, if any: what has been checked once is not checked again.
   [[nodiscard]] const ResultClass* find_equal(const wire::RoundReport& report) const;
 
@@ -68,7 +72,12 @@ class ReportBook {
     TimePoint first_at{};
     std::vector<ResultClass> classes;
     std::set<PeerId> reporters;
+    std::size_t bytes = 0;
   };
+  bool make_room(RoundIndex round, std::size_t bytes);
+
+  std::size_t bytes_max_;
+  std::size_t bytes_ = 0;  // of all rounds
   std::map<RoundIndex, Round> rounds_;
   std::map<GroupId, Dealt> dealt_;
   std::vector<GroupId> dealt_order_;

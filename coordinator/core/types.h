@@ -19,6 +19,9 @@ namespace starling::core {
 constexpr SampleCount kMemberSamplesMax = 1'000'000'000;
 constexpr double kMemberSamplesPerSecondMax = 1e7;
 constexpr std::size_t kRoundsAheadMax = 64;  // reports of rounds beyond the current one that are kept
+// What is kept of reports, all rounds and members together: some hundred of the largest results for each round ahead.
+// Members that agree share one result, so that only claims that contradict each other come near it.
+constexpr std::size_t kReportBytesMax = 64 * 1024 * 1024;
 // Decided rounds that the store has not taken yet, before planning stops: members keep their reports, and all
 // of them must still fit in a heartbeat.
 constexpr std::size_t kRoundsPendingMax = wire::kReportsPerHeartbeatMax - 4;

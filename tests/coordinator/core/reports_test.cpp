@@ -201,4 +201,29 @@ TEST_CASE("contributions of a host that is not known any more are left out") {
   CHECK(swarm.ledger.size() == 2);
 }
 
+TEST_CASE(
+    "contradicting reports are kept within a budget: rounds far ahead make room for nearer ones, never the reverse") {
+  ReportBook book(16 * 1024);
+  const auto claim = [](RoundIndex round, int number) {  // no two alike, about a kilobyte each
+    wire::RoundReport report = report_of(12, round);
+    report.contributions[0].samples = 1000 + number;
+    return report;
+  };
+  int kept = 0;
+  while (kept < 100 && book.add({}, peer_id(kept), claim(5, kept)).ok()) ++kept;
+  CHECK(kept > 5);
+  CHECK(kept < 30);
+  CHECK(book.add({}, peer_id(1), claim(6, 0)).error().code == ErrorCode::resource_exhausted);
+  CHECK(book.add({}, peer_id(1), claim(4, 0)).ok());
+  CHECK(book.has_spoken(peer_id(1), 4));
+  CHECK_FALSE(book.has_spoken(peer_id(1), 5));  // may tell it again
+  CHECK(book.add({}, peer_id(2), claim(4, 0)).ok());
+  CHECK(book.classes(4).size() == 1);
+  // What is forgotten gives its bytes back, all of them.
+  book.forget_below(5);
+  int again = 0;
+  while (again < 100 && book.add({}, peer_id(again), claim(7, again)).ok()) ++again;
+  CHECK(again == kept);
+}
+
 }  // namespace starling::core::testing
