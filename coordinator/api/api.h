@@ -7,6 +7,7 @@
 
 #include "coordinator/api/ban_list.h"
 #include "coordinator/api/host_table.h"
+#include "coordinator/api/join_limiter.h"
 #include "coordinator/api/run_service.h"
 #include "coordinator/gate/router.h"
 #include "db/stores/stores.h"
@@ -24,6 +25,7 @@ struct Api {
   const db::Stores& stores;
   const HostTable& hosts;
   const BanList& bans;
+  JoinLimiter& joins;  // asked where joining needs no invite
   RunService& run;
   const Clock& clock;
 };

@@ -1,6 +1,7 @@
 // A volunteer's first visit, and the renewal of its certificate.
 #include <fmt/core.h>
 
+#include <cmath>
 #include <optional>
 
 #include "coordinator/api/api.h"
@@ -75,11 +76,24 @@ Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequ
   return reply;
 }
 
+// Without invites nothing else bounds how many accounts one caller makes. Zero: it may go on.
+Duration wait_to_join(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
+  if (!api.open_to_all || !wanted.invite.empty()) return {};
+  return api.joins.take(address, api.clock.now());
+}
+
 }  // namespace
 
 gate::Response join(const Api& api, const gate::Request& request) {
   const auto wanted = wire::decode_join_request(request.body);
   if (!wanted) return error_response(wanted.error());
+  if (const Duration wait = wait_to_join(api, *wanted, request.remote_address); wait > Duration{}) {
+    return too_many_requests(
+        {ErrorCode::resource_exhausted,
+         fmt::format("many computers have joined from this address just now; try again in {:.0f} s",
+                     std::ceil(to_seconds(wait)))},
+        wait);
+  }
   const auto reply = join_project(api, *wanted, request.remote_address);
   return reply ? json_response(wire::encode(*reply)) : error_response(reply.error());
 }

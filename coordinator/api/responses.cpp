@@ -1,5 +1,8 @@
 #include "coordinator/api/responses.h"
 
+#include <cmath>
+#include <string>
+
 #include "shared/wire/messages.h"
 
 namespace starling::api {
@@ -48,6 +51,14 @@ gate::Response error_response(const Error& error) {
       json_response(wire::encode(wire::ErrorReply{std::string(to_string(error.code)), error.message}));
   response.status = status_of(error.code);
   if (response.status == 503) response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
+  return response;
+}
+
+gate::Response too_many_requests(const Error& error, Duration wait) {
+  gate::Response response =
+      json_response(wire::encode(wire::ErrorReply{std::string(to_string(error.code)), error.message}));
+  response.status = 429;
+  response.headers.emplace_back("Retry-After", std::to_string(static_cast<std::int64_t>(std::ceil(to_seconds(wait)))));
   return response;
 }
 

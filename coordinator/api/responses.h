@@ -4,6 +4,7 @@
 #include <string>
 
 #include "coordinator/gate/router.h"
+#include "shared/base/clock.h"
 #include "shared/base/result.h"
 
 namespace starling::api {
@@ -11,6 +12,8 @@ namespace starling::api {
 gate::Response json_response(std::string body);
 // The status that fits the code, with a wire::ErrorReply.
 gate::Response error_response(const Error& error);
+// 429: the caller has used up what it may do, and may come again after `wait`.
+gate::Response too_many_requests(const Error& error, Duration wait);
 // What a store said, for strangers: a failure of our own disk or database is "unavailable, try again" and names neither
 // path nor statement (the server's own look at the database logs those). Answers about the request itself stay.
 Error told(const Error& error);

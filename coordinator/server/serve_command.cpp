@@ -19,6 +19,7 @@
 #include "shared/base/log.h"
 #include "shared/base/log_limit.h"
 #include "shared/base/version.h"
+#include "shared/crypto/secrets.h"
 #include "shared/manifest/join_link.h"
 #include "shared/wire/model_layout.h"
 
@@ -185,6 +186,7 @@ Status serve(const ServeOptions& options) {
   const api::HostTable hosts(database->stores().accounts, clock);
   api::BanList bans(database->stores().bans, clock);
   STARLING_TRY(bans.refresh());
+  api::JoinLimiter joins(crypto::random_u64(), clock.now());
   api::RunService run({database->stores(), hosts, clock, project.manifest_key.public_key()});
   STARLING_TRY(run.poll());
 
@@ -197,6 +199,7 @@ Status serve(const ServeOptions& options) {
                      database->stores(),
                      hosts,
                      bans,
+                     joins,
                      run,
                      clock};
   api::add_routes(router, api);

@@ -70,11 +70,12 @@ Status FillableContributions::append_async(db::RoundResult result, Appended done
   return real_.append_async(std::move(result), std::move(done));
 }
 
-TestProject::TestProject()
+TestProject::TestProject(bool open_to_all)
     : authority(new_authority()),
       database(db::Database::open(folder / "test.db", {.create = true, .ballast_bytes = 0}).value()),
       contributions(database->stores().contributions),
       bans(database->stores().bans, clock),
+      open_to_all_(open_to_all),
       stores_(with_contributions(database->stores(), contributions)),
       tls_(server_context(authority)) {
   start();
@@ -86,8 +87,8 @@ void TestProject::start() {
   hosts_ = std::make_unique<HostTable>(stores_.accounts, clock);
   run_ = std::make_unique<RunService>(RunService::Parts{stores_, *hosts_, clock, manifest_key.public_key()});
   REQUIRE(run_->poll().ok());
-  api_ = std::make_unique<Api>(Api{"Test", false, folder.path(), manifest_key.public_key().to_pem(), authority, stores_,
-                                   *hosts_, bans, *run_, clock});
+  api_ = std::make_unique<Api>(Api{"Test", open_to_all_, folder.path(), manifest_key.public_key().to_pem(), authority,
+                                   stores_, *hosts_, bans, joins_, *run_, clock});
   router_ = std::make_unique<gate::Router>();
   add_routes(*router_, *api_);
   gate::GateOptions options;

@@ -40,7 +40,7 @@ class FillableContributions final : public db::ContributionStore {
 
 class TestProject {
  public:
-  TestProject();
+  explicit TestProject(bool open_to_all = false);
   ~TestProject();
 
   // A new invite's token.
@@ -52,6 +52,7 @@ class TestProject {
 
   [[nodiscard]] const db::Stores& stores() const { return stores_; }
   [[nodiscard]] RunService& run() { return *run_; }
+  [[nodiscard]] const Api& api() const { return *api_; }
 
   starling::testing::TempDir folder;
   SystemClock clock;
@@ -66,6 +67,8 @@ class TestProject {
   void start();
   void stop();
 
+  bool open_to_all_;
+  JoinLimiter joins_{1, clock.now()};
   db::Stores stores_;
   crypto::TlsContext tls_;
   std::unique_ptr<HostTable> hosts_;

@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "shared/crypto/certificates.h"
 #include "tests/coordinator/api/api_harness.h"
 
@@ -59,6 +62,45 @@ TEST_CASE("a name that is taken comes with a suggestion, and the invite stays go
   refused(reply, ErrorCode::already_exists, "'ADA ");
   TestVolunteer bob(project, "Bob");
   CHECK(bob.join(invite).ok());
+}
+
+TEST_CASE("where joining needs no invite, one address makes a bounded number of accounts") {
+  TestProject project(true);
+  int number = 0;
+  const auto join_from = [&](const std::string& address) {
+    wire::JoinRequest wanted;
+    wanted.display_name = "Computer " + std::to_string(++number);
+    wanted.csr_pem = crypto::make_csr(crypto::PrivateKey::generate());
+    gate::Request request;
+    request.body = wire::encode(wanted);
+    request.remote_address = address;
+    return join(project.api(), request);
+  };
+  const int burst = static_cast<int>(JoinLimits().burst);
+  for (int i = 0; i < burst; ++i) CHECK(join_from("192.0.2.7").status == 200);
+  const gate::Response refused = join_from("192.0.2.7");
+  CHECK(refused.status == 429);
+  CHECK(wire::decode_error_reply(refused.body)->message.find("try again in") != std::string::npos);
+  const auto retry = std::find_if(refused.headers.begin(), refused.headers.end(),
+                                  [](const auto& header) { return header.first == "Retry-After"; });
+  REQUIRE(retry != refused.headers.end());
+  CHECK(std::stoi(retry->second) >= 1);
+  CHECK(std::stoi(retry->second) <= 60);
+  CHECK(join_from("198.51.100.1").status == 200);
+  CHECK(join_from("127.0.0.1").status == 200);
+}
+
+TEST_CASE("the limit of an address fills again with time; an IPv6 network is one address, this machine has no limit") {
+  const TimePoint start{std::chrono::hours(1)};
+  JoinLimiter limiter(7, start, {.burst = 2, .per_second = 0.5, .addresses = 1024});
+  CHECK(limiter.take("2001:db8::1", start) == Duration{});
+  CHECK(limiter.take("2001:db8::2", start) == Duration{});
+  const Duration wait = limiter.take("2001:db8::3", start);
+  CHECK(to_seconds(wait) == doctest::Approx(2));
+  CHECK(limiter.take("2001:db8:0:1::1", start) == Duration{});
+  CHECK(limiter.take("2001:db8::3", start + wait) == Duration{});
+  CHECK(limiter.take("2001:db8::3", start + wait) > Duration{});
+  for (int i = 0; i < 10; ++i) CHECK(limiter.take("::1", start) == Duration{});
 }
 
 TEST_CASE("a request that is no request for a certificate is refused") {
