@@ -201,8 +201,9 @@ Result<Reply> ChildLink::take_reply(const Request& request) {
 
 // `why` is empty when only the child's end can tell.
 Error ChildLink::bury(Command command, ErrorCode code, std::string why) {
+  if (why.empty()) child_->wait_for_end(kEndGrace);  // without the mutex: stop() does not wait for it, but ends it
   const MutexLock lock(mutex_);
-  child_->end(why.empty() ? kEndGrace : Duration(0));
+  child_->end();
   child_->drain_error_output();
   endable_ = nullptr;
   view_.pid = 0;

@@ -122,9 +122,11 @@ ChildProcess::ChildProcess(ChildProcess&& other) noexcept
 
 ChildProcess::~ChildProcess() { end(); }
 
-void ChildProcess::end(Duration grace) {
+void ChildProcess::wait_for_end(Duration grace) const { (void)ends_within(pid_, grace); }
+
+void ChildProcess::end() {
   if (pid_ <= 0 || reaped_) return;
-  ended_by_us_ = !ends_within(pid_, grace);
+  ended_by_us_ = !ends_within(pid_, Duration(0));
   ::kill(-pid_, SIGKILL);
   while (::waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {
   }

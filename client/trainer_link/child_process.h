@@ -35,9 +35,11 @@ class ChildProcess {
   ~ChildProcess();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  // Ends the child and everything in its group, and waits for its end. `grace` is for a child that seems to
-  // be ending by itself, so that it can tell its own cause of death. Harmless when it ended already.
-  void end(Duration grace = Duration(0));
+  // Gives a child that seems to be ending by itself the time to, so that it can tell its own cause of death. While
+  // one thread waits here, another may call end().
+  void wait_for_end(Duration grace) const;
+  // Ends the child and everything in its group, and waits for its end. Harmless when it ended already.
+  void end();
   // "was killed by signal 11 (Segmentation fault)", "ended with exit code 3". After end().
   [[nodiscard]] std::string epitaph() const;
 
