@@ -10,17 +10,6 @@
 #include "shared/crypto/tls.h"
 
 namespace starling::daemon {
-namespace {
-
-net::HttpOptions heartbeat_options() {
-  net::HttpOptions options;
-  options.deadline = std::chrono::seconds(10);
-  options.response_bytes_max = wire::kReplyBytesMax;
-  return options;
-}
-
-}  // namespace
-
 Result<storage::Project> join_project(const manifest::JoinLink& link, const std::string& display_name,
                                       const crypto::PrivateKey& key, CorrectedClock& clock) {
   const std::string where = fmt::format("join the project at {}:{}", link.host, link.port);
@@ -62,8 +51,7 @@ Result<std::shared_ptr<net::HttpClient>> CoordinatorCalls::make_client(const sto
                                                                        const crypto::PrivateKey& key) {
   const crypto::TlsIdentity identity{project.certificate_pem, key};
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project.ca_pem, identity));
-  return std::make_shared<net::HttpClient>(net::Endpoint{project.host, project.port}, std::move(tls),
-                                           heartbeat_options());
+  return std::make_shared<net::HttpClient>(net::Endpoint{project.host, project.port}, std::move(tls));
 }
 
 Result<std::unique_ptr<CoordinatorCalls>> CoordinatorCalls::create(const storage::Project& project,
@@ -75,7 +63,11 @@ Result<std::unique_ptr<CoordinatorCalls>> CoordinatorCalls::create(const storage
 
 CoordinatorCalls::CoordinatorCalls(storage::Project project, crypto::PrivateKey key, CorrectedClock& clock,
                                    std::shared_ptr<net::HttpClient> client)
-    : project_(std::move(project)), key_(std::move(key)), clock_(clock), client_(std::move(client)) {
+    : project_(std::move(project)),
+      key_(std::move(key)),
+      clock_(clock),
+      client_(std::move(client)),
+      heartbeat_deadline_(kHeartbeatDeadline) {
   expose(client_);
 }
 
@@ -92,8 +84,13 @@ void CoordinatorCalls::cancel() {
 }
 
 Result<wire::HeartbeatReply> CoordinatorCalls::heartbeat(const wire::Heartbeat& heartbeat) {
+  const TimePoint begun = clock_.now();
+  client_->set_deadline(heartbeat_deadline_.allowed());
   auto response = client_->post_json("/v1/heartbeat", wire::encode(heartbeat));
+  client_->set_deadline(net::HttpOptions().deadline);
   count();
+  if (response.ok()) heartbeat_deadline_.observe(clock_.now() - begun);
+  if (!response.ok() && response.error().code == ErrorCode::deadline_exceeded) heartbeat_deadline_.on_timeout();
   if (!response.ok()) return response.error();
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(*response)));
   auto reply = wire::decode_heartbeat_reply(body);

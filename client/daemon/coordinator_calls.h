@@ -11,6 +11,7 @@
 
 #include "client/daemon/corrected_clock.h"
 #include "client/storage/project_files.h"
+#include "shared/base/deadline.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
 #include "shared/crypto/keys.h"
@@ -25,12 +26,18 @@ namespace starling::daemon {
 Result<storage::Project> join_project(const manifest::JoinLink& link, const std::string& display_name,
                                       const crypto::PrivateKey& key, CorrectedClock& clock);
 
+// Of a heartbeat: 10 s before any was answered, then several times the slowest answer, within bounds that keep one on a
+// kept connection from being judged by its speed alone, and an absent coordinator from being waited for too long.
+constexpr DeadlineOptions kHeartbeatDeadline{
+    .floor = std::chrono::seconds(4), .longest = std::chrono::seconds(20), .patience = 8, .unseen_work_per_s = 0.1};
+
 class CoordinatorCalls {
  public:
   // `clock` outlives this object and is set right by the coordinator's answers.
   static Result<std::unique_ptr<CoordinatorCalls>> create(const storage::Project& project,
                                                           const crypto::PrivateKey& key, CorrectedClock& clock);
 
+  // Given up after a time that is learned from how long heartbeats took before (kHeartbeatDeadline).
   Result<wire::HeartbeatReply> heartbeat(const wire::Heartbeat& heartbeat);
   // A fresh certificate for the key; also used by this object from then on.
   Result<std::string> renew_certificate();
@@ -57,7 +64,8 @@ class CoordinatorCalls {
   storage::Project project_;
   crypto::PrivateKey key_;
   CorrectedClock& clock_;
-  std::shared_ptr<net::HttpClient> client_;  // coordinator thread
+  std::shared_ptr<net::HttpClient> client_;  // coordinator thread, …
+  Deadline heartbeat_deadline_;              // … this too
   std::int64_t earlier_wire_bytes_ = 0;      // of clients before this one
   Mutex mutex_;
   std::shared_ptr<net::HttpClient> exposed_ GUARDED_BY(mutex_);

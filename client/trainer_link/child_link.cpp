@@ -14,8 +14,12 @@
 namespace starling::trainer_link {
 namespace {
 
-// A start reads a few hundred megabytes of libraries, perhaps from a slow disk.
-constexpr Duration kStartPatience = std::chrono::minutes(3);
+// A start reads a few hundred megabytes of libraries, perhaps from a slow disk: the first is given 3 minutes, and
+// none much less than a minute, since what was read before need not be in memory any more.
+constexpr DeadlineOptions kStartDeadline{.floor = std::chrono::seconds(45),
+                                         .longest = std::chrono::minutes(12),
+                                         .patience = 8,
+                                         .unseen_work_per_s = 1.0 / 180};
 // A call waits at most so long for its turn to start a child before it says why there is none.
 constexpr Duration kTurnWaitMax = std::chrono::seconds(2);
 // How often within its patience a starved child is looked at again.
@@ -43,11 +47,10 @@ Error stopped(Command command) {
 }  // namespace
 
 ChildLink::ChildLink(const TrainerProcessOptions& options, session::StateLayout layout, int memory_fd)
-    : options_(options),
-      layout_(layout),
-      memory_fd_(memory_fd),
-      deadlines_(options.deadlines),
-      restarts_(options.restarts) {}
+    : options_(options), layout_(layout), memory_fd_(memory_fd), restarts_(options.restarts) {
+  deadlines_.fill(Deadline(options.deadlines));
+  deadlines_[static_cast<std::size_t>(Command::start)] = Deadline(kStartDeadline);
+}
 
 ChildLink::~ChildLink() { stop(); }
 
@@ -137,7 +140,7 @@ Status ChildLink::introduce() {
   request.command = Command::start;
   request.limits = options_.limits;
   request.text = wire::encode_manifest(options_.manifest);
-  STARLING_ASSIGN(const Reply reply, exchange(request, 0));
+  STARLING_ASSIGN(const Reply reply, exchange(request, 1));
   if (!reply.status.ok()) return bury(Command::start, reply.status.error().code, reply.status.error().message);
   if (reply.layout.parameter_count != layout_.parameter_count ||
       reply.layout.optimizer_vectors != layout_.optimizer_vectors) {
@@ -151,14 +154,16 @@ Status ChildLink::introduce() {
 
 Result<Reply> ChildLink::exchange(Request& request, double work) {
   request.sequence = ++sequence_;
-  const Duration allowed =
-      request.command == Command::start ? kStartPatience : deadlines_.allowed(request.command, work);
+  Deadline& deadline = deadlines_[static_cast<std::size_t>(request.command)];
   const TimePoint begun = clock_.now();
   if (Status sent = send_message(channel_.get(), encode(request)); !sent.ok()) {
     return bury(request.command, ErrorCode::unavailable, "");
   }
-  STARLING_ASSIGN(Reply reply, await_reply(request, allowed));
-  if (reply.status.ok()) deadlines_.observe(request.command, work, clock_.now() - begun);
+  auto reply = await_reply(request, deadline.allowed(work));
+  // Only a start: a command that hangs must not be waited for longer each time, a slow disk must.
+  const bool too_slow = !reply.ok() && reply.error().code == ErrorCode::deadline_exceeded;
+  if (too_slow && request.command == Command::start) deadline.on_timeout(work);
+  if (reply.ok() && reply->status.ok()) deadline.observe(clock_.now() - begun, work);
   return reply;
 }
 

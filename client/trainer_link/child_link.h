@@ -2,6 +2,7 @@
 // thread calls; stop() may come from any other at any moment.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -10,11 +11,11 @@
 #include <vector>
 
 #include "client/trainer_link/child_process.h"
-#include "client/trainer_link/deadlines.h"
 #include "client/trainer_link/messages.h"
 #include "client/trainer_link/restart_policy.h"
 #include "client/trainer_link/trainer_process.h"
 #include "shared/base/clock.h"
+#include "shared/base/deadline.h"
 #include "shared/base/mutex.h"
 
 namespace starling::trainer_link {
@@ -56,7 +57,7 @@ class ChildLink {
   const session::StateLayout layout_;
   const int memory_fd_;
   SystemClock clock_;
-  Deadlines deadlines_;
+  std::array<Deadline, kCommands + 1> deadlines_;  // by command
   RestartPolicy restarts_;
   UniqueFd channel_;
   std::unique_ptr<ChildProcess> child_;

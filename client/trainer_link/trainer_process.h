@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "client/session/trainer.h"
-#include "client/trainer_link/deadlines.h"
 #include "client/trainer_link/messages.h"
 #include "client/trainer_link/restart_policy.h"
+#include "shared/base/deadline.h"
 #include "shared/base/unique_fd.h"
 #include "shared/wire/run_manifest.h"
 
@@ -25,8 +25,8 @@ struct TrainerProcessOptions {
   UniqueFd train_data;                   // the manifest's artefacts, open for reading, digests checked
   UniqueFd validation_data;
   ChildLimits limits;
-  bool gpu = true;  // whether the child sees the machine's graphics cards
-  DeadlineOptions deadlines;
+  bool gpu = true;                                      // whether the child sees the machine's graphics cards
+  DeadlineOptions deadlines{.unseen_work_per_s = 2e7};  // of every command but start; work in operations
   RestartOptions restarts;
 };
 

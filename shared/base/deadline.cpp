@@ -1,25 +1,27 @@
-#include "client/trainer_link/deadlines.h"
+#include "shared/base/deadline.h"
 
 #include <algorithm>
 
-namespace starling::trainer_link {
+namespace starling {
 namespace {
 
 constexpr double kForget = 0.99;  // of the slowest rate seen, at each observation
-constexpr Duration kLongest = std::chrono::hours(6);
 
 }  // namespace
 
-Duration Deadlines::allowed(Command command, double work) const {
-  const double slowest = slowest_[static_cast<std::size_t>(command)];
-  const double expected = slowest > 0 ? options_.patience * slowest * work : work / options_.slowest_flops_per_s;
-  if (expected >= to_seconds(kLongest)) return kLongest;
+Duration Deadline::allowed(double work) const {
+  const double expected = slowest_ > 0 ? options_.patience * slowest_ * work : work / options_.unseen_work_per_s;
+  if (expected >= to_seconds(options_.longest)) return options_.longest;
   return std::max(options_.floor, from_seconds(expected));
 }
 
-void Deadlines::observe(Command command, double work, Duration took) {
-  double& slowest = slowest_[static_cast<std::size_t>(command)];
-  slowest = std::max(slowest * kForget, to_seconds(took) / std::max(work, 1.0));
+void Deadline::observe(Duration took, double work) {
+  slowest_ = std::max(slowest_ * kForget, to_seconds(took) / std::max(work, 1.0));
 }
 
-}  // namespace starling::trainer_link
+void Deadline::on_timeout(double work) {
+  const Duration next = std::min(2 * allowed(work), options_.longest);
+  slowest_ = to_seconds(next) / (options_.patience * std::max(work, 1.0));
+}
+
+}  // namespace starling

@@ -1,33 +1,34 @@
-// How long a call to the trainer may take before it counts as hung: learned from what calls took, and
-// from the work they ask for as long as nothing was seen.
+// How long a call of one kind may take before it counts as hung: learned from what such calls took, and from a
+// guess as long as none was seen.
 #pragma once
 
-#include <array>
-
-#include "client/trainer_link/messages.h"
 #include "shared/base/clock.h"
 
-namespace starling::trainer_link {
+namespace starling {
 
 struct DeadlineOptions {
   Duration floor = std::chrono::seconds(20);  // no call is given less
+  Duration longest = std::chrono::hours(6);   // and none more
   double patience = 8;                        // times the slowest seen
-  double slowest_flops_per_s = 2e7;           // of a machine that was not seen yet: slower than any in use
+  double unseen_work_per_s = 1;               // before anything was seen: slower than any in use
 };
 
-class Deadlines {
+class Deadline {
  public:
-  explicit Deadlines(DeadlineOptions options = {}) : options_(options) {}
+  explicit Deadline(DeadlineOptions options = {}) : options_(options) {}
 
-  // `work` in floating-point operations, in the same way at every call of one command.
-  [[nodiscard]] Duration allowed(Command command, double work) const;
-  void observe(Command command, double work, Duration took);
+  // `work` in units that the time of a call grows with; 1 where calls are all alike.
+  [[nodiscard]] Duration allowed(double work = 1) const;
+  void observe(Duration took, double work = 1);
+  // A call was given up after allowed(): the next is given twice that, so that what has become slow for good is not
+  // given up for ever.
+  void on_timeout(double work = 1);
 
  private:
   DeadlineOptions options_;
-  // Slowest rate seen, in seconds per operation; 0: none. Forgets slowly, so that one bad hour does not
+  // Slowest rate seen, in seconds per unit of work; 0: none. Forgets slowly, so that one bad hour does not
   // buy patience for ever.
-  std::array<double, kCommands + 1> slowest_{};
+  double slowest_ = 0;
 };
 
-}  // namespace starling::trainer_link
+}  // namespace starling

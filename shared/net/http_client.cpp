@@ -146,6 +146,7 @@ class HttpClient::Connection {
 
   [[nodiscard]] Patience patience() const { return {monotonic_now() + options_.deadline, Duration::zero()}; }
   [[nodiscard]] std::size_t response_bytes_max() const { return options_.response_bytes_max; }
+  void set_deadline(Duration deadline) { options_.deadline = deadline; }
   void set_token(std::string token) { token_ = std::move(token); }
   void cancel() { cancel_.set(); }
   [[nodiscard]] std::int64_t wire_bytes() const {
@@ -261,6 +262,7 @@ HttpClient::HttpClient(Endpoint endpoint, crypto::TlsContext tls, HttpOptions op
     : connection_(std::make_unique<Connection>(std::move(endpoint), std::move(tls), options)) {}
 HttpClient::~HttpClient() = default;
 
+void HttpClient::set_deadline(Duration deadline) { connection_->set_deadline(deadline); }
 void HttpClient::set_token(std::string token) { connection_->set_token(std::move(token)); }
 void HttpClient::cancel() { connection_->cancel(); }
 std::int64_t HttpClient::wire_bytes() const { return connection_->wire_bytes(); }

@@ -62,6 +62,8 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
+  // Of the requests that follow, in place of the options'.
+  void set_deadline(Duration deadline);
   // Sent as "Authorization: Bearer …" from now on; empty: none.
   void set_token(std::string token);
 

@@ -68,6 +68,17 @@ TEST_CASE("a renewal of the certificate that hangs ends when the calls are cance
   CHECK(renewed->error().code == ErrorCode::unavailable);  // deadline_exceeded, had it waited for its time
 }
 
+TEST_CASE("a heartbeat is waited for by what earlier ones took, within bounds") {
+  Deadline deadline(kHeartbeatDeadline);
+  CHECK(deadline.allowed() == std::chrono::seconds(10));
+  deadline.observe(std::chrono::milliseconds(5));
+  CHECK(deadline.allowed() == std::chrono::seconds(4));
+  deadline.observe(std::chrono::seconds(2));
+  CHECK(deadline.allowed() == std::chrono::seconds(16));
+  for (int i = 0; i < 3; ++i) deadline.on_timeout();
+  CHECK(deadline.allowed() == std::chrono::seconds(20));
+}
+
 TEST_CASE("after cancel() no call is made any more, whichever it is") {
   CorrectedClock clock;
   const SilentServer server;

@@ -112,7 +112,7 @@ TEST_CASE("an orderly exit in the middle of a batch is a death like any other") 
 
 TEST_CASE("a child that hangs is ended when its patience, learned from its own speed, is over") {
   TrainerProcessOptions options = tiny_options(TEST_CHILD, "hang 3");
-  options.deadlines = {.floor = std::chrono::milliseconds(300), .patience = 4, .slowest_flops_per_s = 1e12};
+  options.deadlines = {.floor = std::chrono::milliseconds(300), .patience = 4, .unseen_work_per_s = 1e12};
   auto trainer = make(std::move(options));
   check_good_batch(*trainer);
   check_good_batch(*trainer);
@@ -124,7 +124,7 @@ TEST_CASE("a child that hangs is ended when its patience, learned from its own s
 
 TEST_CASE("a child that computes for ever is ended like one that sleeps") {
   TrainerProcessOptions options = tiny_options(TEST_CHILD, "spin 1");
-  options.deadlines = {.floor = std::chrono::milliseconds(200), .patience = 4, .slowest_flops_per_s = 1e12};
+  options.deadlines = {.floor = std::chrono::milliseconds(200), .patience = 4, .unseen_work_per_s = 1e12};
   auto trainer = make(std::move(options));
   CHECK(failing_batch(*trainer).code == ErrorCode::deadline_exceeded);
 }
@@ -140,7 +140,7 @@ TEST_CASE("a child that others keep from computing is not taken for one that han
   REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);  // for this thread, its threads and the child
   TrainerProcessOptions options = tiny_options(TEST_CHILD, "burn 60");
   options.limits.yield_to_others = true;
-  options.deadlines = {.floor = std::chrono::milliseconds(100), .patience = 1, .slowest_flops_per_s = 1e12};
+  options.deadlines = {.floor = std::chrono::milliseconds(100), .patience = 1, .unseen_work_per_s = 1e12};
   auto trainer = make(std::move(options));
   REQUIRE(trainer->sample_text("up?", 1, 0).ok());
   std::thread hog([] {
