@@ -3,11 +3,15 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace starling::averaging {
 
+constexpr std::size_t kBlockScaleBytes = 2;
 constexpr int kInt8CodeMax = 127;
+constexpr int kInt4CodeMax = 7;
+constexpr int kInt4Zero = 8;                                // half a byte holds code + 8
 constexpr std::uint16_t kBlockScaleMin = (127 - 110) << 7;  // 2^-110: smaller blocks are zeros, no product is subnormal
 constexpr std::uint16_t kNoScale = 0x7fc0;                  // of blocks that are not finite; never read
 
@@ -15,9 +19,10 @@ inline float float_from_bf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-// To the nearest, ties to even; of finite values.
+// To the nearest, ties to even; beyond the largest infinity, NaN stays NaN.
 inline std::uint16_t bf16_from_float(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | kNoScale);
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "client/averaging/kernels.h"
+#include "client/averaging/sparse.h"
 
 namespace starling::averaging {
 namespace {
@@ -18,13 +19,31 @@ constexpr std::uint32_t kSummandMaxBits = std::bit_cast<std::uint32_t>(kSummandM
 // The largest magnitude of a segment, rounded to a half's 11 bits, becomes 2^14 to 2^15: no half overflows, and
 // subnormal halves begin 2^-28 below the largest value.
 constexpr int kHalfTopExponent = 14;
+constexpr std::uint16_t kTopHalfMin = (kHalfTopExponent + 15) << 10;
+constexpr std::uint16_t kTopHalfMax = kTopHalfMin | 0x3ff;
 constexpr int kScaleExponentMin = -126;  // the inverse of a smaller scale is no float; halves are fine enough anyway
 constexpr float kSummandScaleMax = 0x1p86F;
 constexpr float kScaleMax = 0x1p111F;  // 65504 times it is still finite
 
-// Bits of bf16 scales of blocks: the largest with which a summand is at most 2^100, or any value finite.
-constexpr std::uint16_t kSummandBlockScaleMax = (127 + 93) << 7;
-constexpr std::uint16_t kBlockScaleMax = (127 + 121) << 7 | 1;
+// The greatest bf16 (scale or value) of each packed codec that makes no value too large to be added up, or none that is
+// not finite.
+struct PackedCodec {
+  const PackedKernels& kernels;
+  std::uint16_t summand_max;
+  std::uint16_t finite_max;
+};
+
+constexpr std::uint16_t bf16_bits(int exponent, int mantissa = 0) {
+  return static_cast<std::uint16_t>((127 + exponent) << 7 | mantissa);
+}
+
+constexpr std::uint16_t kLevelMax = bf16_bits(100);  // of sparse values
+
+PackedCodec packed(Codec codec) {
+  if (codec == Codec::int8) return {kernels().int8, bf16_bits(93), bf16_bits(121, 1)};
+  if (codec == Codec::int4) return {kernels().int4, bf16_bits(97), bf16_bits(125, 18)};
+  return {kernels().bf16, bf16_bits(100), bf16_bits(127, 127)};
+}
 
 Error corrupt(std::string message) { return {ErrorCode::corrupt, "decode segment: " + std::move(message)}; }
 
@@ -49,22 +68,29 @@ void encode_halves(std::span<const float> values, std::span<std::uint8_t> out) {
   kernel.to_halves(values.data(), power_of_two(-exponent), out.data() + kScaleBytes, values.size());
 }
 
-// The scale, if it is one that an encoder writes and all halves are finite.
+// The scale, if an encoder writes it with such halves.
 Result<float> checked_scale(std::span<const std::uint8_t> bytes, float scale_max) {
   float scale = 0;
   std::memcpy(&scale, bytes.data(), kScaleBytes);
   const auto bits = std::bit_cast<std::uint32_t>(scale);
   const bool is_power_of_two = (bits & 0x007fffffu) == 0 && bits >> 23 > 0 && bits >> 23 < 255;  // positive, normal
   if (!is_power_of_two || scale > scale_max) return corrupt("its scale is not one");
-  if (!kernels().halves_finite(bytes.data() + kScaleBytes, (bytes.size() - kScaleBytes) / 2)) {
-    return corrupt("a value is not finite");
-  }
+  const std::uint16_t largest = kernels().largest_half(bytes.data() + kScaleBytes, (bytes.size() - kScaleBytes) / 2);
+  if (largest > kTopHalfMax) return corrupt("a value is not finite, or does not fit its scale");
+  // With a scale that is coarser than it should be, the values would not encode again as they are.
+  if (largest < kTopHalfMin && scale > power_of_two(kScaleExponentMin)) return corrupt("its scale is too large");
   return scale;
 }
 
-Status check_int8(std::span<const std::uint8_t> bytes, std::size_t floats, std::uint16_t scale_max) {
-  if (kernels().int8_sound(bytes.data(), floats, scale_max)) return {};
-  return corrupt("a block is none that an encoder writes: not finite, too large, or its scale does not fit");
+Status check_packed(const PackedKernels& kernels, std::span<const std::uint8_t> bytes, std::size_t floats,
+                    std::uint16_t bits_max) {
+  if (kernels.sound(bytes.data(), floats, bits_max)) return {};
+  return corrupt("they are none that an encoder writes: not finite, too large, or a scale that does not fit");
+}
+
+Status check_sparse(std::span<const std::uint8_t> bytes, std::size_t floats) {
+  if (sparse_sound(bytes, floats, kLevelMax)) return {};
+  return corrupt("values are not finite or too large, or they are out of order or out of place");
 }
 
 Status check_size(Codec codec, std::size_t bytes, std::size_t floats) {
@@ -77,45 +103,77 @@ Status check_size(Codec codec, std::size_t bytes, std::size_t floats) {
 
 void encode(Codec codec, std::span<const float> values, std::span<std::uint8_t> out) {
   VERIFY(out.size() == encoded_bytes(codec, values.size()));
-  if (codec == Codec::fp16) return encode_halves(values, out);
-  if (codec == Codec::int8) return kernels().to_int8(values.data(), out.data(), values.size());
-  if (!values.empty()) std::memcpy(out.data(), values.data(), out.size());
+  switch (codec) {
+    case Codec::fp32:
+      if (!values.empty()) std::memcpy(out.data(), values.data(), out.size());
+      return;
+    case Codec::fp16:
+      return encode_halves(values, out);
+    case Codec::sparse:
+      return sparse_encode(values, out);
+    case Codec::bf16:
+    case Codec::int8:
+    case Codec::int4:
+      return packed(codec).kernels.encode(values.data(), out.data(), values.size());
+  }
 }
 
 Status decode(Codec codec, std::span<const std::uint8_t> bytes, std::span<float> out) {
   STARLING_TRY(check_size(codec, bytes.size(), out.size()));
-  if (codec == Codec::fp16) {
-    STARLING_ASSIGN(const float scale, checked_scale(bytes, kScaleMax));
-    kernels().from_halves(bytes.data() + kScaleBytes, scale, out.data(), out.size());
-    return {};
+  switch (codec) {
+    case Codec::fp32:
+      if (kernels().largest(bytes.data(), out.size()) > kFiniteMax) return corrupt("a value is not finite");
+      if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+      return {};
+    case Codec::fp16: {
+      STARLING_ASSIGN(const float scale, checked_scale(bytes, kScaleMax));
+      kernels().from_halves(bytes.data() + kScaleBytes, scale, out.data(), out.size());
+      return {};
+    }
+    case Codec::sparse:
+      STARLING_TRY(check_sparse(bytes, out.size()));
+      std::fill(out.begin(), out.end(), 0.0F);
+      sparse_add(bytes, out);
+      return {};
+    case Codec::bf16:
+    case Codec::int8:
+    case Codec::int4:
+      break;
   }
-  if (codec == Codec::int8) {
-    STARLING_TRY(check_int8(bytes, out.size(), kBlockScaleMax));
-    kernels().from_int8(bytes.data(), out.data(), out.size());
-    return {};
-  }
-  if (kernels().largest(bytes.data(), out.size()) > kFiniteMax) return corrupt("a value is not finite");
-  if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+  const PackedCodec format = packed(codec);
+  STARLING_TRY(check_packed(format.kernels, bytes, out.size(), format.finite_max));
+  format.kernels.decode(bytes.data(), out.data(), out.size());
   return {};
 }
 
 Status decode_add(Codec codec, std::span<const std::uint8_t> bytes, std::span<const float> base, std::span<float> sum) {
   VERIFY(base.size() == sum.size());
   STARLING_TRY(check_size(codec, bytes.size(), sum.size()));
-  if (codec == Codec::fp16) {
-    STARLING_ASSIGN(const float scale, checked_scale(bytes, kSummandScaleMax));
-    kernels().add_halves(bytes.data() + kScaleBytes, scale, base.data(), sum.data(), sum.size());
-    return {};
+  switch (codec) {
+    case Codec::fp32:
+      if (kernels().largest(bytes.data(), sum.size()) > kSummandMaxBits) {
+        return corrupt("a value is not finite, or too large to be added up");
+      }
+      kernels().add(bytes.data(), base.data(), sum.data(), sum.size());
+      return {};
+    case Codec::fp16: {
+      STARLING_ASSIGN(const float scale, checked_scale(bytes, kSummandScaleMax));
+      kernels().add_halves(bytes.data() + kScaleBytes, scale, base.data(), sum.data(), sum.size());
+      return {};
+    }
+    case Codec::sparse:
+      STARLING_TRY(check_sparse(bytes, sum.size()));
+      if (base.data() != sum.data()) std::copy(base.begin(), base.end(), sum.begin());
+      sparse_add(bytes, sum);
+      return {};
+    case Codec::bf16:
+    case Codec::int8:
+    case Codec::int4:
+      break;
   }
-  if (codec == Codec::int8) {
-    STARLING_TRY(check_int8(bytes, sum.size(), kSummandBlockScaleMax));
-    kernels().add_int8(bytes.data(), base.data(), sum.data(), sum.size());
-    return {};
-  }
-  if (kernels().largest(bytes.data(), sum.size()) > kSummandMaxBits) {
-    return corrupt("a value is not finite, or too large to be added up");
-  }
-  kernels().add(bytes.data(), base.data(), sum.data(), sum.size());
+  const PackedCodec format = packed(codec);
+  STARLING_TRY(check_packed(format.kernels, bytes, sum.size(), format.summand_max));
+  format.kernels.add(bytes.data(), base.data(), sum.data(), sum.size());
   return {};
 }
 

@@ -7,6 +7,17 @@
 
 namespace starling::averaging {
 
+// Of a codec that is a run of values, or of blocks of them, with no more to them.
+struct PackedKernels {
+  // Values that are not finite give bytes that are not sound.
+  void (*encode)(const float* values, std::uint8_t* bytes, std::size_t size);
+  // Whether an encoder writes such bytes, with no bf16 (value or scale) of greater magnitude than these bits.
+  bool (*sound)(const std::uint8_t* bytes, std::size_t size, std::uint16_t bits_max);
+  void (*decode)(const std::uint8_t* bytes, float* out, std::size_t size);
+  // sum = base + values
+  void (*add)(const std::uint8_t* bytes, const float* base, float* sum, std::size_t size);
+};
+
 // Floats and halves in byte buffers are little-endian and need no alignment. Sizes count values.
 struct Kernels {
   // Largest magnitude, as the bits of a non-negative float: NaN and infinity are the largest of all.
@@ -16,19 +27,15 @@ struct Kernels {
   void (*divide)(float* values, float divisor, std::size_t size);
   // halves = values * factor
   void (*to_halves)(const float* values, float factor, std::uint8_t* halves, std::size_t size);
-  // Whether all halves are finite.
-  bool (*halves_finite)(const std::uint8_t* halves, std::size_t size);
+  // Largest magnitude, as the bits of a non-negative half.
+  std::uint16_t (*largest_half)(const std::uint8_t* halves, std::size_t size);
   // out = halves * scale
   void (*from_halves)(const std::uint8_t* halves, float scale, float* out, std::size_t size);
   // sum = base + halves * scale
   void (*add_halves)(const std::uint8_t* halves, float scale, const float* base, float* sum, std::size_t size);
-  // Blocks of kInt8BlockFloats codes, each behind its bf16 scale. Values that are not finite give a scale that is none.
-  void (*to_int8)(const float* values, std::uint8_t* blocks, std::size_t size);
-  // Whether to_int8 may have written these blocks, with no scale above the bf16 of bits `scale_max`.
-  bool (*int8_sound)(const std::uint8_t* blocks, std::size_t size, std::uint16_t scale_max);
-  void (*from_int8)(const std::uint8_t* blocks, float* out, std::size_t size);
-  // sum = base + blocks
-  void (*add_int8)(const std::uint8_t* blocks, const float* base, float* sum, std::size_t size);
+  PackedKernels bf16;
+  PackedKernels int8;
+  PackedKernels int4;
 };
 
 const Kernels& portable_kernels();

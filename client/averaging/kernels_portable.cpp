@@ -1,16 +1,12 @@
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 
-#include "client/averaging/block_scale.h"
 #include "client/averaging/kernels.h"
-#include "shared/wire/codec.h"
+#include "client/averaging/packed_kernels.h"
 
 namespace starling::averaging {
 namespace {
-
-using wire::kInt8BlockFloats;
 
 static_assert(std::endian::native == std::endian::little, "floats travel little-endian, as they lie in memory");
 
@@ -66,10 +62,10 @@ void to_halves(const float* values, float factor, std::uint8_t* halves, std::siz
   }
 }
 
-bool halves_finite(const std::uint8_t* halves, std::size_t size) {
-  bool finite = true;
-  for (std::size_t i = 0; i < size; ++i) finite = finite && (load<std::uint16_t>(halves, i) & 0x7c00u) != 0x7c00u;
-  return finite;
+std::uint16_t largest_half(const std::uint8_t* halves, std::size_t size) {
+  int found = 0;
+  for (std::size_t i = 0; i < size; ++i) found = std::max(found, load<std::uint16_t>(halves, i) & 0x7fff);
+  return static_cast<std::uint16_t>(found);
 }
 
 void from_halves(const std::uint8_t* halves, float scale, float* out, std::size_t size) {
@@ -80,63 +76,12 @@ void add_halves(const std::uint8_t* halves, float scale, const float* base, floa
   for (std::size_t i = 0; i < size; ++i) sum[i] = base[i] + float_from_half(load<std::uint16_t>(halves, i)) * scale;
 }
 
-// -- int8 blocks (block_scale.h)
-
-void to_int8(const float* values, std::uint8_t* blocks, std::size_t size) {
-  for (std::size_t begin = 0; begin < size; begin += kInt8BlockFloats) {
-    const std::size_t count = std::min(kInt8BlockFloats, size - begin);
-    const std::uint32_t found = largest(reinterpret_cast<const std::uint8_t*>(values + begin), count);
-    const std::uint16_t scale = block_scale(found, kInt8CodeMax);
-    const float inverse = inverse_of_scale(scale);
-    std::memcpy(blocks, &scale, sizeof scale);
-    blocks += sizeof scale;
-    for (std::size_t i = 0; i < count; ++i) {
-      blocks[i] = static_cast<std::uint8_t>(inverse == 0 ? 0 : nearest(values[begin + i] * inverse));
-    }
-    blocks += count;
-  }
-}
-
-bool int8_sound(const std::uint8_t* blocks, std::size_t size, std::uint16_t scale_max) {
-  for (std::size_t begin = 0; begin < size; begin += kInt8BlockFloats) {
-    const std::size_t count = std::min(kInt8BlockFloats, size - begin);
-    const auto scale = load<std::uint16_t>(blocks, 0);
-    blocks += sizeof scale;
-    int found = 0;
-    for (std::size_t i = 0; i < count; ++i) found = std::max(found, std::abs(static_cast<std::int8_t>(blocks[i])));
-    if (!block_sound(scale, scale_max, found, kInt8CodeMax)) return false;
-    blocks += count;
-  }
-  return true;
-}
-
-void from_int8(const std::uint8_t* blocks, float* out, std::size_t size) {
-  for (std::size_t begin = 0; begin < size; begin += kInt8BlockFloats) {
-    const std::size_t count = std::min(kInt8BlockFloats, size - begin);
-    const float scale = float_from_bf16(load<std::uint16_t>(blocks, 0));
-    blocks += sizeof(std::uint16_t);
-    for (std::size_t i = 0; i < count; ++i) out[begin + i] = static_cast<std::int8_t>(blocks[i]) * scale;
-    blocks += count;
-  }
-}
-
-void add_int8(const std::uint8_t* blocks, const float* base, float* sum, std::size_t size) {
-  for (std::size_t begin = 0; begin < size; begin += kInt8BlockFloats) {
-    const std::size_t count = std::min(kInt8BlockFloats, size - begin);
-    const float scale = float_from_bf16(load<std::uint16_t>(blocks, 0));
-    blocks += sizeof(std::uint16_t);
-    for (std::size_t i = 0; i < count; ++i) {
-      sum[begin + i] = base[begin + i] + static_cast<std::int8_t>(blocks[i]) * scale;
-    }
-    blocks += count;
-  }
-}
-
 }  // namespace
 
 const Kernels& portable_kernels() {
-  static constexpr Kernels kPortable = {largest,    add,     divide,     to_halves, halves_finite, from_halves,
-                                        add_halves, to_int8, int8_sound, from_int8, add_int8};
+  static const PackedSet packed = portable_packed();
+  static const Kernels kPortable = {largest,     add,        divide,      to_halves,   largest_half,
+                                    from_halves, add_halves, packed.bf16, packed.int8, packed.int4};
   return kPortable;
 }
 

@@ -111,8 +111,18 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
   request.input = parts_->gradients[gradient_in_use_];
   request.output = parts_->averaged;
   request.start = threads_.clock.now();
-  request.done = [this](const AveragingOutcome& outcome) {
-    deliver([this, outcome](TimePoint now) { parts_->session->on_averaged(now, outcome); });
+  const bool feeds_back = parts_->feedback.has_value() && weight > 0;
+  if (feeds_back) {
+    parts_->network->abandon();  // the round before may still read what changes now
+    request.input = parts_->feedback->contribute(group, self, request.input);
+  }
+  request.done = [this, feeds_back](const AveragingOutcome& outcome) {
+    deliver([this, feeds_back, outcome](TimePoint now) {
+      if (feeds_back && outcome.verdict == AveragingOutcome::Verdict::averaged) {
+        parts_->feedback->on_averaged(outcome);
+      }
+      parts_->session->on_averaged(now, outcome);
+    });
   };
   averaging_holds_gradient_ = true;
   if (const Status begun = parts_->network->average(std::move(request)); !begun.ok()) {

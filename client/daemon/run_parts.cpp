@@ -103,6 +103,9 @@ Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const R
                  {}};
   for (auto& gradient : parts.gradients) gradient.resize(layout.parameter_count);
   parts.averaged.resize(layout.parameter_count);
+  if (const double kept = parts.manifest.error_feedback; kept > 0) {
+    parts.feedback.emplace(layout.parameter_count, static_cast<float>(kept));
+  }
   return parts;
 }
 

@@ -4,9 +4,11 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "client/averaging/error_feedback.h"
 #include "client/daemon/project_run.h"
 
 namespace starling::daemon {
@@ -30,6 +32,7 @@ struct RunParts {
   // The trainer thread fills one gradient while the group may still ask for the other.
   std::array<std::vector<float>, 2> gradients;
   std::vector<float> averaged;
+  std::optional<averaging::ErrorFeedback> feedback{};  // where the manifest asks for it
 };
 
 // Opens everything and loads the newest checkpoint, or makes the state of round 0. The session is the caller's to make.

@@ -113,6 +113,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& mem
   options.state_digest = canonical_;
   options.vector_floats = vector_floats_;
   options.codec = manifest_.codec;
+  options.contribution_codec = manifest_.contribution_codec;
   options.start_in_ms = to_ms(start - now);
   options.heartbeat_jitter_ms = to_ms(lead_time);
   options.nonce = mix64(options_.nonce + mix64(plan.serial));

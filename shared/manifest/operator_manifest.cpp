@@ -157,6 +157,8 @@ Status read_all(TableReader& fields, const std::filesystem::path& folder, Operat
   fields.integer("peers_max", manifest.peers_max);
   fields.number("flops_per_sample", manifest.flops_per_sample);
   fields.text("codec", manifest.codec);
+  fields.text("contribution_codec", manifest.contribution_codec);
+  fields.number("error_feedback", manifest.error_feedback);
   fields.text("client_min", manifest.client_min);
   STARLING_TRY(read_model(fields.table("model"), manifest.model));
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));

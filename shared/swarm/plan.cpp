@@ -198,7 +198,9 @@ wire::GroupInfo plan_group(std::span<const wire::MemberInfo> members, const Plan
   group.codec = options.codec;
   group.start_in_ms = options.start_in_ms;
   group.begin_within_ms = begin_within_ms(sorted, options.heartbeat_jitter_ms);
-  for (std::size_t i = 0; i < sorted.size(); ++i) group.members.push_back({sorted[i].endpoint, parts[i]});
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    group.members.push_back({sorted[i].endpoint, parts[i], options.contribution_codec});
+  }
   group.id = group_id(group, options.nonce);
   return group;
 }

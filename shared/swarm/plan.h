@@ -37,6 +37,7 @@ struct PlanOptions {
   std::int64_t vector_floats = 0;
   std::int64_t segment_floats = 0;  // 0: what passes the slowest line in a hundredth of a second, if speeds are known
   std::string codec = "fp32";
+  std::string contribution_codec{};  // empty: as codec
   bool autonomous = false;
   std::int64_t start_in_ms = 0;
   std::int64_t heartbeat_jitter_ms = 0;  // how late, beyond its batch, the plan may reach a member

@@ -11,9 +11,20 @@
 
 namespace starling::wire {
 
-enum class Codec : std::uint8_t { fp32 = 0, fp16 = 1, int8 = 2 };
+enum class Codec : std::uint8_t { fp32 = 0, fp16 = 1, int8 = 2, bf16 = 3, int4 = 4, sparse = 5 };
 
-constexpr std::size_t kInt8BlockFloats = 128;  // each with a scale of its own
+// Blocks, each with a scale of its own.
+constexpr std::size_t kInt8BlockFloats = 128;
+constexpr std::size_t kInt4BlockFloats = 64;
+// Of every chunk, or part of one, a sparse encoding holds one value in so many, the first of them whole.
+constexpr std::size_t kSparseChunkFloats = 4096;
+constexpr std::size_t kSparseOneIn = 64;
+// Values of a chunk that are sent, and their bytes: two bf16 levels, then 12 bits of index and 2 of value each.
+constexpr std::size_t sparse_values(std::size_t floats) { return (floats + kSparseOneIn - 1) / kSparseOneIn; }
+constexpr std::size_t sparse_chunk_bytes(std::size_t floats) {
+  const std::size_t values = sparse_values(floats);
+  return 4 + (values * 12 + 7) / 8 + (values * 2 + 7) / 8;
+}
 
 // unsupported, naming those there are, for a name this build does not have.
 Result<Codec> codec_from_name(std::string_view name);
@@ -22,6 +33,10 @@ std::string_view to_string(Codec codec);
 std::string codec_names();
 // The codec of a number on the wire, if there is one.
 std::optional<Codec> codec_from_number(std::uint8_t number);
+
+// Whether averaged results may travel in it. They go to everybody, with nothing to make up for what they lose, and
+// must encode again to the same bytes; a sparse encoding is for contributions only, with error feedback.
+bool carries_results(Codec codec);
 
 // Bytes of `floats` encoded values.
 std::size_t encoded_bytes(Codec codec, std::size_t floats);

@@ -24,6 +24,9 @@ Status check_numbers(const GroupInfo& group) {
     if (ms < 0 || ms > kPlanWaitMsMax) return invalid(fmt::format("a wait of {} ms (0 to {})", ms, kPlanWaitMsMax));
   }
   if (Status known = codec_from_name(group.codec).status(); !known.ok()) return invalid(known.error().message);
+  if (!carries_results(*codec_from_name(group.codec))) {
+    return invalid(fmt::format("codec '{}' is for contributions, not for results", group.codec));
+  }
   if (group.members.empty() || group.members.size() > kGroupMembersMax) {
     return invalid(fmt::format("{} members (1 to {} allowed)", group.members.size(), kGroupMembersMax));
   }

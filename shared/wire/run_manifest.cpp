@@ -130,6 +130,20 @@ void check_data(Checker& check, const RunManifest& manifest) {
   check.number("flops_per_sample", manifest.flops_per_sample, 1, kFlopsMax);
 }
 
+void check_codecs(Checker& check, const RunManifest& manifest) {
+  const Result<Codec> results = codec_from_name(manifest.codec);
+  check.that(results.ok() && carries_results(*results), "codec", fmt::format("'{}'", manifest.codec),
+             fmt::format("one of {}, but not sparse", codec_names()));
+  check.number("error_feedback", manifest.error_feedback, 0, 1);
+  if (manifest.contribution_codec.empty()) return;
+  const Result<Codec> contributions = codec_from_name(manifest.contribution_codec);
+  check.that(contributions.ok(), "contribution_codec", fmt::format("'{}'", manifest.contribution_codec),
+             fmt::format("one of {}", codec_names()));
+  const bool needs_feedback = contributions.ok() && !carries_results(*contributions);
+  check.that(!needs_feedback || manifest.error_feedback > 0, "error_feedback", "0",
+             fmt::format("above 0 (0.95, say) with {} contributions", manifest.contribution_codec));
+}
+
 void check_settings(Checker& check, const RunManifest& manifest) {
   check.integer("version", manifest.version, kVersion, kVersion);
   check.that(is_run_id(manifest.run_id), "run_id", fmt::format("'{}'", manifest.run_id),
@@ -147,8 +161,7 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   check.integer<RoundIndex>("rounds_max", manifest.rounds_max, 0, kRoundsMax);
   check.integer("peers_max", manifest.peers_max, 1, kLanesMax);
   check.number("flops_per_sample", manifest.flops_per_sample, 0, kFlopsMax);
-  const Status codec = codec_from_name(manifest.codec).status();
-  check.that(codec.ok(), "codec", fmt::format("'{}'", manifest.codec), "one of " + codec_names());
+  check_codecs(check, manifest);
   check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
              "a version such as '0.1.0', or empty");
 }
@@ -254,6 +267,10 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
   read_any(reader, "peers_max", manifest.peers_max);
   read_any(reader, "flops_per_sample", manifest.flops_per_sample);
   reader.text("codec", manifest.codec, kWordBytesMax);
+  if (reader.present("contribution_codec")) {
+    reader.text("contribution_codec", manifest.contribution_codec, kWordBytesMax);
+  }
+  if (reader.present("error_feedback")) read_any(reader, "error_feedback", manifest.error_feedback);
   reader.text("client_min", manifest.client_min, kWordBytesMax);
 }
 
@@ -278,6 +295,9 @@ std::string encode_manifest(const RunManifest& manifest) {
   writer.integer("peers_max", manifest.peers_max);
   writer.number("flops_per_sample", manifest.flops_per_sample);
   writer.text("codec", manifest.codec);
+  // Left out where they change nothing: manifests without them keep their bytes, and so their signatures.
+  if (!manifest.contribution_codec.empty()) writer.text("contribution_codec", manifest.contribution_codec);
+  if (manifest.error_feedback != 0) writer.number("error_feedback", manifest.error_feedback);
   writer.text("client_min", manifest.client_min);
   writer.close('}');
   return std::move(writer.str());

@@ -67,8 +67,10 @@ struct RunManifest {
   RoundIndex rounds_max = 0;           // the run is complete after so many rounds; 0: never
   int peers_max = 256;                 // sample lanes; see sample_position in training_data.h
   double flops_per_sample = 0;         // forward and backward; sets credit
-  std::string codec = "fp32";          // of gradients between peers
-  std::string client_min;              // oldest client version that may take part
+  std::string codec = "fp32";          // of averaged gradients between peers, and of what each contributes
+  std::string contribution_codec;      // of what each contributes, where it is another one; empty: as codec
+  double error_feedback = 0;  // the share of what a contribution's codec left out that the next one makes up for
+  std::string client_min;     // oldest client version that may take part
 };
 
 // Canonical JSON: fields in a fixed order and without white space, so that equal manifests have equal bytes to sign.

@@ -7,8 +7,10 @@
 
 #include "shared/base/files.h"
 #include "shared/wire/codec.h"
+#include "shared/wire/group_info.h"
 #include "tests/bench/averaging_bench.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/codecs_bench.h"
 #include "tests/bench/heartbeats_bench.h"
 #include "tests/bench/leaderboard_bench.h"
 #ifdef STARLING_TORCH
@@ -28,6 +30,7 @@ struct Chosen {
 // What the command line may set.
 struct Options {
   AveragingOptions averaging;
+  CodecsOptions codecs;
   HeartbeatsOptions heartbeats;
   LeaderboardOptions leaderboard;
 #ifdef STARLING_TORCH
@@ -101,6 +104,24 @@ void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
   command->add_flag_callback(
       "--kill-one", [&options] { options.blow = "kill"; }, "The same as --blow kill");
   command->callback([&] { chosen = {"averaging", [&options] { return run_averaging_bench(options); }}; });
+}
+
+void add_codecs(CLI::App& app, CodecsOptions& options, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "codecs",
+      "How fast floats are encoded, decoded and added up on one core (CPU time, in GB of fp32), and what is lost.\n"
+      "Figures of each codec C: C_encode_gb_s, C_add_gb_s, C_decode_gb_s, C_both_gb_s (encode, then add), C_vs_memcpy\n"
+      "(both, against a memcpy of the same floats), C_bytes_per_float, C_worst (largest error over its documented\n"
+      "bound; for sparse, what is left of the vector's norm)");
+  command->add_option("--floats", options.floats)
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 28))
+      ->capture_default_str();
+  command->add_option("--segment-floats", options.segment_floats)
+      ->check(CLI::Range(std::int64_t{1}, wire::kSegmentFloatsMax))
+      ->capture_default_str();
+  command->add_option("--passes", options.passes)->check(CLI::Range(1, 1000))->capture_default_str();
+  command->callback([&] { chosen = {"codecs", [&options] { return run_codecs_bench(options); }}; });
 }
 
 void add_heartbeats(CLI::App& app, HeartbeatsOptions& options, Chosen& chosen) {
@@ -178,6 +199,7 @@ int main(int argc, char** argv) {
   Chosen chosen;
   Options options;
   add_averaging(app, options.averaging, chosen);
+  add_codecs(app, options.codecs, chosen);
   add_heartbeats(app, options.heartbeats, chosen);
   add_leaderboard(app, options.leaderboard, chosen);
 #ifdef STARLING_TORCH

@@ -21,13 +21,13 @@ constexpr Rank kResult = SIZE_MAX;  // in place of the sender: results have one 
 
 // `choice`: the codec of results, and that of two members' contributions.
 wire::GroupInfo plan(unsigned choice) {
-  constexpr const char* kCodecs[] = {"fp32", "fp16", "int8"};
+  constexpr const char* kCodecs[] = {"fp32", "fp16", "int8", "bf16", "int4", "sparse"};
   wire::GroupInfo group;
   group.id.bytes[0] = 9;
   group.run_id = "fuzz";
   group.vector_floats = kFloats;
   group.segment_floats = kSegmentFloats;
-  group.codec = kCodecs[choice % std::size(kCodecs)];
+  group.codec = kCodecs[choice % (std::size(kCodecs) - 1)];
   for (std::size_t rank = 0; rank < kMembers; ++rank) {
     wire::GroupMember member;
     member.endpoint.peer.bytes[0] = static_cast<std::uint8_t>(rank);

@@ -16,6 +16,17 @@ void check(Result<Message> (*decode)(std::string_view), std::string_view json) {
   VERIFY(again.ok() && wire::encode(*again) == text);
 }
 
+// A plan that passes is one that members can work out: every rank has a codec, every coordinate a segment.
+void check_plan(std::string_view json) {
+  const auto reply = wire::decode_heartbeat_reply(json);
+  if (!reply.ok() || !reply->group || !wire::check_group(*reply->group).ok()) return;
+  const wire::GroupInfo& group = *reply->group;
+  for (std::size_t rank = 0; rank < group.members.size(); ++rank) (void)wire::contribution_codec(group, rank);
+  VERIFY(wire::carries_results(*wire::codec_from_name(group.codec)));
+  const std::size_t segments = wire::segment_count(group);
+  VERIFY(segments > 0 && segments <= wire::kSegmentsMax);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -27,5 +38,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(wire::decode_renew_reply, json);
   check(wire::decode_heartbeat, json);
   check(wire::decode_heartbeat_reply, json);
+  check_plan(json);
   return 0;
 }

@@ -21,7 +21,9 @@ namespace {
 // What codecs may add to values of magnitude at most 1: one loss on the way to the owner, one on the way back.
 double tolerance(const GroupOptions& options) {
   const auto loss = [](const std::string& codec) {
-    return codec == "int8" ? 1.0 / 253 : codec == "fp16" ? 0x1p-10 : 0;
+    if (codec == "int4") return 1 / 13.9;
+    if (codec == "int8") return 1 / 253.0;
+    return codec == "bf16" ? 0x1p-8 : codec == "fp16" ? 0x1p-10 : 0;
   };
   double contributions = loss(options.codec);
   for (const std::string& codec : options.codecs) contributions = std::max(contributions, loss(codec));
@@ -54,7 +56,7 @@ void exchange_all(const std::vector<std::unique_ptr<AllReduce>>& engines) {
   }
 }
 
-constexpr const char* kCodecs[] = {"fp32", "fp16", "int8"};
+constexpr const char* kCodecs[] = {"fp32", "fp16", "bf16", "int8", "int4"};
 
 // Everything that may vary without anything going wrong.
 GroupOptions random_options(unsigned seed) {

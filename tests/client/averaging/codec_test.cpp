@@ -16,7 +16,8 @@ using namespace starling::averaging;
 
 namespace {
 
-constexpr Codec kCodecs[] = {Codec::fp32, Codec::fp16, Codec::int8};
+// Those that keep every value, within a bound.
+constexpr Codec kCodecs[] = {Codec::fp32, Codec::fp16, Codec::bf16, Codec::int8, Codec::int4};
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -50,35 +51,36 @@ bool same_bits(const Floats& a, const Floats& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
-// Also with values that are not finite, and with damaged blocks.
-void check_int8_kernels(const Kernels& a, const Kernels& b, Floats values, const Floats& base) {
+// Also with values that are not finite, and with damaged bytes.
+void check_packed_kernels(const PackedKernels& a, const PackedKernels& b, Codec codec, Floats values) {
   const std::size_t size = values.size();
+  const Floats base = random_floats(static_cast<unsigned>(size), size, -140, 100);
   std::mt19937 random(static_cast<unsigned>(size));
-  Bytes blocks_a(encoded_bytes(Codec::int8, size));
-  Bytes blocks_b = blocks_a;
-  a.to_int8(values.data(), blocks_a.data(), size);
-  b.to_int8(values.data(), blocks_b.data(), size);
-  CHECK(blocks_a == blocks_b);
-  CHECK(a.int8_sound(blocks_a.data(), size, 0x7c01));
-  CHECK(b.int8_sound(blocks_a.data(), size, 0x7c01));
+  Bytes bytes_a(encoded_bytes(codec, size));
+  Bytes bytes_b = bytes_a;
+  a.encode(values.data(), bytes_a.data(), size);
+  b.encode(values.data(), bytes_b.data(), size);
+  CHECK(bytes_a == bytes_b);
+  CHECK(a.sound(bytes_a.data(), size, 0x7f7f));
+  CHECK(b.sound(bytes_a.data(), size, 0x7f7f));
   Floats out_a(size);
   Floats out_b(size);
-  a.from_int8(blocks_a.data(), out_a.data(), size);
-  b.from_int8(blocks_a.data(), out_b.data(), size);
+  a.decode(bytes_a.data(), out_a.data(), size);
+  b.decode(bytes_a.data(), out_b.data(), size);
   CHECK(same_bits(out_a, out_b));
-  a.add_int8(blocks_a.data(), base.data(), out_a.data(), size);
-  b.add_int8(blocks_a.data(), base.data(), out_b.data(), size);
+  a.add(bytes_a.data(), base.data(), out_a.data(), size);
+  b.add(bytes_a.data(), base.data(), out_b.data(), size);
   CHECK(same_bits(out_a, out_b));
-  for (std::size_t i = 0; i < blocks_a.size(); ++i) {
-    Bytes damaged = blocks_a;
+  for (std::size_t i = 0; i < bytes_a.size(); ++i) {
+    Bytes damaged = bytes_a;
     damaged[i] = static_cast<std::uint8_t>(random() % 3 == 0 ? 0x80 : random());
-    CHECK(a.int8_sound(damaged.data(), size, 0x6e00) == b.int8_sound(damaged.data(), size, 0x6e00));
+    if (a.sound(damaged.data(), size, 0x6e00) != b.sound(damaged.data(), size, 0x6e00)) FAIL_CHECK(i);
   }
-  if (size == 0) return;
-  values[random() % size] = random() % 2 == 0 ? kNan : -kInfinity;
-  a.to_int8(values.data(), blocks_a.data(), size);
-  b.to_int8(values.data(), blocks_b.data(), size);
-  CHECK(blocks_a == blocks_b);
+  for (float& value : values) value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+  if (size > 0) values[random() % size] = random() % 2 == 0 ? kNan : -kInfinity;
+  a.encode(values.data(), bytes_a.data(), size);
+  b.encode(values.data(), bytes_b.data(), size);
+  CHECK(bytes_a == bytes_b);
 }
 
 float largest(const Floats& values) {
@@ -114,69 +116,104 @@ TEST_CASE("fp16 keeps its error bound at every scale") {
   }
 }
 
-TEST_CASE("int8 keeps its error bound in every block, whatever lies in the others") {
-  for (unsigned seed = 1; seed <= 200; ++seed) {
-    CAPTURE(seed);
-    std::mt19937 random(seed);
-    Floats values;
-    while (values.size() < 700) {
-      const int top = static_cast<int>(random() % 240) - 140;
-      const Floats block = random_floats(random(), wire::kInt8BlockFloats, std::max(top - 12, -149), top);
-      values.insert(values.end(), block.begin(), block.end());
+namespace {
+
+struct BlockCodec {
+  Codec codec;
+  std::size_t floats;
+  int code_max;
+  double relative_error;  // to the largest of the block
+  double absolute_error;
+};
+constexpr BlockCodec kBlockCodecs[] = {{Codec::int8, wire::kInt8BlockFloats, 127, 1 / 253.0, 0x1p-103},
+                                       {Codec::int4, wire::kInt4BlockFloats, 7, 1 / 13.9, 0x1p-107}};
+
+}  // namespace
+
+TEST_CASE("bf16 keeps its error bound") {
+  const Floats values = random_floats(2, 20000, -149, 125);
+  const Floats back = decoded(Codec::bf16, encoded(Codec::bf16, values), values.size());
+  bool within = true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double value = values[i];
+    within = within && std::abs(back[i] - value) <= std::ldexp(std::abs(value), -8) + 0x1p-134;
+  }
+  CHECK(within);
+}
+
+TEST_CASE("blocks keep their error bound, whatever lies in other blocks") {
+  for (const BlockCodec& format : kBlockCodecs) {
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+      CAPTURE(seed);
+      std::mt19937 random(seed);
+      Floats values;
+      while (values.size() < 700) {
+        const int top = static_cast<int>(random() % 240) - 140;
+        const Floats block = random_floats(random(), format.floats, std::max(top - 12, -149), top);
+        values.insert(values.end(), block.begin(), block.end());
+      }
+      values.resize(values.size() - random() % format.floats);
+      const Floats back = decoded(format.codec, encoded(format.codec, values), values.size());
+      bool within = true;
+      for (std::size_t begin = 0; begin < values.size(); begin += format.floats) {
+        const std::size_t end = std::min(begin + format.floats, values.size());
+        const Floats block(&values[begin], &values[end - 1] + 1);
+        const double bound = largest(block) * format.relative_error + format.absolute_error;
+        for (std::size_t i = begin; i < end; ++i) within = within && std::abs(double{back[i]} - values[i]) <= bound;
+      }
+      CHECK(within);
     }
-    values.resize(values.size() - random() % wire::kInt8BlockFloats);
-    const Floats back = decoded(Codec::int8, encoded(Codec::int8, values), values.size());
-    bool within = true;
-    for (std::size_t begin = 0; begin < values.size(); begin += wire::kInt8BlockFloats) {
-      const std::size_t end = std::min(begin + wire::kInt8BlockFloats, values.size());
-      const double bound = largest({values.begin() + begin, values.begin() + end}) / 253.0 + 0x1p-103;
-      for (std::size_t i = begin; i < end; ++i) within = within && std::abs(double{back[i]} - values[i]) <= bound;
-    }
-    CHECK(within);
   }
 }
 
 TEST_CASE("a block's largest magnitude gets the largest code, wherever its scale is rounded to") {
-  for (std::uint32_t step = 0; step < 1 << 16; ++step) {  // all that decides how the scale is rounded
-    const float top = std::bit_cast<float>(0x3f800000u + (step << 7));
-    const Bytes bytes = encoded(Codec::int8, {0.3F, -top, 0});
-    if (static_cast<std::int8_t>(bytes[3]) != -127) FAIL_CHECK(top);
-    if (encoded(Codec::int8, decoded(Codec::int8, bytes, 3)) != bytes) FAIL_CHECK(top);
+  for (const BlockCodec& format : kBlockCodecs) {
+    for (std::uint32_t step = 0; step < 1 << 16; ++step) {  // all that decides how the scale is rounded
+      const float top = std::bit_cast<float>(0x3f800000u + (step << 7));
+      const Bytes bytes = encoded(format.codec, {0.3F, -top, 0});
+      const int code = format.codec == Codec::int8 ? static_cast<std::int8_t>(bytes[3]) : (bytes[2] >> 4) - 8;
+      if (code != -format.code_max) FAIL_CHECK(top);
+      if (encoded(format.codec, decoded(format.codec, bytes, 3)) != bytes) FAIL_CHECK(top);
+    }
   }
 }
 
-TEST_CASE("int8 bytes that no encoder writes are refused: they would not be passed on as they are") {
-  const Bytes good = encoded(Codec::int8, {1.0F, -0.5F, 0.25F});
-  Floats out(3, 7.0F);
-  REQUIRE(decode(Codec::int8, good, out).ok());
-  const auto refused = [&](std::size_t at, std::uint8_t value) {
-    Bytes bytes = good;
+TEST_CASE("blocks that no encoder writes are refused: they would not be passed on as they are") {
+  const Bytes int8 = encoded(Codec::int8, {1.0F, -0.5F, 0.25F});
+  const Bytes int4 = encoded(Codec::int4, {1.0F, -0.5F, 0.25F});
+  Floats out(3);
+  const auto refused = [&](Codec codec, Bytes bytes, std::size_t at, std::uint8_t value) {
+    REQUIRE(decode(codec, bytes, out).ok());
     bytes[at] = value;
     std::fill(out.begin(), out.end(), 7.0F);
-    return !decode(Codec::int8, bytes, out).ok() && !decode_add(Codec::int8, bytes, out, out).ok() &&
-           out == Floats(3, 7.0F);
+    return !decode(codec, bytes, out).ok() && !decode_add(codec, bytes, out, out).ok() && out == Floats(3, 7.0F);
   };
-  CHECK(refused(2, 126));   // nothing has the largest code
-  CHECK(refused(3, 0x80));  // -128
-  CHECK(refused(1, 0xbc));  // a negative scale
-  CHECK(refused(1, 0x00));  // a scale below all
-  CHECK(refused(1, 0x7f));  // one that is not finite
-  const Bytes scaled_nothing = {0, 0, 1, 0, 0};
-  CHECK_FALSE(decode(Codec::int8, scaled_nothing, out).ok());
+  CHECK(refused(Codec::int8, int8, 2, 126));                         // nothing has the largest code
+  CHECK(refused(Codec::int8, int8, 3, 0x80));                        // -128
+  CHECK(refused(Codec::int8, int8, 1, 0xbc));                        // a negative scale
+  CHECK(refused(Codec::int8, int8, 1, 0x00));                        // a scale below all
+  CHECK(refused(Codec::int8, int8, 1, 0x7f));                        // one that is not finite
+  CHECK(refused(Codec::int4, int4, 2, 0x4e));                        // nothing has the largest code
+  CHECK(refused(Codec::int4, int4, 2, 0x0f));                        // -8
+  CHECK(refused(Codec::int4, int4, 3, 0x9a));                        // something in the half that nobody reads
+  CHECK_FALSE(decode(Codec::int8, Bytes{0, 0, 1, 0, 0}, out).ok());  // codes without a scale
+  CHECK_FALSE(decode(Codec::int4, Bytes{0, 0, 0x98, 0x88}, out).ok());
 }
 
-TEST_CASE("any bytes that are accepted are what their values encode to") {
+TEST_CASE("the values of any bytes that are accepted encode and decode to themselves") {
   std::mt19937 random(5);
-  int accepted = 0;
-  for (int round = 0; round < 20000; ++round) {
-    Bytes bytes = encoded(Codec::int8, random_floats(random(), 1 + random() % 9, -30, 30));
-    for (int i = 0; i < 2; ++i) bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
-    Floats out(bytes.size() - 2);
-    if (!decode(Codec::int8, bytes, out).ok()) continue;
-    ++accepted;
-    if (encoded(Codec::int8, out) != bytes) FAIL_CHECK(round);
+  for (const Codec codec : {Codec::fp16, Codec::bf16, Codec::int8, Codec::int4}) {
+    int accepted = 0;
+    for (int round = 0; round < 20000; ++round) {
+      Floats values = random_floats(random(), 1 + random() % 9, -30, 30);
+      Bytes bytes = encoded(codec, values);
+      for (int i = 0; i < 2; ++i) bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+      if (!decode(codec, bytes, values).ok()) continue;
+      ++accepted;
+      if (!same_bits(decoded(codec, encoded(codec, values), values.size()), values)) FAIL_CHECK(round);
+    }
+    CHECK(accepted > 200);
   }
-  CHECK(accepted > 1000);
 }
 
 TEST_CASE("encoding decoded values again gives the same bytes") {
@@ -222,7 +259,13 @@ TEST_CASE("a value that is not finite is refused wherever it stands, and the sum
         Floats values(70, 1.5F);
         Bytes bytes = encoded(codec, values);
         if (codec == Codec::fp32) std::memcpy(bytes.data() + at * 4, &poison, 4);
-        if (codec == Codec::int8) bytes[1] = std::signbit(poison) ? 0xff : 0x7f;  // its only place is the scale
+        if (codec == Codec::bf16) {
+          bytes[at * 2] = 0x80;
+          bytes[at * 2 + 1] = static_cast<std::uint8_t>(std::signbit(poison) ? 0xff : 0x7f);
+        }
+        // In blocks, the scale is the only place for it.
+        if (codec == Codec::int8) bytes[1] = std::signbit(poison) ? 0xff : 0x7f;
+        if (codec == Codec::int4) bytes[at < 64 ? 1 : 35] = std::signbit(poison) ? 0xff : 0x7f;
         if (codec == Codec::fp16) bytes[4 + at * 2 + 1] = static_cast<std::uint8_t>(std::signbit(poison) ? 0xfe : 0x7c);
         Floats sum(70, 2.0F);
         const Status added = decode_add(codec, bytes, sum, sum);
@@ -264,7 +307,7 @@ TEST_CASE("a scale that no encoder writes is refused") {
 
 TEST_CASE("a wrong length is refused") {
   Floats out(9);
-  for (const Codec codec : kCodecs) {
+  for (const Codec codec : {Codec::fp32, Codec::fp16, Codec::bf16, Codec::int8, Codec::int4, Codec::sparse}) {
     Bytes bytes = encoded(codec, Floats(9, 1.0F));
     bytes.pop_back();
     CHECK_FALSE(decode(codec, bytes, out).ok());
@@ -314,19 +357,21 @@ TEST_CASE("every processor computes the same bits") {
     a.to_halves(values.data(), factor, half_a.data(), size);
     b.to_halves(values.data(), factor, half_b.data(), size);
     CHECK(half_a == half_b);
-    CHECK(a.halves_finite(half_a.data(), size) == b.halves_finite(half_a.data(), size));
+    CHECK(a.largest_half(half_a.data(), size) == b.largest_half(half_a.data(), size));
     const Floats base = random_floats(static_cast<unsigned>(round) + 1000, size, -140, 100);
     Floats sum_a(size);
     Floats sum_b(size);
     a.add(bytes, base.data(), sum_a.data(), size);
     b.add(bytes, base.data(), sum_b.data(), size);
     CHECK(same_bits(sum_a, sum_b));
-    if (a.halves_finite(half_a.data(), size)) {
+    if (a.largest_half(half_a.data(), size) < 0x7c00) {
       a.add_halves(half_a.data(), 0x1p-3F, base.data(), sum_a.data(), size);
       b.add_halves(half_a.data(), 0x1p-3F, base.data(), sum_b.data(), size);
       CHECK(same_bits(sum_a, sum_b));
     }
-    check_int8_kernels(a, b, values, base);
+    check_packed_kernels(a.bf16, b.bf16, Codec::bf16, values);
+    check_packed_kernels(a.int8, b.int8, Codec::int8, values);
+    check_packed_kernels(a.int4, b.int4, Codec::int4, values);
     a.divide(sum_a.data(), 97.0F, size);
     b.divide(sum_b.data(), 97.0F, size);
     CHECK(same_bits(sum_a, sum_b));
@@ -335,7 +380,14 @@ TEST_CASE("every processor computes the same bits") {
 
 TEST_CASE("codecs have names") {
   CHECK(codec_from_name("fp32").value() == Codec::fp32);
-  CHECK(codec_from_name(to_string(Codec::fp16)).value() == Codec::fp16);
+  for (std::uint8_t number = 0; number < 6; ++number) {
+    const auto codec = wire::codec_from_number(number);
+    REQUIRE(codec.has_value());
+    CHECK(codec_from_name(to_string(*codec)).value() == *codec);
+    CHECK(wire::codec_names().find(to_string(*codec)) != std::string::npos);
+    CHECK(encoded_bytes(*codec, 0) <= 4);
+  }
+  CHECK_FALSE(wire::codec_from_number(6).has_value());
   const auto unknown = codec_from_name("zip");
   REQUIRE_FALSE(unknown.ok());
   CHECK(unknown.error().code == ErrorCode::unsupported);

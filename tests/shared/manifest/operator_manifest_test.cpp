@@ -49,6 +49,8 @@ rounds_max = 2000
 peers_max = 64
 flops_per_sample = 5e9
 codec = "fp16"
+contribution_codec = "sparse"
+error_feedback = 0.95
 client_min = "0.1"
 [model]
 architecture = "gpt"
@@ -84,6 +86,8 @@ validation = "validation.txt"
   CHECK(manifest.peers_max == 64);
   CHECK(manifest.flops_per_sample == 5e9);
   CHECK(manifest.codec == "fp16");
+  CHECK(manifest.contribution_codec == "sparse");
+  CHECK(manifest.error_feedback == 0.95);
   CHECK(manifest.client_min == "0.1");
   CHECK(manifest.model.layers == 6);
   CHECK(manifest.model.width == 256);

@@ -56,6 +56,7 @@ TEST_CASE("a plan that could not be run is refused") {
   CHECK(refused([](GroupInfo& g) { g.members.resize(kGroupMembersMax + 1); }));
   CHECK(refused([](GroupInfo& g) { g.codec = "zip"; }));
   CHECK(refused([](GroupInfo& g) { g.members[3].codec = "zip"; }));
+  CHECK(refused([](GroupInfo& g) { g.codec = "sparse"; }));  // for contributions only
   CHECK(refused([](GroupInfo& g) { g.run_id = ""; }));
   CHECK(refused([](GroupInfo& g) { g.round = -1; }));
   CHECK(refused([](GroupInfo& g) { g.vector_floats = 0; }));

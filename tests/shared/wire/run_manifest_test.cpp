@@ -54,11 +54,15 @@ TEST_CASE("a manifest survives the trip through JSON") {
   manifest.optimizer.beta2 = 0.95;
   manifest.codec = "fp16";
   manifest.rounds_max = 12345;
+  manifest.contribution_codec = "sparse";
+  manifest.error_feedback = 0.95;
   const auto back = decode_manifest(encode_manifest(manifest));
   REQUIRE(back.ok());
   CHECK(encode_manifest(*back) == encode_manifest(manifest));
   CHECK(back->schedule.learning_rate == manifest.schedule.learning_rate);
   CHECK(back->title == manifest.title);
+  CHECK(back->contribution_codec == "sparse");
+  CHECK(back->error_feedback == 0.95);
 }
 
 TEST_CASE("every value out of range is refused, and the message names its field") {
@@ -98,6 +102,11 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"peers_max", [](RunManifest& m) { m.peers_max = 0; }},
       {"flops_per_sample", [](RunManifest& m) { m.flops_per_sample = 0; }},
       {"codec", [](RunManifest& m) { m.codec = "int1"; }},
+      {"codec", [](RunManifest& m) { m.codec = "sparse"; }},  // results would lose most of their values for ever
+      {"contribution_codec", [](RunManifest& m) { m.contribution_codec = "int1"; }},
+      {"error_feedback", [](RunManifest& m) { m.error_feedback = 1.5; }},
+      {"error_feedback", [nan](RunManifest& m) { m.error_feedback = nan; }},
+      {"error_feedback", [](RunManifest& m) { m.contribution_codec = "sparse"; }},  // what is left out would be lost
       {"client_min", [](RunManifest& m) { m.client_min = "1..2"; }},
   };
   REQUIRE(check_manifest(good_manifest()).ok());

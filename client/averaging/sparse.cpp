@@ -1,0 +1,219 @@
+#include "client/averaging/sparse.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "client/averaging/block_scale.h"
+#include "shared/wire/codec.h"
+
+namespace starling::averaging {
+namespace {
+
+using wire::kSparseChunkFloats;
+
+constexpr std::size_t kValuesMax = wire::sparse_values(kSparseChunkFloats);
+constexpr unsigned kIndexBits = 12;
+constexpr unsigned kValueBits = 2;
+constexpr unsigned kNegative = 1;
+constexpr unsigned kUpper = 2;
+static_assert(kSparseChunkFloats == 1 << kIndexBits);
+
+using Indices = std::array<std::uint16_t, kSparseChunkFloats>;
+
+std::uint32_t magnitude_bits(float value) { return std::bit_cast<std::uint32_t>(value) & 0x7fffffffu; }
+
+// Bits behind bits, from the lowest of the first byte on.
+class BitWriter {
+ public:
+  explicit BitWriter(std::uint8_t* out) : out_(out) {}
+  void put(unsigned value, unsigned bits) {
+    held_ |= value << count_;
+    for (count_ += bits; count_ >= 8; count_ -= 8, held_ >>= 8) *out_++ = static_cast<std::uint8_t>(held_);
+  }
+  void finish() {
+    if (count_ > 0) *out_ = static_cast<std::uint8_t>(held_);
+  }
+
+ private:
+  std::uint8_t* out_;
+  unsigned held_ = 0;
+  unsigned count_ = 0;
+};
+
+class BitReader {
+ public:
+  explicit BitReader(const std::uint8_t* in) : in_(in) {}
+  unsigned take(unsigned bits) {
+    for (; count_ < bits; count_ += 8) held_ |= static_cast<unsigned>(*in_++) << count_;
+    const unsigned value = held_ & ((1u << bits) - 1);
+    held_ >>= bits;
+    count_ -= bits;
+    return value;
+  }
+
+ private:
+  const std::uint8_t* in_;
+  unsigned held_ = 0;
+  unsigned count_ = 0;
+};
+
+// Where the parts of an encoded chunk lie.
+struct Layout {
+  explicit Layout(std::size_t floats)
+      : values(wire::sparse_values(floats)), codes_at(kIndicesAt + (values * kIndexBits + 7) / 8) {}
+  static constexpr std::size_t kIndicesAt = 2 * sizeof(std::uint16_t);
+  std::size_t values;
+  std::size_t codes_at;
+};
+
+// Calls `visit` with each chunk's first value, its length and its bytes.
+template <typename Bytes, typename Visit>
+bool for_each_chunk(Bytes* bytes, std::size_t floats, Visit visit) {
+  for (std::size_t begin = 0; begin < floats; begin += kSparseChunkFloats) {
+    const std::size_t count = std::min(kSparseChunkFloats, floats - begin);
+    if (!visit(begin, count, bytes)) return false;
+    bytes += wire::sparse_chunk_bytes(count);
+  }
+  return true;
+}
+
+// The `wanted` largest, ascending by index. Magnitudes are counted by exponent and three more bits first: only those
+// at the edge have to be compared.
+std::size_t select(std::span<const float> values, std::size_t wanted, Indices& chosen) {
+  constexpr unsigned kShift = 20;
+  std::array<std::uint16_t, (0x7fffffffu >> kShift) + 1> histogram{};
+  for (const float value : values) ++histogram[magnitude_bits(value) >> kShift];
+  std::size_t above = 0;
+  std::uint32_t edge = histogram.size() - 1;
+  for (; above + histogram[edge] < wanted; --edge) above += histogram[edge];
+  Indices on_edge;
+  std::size_t edge_count = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint32_t bin = magnitude_bits(values[i]) >> kShift;
+    if (bin < edge) continue;
+    (bin > edge ? chosen[count++] : on_edge[edge_count++]) = static_cast<std::uint16_t>(i);
+  }
+  const auto larger = [values](std::uint16_t a, std::uint16_t b) {
+    const std::uint32_t first = magnitude_bits(values[a]);
+    const std::uint32_t second = magnitude_bits(values[b]);
+    return first != second ? first > second : a < b;
+  };
+  const auto taken = on_edge.begin() + static_cast<std::ptrdiff_t>(wanted - count);
+  std::nth_element(on_edge.begin(), taken, on_edge.begin() + static_cast<std::ptrdiff_t>(edge_count), larger);
+  std::copy(on_edge.begin(), taken, chosen.begin() + static_cast<std::ptrdiff_t>(count));
+  std::sort(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(wanted));
+  return wanted;
+}
+
+struct Levels {
+  std::uint16_t lower = 0;
+  std::uint16_t upper = 0;
+};
+
+// The best two: of all ways to cut the sorted magnitudes in two, the one whose means leave the least error.
+Levels choose_levels(std::span<float> magnitudes) {
+  std::sort(magnitudes.begin(), magnitudes.end());
+  if (!std::isfinite(magnitudes.back())) return {kNoScale, kNoScale};
+  double total = 0;
+  for (const float magnitude : magnitudes) total += magnitude;
+  double best = -1;
+  Levels levels;
+  double below = 0;
+  for (std::size_t cut = 0; cut < magnitudes.size(); ++cut) {
+    const double rest = total - below;
+    const auto low_count = static_cast<double>(cut);
+    const double high_count = static_cast<double>(magnitudes.size()) - low_count;
+    const double explained = (cut == 0 ? 0 : below * below / low_count) + rest * rest / high_count;
+    if (explained > best) {
+      best = explained;
+      const double upper = rest / high_count;
+      levels = {bf16_from_float(static_cast<float>(cut == 0 ? upper : below / low_count)),
+                bf16_from_float(static_cast<float>(upper))};
+    }
+    below += magnitudes[cut];
+  }
+  return levels;
+}
+
+void encode_chunk(std::span<const float> values, std::uint8_t* out) {
+  const Layout layout(values.size());
+  Indices chosen;
+  const std::size_t count = select(values, layout.values, chosen);
+  std::array<float, kValuesMax> magnitudes{};
+  // NaN has no place in an order: anything not finite counts as infinity, and is refused as that.
+  for (std::size_t i = 0; i < count; ++i) {
+    const float value = values[chosen[i]];
+    magnitudes[i] = std::isfinite(value) ? std::abs(value) : INFINITY;
+  }
+  const Levels levels = choose_levels(std::span(magnitudes).first(count));
+  std::memcpy(out, &levels.lower, sizeof levels.lower);
+  std::memcpy(out + sizeof levels.lower, &levels.upper, sizeof levels.upper);
+  const double middle = (double{float_from_bf16(levels.lower)} + float_from_bf16(levels.upper)) / 2;
+  BitWriter indices(out + Layout::kIndicesAt);
+  BitWriter codes(out + layout.codes_at);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float value = values[chosen[i]];
+    indices.put(chosen[i], kIndexBits);
+    codes.put((std::signbit(value) ? kNegative : 0) | (std::abs(value) > middle ? kUpper : 0), kValueBits);
+  }
+  indices.finish();
+  codes.finish();
+}
+
+std::uint16_t level(const std::uint8_t* chunk, std::size_t index) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, chunk + index * sizeof bits, sizeof bits);
+  return bits;
+}
+
+bool chunk_sound(const std::uint8_t* chunk, std::size_t floats, std::uint16_t bits_max) {
+  if (level(chunk, 0) > level(chunk, 1) || level(chunk, 1) > bits_max) return false;
+  const Layout layout(floats);
+  BitReader indices(chunk + Layout::kIndicesAt);
+  std::size_t least = 0;  // what the next index must be at least
+  for (std::size_t i = 0; i < layout.values; ++i) {
+    const std::size_t index = indices.take(kIndexBits);
+    if (index < least || index >= floats) return false;
+    least = index + 1;
+  }
+  return true;
+}
+
+void add_chunk(const std::uint8_t* chunk, std::span<float> sum) {
+  const Layout layout(sum.size());
+  const float lower = float_from_bf16(level(chunk, 0));
+  const float upper = float_from_bf16(level(chunk, 1));
+  const std::array<float, 4> values = {lower, -lower, upper, -upper};
+  BitReader indices(chunk + Layout::kIndicesAt);
+  BitReader codes(chunk + layout.codes_at);
+  for (std::size_t i = 0; i < layout.values; ++i) sum[indices.take(kIndexBits)] += values[codes.take(kValueBits)];
+}
+
+}  // namespace
+
+void sparse_encode(std::span<const float> values, std::span<std::uint8_t> out) {
+  for_each_chunk(out.data(), values.size(), [values](std::size_t begin, std::size_t count, std::uint8_t* chunk) {
+    encode_chunk(values.subspan(begin, count), chunk);
+    return true;
+  });
+}
+
+bool sparse_sound(std::span<const std::uint8_t> bytes, std::size_t floats, std::uint16_t bits_max) {
+  return for_each_chunk(bytes.data(), floats,
+                        [bits_max](std::size_t /*begin*/, std::size_t count, const std::uint8_t* chunk) {
+                          return chunk_sound(chunk, count, bits_max);
+                        });
+}
+
+void sparse_add(std::span<const std::uint8_t> bytes, std::span<float> sum) {
+  for_each_chunk(bytes.data(), sum.size(), [sum](std::size_t begin, std::size_t count, const std::uint8_t* chunk) {
+    add_chunk(chunk, sum.subspan(begin, count));
+    return true;
+  });
+}
+
+}  // namespace starling::averaging

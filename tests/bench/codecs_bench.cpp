@@ -1,0 +1,179 @@
+#include "tests/bench/codecs_bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <random>
+
+#include "client/averaging/codec.h"
+#include "client/averaging/kernels.h"
+
+namespace starling::bench {
+namespace {
+
+using averaging::Codec;
+
+double thread_cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double seconds_of(const std::function<void()>& work) {
+  const double before = thread_cpu_seconds();
+  work();
+  return thread_cpu_seconds() - before;
+}
+
+// As gradients are: most values small, a few large.
+std::vector<float> gradient(std::size_t size) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<float> normal(0, 1);
+  std::vector<float> values(size);
+  for (float& value : values) value = 1e-3F * std::pow(normal(random), 3.0F);
+  return values;
+}
+
+struct Work {
+  Codec codec;
+  std::size_t segment;
+  std::vector<float> values;
+  std::vector<float> out;
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::size_t> at;  // of each segment's bytes
+
+  Work(Codec which, std::size_t segment_floats, const std::vector<float>& floats)
+      : codec(which), segment(segment_floats), values(floats), out(floats.size()) {
+    std::size_t total = 0;
+    for (std::size_t begin = 0; begin < values.size(); begin += segment) {
+      at.push_back(total);
+      total += averaging::encoded_bytes(codec, std::min(segment, values.size() - begin));
+    }
+    at.push_back(total);
+    bytes.resize(total);
+  }
+
+  template <typename Step>
+  void each(Step step) {
+    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+      const std::size_t begin = i * segment;
+      const std::size_t count = std::min(segment, values.size() - begin);
+      step(std::span<const float>(values).subspan(begin, count), std::span(bytes).subspan(at[i], at[i + 1] - at[i]),
+           std::span(out).subspan(begin, count));
+    }
+  }
+  void encode() {
+    each([this](auto from, auto encoded, auto) { averaging::encode(codec, from, encoded); });
+  }
+  void decode() {
+    each([this](auto, auto encoded, auto to) { VERIFY(averaging::decode(codec, encoded, to).ok()); });
+  }
+  void add() {
+    each([this](auto from, auto encoded, auto to) { VERIFY(averaging::decode_add(codec, encoded, from, to).ok()); });
+  }
+};
+
+double largest(std::span<const float> values) {
+  double found = 0;
+  for (const float value : values) found = std::max(found, std::abs(static_cast<double>(value)));
+  return found;
+}
+
+// The documented bounds of codec.h, for one value.
+double bound_of(Codec codec, double value, double block_largest, double segment_largest) {
+  switch (codec) {
+    case Codec::fp16:
+      return std::abs(value) * 0x1p-11 + segment_largest * 0x1p-24;
+    case Codec::bf16:
+      return std::abs(value) * 0x1p-8 + 0x1p-134;
+    case Codec::int8:
+      return block_largest / 253 + 0x1p-103;
+    case Codec::int4:
+      return block_largest / 13.9 + 0x1p-107;
+    case Codec::fp32:
+    case Codec::sparse:
+      break;
+  }
+  return 0;
+}
+
+double worst_error(Work& work) {
+  const std::size_t block = work.codec == Codec::int4 ? wire::kInt4BlockFloats : wire::kInt8BlockFloats;
+  double worst = 0;
+  double lost = 0;
+  double energy = 0;
+  work.each([&](std::span<const float> from, auto, std::span<const float> back) {
+    const double segment_largest = largest(from);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const std::size_t begin = i / block * block;
+      const double error = std::abs(static_cast<double>(from[i]) - back[i]);
+      lost += error * error;
+      energy += static_cast<double>(from[i]) * from[i];
+      if (work.codec == Codec::sparse || error == 0) continue;
+      const double block_largest = largest(from.subspan(begin, std::min(block, from.size() - begin)));
+      worst = std::max(worst, error / bound_of(work.codec, from[i], block_largest, segment_largest));
+    }
+  });
+  return work.codec == Codec::sparse ? std::sqrt(lost / energy) : worst;
+}
+
+void measure(Work& work, const CodecsOptions& options, BenchResult& result, std::vector<double>& memcpy_s) {
+  std::vector<double> encode;
+  std::vector<double> decode;
+  std::vector<double> add;
+  std::vector<double> both;
+  for (int pass = 0; pass <= options.passes; ++pass) {
+    const double copied = seconds_of(
+        [&] { work.each([](auto from, auto, auto to) { std::memcpy(to.data(), from.data(), from.size_bytes()); }); });
+    const double encoded = seconds_of([&] { work.encode(); });
+    const double added = seconds_of([&] { work.add(); });
+    const double decoded = seconds_of([&] { work.decode(); });
+    if (pass == 0) continue;  // warms up
+    memcpy_s.push_back(copied);
+    encode.push_back(encoded);
+    decode.push_back(decoded);
+    add.push_back(added);
+    both.push_back(encoded + added);
+  }
+  const double gigabytes = static_cast<double>(work.values.size() * sizeof(float)) / 1e9;
+  const auto figure = [&](std::string_view name) -> double& {
+    return result.figures[fmt::format("{}_{}", to_string(work.codec), name)];
+  };
+  figure("encode_gb_s") = gigabytes / median(encode);
+  figure("decode_gb_s") = gigabytes / median(decode);
+  figure("add_gb_s") = gigabytes / median(add);
+  figure("both_gb_s") = gigabytes / median(both);
+  figure("bytes_per_float") = static_cast<double>(work.bytes.size()) / static_cast<double>(work.values.size());
+  figure("worst") = worst_error(work);
+}
+
+}  // namespace
+
+Result<BenchResult> run_codecs_bench(const CodecsOptions& options) {
+  BenchResult result;
+  result.settings = {{"floats", fmt::format("{}", options.floats)},
+                     {"segment_floats", fmt::format("{}", options.segment_floats)},
+                     {"passes", fmt::format("{}", options.passes)}};
+  const std::vector<float> floats = gradient(static_cast<std::size_t>(options.floats));
+  std::vector<double> memcpy_s;
+  std::vector<Codec> codecs;
+  for (std::uint8_t number = 0; wire::codec_from_number(number); ++number) {
+    codecs.push_back(*wire::codec_from_number(number));
+    Work work(codecs.back(), static_cast<std::size_t>(options.segment_floats), floats);
+    measure(work, options, result, memcpy_s);
+  }
+  const double memcpy_gb_s = static_cast<double>(floats.size() * sizeof(float)) / 1e9 / median(memcpy_s);
+  result.figures["memcpy_gb_s"] = memcpy_gb_s;
+  result.figures["kernels_avx2"] = averaging::avx2_kernels() != nullptr ? 1 : 0;
+  for (const Codec codec : codecs) {
+    const std::string name(to_string(codec));
+    result.figures[name + "_vs_memcpy"] = result.figures[name + "_both_gb_s"] / memcpy_gb_s;
+  }
+  return result;
+}
+
+}  // namespace starling::bench

@@ -1,0 +1,21 @@
+// starling-bench codecs: how fast floats are encoded and decoded on one core, and what is lost.
+#pragma once
+
+#include "shared/base/result.h"
+#include "tests/bench/bench.h"
+
+namespace starling::bench {
+
+struct CodecsOptions {
+  std::int64_t floats = 4 << 20;
+  std::int64_t segment_floats = 1 << 15;
+  int passes = 7;
+};
+
+// For every codec C, in CPU time of this thread, medians over passes that take turns with a memcpy of the same floats:
+// C_encode_gb_s, C_add_gb_s (decoding into a sum, as owners do), C_decode_gb_s and C_both_gb_s (encode, then add), all
+// in GB of fp32; C_vs_memcpy (both, as a share of memcpy's speed); C_bytes_per_float; C_worst (the largest error as a
+// share of the documented bound; of the whole vector's norm for sparse). memcpy_gb_s, kernels_avx2 (1: they are used).
+Result<BenchResult> run_codecs_bench(const CodecsOptions& options);
+
+}  // namespace starling::bench

@@ -1,0 +1,293 @@
+// The sparse codec, and error feedback, which makes up for what it leaves out.
+#include "client/averaging/sparse.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "client/averaging/codec.h"
+#include "client/averaging/error_feedback.h"
+#include "tests/client/averaging/in_memory_group.h"
+
+using namespace starling;
+using namespace starling::averaging;
+
+namespace {
+
+using Floats = std::vector<float>;
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes encoded(const Floats& values) {
+  Bytes bytes(encoded_bytes(Codec::sparse, values.size()));
+  encode(Codec::sparse, values, bytes);
+  return bytes;
+}
+
+Floats decoded(const Bytes& bytes, std::size_t size) {
+  Floats values(size, 7.0F);
+  REQUIRE(decode(Codec::sparse, bytes, values).ok());
+  return values;
+}
+
+// Few large values among many small ones, as gradients have.
+Floats heavy_tailed(unsigned seed, std::size_t size) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  Floats values(size);
+  for (float& value : values) value = std::pow(std::abs(normal(random)), 3.0F) * (random() % 2 == 0 ? 1.0F : -1.0F);
+  return values;
+}
+
+double energy(const Floats& values) {
+  double sum = 0;
+  for (const float value : values) sum += double{value} * value;
+  return sum;
+}
+
+Floats difference(Floats a, const Floats& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("a chunk takes 116 bytes") {
+  CHECK(encoded_bytes(Codec::sparse, 4096) == 116);
+  CHECK(encoded_bytes(Codec::sparse, 8192) == 232);
+  CHECK(encoded_bytes(Codec::sparse, 1) == 4 + 2 + 1);
+  CHECK(encoded_bytes(Codec::sparse, 4096 + 65) == 116 + 4 + 3 + 1);
+}
+
+TEST_CASE("the largest magnitudes of each chunk are sent, each near its value, and nothing else") {
+  for (const std::size_t size : {1u, 63u, 64u, 65u, 200u, 4095u, 4096u, 4097u, 10000u}) {
+    CAPTURE(size);
+    const Floats values = heavy_tailed(static_cast<unsigned>(size), size);
+    const Floats back = decoded(encoded(values), size);
+    for (std::size_t begin = 0; begin < size; begin += 4096) {
+      const std::size_t count = std::min<std::size_t>(4096, size - begin);
+      const std::size_t wanted = (count + 63) / 64;
+      Floats magnitudes(count);
+      for (std::size_t i = 0; i < count; ++i) magnitudes[i] = std::abs(values[begin + i]);
+      std::sort(magnitudes.rbegin(), magnitudes.rend());
+      std::size_t sent = 0;
+      for (std::size_t i = begin; i < begin + count; ++i) {
+        if (back[i] == 0) continue;
+        ++sent;
+        CHECK(std::abs(values[i]) >= magnitudes[wanted - 1]);
+        CHECK(std::signbit(back[i]) == std::signbit(values[i]));
+        CHECK(std::abs(back[i]) <= magnitudes[0] * 1.01F);
+        CHECK(std::abs(back[i]) >= magnitudes[wanted - 1] * 0.99F);
+      }
+      CHECK(sent == wanted);
+    }
+  }
+}
+
+TEST_CASE("what is left of a vector is smaller than the vector, and much smaller where the tail is heavy") {
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    const Floats values = heavy_tailed(seed, 4096 + seed * 37);
+    const Floats rest = difference(values, decoded(encoded(values), values.size()));
+    CHECK(energy(rest) < 0.65 * energy(values));
+  }
+  const Floats equal(4096, 2.0F);
+  CHECK(energy(difference(equal, decoded(encoded(equal), 4096))) == doctest::Approx(4.0 * (4096 - 64)));
+}
+
+TEST_CASE("of equal magnitudes the first are sent, and zeros stay zeros") {
+  const Floats back = decoded(encoded(Floats(128, -1.0F)), 128);
+  CHECK(back[0] == -1);
+  CHECK(back[1] == -1);
+  CHECK(std::count(back.begin(), back.end(), -1.0F) == 2);
+  CHECK(decoded(encoded(Floats(5000, 0.0F)), 5000) == Floats(5000, 0.0F));
+}
+
+TEST_CASE("sparse bytes that are out of order, out of place or out of range change nothing") {
+  const Floats values = heavy_tailed(3, 4096);
+  const Bytes good = encoded(values);
+  Floats sum(4096, 2.0F);
+  const auto refused = [&](const Bytes& bytes) {
+    const Status status = decode_add(Codec::sparse, bytes, sum, sum);
+    CHECK(sum == Floats(4096, 2.0F));
+    return !status.ok() && status.error().code == ErrorCode::corrupt;
+  };
+  Bytes twice = good;  // the second index again is the first
+  twice[5] = static_cast<std::uint8_t>((twice[5] & 15) | twice[4] << 4);
+  twice[6] = static_cast<std::uint8_t>(twice[5] << 4 | twice[4] >> 4);
+  CHECK(refused(twice));
+  Bytes lower_above_upper = good;
+  std::swap(lower_above_upper[0], lower_above_upper[2]);
+  std::swap(lower_above_upper[1], lower_above_upper[3]);
+  CHECK(refused(lower_above_upper));
+  for (const std::uint8_t top : {0x7f, 0x80, 0xbf, 0xff, 0x72}) {  // infinite, negative, or beyond 2^100
+    Bytes bad = good;
+    bad[3] = top;
+    CHECK(refused(bad));
+  }
+  Bytes beyond = encoded(Floats(100, 1.0F));
+  beyond[5] = static_cast<std::uint8_t>(beyond[5] | 0x0f);  // index 3840 and more, of 100
+  Floats small(100, 2.0F);
+  CHECK_FALSE(decode_add(Codec::sparse, beyond, small, small).ok());
+  CHECK(small == Floats(100, 2.0F));
+}
+
+TEST_CASE("a sender's values that are not finite are seen by whoever decodes them") {
+  for (const float poison : {INFINITY, -INFINITY, NAN, std::numeric_limits<float>::max()}) {
+    Floats values = heavy_tailed(4, 5000);
+    values[4500] = poison;
+    Floats out(5000);
+    CHECK_FALSE(decode(Codec::sparse, encoded(values), out).ok());
+  }
+}
+
+namespace {
+
+// A group in which only rank 0 matters: it owns nothing, and its contributions are sparse.
+wire::GroupInfo plan(std::int64_t floats, const char* codec) {
+  wire::GroupInfo group;
+  group.run_id = "test";
+  group.vector_floats = floats;
+  group.segment_floats = 5000;
+  for (const std::int64_t part : {std::int64_t{0}, floats / 2, floats - floats / 2}) {
+    wire::GroupMember member;
+    member.endpoint.peer.bytes[0] = static_cast<std::uint8_t>(group.members.size());
+    member.endpoint.host = "192.0.2.1";
+    member.endpoint.port = 4000;
+    member.part_floats = part;
+    member.codec = codec;
+    group.members.push_back(member);
+  }
+  return group;
+}
+
+AveragingOutcome averaged(std::int64_t floats, std::initializer_list<Rank> members = {0, 1, 2}) {
+  AveragingOutcome outcome;
+  wire::RankSet set(3);
+  for (const Rank rank : members) set.set(rank);
+  outcome.contributors.push_back({0, floats, set});
+  return outcome;
+}
+
+// What the owners take of a contribution: segments are encoded one by one.
+Floats as_sent(const wire::GroupInfo& group, std::span<const float> values) {
+  Floats sent;
+  const Codec codec = wire::contribution_codec(group, 0);
+  for (const wire::GroupMember& member : group.members) {
+    for (std::int64_t done = 0; done < member.part_floats; done += group.segment_floats) {
+      const auto floats = static_cast<std::size_t>(std::min(group.segment_floats, member.part_floats - done));
+      Bytes bytes(encoded_bytes(codec, floats));
+      encode(codec, values.subspan(sent.size(), floats), bytes);
+      Floats out(floats);
+      REQUIRE(decode(codec, bytes, out).ok());
+      sent.insert(sent.end(), out.begin(), out.end());
+    }
+  }
+  return sent;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "with error feedback, what was left out is said later: the sums of what is meant and what is sent stay near") {
+  constexpr std::int64_t kSize = 20000;
+  for (const char* codec : {"sparse", "int4", "int8"}) {
+    CAPTURE(codec);
+    const wire::GroupInfo group = plan(kSize, codec);
+    ErrorFeedback feedback(kSize, 1);
+    const Floats gradient = heavy_tailed(5, kSize);
+    Floats sent(kSize, 0.0F);
+    constexpr int kRounds = 300;
+    for (int round = 0; round < kRounds; ++round) {
+      const Floats part = as_sent(group, feedback.contribute(group, 0, gradient));
+      for (std::size_t i = 0; i < part.size(); ++i) sent[i] += part[i];
+      feedback.on_averaged(averaged(kSize));
+    }
+    for (float& value : sent) value /= kRounds;
+    // The residual stays bounded, so its share falls as one over the rounds; without feedback 0.5 of the energy of
+    // sparse contributions is missing for ever.
+    CHECK(energy(difference(gradient, sent)) < 0.02 * energy(gradient));
+  }
+}
+
+TEST_CASE("the residual decays as it is told to") {
+  constexpr std::int64_t kSize = 4096;
+  wire::GroupInfo group = plan(kSize, "sparse");
+  group.members[1].part_floats = kSize;
+  group.members[2].part_floats = 0;
+  ErrorFeedback feedback(kSize, 0.5F);
+  const Floats gradient = heavy_tailed(6, kSize);
+  const auto first = feedback.contribute(group, 0, gradient);
+  CHECK(Floats(first.begin(), first.end()) == gradient);
+  const Floats rest = difference(gradient, as_sent(group, first));
+  feedback.on_averaged(averaged(kSize));
+  const auto second = feedback.contribute(group, 0, Floats(kSize, 0.0F));
+  for (std::size_t i = 0; i < second.size(); ++i) CHECK(second[i] == rest[i] / 2);
+}
+
+TEST_CASE("nothing is made up for where this member's encoded values were not what was averaged") {
+  constexpr std::int64_t kSize = 20000;
+  const wire::GroupInfo group = plan(kSize, "sparse");
+  const Floats gradient = heavy_tailed(7, kSize);
+  const Floats zeros(kSize, 0.0F);
+  const auto left_after = [&](Rank self, const AveragingOutcome* outcome) {
+    ErrorFeedback feedback(kSize, 1);
+    (void)feedback.contribute(group, self, gradient);
+    if (outcome != nullptr) feedback.on_averaged(*outcome);
+    const auto next = feedback.contribute(group, self, zeros);
+    return Floats(next.begin(), next.end());
+  };
+  const AveragingOutcome whole = averaged(kSize);
+  const AveragingOutcome without = averaged(kSize, {1, 2});
+  AveragingOutcome owner_lost = whole;
+  owner_lost.lost.push_back({2, "gone"});
+  CHECK(left_after(0, nullptr) == zeros);   // the round failed
+  CHECK(left_after(0, &without) == zeros);  // it was left out
+  const auto half = [&](const Floats& values, bool second) {
+    const auto begin = values.begin() + (second ? kSize / 2 : 0);
+    return energy(Floats(begin, begin + kSize / 2));
+  };
+  CHECK(half(left_after(0, &whole), false) > 0);
+  CHECK(half(left_after(0, &whole), true) > 0);
+  CHECK(half(left_after(1, &whole), false) == 0);  // its own part
+  CHECK(half(left_after(1, &whole), true) > 0);
+  CHECK(half(left_after(0, &owner_lost), true) == 0);
+  CHECK(half(left_after(0, &owner_lost), false) > 0);
+  const wire::GroupInfo exact = plan(kSize, "fp32");
+  ErrorFeedback feedback(kSize, 1);
+  (void)feedback.contribute(exact, 0, gradient);
+  feedback.on_averaged(whole);
+  const auto next = feedback.contribute(exact, 0, zeros);
+  CHECK(Floats(next.begin(), next.end()) == zeros);
+}
+
+TEST_CASE("a residual that would not be summable any more is let go") {
+  const wire::GroupInfo group = plan(20000, "sparse");
+  ErrorFeedback feedback(20000, 1);
+  const Floats large(20000, 0x1.fp99F);
+  for (int round = 0; round < 4; ++round) {
+    CHECK(summable(feedback.contribute(group, 0, large)));
+    feedback.on_averaged(averaged(20000));
+  }
+}
+
+TEST_CASE("members with sparse contributions average what they sent, and end bit-identical, whoever is lost") {
+  for (std::size_t event = 0; event < 400; event += 13) {
+    CAPTURE(event);
+    GroupOptions options{.members = 5, .vector_floats = 30000, .segment_floats = 5000, .codec = "fp16"};
+    options.codecs = {"sparse", "sparse", "", "int4", "sparse"};
+    InMemoryGroup group(options, {{.kind = Fault::Kind::kill, .rank = event % 5, .event = event}});
+    group.run();
+    const AveragingOutcome* first = nullptr;
+    for (Rank rank = 0; rank < 5; ++rank) {
+      if (!group.alive(rank)) continue;
+      REQUIRE(group.outcome(rank) != nullptr);
+      CHECK(group.outcome(rank)->verdict == AveragingOutcome::Verdict::averaged);
+      if (first == nullptr) first = group.outcome(rank);
+      CHECK(group.outcome(rank)->result_digest == first->result_digest);
+    }
+    CHECK(group.refusals().empty());
+  }
+}

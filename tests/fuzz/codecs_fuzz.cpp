@@ -1,0 +1,70 @@
+// Every codec's decoder, on any bytes: what is refused changes nothing; what is accepted is finite, can be added up
+// where it was added, and, where results travel so, encodes again to the same values.
+#include "client/averaging/codec.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "tests/fuzz/fuzz_target.h"
+
+using namespace starling;
+using namespace starling::averaging;
+
+namespace {
+
+constexpr float kBefore = 0.75F;
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+bool all_finite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
+}
+
+void check_stable(Codec codec, const std::vector<float>& values) {
+  std::vector<std::uint8_t> bytes(encoded_bytes(codec, values.size()));
+  encode(codec, values, bytes);
+  std::vector<float> again(values.size());
+  VERIFY(decode(codec, bytes, again).ok());
+  VERIFY(same_bits(again, values));
+}
+
+void check(Codec codec, std::span<const std::uint8_t> bytes, std::size_t floats) {
+  const std::vector<float> before(floats, kBefore);
+  std::vector<float> values = before;
+  const bool decoded = decode(codec, bytes, values).ok();
+  VERIFY(decoded ? all_finite(values) : values == before);
+  if (decoded && wire::carries_results(codec)) check_stable(codec, values);
+  std::vector<float> sum = before;
+  const bool added = decode_add(codec, bytes, sum, sum).ok();
+  VERIFY(added ? decoded && all_finite(sum) : sum == before);
+  for (std::size_t i = 0; added && i < floats; ++i) VERIFY(sum[i] == kBefore + values[i]);
+}
+
+// Whatever floats are encoded, finite or not: a decoder refuses them or gets values near enough to encode alike.
+void check_encoder(Codec codec, std::span<const std::uint8_t> bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  std::vector<std::uint8_t> encoded(encoded_bytes(codec, values.size()));
+  encode(codec, values, encoded);
+  check(codec, encoded, values.size());
+}
+
+}  // namespace
+
+// The first byte chooses the codec and what is done, the next two say how many floats the rest should be.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 3) return 0;
+  const auto codec = wire::codec_from_number(data[0] % 8);
+  if (!codec) return 0;
+  const std::span<const std::uint8_t> bytes(data + 3, size - 3);
+  if (data[0] >= 128) {
+    check_encoder(*codec, bytes);
+  } else {
+    check(*codec, bytes, std::min<std::size_t>(data[1] + 256u * data[2], 10000));
+  }
+  return 0;
+}

@@ -1,0 +1,137 @@
+// Writes inputs to begin fuzzing with, made by the encoders of this very build: they cannot fall behind the formats.
+//   make_seeds FOLDER    a folder for each target
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "client/averaging/codec.h"
+#include "shared/base/files.h"
+#include "shared/wire/frames.h"
+#include "shared/wire/messages.h"
+
+namespace {
+
+using namespace starling;
+using Bytes = std::vector<std::uint8_t>;
+
+class Seeds {
+ public:
+  explicit Seeds(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  void add(const std::string& target, const std::string& name, std::string_view content) {
+    std::filesystem::create_directories(folder_ / target);
+    if (!write_file_atomically(folder_ / target / name, content).ok()) failed_ = true;
+  }
+  void add(const std::string& target, const std::string& name, const Bytes& content) {
+    add(target, name, std::string_view(reinterpret_cast<const char*>(content.data()), content.size()));
+  }
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  std::filesystem::path folder_;
+  bool failed_ = false;
+};
+
+std::vector<float> values(std::size_t size) {
+  std::vector<float> values(size);
+  for (std::size_t i = 0; i < size; ++i)
+    values[i] = std::sin(static_cast<float>(i * i)) / static_cast<float>(1 + i % 9);
+  return values;
+}
+
+void add_codecs(Seeds& seeds) {
+  for (std::uint8_t number = 0; wire::codec_from_number(number); ++number) {
+    const wire::Codec codec = *wire::codec_from_number(number);
+    for (const std::size_t size : {3u, 130u, 700u}) {
+      const std::vector<float> floats = values(size);
+      Bytes encoded(averaging::encoded_bytes(codec, size));
+      averaging::encode(codec, floats, encoded);
+      Bytes decodes = {number, static_cast<std::uint8_t>(size), static_cast<std::uint8_t>(size >> 8)};
+      decodes.insert(decodes.end(), encoded.begin(), encoded.end());
+      const std::string name = std::string(wire::to_string(codec)) + "_" + std::to_string(size);
+      seeds.add("codecs", name, decodes);
+      if (size > 200) continue;
+      Bytes encodes = {static_cast<std::uint8_t>(128 + number), 0, 0};
+      const auto* raw = reinterpret_cast<const std::uint8_t*>(floats.data());
+      encodes.insert(encodes.end(), raw, raw + floats.size() * sizeof(float));
+      seeds.add("codecs", name + "_encoded", encodes);
+    }
+  }
+}
+
+void add_frames(Seeds& seeds) {
+  const auto add = [&seeds](const std::string& name, std::uint8_t choice, const Bytes& content) {
+    Bytes bytes = {choice};
+    bytes.insert(bytes.end(), content.begin(), content.end());
+    seeds.add("peer_frames", name, bytes);
+  };
+  Bytes header(wire::kFrameHeaderBytes);
+  wire::FrameHeader fields{wire::FrameType::contribution, 116, {}, 3, wire::Codec::sparse};
+  fields.group.bytes[0] = 1;
+  wire::encode_header(fields, std::span(header).first<wire::kFrameHeaderBytes>());
+  add("header", 0, header);
+  add("hello", 1, wire::encode(wire::Hello{1, "fortunes"}));
+  add("begin", 2, wire::encode(wire::Begin{3, 1000, 96, {}}));
+  wire::RankSet lost(11);
+  lost.set(4);
+  add("inventory", 3, wire::encode(wire::Inventory{lost, {5, 1}, {48}}));
+  add("done", 4, wire::encode(wire::Done{}));
+  add("state_request", 5, wire::encode(wire::StateRequest{7, {}, 0, 4}));
+  add("state_info", 6, wire::encode(wire::StateInfo{7, {}, 100, std::vector<Digest>(1)}));
+}
+
+wire::GroupInfo plan() {
+  wire::GroupInfo group;
+  group.run_id = "fortunes";
+  group.vector_floats = 1000;
+  group.codec = "fp16";
+  for (const std::int64_t part : {600, 400, 0}) {
+    wire::GroupMember member;
+    member.endpoint.peer.bytes[0] = static_cast<std::uint8_t>(part / 100);
+    member.endpoint.host = part > 0 ? "192.0.2.7" : "";
+    member.endpoint.port = part > 0 ? 4000 : 0;
+    member.part_floats = part;
+    if (part == 0) member.codec = "sparse";
+    group.members.push_back(member);
+  }
+  return group;
+}
+
+void add_messages(Seeds& seeds) {
+  wire::HeartbeatReply reply;
+  reply.run_state = wire::RunState::running;
+  reply.group = plan();
+  reply.donors.push_back(plan().members[0].endpoint);
+  seeds.add("messages", "heartbeat_reply", wire::encode(reply));
+  wire::Heartbeat beat;
+  beat.run_id = "fortunes";
+  wire::RoundReport report;
+  report.members = {plan().members[0].endpoint.peer};
+  report.contributions = {{report.members[0], 5}};
+  beat.reports = {report};
+  beat.evaluation = wire::EvaluationReport{1, 2.5, 10};
+  seeds.add("messages", "heartbeat", wire::encode(beat));
+  seeds.add("messages", "error", wire::encode(wire::ErrorReply{"not_found", "no such run"}));
+  seeds.add("messages", "join_request", wire::encode(wire::JoinRequest{1, "0.1", "", "Ada", "-----BEGIN"}));
+  wire::JoinReply joined;
+  joined.project_name = "Fortunes";
+  seeds.add("messages", "join_reply", wire::encode(joined));
+  seeds.add("messages", "renew_request", wire::encode(wire::RenewRequest{"-----BEGIN"}));
+  seeds.add("messages", "renew_reply", wire::encode(wire::RenewReply{"-----BEGIN", 5}));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+    return 2;
+  }
+  Seeds seeds(argv[1]);
+  add_codecs(seeds);
+  add_frames(seeds);
+  add_messages(seeds);
+  return seeds.failed() ? 1 : 0;
+}
