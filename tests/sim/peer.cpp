@@ -150,7 +150,7 @@ void Peer::greet(Averaging& round) {
     if (early == early_.end() || early->second.header.group != round.group.id) continue;
     const Frame frame = std::move(early->second);
     early_.erase(early);
-    (void)round.engine->on_frame(now, rank, frame.header, frame.payload);
+    (void)round.engine->on_frame(now, rank, frame.header, frame.payload);  // a begin
   }
   after_engine_event(round);
 }
@@ -183,7 +183,10 @@ void Peer::take_frame(const Frame& frame) {
     taken = true;
     if (from >= averaging->rank_of.size() || averaging->rank_of[from] < 0) continue;
     const auto rank = static_cast<averaging::Rank>(averaging->rank_of[from]);
-    (void)averaging->engine->on_frame(world_.scheduler().now(), rank, header, frame.payload);
+    const TimePoint now = world_.scheduler().now();
+    const Status status = averaging->engine->on_frame(now, rank, header, frame.payload);
+    // Who crashed and came back into the same round may begin once more, with another weight, and is lost by that.
+    if (header.type != wire::FrameType::begin) world_.on_frame_taken(*this, status);
     after_engine_event(*averaging);
   }
   if (!taken && header.type == wire::FrameType::begin) early_.insert_or_assign(frame.from, frame);

@@ -47,6 +47,7 @@ class Swarm final : private World, private Network::Mediator {
   void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) override;
   void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
+  void on_frame_taken(const Peer& peer, const Status& status) override;
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
 
   void add_peers();
@@ -142,6 +143,11 @@ void Swarm::on_reports_forgotten(const Peer& peer, RoundIndex below) {
   for (const wire::RoundReport& report : peer.pending_reports()) {
     if (report.round < below) invariants_.on_forgotten(coordinator_.store(), report);
   }
+}
+
+// Everybody here is honest, so nothing that a member sends may strike another as nonsense.
+void Swarm::on_frame_taken(const Peer& peer, const Status& status) {
+  if (!status.ok()) invariants_.fail(fmt::format("peer {} refused a frame: {}", peer.index(), status.error().message));
 }
 
 void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) {
