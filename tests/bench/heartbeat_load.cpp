@@ -79,9 +79,9 @@ void HeartbeatLoad::start_due() {
 void HeartbeatLoad::send(std::size_t line, TimePoint due) {
   Line& used = lines_[line];
   if (used.connection == nullptr) {
-    if (!kept_) used.volunteer = next_volunteer_++ % parts_.volunteers.size();
-    used.connection = std::make_unique<HttpsConnection>(parts_.loop, parts_.coordinator.port(),
-                                                        tls_of(parts_.coordinator, parts_.volunteers[used.volunteer]));
+    if (!kept_) used.volunteer = next_volunteer_++ % std::min(parts_.volunteers.size(), options_.callers_max);
+    used.connection =
+        std::make_unique<HttpsConnection>(parts_.loop, parts_.coordinator.port(), tls_for(used.volunteer));
   }
   used.connection->post("/v1/heartbeat", parts_.heartbeat(),
                         [this, line, due](const Result<std::string>& body) { on_answer(line, due, body.status()); });

@@ -22,6 +22,8 @@ struct LoadOptions {
   double rate_per_s = 0;  // 0: as many as are answered, the next on each line once the last is
   Duration length = std::chrono::seconds(5);
   std::int64_t heartbeats_max = std::numeric_limits<std::int64_t>::max();  // ends earlier with so many
+  // Only the first so many volunteers make new connections.
+  std::size_t callers_max = std::numeric_limits<std::size_t>::max();
 };
 
 struct LoadFigures {

@@ -70,12 +70,14 @@ void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
       "averaging",
       "N local processes average over mutual TLS: over loopback against Gloo without encryption, or with --links over\n"
       "shaped links against what these allow (needs root: network namespaces).\n"
-      "Figures: time_s, cpu_s_per_gb (of vector and peer), extra_memory_ratio, values_correct (each coordinate is the\n"
+      "Figures: time_s, cpu_s_per_gb (of vector and peer), wakes_per_mb (the same), extra_memory_ratio, values_correct "
+      "(each coordinate is the\n"
       "mean of those who are said to be in it), survivors_identical (all peers hold the same bits), complete_part (of\n"
       "the coordinates: everybody is in them); gloo_time_s, ratio_to_gloo; bound_s (the least time in which the links\n"
-      "can carry the vectors at line rate), ratio_to_bound.\n"
+      "can carry the vectors at line rate), ratio_to_bound, gloo_ratio_to_bound.\n"
       "With --blow each round is a group of its own in which one peer is struck at some moment:\n"
-      "recovery_s (how much later than undisturbed the survivors were done, at worst), recovery_median_s, and as "
+      "time_s, struck_time_s, recovery_s (how much later than undisturbed the survivors were done, at worst), "
+      "recovery_median_s, and as "
       "parts\n"
       "of the rounds values_correct, survivors_identical and victims_deceived (took something else for the result);\n"
       "complete_part is then of the survivors");
