@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "coordinator/web/html.h"
+#include "coordinator/web/leaderboard_page.h"
 #include "coordinator/web/page.h"
 
 namespace starling::web {
@@ -54,9 +55,9 @@ std::string render_credit_page(const CreditPageData& data) {
   if (data.run) add_example(html, *data.run);
   html += "</section>\n";
   html += kDetails;
-  html += fmt::format(
-      "<p>Now: {} with {} credit for {} samples.</p>\n</section>\n", plural(data.volunteers, "volunteer"),
-      short_number(static_cast<double>(data.totals.credit) / db::kMicroCreditsPerCredit), grouped(data.totals.samples));
+  html +=
+      fmt::format("<p>Now: {} with {} credit for {} samples.</p>\n</section>\n", plural(data.volunteers, "volunteer"),
+                  short_number(credit_of(data.totals)), grouped(data.totals.samples));
   return framed({data.project, "How credit is counted", "", "/credit", 0, data.now}, html);
 }
 

@@ -98,6 +98,10 @@ std::string plural(std::int64_t count, std::string_view thing) {
   return fmt::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
 }
 
+void add_cell(std::string& html, std::string_view term, std::string_view value, std::string_view note) {
+  html += fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", term, value, note);
+}
+
 std::string url_encode(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -23,6 +23,8 @@ std::string utc(WallTime time);
 std::string duration_text(double seconds);
 // "1 volunteer", "1,234 volunteers".
 std::string plural(std::int64_t count, std::string_view thing);
+// One figure of a list (<dl>). All three are HTML already.
+void add_cell(std::string& html, std::string_view term, std::string_view value, std::string_view note);
 // Text as the value of a parameter of a URL.
 std::string url_encode(std::string_view text);
 // SHA-256 as a Content-Security-Policy names it: 'sha256-…'.

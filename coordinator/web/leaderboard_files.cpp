@@ -7,10 +7,6 @@
 namespace starling::web {
 namespace {
 
-double credit_of(const db::Totals& totals) {
-  return static_cast<double>(totals.credit) / static_cast<double>(db::kMicroCreditsPerCredit);
-}
-
 // A field of RFC 4180. A text that a spreadsheet would take for a formula gets a quote before it.
 std::string csv_text(std::string_view text) {
   const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;

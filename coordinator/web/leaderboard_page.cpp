@@ -29,10 +29,6 @@ const Column& column_of(db::Board board) {
   return kColumns[0];
 }
 
-double credit_of(const db::Totals& totals) {
-  return static_cast<double>(totals.credit) / static_cast<double>(db::kMicroCreditsPerCredit);
-}
-
 double value_of(const db::Standing& row, db::Board board, WallTime now) {
   switch (board) {
     case db::Board::recent:
@@ -182,6 +178,10 @@ void add_table(std::string& html, const LeaderboardData& data) {
 }
 
 }  // namespace
+
+double credit_of(const db::Totals& totals) {
+  return static_cast<double>(totals.credit) / static_cast<double>(db::kMicroCreditsPerCredit);
+}
 
 db::Board board_named(std::string_view name) {
   for (const Column& column : kColumns) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "coordinator/web/html.h"
+#include "coordinator/web/leaderboard_page.h"
 #include "coordinator/web/loss_curve.h"
 #include "coordinator/web/page.h"
 
@@ -12,10 +13,6 @@ namespace starling::web {
 namespace {
 
 constexpr int kRefreshSeconds = 60;
-
-void add_cell(std::string& html, std::string_view term, std::string_view value, std::string_view note) {
-  html += fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", term, value, note);
-}
 
 std::string eta_note(const ShownRun& run) {
   if (run.rounds_max == 0) return "this run has no planned end";
@@ -40,8 +37,7 @@ void add_figures(std::string& html, const RunPageData& data) {
   add_cell(html, "Last 24 hours", grouped(data.activity.day.samples),
            fmt::format("samples, by {}", plural(data.activity.volunteers_day, "volunteer")));
   add_cell(html, "Accepted so far", grouped(run.totals.samples),
-           fmt::format("samples, {} credit",
-                       short_number(static_cast<double>(run.totals.credit) / db::kMicroCreditsPerCredit)));
+           fmt::format("samples, {} credit", short_number(credit_of(run.totals))));
   html += "</dl>\n";
 }
 
@@ -116,8 +112,7 @@ void add_top(std::string& html, const RunFigures& run, WallTime now) {
   for (const db::Standing& row : run.top) {
     html += fmt::format("<tr{}><td>{}</td><td><bdi>{}</bdi></td><td>{}</td><td>{}</td></tr>\n",
                         row.rank == 1 ? " class=\"first\"" : "", grouped(row.rank), escape(row.display_name),
-                        short_number(db::decayed(row.recent, now)),
-                        short_number(static_cast<double>(row.total.credit) / db::kMicroCreditsPerCredit));
+                        short_number(db::decayed(row.recent, now)), short_number(credit_of(row.total)));
   }
   html += fmt::format(
       "</tbody>\n</table>\n<p class=\"more\"><a href=\"/leaderboard\">The whole leaderboard: {}</a></p>\n</section>\n",

@@ -43,10 +43,6 @@ void add_services(std::string& html, const StatusData& data) {
   html += "</tbody></table>\n</section>\n";
 }
 
-void add_cell(std::string& html, std::string_view term, std::string_view value, std::string_view note) {
-  html += fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", term, value, note);
-}
-
 void add_swarm(std::string& html, const StatusData& data) {
   if (!data.run) return;
   const core::SwarmView& swarm = data.run->swarm;
