@@ -270,6 +270,26 @@ TEST_CASE("of two that hold different bits, neither believes itself") {
   CHECK(group.outcome(1)->verdict == Verdict::diverged);
 }
 
+TEST_CASE("one that sends another codec than the plan's is left out, and the round goes on without it") {
+  for (const bool planned : {true, false}) {
+    InMemoryGroup group({.members = 4, .codec = "fp16", .codecs = {"", "", "int8", ""}});
+    group.set_tamper([planned](Rank from, Rank, Bytes& frame) {
+      const bool contribution = frame[0] == static_cast<std::uint8_t>(FrameType::contribution);
+      if (from == 2 && contribution && !planned) frame[2] = static_cast<std::uint8_t>(Codec::bf16);
+      return true;
+    });
+    group.run();
+    CHECK(group.refusals().empty() == planned);
+    for (const Rank rank : {0, 1, 3}) {
+      CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+      CHECK(group.outcome(rank)->lost.empty() == planned);
+      CHECK(untruth(group, rank, 1.0 / 253 + 0x1p-10) == "");
+      CHECK(group.outcome(rank)->result_digest == group.outcome(0)->result_digest);
+    }
+    if (!planned) CHECK(group.refusals()[0].find("sent bf16 where the plan says int8") != std::string::npos);
+  }
+}
+
 TEST_CASE("poison from one member reaches nobody's sum") {
   for (Rank bad = 0; bad < 4; ++bad) {
     InMemoryGroup group({.members = 4});

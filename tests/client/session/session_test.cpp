@@ -73,6 +73,23 @@ TEST_CASE("reports are told again until they are acknowledged") {
   CHECK(f.session.view(f.now).reports_waiting == 0);
 }
 
+TEST_CASE("a plan in a codec that this version does not have is not followed, and one that can be run still is") {
+  Fixture f;
+  f.begin_training();
+  for (const bool of_member : {false, true}) {
+    wire::GroupInfo group = f.group(0);
+    (of_member ? group.members[2].codec : group.codec) = "zip";
+    auto planned = f.reply(0, digest(1));
+    planned.group = group;
+    f.hear(planned);
+    f.batch_done();
+  }
+  CHECK(f.hands.groups.empty());
+  CHECK(f.hands.batches.size() == 3);  // it trains on
+  f.begin_averaging();
+  CHECK(f.hands.groups.size() == 1);
+}
+
 TEST_CASE("a plan for another round, another run, another state, or without this member is not followed") {
   Fixture f;
   f.begin_training();

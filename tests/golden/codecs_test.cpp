@@ -1,0 +1,122 @@
+// A small GPT, trained by three peers whose gradients travel in narrow codecs, beside the same run in fp32.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/averaging/error_feedback.h"
+#include "client/optim/optimizer.h"
+#include "client/training/torch_trainer.h"
+#include "shared/base/permutation.h"
+#include "tests/client/averaging/in_memory_group.h"
+
+using namespace starling;
+using averaging::AveragingOutcome;
+using averaging::InMemoryGroup;
+using averaging::Rank;
+
+namespace {
+
+constexpr RoundIndex kRounds = 60;
+constexpr std::size_t kPeers = 3;
+constexpr SampleCount kBatch = 8;
+
+wire::RunManifest tiny_run() {
+  wire::RunManifest manifest;
+  manifest.model = {.layers = 2, .width = 32, .heads = 2, .context = 32};
+  manifest.peers_max = 8;
+  manifest.micro_batch_size = kBatch;
+  manifest.schedule.learning_rate = 1e-2;
+  manifest.schedule.warmup_rounds = 5;
+  manifest.schedule.total_rounds = kRounds;
+  return manifest;
+}
+
+std::vector<std::uint8_t> words(std::size_t count) {
+  const std::vector<std::string> vocabulary = {"the ",  "star",    "ling ", "sings ",
+                                               "over ", "water, ", "and ",  "flies.\n"};
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += vocabulary[mix64(7919 + i) % vocabulary.size()];
+  return {text.begin(), text.end()};
+}
+
+struct Peer {
+  Peer(std::span<const std::uint8_t> text, double error_feedback) : optimizer(tiny_run()) {
+    state.resize(optimizer.state_size());
+    scratch.resize(optimizer.parameter_count());
+    sum.resize(optimizer.parameter_count());
+    auto created = training::TorchTrainer::create({tiny_run(), text, text, state, scratch, journal.get(), 1});
+    REQUIRE(created.ok());
+    trainer = std::move(created).value();
+    REQUIRE(trainer->initialize().ok());
+    if (error_feedback > 0) feedback.emplace(sum.size(), static_cast<float>(error_feedback));
+  }
+
+  optim::Optimizer optimizer;
+  std::vector<float> state, scratch, sum;
+  std::unique_ptr<optim::StepJournal> journal = std::make_unique<optim::StepJournal>();
+  std::unique_ptr<training::TorchTrainer> trainer;
+  std::optional<averaging::ErrorFeedback> feedback;
+};
+
+struct Training {
+  const char* results;
+  const char* contributions;
+  double error_feedback;
+};
+
+void average_and_step(RoundIndex round, const Training& how, std::vector<std::unique_ptr<Peer>>& peers) {
+  averaging::GroupOptions options;
+  options.members = kPeers;
+  options.vector_floats = static_cast<std::int64_t>(peers.front()->sum.size());
+  options.segment_floats = 8192;
+  options.codec = how.results;
+  options.codecs.assign(kPeers, how.contributions);
+  options.weights.assign(kPeers, kBatch);
+  InMemoryGroup group(options);
+  for (Rank rank = 0; rank < kPeers; ++rank) {
+    Peer& peer = *peers[rank];
+    std::fill(peer.sum.begin(), peer.sum.end(), 0.0F);
+    REQUIRE(peer.trainer->train_batch({round, static_cast<int>(rank), 0, kBatch}, peer.sum).ok());
+    std::span<const float> input = peer.sum;
+    if (peer.feedback) input = peer.feedback->contribute(group.group(), rank, input);
+    group.input(rank).assign(input.begin(), input.end());
+  }
+  group.run();
+  for (Rank rank = 0; rank < kPeers; ++rank) {
+    REQUIRE(group.outcome(rank) != nullptr);
+    REQUIRE(group.outcome(rank)->verdict == AveragingOutcome::Verdict::averaged);
+    if (peers[rank]->feedback) peers[rank]->feedback->on_averaged(*group.outcome(rank));
+    REQUIRE(peers[rank]->trainer->step(round, group.output(rank)).ok());
+  }
+}
+
+// Bits per byte of held-out text after all rounds; every peer holds the same model.
+double trained(const Training& how) {
+  const std::vector<std::uint8_t> text = words(3000);
+  std::vector<std::unique_ptr<Peer>> peers;
+  for (std::size_t i = 0; i < kPeers; ++i) peers.push_back(std::make_unique<Peer>(text, how.error_feedback));
+  for (RoundIndex round = 0; round < kRounds; ++round) average_and_step(round, how, peers);
+  for (const auto& peer : peers) CHECK(peer->state == peers.front()->state);
+  const auto evaluation = peers.front()->trainer->evaluate();
+  REQUIRE(evaluation.ok());
+  return evaluation->bits_per_byte;
+}
+
+}  // namespace
+
+TEST_CASE("a model trained through narrow codecs ends near where one trained through fp32 ends") {
+  const double exact = trained({"fp32", "", 0});
+  const double int8 = trained({"int8", "", 0});
+  const double int4 = trained({"int8", "int4", 0.95});
+  const double sparse = trained({"fp16", "sparse", 0.95});
+  MESSAGE("bits per byte: fp32 " << exact << ", int8 " << int8 << ", int4 with feedback " << int4
+                                 << ", sparse with feedback " << sparse);
+  CHECK(exact < 2);
+  CHECK(int8 < 1.005 * exact);
+  CHECK(int4 < 1.01 * exact);
+  CHECK(sparse < 1.06 * exact);
+}
