@@ -29,7 +29,7 @@ void Peer::start() {
   session_timer_ = engine_timer_ = kNever;
   session::InitialState initial;
   if (disk_.parameters.empty()) {
-    parameters_.assign(static_cast<std::size_t>(world_.options().parameters), 3.0F);  // round 0, equal for all
+    parameters_.assign(static_cast<std::size_t>(world_.options().parameters), kStart);
   } else {
     parameters_ = disk_.parameters;
     initial.round = disk_.round;

@@ -266,7 +266,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   coordinator_.start();
   add_peers();
   plan_faults();
-  result_.distance_first = 3.0;
+  result_.distance_first = kStart;
   // Time for a few rounds at the swarm's own speed, whatever that is.
   const Duration calm =
       options_.calm + from_seconds(4 * static_cast<double>(options_.target_batch_size) / samples_per_s_);
