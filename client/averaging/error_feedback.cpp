@@ -28,7 +28,8 @@ std::span<const float> ErrorFeedback::contribute(const wire::GroupInfo& group, R
 }
 
 // The own part went in as it was, and so may what was reduced again for a lost owner: nothing is left of these.
-void ErrorFeedback::on_averaged(const AveragingOutcome& outcome) {
+void ErrorFeedback::on_averaged(const GroupId& group, const AveragingOutcome& outcome) {
+  if (group != group_.id) return;
   const SegmentTable table(group_);
   carried_.assign(table.size(), false);
   SegmentIndex segment = 0;

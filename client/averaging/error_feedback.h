@@ -19,8 +19,9 @@ class ErrorFeedback {
   // `input` and what is made up for, to be contributed under this plan in place of `input`. Where the sum would not be
   // summable, the round contributes `input` alone. Valid, and unchanged, until the next call.
   std::span<const float> contribute(const wire::GroupInfo& group, Rank self, std::span<const float> input);
-  // The contributed round ended with a result that is used. Without this call, what it contributed is forgotten.
-  void on_averaged(const AveragingOutcome& outcome);
+  // The contributed round ended with a result that is used; a round that was not the last contributed to changes
+  // nothing. Without this call, what was contributed is forgotten.
+  void on_averaged(const GroupId& group, const AveragingOutcome& outcome);
 
  private:
   // In coordinates that were averaged with this member's encoded values the rest stays; elsewhere none.

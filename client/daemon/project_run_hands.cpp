@@ -116,10 +116,10 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
     parts_->network->abandon();  // the round before may still read what changes now
     request.input = parts_->feedback->contribute(group, self, request.input);
   }
-  request.done = [this, feeds_back](const AveragingOutcome& outcome) {
-    deliver([this, feeds_back, outcome](TimePoint now) {
+  request.done = [this, feeds_back, id = group.id](const AveragingOutcome& outcome) {
+    deliver([this, feeds_back, id, outcome](TimePoint now) {
       if (feeds_back && outcome.verdict == AveragingOutcome::Verdict::averaged) {
-        parts_->feedback->on_averaged(outcome);
+        parts_->feedback->on_averaged(id, outcome);
       }
       parts_->session->on_averaged(now, outcome);
     });

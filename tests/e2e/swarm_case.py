@@ -33,6 +33,7 @@ class SwarmCase(unittest.TestCase):
     """One swarm for all tests of a class, and one order: each test leaves the swarm whole."""
 
     VOLUNTEERS = 3
+    SETTINGS = {}  # beside those above
 
     @classmethod
     def setUpClass(cls):
@@ -42,7 +43,7 @@ class SwarmCase(unittest.TestCase):
         cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS)
         cls.prepare()
         cls.addClassCleanup(cls.swarm.stop)
-        cls.swarm.create("End to end", SETTINGS, small_corpus())
+        cls.swarm.create("End to end", {**SETTINGS, **cls.SETTINGS}, small_corpus())
 
     @classmethod
     def prepare(cls):

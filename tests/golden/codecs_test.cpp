@@ -89,7 +89,7 @@ void average_and_step(RoundIndex round, const Training& how, std::vector<std::un
   for (Rank rank = 0; rank < kPeers; ++rank) {
     REQUIRE(group.outcome(rank) != nullptr);
     REQUIRE(group.outcome(rank)->verdict == AveragingOutcome::Verdict::averaged);
-    if (peers[rank]->feedback) peers[rank]->feedback->on_averaged(*group.outcome(rank));
+    if (peers[rank]->feedback) peers[rank]->feedback->on_averaged(group.group().id, *group.outcome(rank));
     REQUIRE(peers[rank]->trainer->step(round, group.output(rank)).ok());
   }
 }

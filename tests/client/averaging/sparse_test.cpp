@@ -203,7 +203,7 @@ TEST_CASE(
     for (int round = 0; round < kRounds; ++round) {
       const Floats part = as_sent(group, feedback.contribute(group, 0, gradient));
       for (std::size_t i = 0; i < part.size(); ++i) sent[i] += part[i];
-      feedback.on_averaged(averaged(kSize));
+      feedback.on_averaged(group.id, averaged(kSize));
     }
     for (float& value : sent) value /= kRounds;
     // The residual stays bounded, so its share falls as one over the rounds; without feedback 0.5 of the energy of
@@ -222,7 +222,7 @@ TEST_CASE("the residual decays as it is told to") {
   const auto first = feedback.contribute(group, 0, gradient);
   CHECK(Floats(first.begin(), first.end()) == gradient);
   const Floats rest = difference(gradient, as_sent(group, first));
-  feedback.on_averaged(averaged(kSize));
+  feedback.on_averaged(group.id, averaged(kSize));
   const auto second = feedback.contribute(group, 0, Floats(kSize, 0.0F));
   for (std::size_t i = 0; i < second.size(); ++i) CHECK(second[i] == rest[i] / 2);
 }
@@ -235,7 +235,7 @@ TEST_CASE("nothing is made up for where this member's encoded values were not wh
   const auto left_after = [&](Rank self, const AveragingOutcome* outcome) {
     ErrorFeedback feedback(kSize, 1);
     (void)feedback.contribute(group, self, gradient);
-    if (outcome != nullptr) feedback.on_averaged(*outcome);
+    if (outcome != nullptr) feedback.on_averaged(group.id, *outcome);
     const auto next = feedback.contribute(group, self, zeros);
     return Floats(next.begin(), next.end());
   };
@@ -255,10 +255,17 @@ TEST_CASE("nothing is made up for where this member's encoded values were not wh
   CHECK(half(left_after(1, &whole), true) > 0);
   CHECK(half(left_after(0, &owner_lost), true) == 0);
   CHECK(half(left_after(0, &owner_lost), false) > 0);
+  ErrorFeedback other(kSize, 1);
+  (void)other.contribute(group, 0, gradient);
+  GroupId before;
+  before.bytes[0] = 1;
+  other.on_averaged(before, whole);
+  const auto unsettled = other.contribute(group, 0, zeros);
+  CHECK(Floats(unsettled.begin(), unsettled.end()) == zeros);
   const wire::GroupInfo exact = plan(kSize, "fp32");
   ErrorFeedback feedback(kSize, 1);
   (void)feedback.contribute(exact, 0, gradient);
-  feedback.on_averaged(whole);
+  feedback.on_averaged(exact.id, whole);
   const auto next = feedback.contribute(exact, 0, zeros);
   CHECK(Floats(next.begin(), next.end()) == zeros);
 }
@@ -269,7 +276,7 @@ TEST_CASE("a residual that would not be summable any more is let go") {
   const Floats large(20000, 0x1.fp99F);
   for (int round = 0; round < 4; ++round) {
     CHECK(summable(feedback.contribute(group, 0, large)));
-    feedback.on_averaged(averaged(20000));
+    feedback.on_averaged(group.id, averaged(20000));
   }
 }
 
