@@ -6,11 +6,16 @@
 #include <numeric>
 #include <string_view>
 
+#include "shared/swarm/reason.h"
+#include "shared/swarm/roles.h"
+
 namespace starling::swarm {
 namespace {
 
 // What opening a link may take on a bad line: a connect, TLS, a retransmission or two.
 constexpr std::int64_t kLinkSetupMs = 4000;
+// Beside what flows: hearing of it, beginning, agreeing at the end.
+constexpr double kOverheadSeconds = 0.3;
 // A micro-batch may take this much longer than the last ones did before its volunteer is left out.
 constexpr double kBatchMargin = 1.5;
 
@@ -41,23 +46,6 @@ std::int64_t segment_floats_for(std::span<const Link> links, std::int64_t vector
     floats /= 2;
   }
   return floats;
-}
-
-std::vector<double> speeds_of(std::span<const Link> links) {
-  std::vector<double> speeds;
-  std::vector<double> measured;
-  for (const Link& link : links) {
-    speeds.push_back(speed_of(link));
-    if (speeds.back() > 0) measured.push_back(speeds.back());
-  }
-  double typical = 1;
-  if (!measured.empty()) {
-    const auto middle = measured.begin() + static_cast<std::ptrdiff_t>(measured.size() / 2);
-    std::nth_element(measured.begin(), middle, measured.end());
-    typical = *middle;
-  }
-  for (double& speed : speeds) speed = speed > 0 ? speed : typical;
-  return speeds;
 }
 
 // Collects what plans and their ids are made of, for hashing: fixed widths, lengths before texts.
@@ -91,6 +79,7 @@ PlanBytes agreed_bytes(const wire::GroupInfo& group) {
     bytes.add(member.endpoint.peer.bytes);
     bytes.add(member.part_floats);
     bytes.add(std::string_view(member.codec));
+    bytes.add(static_cast<std::int64_t>(member.role));
     bytes.add(std::int64_t{wire::dialable(member.endpoint) ? 1 : 0});
   }
   return bytes;
@@ -115,94 +104,81 @@ std::int64_t begin_within_ms(std::span<const wire::MemberInfo> members, std::int
   return std::clamp<std::int64_t>(wait_ms, 0, wire::kPlanWaitMsMax);
 }
 
-}  // namespace
-
-std::vector<double> allocate_shares(std::span<const Link> links) {
-  const std::size_t n = links.size();
-  std::vector<double> shares(n, 0.0);
-  std::vector<std::size_t> owners;  // who can be dialled; everybody, where nobody can
-  for (std::size_t i = 0; i < n; ++i) {
-    if (links[i].dialable) owners.push_back(i);
+std::vector<Volunteer> volunteers_of(std::span<const wire::MemberInfo> members) {
+  std::vector<Volunteer> volunteers;
+  for (const wire::MemberInfo& member : members) {
+    const Link link{member.upload_bytes_per_s, member.download_bytes_per_s, wire::dialable(member.endpoint)};
+    volunteers.push_back({link, member.samples_per_s, member.reliance});
   }
-  if (owners.empty()) {
-    owners.resize(n);
-    std::iota(owners.begin(), owners.end(), std::size_t{0});
-  }
-  const std::vector<double> speeds = speeds_of(links);
-  if (n <= 2) {
-    double total = 0;
-    for (const std::size_t i : owners) total += speeds[i];
-    for (const std::size_t i : owners) shares[i] = speeds[i] / total;
-    return shares;
-  }
-  std::stable_sort(owners.begin(), owners.end(), [&](std::size_t a, std::size_t b) { return speeds[a] > speeds[b]; });
-  const double others = static_cast<double>(n - 2);
-  // Fastest first, a member joins the owners while its share among them would be positive. If the k-th does not, no
-  // slower one does: xi falls as k grows.
-  double speed_sum = 0;
-  double xi = 0;
-  std::size_t count = 0;
-  for (const std::size_t i : owners) {
-    const double next_xi = (others + static_cast<double>(count + 1)) / (speed_sum + speeds[i]);
-    if (next_xi * speeds[i] <= 1) break;
-    speed_sum += speeds[i];
-    xi = next_xi;
-    ++count;
-  }
-  for (std::size_t k = 0; k < count; ++k) {
-    shares[owners[k]] = std::max(0.0, (xi * speeds[owners[k]] - 1) / others);
-  }
-  return shares;
+  return volunteers;
 }
 
-std::vector<std::int64_t> split_vector(std::int64_t vector_floats, std::span<const double> shares) {
-  const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
-  std::vector<std::int64_t> parts(shares.size(), 0);
-  std::vector<double> remainders(shares.size(), 0.0);
-  std::vector<std::size_t> order;  // who may get one of the coordinates left over, largest remainder first
-  std::int64_t left = vector_floats;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    if (!(shares[i] > 0)) continue;
-    const double exact = static_cast<double>(vector_floats) * (shares[i] / total);
-    parts[i] = std::min(left, static_cast<std::int64_t>(std::floor(exact)));
-    remainders[i] = exact - static_cast<double>(parts[i]);
-    left -= parts[i];
-    order.push_back(i);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
-  for (std::size_t k = 0; left > 0 && !order.empty(); k = (k + 1) % order.size()) {
-    ++parts[order[k]];
-    --left;
-  }
-  return parts;
+std::vector<std::string> names_of(std::span<const wire::MemberInfo> members) {
+  std::vector<std::string> names;
+  for (const wire::MemberInfo& member : members) names.push_back(member.endpoint.peer.brief());
+  return names;
 }
 
-wire::GroupInfo plan_group(std::span<const wire::MemberInfo> members, const PlanOptions& options) {
-  std::vector<wire::MemberInfo> sorted(members.begin(), members.end());
-  std::sort(sorted.begin(), sorted.end(),
-            [](const wire::MemberInfo& a, const wire::MemberInfo& b) { return a.endpoint.peer < b.endpoint.peer; });
-  std::vector<Link> links;
-  for (const wire::MemberInfo& member : sorted) {
-    links.push_back({member.upload_bytes_per_s, member.download_bytes_per_s, wire::dialable(member.endpoint)});
-  }
-  const std::vector<std::int64_t> parts = split_vector(options.vector_floats, allocate_shares(links));
+// Everything but members and id.
+wire::GroupInfo frame_of(std::span<const wire::MemberInfo> members, const PlanOptions& options) {
   wire::GroupInfo group;
   group.run_id = options.run_id;
   group.round = options.round;
   group.state_digest = options.state_digest;
   group.autonomous = options.autonomous;
   group.vector_floats = options.vector_floats;
-  group.segment_floats =
-      options.segment_floats > 0 ? options.segment_floats : segment_floats_for(links, options.vector_floats);
+  group.segment_floats = options.segment_floats;
   group.codec = options.codec;
   group.start_in_ms = options.start_in_ms;
-  group.begin_within_ms = begin_within_ms(sorted, options.heartbeat_jitter_ms);
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    group.members.push_back({sorted[i].endpoint, parts[i], options.contribution_codec});
-  }
-  group.id = group_id(group, options.nonce);
+  group.begin_within_ms = begin_within_ms(members, options.heartbeat_jitter_ms);
   return group;
+}
+
+}  // namespace
+
+RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOptions& options) {
+  std::vector<wire::MemberInfo> sorted(members.begin(), members.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const wire::MemberInfo& a, const wire::MemberInfo& b) { return a.endpoint.peer < b.endpoint.peer; });
+  const std::vector<Volunteer> volunteers = volunteers_of(sorted);
+  const std::string& widest = options.contribution_codec.empty() ? options.codec : options.contribution_codec;
+  const std::vector<CodecCost> codecs = narrower_codecs(widest);
+  RoleOptions wanted;
+  wanted.vector_floats = static_cast<double>(options.vector_floats);
+  wanted.target_batch = static_cast<double>(options.target_batch_size);
+  wanted.codecs = codecs;
+  wanted.result_bytes = narrower_codecs(options.codec).front().bytes_per_float;
+  wanted.overhead_s = kOverheadSeconds;
+  const RoleChoice choice = choose_roles(volunteers, wanted);
+  RoundPlan plan;
+  plan.averaging_s = choice.averaging_s;
+  plan.group = frame_of(sorted, options);
+  plan.group.reason = explain(names_of(sorted), volunteers, wanted, choice);
+  std::vector<double> shares;
+  for (const Duty& duty : choice.duties) shares.push_back(duty.left_out ? 0 : duty.share);
+  const std::vector<std::int64_t> parts = split_vector(options.vector_floats, shares);
+  std::vector<Link> links;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const Duty& duty = choice.duties[i];
+    if (duty.left_out) {
+      plan.left_out.push_back(sorted[i].endpoint.peer);
+      continue;
+    }
+    links.push_back(volunteers[i].link);
+    plan.ready_s.push_back(duty.ready_s);
+    wire::GroupMember& member = plan.group.members.emplace_back();
+    member.endpoint = sorted[i].endpoint;
+    member.part_floats = parts[i];
+    member.codec = duty.codec > 0 ? std::string(codecs[duty.codec].name) : options.contribution_codec;
+    member.role = duty.role;
+  }
+  if (options.segment_floats <= 0) plan.group.segment_floats = segment_floats_for(links, options.vector_floats);
+  plan.group.id = group_id(plan.group, options.nonce);
+  return plan;
+}
+
+wire::GroupInfo plan_group(std::span<const wire::MemberInfo> members, const PlanOptions& options) {
+  return plan_round(members, options).group;
 }
 
 Hash128 plan_digest(const wire::GroupInfo& group) {

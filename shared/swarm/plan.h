@@ -8,44 +8,38 @@
 
 #include "shared/base/hash.h"
 #include "shared/base/ids.h"
+#include "shared/swarm/shares.h"
 #include "shared/wire/group_info.h"
 
 namespace starling::swarm {
-
-// What a member's link allows, in bytes per second; 0 means not measured yet.
-struct Link {
-  double upload = 0;
-  double download = 0;
-  bool dialable = true;  // a member that nobody can dial owns no part
-};
-
-// Shares of the vector (summing to 1, in the order of `links`) that minimise the time of a butterfly
-// all-reduce. A member that owns share s sends and receives 1 + (N-2)s vectors, so with b = min(up, down)
-// the time is max_i (1 + (N-2) s_i) / b_i. DeDLOC (arXiv 2106.10207, section 3.2) solves this as a linear
-// programme; for one speed a member it has a closed form: for the members A with positive shares,
-//   xi = (N - 2 + |A|) / sum_A b,   s_i = max(0, (xi b_i - 1) / (N - 2)).
-// Unknown speeds count as the median of the known ones. Two members share in proportion to speed.
-std::vector<double> allocate_shares(std::span<const Link> links);
-
-// Whole coordinates out of shares: largest remainders, so that the sum is exactly vector_floats.
-std::vector<std::int64_t> split_vector(std::int64_t vector_floats, std::span<const double> shares);
 
 struct PlanOptions {
   RunId run_id;
   RoundIndex round = 0;
   Digest state_digest;
   std::int64_t vector_floats = 0;
-  std::int64_t segment_floats = 0;  // 0: what passes the slowest line in a hundredth of a second, if speeds are known
-  std::string codec = "fp32";
-  std::string contribution_codec{};  // empty: as codec
+  std::int64_t segment_floats = 0;    // 0: what passes the slowest line in a hundredth of a second, if speeds are known
+  std::string codec = "fp32";         // of results
+  std::string contribution_codec{};   // empty: as codec; narrower ones for those whose line is slow
+  SampleCount target_batch_size = 0;  // 0: no member is demoted, however slow its line
   bool autonomous = false;
   std::int64_t start_in_ms = 0;
   std::int64_t heartbeat_jitter_ms = 0;  // how late, beyond its batch, the plan may reach a member
   std::uint64_t nonce = 0;               // makes the group's id differ from an earlier plan of the same round
 };
 
-// One group of all `members` (in the order of their ids), parts by allocate_shares, begin_within_ms from
+// A plan, and what it is expected to take.
+struct RoundPlan {
+  wire::GroupInfo group;
+  std::vector<PeerId> left_out;  // of the members: they could not follow these rounds
+  std::vector<double> ready_s;   // by rank: from the start until it holds the result
+  double averaging_s = 0;        // until all hold it who are not deferred
+};
+
+// One group of `members` (in the order of their ids), roles, parts and codecs by choose_roles, begin_within_ms from
 // the slowest micro-batch. Equal input gives an equal plan, id included, on every machine.
+RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOptions& options);
+// The group alone.
 wire::GroupInfo plan_group(std::span<const wire::MemberInfo> members, const PlanOptions& options);
 
 // Digest of everything in a plan that members must agree on (not the times).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "shared/wire/group_info.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 #include "shared/wire/pause_wish.h"
@@ -85,6 +86,7 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   out.integer("size", s.swarm_size);
   out.number("samples_per_s", s.swarm_samples_per_s);
   out.integer("samples_accumulated", s.samples_accumulated);
+  out.text("plan", s.plan);
   out.close('}');
   out.number("loss", s.loss);
   out.number("validation_bits_per_byte", s.validation_bits_per_byte.value_or(std::numeric_limits<double>::quiet_NaN()));
@@ -144,6 +146,7 @@ void read_status(JsonReader& in, DaemonStatus& s) {
     read_int(swarm, "size", s.swarm_size, 0, std::numeric_limits<int>::max());
     swarm.number("samples_per_s", s.swarm_samples_per_s, 0, kNumberMax);
     swarm.integer("samples_accumulated", s.samples_accumulated, 0, kCountMax);
+    if (swarm.present("plan")) swarm.text("plan", s.plan, kReasonBytesMax);
   });
   in.object("network", [&](JsonReader& network) {
     network.number("upload_bytes_per_s", s.upload_bytes_per_s, 0, kNumberMax);

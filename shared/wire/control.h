@@ -107,6 +107,7 @@ struct DaemonStatus {
   double samples_per_s = 0;
   double swarm_samples_per_s = 0;
   int swarm_size = 0;
+  std::string plan;                                // what the last averaging's plan says of its choice
   double loss = 0;                                 // training, nats, last finished round
   std::optional<double> validation_bits_per_byte;  // measured here, last, …
   RoundIndex validation_round = 0;                 // … at the state of this round

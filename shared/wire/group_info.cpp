@@ -27,6 +27,7 @@ Status check_numbers(const GroupInfo& group) {
   if (!carries_results(*codec_from_name(group.codec))) {
     return invalid(fmt::format("codec '{}' is for contributions, not for results", group.codec));
   }
+  if (group.reason.size() > kReasonBytesMax) return invalid("its reason is too long");
   if (group.members.empty() || group.members.size() > kGroupMembersMax) {
     return invalid(fmt::format("{} members (1 to {} allowed)", group.members.size(), kGroupMembersMax));
   }
@@ -37,7 +38,9 @@ Status check_members(const GroupInfo& group) {
   std::vector<PeerId> peers;
   peers.reserve(group.members.size());
   std::int64_t floats = 0;
+  std::size_t deferred = 0;
   for (const GroupMember& member : group.members) {
+    deferred += member.role == MemberRole::deferred ? 1 : 0;
     const Endpoint& endpoint = member.endpoint;
     peers.push_back(endpoint.peer);
     if (endpoint.host.size() > kHostBytesMax || endpoint.port < 0 || endpoint.port > 65535) {
@@ -52,10 +55,17 @@ Status check_members(const GroupInfo& group) {
     if (member.part_floats > 0 && group.members.size() > 1 && !dialable(endpoint)) {
       return invalid(fmt::format("member {} owns a part but cannot be dialled", endpoint.peer.brief()));
     }
+    if (member.part_floats > 0 && member.role == MemberRole::deferred) {
+      return invalid(
+          fmt::format("member {} owns a part but is deferred: nobody would wait for it", endpoint.peer.brief()));
+    }
     floats += member.part_floats;
   }
   if (floats != group.vector_floats) {
     return invalid(fmt::format("parts add up to {} floats of {}", floats, group.vector_floats));
+  }
+  if (2 * deferred >= group.members.size()) {
+    return invalid(fmt::format("{} of {} members are deferred, which most may not be", deferred, group.members.size()));
   }
   std::sort(peers.begin(), peers.end());
   const auto twice = std::adjacent_find(peers.begin(), peers.end());

@@ -15,11 +15,12 @@ namespace starling::wire {
 
 constexpr std::size_t kGroupMembersMax = 4096;
 constexpr std::int64_t kVectorFloatsMax = std::int64_t{1} << 32;
-constexpr std::int64_t kSegmentFloatsMax = 1 << 18;        // 1 MiB: the largest frame between peers
-constexpr std::int64_t kSegmentFloatsDefault = 1 << 15;    // 128 KiB
-constexpr std::size_t kSegmentsMax = 1 << 20;              // a bit for each fits a control frame
-constexpr std::size_t kHostBytesMax = 45;                  // the longest IPv6 literal
-constexpr std::int64_t kPlanWaitMsMax = 3'600'000;         // of start_in_ms and begin_within_ms
+constexpr std::int64_t kSegmentFloatsMax = 1 << 18;      // 1 MiB: the largest frame between peers
+constexpr std::int64_t kSegmentFloatsDefault = 1 << 15;  // 128 KiB
+constexpr std::size_t kSegmentsMax = 1 << 20;            // a bit for each fits a control frame
+constexpr std::size_t kHostBytesMax = 45;                // the longest IPv6 literal
+constexpr std::int64_t kPlanWaitMsMax = 3'600'000;       // of start_in_ms and begin_within_ms
+constexpr std::size_t kReasonBytesMax = 240;
 constexpr SampleCount kWeightMax = std::int64_t{1} << 40;  // of one member in one round: sums of them cannot overflow
 
 // Where a peer listens. An empty host or port 0: it cannot be dialled, others wait for its call.
@@ -37,13 +38,24 @@ struct MemberInfo {
   double batch_seconds = 0;
   double upload_bytes_per_s = 0;  // 0: unknown
   double download_bytes_per_s = 0;
+  double reliance = 1;  // 0 … 1: how far it has kept what plans expected of it
 };
+
+// What a member does in a round.
+enum class MemberRole : std::uint8_t {
+  full,         // contributes and may own a part
+  client_only,  // contributes; nobody can dial it, so it owns no part
+  auxiliary,    // owns a part and contributes nothing, however much it has computed
+  deferred,     // contributes, owns no part, and gets the result as its line takes it: the others do not wait for that
+};
+std::string_view to_string(MemberRole role);
 
 // A member's place in a group is its rank: its index in GroupInfo::members.
 struct GroupMember {
   Endpoint endpoint;
   std::int64_t part_floats = 0;  // owns this many coordinates, right after those of lower ranks; may be 0
   std::string codec{};           // of its contributions: narrower where its line is slow. Empty: as the group's
+  MemberRole role = MemberRole::full;
 };
 
 struct GroupInfo {
@@ -57,6 +69,7 @@ struct GroupInfo {
   std::string codec = "fp32";            // of results, the same bytes for everybody, and of contributions
   std::int64_t start_in_ms = 0;          // from the moment of the reply
   std::int64_t begin_within_ms = 10000;  // a member that has not begun so long after the start is left out
+  std::string reason;                    // for people: what bounds the averaging, and what was done about it
   std::vector<GroupMember> members;
 };
 
@@ -69,7 +82,8 @@ Codec contribution_codec(const GroupInfo& group, std::size_t rank);
 std::size_t segment_count(const GroupInfo& group);
 
 // invalid_argument, saying what, for duplicate members, parts that do not add up, a part of a member that others
-// cannot dial, an unknown codec, or anything beyond a limit. A plan that passes can be run without further checks.
+// cannot dial or that is deferred, half of them or more deferred, an unknown codec, or anything beyond a limit. A plan
+// that passes can be run without further checks.
 Status check_group(const GroupInfo& group);
 
 }  // namespace starling::wire

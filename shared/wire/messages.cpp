@@ -14,6 +14,7 @@ constexpr std::size_t kMessageBytesMax = 2048;
 
 constexpr std::array<std::string_view, 6> kPhases = {"joining",   "downloading", "training",
                                                      "averaging", "paused",      "leaving"};
+constexpr std::array<std::string_view, 4> kRoles = {"full", "client-only", "auxiliary", "deferred"};
 constexpr std::array<std::string_view, 4> kStates = {"created", "running", "paused", "complete"};
 
 template <typename Enum, std::size_t N>
@@ -53,11 +54,13 @@ void read_group(JsonReader& reader, GroupInfo& group) {
   reader.text("codec", group.codec, 32);
   reader.integer("start_in_ms", group.start_in_ms, -kMessageCountMax, kMessageCountMax);
   reader.integer("begin_within_ms", group.begin_within_ms, 0, kMessageCountMax);
+  if (reader.present("reason")) reader.text("reason", group.reason, kReasonBytesMax);
   reader.list("members", kGroupMembersMax, [&](JsonReader& item) {
     GroupMember& member = group.members.emplace_back();
     read_endpoint(item, member.endpoint);
     item.integer("part_floats", member.part_floats, 0, kVectorFloatsMax);
     if (item.present("codec")) item.text("codec", member.codec, 32);
+    if (item.present("role")) read_enum(item, "role", kRoles, member.role);
   });
 }
 
@@ -73,12 +76,14 @@ void write_group(JsonWriter& writer, const GroupInfo& group) {
   writer.text("codec", group.codec);
   writer.integer("start_in_ms", group.start_in_ms);
   writer.integer("begin_within_ms", group.begin_within_ms);
+  if (!group.reason.empty()) writer.text("reason", group.reason);
   writer.open("members", '[');
   for (const GroupMember& member : group.members) {
     writer.open("", '{');
     write_endpoint(writer, member.endpoint);
     writer.integer("part_floats", member.part_floats);
     if (!member.codec.empty()) writer.text("codec", member.codec);
+    if (member.role != MemberRole::full) writer.text("role", to_string(member.role));
     writer.close('}');
   }
   writer.close(']');
@@ -106,6 +111,7 @@ void read_report(JsonReader& reader, RoundReport& report) {
 }  // namespace
 
 std::string_view to_string(MemberPhase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
+std::string_view to_string(MemberRole role) { return kRoles[static_cast<std::size_t>(role)]; }
 std::string_view to_string(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
 
 std::string encode(const RoundReport& report) {

@@ -17,12 +17,12 @@ namespace {
 LineOptions lines(const std::vector<double>& mbit, unsigned seed) {
   LineOptions options;
   options.seed = seed;
-  std::vector<swarm::Link> links;
+  std::vector<swarm::Load> loads;
   for (const double rate : mbit) {
     options.bytes_per_s.push_back(rate * 1e6 / 8 / 8);
-    links.push_back({options.bytes_per_s.back(), options.bytes_per_s.back(), true});
+    loads.push_back({{options.bytes_per_s.back(), options.bytes_per_s.back(), true}});
   }
-  options.shares = swarm::allocate_shares(links);
+  options.shares = swarm::share_out(loads, {1e6}).of;
   return options;
 }
 

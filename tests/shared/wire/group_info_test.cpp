@@ -56,7 +56,9 @@ TEST_CASE("a plan that could not be run is refused") {
   CHECK(refused([](GroupInfo& g) { g.members.resize(kGroupMembersMax + 1); }));
   CHECK(refused([](GroupInfo& g) { g.codec = "zip"; }));
   CHECK(refused([](GroupInfo& g) { g.members[3].codec = "zip"; }));
-  CHECK(refused([](GroupInfo& g) { g.codec = "sparse"; }));  // for contributions only
+  CHECK(refused([](GroupInfo& g) { g.codec = "sparse"; }));                        // for contributions only
+  CHECK(refused([](GroupInfo& g) { g.members[0].role = MemberRole::deferred; }));  // and owns a part
+  CHECK(refused([](GroupInfo& g) { g.reason = std::string(kReasonBytesMax + 1, 'x'); }));
   CHECK(refused([](GroupInfo& g) { g.run_id = ""; }));
   CHECK(refused([](GroupInfo& g) { g.round = -1; }));
   CHECK(refused([](GroupInfo& g) { g.vector_floats = 0; }));
@@ -65,6 +67,16 @@ TEST_CASE("a plan that could not be run is refused") {
   CHECK(refused([](GroupInfo& g) { g.segment_floats = kSegmentFloatsMax + 1; }));
   CHECK(refused([](GroupInfo& g) { g.start_in_ms = -1; }));
   CHECK(refused([](GroupInfo& g) { g.begin_within_ms = kPlanWaitMsMax + 1; }));
+}
+
+TEST_CASE("fewer than half of the members may be deferred") {
+  GroupInfo group = valid_group();
+  group.members[0].part_floats += group.members[2].part_floats;
+  group.members[2].part_floats = 0;
+  group.members[3].role = MemberRole::deferred;
+  CHECK(check_group(group).ok());
+  group.members[2].role = MemberRole::deferred;
+  CHECK_FALSE(check_group(group).ok());
 }
 
 TEST_CASE("a member contributes in the group's codec unless it has one of its own") {

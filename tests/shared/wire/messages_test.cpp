@@ -67,7 +67,9 @@ HeartbeatReply sample_reply() {
   group.state_digest = make_id<Digest>(8);
   group.vector_floats = 1000;
   group.start_in_ms = 300;
-  group.members = {{{make_id<PeerId>(1), "192.0.2.1", 4000}, 600}, {{make_id<PeerId>(2), "", 0}, 400, "int8"}};
+  group.members = {{{make_id<PeerId>(1), "192.0.2.1", 4000}, 600},
+                   {{make_id<PeerId>(2), "", 0}, 400, "int8", MemberRole::client_only}};
+  group.reason = "all lines are used";
   reply.donors = {{make_id<PeerId>(2), "2001:db8::1", 4001}};
   reply.evaluate = true;
   reply.credited_samples = 12345;
@@ -142,6 +144,9 @@ TEST_CASE("a reply arrives as it was sent") {
   CHECK(got->group->members[1].part_floats == 400);
   CHECK(got->group->members[0].codec.empty());
   CHECK(got->group->members[1].codec == "int8");
+  CHECK(got->group->members[0].role == MemberRole::full);
+  CHECK(got->group->members[1].role == MemberRole::client_only);
+  CHECK(got->group->reason == sent.group->reason);
   CHECK(got->group->members[1].endpoint.port == 0);
   REQUIRE(got->donors.size() == 1);
   CHECK(got->donors[0].host == "2001:db8::1");
