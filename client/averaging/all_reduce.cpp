@@ -208,8 +208,8 @@ void AllReduce::Impl::check_settled(TimePoint now) {
   std::vector<LostMember> different;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!roster_.live(rank)) continue;
-    if (!peers_[rank].done) return;
-    if (peers_[rank].done != digest_) different.push_back({rank, "holds different bits"});
+    if (!peers_[rank].done && roster_.waits_for_done_of(rank)) return;
+    if (peers_[rank].done && peers_[rank].done != digest_) different.push_back({rank, "holds different bits"});
   }
   if (!contributors_known()) return;
   if (!different.empty()) {

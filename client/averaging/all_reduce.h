@@ -26,12 +26,15 @@
 //  - A member that learns that it is itself in a lost set leaves the round (expelled) and reloads later. But one for
 //    which most others fall silent at once may be the one that hears nobody: it complains about all of them or, if they
 //    are heard again, about none; and whoever hears those that are complained about loses the one that complains.
+// Deferred members (MemberRole) own nothing and are not waited for at the end, as long as those who hold the result are
+// most of the group: the others settle and go on sending them results, as fast as their lines take them. Deferred ones
+// settle by the same rule, with the same bits, only later: two results that both are of most of a group share a member.
 // Members that nobody can dial own nothing and have no links among themselves: the lowest-ranked survivor that can
 // be dialled tells them of each other.
-// The round settles when every segment is held and Done digests agree with every survivor. The machine
-// keeps answering inventories afterwards, so that slower members can finish: keep it until the next round.
-// A minority (at most half of the planned members survive, and more than one was planned) is told in the
-// outcome: whether it may count is for the session to ask, since another part of the group may live on.
+// The round settles when every segment is held and Done digests agree with every survivor (deferred ones apart). The
+// machine keeps answering inventories afterwards, so that slower members can finish: keep it until the next round. A
+// minority (at most half of the planned members survive, and more than one was planned) is told in the outcome: whether
+// it may count is for the session to ask, since another part of the group may live on.
 //
 // Sources: Patarasuk & Yuan 2009 for the two phases; DeDLOC (2106.10207) section 3.2 for unequal parts;
 // Moshpit (2103.03239) for masking faults instead of restarting; view-synchronous flushing for the inventory;

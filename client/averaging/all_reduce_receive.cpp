@@ -63,6 +63,9 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   if (begin.vector_floats != group_.vector_floats) {
     return nonsense(fmt::format("its vector has {} floats instead of {}", begin.vector_floats, group_.vector_floats));
   }
+  if (begin.weight > 0 && group_.members[rank].role == wire::MemberRole::auxiliary) {
+    return nonsense("it would contribute although the plan lets it only add up");
+  }
   if (relayed) {
     roster_.learn_weight(rank, begin.weight);
     check_settled(now);

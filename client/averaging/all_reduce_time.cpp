@@ -67,7 +67,7 @@ Watch::Deadline AllReduce::Impl::deadline(TimePoint now, Rank rank, bool owes_re
     waits.life = true;
     waits.answer = peer.wants_open > 0 || (recovery_.in_view() && !recovery_.noted(rank));
     waits.results = owes_results;
-    waits.done = digest_.has_value();
+    waits.done = digest_.has_value() && roster_.waits_for_done_of(rank);
     due = watch_.deadline(rank, waits);
   }
   // Both ends of a dead link run into their limits at about the same time: within a ping of each other.

@@ -25,6 +25,7 @@ double Balance::lead(Rank ahead, Rank behind) const {
 }
 
 bool Balance::rests(TimePoint now, Rank to, const std::function<bool(Rank)>& open) {
+  if (planned_[to] == 0) return false;
   Link& link = links_[to];
   Rank last = to;
   for (Rank rank = 0; rank < links_.size(); ++rank) {

@@ -14,7 +14,7 @@ namespace starling::averaging {
 
 class Balance {
  public:
-  // `planned`: segments that each link will carry.
+  // `planned`: segments that each link will carry; 0: neither rests nor is waited for.
   explicit Balance(std::vector<std::uint32_t> planned) : links_(planned.size()), planned_(std::move(planned)) {}
 
   // So many of its segments have gone out, or need not any more.

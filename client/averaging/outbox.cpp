@@ -10,9 +10,12 @@ void Outbox::Queue::clear() {
 }
 
 // What each link carries when nothing goes wrong: contributions to its end's part, results of the part here.
-std::vector<std::uint32_t> Outbox::planned(const SegmentTable& table, Rank self, bool contributes) {
+// Nothing of that is in step with a deferred member's line.
+std::vector<std::uint32_t> Outbox::planned(const SegmentTable& table, const Roster& roster, bool contributes) {
+  const Rank self = roster.self();
   const SegmentIndex own = table.first(self + 1) - table.first(self);
-  std::vector<std::uint32_t> planned(table.members(), own);
+  std::vector<std::uint32_t> planned(table.members());
+  for (Rank rank = 0; rank < planned.size(); ++rank) planned[rank] = roster.deferred(rank) ? 0 : own;
   for (Rank rank = 0; contributes && rank < planned.size(); ++rank) {
     planned[rank] += table.first(rank + 1) - table.first(rank);
   }
@@ -25,7 +28,7 @@ Outbox::Outbox(const SegmentTable& table, const Roster& roster, bool contributes
       roster_(roster),
       contributes_(contributes),
       lanes_(roster.size()),
-      balance_(planned(table, roster.self(), contributes)) {
+      balance_(planned(table, roster, contributes)) {
   for (Rank rank = 0; rank < roster.size(); ++rank) lanes_[rank].next_contribution = table.first(rank);
   results_.reserve(table.first(roster.self() + 1) - table.first(roster.self()));
 }

@@ -75,7 +75,7 @@ class Outbox {
     Queue answers;
   };
   void due(Rank to, bool Lane::*what);
-  static std::vector<std::uint32_t> planned(const SegmentTable& table, Rank self, bool contributes);
+  static std::vector<std::uint32_t> planned(const SegmentTable& table, const Roster& roster, bool contributes);
   [[nodiscard]] bool has_data(Rank to) const;
   OutboxItem next_data(Rank to, Lane& lane);
   OutboxItem next_round_item(TimePoint now, Rank to, Lane& lane);

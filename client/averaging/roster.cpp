@@ -6,6 +6,8 @@ Roster::Roster(const wire::GroupInfo& group, Rank self, SampleCount own_weight)
     : self_(self), members_(group.members.size()), lost_(members_.size()), survivors_(members_.size()) {
   for (Rank rank = 0; rank < size(); ++rank) {
     const wire::GroupMember& member = group.members[rank];
+    members_[rank].deferred = member.role == wire::MemberRole::deferred;
+    deferred_others_ += members_[rank].deferred && rank != self ? 1 : 0;
     members_[rank].dialable = wire::dialable(member.endpoint) || member.part_floats > 0;
   }
   members_[self].begun = true;
@@ -16,8 +18,10 @@ Roster::Roster(const wire::GroupInfo& group, Rank self, SampleCount own_weight)
 
 void Roster::find_owners() {
   owners_.clear();
-  for (Rank rank = 0; rank < size(); ++rank) {
-    if (members_[rank].dialable && !lost(rank)) owners_.push_back(rank);
+  for (const bool deferred : {false, true}) {
+    for (Rank rank = 0; rank < size() && (!deferred || owners_.empty()); ++rank) {
+      if (members_[rank].dialable && !lost(rank) && members_[rank].deferred == deferred) owners_.push_back(rank);
+    }
   }
   if (owners_.empty()) owners_.push_back(self_);
 }
@@ -43,6 +47,7 @@ bool Roster::lose(Rank rank) {
   if (live(rank) && !begun(rank)) --unbegun_;
   lost_.set(rank);
   --survivors_;
+  deferred_others_ -= deferred(rank) ? 1 : 0;
   if (members_[rank].dialable) find_owners();
   return true;
 }

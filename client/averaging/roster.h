@@ -23,6 +23,13 @@ class Roster {
     return rank != self_ && (members_[rank].dialable || members_[self_].dialable);
   }
 
+  // Takes results as its line allows: the others wait for its contributions, but not for its being done, …
+  [[nodiscard]] bool deferred(Rank rank) const { return members_[rank].deferred; }
+  // … as long as the others that survive are most of the group: no two results can then both be of most.
+  [[nodiscard]] bool waits_for_done_of(Rank rank) const {
+    return live(rank) && (!deferred(rank) || 2 * (survivors_ - deferred_others_) <= size());
+  }
+
   // Its own begin arrived here. False when it had before.
   bool begin(Rank rank, SampleCount weight);
   [[nodiscard]] bool begun(Rank rank) const { return members_[rank].begun; }
@@ -42,7 +49,8 @@ class Roster {
   [[nodiscard]] std::size_t survivors() const { return survivors_; }
   [[nodiscard]] bool live(Rank rank) const { return linked(rank) && !lost(rank); }
 
-  // Who owns a segment of a lost owner: survivors that can be dialled take turns.
+  // Who owns a segment of a lost owner: survivors that can be dialled take turns, deferred ones only when no other is
+  // left.
   [[nodiscard]] Rank new_owner(std::size_t segment) const { return owners_[segment % owners_.size()]; }
   // Tells members without links of each other. Meaningless when no survivor can be dialled.
   [[nodiscard]] Rank hub() const { return owners_.front(); }
@@ -50,6 +58,7 @@ class Roster {
  private:
   struct Member {
     bool dialable = false;
+    bool deferred = false;
     bool begun = false;
     bool weight_known = false;
     SampleCount weight = 0;
@@ -61,6 +70,7 @@ class Roster {
   wire::RankSet lost_;
   std::size_t survivors_;
   std::size_t unbegun_ = 0;
+  std::size_t deferred_others_ = 0;  // survivors
   std::vector<Rank> owners_;
 };
 

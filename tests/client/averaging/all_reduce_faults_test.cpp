@@ -54,6 +54,12 @@ std::string crash_check(InMemoryGroup& group, Duration time_max) {
   return {};
 }
 
+std::vector<double> slow_where(const std::vector<bool>& deferred) {
+  std::vector<double> slowdown;
+  for (const bool slow : deferred) slowdown.push_back(slow ? 30 : 1);
+  return slowdown;
+}
+
 }  // namespace
 
 TEST_CASE("a member may die at any event: survivors finish, alike and truthful") {
@@ -81,6 +87,23 @@ TEST_CASE("a member may die at any event: survivors finish, alike and truthful")
   }
 }
 
+TEST_CASE("whoever dies while a deferred member still takes results, it ends like the others or with them") {
+  GroupOptions options = small(4, 11);
+  options.deferred = {false, true, false, false};
+  options.member_slowdown = {1, 30, 1, 1};
+  const std::size_t events = events_without_fault(options);
+  for (Rank victim = 0; victim < options.members; ++victim) {
+    for (std::size_t event = 0; event < events; ++event) {
+      for (const Kind kind : {Kind::kill, Kind::kill_dirty}) {
+        CAPTURE(victim);
+        CAPTURE(event);
+        InMemoryGroup group(options, {{.kind = kind, .rank = victim, .event = event}});
+        CHECK(crash_check(group, from_ms(1500)) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("two or three members may die at any events, in any order") {
   std::vector<unsigned> seeds(12000);
   std::iota(seeds.begin(), seeds.end(), 1U);
@@ -95,6 +118,12 @@ TEST_CASE("two or three members may die at any events, in any order") {
     options.weights.resize(options.weights.empty() ? 0 : options.members);
     options.undialable.resize(options.undialable.empty() ? 0 : options.members);
     if (random() % 4 == 0) options.codec = "fp16";
+    if (seed % 3 == 0) {
+      options.deferred.resize(options.members);
+      options.deferred[seed / 3 % options.members] = true;
+      if (options.members > 4 && seed % 5 == 0) options.deferred[(seed / 3 + 1) % options.members] = true;
+      if (seed % 2 == 0) options.member_slowdown = slow_where(options.deferred);
+    }
     std::vector<Fault> faults;
     for (std::size_t i = 0; i < 2 + random() % 2; ++i) {
       const Kind kind = random() % 2 == 0 ? Kind::kill : Kind::kill_dirty;

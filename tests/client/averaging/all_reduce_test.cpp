@@ -240,6 +240,31 @@ TEST_CASE("a slow sender is left out of what it still owes, keeps its place and 
   CHECK(outcome.samples[0] == group.weight(0));
 }
 
+TEST_CASE("nobody waits for what a deferred member takes; it contributes in full and ends with the same bits") {
+  GroupOptions options;
+  options.vector_floats = 40000;
+  options.deferred = {false, false, true, false};
+  options.member_slowdown = {1, 1, 40, 1};
+  options.bytes_per_s = 1e6;
+  InMemoryGroup group(options);
+  const auto others_done = [&] {
+    return group.outcome(0) != nullptr && group.outcome(1) != nullptr && group.outcome(3) != nullptr;
+  };
+  while (!others_done() && group.step()) {
+  }
+  REQUIRE(others_done());
+  CHECK(group.outcome(2) == nullptr);
+  const Duration others_took = group.elapsed();
+  group.run();
+  CHECK(wrong(group) == "");
+  for (Rank rank = 0; rank < group.size(); ++rank) {
+    CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+    CHECK(group.outcome(rank)->samples[2] == group.weight(2));
+    CHECK(group.outcome(rank)->lost.empty());
+  }
+  CHECK(group.elapsed() > others_took);
+}
+
 TEST_CASE("a large group averages") {
   GroupOptions options{.members = 96, .vector_floats = 9600, .segment_floats = 32};
   InMemoryGroup group(options);

@@ -39,8 +39,9 @@ void InMemoryGroup::build() {
   std::vector<double> shares = options_.shares.empty() ? std::vector<double>(n, 1.0) : options_.shares;
   for (Rank rank = 0; rank < n; ++rank) {
     const bool dialable = options_.undialable.empty() || !options_.undialable[rank];
-    if (!dialable) shares[rank] = 0;
     wire::GroupMember member;
+    if (!options_.deferred.empty() && options_.deferred[rank]) member.role = wire::MemberRole::deferred;
+    if (!dialable || member.role == wire::MemberRole::deferred) shares[rank] = 0;
     member.endpoint.peer.bytes[0] = static_cast<std::uint8_t>(rank / 256);
     member.endpoint.peer.bytes[1] = static_cast<std::uint8_t>(rank % 256);
     member.endpoint.host = dialable ? "192.0.2.1" : "";
