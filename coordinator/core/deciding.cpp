@@ -77,7 +77,7 @@ const ResultClass* RunCoordinator::Impl::winner(TimePoint now) const {
 bool RunCoordinator::Impl::somebody_averages(TimePoint now) const {
   return std::any_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
     const Member& member = entry.second;
-    return member.phase == wire::MemberPhase::averaging && member.state_round == round_ &&
+    return member.phase == wire::MemberPhase::averaging && member.state_round == round_ && !member.deferred() &&
            !missed_its_call(member, now) && !reports_.has_spoken(entry.first, round_);
   });
 }
@@ -92,6 +92,7 @@ bool RunCoordinator::Impl::has_majority(TimePoint now, const ResultClass& result
   for (const auto& [peer, member] : members_.all()) {
     const bool of_group = std::binary_search(result.members.begin(), result.members.end(), peer);
     if (!of_group && (result.dealt || !member.works())) continue;
+    if (result.dealt && member.deferred() && !result.reporters.contains(peer)) continue;  // its word comes much later
     ++alive;
     if (result.reporters.contains(peer)) ++agree;
   }
@@ -110,7 +111,9 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   std::vector<AccountSamples> credit;
   std::vector<PeerId> averaged;
   for (const wire::Contribution& contribution : result.contributions) {
-    averaged.push_back(contribution.peer);
+    const Member* member = members_.find(contribution.peer);
+    const bool later = member != nullptr && member->deferred() && !result.reporters.contains(contribution.peer);
+    if (!later) averaged.push_back(contribution.peer);
     const std::optional<AccountId> account = known_hosts_.account_of(contribution.peer);
     if (!account) continue;
     decided.contributions.push_back({contribution.peer, *account, contribution.samples});
@@ -122,7 +125,7 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
     rhythm_.on_averaging(from_ms(result.averaging_ms));
   }
   rhythm_known_ = result.dealt && state_ == wire::RunState::running;
-  last_group_ = result.contributions.size();
+  last_group_ = averaged.size();
   ops.emplace_back(std::move(decided));
   enter_round(now, round_ + 1, Digest(result.state_digest), averaged);
 }

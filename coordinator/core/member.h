@@ -41,10 +41,15 @@ struct Member {
 
   std::uint64_t planned_in = 0;  // serial of the plan it belongs to; 0: none
   bool attended = false;         // was seen averaging in that plan
+  // When it has the result of that plan's round, at the latest, if it is deferred: the others are done long before, and
+  // go on; kNever if it is not.
+  TimePoint result_due = kNever;
+  TimePoint left_out_until{};  // the others' rounds are too short for its line: no plan and no download before
 
   [[nodiscard]] bool works() const {
     return phase == wire::MemberPhase::training || phase == wire::MemberPhase::averaging;
   }
+  [[nodiscard]] bool deferred() const { return result_due != kNever; }
   // Is about to get the state, so it could soon be planned.
   [[nodiscard]] bool catches_up() const {
     return !ready && (phase == wire::MemberPhase::joining || phase == wire::MemberPhase::downloading);

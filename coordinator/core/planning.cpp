@@ -12,6 +12,8 @@ namespace {
 constexpr double kStartAfterLastCall = 0.3;  // of the lead: for the reply's way and the member's own preparation
 constexpr Duration kBeginSlack = std::chrono::seconds(1);  // a heartbeat that says "averaging" may take so long
 
+// A deferred member may take so many times as long for the result as its line was expected to need.
+constexpr double kDeferredPatience = 1.5;
 constexpr SampleCount kPlausibleBatches = 4;
 
 std::uint64_t draw(const PeerId& peer, RoundIndex round) {
@@ -55,7 +57,7 @@ bool RunCoordinator::Impl::has_quorum(TimePoint now) {
 
 // A member that is about to get the state and could be planned if the round waited a little for it.
 bool RunCoordinator::Impl::is_welcome(const Member& member) const {
-  return member.catches_up() && round_began_ >= member.welcome_again;
+  return member.catches_up() && round_began_ >= std::max(member.welcome_again, member.left_out_until);
 }
 
 // Nobody slow, or never to be ready, holds up the swarm for long; and nobody is given up.
@@ -65,12 +67,19 @@ void RunCoordinator::Impl::note_welcomed(TimePoint now, Member& member) {
   member.welcome_again = now + from_seconds(to_seconds(held) / options_.welcome_share);
 }
 
+// A deferred member of the round before. The others are its only source: they forget the round when the next begins.
+bool RunCoordinator::Impl::takes_result(const Member& member, TimePoint now) const {
+  return member.deferred() && now < member.result_due && member.phase == wire::MemberPhase::averaging &&
+         member.state_round + 1 == round_ && !missed_its_call(member, now);
+}
+
 // Who would be in a plan made now; empty while it is better to wait for members that are about to call.
 std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
   std::vector<Member*> members;
   std::size_t averaging = 0;
   for (auto& [peer, member] : members_.all()) {
     if (member.assumed && now <= assumed_until_) return {};
+    if (takes_result(member, now)) return {};
     if (is_welcome(member) && now < round_began_ + welcome_time(rhythm_, member.welcomes, options_)) return {};
     if (!member.ready || !member.counted) continue;
     if (member.phase == wire::MemberPhase::training) {
@@ -95,18 +104,14 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& mem
   const Duration lead_time = lead();
   TimePoint start = std::max(now, members_.forecast().reaches(manifest_.target_batch_size, now));
   std::vector<wire::MemberInfo> infos;
-  std::vector<PeerId> peers;
-  Plan plan;
-  plan.serial = ++plans_made_;
   for (Member* member : members) {
     if (member->seen != now) {  // else it is calling at this moment and hears at once
       start = std::max(start, member->next_call() + from_seconds(kStartAfterLastCall * to_seconds(lead_time)));
     }
     infos.push_back(member->info());
-    peers.push_back(member->who.peer);
-    member->planned_in = plan.serial;
-    member->attended = false;
   }
+  Plan plan;
+  plan.serial = ++plans_made_;
   swarm::PlanOptions options;
   options.run_id = manifest_.run_id;
   options.round = round_;
@@ -114,26 +119,46 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& mem
   options.vector_floats = vector_floats_;
   options.codec = manifest_.codec;
   options.contribution_codec = manifest_.contribution_codec;
+  options.target_batch_size = manifest_.target_batch_size;
   options.start_in_ms = to_ms(start - now);
   options.heartbeat_jitter_ms = to_ms(lead_time);
   options.nonce = mix64(options_.nonce + mix64(plan.serial));
-  plan.group = swarm::plan_group(infos, options);
+  swarm::RoundPlan planned = swarm::plan_round(infos, options);
+  plan.group = std::move(planned.group);
   for (auto& [peer, member] : members_.all()) {
     if (is_welcome(member)) note_welcomed(now, member);
   }
   plan.start = start;
   plan.begin_by = start + from_ms(plan.group.begin_within_ms);
+  seat(plan, planned.ready_s);
+  for (const PeerId& peer : planned.left_out) members_.find(peer)->left_out_until = now + options_.left_out_for;
+  planned_rate_ = members_.forecast().samples_per_s();
+  plan_ = std::move(plan);
+}
+
+// Remembers who has which place in the plan.
+void RunCoordinator::Impl::seat(const Plan& plan, const std::vector<double>& ready_s) {
+  std::vector<PeerId> peers;
+  for (std::size_t rank = 0; rank < plan.group.members.size(); ++rank) {
+    const wire::GroupMember& planned = plan.group.members[rank];
+    peers.push_back(planned.endpoint.peer);
+    Member& member = *members_.find(planned.endpoint.peer);
+    member.planned_in = plan.serial;
+    member.attended = false;
+    member.result_due = kNever;
+    if (planned.role != wire::MemberRole::deferred) continue;
+    const Duration patience = std::min(from_seconds(kDeferredPatience * ready_s[rank]), options_.averaging_max);
+    member.result_due = plan.begin_by + patience;
+  }
   // Nobody brings much more than was expected of all together, had they worked until the last moment to begin.
   const double waited_s = static_cast<double>(plan.group.begin_within_ms) / 1000;
   const auto expected = static_cast<SampleCount>(
-      std::min(members_.forecast().expected(start) + members_.forecast().samples_per_s() * waited_s,
+      std::min(members_.forecast().expected(plan.start) + members_.forecast().samples_per_s() * waited_s,
                static_cast<double>(kMemberSamplesMax)));
   const SampleCount samples_max =
       std::min(kPlausibleBatches * std::max(manifest_.target_batch_size, expected) + manifest_.micro_batch_size,
                kMemberSamplesMax);
   reports_.on_dealt(plan.group.id, {round_, std::move(peers), samples_max});
-  planned_rate_ = members_.forecast().samples_per_s();
-  plan_ = std::move(plan);
 }
 
 // A plan has failed when everybody is back without a result, or nobody came.

@@ -96,6 +96,9 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   if (notice.empty() && pending_credit_.size() >= kRoundsPendingMax) {
     notice = "finished rounds can not be stored at the moment, so no new ones begin until they are";
   }
+  if (notice.empty() && now < member.left_out_until) {
+    notice = "the others' rounds are too short for this computer's line: it is asked again in a few minutes";
+  }
   decision.reply.notice = std::move(notice);
   if (heartbeat.phase == wire::MemberPhase::leaving) {
     evaluation_.on_gone(who.peer);
@@ -198,7 +201,7 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
     reply.group = plan_->group;
     reply.group->start_in_ms = std::max<std::int64_t>(0, to_ms(plan_->start - now));
   }
-  if (!member.ready && !member.open_reports && !canonical_.is_zero()) {
+  if (!member.ready && !member.open_reports && !canonical_.is_zero() && now >= member.left_out_until) {
     reply.donors = members_.donors(member.who.peer, wire::kDonorsMax);
   }
   if (member.ready && member.phase != wire::MemberPhase::paused && !plan_) {

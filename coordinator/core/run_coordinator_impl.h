@@ -71,6 +71,8 @@ class RunCoordinator::Impl {
   [[nodiscard]] bool may_plan(TimePoint now) const;
   [[nodiscard]] bool has_quorum(TimePoint now);
   void freeze(TimePoint now, const std::vector<Member*>& members);
+  void seat(const Plan& plan, const std::vector<double>& ready_s);
+  [[nodiscard]] bool takes_result(const Member& member, TimePoint now) const;
   [[nodiscard]] std::vector<Member*> plannable(TimePoint now);
   [[nodiscard]] bool is_welcome(const Member& member) const;
   void note_welcomed(TimePoint now, Member& member);

@@ -96,6 +96,39 @@ TEST_CASE("members of very different speed each bring what they have") {
   CHECK(slow > 0);
 }
 
+TEST_CASE("nobody waits for what a deferred member takes, and it is in every round with all it computed") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.target_batch_size = 600;
+  Swarm swarm(manifest);
+  for (int i = 1; i <= 4; ++i) swarm.add(i, 10).line_bytes_per_s = 1e5;
+  swarm.member(4).line_bytes_per_s = 500;  // the vector's 4000 bytes take it eight seconds
+  swarm.member(4).result_takes = seconds(8);
+  swarm.run_for(seconds(120));
+  REQUIRE(swarm.decided.size() >= 5);
+  for (const RoundDecided& round : swarm.decided) CHECK(round.contributions.size() == 4);
+  // 600 samples at 40 a second, and 8 seconds of one of the four lost.
+  CHECK(swarm.decided.size() <= 8);
+  CHECK(swarm.member(4).state_round + 1 >= swarm.member(1).state_round);
+  CHECK(swarm.adopted.empty());
+  SampleCount credited = 0;
+  for (const auto& [key, samples] : swarm.ledger) credited += key.second == peer_id(4) ? samples : 0;
+  CHECK(credited == swarm.averaged[peer_id(4)]);
+  CHECK(credited > 0);
+}
+
+TEST_CASE("one whose line is too slow for the others' rounds is left out, told so, and holds up nobody") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.target_batch_size = 90;  // three seconds' work of the three
+  Swarm swarm(manifest);
+  for (int i = 1; i <= 4; ++i) swarm.add(i, 10).line_bytes_per_s = 1e5;
+  swarm.member(4).line_bytes_per_s = 250;
+  swarm.member(4).result_takes = seconds(16);
+  swarm.run_for(seconds(60));
+  CHECK(swarm.decided.size() >= 15);
+  CHECK(swarm.member(4).last_reply.donors.empty());
+  CHECK(swarm.member(4).last_reply.notice.find("too short") != std::string::npos);
+}
+
 TEST_CASE("a volunteer alone trains alone") {
   Swarm swarm;
   swarm.add(1, 60);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace starling::core::testing {
 namespace {
@@ -111,7 +112,8 @@ void Swarm::step() {
       member.phase = wire::MemberPhase::averaging;
       member.next_call = now;
     }
-    if (member.phase == wire::MemberPhase::averaging && now >= member.start + averaging_time) {
+    if (member.late && now >= member.late_until) finish(member, *std::exchange(member.late, std::nullopt));
+    if (member.phase == wire::MemberPhase::averaging && !member.late && now >= member.start + averaging_time) {
       due.insert(member.group->id);
     }
   }
@@ -134,7 +136,8 @@ void Swarm::train(VirtualMember& member) {
 void Swarm::meet(const GroupId& group) {
   std::vector<VirtualMember*> survivors;
   for (auto& [peer, member] : members_) {
-    const bool inside = member.alive && member.phase == wire::MemberPhase::averaging && member.group->id == group;
+    const bool averages = member.alive && member.phase == wire::MemberPhase::averaging && !member.late;
+    const bool inside = averages && member.group->id == group;
     if (inside) survivors.push_back(&member);
   }
   wire::RoundReport report;
@@ -153,16 +156,30 @@ void Swarm::meet(const GroupId& group) {
   report.loss = 2.0;
   report.averaging_ms = to_ms(averaging_time);
   for (VirtualMember* member : survivors) {
-    if (!report.contributions.empty()) {
-      member->reports.push_back(report);
-      member->state = report.state_digest;
-      ++member->state_round;
-      member->samples = 0;
+    const auto& planned = member->group->members;
+    const bool late = std::any_of(planned.begin(), planned.end(), [&](const wire::GroupMember& seat) {
+      return seat.endpoint.peer == member->peer && seat.role == wire::MemberRole::deferred;
+    });
+    if (late) {
+      member->late = report;
+      member->late_until = now + member->result_takes;
+    } else {
+      finish(*member, report);
     }
-    member->phase = wire::MemberPhase::training;
-    member->group.reset();
-    member->next_call = now;
   }
+}
+
+void Swarm::finish(VirtualMember& member, const wire::RoundReport& report) {
+  if (!report.contributions.empty()) {
+    member.reports.push_back(report);
+    member.state = report.state_digest;
+    ++member.state_round;
+    member.samples = 0;
+  }
+  member.phase = wire::MemberPhase::training;
+  member.group.reset();
+  member.trained_at = now;
+  member.next_call = now;
 }
 
 HeartbeatDecision Swarm::call(VirtualMember& member) {
@@ -180,6 +197,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
   beat.samples_per_s = member.synced ? member.samples_per_s : 0;
   beat.batch_seconds = 0.05;
   beat.listen_port = 4000;
+  beat.upload_bytes_per_s = beat.download_bytes_per_s = member.line_bytes_per_s;
   for (const wire::RoundReport& report : member.reports) {
     if (beat.reports.size() < wire::kReportsPerHeartbeatMax) beat.reports.push_back(report);
   }

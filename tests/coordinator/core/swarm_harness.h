@@ -31,6 +31,8 @@ class OpenHosts final : public KnownHosts {
 struct VirtualMember {
   PeerId peer;
   double samples_per_s = 20;
+  double line_bytes_per_s = 0;  // both ways; 0: not measured
+  Duration result_takes{};      // after the others are done, when it is deferred
   bool alive = true;
   bool paused = false;
   wire::MemberPhase phase = wire::MemberPhase::joining;
@@ -46,6 +48,8 @@ struct VirtualMember {
   TimePoint next_call{};
   std::optional<wire::GroupInfo> group;
   TimePoint start{};
+  std::optional<wire::RoundReport> late;  // of the round whose result it still takes, as a deferred member, until …
+  TimePoint late_until{};
   std::vector<wire::RoundReport> reports;
   wire::HeartbeatReply last_reply;
   int calls = 0;
@@ -88,6 +92,7 @@ class Swarm {
   void step();
   void train(VirtualMember& member);
   void meet(const GroupId& group);
+  void finish(VirtualMember& member, const wire::RoundReport& report);
   void take(const std::vector<StoreOp>& ops);
   void store_pending();
 
