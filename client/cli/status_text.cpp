@@ -88,6 +88,7 @@ std::string format_status(const wire::DaemonStatus& s) {
                       s.samples_this_round);
   text += fmt::format("  swarm      {} members, {:.1f} samples/s, {:.1f} of them here\n", s.swarm_size,
                       s.swarm_samples_per_s, s.samples_per_s);
+  if (!s.plan.empty()) text += fmt::format("  averaging  {}\n", s.plan);
   text += fmt::format("  model      loss {:.3f}", s.loss);
   if (s.validation_bits_per_byte) text += fmt::format(", held-out {:.3f} bits per byte", *s.validation_bits_per_byte);
   text += fmt::format("; {} rounds done, {} lost\n", s.rounds_done, s.rounds_failed);

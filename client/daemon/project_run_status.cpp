@@ -33,6 +33,7 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   status.samples_this_round = view.samples_this_round;
   status.samples_total = view.samples_total;
   status.samples_per_s = view.samples_per_s;
+  status.plan = view.plan;
   status.loss = view.loss;
   if (view.evaluation.has_value()) {
     status.validation_bits_per_byte = view.evaluation->bits_per_byte;

@@ -114,7 +114,8 @@ Duration Session::round_pace() const {
 
 void Session::begin_averaging(TimePoint now) {
   averaging_ = true;
-  mediator_.start_averaging(meeting_->group, meeting_->self, progress_.samples());
+  const bool contributes = meeting_->group.members[meeting_->self].role != wire::MemberRole::auxiliary;
+  mediator_.start_averaging(meeting_->group, meeting_->self, contributes ? progress_.samples() : 0);
   link_.hurry(now);
 }
 
@@ -294,6 +295,7 @@ void Session::take_group(TimePoint now, const wire::GroupInfo& group) {
     const TimePoint start = now + from_ms(group.start_in_ms);
     if (paused_ && start > now + kPauseWaitsFor) return;
     meeting_ = Meeting{group, rank, start};
+    plan_reason_ = group.reason;
     return;
   }
 }

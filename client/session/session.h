@@ -113,6 +113,7 @@ class Session {
     std::optional<wire::EvaluationReport> evaluation;  // measured here, last
     std::size_t reports_waiting = 0;
     bool coordinator_away = false;
+    std::string plan;  // what the last averaging's plan says of its choice
     std::optional<wire::HeartbeatReply> last_reply;
   };
   [[nodiscard]] View view(TimePoint now) const;
@@ -171,6 +172,7 @@ class Session {
   std::string paused_reason_;
 
   std::optional<Meeting> meeting_;
+  std::string plan_reason_;                             // of the last one
   std::optional<averaging::AveragingOutcome> outcome_;  // averaged, not stepped yet
   std::optional<wire::GroupInfo> last_group_;           // of the round before, and who was averaged in
   std::vector<SampleCount> last_contributed_;

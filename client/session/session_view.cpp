@@ -79,6 +79,7 @@ Session::View Session::view(TimePoint now) const {
   view.evaluation = evaluation_;
   view.reports_waiting = reports_.size();
   view.coordinator_away = link_.away(now);
+  view.plan = plan_reason_;
   view.last_reply = last_reply_;
   return view;
 }
