@@ -27,7 +27,9 @@ constexpr int kWarmUpsShaped = 4;
 // What the counted rounds came to.
 struct Tally {
   std::vector<double> our_times;
+  std::vector<double> late_times;
   std::vector<double> gloo_times;
+  std::string plan;
   std::vector<double> ratios_to_gloo;
   double cpu_seconds = 0;
   double wakes = 0;
@@ -69,6 +71,8 @@ Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally
   tally.identical = tally.identical && mine.identical;
   if (counted) {
     tally.our_times.push_back(mine.seconds);
+    if (mine.late_seconds > 0) tally.late_times.push_back(mine.late_seconds);
+    STARLING_ASSIGN(tally.plan, ours.last_plan());
     tally.cpu_seconds += mine.cpu_seconds;
     tally.wakes += mine.wakes;
     tally.complete = std::min(tally.complete, mine.complete);
@@ -116,7 +120,10 @@ BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, c
     result.figures["gloo_time_s"] = median(tally.gloo_times);
     result.figures["ratio_to_gloo"] = median(tally.ratios_to_gloo);
   }
+  if (!tally.late_times.empty()) result.figures["deferred_time_s"] = median(tally.late_times);
   if (lab == nullptr) return result;
+  result.settings["batch_s"] = fmt::format("{}", options.batch_s);
+  result.settings["plan"] = tally.plan;
   const auto codec = averaging::codec_from_name(options.codec).value();
   const auto wire_bytes = averaging::encoded_bytes(codec, static_cast<std::size_t>(options.floats));
   result.figures["bound_s"] = netlab::all_reduce_bound_s(static_cast<double>(wire_bytes), lab->links());

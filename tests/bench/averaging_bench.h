@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "shared/base/result.h"
 #include "tests/bench/bench.h"
@@ -22,7 +23,10 @@ struct AveragingOptions {
   double loss_percent = 0;  // of frames between two peers
   std::string congestion;   // what TCP uses, ours included; empty: the system's choice, bbr for ours
   bool gloo = false;        // over shaped links too; over loopback it always runs
-  std::string blow;         // that one peer takes in each round: kill, stop, cut, deaf or mute
+  // Over shaped links: how long the peers together compute between two averagings. Decides what a slow one's samples
+  // are worth, and whether there is time for its results to come in later. 0: everybody does the same, however slow.
+  double batch_s = 30;
+  std::string blow;  // that one peer takes in each round: kill, stop, cut, deaf or mute
 };
 
 Result<BenchResult> run_averaging_bench(const AveragingOptions& options);
@@ -37,6 +41,9 @@ struct AveragingChild {
 // Child processes; they end when their standard input does.
 int run_averaging_peer(const AveragingChild& child);
 int run_gloo_peer(const AveragingChild& child);
+
+// A deferred peer's answer to the word to average: it goes on, and is asked to finish later.
+constexpr std::string_view kDeferredAnswer = "deferred";
 
 // Coordinate k of a rank's input, and of the mean of all ranks' inputs.
 inline float bench_value(int rank, std::int64_t k) { return static_cast<float>((rank + 1) * (1 + k % 7)); }

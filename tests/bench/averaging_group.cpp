@@ -55,6 +55,10 @@ Result<std::unique_ptr<AveragingGroup>> AveragingGroup::start(const std::string&
       home.emplace(lab->home(index));
       arguments.insert(arguments.end(), {"--address", netlab::Lab::address(index)});
     }
+    // Over loopback all are equally fast: any difference would be the noise of this machine.
+    if (command == "averaging-peer") {
+      arguments.insert(arguments.end(), {"--batch-seconds", std::to_string(lab == nullptr ? 0 : options.batch_s)});
+    }
     if (!options.congestion.empty()) arguments.insert(arguments.end(), {"--congestion", options.congestion});
     STARLING_ASSIGN(auto child, ChildProcess::start(arguments));
     group->children_.push_back(std::move(child));
@@ -102,9 +106,15 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command, con
     children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(blow->victim));
     blow->strike(victim->pid());
   }
-  STARLING_TRY(hear_all().status());
+  STARLING_ASSIGN(const std::vector<std::string> answers, hear_all());
   AveragingRound round;
   round.seconds = to_seconds(std::chrono::steady_clock::now() - began);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i] != kDeferredAnswer) continue;
+    STARLING_TRY(children_[i]->send("finish"));
+    STARLING_TRY(children_[i]->receive().status());
+    round.late_seconds = to_seconds(std::chrono::steady_clock::now() - began);
+  }
   const std::string without = blow.has_value() ? " " + std::to_string(blow->victim) : "";
   STARLING_ASSIGN(const std::vector<std::string> costs, ask_all("report" + without));
   std::string first_digest;
@@ -126,6 +136,11 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command, con
     round.deceived = peer.averaged && peer.digest != first_digest;
   }
   return round;
+}
+
+Result<std::string> AveragingGroup::last_plan() {
+  STARLING_TRY(children_.front()->send("plan"));
+  return children_.front()->receive();
 }
 
 Status AveragingGroup::share_speeds() {

@@ -16,6 +16,7 @@ namespace starling::bench {
 // What a round cost: wall time from the word to the last peer's answer, CPU and memory of all.
 struct AveragingRound {
   double seconds = 0;
+  double late_seconds = 0;     // until the last deferred peer had its result, too; 0: nobody was
   double cpu_seconds = 0;      // of all peers together
   double wakes = 0;            // of all peers together
   double extra_bytes_max = 0;  // of the peer that needed most, beyond its input
@@ -40,6 +41,8 @@ class AveragingGroup {
                                                        const std::filesystem::path& folder, const netlab::Lab* lab);
   // After a blow only the survivors are asked, and the group is good for nothing more.
   Result<AveragingRound> run_round(const std::string& command, const std::optional<Blow>& blow = {});
+  // What the plan of the last round says of its choice.
+  Result<std::string> last_plan();
   // Tells every peer how fast the others' links were in the rounds so far, as heartbeats and plans do.
   Status share_speeds();
 

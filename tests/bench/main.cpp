@@ -63,6 +63,7 @@ void add_child_options(CLI::App& command, AveragingChild& child) {
   command.add_option("--folder", child.folder)->required();
   command.add_option("--address", child.address);
   command.add_option("--congestion", child.bench.congestion);
+  command.add_option("--batch-seconds", child.bench.batch_s);
 }
 
 void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
@@ -95,6 +96,10 @@ void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
       "peers are a round trip of 40 ms apart");
   command->add_option("--loss", options.loss_percent, "Percent of frames lost between two peers, with --links")
       ->check(CLI::Range(0.0, 50.0));
+  command->add_option(
+      "--batch-seconds", options.batch_s,
+      "Over shaped links: time the peers compute between rounds, by which slow ones get their roles; 0: "
+      "no roles");
   command->add_option("--congestion", options.congestion,
                       "What TCP uses with --links, such as cubic; ours asks for bbr otherwise");
   command->add_flag("--gloo", options.gloo, "Run Gloo over the shaped links too");
