@@ -119,6 +119,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& mem
   options.vector_floats = vector_floats_;
   options.codec = manifest_.codec;
   options.contribution_codec = manifest_.contribution_codec;
+  options.error_feedback = manifest_.error_feedback > 0;
   options.target_batch_size = manifest_.target_batch_size;
   options.start_in_ms = to_ms(start - now);
   options.heartbeat_jitter_ms = to_ms(lead_time);

@@ -142,12 +142,12 @@ RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOption
             [](const wire::MemberInfo& a, const wire::MemberInfo& b) { return a.endpoint.peer < b.endpoint.peer; });
   const std::vector<Volunteer> volunteers = volunteers_of(sorted);
   const std::string& widest = options.contribution_codec.empty() ? options.codec : options.contribution_codec;
-  const std::vector<CodecCost> codecs = narrower_codecs(widest);
+  const std::vector<CodecCost> codecs = narrower_codecs(widest, options.error_feedback);
   RoleOptions wanted;
   wanted.vector_floats = static_cast<double>(options.vector_floats);
   wanted.target_batch = static_cast<double>(options.target_batch_size);
   wanted.codecs = codecs;
-  wanted.result_bytes = narrower_codecs(options.codec).front().bytes_per_float;
+  wanted.result_bytes = narrower_codecs(options.codec, false).front().bytes_per_float;
   wanted.overhead_s = kOverheadSeconds;
   const RoleChoice choice = choose_roles(volunteers, wanted);
   RoundPlan plan;

@@ -21,6 +21,7 @@ struct PlanOptions {
   std::int64_t segment_floats = 0;    // 0: what passes the slowest line in a hundredth of a second, if speeds are known
   std::string codec = "fp32";         // of results
   std::string contribution_codec{};   // empty: as codec; narrower ones for those whose line is slow
+  bool error_feedback = false;        // members make up for what their codecs leave out: very narrow ones may be used
   SampleCount target_batch_size = 0;  // 0: no member is demoted, however slow its line
   bool autonomous = false;
   std::int64_t start_in_ms = 0;

@@ -19,8 +19,8 @@ struct CodecCost {
   double worth = 1;  // of a sample that travels in it, in samples of full precision
 };
 
-// `widest`, and what this version has below it.
-std::vector<CodecCost> narrower_codecs(std::string_view widest);
+// `widest`, and what this version has below it; without error feedback nothing that loses more than int8 does.
+std::vector<CodecCost> narrower_codecs(std::string_view widest, bool error_feedback);
 
 struct Volunteer {
   Link link;

@@ -112,6 +112,7 @@ Result<std::string> BenchPeer::average() {
   plan.round = round_++;
   plan.vector_floats = child_.bench.floats;
   plan.codec = child_.bench.codec;
+  plan.error_feedback = true;
   plan.target_batch_size = static_cast<SampleCount>(kSamplesPerSecond * child_.bench.batch_s * child_.bench.peers);
   plan_ = swarm::plan_group(members_, plan);
   transport::AverageRequest request;

@@ -53,6 +53,29 @@ TEST_CASE("every machine makes the same plan of the same members") {
   CHECK(plan_digest(again) == plan_digest(group));
 }
 
+TEST_CASE("a slow line is planned for: a narrow codec and a late result, with the reason said in one line") {
+  PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 4 << 20};
+  options.target_batch_size = 1200;
+  std::vector<wire::MemberInfo> members;
+  for (std::uint8_t id = 1; id <= 4; ++id) {
+    members.push_back(member(id, id == 4 ? 1.25e6 : 12.5e6, 1));
+    members.back().samples_per_s = 10;
+  }
+  RoundPlan plan = plan_round(members, options);
+  CHECK(wire::check_group(plan.group).ok());
+  CHECK(plan.group.members[3].role == wire::MemberRole::deferred);
+  CHECK(plan.group.members[3].codec == "int8");
+  CHECK(plan.group.members[0].codec.empty());
+  CHECK(plan.ready_s[3] > 13);
+  CHECK(plan.averaging_s < 5);
+  CHECK(plan.group.reason.find("10 Mbit/s") != std::string::npos);
+  CHECK(plan.group.reason.size() <= wire::kReasonBytesMax);
+  options.error_feedback = true;
+  plan = plan_round(members, options);
+  CHECK(plan.group.members[3].codec == "int4");
+  CHECK(plan.averaging_s < 3);
+}
+
 TEST_CASE("the plan's digest tells what must be agreed on, and not the times") {
   PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 100000};
   const std::vector<wire::MemberInfo> members = {member(1, 1e6, 1), member(2, 1e6, 1), member(3, 1e6, 1)};
