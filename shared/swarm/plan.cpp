@@ -16,6 +16,9 @@ namespace {
 constexpr std::int64_t kLinkSetupMs = 4000;
 // Beside what flows: hearing of it, beginning, agreeing at the end.
 constexpr double kOverheadSeconds = 0.3;
+// Where the usual lines need less than this for a round, nobody is demoted: what such short rounds, or the first frames
+// of a newcomer, show of a line is mostly latency.
+constexpr double kDemotionWorthSeconds = 1;
 // A micro-batch may take this much longer than the last ones did before its volunteer is left out.
 constexpr double kBatchMargin = 1.5;
 
@@ -149,7 +152,9 @@ RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOption
   wanted.codecs = codecs;
   wanted.result_bytes = narrower_codecs(options.codec, false).front().bytes_per_float;
   wanted.overhead_s = kOverheadSeconds;
-  const RoleChoice choice = choose_roles(volunteers, wanted);
+  wanted.may_leave_out = options.may_leave_out;
+  RoleChoice choice = everybody_alike(volunteers, wanted);
+  if (choice.unhurried_s >= kDemotionWorthSeconds) choice = choose_roles(volunteers, wanted);
   RoundPlan plan;
   plan.averaging_s = choice.averaging_s;
   plan.group = frame_of(sorted, options);

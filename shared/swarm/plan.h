@@ -23,6 +23,7 @@ struct PlanOptions {
   std::string contribution_codec{};   // empty: as codec; narrower ones for those whose line is slow
   bool error_feedback = false;        // members make up for what their codecs leave out: very narrow ones may be used
   SampleCount target_batch_size = 0;  // 0: no member is demoted, however slow its line
+  bool may_leave_out = false;         // who cannot follow the others' rounds; needs speeds that can be relied on
   bool autonomous = false;
   std::int64_t start_in_ms = 0;
   std::int64_t heartbeat_jitter_ms = 0;  // how late, beyond its batch, the plan may reach a member

@@ -233,6 +233,7 @@ bool Planner::may_go(const std::vector<Assignment>& assignments) const {
 }
 
 void Planner::leave_out(std::vector<Assignment>& assignments) const {
+  if (!options_.may_leave_out) return;
   std::vector<std::size_t> demoted;
   for (std::size_t i = 0; i < size(); ++i) {
     if (assignments[i].in && slow(i)) demoted.push_back(i);
@@ -291,7 +292,7 @@ std::vector<Assignment> Planner::alternatives(std::size_t i, const Assignment& n
   others.push_back({now.codec, !now.sends, now.late && !now.sends, true});
   if (now.codec > 0) others.push_back({now.codec - 1, true, now.late, true});
   if (now.codec + 1 < options_.codecs.size()) others.push_back({now.codec + 1, true, now.late, true});
-  others.push_back({now.codec, now.sends, now.late, false});
+  if (options_.may_leave_out) others.push_back({now.codec, now.sends, now.late, false});
   return others;
 }
 

@@ -35,6 +35,7 @@ struct RoleOptions {
   double result_bytes = sizeof(float);  // of an averaged coordinate, encoded
   double overhead_s = 0;                // of every averaging, beside what flows
   bool overlapped = false;              // members compute while they average
+  bool may_leave_out = true;            // else everybody has a place
 };
 
 struct Duty {
