@@ -294,8 +294,7 @@ void Hub::pace_round(TimePoint now) {
   if (!round_->running() || round_reported_) return;
   if (paced_round_ != round_number_) {
     paced_round_ = round_number_;
-    // The slower direction, as the plan has it: so all members come to about the same time for the round.
-    pace_.begin(now, round_->bytes_planned(), std::min(upload_.bytes_per_s(), download_.bytes_per_s()));
+    pace_.begin(now, round_->bytes_planned(), upload_.bytes_per_s());
   } else if (pace_.bytes_per_s() > 0 && (round_->is_thinned() || round_->outcome() != nullptr)) {
     pace_.lift();
   } else if (measured_at_ != now) {

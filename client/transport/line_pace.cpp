@@ -3,9 +3,8 @@
 namespace starling::transport {
 namespace {
 
-// A little above what was measured: TCP's own control keeps a little below the pace that it is given, and a line that
-// has become faster must be able to show it.
-constexpr double kMargin = 1.04;
+// A little above what was measured, or a line that has become faster would never show it.
+constexpr double kMargin = 1.01;
 // A measured speed that has risen by more since the round before is still being found out.
 constexpr double kStill = 1.04;
 // A round that takes this much longer than planned is not going to plan.

@@ -286,8 +286,7 @@ void Link::count_traffic() {
 
 void Link::set_pace(double bytes_per_s) {
   const std::uint64_t pace = bytes_per_s > 0 ? static_cast<std::uint64_t>(std::max(kPaceMin, bytes_per_s)) : kNoPace;
-  const bool about_the_same = pace_ != kNoPace && pace > pace_ - pace_ / 32 && pace < pace_ + pace_ / 32;
-  if (pace == pace_ || about_the_same || !socket_.is_open()) return;
+  if (pace == pace_ || !socket_.is_open()) return;
   pace_ = pace;
   ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace);
 }

@@ -8,11 +8,6 @@ namespace {
 // How often the engine is told that bytes of an unfinished frame arrive.
 constexpr Duration kAliveEvery = std::chrono::milliseconds(200);
 
-// All links should end together, so that what is left decides how the line is shared; but one that has fallen far
-// behind does not take it all, since something else than this line may hold it back.
-constexpr double kPaceLeast = 0.7;
-constexpr double kPaceMost = 1.5;
-
 // To each member go our contribution to its part and the result of ours.
 std::int64_t planned_bytes(const AverageRequest& request, averaging::Rank to) {
   const wire::GroupInfo& group = request.group;
@@ -52,20 +47,10 @@ std::int64_t RoundDriver::bytes_planned() const {
 }
 
 void RoundDriver::set_pace(double bytes_per_s) {
-  double planned = 0;
-  double left = 0;
-  for (const Seat& seat : seats_) {
-    planned += static_cast<double>(seat.planned);
-    left += static_cast<double>(std::max<std::int64_t>(0, seat.planned - seat.sent));
-  }
+  const auto all = static_cast<double>(std::max<std::int64_t>(1, bytes_planned()));
   for (const auto& [peer, rank] : ranks_) {
     Link* const link = link_of(rank);
-    if (link == nullptr) continue;
-    const Seat& seat = seats_[rank];
-    const double fair = static_cast<double>(seat.planned) / planned;
-    const double behind = static_cast<double>(seat.planned - seat.sent) / left;
-    const bool paced = bytes_per_s > 0 && seat.planned > 0 && left > 0;
-    link->set_pace(paced ? bytes_per_s * std::clamp(behind, kPaceLeast * fair, kPaceMost * fair) : 0);
+    if (link != nullptr) link->set_pace(bytes_per_s * static_cast<double>(seats_[rank].planned) / all);
   }
 }
 

@@ -40,9 +40,8 @@ class RoundDriver {
   void service(TimePoint now, EarlyBegins& early);
   [[nodiscard]] TimePoint next_deadline() const;
 
-  // What links have to send in the round that is running, as far as is planned.
+  // What links have to send in the round that is running, as far as is planned: together, and each its part of a pace.
   [[nodiscard]] std::int64_t bytes_planned() const;
-  // All links together, each by what it has left to send; 0: as fast as they can. Call it several times a second.
   void set_pace(double bytes_per_s);
   // A link has sent all it had to, or is lost.
   [[nodiscard]] bool is_thinned() const { return thinned_; }

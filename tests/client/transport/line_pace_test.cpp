@@ -21,7 +21,7 @@ TEST_CASE("a line whose speed is known paces its links just above it, but now an
       CHECK(pace.bytes_per_s() == 0);
     } else {
       CHECK(pace.bytes_per_s() > kLine);
-      CHECK(pace.bytes_per_s() < 1.05 * kLine);
+      CHECK(pace.bytes_per_s() < 1.03 * kLine);
     }
   }
 }
