@@ -16,10 +16,7 @@ class RateMeter {
   static constexpr Duration kWindow = std::chrono::milliseconds(200);
 
   // So many bytes were moved since the last call.
-  void note(TimePoint now, std::int64_t bytes) { note(now, bytes, bytes); }
-  // The same for a direction that is seen at both of its ends, here and by what the other end acknowledges. What comes
-  // out of a queue somewhere shows as speed at one of them, so the lower number of a window counts.
-  void note(TimePoint now, std::int64_t bytes, std::int64_t other_end);
+  void note(TimePoint now, std::int64_t bytes);
   // The transfer is over: what was noted since the last window is judged as well.
   void rest();
 
@@ -32,7 +29,6 @@ class RateMeter {
   TimePoint noted_{};
   TimePoint window_began_{};
   std::int64_t window_bytes_ = 0;
-  std::int64_t window_other_ = 0;
   double estimate_ = 0;
 };
 
