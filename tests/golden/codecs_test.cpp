@@ -10,8 +10,8 @@
 #include "client/averaging/error_feedback.h"
 #include "client/optim/optimizer.h"
 #include "client/training/torch_trainer.h"
-#include "shared/base/permutation.h"
 #include "tests/client/averaging/in_memory_group.h"
+#include "tests/golden/tiny_text.h"
 
 using namespace starling;
 using averaging::AveragingOutcome;
@@ -19,6 +19,8 @@ using averaging::InMemoryGroup;
 using averaging::Rank;
 
 namespace {
+
+using golden::words;
 
 constexpr RoundIndex kRounds = 60;
 constexpr std::size_t kPeers = 3;
@@ -33,14 +35,6 @@ wire::RunManifest tiny_run() {
   manifest.schedule.warmup_rounds = 5;
   manifest.schedule.total_rounds = kRounds;
   return manifest;
-}
-
-std::vector<std::uint8_t> words(std::size_t count) {
-  const std::vector<std::string> vocabulary = {"the ",  "star",    "ling ", "sings ",
-                                               "over ", "water, ", "and ",  "flies.\n"};
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += vocabulary[mix64(7919 + i) % vocabulary.size()];
-  return {text.begin(), text.end()};
 }
 
 struct Peer {

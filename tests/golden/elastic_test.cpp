@@ -18,8 +18,8 @@
 #include "client/optim/optimizer.h"
 #include "client/training/torch_trainer.h"
 #include "client/training/windows.h"
-#include "shared/base/permutation.h"
 #include "tests/client/averaging/in_memory_group.h"
+#include "tests/golden/tiny_text.h"
 
 using namespace starling;
 using averaging::AveragingOutcome;
@@ -28,6 +28,8 @@ using averaging::InMemoryGroup;
 using averaging::Rank;
 
 namespace {
+
+using golden::words;
 
 constexpr RoundIndex kRounds = 50;
 constexpr RoundIndex kDeathRound = 33;
@@ -42,14 +44,6 @@ wire::RunManifest tiny_run() {
   manifest.schedule.warmup_rounds = 10;
   manifest.schedule.total_rounds = kRounds;
   return manifest;
-}
-
-std::vector<std::uint8_t> words(std::size_t count) {
-  const std::vector<std::string> vocabulary = {"the ",  "star",    "ling ", "sings ",
-                                               "over ", "water, ", "and ",  "flies.\n"};
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += vocabulary[mix64(7919 + i) % vocabulary.size()];
-  return {text.begin(), text.end()};
 }
 
 // What one peer does: how much it computes, in pieces of which size, and in which rounds it is there.

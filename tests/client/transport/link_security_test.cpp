@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
-#include <algorithm>
 
 #include <numeric>
 
