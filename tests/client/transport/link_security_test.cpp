@@ -150,7 +150,7 @@ TEST_CASE("a flood of callers that say nothing does not keep members out") {
   CHECK(silent.front()->is_cut_off());
 }
 
-TEST_CASE("strangers with good certificates are few at a time") {
+TEST_CASE("strangers with good certificates are few at a time, and those idle longest give way") {
   const Project project;
   const Member member(project);
   std::vector<std::unique_ptr<RawPeer>> strangers;
@@ -159,5 +159,6 @@ TEST_CASE("strangers with good certificates are few at a time") {
                                                   project.context(project.identity(crypto::PrivateKey::generate()))));
     strangers.back()->say_hello();
   }
+  CHECK(strangers.front()->is_cut_off());
   CHECK(member.net->stats().links_up <= 64);
 }
