@@ -30,6 +30,7 @@ struct Member {
   Duration told{};  // when to call again, counted from `seen`
 
   bool open_reports = false;  // told results of rounds that are not decided
+  bool more_reports = false;  // told as many results as a call may carry: more wait, of rounds without a coordinator
   bool ready = false;         // holds the canonical state
   bool assumed = false;       // was averaged into the round that has just been decided, and has not called since
   bool counted = false;       // is part of the forecast, …

@@ -90,6 +90,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   advance(now, wall, decision.ops);
   member.open_reports = std::any_of(heartbeat.reports.begin(), heartbeat.reports.end(),
                                     [&](const wire::RoundReport& report) { return report.round >= round_; });
+  member.more_reports = heartbeat.reports.size() == wire::kReportsPerHeartbeatMax;
 
   decision.reply = reply_to(now, member);
   decision.reply.server_unix_ms = wall.unix_ms;
@@ -223,6 +224,7 @@ bool RunCoordinator::Impl::hears_of_plan(TimePoint now, const Member& member) co
 }
 
 Duration RunCoordinator::Impl::interval_for(TimePoint now, const Member& member) const {
+  if (member.more_reports) return {};  // until it has told them, no state of it is known, and nobody can load one
   if (state_ != wire::RunState::running && !plan_) return kIdleInterval;
   const Duration averaging = std::max(2 * rhythm_.averaging, kAveragingFloor);
   if (member.phase == wire::MemberPhase::averaging) return averaging;

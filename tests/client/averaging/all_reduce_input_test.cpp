@@ -60,6 +60,14 @@ struct Stage {
   void all_begin() {
     for (const Rank rank : {0, 2, 3}) REQUIRE(say(rank, FrameType::begin, 0, begin(rank)).ok());
   }
+  // All have begun; then the last one is gone, for this engine and for member 0.
+  void lose_last_member() {
+    all_begin();
+    engine.on_link_lost(now, 3, "gone");
+    wire::RankSet lost(4);
+    lost.set(3);
+    REQUIRE(say(0, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {1}})).ok());
+  }
   // The lost set as this engine tells it to `to`; empty set when it does not mention any.
   wire::RankSet lost_as_told(Rank to) {
     wire::RankSet lost(4);
@@ -189,11 +197,7 @@ TEST_CASE("what may happen around a change of view is ignored, not punished") {
 
 TEST_CASE("a flood of wants is refused") {
   Stage stage;
-  stage.all_begin();
-  stage.engine.on_link_lost(stage.now, 3, "gone");
-  wire::RankSet lost(4);
-  lost.set(3);
-  REQUIRE(stage.say(0, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {1}})).ok());
+  stage.lose_last_member();
   // Survivors are 0, 1, 2: segment 6 of the lost part goes to 0.
   CHECK(stage.say(0, FrameType::want, 6, {}).ok());
   Status status;
@@ -203,11 +207,7 @@ TEST_CASE("a flood of wants is refused") {
 
 TEST_CASE("a want for a segment that belongs to somebody else is refused") {
   Stage stage;
-  stage.all_begin();
-  stage.engine.on_link_lost(stage.now, 3, "gone");
-  wire::RankSet lost(4);
-  lost.set(3);
-  REQUIRE(stage.say(0, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {1}})).ok());
+  stage.lose_last_member();
   CHECK_FALSE(stage.say(0, FrameType::want, 7, {}).ok());
 }
 

@@ -31,13 +31,14 @@ void average_autonomously(Swarm& swarm, const std::vector<int>& members, SampleC
   report.state_digest = state_after(first.state, report.group);
   for (int number : members) {
     VirtualMember& member = swarm.member(number);
-    member.reports.push_back(report);
-    member.state = report.state_digest;
-    ++member.state_round;
-    member.samples = 0;
-    member.phase = wire::MemberPhase::training;
-    member.group.reset();
+    member.step(report);
   }
+}
+
+// The round under way ends, and no other is begun.
+void pause_between_rounds(Swarm& swarm) {
+  swarm.coordinator->set_state(wire::RunState::paused);
+  swarm.run_for(seconds(3));
 }
 
 }  // namespace
@@ -137,8 +138,7 @@ TEST_CASE("rounds averaged while the coordinator was away are credited in order,
   Swarm swarm;
   for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
   swarm.run_for(seconds(4));
-  swarm.coordinator->set_state(wire::RunState::paused);  // lets the round under way end
-  swarm.run_for(seconds(3));
+  pause_between_rounds(swarm);
   const std::size_t before = swarm.decided.size();
   const SampleCount credited = ledger_sum(swarm);
   swarm.coordinator_reachable = false;
@@ -157,12 +157,25 @@ TEST_CASE("rounds averaged while the coordinator was away are credited in order,
   CHECK(swarm.decided.size() > before + 43);
 }
 
+TEST_CASE("hundreds of rounds averaged while the coordinator was away are told within seconds") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(4));
+  pause_between_rounds(swarm);
+  const std::size_t before = swarm.decided.size();
+  swarm.coordinator_reachable = false;
+  for (int round = 0; round < 500; ++round) average_autonomously(swarm, {1, 2, 3}, 7);
+  swarm.run_for(seconds(10));
+  swarm.coordinator_reachable = true;
+  swarm.run_for(seconds(8));
+  CHECK(swarm.decided.size() == before + 500);
+}
+
 TEST_CASE("whoever is back first after an absence does not go on without the others") {
   Swarm swarm;
   for (int i = 1; i <= 3; ++i) swarm.add(i, 400);
   swarm.run_for(seconds(4));
-  swarm.coordinator->set_state(wire::RunState::paused);  // lets the round under way end
-  swarm.run_for(seconds(3));
+  pause_between_rounds(swarm);
   swarm.coordinator->set_state(wire::RunState::running);
   const std::size_t before = swarm.decided.size();
   swarm.coordinator_reachable = false;
@@ -187,8 +200,7 @@ TEST_CASE("one that averages in a group formed without the coordinator is not th
   Swarm swarm;
   for (int i = 1; i <= 3; ++i) swarm.add(i, 400);
   swarm.run_for(seconds(4));
-  swarm.coordinator->set_state(wire::RunState::paused);  // lets the round under way end
-  swarm.run_for(seconds(3));
+  pause_between_rounds(swarm);
   swarm.restart_coordinator();
   swarm.coordinator->set_state(wire::RunState::running);
   const std::size_t before = swarm.decided.size();

@@ -170,14 +170,11 @@ void Swarm::meet(const GroupId& group) {
 }
 
 void Swarm::finish(VirtualMember& member, const wire::RoundReport& report) {
-  if (!report.contributions.empty()) {
-    member.reports.push_back(report);
-    member.state = report.state_digest;
-    ++member.state_round;
-    member.samples = 0;
+  if (report.contributions.empty()) {
+    member.train_on();
+  } else {
+    member.step(report);
   }
-  member.phase = wire::MemberPhase::training;
-  member.group.reset();
   member.trained_at = now;
   member.next_call = now;
 }

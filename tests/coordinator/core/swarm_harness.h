@@ -54,6 +54,19 @@ struct VirtualMember {
   wire::HeartbeatReply last_reply;
   int calls = 0;
   bool asked_to_evaluate = false;
+
+  void train_on() {
+    phase = wire::MemberPhase::training;
+    group.reset();
+  }
+  // Steps with the result of the round, and has it to report.
+  void step(const wire::RoundReport& report) {
+    reports.push_back(report);
+    state = report.state_digest;
+    ++state_round;
+    samples = 0;
+    train_on();
+  }
 };
 
 class Swarm {
