@@ -46,6 +46,7 @@ class AllReduce::Impl {
     std::uint32_t wants_open = 0;   // asked for and not answered, in this view
     std::optional<Hash128> done;    // the digest it sent
     bool left = false;              // its link is gone, after it was done
+    bool severed = false;           // its link is gone, before: nothing of the round can follow on another one
     TimePoint suspect_at = kNever;  // its link is gone: complain about it then
     std::string suspicion;
     std::vector<std::uint8_t> scratch;  // the encoded segment in flight to it
@@ -74,6 +75,8 @@ class AllReduce::Impl {
   Status receive(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
   Status on_begin(TimePoint now, Rank from, Payload payload);
   Status on_late_begin(Rank from, Payload payload);
+  // A frame on another link than the one that was lost.
+  Status on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
   Status check_codec(Rank from, const wire::FrameHeader& header) const;
   Status on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
   Status on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload);

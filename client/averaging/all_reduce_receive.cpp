@@ -16,6 +16,7 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
   notice_oversleeping(now);
   bytes_received_ += static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload.size());
   if (outcome_ && outcome_->verdict == Verdict::expelled) return {};
+  if (peers_[from].severed) return on_return(now, from, header, payload);
   if (!roster_.live(from)) {
     // A lost member's late frames change nothing. One that begins too late is told that it is too late.
     if (roster_.linked(from) && header.type == FrameType::begin && !roster_.begun(from))
@@ -92,6 +93,15 @@ Status AllReduce::Impl::on_late_begin(Rank from, Payload payload) {
   roster_.begin(from, begin.weight);
   outbox_.send_begin(from);
   return {};
+}
+
+// Whoever begins again is another process, which has nothing of the round: it is told that it is too late.
+Status AllReduce::Impl::on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
+  if (header.type != FrameType::begin || outcome_) return {};
+  lose(now, {{from, "it came back with nothing of the round"}});
+  if (outcome_) return {};
+  peers_[from].severed = false;
+  return on_late_begin(from, payload);
 }
 
 Status AllReduce::Impl::check_codec(Rank from, const wire::FrameHeader& header) const {

@@ -32,6 +32,7 @@ wire::FrameType frame_type(Kind kind) {
 
 bool AllReduce::Impl::next_frame(TimePoint now, Rank to, OutgoingFrame& frame) {
   if (!started_ || to >= roster_.size() || (outcome_ && outcome_->verdict == Verdict::expelled)) return false;
+  if (peers_[to].severed) return false;
   const OutboxItem item = outbox_.next(now, to);
   next_tick_ = std::min(next_tick_, outcome_ ? next_tick_ : outbox_.wake_at());
   if (item.kind == Kind::none) return false;

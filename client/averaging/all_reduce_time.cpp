@@ -28,9 +28,11 @@ Duration AllReduce::Impl::yield(Rank rank) const {
 
 void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason) {
   VERIFY(peer < roster_.size());
-  if (!started_ || outcome_ || !roster_.live(peer)) return;
+  if (!started_) return;
+  peers_[peer].severed = !finished_with(peer);
+  if (outcome_ || !roster_.live(peer)) return;
   notice_oversleeping(now);
-  if (finished_with(peer)) {
+  if (!peers_[peer].severed) {
     peers_[peer].left = true;
     return;
   }

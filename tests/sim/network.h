@@ -24,7 +24,8 @@ struct LinkRates {
 struct Frame {
   int from = 0;
   int to = 0;
-  std::uint64_t life = 0;  // of the receiver, when it was sent
+  std::uint64_t from_life = 0;
+  std::uint64_t to_life = 0;  // when it was sent
   wire::FrameHeader header;
   std::vector<std::uint8_t> payload;
   [[nodiscard]] std::size_t bytes() const { return wire::kFrameHeaderBytes + payload.size(); }

@@ -26,6 +26,7 @@ void Peer::start() {
   VERIFY(!up());
   ++incarnation_;
   frozen_until_ = {};
+  waiting_.clear();
   session_timer_ = engine_timer_ = kNever;
   session::InitialState initial;
   if (disk_.parameters.empty()) {
@@ -58,18 +59,32 @@ void Peer::crash() {
   early_.clear();
 }
 
-void Peer::freeze_until(TimePoint thaw) { frozen_until_ = thaw; }
+void Peer::freeze_until(TimePoint thaws) {
+  if (!up() || thaws <= frozen_until_) return;
+  frozen_until_ = thaws;
+  world_.scheduler().at(thaws, [this, thaws, life = incarnation_] {
+    if (life == incarnation_ && thaws == frozen_until_) thaw();
+  });
+}
+
+void Peer::thaw() {
+  for (const std::uint64_t life = incarnation_; !waiting_.empty() && life == incarnation_;) {
+    const std::function<void()> event = std::move(waiting_.front());
+    event();
+    if (life == incarnation_) waiting_.pop_front();
+  }
+}
 
 session::Session::View Peer::view() const { return session_->view(world_.scheduler().now()); }
 
 void Peer::schedule(TimePoint when, std::function<void()> event) {
   world_.scheduler().at(when, [this, life = incarnation_, event = std::move(event)]() mutable {
     if (life != incarnation_) return;
-    if (world_.scheduler().now() < frozen_until_) {
-      schedule(frozen_until_, std::move(event));
-      return;
+    if (frozen()) {
+      waiting_.push_back(std::move(event));
+    } else {
+      event();
     }
-    event();
   });
 }
 
@@ -138,6 +153,7 @@ void Peer::note_members(Averaging& round) const {
     round.rank_of[index] = static_cast<std::int32_t>(round.peer_of.size());
     round.peer_of.push_back(peer->index());
   }
+  round.life_of.resize(round.peer_of.size());
 }
 
 // Who is down refuses the connection; who was faster has sent its greeting.
@@ -150,6 +166,7 @@ void Peer::greet(Averaging& round) {
     if (early == early_.end() || early->second.header.group != round.group.id) continue;
     const Frame frame = std::move(early->second);
     early_.erase(early);
+    round.life_of[rank] = frame.from_life;
     (void)round.engine->on_frame(now, rank, frame.header, frame.payload);  // a begin
   }
   after_engine_event(round);
@@ -162,34 +179,42 @@ Peer::Averaging* Peer::find_averaging(const GroupId& group) {
 }
 
 void Peer::on_frame(const Frame& frame) {
-  if (frame.life != incarnation_ || !up()) return;
+  if (frame.to_life != incarnation_ || !up()) return;
   if (!frozen()) return take_frame(frame);
-  schedule(world_.scheduler().now(), [this, frame] { take_frame(frame); });
+  waiting_.push_back([this, frame] { take_frame(frame); });
 }
 
 void Peer::on_uplink_free() {
   if (!up()) return;
   if (!frozen()) return pump();
-  schedule(world_.scheduler().now(), [this] { pump(); });
+  waiting_.push_back([this] { pump(); });
 }
 
 void Peer::take_frame(const Frame& frame) {
   const wire::FrameHeader& header = frame.header;
   const auto from = static_cast<std::size_t>(frame.from);
   const bool any_round = header.type == wire::FrameType::ping || header.type == wire::FrameType::pong;
+  const TimePoint now = world_.scheduler().now();
   bool taken = false;
   for (Averaging* averaging : {current_.get(), previous_.get()}) {
     if (averaging == nullptr || (!any_round && averaging->group.id != header.group)) continue;
     taken = true;
     if (from >= averaging->rank_of.size() || averaging->rank_of[from] < 0) continue;
     const auto rank = static_cast<averaging::Rank>(averaging->rank_of[from]);
-    const TimePoint now = world_.scheduler().now();
+    link_holds(*averaging, rank, frame.from_life);
     const Status status = averaging->engine->on_frame(now, rank, header, frame.payload);
-    // Who crashed and came back into the same round may begin once more, with another weight, and is lost by that.
+    // Who was alone in a round, and enters it again with more samples, begins once more; it is lost by that.
     if (header.type != wire::FrameType::begin) world_.on_frame_taken(*this, status);
     after_engine_event(*averaging);
   }
   if (!taken && header.type == wire::FrameType::begin) early_.insert_or_assign(frame.from, frame);
+}
+
+bool Peer::link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t life) {
+  const std::uint64_t known = std::exchange(averaging.life_of[rank], life);
+  if (known == 0 || known == life) return true;
+  averaging.engine->on_link_lost(world_.scheduler().now(), rank, "connection reset");
+  return false;
 }
 
 void Peer::on_link_lost(int from) {
@@ -245,11 +270,12 @@ bool Peer::send_next(Averaging& averaging) {
     if (!averaging.engine->next_frame(world_.scheduler().now(), rank, outgoing)) continue;
     averaging.ready.push_back(rank);  // there may be more for this peer; the others go first
     const Peer& to = world_.peer(averaging.peer_of[rank]);
-    if (!to.up()) continue;
+    if (!to.up() || !link_holds(averaging, rank, to.incarnation())) continue;
     std::unique_ptr<Frame> frame = world_.network().blank_frame();
     frame->from = index_;
     frame->to = to.index();
-    frame->life = to.incarnation();
+    frame->from_life = incarnation_;
+    frame->to_life = to.incarnation();
     frame->header = *wire::decode_header(
         std::span<const std::uint8_t, wire::kFrameHeaderBytes>(outgoing.head.data(), wire::kFrameHeaderBytes));
     frame->payload.assign(outgoing.head.begin() + wire::kFrameHeaderBytes, outgoing.head.end());

@@ -50,7 +50,7 @@ class Peer final : private session::Session::Mediator {
   void crash();
   [[nodiscard]] bool up() const { return session_ != nullptr; }
   // SIGSTOP and SIGCONT: nothing is processed in between, everything arrives late.
-  void freeze_until(TimePoint thaw);
+  void freeze_until(TimePoint thaws);
 
   [[nodiscard]] int index() const { return index_; }
   [[nodiscard]] const PeerId& id() const { return id_; }
@@ -77,9 +77,10 @@ class Peer final : private session::Session::Mediator {
     std::vector<float> input;
     std::vector<float> output;
     std::unique_ptr<averaging::AllReduce> engine;
-    std::vector<int> peer_of;           // by rank, the peer's index
-    std::vector<std::int32_t> rank_of;  // by peer's index; -1 for who is not in the group
-    std::deque<averaging::Rank> ready;  // peers to ask next_frame for, in turn
+    std::vector<int> peer_of;            // by rank, the peer's index
+    std::vector<std::int32_t> rank_of;   // by peer's index; -1 for who is not in the group
+    std::vector<std::uint64_t> life_of;  // by rank, of the process that the link leads to; 0: nothing has passed yet
+    std::deque<averaging::Rank> ready;   // peers to ask next_frame for, in turn
     TimePoint began{};
     bool told = false;  // the session knows the outcome
   };
@@ -95,8 +96,9 @@ class Peer final : private session::Session::Mediator {
 
   // Runs `event` at `when`, later if frozen then, never if this incarnation is gone.
   void schedule(TimePoint when, std::function<void()> event);
-  // What happens then must wait, behind what waits already.
-  [[nodiscard]] bool frozen() const { return world_.scheduler().now() <= frozen_until_; }
+  [[nodiscard]] bool frozen() const { return world_.scheduler().now() < frozen_until_ || !waiting_.empty(); }
+  // Everything that waits happens, in the order in which it came.
+  void thaw();
   void after_session_event();
   void after_engine_event(Averaging& averaging);
   void pump();
@@ -105,6 +107,8 @@ class Peer final : private session::Session::Mediator {
   void note_members(Averaging& round) const;
   void greet(Averaging& round);
   void take_frame(const Frame& frame);
+  // Whether the link still leads to that process. One that came back has another link, and the old one is lost.
+  bool link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t life);
   [[nodiscard]] Digest digest() const;
 
   World& world_;
@@ -115,6 +119,7 @@ class Peer final : private session::Session::Mediator {
 
   std::uint64_t incarnation_ = 0;
   TimePoint frozen_until_{};
+  std::deque<std::function<void()>> waiting_;  // while frozen
   std::unique_ptr<session::Session> session_;
   std::vector<float> parameters_;
   std::vector<float> gradient_;

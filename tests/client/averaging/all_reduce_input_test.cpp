@@ -211,6 +211,27 @@ TEST_CASE("a want for a segment that belongs to somebody else is refused") {
   CHECK_FALSE(stage.say(0, FrameType::want, 7, {}).ok());
 }
 
+TEST_CASE("who comes back by another link, with nothing of the round, is told that it is too late") {
+  Stage stage;
+  stage.all_begin();
+  stage.engine.on_link_lost(stage.now, 0, "connection reset");
+  OutgoingFrame frame;
+  CHECK_FALSE(stage.engine.next_frame(stage.now, 0, frame));
+  CHECK(stage.say(0, FrameType::contribution, 2, kEight).ok());  // of whom nobody is to say here that it talks nonsense
+  CHECK(stage.lost_as_told(2).count() == 0);
+  REQUIRE(stage.say(0, FrameType::begin, 0, stage.begin(0, 5)).ok());
+  std::vector<FrameType> said;
+  wire::RankSet lost(4);
+  while (stage.engine.next_frame(stage.now, 0, frame)) {
+    said.push_back(wire::decode_header(std::span(frame.head).first<wire::kFrameHeaderBytes>())->type);
+    if (said.back() != FrameType::inventory) continue;
+    lost = wire::decode_inventory(std::span(frame.head).subspan(wire::kFrameHeaderBytes), 4, 8)->lost;
+  }
+  CHECK(said == std::vector{FrameType::begin, FrameType::inventory});
+  CHECK(lost.test(0));
+  CHECK(stage.has_lost(0, 2));
+}
+
 TEST_CASE("a member that hears that it is lost leaves, and says no more") {
   Stage stage;
   stage.all_begin();
