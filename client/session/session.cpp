@@ -157,6 +157,7 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
   } else if (outcome.verdict == Verdict::minority || outcome.weight_total == 0) {
     // Most of the group may have gone on without us, or nobody had anything: the round goes on with what was
     // computed, until the coordinator calls those who are left together. A minority founds no swarm of its own.
+    left_group_ = meeting_->group.id;
     meeting_.reset();
     last_group_.reset();
     link_.hurry(now);
@@ -285,7 +286,7 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
 void Session::take_group(TimePoint now, const wire::GroupInfo& group) {
   if (averaging_ || outcome_.has_value() || !synced_) return;
   if (group.round != state_round_ || group.state_digest != state_digest_) return;
-  if (group.run_id != options_.run_id) return;
+  if (group.run_id != options_.run_id || group.id == left_group_) return;
   if (const Status sound = wire::check_group(group); !sound.ok()) {
     log_warning("the coordinator's plan is refused: {}", sound.error().message);
     return;

@@ -202,9 +202,7 @@ void Peer::take_frame(const Frame& frame) {
     if (from >= averaging->rank_of.size() || averaging->rank_of[from] < 0) continue;
     const auto rank = static_cast<averaging::Rank>(averaging->rank_of[from]);
     link_holds(*averaging, rank, frame.from_life);
-    const Status status = averaging->engine->on_frame(now, rank, header, frame.payload);
-    // Who was alone in a round, and enters it again with more samples, begins once more; it is lost by that.
-    if (header.type != wire::FrameType::begin) world_.on_frame_taken(*this, status);
+    world_.on_frame_taken(*this, averaging->engine->on_frame(now, rank, header, frame.payload));
     after_engine_event(*averaging);
   }
   if (!taken && header.type == wire::FrameType::begin) early_.insert_or_assign(frame.from, frame);

@@ -105,9 +105,9 @@ struct Fixture {
   // This state is the swarm's: it begins to train.
   void begin_training() { hear(reply(0, digest(1))); }
   // A plan of round 0; the batch that is under way is finished first.
-  void begin_averaging() {
+  void begin_averaging(const std::vector<std::uint8_t>& numbers = {1, 2, 3}) {
     auto planned = reply(0, digest(1));
-    planned.group = group(0);
+    planned.group = group(0, numbers);
     hear(planned);
     batch_done();
   }

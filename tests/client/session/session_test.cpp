@@ -205,9 +205,13 @@ TEST_CASE("a minority of its group does not step: it trains on and waits for the
   CHECK_FALSE(f.hands.batch_first.back());  // what was computed is kept
   CHECK(f.hands.batches.back().first == 4);
   SUBCASE("the coordinator plans again with those who are left") {
-    f.begin_averaging();
+    f.begin_averaging({1, 2});
     REQUIRE(f.hands.weights.size() == 2);
     CHECK(f.hands.weights[1] == 8);
+  }
+  SUBCASE("the coordinator still speaks of that group: it does not enter it with more samples than it had said") {
+    f.begin_averaging();
+    CHECK(f.hands.weights.size() == 1);
   }
   SUBCASE("the others went on: it loads their state") {
     f.hear(f.reply_with_donor(1, digest(7)));
