@@ -21,11 +21,11 @@ void RateMeter::note(TimePoint now, std::int64_t bytes) {
   }
   noted_ = now;
   window_bytes_ += bytes;
-  if (now - window_began_ >= kWindow) judge(true);
+  if (now - window_began_ >= kWindow && window_bytes_ >= kWindowBytes) judge(true);
 }
 
 void RateMeter::rest() {
-  if (noted_ - window_began_ >= kSlot) judge(false);
+  if (noted_ - window_began_ >= kSlot && window_bytes_ >= kWindowBytes) judge(false);
   window_bytes_ = 0;
   window_began_ = noted_;
 }

@@ -12,8 +12,11 @@ class RateMeter {
  public:
   // How often to note() while there is traffic.
   static constexpr Duration kSlot = std::chrono::milliseconds(50);
-  // Busy slots in a row are judged together, this long at a time: longer than buffers and bursts on the way.
+  // Busy slots in a row are judged together, this long at a time at least: longer than buffers and bursts on the way.
   static constexpr Duration kWindow = std::chrono::milliseconds(200);
+
+  // What moves less in all is no transfer: its pauses, and what TCP has in flight at first, would pass for the line.
+  static constexpr std::int64_t kWindowBytes = 256 * 1024;
 
   // So many bytes were moved since the last call.
   void note(TimePoint now, std::int64_t bytes);

@@ -22,11 +22,11 @@ TEST_CASE("the speed of a line is that of its busy time, rests do not count") {
   for (int i = 0; i < 20; ++i) {
     now += 10s;
     meter.note(now, 777);
-    run(meter, now, 8, 50'000);
+    run(meter, now, 8, 500'000);
     run(meter, now, 30, 0);
     run(meter, now, 30, 100);  // a ping now and then
   }
-  CHECK(meter.bytes_per_s() == doctest::Approx(1e6).epsilon(0.01));
+  CHECK(meter.bytes_per_s() == doctest::Approx(1e7).epsilon(0.01));
 }
 
 TEST_CASE("bytes of a slot that nobody watched say nothing") {
@@ -41,10 +41,25 @@ TEST_CASE("a short transfer counts when it is over") {
   RateMeter meter;
   TimePoint now = TimePoint{} + 1s;
   meter.note(now, 0);
-  run(meter, now, 2, 50'000);
+  run(meter, now, 2, 500'000);
   CHECK(meter.bytes_per_s() == 0);
   meter.rest();
-  CHECK(meter.bytes_per_s() == doctest::Approx(1e6));
+  CHECK(meter.bytes_per_s() == doctest::Approx(1e7));
+}
+
+TEST_CASE("a trickle says nothing of the line, however early it comes; a slow transfer does") {
+  RateMeter meter;
+  TimePoint now = TimePoint{} + 1s;
+  meter.note(now, 0);
+  for (int i = 0; i < 50; ++i) {
+    run(meter, now, 6, 600);  // who begins, who has what
+    run(meter, now, 1, 0);
+  }
+  run(meter, now, 2, 20'000);
+  meter.rest();
+  CHECK(meter.bytes_per_s() == 0);
+  run(meter, now, 60, 5'000);
+  CHECK(meter.bytes_per_s() == doctest::Approx(1e5));
 }
 
 TEST_CASE("a faster line shows at once, slow moments cost little, a line that stays slow is seen to") {
@@ -53,7 +68,7 @@ TEST_CASE("a faster line shows at once, slow moments cost little, a line that st
   meter.note(now, 0);
   run(meter, now, 40, 50'000);
   CHECK(meter.bytes_per_s() == doctest::Approx(1e6));
-  run(meter, now, 20, 500'000);
+  run(meter, now, 24, 500'000);
   CHECK(meter.bytes_per_s() > 9.5e6);
   run(meter, now, 4, 50'000);
   CHECK(meter.bytes_per_s() > 9e6);
