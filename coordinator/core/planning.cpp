@@ -120,8 +120,8 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& mem
   options.codec = manifest_.codec;
   options.contribution_codec = manifest_.contribution_codec;
   options.error_feedback = manifest_.error_feedback > 0;
-  options.target_batch_size = options_.demote ? manifest_.target_batch_size : 0;
-  options.may_leave_out = options_.demote;
+  options.target_batch_size = manifest_.target_batch_size;
+  options.may_leave_out = true;
   options.start_in_ms = to_ms(start - now);
   options.heartbeat_jitter_ms = to_ms(lead_time);
   options.nonce = mix64(options_.nonce + mix64(plan.serial));

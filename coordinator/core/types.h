@@ -61,12 +61,9 @@ struct CoordinatorOptions {
   Duration averaging_max = std::chrono::minutes(30);   // a plan whose members say they average is kept so long
   Duration evaluation_interval = std::chrono::seconds(5);  // between held-out measurements, at least
   Duration evaluation_timeout = std::chrono::seconds(60);
-  // Members with slow lines get narrower codecs, hand in late, or get no place for a while. Off as long as speeds come
-  // from rounds alone: those of a newcomer, or of very short rounds, tell little.
-  bool demote = false;
-  Duration left_out_for = std::chrono::minutes(5);
-  std::size_t group_members_max = 512;  // a report of more would not fit in a heartbeat
-  std::uint64_t nonce = 1;              // differs at every start, so that group ids never repeat
+  Duration left_out_for = std::chrono::minutes(5);  // whose line is too slow for the others' rounds
+  std::size_t group_members_max = 512;              // a report of more would not fit in a heartbeat
+  std::uint64_t nonce = 1;                          // differs at every start, so that group ids never repeat
 };
 
 struct LaneHolder {

@@ -16,6 +16,12 @@ constexpr std::size_t kCandidatesMax = 32;
 constexpr std::size_t kImproveMax = 8;
 constexpr int kImprovePasses = 2;
 
+// A line that takes this much longer than the usual one, at least, is slow.
+constexpr double kSlower = 1.5;
+
+// Of what all compute: who brings more is not asked to reduce only.
+constexpr double kMinorRate = 0.1;
+
 // A codec this much smaller is worth a choice.
 constexpr double kNarrower = 0.95;
 
@@ -49,8 +55,10 @@ class Planner {
     rates_ = typical_rates(volunteers);
     for (std::size_t i = 0; i < volunteers.size(); ++i) {
       loads_.push_back({links[i], front().bytes_per_float, false, std::clamp(volunteers[i].reliance, 0.0, 1.0)});
+      measured_.push_back(is_measured(volunteers[i]));
     }
     find_unhurried();
+    find_usual();
   }
 
   [[nodiscard]] std::size_t size() const { return loads_.size(); }
@@ -83,21 +91,47 @@ class Planner {
   [[nodiscard]] double seconds_down(std::size_t i) const {
     return options_.vector_floats * options_.result_bytes / loads_[i].link.download;
   }
-  // Somebody whose own line takes longer, in one direction at least, than the owners would need.
+  // What its line takes for all that it sends and gets at most, at full width.
+  [[nodiscard]] double line_s(std::size_t i) const { return std::max(seconds_up(i, 0), seconds_down(i)); }
+  // Somebody whose own line takes longer than the owners would need, and than usual. Of a line that was not measured
+  // nobody knows.
   [[nodiscard]] bool slow(std::size_t i) const {
-    return std::max(seconds_up(i, 0), seconds_down(i)) > unhurried_s_ * kSlack;
+    return measured_[i] && line_s(i) > std::max(unhurried_s_, kSlower * usual_s_) * kSlack;
   }
+  // Computes little, beside the others.
+  [[nodiscard]] bool minor(std::size_t i) const {
+    return rates_[i] <= kMinorRate * std::accumulate(rates_.begin(), rates_.end(), 0.0);
+  }
+  static bool is_measured(const Volunteer& volunteer);
   void find_unhurried();
+  void find_usual();
   [[nodiscard]] std::vector<Assignment> alternatives(std::size_t i, const Assignment& now) const;
   [[nodiscard]] std::vector<Load> loads(const std::vector<Assignment>& assignments) const;
   [[nodiscard]] double ready_s(std::size_t i, const Assignment& assignment, double averaging_s) const;
   [[nodiscard]] double period(const std::vector<Assignment>& assignments, double averaging_s) const;
 
   RoleOptions options_;
-  std::vector<Load> loads_;    // everybody alike, speeds filled in
-  std::vector<double> rates_;  // samples per second; all 0 when none is known
+  std::vector<Load> loads_;     // everybody alike, speeds filled in
+  std::vector<double> rates_;   // samples per second; all 0 when none is known
+  std::vector<bool> measured_;  // line and computing speed
   double unhurried_s_ = 0;
+  double usual_s_ = 0;
 };
+
+bool Planner::is_measured(const Volunteer& volunteer) {
+  const auto known = [](double value) { return std::isfinite(value) && value > 0; };
+  return known(volunteer.samples_per_s) && (known(volunteer.link.upload) || known(volunteer.link.download));
+}
+
+// Of every two lines the faster one may be the usual: with as many slow ones as fast ones, these are slow.
+void Planner::find_usual() {
+  std::vector<double> times;
+  for (std::size_t i = 0; i < size(); ++i) times.push_back(line_s(i));
+  if (times.empty()) return;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  usual_s_ = *middle;
+}
 
 std::vector<double> Planner::typical_rates(std::span<const Volunteer> volunteers) {
   std::vector<double> rates;
@@ -283,16 +317,17 @@ std::vector<Assignment> Planner::best_like(const std::vector<Assignment>& wanted
 
 std::vector<Assignment> Planner::alternatives(std::size_t i, const Assignment& now) const {
   std::vector<Assignment> others;
-  if (!now.in || !slow(i)) {
-    if (now.in && now.sends) others.push_back({now.codec, false, now.late, true});
-    if (!now.in) others.push_back({options_.codecs.size() - 1, true, true, true});
+  if (!measured_[i]) return others;
+  if (!now.in) {
+    others.push_back({options_.codecs.size() - 1, true, true, true});
     return others;
   }
-  others.push_back({now.codec, now.sends, !now.late, true});
-  others.push_back({now.codec, !now.sends, now.late && !now.sends, true});
+  if (minor(i)) others.push_back({now.codec, !now.sends, false, true});
+  if (!slow(i) || !now.sends) return others;
+  others.push_back({now.codec, true, !now.late, true});
   if (now.codec > 0) others.push_back({now.codec - 1, true, now.late, true});
   if (now.codec + 1 < options_.codecs.size()) others.push_back({now.codec + 1, true, now.late, true});
-  if (options_.may_leave_out) others.push_back({now.codec, now.sends, now.late, false});
+  if (options_.may_leave_out) others.push_back({now.codec, true, now.late, false});
   return others;
 }
 
@@ -352,19 +387,19 @@ RoleChoice choose_roles(std::span<const Volunteer> volunteers, const RoleOptions
   RoleChoice alike = everybody_alike(volunteers, options);
   if (volunteers.size() < 2 || options.target_batch <= 0 || alike.period_s <= 0) return alike;
   const Planner planner(volunteers, options);
-  std::vector<Assignment> best;
-  double period_s = alike.period_s;
+  std::vector<Assignment> best(planner.size());
+  planner.improve(best);
+  double period_s = planner.time(best).period_s;
   for (const double seconds : planner.candidates()) {
     if (planner.period_min(seconds) > period_s) break;
-    const std::vector<Assignment> assignments = planner.best_like(planner.assign(seconds));
+    std::vector<Assignment> assignments = planner.best_like(planner.assign(seconds));
+    planner.improve(assignments);
     const double candidate = planner.time(assignments).period_s;
     // Of two that are equally good, the one with wider codecs.
     if (candidate > period_s * kSlack) continue;
     period_s = candidate;
     best = assignments;
   }
-  if (best.empty()) best.resize(planner.size());
-  planner.improve(best);
   RoleChoice choice = planner.decide(best);
   return choice.period_s * kGainMin < alike.period_s ? choice : alike;
 }

@@ -56,10 +56,11 @@ struct RoleChoice {
 // Everybody in `codecs.front()`, nobody late.
 RoleChoice everybody_alike(std::span<const Volunteer> volunteers, const RoleOptions& options);
 
-// The best choice found by trying, for each time T that the line of a slow member (longer than unhurried_s at full
-// width) would just hold, the widest codecs that hold T; who cannot take the result in T is deferred. From the best of
-// these, single members are changed while that helps: another codec, deferred or not, reducing only (auxiliary), or
-// left out, samples and all, as long as most stay in. Demoting must pay: below kGainMin, it is everybody_alike.
+// The best choice found by trying, for each time T that the line of a slow member (measured, and longer than
+// unhurried_s at full width, and than usual) would just hold, the widest codecs that hold T; who cannot take the result
+// in T is deferred. In each of these, single members are changed while that helps: another codec, deferred or not,
+// reducing only (auxiliary), or left out, samples and all, as long as most stay in. Demoting must pay: below kGainMin,
+// it is everybody_alike.
 RoleChoice choose_roles(std::span<const Volunteer> volunteers, const RoleOptions& options);
 
 constexpr double kGainMin = 1.03;  // of the period

@@ -99,9 +99,7 @@ TEST_CASE("members of very different speed each bring what they have") {
 TEST_CASE("nobody waits for what a deferred member takes, and it is in every round with all it computed") {
   wire::RunManifest manifest = small_manifest();
   manifest.target_batch_size = 600;
-  CoordinatorOptions options;
-  options.demote = true;
-  Swarm swarm(manifest, running_run(), options);
+  Swarm swarm(manifest);
   for (int i = 1; i <= 4; ++i) swarm.add(i, 10).line_bytes_per_s = 4000;
   swarm.member(4).line_bytes_per_s = 500;  // the vector's 4000 bytes take it eight seconds
   swarm.member(4).result_takes = seconds(8);
@@ -121,9 +119,7 @@ TEST_CASE("nobody waits for what a deferred member takes, and it is in every rou
 TEST_CASE("one whose line is too slow for the others' rounds is left out, told so, and holds up nobody") {
   wire::RunManifest manifest = small_manifest();
   manifest.target_batch_size = 90;  // three seconds' work of the three
-  CoordinatorOptions options;
-  options.demote = true;
-  Swarm swarm(manifest, running_run(), options);
+  Swarm swarm(manifest);
   for (int i = 1; i <= 4; ++i) swarm.add(i, 10).line_bytes_per_s = 4000;
   swarm.member(4).line_bytes_per_s = 40;
   swarm.member(4).result_takes = seconds(16);

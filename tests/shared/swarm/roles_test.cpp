@@ -57,7 +57,18 @@ double averaging_time(const std::vector<Volunteer>& all, const std::vector<Part>
   return round_seconds(loads, {floats, 4});
 }
 
-// Infinite where somebody is demoted who keeps `unhurried_s`, or too many are left out or late.
+// Of the middle one, or the faster of the two in the middle.
+double usual_line_s(const std::vector<Volunteer>& all, const RoleOptions& options) {
+  std::vector<double> times;
+  for (const Volunteer& one : all) {
+    times.push_back(4 * options.vector_floats / std::min(one.link.upload, one.link.download));
+  }
+  std::sort(times.begin(), times.end());
+  return times[(times.size() - 1) / 2];
+}
+
+// Infinite where somebody is demoted who keeps `unhurried_s` or is little slower than usual, or only reduces although
+// it computes much, or too many are left out or late.
 double period_time(const std::vector<Volunteer>& all, const std::vector<Part>& parts, const RoleOptions& options,
                    double unhurried_s) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -65,18 +76,22 @@ double period_time(const std::vector<Volunteer>& all, const std::vector<Part>& p
   double rate = 0;
   double idle = 0;
   double last = 0;
+  const double total_rate = std::accumulate(all.begin(), all.end(), 0.0,
+                                            [](double sum, const Volunteer& one) { return sum + one.samples_per_s; });
+  const double usual_s = usual_line_s(all, options);
   std::size_t in = 0;
   std::size_t late = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double full_up = 4 * options.vector_floats / all[i].link.upload;
     const double full_down = 4 * options.vector_floats / all[i].link.download;
     const bool demoted = parts[i].codec > 0 || parts[i].late || !parts[i].in;
-    if (demoted && std::max(full_up, full_down) <= unhurried_s) return kNever;
+    if (demoted && std::max(full_up, full_down) <= std::max(unhurried_s, 1.5 * usual_s)) return kNever;
     if (!parts[i].in) continue;
     ++in;
     late += parts[i].late ? 1 : 0;
     const double ready = parts[i].late ? std::max(averaging, full_down) : averaging;
     last = std::max(last, ready);
+    if (!parts[i].sends && all[i].samples_per_s > 0.1 * total_rate) return kNever;
     if (!parts[i].sends) continue;
     const double worth = all[i].samples_per_s * kCodecs[parts[i].codec].worth;
     rate += worth;
@@ -138,6 +153,36 @@ TEST_CASE("equal lines: everybody does the same, in full precision") {
   }
   CHECK(choice.averaging_s == doctest::Approx(1.5 * 4 * (4 << 20) / (100 * kMbit)));
   CHECK(choice.period_s == doctest::Approx(20 + choice.averaging_s));
+}
+
+TEST_CASE("equal lines: nobody goes, however little is sent and however slow it computes") {
+  std::vector<Volunteer> equal(3, volunteer(1, 1, 50));
+  equal[0].samples_per_s = 1;
+  RoleOptions options = options_for(4 << 20, 80);
+  const std::array<CodecCost, 1> sparse = {{{"sparse", 0.3, 1}}};
+  options.codecs = sparse;
+  options.result_bytes = 2;
+  for (const Duty& duty : choose_roles(equal, options).duties) CHECK_FALSE(duty.left_out);
+}
+
+TEST_CASE("nobody is demoted for a line, or a computing speed, that was never measured") {
+  std::vector<Volunteer> swarm(3, volunteer(0, 0, 0));
+  SUBCASE("nothing is known") {}
+  SUBCASE("one computes much faster") {
+    swarm[0].samples_per_s = 2000;
+    swarm[1].samples_per_s = 200;
+  }
+  SUBCASE("the others' lines are known") { swarm[0] = swarm[1] = volunteer(1, 1, 100); }
+  SUBCASE("its line is slow, and what it computes is not known") {
+    swarm[0] = swarm[1] = volunteer(10, 10, 100);
+    swarm[2] = volunteer(1, 1, 0);
+  }
+  RoleOptions options = options_for(4 << 20, 80);
+  for (const Duty& duty : choose_roles(swarm, options).duties) {
+    CHECK(duty.role == wire::MemberRole::full);
+    CHECK(duty.codec == 0);
+    CHECK_FALSE(duty.left_out);
+  }
 }
 
 TEST_CASE("who uploads slowly, but downloads well, sends fewer bits") {
