@@ -65,7 +65,11 @@ Status Hub::average(AverageRequest request) {
 void Hub::abandon() {
   ++round_number_;
   if (round_ == nullptr) return;
-  for (const auto& [key, link] : switchboard_.links()) link->detach_payload();
+  pace_.lift();
+  for (const auto& [key, link] : switchboard_.links()) {
+    link->detach_payload();
+    link->set_pace(0);
+  }
   round_.reset();
   switchboard_.want(Switchboard::Purpose::round, {}, nullptr);
   service();
@@ -263,24 +267,41 @@ void Hub::log_refusal(TimePoint now, const Error& why) {
 void Hub::service() {
   const TimePoint now = clock_.now();
   if (switchboard_.next_tick() <= now) switchboard_.tick(now);
+  if (now - measured_at_ >= RateMeter::kSlot) measure(now);
   if (round_ != nullptr) {
     round_->service(now, early_begins_);
+    pace_round(now);
     report_round();
   }
   if (fetch_ != nullptr) {
     fetch_->service(now);
     report_fetch(now);
   }
-  if (now - measured_at_ >= RateMeter::kSlot) measure(now);
   set_timer(now);
 }
 
 void Hub::measure(TimePoint now) {
   for (const auto& [key, link] : switchboard_.links()) link->count_traffic();
-  upload_.note(now, links_.moved.bytes_acknowledged - moved_before_.bytes_acknowledged);
+  upload_.note(now, links_.moved.bytes_acknowledged - moved_before_.bytes_acknowledged,
+               links_.moved.bytes_sent - moved_before_.bytes_sent);
   download_.note(now, links_.moved.bytes_received - moved_before_.bytes_received);
   moved_before_ = links_.moved;
   measured_at_ = now;
+  pace_.note(now);
+}
+
+void Hub::pace_round(TimePoint now) {
+  if (!round_->running() || round_reported_) return;
+  if (paced_round_ != round_number_) {
+    paced_round_ = round_number_;
+    // The slower direction, as the plan has it: so all members come to about the same time for the round.
+    pace_.begin(now, round_->bytes_planned(), std::min(upload_.bytes_per_s(), download_.bytes_per_s()));
+  } else if (pace_.bytes_per_s() > 0 && (round_->is_thinned() || round_->outcome() != nullptr)) {
+    pace_.lift();
+  } else if (measured_at_ != now) {
+    return;
+  }
+  round_->set_pace(pace_.bytes_per_s());
 }
 
 void Hub::report_round() {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "client/transport/fetch_driver.h"
+#include "client/transport/line_pace.h"
 #include "client/transport/peer_network.h"
 #include "client/transport/rate_meter.h"
 #include "client/transport/round_driver.h"
@@ -51,6 +52,8 @@ class Hub final : public Link::Mediator {
   void report_fetch(TimePoint now);
   // Notes what TCP has moved since the last time, for the speeds in stats().
   void measure(TimePoint now);
+  // Keeps the round's links at the pace that the line is known to allow.
+  void pace_round(TimePoint now);
   void set_timer(TimePoint now);
   void log_refusal(TimePoint now, const Error& why);
 
@@ -71,6 +74,8 @@ class Hub final : public Link::Mediator {
   std::uint64_t fetch_number_ = 0;
   TimePoint progress_told_{};
 
+  LinePace pace_;
+  std::uint64_t paced_round_ = 0;  // the latest that has begun
   RateMeter upload_;
   RateMeter download_;
   TimePoint measured_at_{};

@@ -36,6 +36,9 @@ constexpr int kKeepAliveIdleS = 30;
 constexpr int kKeepAliveIntervalS = 10;
 constexpr int kKeepAliveProbes = 3;
 
+constexpr std::uint64_t kNoPace = UINT64_MAX;
+constexpr double kPaceMin = 1024;
+
 constexpr std::uint32_t kHelloBytesMax = 1024;
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
@@ -69,6 +72,7 @@ Link::Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls)
       tls_(std::move(tls)),
       socket_(context.io),
       writer_([this](FrameToSend& f) { return mediator_.next_frame(*this, f); }),
+      pace_(kNoPace),
       gather_max_(kGatherMin),
       unsent_max_(kNotSentMax) {
   info_.opened = info_.last_used = context.clock.now();
@@ -263,6 +267,7 @@ void Link::count_traffic() {
   const TcpCounters moved = tcp_counters(socket_.native_handle());
   const std::int64_t sent = moved.bytes_acknowledged - counted_.bytes_acknowledged;
   context_.moved.bytes_acknowledged += sent;
+  context_.moved.bytes_sent += moved.bytes_sent - counted_.bytes_sent;
   const std::int64_t received = moved.bytes_received - counted_.bytes_received;
   context_.moved.bytes_received += received;
   counted_ = moved;
@@ -277,6 +282,14 @@ void Link::count_traffic() {
   }
   // Only a link that is kept waiting shows how fast it is.
   if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
+}
+
+void Link::set_pace(double bytes_per_s) {
+  const std::uint64_t pace = bytes_per_s > 0 ? static_cast<std::uint64_t>(std::max(kPaceMin, bytes_per_s)) : kNoPace;
+  const bool about_the_same = pace_ != kNoPace && pace > pace_ - pace_ / 32 && pace < pace_ + pace_ / 32;
+  if (pace == pace_ || about_the_same || !socket_.is_open()) return;
+  pace_ = pace;
+  ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace);
 }
 
 // The last bytes of a frame wake us in any case.

@@ -80,6 +80,8 @@ class Link : public std::enable_shared_from_this<Link> {
   void close(Error why);
   // Adds what TCP has moved since the last call to the context's totals.
   void count_traffic();
+  // From now on no faster than so many bytes/s; 0: as fast as TCP allows.
+  void set_pace(double bytes_per_s);
   // See FrameWriter: the giver of borrowed payloads is about to go.
   void detach_payload() { writer_.detach_payload(); }
 
@@ -115,9 +117,10 @@ class Link : public std::enable_shared_from_this<Link> {
   bool pump_posted_ = false;
   TcpCounters counted_;  // in the context's totals
   TimePoint counted_at_{};
-  int gather_max_;    // bytes worth waiting for
-  int wakes_at_ = 1;  // bytes in the socket that wake us
-  int unsent_max_;    // bytes in the kernel beyond which the socket counts as full
+  std::uint64_t pace_;  // bytes/s
+  int gather_max_;      // bytes worth waiting for
+  int wakes_at_ = 1;    // bytes in the socket that wake us
+  int unsent_max_;      // bytes in the kernel beyond which the socket counts as full
 };
 
 }  // namespace starling::transport

@@ -1,5 +1,7 @@
 #include "client/transport/rate_meter.h"
 
+#include <algorithm>
+
 namespace starling::transport {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr double kIdle = 0.05;
 
 }  // namespace
 
-void RateMeter::note(TimePoint now, std::int64_t bytes) {
+void RateMeter::note(TimePoint now, std::int64_t bytes, std::int64_t other_end) {
   const Duration slot = now - noted_;
   const bool rested = slot > RateMeter::kWindow;
   const bool idle = bytes == 0 || static_cast<double>(bytes) < kIdle * estimate_ * to_seconds(slot);
@@ -21,20 +23,21 @@ void RateMeter::note(TimePoint now, std::int64_t bytes) {
   }
   noted_ = now;
   window_bytes_ += bytes;
+  window_other_ += other_end;
   if (now - window_began_ >= kWindow && window_bytes_ >= kWindowBytes) judge(true);
 }
 
 void RateMeter::rest() {
   if (noted_ - window_began_ >= kSlot && window_bytes_ >= kWindowBytes) judge(false);
-  window_bytes_ = 0;
+  window_bytes_ = window_other_ = 0;
   window_began_ = noted_;
 }
 
 void RateMeter::judge(bool whole) {
-  const double rate = static_cast<double>(window_bytes_) / to_seconds(noted_ - window_began_);
+  const double rate = static_cast<double>(std::min(window_bytes_, window_other_)) / to_seconds(noted_ - window_began_);
   const double weight = estimate_ == 0 ? 1.0 : rate > estimate_ ? kRise : whole ? kFall : 0.0;
   estimate_ += weight * (rate - estimate_);
-  window_bytes_ = 0;
+  window_bytes_ = window_other_ = 0;
   window_began_ = noted_;
 }
 

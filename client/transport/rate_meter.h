@@ -19,7 +19,10 @@ class RateMeter {
   static constexpr std::int64_t kWindowBytes = 256 * 1024;
 
   // So many bytes were moved since the last call.
-  void note(TimePoint now, std::int64_t bytes);
+  void note(TimePoint now, std::int64_t bytes) { note(now, bytes, bytes); }
+  // The same for a direction that is seen at both of its ends, here and by what the other end acknowledges. What comes
+  // out of a queue somewhere shows as speed at one of them, so the lower number of a window counts.
+  void note(TimePoint now, std::int64_t bytes, std::int64_t other_end);
   // The transfer is over: what was noted since the last window is judged as well.
   void rest();
 
@@ -32,6 +35,7 @@ class RateMeter {
   TimePoint noted_{};
   TimePoint window_began_{};
   std::int64_t window_bytes_ = 0;
+  std::int64_t window_other_ = 0;
   double estimate_ = 0;
 };
 

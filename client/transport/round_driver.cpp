@@ -1,23 +1,72 @@
 #include "client/transport/round_driver.h"
 
+#include <algorithm>
+
 namespace starling::transport {
 namespace {
 
 // How often the engine is told that bytes of an unfinished frame arrive.
 constexpr Duration kAliveEvery = std::chrono::milliseconds(200);
 
+// All links should end together, so that what is left decides how the line is shared; but one that has fallen far
+// behind does not take it all, since something else than this line may hold it back.
+constexpr double kPaceLeast = 0.7;
+constexpr double kPaceMost = 1.5;
+
+// To each member go our contribution to its part and the result of ours.
+std::int64_t planned_bytes(const AverageRequest& request, averaging::Rank to) {
+  const wire::GroupInfo& group = request.group;
+  const auto part = [&group](averaging::Rank rank) {
+    return static_cast<std::size_t>(group.members[rank].part_floats);
+  };
+  const auto codec = wire::codec_from_name(group.codec).value();
+  std::size_t bytes = wire::encoded_bytes(codec, part(request.self));
+  if (request.weight > 0) bytes += wire::encoded_bytes(wire::contribution_codec(group, request.self), part(to));
+  return static_cast<std::int64_t>(bytes);
+}
+
 }  // namespace
 
 RoundDriver::RoundDriver(AverageRequest request, LinkTo link_to)
     : request_(std::move(request)), link_to_(std::move(link_to)), seats_(request_.group.members.size()) {
   for (averaging::Rank rank = 0; rank < seats_.size(); ++rank) {
-    if (rank != request_.self) ranks_.emplace(request_.group.members[rank].endpoint.peer, rank);
+    if (rank == request_.self) continue;
+    ranks_.emplace(request_.group.members[rank].endpoint.peer, rank);
+    seats_[rank].planned = planned_bytes(request_, rank);
   }
 }
 
 const averaging::Rank* RoundDriver::rank_of(const PeerId& peer) const {
   const auto found = ranks_.find(peer);
   return found == ranks_.end() ? nullptr : &found->second;
+}
+
+Link* RoundDriver::link_of(averaging::Rank rank) const {
+  return seats_[rank].sends != nullptr ? seats_[rank].sends : link_to_(request_.group.members[rank].endpoint.peer);
+}
+
+std::int64_t RoundDriver::bytes_planned() const {
+  std::int64_t bytes = 0;
+  for (const Seat& seat : seats_) bytes += seat.planned;
+  return bytes;
+}
+
+void RoundDriver::set_pace(double bytes_per_s) {
+  double planned = 0;
+  double left = 0;
+  for (const Seat& seat : seats_) {
+    planned += static_cast<double>(seat.planned);
+    left += static_cast<double>(std::max<std::int64_t>(0, seat.planned - seat.sent));
+  }
+  for (const auto& [peer, rank] : ranks_) {
+    Link* const link = link_of(rank);
+    if (link == nullptr) continue;
+    const Seat& seat = seats_[rank];
+    const double fair = static_cast<double>(seat.planned) / planned;
+    const double behind = static_cast<double>(seat.planned - seat.sent) / left;
+    const bool paced = bytes_per_s > 0 && seat.planned > 0 && left > 0;
+    link->set_pace(paced ? bytes_per_s * std::clamp(behind, kPaceLeast * fair, kPaceMost * fair) : 0);
+  }
 }
 
 Result<bool> RoundDriver::wants_frame(const Link& link, const wire::FrameHeader& header) const {
@@ -50,9 +99,10 @@ bool RoundDriver::next_frame(TimePoint now, Link& link, FrameToSend& frame) {
   const averaging::Rank* rank = rank_of(link.info().peer);
   if (engine_ == nullptr || rank == nullptr) return false;
   Seat& seat = seats_[*rank];
-  Link* const sends = seat.sends != nullptr ? seat.sends : link_to_(link.info().peer);
-  if (sends != &link || !engine_->next_frame(now, *rank, frame.frame)) return false;
+  if (link_of(*rank) != &link || !engine_->next_frame(now, *rank, frame.frame)) return false;
   seat.sends = &link;
+  seat.sent += static_cast<std::int64_t>(frame.frame.payload.size());
+  thinned_ = thinned_ || (seat.planned > 0 && seat.sent >= seat.planned);
   frame.owner = nullptr;
   return true;
 }
@@ -61,6 +111,7 @@ void RoundDriver::link_closed(TimePoint now, const Link& link, const Error& why)
   const averaging::Rank* rank = rank_of(link.info().peer);
   if (rank == nullptr) return;
   Seat& seat = seats_[*rank];
+  thinned_ = true;
   const bool used = seat.sends == &link || seat.hears == &link;
   if (seat.sends == &link) seat.sends = nullptr;
   if (seat.hears == &link) seat.hears = nullptr;
@@ -94,9 +145,7 @@ void RoundDriver::service(TimePoint now, EarlyBegins& early) {
   if (engine_->next_deadline() <= now) engine_->on_timer(now);
   while (engine_->has_ready()) {
     for (const averaging::Rank rank : engine_->take_ready()) {
-      Link* const sends =
-          seats_[rank].sends != nullptr ? seats_[rank].sends : link_to_(request_.group.members[rank].endpoint.peer);
-      if (sends != nullptr) sends->pump();
+      if (Link* const sends = link_of(rank)) sends->pump();
     }
   }
 }

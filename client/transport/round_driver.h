@@ -40,6 +40,13 @@ class RoundDriver {
   void service(TimePoint now, EarlyBegins& early);
   [[nodiscard]] TimePoint next_deadline() const;
 
+  // What links have to send in the round that is running, as far as is planned.
+  [[nodiscard]] std::int64_t bytes_planned() const;
+  // All links together, each by what it has left to send; 0: as fast as they can. Call it several times a second.
+  void set_pace(double bytes_per_s);
+  // A link has sent all it had to, or is lost.
+  [[nodiscard]] bool is_thinned() const { return thinned_; }
+
   // Whether service() would send something: the last next_frame let other links go on.
   [[nodiscard]] bool has_ready() const { return running() && engine_->has_ready(); }
   [[nodiscard]] bool running() const { return engine_ != nullptr; }
@@ -53,15 +60,19 @@ class RoundDriver {
     Link* sends = nullptr;        // our frames of this round go here, all of them
     const Link* hears = nullptr;  // the peer's come from here
     TimePoint alive_at{};         // when the engine last heard of it
+    std::int64_t planned = 0;     // bytes to send to it
+    std::int64_t sent = 0;
   };
 
   void begin(TimePoint now, EarlyBegins& early);
   [[nodiscard]] const averaging::Rank* rank_of(const PeerId& peer) const;
+  [[nodiscard]] Link* link_of(averaging::Rank rank) const;
 
   AverageRequest request_;
   LinkTo link_to_;
   std::unordered_map<PeerId, averaging::Rank> ranks_;  // of the others
   std::vector<Seat> seats_;
+  bool thinned_ = false;
   std::unique_ptr<averaging::AllReduce> engine_;  // null before the start
 };
 

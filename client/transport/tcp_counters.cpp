@@ -11,7 +11,8 @@ TcpCounters tcp_counters(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
-  return {static_cast<std::int64_t>(info.tcpi_bytes_acked), static_cast<std::int64_t>(info.tcpi_bytes_received)};
+  return {static_cast<std::int64_t>(info.tcpi_bytes_acked), static_cast<std::int64_t>(info.tcpi_bytes_sent),
+          static_cast<std::int64_t>(info.tcpi_bytes_received)};
 }
 
 }  // namespace starling::transport

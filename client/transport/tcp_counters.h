@@ -7,6 +7,7 @@ namespace starling::transport {
 
 struct TcpCounters {
   std::int64_t bytes_acknowledged = 0;  // sent, and known to have arrived
+  std::int64_t bytes_sent = 0;          // handed to the network, again or for the first time
   std::int64_t bytes_received = 0;      // whether they have been read or not
 };
 

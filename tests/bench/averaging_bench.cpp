@@ -19,10 +19,10 @@
 namespace starling::bench {
 namespace {
 
-// Rounds that are not counted: the first opens connections; over shaped links one more measures speeds, by which the
-// parts of the next are cut.
+// Rounds that are not counted: the first opens connections; over shaped links more are needed until speeds are known,
+// by which parts are cut and links are paced.
 constexpr int kWarmUpsLoopback = 1;
-constexpr int kWarmUpsShaped = 2;
+constexpr int kWarmUpsShaped = 4;
 
 // What the counted rounds came to.
 struct Tally {

@@ -75,3 +75,15 @@ TEST_CASE("a faster line shows at once, slow moments cost little, a line that st
   run(meter, now, 4000, 50'000);
   CHECK(meter.bytes_per_s() == doctest::Approx(1e6).epsilon(0.05));
 }
+
+TEST_CASE("what comes out of a queue all at once is not taken for speed") {
+  RateMeter meter;
+  TimePoint now = TimePoint{} + 1s;
+  meter.note(now, 0);
+  for (int i = 0; i < 40; ++i) {
+    const bool draining = i / 4 % 2 == 0;  // acknowledgements of two windows come in one
+    meter.note(now += RateMeter::kSlot, 500'000, draining ? 800'000 : 200'000);
+  }
+  CHECK(meter.bytes_per_s() <= 1e7);
+  CHECK(meter.bytes_per_s() > 0.9e7);
+}
