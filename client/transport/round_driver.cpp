@@ -13,14 +13,15 @@ constexpr Duration kAliveEvery = std::chrono::milliseconds(200);
 constexpr double kPaceLeast = 0.7;
 constexpr double kPaceMost = 1.5;
 
-// To each member go our contribution to its part and the result of ours.
+// To each member go our contribution to its part and the result of ours. What a deferred one gets its own line paces.
 std::int64_t planned_bytes(const AverageRequest& request, averaging::Rank to) {
   const wire::GroupInfo& group = request.group;
   const auto part = [&group](averaging::Rank rank) {
     return static_cast<std::size_t>(group.members[rank].part_floats);
   };
   const auto codec = wire::codec_from_name(group.codec).value();
-  std::size_t bytes = wire::encoded_bytes(codec, part(request.self));
+  const bool deferred = group.members[to].role == wire::MemberRole::deferred;
+  std::size_t bytes = deferred ? 0 : wire::encoded_bytes(codec, part(request.self));
   if (request.weight > 0) bytes += wire::encoded_bytes(wire::contribution_codec(group, request.self), part(to));
   return static_cast<std::int64_t>(bytes);
 }
