@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "client/transport/hub.h"
-#include "client/transport/listener.h"
+#include "shared/reach/listener.h"
 
 namespace starling::transport {
 
@@ -49,7 +49,7 @@ class PeerNetwork::Impl {
   asio::io_context io_{1};  // one thread: no locks inside
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
   Hub hub_;
-  Listener listener_;
+  reach::Listener listener_;
   std::thread thread_;
 };
 

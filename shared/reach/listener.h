@@ -9,7 +9,7 @@
 
 #include "shared/base/result.h"
 
-namespace starling::transport {
+namespace starling::reach {
 
 class Listener {
  public:
@@ -31,4 +31,4 @@ class Listener {
   int port_ = 0;
 };
 
-}  // namespace starling::transport
+}  // namespace starling::reach

@@ -1,4 +1,4 @@
-#include "client/transport/listener.h"
+#include "shared/reach/listener.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -6,7 +6,7 @@
 #include <asio/ip/address.hpp>
 #include <asio/ip/v6_only.hpp>
 
-namespace starling::transport {
+namespace starling::reach {
 namespace {
 
 constexpr auto kRetryAfter = std::chrono::milliseconds(100);
@@ -69,4 +69,4 @@ void Listener::accept_next() {
   });
 }
 
-}  // namespace starling::transport
+}  // namespace starling::reach

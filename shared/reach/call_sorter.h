@@ -1,0 +1,37 @@
+// Looks at the first byte of a call to tell what it is for: a link to this computer begins with TLS, a call to its
+// relay with a greeting. One thread: that of `io`.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <functional>
+#include <list>
+
+#include "shared/base/clock.h"
+
+namespace starling::reach {
+
+class CallSorter {
+ public:
+  using TakeCall = std::function<void(asio::ip::tcp::socket)>;
+
+  static constexpr std::size_t kUnsortedMax = 64;  // callers that have not said anything yet; the oldest gives way
+
+  // `patience`: with a caller that says nothing.
+  CallSorter(asio::io_context& io, Duration patience, TakeCall link, TakeCall relay)
+      : io_(io), patience_(patience), link_(std::move(link)), relay_(std::move(relay)) {}
+
+  void take(asio::ip::tcp::socket socket);
+
+ private:
+  struct Caller;
+  void sort(const std::shared_ptr<Caller>& caller);
+
+  asio::io_context& io_;
+  Duration patience_;
+  TakeCall link_;
+  TakeCall relay_;
+  std::list<std::shared_ptr<Caller>> unsorted_;  // oldest first
+};
+
+}  // namespace starling::reach

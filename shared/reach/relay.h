@@ -1,0 +1,89 @@
+// The relaying end: lets two computers meet here and passes on what they say to each other, which it cannot read. Who
+// may meet, and how many bytes they may pass in a round, others decide; how many may be here at once, and how fast
+// everything flows, the limits. At its rate, streams take turns. One thread: that of `io`.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "shared/base/clock.h"
+#include "shared/crypto/tls.h"
+#include "shared/reach/relay_protocol.h"
+#include "shared/reach/relay_stream.h"
+#include "shared/reach/relay_types.h"
+
+namespace starling::reach {
+
+class Relay final : private RelayStream::Mediator {
+ public:
+  // `clock` and `rules` outlive the relay.
+  Relay(asio::io_context& io, crypto::TlsContext tls, const Clock& clock, RelayRules& rules, RelayLimits limits = {});
+  ~Relay() override;
+
+  // A connection that begins with the greeting.
+  void take(asio::ip::tcp::socket socket);
+  // For connections from now on.
+  void renew(crypto::TlsContext tls) { tls_ = std::move(tls); }
+  void set_rate(double bytes_per_s) { limits_.bytes_per_s = bytes_per_s; }
+  [[nodiscard]] RelayStats stats() const;
+
+ private:
+  class Visitor;
+  friend class Visitor;
+  using Pair = std::pair<PeerId, PeerId>;  // who called whom
+  struct Account {
+    RoundIndex round = -1;
+    std::int64_t bytes = 0;  // in that round
+    std::int64_t bytes_max = 0;
+    TimePoint told_at{};  // one that waits for calls heard of one
+  };
+  struct Stream {
+    std::shared_ptr<RelayStream> stream;
+    Pair account;
+    std::int64_t number = 0;  // in the order they were joined
+  };
+
+  // What a visitor brings to its relay.
+  void on_post(const std::shared_ptr<Visitor>& visitor);
+  void on_call(const std::shared_ptr<Visitor>& visitor, const PeerId& called);
+  void on_left(const std::shared_ptr<Visitor>& visitor);
+
+  void refuse(Visitor& visitor, RelayAnswer why);
+  [[nodiscard]] bool has_room_for(const PeerId& peer) const;
+  [[nodiscard]] Account& renewed(const RelayAllowance& allowance);
+  void join(Visitor& caller, Visitor& called, const Pair& account);
+  void make_room_for(const Pair& pair);
+  void forget_idle_accounts();
+  void give_turns();
+
+  void await_turn(std::function<void(std::size_t)> go) override;
+  bool count(const RelayStream& stream, std::size_t bytes) override;
+  void stream_ended(const RelayStream& stream) override;
+
+  asio::io_context& io_;
+  crypto::TlsContext tls_;
+  const Clock& clock_;
+  RelayRules& rules_;
+  RelayLimits limits_;
+  TimePoint free_at_{};                                 // when what has passed would have passed at the allowed rate
+  std::deque<std::function<void(std::size_t)>> turns_;  // one for each direction of a stream, at most
+  asio::steady_timer next_turn_;
+  bool turns_wait_ = false;  // for the timer
+  std::int64_t visitors_total_ = 0;
+  std::map<std::int64_t, std::shared_ptr<Visitor>> visitors_;  // all but the posts; oldest first
+  std::unordered_map<PeerId, std::shared_ptr<Visitor>> posts_;
+  std::map<Pair, std::shared_ptr<Visitor>> waiting_;  // of the visitors: calls whose other end has not called yet
+  std::unordered_map<const RelayStream*, Stream> streams_;
+  std::map<Pair, Account> accounts_;
+  RelayStats stats_;
+};
+
+}  // namespace starling::reach

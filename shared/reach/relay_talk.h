@@ -1,0 +1,60 @@
+// The calling end of a talk with a relay, over a connected socket that somebody else owns: greeting, TLS, request,
+// answer. One thread: that of the socket.
+#pragma once
+
+#include <asio/ip/tcp.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "shared/base/clock.h"
+#include "shared/crypto/tls_session.h"
+#include "shared/reach/relay_protocol.h"
+
+namespace starling::reach {
+
+// Makes an idle or half-dead connection end, and tells address translators on its way that it lives.
+void keep_alive(asio::ip::tcp::socket& socket);
+
+class RelayTalk : public std::enable_shared_from_this<RelayTalk> {
+ public:
+  struct Wish {
+    PeerId relay;  // unauthenticated when another answers there
+    // Nothing: the talk is over with the handshake, which proves who is there.
+    std::optional<RelayRequest> request;
+  };
+  using Done = std::function<void(const Status&)>;
+  using Called = std::function<void(const Result<PeerId>&)>;
+
+  // Certificates are judged by `now`. The socket outlives the talk, or cancel() is called before it goes.
+  RelayTalk(asio::ip::tcp::socket& socket, const crypto::TlsContext& tls, WallTime now, Wish wish);
+
+  // `done` is called once, not from within start, unless cancelled before. After an accepted call the socket carries
+  // the other peer's bytes, and the talk is over.
+  void start(Done done);
+  // After an accepted post: `called` for every peer that calls, and once with an error when the relay is gone.
+  void await_calls(Called called);
+  void cancel() { done_ = nullptr, called_ = nullptr; }
+
+ private:
+  using Session = crypto::TlsSession;
+  // Calls `then` when the socket is ready for what `step` waits for; reports anything else as the end of the talk.
+  void go_on(const Session::Step& step, void (RelayTalk::*then)());
+  void handshake();
+  void send_request();
+  void read_answer();
+  void read_call();
+  void end(const Status& status);
+
+  asio::ip::tcp::socket& socket_;
+  Session session_;
+  Wish wish_;
+  std::string outgoing_;
+  std::array<char, PeerId::kSize> incoming_{};
+  std::size_t incoming_bytes_ = 0;
+  Done done_;
+  Called called_;
+};
+
+}  // namespace starling::reach
