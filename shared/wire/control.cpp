@@ -15,6 +15,22 @@ constexpr std::int64_t kCountMax = std::int64_t{1} << 53;  // exact in every JSO
 constexpr double kNumberMax = 1e18;
 constexpr std::size_t kTextMax = 4096;
 
+void write_reach(JsonWriter& out, const ReachStatus& reach) {
+  out.open("reach", '{');
+  out.text("reachability", reach.reachability);
+  out.text("address", reach.address);
+  out.text("relay", reach.relay.hex());
+  out.text("relay_problem", reach.relay_problem);
+  out.integer("mapped_port", reach.mapped_port);
+  out.text("mapped_by", reach.mapped_by);
+  out.text("mapping_problem", reach.mapping_problem);
+  out.integer("links_relayed", reach.links_relayed);
+  out.integer("clients", reach.clients);
+  out.integer("streams", reach.streams);
+  out.integer("bytes", reach.bytes);
+  out.close('}');
+}
+
 void write_rules(JsonWriter& out, const RulesStatus& rules) {
   out.open("rules", '{');
   out.text("code", rules.code);
@@ -71,6 +87,7 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   out.text("run_state", s.run_state);
   out.text("peer", s.peer.hex());
   out.integer("listen_port", s.listen_port);
+  write_reach(out, s.reach);
   out.boolean("coordinator_away", s.coordinator_away);
   out.integer("round", s.round);
   out.integer("state_round", s.state_round);
@@ -101,6 +118,20 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   out.integer("bytes_received", s.bytes_received);
   out.close('}');
   out.close('}');
+}
+
+void read_reach(JsonReader& in, ReachStatus& reach) {
+  in.text("reachability", reach.reachability, kTextMax);
+  in.text("address", reach.address, kTextMax);
+  read_id(in, "relay", reach.relay);
+  in.text("relay_problem", reach.relay_problem, kTextMax);
+  read_int(in, "mapped_port", reach.mapped_port, 0, 65535);
+  in.text("mapped_by", reach.mapped_by, kTextMax);
+  in.text("mapping_problem", reach.mapping_problem, kTextMax);
+  in.integer("links_relayed", reach.links_relayed, 0, kCountMax);
+  in.integer("clients", reach.clients, 0, kCountMax);
+  in.integer("streams", reach.streams, 0, kCountMax);
+  in.integer("bytes", reach.bytes, 0, kCountMax);
 }
 
 void read_training(JsonReader& in, DaemonStatus& s) {
@@ -140,6 +171,7 @@ void read_status(JsonReader& in, DaemonStatus& s) {
   in.text("run_state", s.run_state, kTextMax);
   read_id(in, "peer", s.peer);
   read_int(in, "listen_port", s.listen_port, 0, 65535);
+  if (in.present("reach")) in.object("reach", [&](JsonReader& reach) { read_reach(reach, s.reach); });
   in.boolean("coordinator_away", s.coordinator_away);
   read_training(in, s);
   in.object("swarm", [&](JsonReader& swarm) {

@@ -77,6 +77,21 @@ struct RulesStatus {
 };
 constexpr std::size_t kUnknownMax = 16;
 
+// Whether other volunteers' computers can call this one, and what it passes on between others.
+struct ReachStatus {
+  std::string reachability;     // as the coordinator found out: "unknown", "reachable", "blocked"; empty: not heard yet
+  std::string address;          // of this computer, as the coordinator sees it
+  PeerId relay;                 // others can call us there; zero: nowhere
+  std::string relay_problem;    // why not, although the coordinator named one
+  int mapped_port = 0;          // the router opened this one; 0: none
+  std::string mapped_by;        // "UPnP", "NAT-PMP"
+  std::string mapping_problem;  // why the router did not, where it was asked
+  std::int64_t links_relayed = 0;
+  std::int64_t clients = 0;  // computers that wait for calls here
+  std::int64_t streams = 0;  // pairs of computers connected here
+  std::int64_t bytes = 0;    // passed on between others, since the daemon started
+};
+
 // The one snapshot that every view of a daemon shows.
 struct DaemonStatus {
   std::int64_t revision = 0;  // grows with every change
@@ -93,6 +108,7 @@ struct DaemonStatus {
   std::string run_state;
   PeerId peer;
   int listen_port = 0;
+  ReachStatus reach;
   bool coordinator_away = false;
   RoundIndex round = 0;        // the swarm's
   RoundIndex state_round = 0;  // this replica's

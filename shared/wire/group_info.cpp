@@ -46,6 +46,9 @@ Status check_members(const GroupInfo& group) {
     if (endpoint.host.size() > kHostBytesMax || endpoint.port < 0 || endpoint.port > 65535) {
       return invalid(fmt::format("address of member {} is out of range", endpoint.peer.brief()));
     }
+    if (!endpoint.relay.is_zero() && endpoint.relay == endpoint.peer) {
+      return invalid(fmt::format("member {} is said to be called at itself, as a relay", endpoint.peer.brief()));
+    }
     if (Status known = codec_from_name(member.codec).status(); !member.codec.empty() && !known.ok()) {
       return invalid(fmt::format("member {}: {}", endpoint.peer.brief(), known.error().message));
     }

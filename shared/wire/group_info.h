@@ -23,11 +23,12 @@ constexpr std::int64_t kPlanWaitMsMax = 3'600'000;       // of start_in_ms and b
 constexpr std::size_t kReasonBytesMax = 240;
 constexpr SampleCount kWeightMax = std::int64_t{1} << 40;  // of one member in one round: sums of them cannot overflow
 
-// Where a peer listens. An empty host or port 0: it cannot be dialled, others wait for its call.
+// Where a peer can be called. An empty host or port 0: nowhere, others wait for its call.
 struct Endpoint {
   PeerId peer;
   std::string host;  // IP literal, never a name to look up
   int port = 0;
+  PeerId relay = {};  // unless zero, this relay listens at host and port, and connects callers with the peer
 };
 
 // What planning needs to know of a member.
@@ -73,7 +74,15 @@ struct GroupInfo {
   std::vector<GroupMember> members;
 };
 
+// Whether it can be called at all, and whether without a relay.
 inline bool dialable(const Endpoint& endpoint) { return !endpoint.host.empty() && endpoint.port != 0; }
+inline bool direct(const Endpoint& endpoint) { return dialable(endpoint) && endpoint.relay.is_zero(); }
+
+// What two members may pass through a relay in a round: all that they can have to say in an averaging (at most the
+// vector each way), as much again for what is repeated when others are lost, and a state given to a newcomer.
+constexpr std::int64_t relay_bytes_per_round(std::int64_t vector_floats) {
+  return 32 * vector_floats + (std::int64_t{16} << 20);
+}
 
 // Of a plan that passes check_group: how a member's contributions travel.
 Codec contribution_codec(const GroupInfo& group, std::size_t rank);

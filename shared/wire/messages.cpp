@@ -15,6 +15,7 @@ constexpr std::size_t kMessageBytesMax = 2048;
 constexpr std::array<std::string_view, 6> kPhases = {"joining",   "downloading", "training",
                                                      "averaging", "paused",      "leaving"};
 constexpr std::array<std::string_view, 4> kRoles = {"full", "client-only", "auxiliary", "deferred"};
+constexpr std::array<std::string_view, 3> kReachabilities = {"unknown", "reachable", "blocked"};
 constexpr std::array<std::string_view, 4> kStates = {"created", "running", "paused", "complete"};
 
 template <typename Enum, std::size_t N>
@@ -35,12 +36,14 @@ void read_endpoint(JsonReader& reader, Endpoint& endpoint) {
   read_id(reader, "peer", endpoint.peer);
   reader.text("host", endpoint.host, kHostBytesMax);
   read_int(reader, "port", endpoint.port, 0, 65535);
+  if (reader.present("relay")) read_id(reader, "relay", endpoint.relay);
 }
 
 void write_endpoint(JsonWriter& writer, const Endpoint& endpoint) {
   writer.text("peer", endpoint.peer.hex());
   writer.text("host", endpoint.host);
   writer.integer("port", endpoint.port);
+  if (!endpoint.relay.is_zero()) writer.text("relay", endpoint.relay.hex());
 }
 
 void read_group(JsonReader& reader, GroupInfo& group) {
@@ -112,6 +115,9 @@ void read_report(JsonReader& reader, RoundReport& report) {
 
 std::string_view to_string(MemberPhase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
 std::string_view to_string(MemberRole role) { return kRoles[static_cast<std::size_t>(role)]; }
+std::string_view to_string(Reachability reachability) {
+  return kReachabilities[static_cast<std::size_t>(reachability)];
+}
 std::string_view to_string(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
 
 std::string encode(const RoundReport& report) {
@@ -155,6 +161,8 @@ std::string encode(const Heartbeat& message) {
   writer.integer("listen_port", message.listen_port);
   writer.number("upload_bytes_per_s", message.upload_bytes_per_s);
   writer.number("download_bytes_per_s", message.download_bytes_per_s);
+  if (!message.posted_at.is_zero()) writer.text("posted_at", message.posted_at.hex());
+  if (message.relay_bytes_per_s > 0) writer.number("relay_bytes_per_s", message.relay_bytes_per_s);
   if (message.evaluation) {
     writer.open("evaluation", '{');
     writer.integer("round", message.evaluation->round);
@@ -173,6 +181,42 @@ std::string encode(const Heartbeat& message) {
   writer.close('}');
   return std::move(writer.str());
 }
+
+namespace {
+
+// All of it may be missing: older programs know nothing of it.
+void write_reach(JsonWriter& writer, const HeartbeatReply& message) {
+  writer.text("reachability", to_string(message.reachability));
+  writer.text("address", message.address);
+  if (message.relay) {
+    writer.open("relay", '{');
+    write_endpoint(writer, *message.relay);
+    writer.close('}');
+  }
+  if (message.relay_for.empty()) return;
+  writer.open("relay_for", '[');
+  for (const PeerId& peer : message.relay_for) {
+    writer.open("", '{');
+    writer.text("peer", peer.hex());
+    writer.close('}');
+  }
+  writer.close(']');
+  writer.integer("relay_bytes", message.relay_bytes);
+}
+
+void read_reach(JsonReader& reader, HeartbeatReply& message) {
+  if (reader.present("reachability")) read_enum(reader, "reachability", kReachabilities, message.reachability);
+  if (reader.present("address")) reader.text("address", message.address, kHostBytesMax);
+  if (reader.present("relay")) {
+    reader.object("relay", [&](JsonReader& item) { read_endpoint(item, message.relay.emplace()); });
+  }
+  if (!reader.present("relay_for")) return;
+  reader.list("relay_for", kRelayClientsMax,
+              [&](JsonReader& item) { read_id(item, "peer", message.relay_for.emplace_back()); });
+  reader.integer("relay_bytes", message.relay_bytes, 0, kMessageCountMax);
+}
+
+}  // namespace
 
 std::string encode(const HeartbeatReply& message) {
   JsonWriter writer;
@@ -201,6 +245,7 @@ std::string encode(const HeartbeatReply& message) {
   writer.integer("credited_samples", message.credited_samples);
   writer.number("credit", message.credit);
   writer.text("notice", message.notice);
+  write_reach(writer, message);
   writer.close('}');
   return std::move(writer.str());
 }
@@ -218,6 +263,10 @@ Result<Heartbeat> decode_heartbeat(std::string_view json) {
     read_int(reader, "listen_port", message.listen_port, 0, 65535);
     reader.number("upload_bytes_per_s", message.upload_bytes_per_s, 0, kMessageRateMax);
     reader.number("download_bytes_per_s", message.download_bytes_per_s, 0, kMessageRateMax);
+    if (reader.present("posted_at")) read_id(reader, "posted_at", message.posted_at);
+    if (reader.present("relay_bytes_per_s")) {
+      reader.number("relay_bytes_per_s", message.relay_bytes_per_s, 0, kMessageRateMax);
+    }
     reader.list("reports", kReportsPerHeartbeatMax,
                 [&](JsonReader& item) { read_report(item, message.reports.emplace_back()); });
     if (!reader.present("evaluation")) return;
@@ -252,6 +301,7 @@ Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json) {
     reader.integer("credited_samples", message.credited_samples, 0, kMessageCountMax);
     reader.number("credit", message.credit, 0, kMessageRateMax);
     reader.text("notice", message.notice, kMessageBytesMax);
+    read_reach(reader, message);
   };
   return decode_json<HeartbeatReply>(json, "heartbeat reply", kReplyBytesMax, read);
 }

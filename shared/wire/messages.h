@@ -28,6 +28,7 @@ constexpr std::size_t kReplyBytesMax = 1024 * 1024;  // any reply body: a plan o
 constexpr std::size_t kNameBytesMax = 40;            // display and project names
 constexpr std::size_t kReportsPerHeartbeatMax = 16;
 constexpr std::size_t kDonorsMax = 8;
+constexpr std::size_t kRelayClientsMax = 16;                      // of one volunteer's relay
 constexpr std::int64_t kMessageCountMax = std::int64_t{1} << 48;  // rounds, samples, bytes, milliseconds
 constexpr double kMessageRateMax = 1e15;                          // samples or bytes a second; credit
 
@@ -102,12 +103,19 @@ struct Heartbeat {
   int listen_port = 0;                 // of the peer transport; 0: cannot be dialled
   double upload_bytes_per_s = 0;       // measured in earlier rounds; 0: not known yet
   double download_bytes_per_s = 0;
+  PeerId posted_at;                  // the relay at which others can call this member now; zero: none
+  double relay_bytes_per_s = 0;      // it offers to relay so much for others; 0: nothing
   std::vector<RoundReport> reports;  // not acknowledged yet, oldest first
   std::optional<EvaluationReport> evaluation;
 };
 
 enum class RunState : std::uint8_t { created, running, paused, complete };
 std::string_view to_string(RunState state);
+
+// Whether others can dial a member, as the coordinator found out by dialling it: at the address its heartbeats come
+// from, and the port they name.
+enum class Reachability : std::uint8_t { unknown, reachable, blocked };
+std::string_view to_string(Reachability reachability);
 
 // Everything that is due, in one answer.
 struct HeartbeatReply {
@@ -128,7 +136,12 @@ struct HeartbeatReply {
   bool evaluate = false;             // it is this member's turn to measure the held-out loss
   SampleCount credited_samples = 0;  // of this account in this run, as the ledger has it
   double credit = 0;
-  std::string notice;  // for the volunteer, e.g. why samples were refused; usually empty
+  Reachability reachability = Reachability::unknown;
+  std::string address;            // of this member, as the coordinator sees it
+  std::optional<Endpoint> relay;  // where this member, which nobody can dial, should wait for calls
+  std::vector<PeerId> relay_for;  // members that wait for calls at this one
+  std::int64_t relay_bytes = 0;   // each of them and another may pass so many in a round
+  std::string notice;             // for the volunteer, e.g. why samples were refused; usually empty
 };
 
 std::string encode(const ErrorReply& message);

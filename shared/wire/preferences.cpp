@@ -75,6 +75,9 @@ const auto kFields = std::to_array<Field>({
     {{"data_max_gb_per_month", "Sent and received in a month, at most"},
      OptionalNumber{&P::data_max_gb_per_month, 1e-6, 1e6}},
     {{"data_month_first_day", "Day on which a month of data begins"}, Whole{&P::data_month_first_day, 1, 28}},
+    {{"port_mapping", "Ask the router to let calls of other volunteers through, by NAT-PMP or UPnP"}, &P::port_mapping},
+    {{"relay_max_mbit_s", "Pass on what computers behind routers say to each other, at most so many megabits a second"},
+     OptionalNumber{&P::relay_max_mbit_s, 0.1, 1e5}},
 });
 
 template <typename... Ts>

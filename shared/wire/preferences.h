@@ -47,6 +47,9 @@ struct Preferences {
   int disk_free_min_gb = 5;
   std::optional<double> data_max_gb_per_month;  // sent and received
   int data_month_first_day = 1;
+  bool port_mapping = true;  // let the router open a port, where others cannot dial this computer
+  // For others.
+  std::optional<double> relay_max_mbit_s;  // relay for members that cannot reach each other; empty: for nobody
 
   friend bool operator==(const Preferences&, const Preferences&) = default;
 };

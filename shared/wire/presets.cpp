@@ -46,6 +46,8 @@ Preferences with_preset(const Preferences& own, Preferences preset) {
   preset.disk_free_min_gb = own.disk_free_min_gb;
   preset.data_max_gb_per_month = own.data_max_gb_per_month;
   preset.data_month_first_day = own.data_month_first_day;
+  preset.port_mapping = own.port_mapping;
+  preset.relay_max_mbit_s = own.relay_max_mbit_s;
   return preset;
 }
 

@@ -24,12 +24,17 @@ TEST_CASE("a status survives the trip to the command line") {
   status.validation_bits_per_byte = 2.25;
   status.validation_round = 31;
   status.bytes_sent = 1'000'000'000'000;
+  status.reach.reachability = "blocked";
+  status.reach.relay.bytes.fill(5);
+  status.reach.mapped_port = 4000;
+  status.reach.bytes = 7'000'000;
   ControlReply reply;
   reply.status = status;
   const auto back = decode_control_reply(encode_line(reply));
   REQUIRE(back.ok());
   REQUIRE(back->status.has_value());
   CHECK(encode_status(*back->status) == encode_status(status));
+  CHECK(back->status->reach.bytes == status.reach.bytes);
 }
 
 TEST_CASE("a loss that is not finite yet does not make a status unreadable") {

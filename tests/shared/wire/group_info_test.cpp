@@ -52,6 +52,7 @@ TEST_CASE("a plan that could not be run is refused") {
   CHECK(refused([](GroupInfo& g) { g.members[0].endpoint.host = ""; }));
   CHECK(refused([](GroupInfo& g) { g.members[0].endpoint.host = std::string(46, '1'); }));
   CHECK(refused([](GroupInfo& g) { g.members[0].endpoint.port = 65536; }));
+  CHECK(refused([](GroupInfo& g) { g.members[0].endpoint.relay = g.members[0].endpoint.peer; }));
   CHECK(refused([](GroupInfo& g) { g.members.clear(); }));
   CHECK(refused([](GroupInfo& g) { g.members.resize(kGroupMembersMax + 1); }));
   CHECK(refused([](GroupInfo& g) { g.codec = "zip"; }));

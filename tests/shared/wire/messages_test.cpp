@@ -156,6 +156,35 @@ TEST_CASE("a reply arrives as it was sent") {
   CHECK_FALSE(decode_heartbeat_reply(encode(HeartbeatReply{}))->group);
 }
 
+TEST_CASE("how a member is reached arrives as it was sent, and older programs say nothing of it") {
+  Heartbeat beat = sample_heartbeat();
+  CHECK(decode_heartbeat(encode(beat))->posted_at.is_zero());
+  CHECK(encode(beat).find("relay") == std::string::npos);
+  beat.posted_at = make_id<PeerId>(9);
+  beat.relay_bytes_per_s = 2.5e6;
+  CHECK(decode_heartbeat(encode(beat))->posted_at == beat.posted_at);
+  CHECK(decode_heartbeat(encode(beat))->relay_bytes_per_s == 2.5e6);
+  refused(with(encode(beat), "\"relay_bytes_per_s\":2500000", "\"relay_bytes_per_s\":-1"), "'relay_bytes_per_s'");
+
+  HeartbeatReply reply = sample_reply();
+  reply.group->members[1].endpoint = {make_id<PeerId>(2), "203.0.113.5", 8444, make_id<PeerId>(9)};
+  reply.reachability = Reachability::blocked;
+  reply.address = "192.0.2.7";
+  reply.relay = Endpoint{make_id<PeerId>(3), "203.0.113.5", 8444, make_id<PeerId>(9)};
+  reply.relay_for.assign(kRelayClientsMax, make_id<PeerId>(4));
+  reply.relay_bytes = 1 << 20;
+  const auto got = decode_heartbeat_reply(encode(reply));
+  REQUIRE_MESSAGE(got.ok(), got.status().error().message);
+  CHECK(got->group->members[0].endpoint.relay.is_zero());
+  CHECK(got->group->members[1].endpoint.relay == make_id<PeerId>(9));
+  CHECK(got->reachability == Reachability::blocked);
+  CHECK(got->relay->relay == make_id<PeerId>(9));
+  CHECK(got->relay_for == reply.relay_for);
+  CHECK(encode(*got) == encode(reply));
+  reply.relay_for.push_back(make_id<PeerId>(4));
+  CHECK_FALSE(decode_heartbeat_reply(encode(reply)).ok());
+}
+
 TEST_CASE("the other messages arrive as they were sent") {
   const JoinRequest join{1, "0.1.0", "abc", "Zoë", "-----BEGIN\nEND-----\n"};
   CHECK(encode(*decode_join_request(encode(join))) == encode(join));

@@ -36,6 +36,8 @@ constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
     {"disk_free_min_gb", "9"},
     {"data_max_gb_per_month", "2.5"},
     {"data_month_first_day", "15"},
+    {"port_mapping", "no"},
+    {"relay_max_mbit_s", "20"},
 };
 
 }  // namespace
