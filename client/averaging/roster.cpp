@@ -8,7 +8,7 @@ Roster::Roster(const wire::GroupInfo& group, Rank self, SampleCount own_weight)
     const wire::GroupMember& member = group.members[rank];
     members_[rank].deferred = member.role == wire::MemberRole::deferred;
     deferred_others_ += members_[rank].deferred && rank != self ? 1 : 0;
-    members_[rank].dialable = wire::dialable(member.endpoint) || member.part_floats > 0;
+    members_[rank].dialable = wire::direct(member.endpoint) || member.part_floats > 0;
   }
   members_[self].begun = true;
   learn_weight(self, own_weight);

@@ -83,7 +83,7 @@ PlanBytes agreed_bytes(const wire::GroupInfo& group) {
     bytes.add(member.part_floats);
     bytes.add(std::string_view(member.codec));
     bytes.add(static_cast<std::int64_t>(member.role));
-    bytes.add(std::int64_t{wire::dialable(member.endpoint) ? 1 : 0});
+    bytes.add(std::int64_t{wire::direct(member.endpoint) ? 1 : wire::dialable(member.endpoint) ? 2 : 0});
   }
   return bytes;
 }
@@ -107,10 +107,15 @@ std::int64_t begin_within_ms(std::span<const wire::MemberInfo> members, std::int
   return std::clamp<std::int64_t>(wait_ms, 0, wire::kPlanWaitMsMax);
 }
 
+// What passes through a relay takes its line as well: only in a group that nobody can dial directly do those own parts
+// who are called through one.
 std::vector<Volunteer> volunteers_of(std::span<const wire::MemberInfo> members) {
+  const bool has_direct = std::any_of(members.begin(), members.end(),
+                                      [](const wire::MemberInfo& member) { return wire::direct(member.endpoint); });
   std::vector<Volunteer> volunteers;
   for (const wire::MemberInfo& member : members) {
-    const Link link{member.upload_bytes_per_s, member.download_bytes_per_s, wire::dialable(member.endpoint)};
+    const bool owner = has_direct ? wire::direct(member.endpoint) : wire::dialable(member.endpoint);
+    const Link link{member.upload_bytes_per_s, member.download_bytes_per_s, owner};
     volunteers.push_back({link, member.samples_per_s, member.reliance});
   }
   return volunteers;

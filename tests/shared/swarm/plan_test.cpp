@@ -114,3 +114,33 @@ TEST_CASE("members are awaited as long as the slowest micro-batch may take") {
   CHECK(wait(1e300) <= wire::kPlanWaitMsMax);
   CHECK(wait(std::nan("")) == wait(0.2));
 }
+
+TEST_CASE("those who are called at a relay own parts only where nobody can be dialled without one") {
+  PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 100000};
+  std::vector<wire::MemberInfo> members = {member(1, 1e6, 1), member(2, 1e6, 1), member(3, 1e6, 1)};
+  members[1].endpoint.relay.bytes.fill(9);
+  members[2].endpoint.relay.bytes.fill(9);
+  const wire::GroupInfo mixed = plan_group(members, options);
+  CHECK(wire::check_group(mixed).ok());
+  CHECK(mixed.members[0].part_floats == options.vector_floats);
+
+  members[0].endpoint.port = 0;
+  const wire::GroupInfo relayed = plan_group(members, options);
+  CHECK(wire::check_group(relayed).ok());
+  CHECK(relayed.members[0].part_floats == 0);
+  CHECK(relayed.members[1].part_floats + relayed.members[2].part_floats == options.vector_floats);
+  CHECK(relayed.members[1].part_floats > 0);
+  CHECK(relayed.members[2].part_floats > 0);
+}
+
+TEST_CASE("where a member is called is agreed on: directly, at a relay, or nowhere") {
+  const PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 100000};
+  const wire::GroupInfo direct = plan_group(std::vector{member(1, 1e6, 1), member(2, 1e6, 1)}, options);
+  wire::GroupInfo relayed = direct;
+  relayed.members[0].endpoint.relay.bytes.fill(9);
+  wire::GroupInfo nowhere = direct;
+  nowhere.members[0].endpoint.port = 0;
+  CHECK(plan_digest(relayed) != plan_digest(direct));
+  CHECK(plan_digest(nowhere) != plan_digest(direct));
+  CHECK(plan_digest(nowhere) != plan_digest(relayed));
+}
