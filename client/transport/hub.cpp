@@ -33,9 +33,21 @@ Status check_request(const AverageRequest& request, const PeerId& self) {
   return {};
 }
 
+// Two members that own nothing have nothing to tell each other, and need not take a relay's line for it.
+std::vector<wire::Endpoint> members_to_link(const AverageRequest& request) {
+  const wire::GroupMember& self = request.group.members[request.self];
+  std::vector<wire::Endpoint> endpoints;
+  for (const wire::GroupMember& member : request.group.members) {
+    endpoints.push_back(member.endpoint);
+    const bool idle = self.part_floats == 0 && member.part_floats == 0;
+    if (idle && &member != &self && !wire::direct(member.endpoint)) endpoints.back().host.clear();
+  }
+  return endpoints;
+}
+
 }  // namespace
 
-Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, crypto::TlsContext tls, const Clock& clock,
+Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::TlsContext& tls, const Clock& clock,
          StateSource source)
     : io_(io),
       clock_(clock),
@@ -44,15 +56,26 @@ Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, crypto::TlsCon
              .self = options.self,
              .run_id = options.run_id,
              .congestion_control = options.congestion_control},
-      switchboard_(links_, *this, std::move(tls), {.addresses = options.addresses, .links_max = options.links_max}),
+      switchboard_(links_, *this, tls, {.addresses = options.addresses, .links_max = options.links_max}),
+      relays_(links_, tls, options.addresses,
+              {.link =
+                   [this](asio::ip::tcp::socket socket) {
+                     switchboard_.take_call(std::move(socket));
+                     service();
+                   },
+               .called =
+                   [this](const reach::RelayPoint& relay, const PeerId& caller) {
+                     switchboard_.answer_call(relay, caller);
+                     service();
+                   }}),
       donor_(std::move(source), options.donations_max),
       timer_(io) {}
 
 Status Hub::average(AverageRequest request) {
   STARLING_TRY(check_request(request, links_.self));
   abandon();
-  std::vector<wire::Endpoint> others;
-  for (const wire::GroupMember& member : request.group.members) others.push_back(member.endpoint);
+  relays_.serve(request.group);
+  const std::vector<wire::Endpoint> others = members_to_link(request);
   const wire::Endpoint self = others[request.self];
   round_ = std::make_unique<RoundDriver>(std::move(request),
                                          [this](const PeerId& peer) { return switchboard_.link_to(peer); });
@@ -115,12 +138,16 @@ NetworkStats Hub::stats() const {
   stats.links_up = static_cast<std::size_t>(
       std::count_if(switchboard_.links().begin(), switchboard_.links().end(),
                     [](const auto& entry) { return entry.second->info().phase == Link::Phase::up; }));
+  stats.links_relayed = static_cast<std::size_t>(std::count_if(
+      switchboard_.links().begin(), switchboard_.links().end(),
+      [](const auto& entry) { return entry.second->info().phase == Link::Phase::up && entry.second->info().relayed; }));
+  stats.relay = relays_.view();
   return stats;
 }
 
-void Hub::take_call(asio::ip::tcp::socket socket) {
-  switchboard_.take_call(std::move(socket));
-  service();
+void Hub::renew(const crypto::TlsContext& tls) {
+  switchboard_.renew(tls);
+  relays_.renew(tls);
 }
 
 void Hub::link_up(Link& link) {

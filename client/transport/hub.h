@@ -11,6 +11,7 @@
 #include "client/transport/line_pace.h"
 #include "client/transport/peer_network.h"
 #include "client/transport/rate_meter.h"
+#include "client/transport/relay_desk.h"
 #include "client/transport/round_driver.h"
 #include "client/transport/state_donor.h"
 #include "client/transport/switchboard.h"
@@ -20,7 +21,7 @@ namespace starling::transport {
 
 class Hub final : public Link::Mediator {
  public:
-  Hub(asio::io_context& io, const PeerNetworkOptions& options, crypto::TlsContext tls, const Clock& clock,
+  Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::TlsContext& tls, const Clock& clock,
       StateSource source);
 
   // As PeerNetwork's.
@@ -30,8 +31,9 @@ class Hub final : public Link::Mediator {
   void cancel_fetch();
   [[nodiscard]] NetworkStats stats() const;
 
-  void take_call(asio::ip::tcp::socket socket);
-  Switchboard& switchboard() { return switchboard_; }
+  void take_call(asio::ip::tcp::socket socket) { relays_.take_call(std::move(socket)); }
+  void renew(const crypto::TlsContext& tls);
+  RelayDesk& relays() { return relays_; }
 
   void link_up(Link& link) override;
   Result<bool> wants_frame(Link& link, const wire::FrameHeader& header) override;
@@ -61,6 +63,7 @@ class Hub final : public Link::Mediator {
   const Clock& clock_;
   LinkContext links_;
   Switchboard switchboard_;
+  RelayDesk relays_;
   StateDonor donor_;
   bool donations_posted_ = false;
   bool service_posted_ = false;

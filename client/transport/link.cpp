@@ -91,12 +91,30 @@ void Link::dial(const asio::ip::tcp::endpoint& endpoint, const PeerId& expected)
   info_.peer = expected;
   info_.dialled = true;
   info_.remote = text_of(endpoint);
-  socket_.async_connect(endpoint, [self = shared_from_this()](const asio::error_code& error) {
+  connect(endpoint, [this] { begin_tls(TlsStream::Role::client); });
+}
+
+void Link::meet(const reach::RelayPoint& relay, const PeerId& expected, bool calling) {
+  info_.peer = expected;
+  info_.dialled = calling;
+  info_.relayed = true;
+  info_.remote = fmt::format("peer {} over relay {}", expected.brief(), text_of(relay.at));
+  connect(relay.at, [this, relay = relay.peer] {
+    const reach::RelayTalk::Wish wish{relay, reach::RelayRequest{reach::RelayRequestKind::call, info_.peer}};
+    relay_talk_ = std::make_shared<reach::RelayTalk>(socket_, tls_, context_.clock.wall_now(), wish);
+    relay_talk_->start([self = shared_from_this()](const Status& status) {
+      if (!status.ok()) return self->close(status.error().prefixed(self->info_.remote));
+      self->relay_talk_ = nullptr;
+      self->begin_tls(self->context_.self < self->info_.peer ? TlsStream::Role::client : TlsStream::Role::server);
+    });
+  });
+}
+
+void Link::connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then) {
+  socket_.async_connect(endpoint, [self = shared_from_this(), then = std::move(then)](const asio::error_code& error) {
     if (self->info_.phase == Phase::closed) return;
-    if (error) {
-      return self->close({ErrorCode::unavailable, fmt::format("dial {}: {}", self->info_.remote, error.message())});
-    }
-    self->begin_tls(TlsStream::Role::client);
+    if (!error) return then();
+    self->close({ErrorCode::unavailable, fmt::format("dial {}: {}", self->info_.remote, error.message())});
   });
 }
 
@@ -143,7 +161,7 @@ void Link::on_handshake() {
 // The certificate proves a member; the plan said which one.
 Status Link::identify() {
   STARLING_ASSIGN(const PeerId peer, stream_->peer());
-  if (info_.dialled && peer != info_.peer) {
+  if ((info_.dialled || info_.relayed) && peer != info_.peer) {
     return Error{ErrorCode::unauthenticated, fmt::format("link to {}: peer {} answers there, not the planned {}",
                                                          info_.remote, peer.brief(), info_.peer.brief())};
   }
@@ -317,6 +335,7 @@ void Link::close(Error why) {
   info_.phase = Phase::closed;
   if (stream_ != nullptr) (void)stream_->flush();
   blocked_ = false;
+  if (relay_talk_ != nullptr) std::exchange(relay_talk_, nullptr)->cancel();
   count_traffic();
   asio::error_code ignored;
   socket_.close(ignored);

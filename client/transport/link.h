@@ -5,6 +5,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/reach/relay_post.h"
 #include "shared/wire/frames.h"
 
 namespace starling::transport {
@@ -56,7 +58,8 @@ class Link : public std::enable_shared_from_this<Link> {
   struct Info {
     PeerId peer;  // expected when dialling; proven from `greeting` on
     bool dialled = false;
-    std::string remote;  // address and port, for messages
+    bool relayed = false;  // the two ends called each other at a relay
+    std::string remote;    // address and port, for messages
     Phase phase = Phase::connecting;
     bool was_up = false;
     TimePoint opened{};
@@ -69,9 +72,11 @@ class Link : public std::enable_shared_from_this<Link> {
   Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls);
   ~Link();
 
-  // One of the two, once: take over a connected socket, or connect to a peer that must prove to be `expected`.
+  // One of the three, once: take over a connected socket, connect to a peer that must prove to be `expected`, or meet
+  // it at a relay.
   void accept(asio::ip::tcp::socket socket);
   void dial(const asio::ip::tcp::endpoint& endpoint, const PeerId& expected);
+  void meet(const reach::RelayPoint& relay, const PeerId& expected, bool calling);
 
   // Control frames are small and go before all others.
   void send_control(wire::FrameType type, std::span<const std::uint8_t> payload, const GroupId& group = {});
@@ -88,6 +93,7 @@ class Link : public std::enable_shared_from_this<Link> {
   [[nodiscard]] const Info& info() const { return info_; }
 
  private:
+  void connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then);
   void begin_tls(TlsStream::Role role);
   void wait(asio::ip::tcp::socket::wait_type type);
   void on_ready(bool input);
@@ -107,7 +113,8 @@ class Link : public std::enable_shared_from_this<Link> {
   crypto::TlsContext tls_;
   Info info_;
   asio::ip::tcp::socket socket_;
-  std::unique_ptr<TlsStream> stream_;  // uses the socket's descriptor
+  std::shared_ptr<reach::RelayTalk> relay_talk_;  // uses the socket, until it is connected with the peer
+  std::unique_ptr<TlsStream> stream_;             // uses the socket's descriptor
   FrameReader reader_;
   FrameWriter writer_;
   bool awaits_input_ = false;

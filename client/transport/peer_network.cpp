@@ -86,8 +86,16 @@ void PeerNetwork::cancel_fetch() {
   impl_->on_net([&] { impl_->hub().cancel_fetch(); });
 }
 
+void PeerNetwork::relay_for(RelayDuty duty) {
+  impl_->on_net([&] { impl_->hub().relays().serve(std::move(duty)); });
+}
+
+Status PeerNetwork::post_at(const std::optional<wire::Endpoint>& relay, std::function<void()> changed) {
+  return impl_->on_net([&] { return impl_->hub().relays().post_at(relay, std::move(changed)); });
+}
+
 void PeerNetwork::renew_certificate(crypto::TlsContext tls) {
-  impl_->on_net([&] { impl_->hub().switchboard().renew(std::move(tls)); });
+  impl_->on_net([&] { impl_->hub().renew(tls); });
 }
 
 NetworkStats PeerNetwork::stats() const {

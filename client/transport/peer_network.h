@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/crypto/tls.h"
+#include "shared/reach/relay_types.h"
 #include "shared/wire/group_info.h"
 
 namespace starling::transport {
@@ -74,6 +76,20 @@ struct StateFetch {
   std::function<void(const Status&)> done;             // once, unless cancelled before
 };
 
+// Whom the coordinator asks this computer to relay for, beside the members of its own group.
+struct RelayDuty {
+  std::vector<PeerId> clients;
+  RoundIndex round = 0;
+  std::int64_t bytes_per_round = 0;  // each client and another may pass so many
+  double bytes_per_s = 0;            // everything that is relayed here, together; 0: no limit
+};
+
+struct RelayView {
+  std::optional<PeerId> posted_at;  // the relay at which others can call us now
+  std::string problem;              // why not, if it does not work
+  reach::RelayStats serving;        // what is relayed here, for others
+};
+
 struct NetworkStats {
   // Measured passively over recent rounds and transfers; 0: nothing to measure yet.
   double upload_bytes_per_s = 0;
@@ -85,6 +101,8 @@ struct NetworkStats {
   std::int64_t state_bytes_received = 0;
   std::size_t links_up = 0;
   std::size_t links_refused = 0;  // inbound or outbound, that never came up: wrong certificate, garbage, silence
+  std::size_t links_relayed = 0;  // of those that are up
+  RelayView relay;
 };
 
 class PeerNetwork {
@@ -108,6 +126,11 @@ class PeerNetwork {
   // failed_precondition while another fetch is running. Waits for the net thread.
   Status fetch_state(StateFetch fetch);
   void cancel_fetch();  // Waits for the net thread.
+
+  // Both wait for the net thread. The endpoint is this computer's own, as others will see it: with a relay. `changed`
+  // is called when others can call us there, and when they no longer can.
+  void relay_for(RelayDuty duty);
+  Status post_at(const std::optional<wire::Endpoint>& relay, std::function<void()> changed = nullptr);
 
   // For links from now on; those that are up stay until they are a day old.
   void renew_certificate(crypto::TlsContext tls);  // Waits for the net thread.

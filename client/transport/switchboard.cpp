@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <asio/ip/address.hpp>
+#include <iterator>
 
 #include "shared/base/log.h"
 
@@ -14,10 +15,19 @@ namespace {
 constexpr Duration kBusyTick = std::chrono::milliseconds(100);
 constexpr Duration kIdleTick = std::chrono::seconds(10);
 
+// Of one that check_address has passed.
+asio::ip::tcp::endpoint address_of(const wire::Endpoint& endpoint) {
+  asio::error_code error;
+  const asio::ip::address address = asio::ip::make_address(endpoint.host, error);
+  VERIFY(!error);
+  return {address, static_cast<std::uint16_t>(endpoint.port)};
+}
+
 }  // namespace
 
 bool dials_first(const wire::Endpoint& self, const wire::Endpoint& other) {
   if (!wire::dialable(other)) return false;
+  if (wire::direct(self) != wire::direct(other)) return wire::direct(other);
   return self.peer < other.peer || !wire::dialable(self);
 }
 
@@ -32,6 +42,10 @@ void Switchboard::want(Purpose purpose, const std::vector<wire::Endpoint>& peers
     peer.wanted[index] = false;
     if (purpose == Purpose::round && !peers.empty()) peer.planned = false;
   }
+  if (purpose == Purpose::round) {
+    relays_.clear();
+    std::copy_if(peers.begin(), peers.end(), std::back_inserter(relays_), wire::direct);
+  }
   for (const wire::Endpoint& endpoint : peers) {
     if (endpoint.peer == context_.self) continue;
     Peer& peer = peers_[endpoint.peer];
@@ -41,16 +55,17 @@ void Switchboard::want(Purpose purpose, const std::vector<wire::Endpoint>& peers
     const bool first = self == nullptr || dials_first(*self, endpoint);
     const TimePoint turn = first ? now : now + options_.second_dialler_delay;
     peer.dial_at = wire::dialable(endpoint) ? turn : kNever;
+    peer.meetings = 0;
+    if (self != nullptr && wire::direct(endpoint) && wire::direct(*self)) peer.meet_at = now + options_.relay_delay;
   }
-  std::erase_if(peers_, [](const auto& entry) {
-    const Peer& peer = entry.second;
-    return !peer.is_wanted() && !peer.is_up() && peer.dialling == nullptr;
-  });
+  std::erase_if(peers_, [](const auto& entry) { return entry.second.is_idle(); });
   tick(now);
 }
 
 Status Switchboard::may_dial(const wire::Endpoint& peer) const {
   if (!wire::dialable(peer)) return Error{ErrorCode::failed_precondition, "it cannot be dialled, and has not called"};
+  if (peer.relay == context_.self)
+    return Error{ErrorCode::unavailable, "it can be called only here, and has not called"};
   return check_address(peer.host, peer.port, options_.addresses);
 }
 
@@ -60,13 +75,18 @@ std::shared_ptr<Link> Switchboard::make_link() {
   return link;
 }
 
-void Switchboard::take_call(asio::ip::tcp::socket socket) {
+// For one more link that somebody else wants; false when there is none.
+bool Switchboard::make_room() {
   evict([](const Link& link) { return !link.info().was_up && !link.info().dialled; }, options_.unproven_max,
         "too many callers that say nothing");
   if (links_.size() >= options_.links_max) {
     evict([this](const Link& link) { return is_stranger(link); }, 1, "too many links");
   }
-  if (links_.size() >= 2 * options_.links_max) return;  // links just closed are still counted; the socket closes here
+  return links_.size() < 2 * options_.links_max;  // links just closed are still counted
+}
+
+void Switchboard::take_call(asio::ip::tcp::socket socket) {
+  if (!make_room()) return;  // the socket closes here
   make_link()->accept(std::move(socket));
   plan_tick(context_.clock.now());
 }
@@ -80,19 +100,43 @@ void Switchboard::dial(TimePoint now, Peer& peer) {
     peer.dial_at = kNever;
     return;
   }
-  asio::error_code error;
-  const asio::ip::address address = asio::ip::make_address(endpoint.host, error);
-  VERIFY(!error);  // may_dial has read it
   const std::shared_ptr<Link> link = make_link();
   peer.dialling = link.get();
-  link->dial({address, static_cast<std::uint16_t>(endpoint.port)}, endpoint.peer);
+  if (wire::direct(endpoint)) return link->dial(address_of(endpoint), endpoint.peer);
+  link->meet({endpoint.relay, address_of(endpoint)}, endpoint.peer, true);
+}
+
+// Both ends choose the same relay, as they have the same plan and start at about the same time.
+void Switchboard::meet(TimePoint now, Peer& peer) {
+  peer.meet_at = now + options_.relay_again;
+  std::vector<const wire::Endpoint*> others;
+  for (const wire::Endpoint& relay : relays_) {
+    if (relay.peer != context_.self && relay.peer != peer.endpoint.peer) others.push_back(&relay);
+  }
+  if (others.empty()) return;
+  const std::size_t pair = std::size_t{context_.self.bytes[0]} + peer.endpoint.peer.bytes[0];
+  const wire::Endpoint& relay = *others[(pair + peer.meetings++) % others.size()];
+  if (!may_dial(relay).ok()) return;
+  log_debug("no link to {} yet: meeting it at {}", peer.endpoint.peer.brief(), relay.peer.brief());
+  const std::shared_ptr<Link> link = make_link();
+  peer.meeting = link.get();
+  link->meet({relay.peer, address_of(relay)}, peer.endpoint.peer, true);
+}
+
+void Switchboard::answer_call(const reach::RelayPoint& relay, const PeerId& caller) {
+  if (!make_room()) return;
+  make_link()->meet(relay, caller, false);
+  plan_tick(context_.clock.now());
 }
 
 Link* Switchboard::link_to(const PeerId& peer) const {
   const auto found = peers_.find(peer);
   if (found == peers_.end()) return nullptr;
   const auto& up = found->second.up;
-  return up[0] != nullptr ? up[0] : up[1];
+  for (Link* link : up) {
+    if (link != nullptr) return link;
+  }
+  return nullptr;
 }
 
 void Switchboard::link_up(Link& link) {
@@ -100,9 +144,11 @@ void Switchboard::link_up(Link& link) {
   Peer& peer = peers_[info.peer];
   peer.endpoint.peer = info.peer;
   if (peer.dialling == &link) peer.dialling = nullptr;
+  if (peer.meeting == &link) peer.meeting = nullptr;
   peer.redial = options_.redial_first;
   const bool lower_dialled = (context_.self < info.peer) == info.dialled;
-  Link*& slot = peer.up[lower_dialled ? 0 : 1];
+  Link*& slot = peer.up[info.relayed ? 2 : lower_dialled ? 0 : 1];
+  if (info.relayed && slot != nullptr) return;  // both may have called: the other end may send on either
   if (slot != nullptr)
     slot->close({ErrorCode::unavailable, fmt::format("{}: a newer call took its place", info.remote)});
   slot = &link;
@@ -117,6 +163,7 @@ void Switchboard::link_closed(Link& link) {
       if (slot == &link) slot = nullptr;
     }
     if (peer.dialling == &link) peer.dialling = nullptr;
+    if (peer.meeting == &link) peer.meeting = nullptr;
     if (peer.is_wanted() && !peer.is_up() && peer.dial_at != kNever) {
       peer.dial_at = std::max(peer.dial_at, context_.clock.now() + peer.redial);
     }
@@ -128,8 +175,7 @@ void Switchboard::link_closed(Link& link) {
 
 void Switchboard::forget_if_idle(const PeerId& id) {
   const auto found = peers_.find(id);
-  const Peer& peer = found->second;
-  if (!peer.is_wanted() && !peer.is_up() && peer.dialling == nullptr) peers_.erase(found);
+  if (found->second.is_idle()) peers_.erase(found);
 }
 
 bool Switchboard::is_stranger(const Link& link) const {
@@ -170,8 +216,11 @@ void Switchboard::judge(TimePoint now, Link& link) {
 void Switchboard::tick(TimePoint now) {
   for (const auto& [key, link] : links_) judge(now, *link);
   for (auto& [id, peer] : peers_) {
-    const bool due = peer.is_wanted() && !peer.is_up() && peer.dialling == nullptr && peer.dial_at <= now;
-    if (due && links_.size() < options_.links_max) dial(now, peer);
+    if (!peer.is_wanted() || peer.is_up() || links_.size() >= options_.links_max) continue;
+    if (peer.dialling == nullptr && peer.dial_at <= now) dial(now, peer);
+    if (peer.meeting == nullptr && peer.wanted[static_cast<std::size_t>(Purpose::round)] && peer.meet_at <= now) {
+      meet(now, peer);
+    }
   }
   plan_tick(now);
 }

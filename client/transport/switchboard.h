@@ -1,9 +1,12 @@
 // Which links exist: dials the peers that somebody wants, takes calls, keeps what is up by PeerId, and ends what
 // nobody needs. Net thread only.
 //
-// Two peers may come to have two links (each dialled the other at the same moment). Both stay until one is idle:
-// senders prefer the one that the lower PeerId dialled and keep to a link for a whole round, receivers take frames
-// from either, so nothing in flight is ever lost to the choice.
+// Two peers may come to have several links (each dialled the other at the same moment, or they met at a relay as well).
+// All stay until they are idle: senders prefer the one that the lower PeerId dialled, and any to a relayed one, and
+// keep to a link for a whole round; receivers take frames from each, so nothing in flight is ever lost to the choice.
+//
+// Two members of a round that can be dialled and yet have no link after a while meet at a third one that can be, the
+// same for both (shared/reach).
 #pragma once
 
 #include <array>
@@ -32,9 +35,13 @@ struct SwitchboardOptions {
   Duration redial_max = std::chrono::seconds(3);
   // The one whose turn it is not to dial does so after this, in case the other cannot.
   Duration second_dialler_delay = std::chrono::milliseconds(1500);
+  // Members that have no link by then, after both have dialled, meet at a relay in their group; at another one each
+  // time.
+  Duration relay_delay = std::chrono::milliseconds(2500);
+  Duration relay_again = std::chrono::seconds(10);
 };
 
-// Who of two dials: the lower id when the higher can be dialled, else the higher.
+// Who of two dials: the lower id when the higher can be dialled, else the higher. Without a relay where that can be.
 bool dials_first(const wire::Endpoint& self, const wire::Endpoint& other);
 
 class Switchboard {
@@ -50,6 +57,8 @@ class Switchboard {
   // Why this peer cannot be dialled, if so.
   [[nodiscard]] Status may_dial(const wire::Endpoint& peer) const;
   void take_call(asio::ip::tcp::socket socket);
+  // Somebody waits at this relay to be connected with us.
+  void answer_call(const reach::RelayPoint& relay, const PeerId& caller);
   // The link to send on; null when none is up.
   [[nodiscard]] Link* link_to(const PeerId& peer) const;
 
@@ -64,20 +73,26 @@ class Switchboard {
 
  private:
   struct Peer {
-    std::array<Link*, 2> up{};  // dialled by the lower id, by the higher
+    std::array<Link*, 3> up{};  // dialled by the lower id, by the higher, over a relay
     Link* dialling = nullptr;
+    Link* meeting = nullptr;  // at a relay in the group
     wire::Endpoint endpoint;
     std::array<bool, 2> wanted{};  // by purpose
     bool planned = false;          // was in the latest plan
     TimePoint dial_at = kNever;
     Duration redial{};
+    TimePoint meet_at = kNever;
+    std::size_t meetings = 0;  // tried in vain
 
     [[nodiscard]] bool is_wanted() const { return wanted[0] || wanted[1]; }
-    [[nodiscard]] bool is_up() const { return up[0] != nullptr || up[1] != nullptr; }
+    [[nodiscard]] bool is_up() const { return up[0] != nullptr || up[1] != nullptr || up[2] != nullptr; }
+    [[nodiscard]] bool is_idle() const { return !is_wanted() && !is_up() && dialling == nullptr && meeting == nullptr; }
   };
 
   std::shared_ptr<Link> make_link();
   void dial(TimePoint now, Peer& peer);
+  void meet(TimePoint now, Peer& peer);
+  bool make_room();
   void forget_if_idle(const PeerId& id);
   [[nodiscard]] bool is_stranger(const Link& link) const;
   void evict(const std::function<bool(const Link&)>& candidate, std::size_t limit, const char* why);
@@ -90,6 +105,7 @@ class Switchboard {
   SwitchboardOptions options_;
   std::unordered_map<const Link*, std::shared_ptr<Link>> links_;
   std::unordered_map<PeerId, Peer> peers_;
+  std::vector<wire::Endpoint> relays_;  // members of the latest plan that can be dialled, in its order
   TimePoint next_tick_ = kNever;
 };
 

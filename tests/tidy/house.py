@@ -76,6 +76,8 @@ DOORS = {
     "sd-bus": (r"^systemd/", ["client/sensors"]),
     "XCB": (r"^xcb/", ["client/sensors"]),
     "libseccomp": (r"^seccomp\.h$", ["client/trainer_link"]),
+    "miniupnpc": (r"^miniupnpc/", ["client/transport"]),
+    "libnatpmp": (r"^natpmp\.h$", ["client/transport"]),
     "xxHash": (r"^xxhash\.h$", ["shared/*", "client/*"]),
 }
 

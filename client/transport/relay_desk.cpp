@@ -1,0 +1,77 @@
+#include "client/transport/relay_desk.h"
+
+#include <algorithm>
+#include <asio/ip/address.hpp>
+
+#include "shared/wire/messages.h"
+
+namespace starling::transport {
+namespace {
+
+// With a caller that says nothing.
+constexpr Duration kPatience = std::chrono::seconds(10);
+// A volunteer's computer has fewer descriptors to spare than an operator's, and few clients.
+constexpr reach::RelayLimits kLimits = {.visitors_max = 128, .posts_max = wire::kRelayClientsMax, .streams_max = 192};
+
+}  // namespace
+
+RelayDesk::RelayDesk(const LinkContext& context, const crypto::TlsContext& tls, const AddressPolicy& addresses,
+                     Callbacks callbacks)
+    : addresses_(addresses),
+      relay_(context.io, tls, context.clock, *this, kLimits),
+      post_(context.io, tls, context.clock, std::move(callbacks.called)),
+      sorter_(context.io, kPatience, std::move(callbacks.link),
+              [this](asio::ip::tcp::socket socket) { relay_.take(std::move(socket)); }) {}
+
+void RelayDesk::renew(const crypto::TlsContext& tls) {
+  relay_.renew(tls);
+  post_.renew(tls);
+}
+
+void RelayDesk::serve(const wire::GroupInfo& group) {
+  members_.clear();
+  for (const wire::GroupMember& member : group.members) members_.insert(member.endpoint.peer);
+  round_ = group.round;
+  round_bytes_max_ = wire::relay_bytes_per_round(group.vector_floats);
+}
+
+void RelayDesk::serve(RelayDuty duty) {
+  clients_ = {duty.clients.begin(), duty.clients.end()};
+  relay_.set_rate(duty.bytes_per_s);
+  duty_ = std::move(duty);
+}
+
+Status RelayDesk::post_at(const std::optional<wire::Endpoint>& relay, std::function<void()> changed) {
+  post_.on_change(std::move(changed));
+  if (!relay) {
+    post_.stay_at(std::nullopt);
+    return {};
+  }
+  if (const Status allowed = check_address(relay->host, relay->port, addresses_); !allowed.ok()) {
+    post_.stay_at(std::nullopt);
+    return allowed.error().prefixed("relay " + relay->relay.brief());
+  }
+  const asio::ip::tcp::endpoint at(asio::ip::make_address(relay->host), static_cast<std::uint16_t>(relay->port));
+  post_.stay_at(reach::RelayPoint{relay->relay, at});
+  return {};
+}
+
+RelayView RelayDesk::view() const { return {post_.posted_at(), post_.problem(), relay_.stats()}; }
+
+bool RelayDesk::may_post(const PeerId& peer) const { return clients_.contains(peer); }
+
+std::optional<reach::RelayAllowance> RelayDesk::allowance(const PeerId& caller, const PeerId& called) const {
+  const bool client_calls = clients_.contains(caller);
+  const bool for_client = client_calls || clients_.contains(called);
+  if (!for_client && (!members_.contains(caller) || !members_.contains(called))) return std::nullopt;
+  // A client's own relay does not know whether others who call it, or whom it calls, are of the same run: most are
+  // newcomers that get the state. All of them together take no more than one member of the group.
+  const PeerId& other = client_calls ? called : caller;
+  const bool known = !for_client || clients_.contains(other) || members_.contains(other);
+  const std::int64_t bytes_max = for_client ? duty_.bytes_per_round : round_bytes_max_;
+  const RoundIndex round = for_client ? duty_.round : round_;
+  if (!known) return reach::RelayAllowance{{client_calls ? caller : called, PeerId{}}, round, bytes_max};
+  return reach::RelayAllowance{std::minmax(caller, called), round, bytes_max};
+}
+
+}  // namespace starling::transport

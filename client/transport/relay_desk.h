@@ -1,0 +1,54 @@
+// This computer and relays: it relays for members of its own group that cannot reach each other, and for those that the
+// coordinator named; and it may itself be posted at a relay, where others call it. Net thread only.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <unordered_set>
+
+#include "client/transport/address_policy.h"
+#include "client/transport/link.h"
+#include "client/transport/peer_network.h"
+#include "shared/reach/call_sorter.h"
+#include "shared/reach/relay.h"
+#include "shared/reach/relay_post.h"
+
+namespace starling::transport {
+
+class RelayDesk final : private reach::RelayRules {
+ public:
+  struct Callbacks {
+    reach::CallSorter::TakeCall link;  // a call for a link to this computer
+    reach::RelayPost::Called called;   // somebody waits for us at our relay
+  };
+  RelayDesk(const LinkContext& context, const crypto::TlsContext& tls, const AddressPolicy& addresses,
+            Callbacks callbacks);
+
+  void take_call(asio::ip::tcp::socket socket) { sorter_.take(std::move(socket)); }
+  void renew(const crypto::TlsContext& tls);
+
+  // The group of the round that begins: from now on its members may meet here.
+  void serve(const wire::GroupInfo& group);
+  void serve(RelayDuty duty);
+  // An error when the relay's address is none that may be dialled; then, and for nothing, the post is left.
+  Status post_at(const std::optional<wire::Endpoint>& relay, std::function<void()> changed);
+
+  [[nodiscard]] RelayView view() const;
+
+ private:
+  [[nodiscard]] bool may_post(const PeerId& peer) const override;
+  [[nodiscard]] std::optional<reach::RelayAllowance> allowance(const PeerId& caller,
+                                                               const PeerId& called) const override;
+
+  AddressPolicy addresses_;
+  std::unordered_set<PeerId> members_;  // of the latest group
+  RoundIndex round_ = 0;
+  std::int64_t round_bytes_max_ = 0;
+  RelayDuty duty_;
+  std::unordered_set<PeerId> clients_;  // of duty_
+  reach::Relay relay_;
+  reach::RelayPost post_;
+  reach::CallSorter sorter_;
+};
+
+}  // namespace starling::transport
