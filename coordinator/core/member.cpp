@@ -17,7 +17,8 @@ bool missed_its_call(const Member& member, TimePoint now) {
 }
 
 wire::Endpoint Member::endpoint() const {
-  return dialable() ? wire::Endpoint{who.peer, who.address, listen_port} : wire::Endpoint{who.peer, "", 0};
+  if (dialable()) return {who.peer, who.address, listen_port};
+  return relay && posted_at == relay->relay ? *relay : wire::Endpoint{who.peer, "", 0};
 }
 
 wire::MemberInfo Member::info() const {
@@ -41,6 +42,8 @@ Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire:
   }
   member.batch_seconds = heartbeat.batch_seconds;
   member.listen_port = heartbeat.listen_port;
+  member.posted_at = heartbeat.posted_at;
+  member.relay_bytes_per_s = heartbeat.relay_bytes_per_s;
   member.upload_bytes_per_s = heartbeat.upload_bytes_per_s;
   member.download_bytes_per_s = heartbeat.download_bytes_per_s;
   member.seen = now;
@@ -105,8 +108,9 @@ std::vector<wire::Endpoint> MemberTable::donors(const PeerId& asking, std::size_
   for (std::size_t i = 0; i < steps && donors.size() < count; ++i) {
     if (entry == members_.end()) entry = members_.begin();
     const Member& member = entry->second;
-    if (member.ready && member.dialable() && member.who.peer != asking) {
-      donors.push_back(member.endpoint());
+    const wire::Endpoint endpoint = member.endpoint();
+    if (member.ready && wire::dialable(endpoint) && endpoint.relay != asking && member.who.peer != asking) {
+      donors.push_back(endpoint);
       if (donors.size() == 1) last_donor_ = entry->first;  // the next newcomer starts with the next donor
     }
     ++entry;

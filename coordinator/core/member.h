@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "coordinator/core/forecast.h"
@@ -11,6 +13,16 @@
 #include "shared/wire/messages.h"
 
 namespace starling::core {
+
+// What the coordinator knows about dialling a member.
+struct Reach {
+  std::string address;  // what the rest is about
+  int port = 0;
+  wire::Reachability verdict = wire::Reachability::unknown;
+  TimePoint test_at{};  // the next test, …
+  TimePoint again{};    // … and the next of whatever other port or address it calls from then
+  Duration retry{};     // after a test in vain
+};
 
 struct Member {
   MemberIdentity who;
@@ -23,6 +35,12 @@ struct Member {
   double samples_per_s = 0;
   double batch_seconds = 0;
   int listen_port = 0;
+  Reach reach;
+  PeerId posted_at;                     // the relay that it says others can call it at
+  std::optional<wire::Endpoint> relay;  // where it should be posted, as others will then see it, …
+  TimePoint relay_since{};              // … since then, or when it was last seen there
+  int relays_failed = 0;                // in a row: it was sent there, and did not get in
+  double relay_bytes_per_s = 0;         // it offers to relay so much
   double upload_bytes_per_s = 0;
   double download_bytes_per_s = 0;
 
@@ -55,9 +73,9 @@ struct Member {
   [[nodiscard]] bool catches_up() const {
     return !ready && (phase == wire::MemberPhase::joining || phase == wire::MemberPhase::downloading);
   }
-  [[nodiscard]] bool dialable() const { return listen_port != 0 && !who.address.empty(); }
+  [[nodiscard]] bool dialable() const { return reach.verdict == wire::Reachability::reachable; }
   [[nodiscard]] TimePoint next_call() const { return seen + told; }
-  [[nodiscard]] wire::Endpoint endpoint() const;
+  [[nodiscard]] wire::Endpoint endpoint() const;  // where others can call it, if anywhere
   [[nodiscard]] wire::MemberInfo info() const;
 };
 
@@ -80,7 +98,7 @@ class MemberTable {
   void judge(TimePoint now, Member& member, const Digest& canonical);
   // Members that are still only assumed to be ready are no longer.
   void end_assumptions(TimePoint now, const Digest& canonical);
-  // Up to `count` ready members that can be dialled, starting after the last one handed out.
+  // Up to `count` ready members that can be called, starting after the last one handed out.
   std::vector<wire::Endpoint> donors(const PeerId& asking, std::size_t count);
 
   [[nodiscard]] const Forecast& forecast() const { return forecast_; }

@@ -89,14 +89,25 @@ std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
     }
   }
   if (averaging > members.size()) return {};
-  if (members.size() > options_.group_members_max) {
-    const auto drawn = [this](const Member* a, const Member* b) {
-      return draw(a->who.peer, round_) < draw(b->who.peer, round_);
-    };
-    const auto end = members.begin() + static_cast<std::ptrdiff_t>(options_.group_members_max);
-    std::nth_element(members.begin(), end, members.end(), drawn);
-    members.erase(end, members.end());
-  }
+  return drawn_group(std::move(members));
+}
+
+// As many as a group may have; none when nobody could call anybody: such a group cannot average.
+std::vector<Member*> RunCoordinator::Impl::drawn_group(std::vector<Member*> members) const {
+  const auto direct = [](const Member* member) { return wire::direct(member->endpoint()); };
+  const auto callable = [](const Member* member) { return wire::dialable(member->endpoint()); };
+  const bool has_direct = std::any_of(members.begin(), members.end(), direct);
+  if (members.size() > 1 && std::none_of(members.begin(), members.end(), callable)) return {};
+  const std::size_t most = has_direct ? options_.group_members_max : options_.relayed_members_max;
+  if (members.size() <= most) return members;
+  const auto drawn = [this](const Member* a, const Member* b) {
+    return draw(a->who.peer, round_) < draw(b->who.peer, round_);
+  };
+  const auto end = members.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(members.begin(), end, members.end(), drawn);
+  const auto owns = [&](const Member* member) { return has_direct ? direct(member) : callable(member); };
+  if (std::none_of(members.begin(), end, owns)) std::iter_swap(end - 1, std::find_if(end, members.end(), owns));
+  members.erase(end, members.end());
   return members;
 }
 

@@ -46,6 +46,7 @@ RunCoordinator::Impl::Impl(const wire::RunManifest& manifest, std::int64_t vecto
       state_(recovered.state),
       round_(recovered.round),
       canonical_(recovered.state_digest),
+      reach_(options_),
       lanes_(manifest.peers_max, recovered.round, recovered.lanes),
       evaluation_(recovered.evaluated_round),
       recovered_(recovered.round > 0),
@@ -85,6 +86,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   if (heartbeat.evaluation) take_evaluation(now, wall, who.peer, *heartbeat.evaluation, decision.ops);
   // All replicas start with the same bits, so the first to tell its digest tells everybody's.
   if (canonical_.is_zero() && round_ == 0 && heartbeat.state_round == 0) canonical_ = heartbeat.state_digest;
+  decision.dial_back = reach_.on_heartbeat(now, members_, member);
   members_.judge(now, member, canonical_);
   note_catching_up(now, member);
   advance(now, wall, decision.ops);
@@ -103,6 +105,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   decision.reply.notice = std::move(notice);
   if (heartbeat.phase == wire::MemberPhase::leaving) {
     evaluation_.on_gone(who.peer);
+    reach_.on_gone(who.peer);
     members_.remove(who.peer);
     if (last_group_ > 0) --last_group_;
   }
@@ -158,6 +161,7 @@ void RunCoordinator::Impl::advance(TimePoint now, WallTime wall, Ops& ops) {
 void RunCoordinator::Impl::sweep(TimePoint now, Ops& ops) {
   swept_ = now;
   members_.forget_silent(now, options_.forget_floor);
+  reach_.sweep(members_);
   if (const auto asked = evaluation_.asked(); asked && members_.find(*asked) == nullptr) evaluation_.on_gone(*asked);
   if (assuming_ && now > assumed_until_) {
     assuming_ = false;
@@ -212,9 +216,32 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
     reply.credited_samples = sum->second;
     reply.credit = std::min(credit_of(manifest_.flops_per_sample, sum->second), wire::kMessageRateMax);
   }
+  tell_reach(member, reply);
   member.told = bounded_interval(interval_for(now, member), members_.all().size(), options_);
   reply.next_heartbeat_ms = std::max<std::int64_t>(1, to_ms(member.told));
   return reply;
+}
+
+void RunCoordinator::Impl::tell_reach(const Member& member, wire::HeartbeatReply& reply) const {
+  reply.reachability = member.reach.verdict;
+  reply.address = member.who.address;
+  reply.relay = member.relay;
+  reply.relay_for = reach_.clients_of(member.who.peer);
+  reply.relay_bytes = std::min(wire::relay_bytes_per_round(vector_floats_), wire::kMessageCountMax);
+}
+
+void RunCoordinator::Impl::on_dialled_back(TimePoint now, const wire::Endpoint& tested, bool reached) {
+  if (Member* member = members_.find(tested.peer)) reach_.on_tested(now, *member, tested, reached);
+}
+
+bool RunCoordinator::Impl::uses_operator_relay(const PeerId& peer) const {
+  return reach_.is_client_of(options_.relay.peer, peer);
+}
+
+std::optional<RelayShare> RunCoordinator::Impl::operator_relay_share(const PeerId& a, const PeerId& b) const {
+  if (!members_.all().contains(a) || !members_.all().contains(b)) return std::nullopt;
+  if (!uses_operator_relay(a) && !uses_operator_relay(b)) return std::nullopt;
+  return RelayShare{round_, wire::relay_bytes_per_round(vector_floats_)};
 }
 
 // Once it has begun, has been left out, or the group has told its result, a member has no use for the plan.
@@ -254,7 +281,11 @@ SwarmView RunCoordinator::Impl::view(TimePoint now) const {
   view.target_batch_size = manifest_.target_batch_size;
   view.samples_per_s = state_ == wire::RunState::running ? members_.forecast().samples_per_s() : 0;
   view.swarm_size = static_cast<int>(members_.all().size());
-  for (const auto& [peer, member] : members_.all()) view.ready += member.ready && member.works() ? 1 : 0;
+  for (const auto& [peer, member] : members_.all()) {
+    view.ready += member.ready && member.works() ? 1 : 0;
+    view.direct += member.dialable() ? 1 : 0;
+    view.relayed += !member.dialable() && wire::dialable(member.endpoint()) ? 1 : 0;
+  }
   view.averaging = plan_ && now >= plan_->start;
   return view;
 }
@@ -275,6 +306,13 @@ void RunCoordinator::on_stored(RoundIndex round) { impl_->on_stored(round); }
 void RunCoordinator::on_refused(RoundIndex round) { impl_->on_refused(round); }
 void RunCoordinator::set_credited(const std::vector<AccountSamples>& sums) { impl_->set_credited(sums); }
 void RunCoordinator::set_state(wire::RunState state) { impl_->set_state(state); }
+void RunCoordinator::on_dialled_back(TimePoint now, const wire::Endpoint& tested, bool reached) {
+  impl_->on_dialled_back(now, tested, reached);
+}
+bool RunCoordinator::uses_operator_relay(const PeerId& peer) const { return impl_->uses_operator_relay(peer); }
+std::optional<RelayShare> RunCoordinator::operator_relay_share(const PeerId& a, const PeerId& b) const {
+  return impl_->operator_relay_share(a, b);
+}
 SwarmView RunCoordinator::view(TimePoint now) const { return impl_->view(now); }
 
 }  // namespace starling::core

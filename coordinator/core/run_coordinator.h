@@ -40,6 +40,12 @@ class RunCoordinator {
   void on_refused(RoundIndex round);
   // The ledger's sums have changed otherwise: these hold all rounds that on_stored() was told of, and no others.
   void set_credited(const std::vector<AccountSamples>& sums);
+  // `tested` is what a decision asked to dial; `reached`: that very member answered there.
+  void on_dialled_back(TimePoint now, const wire::Endpoint& tested, bool reached);
+  // Whether the member should wait for calls at the operator's relay.
+  [[nodiscard]] bool uses_operator_relay(const PeerId& peer) const;
+  // What two may pass there; nothing unless both are members and one of them should wait there.
+  [[nodiscard]] std::optional<RelayShare> operator_relay_share(const PeerId& a, const PeerId& b) const;
   // The operator's wish (running or paused). A complete run stays complete.
   void set_state(wire::RunState state);
   [[nodiscard]] SwarmView view(TimePoint now) const;

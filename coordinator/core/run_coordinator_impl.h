@@ -13,6 +13,7 @@
 #include "coordinator/core/evaluation_turn.h"
 #include "coordinator/core/lanes.h"
 #include "coordinator/core/member.h"
+#include "coordinator/core/reach.h"
 #include "coordinator/core/reports.h"
 #include "coordinator/core/run_coordinator.h"
 #include "coordinator/core/types.h"
@@ -39,6 +40,9 @@ class RunCoordinator::Impl {
   void on_refused(RoundIndex round);
   void set_credited(const std::vector<AccountSamples>& sums);
   void set_state(wire::RunState state);
+  void on_dialled_back(TimePoint now, const wire::Endpoint& tested, bool reached);
+  [[nodiscard]] bool uses_operator_relay(const PeerId& peer) const;
+  [[nodiscard]] std::optional<RelayShare> operator_relay_share(const PeerId& a, const PeerId& b) const;
   [[nodiscard]] SwarmView view(TimePoint now) const;
 
  private:
@@ -49,6 +53,7 @@ class RunCoordinator::Impl {
                        Ops& ops);
   void note_catching_up(TimePoint now, Member& member);
   [[nodiscard]] wire::HeartbeatReply reply_to(TimePoint now, Member& member);
+  void tell_reach(const Member& member, wire::HeartbeatReply& reply) const;
   [[nodiscard]] Duration interval_for(TimePoint now, const Member& member) const;
   [[nodiscard]] bool hears_of_plan(TimePoint now, const Member& member) const;
   void sweep(TimePoint now, Ops& ops);
@@ -74,6 +79,7 @@ class RunCoordinator::Impl {
   void seat(const Plan& plan, const std::vector<double>& ready_s);
   [[nodiscard]] bool takes_result(const Member& member, TimePoint now) const;
   [[nodiscard]] std::vector<Member*> plannable(TimePoint now);
+  [[nodiscard]] std::vector<Member*> drawn_group(std::vector<Member*> members) const;
   [[nodiscard]] bool is_welcome(const Member& member) const;
   void note_welcomed(TimePoint now, Member& member);
   void drop_failed_plan(TimePoint now);
@@ -90,6 +96,7 @@ class RunCoordinator::Impl {
   RoundIndex round_;
   Digest canonical_;
   MemberTable members_;
+  ReachTable reach_;
   LaneTable lanes_;
   ReportBook reports_;
   EvaluationTurn evaluation_;

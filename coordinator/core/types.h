@@ -63,7 +63,10 @@ struct CoordinatorOptions {
   Duration evaluation_timeout = std::chrono::seconds(60);
   Duration left_out_for = std::chrono::minutes(5);  // whose line is too slow for the others' rounds
   std::size_t group_members_max = 512;              // a report of more would not fit in a heartbeat
-  std::uint64_t nonce = 1;                          // differs at every start, so that group ids never repeat
+  std::size_t relayed_members_max = 32;  // of a group that only meets at relays: each pair takes one of their streams
+  bool dial_back = false;     // members are believed to be dialable once they have been dialled, not on their word
+  wire::Endpoint relay = {};  // of the operator, for members that no volunteer relays for; `peer` is the relay itself
+  std::uint64_t nonce = 1;    // differs at every start, so that group ids never repeat
 };
 
 struct LaneHolder {
@@ -131,6 +134,13 @@ struct HeartbeatDecision {
   std::optional<Error> refusal;  // instead of the reply: another run (not_found), no lane free (resource_exhausted)
   wire::HeartbeatReply reply;
   std::vector<StoreOp> ops;
+  std::optional<wire::Endpoint> dial_back;  // to be dialled once; on_dialled_back takes what came of it
+};
+
+// What two members may pass through the operator's relay.
+struct RelayShare {
+  RoundIndex round = 0;
+  std::int64_t bytes_max = 0;  // in this round
 };
 
 // What pages and status show.
@@ -142,6 +152,8 @@ struct SwarmView {
   double samples_per_s = 0;
   int swarm_size = 0;  // members heard of lately
   int ready = 0;       // of these, members that hold the state and train
+  int direct = 0;      // others can dial
+  int relayed = 0;     // others can call at a relay only
   bool averaging = false;
 };
 

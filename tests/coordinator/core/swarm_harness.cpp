@@ -194,6 +194,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
   beat.samples_per_s = member.synced ? member.samples_per_s : 0;
   beat.batch_seconds = 0.05;
   beat.listen_port = 4000;
+  if (member.last_reply.relay) beat.posted_at = member.last_reply.relay->relay;
   beat.upload_bytes_per_s = beat.download_bytes_per_s = member.line_bytes_per_s;
   for (const wire::RoundReport& report : member.reports) {
     if (beat.reports.size() < wire::kReportsPerHeartbeatMax) beat.reports.push_back(report);
@@ -201,6 +202,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
   const MemberIdentity who{member.peer, *OpenHosts().account_of(member.peer), "192.0.2.1"};
   HeartbeatDecision decision = coordinator->on_heartbeat(now, wall, who, beat);
   take(decision.ops);
+  if (decision.dial_back) coordinator->on_dialled_back(now, *decision.dial_back, member.dialable);
   if (decision.refusal) {
     member.next_call = now + std::chrono::seconds(5);
     return decision;

@@ -34,6 +34,7 @@ struct VirtualMember {
   double line_bytes_per_s = 0;  // both ways; 0: not measured
   Duration result_takes{};      // after the others are done, when it is deferred
   bool alive = true;
+  bool dialable = true;  // else it waits for calls where the coordinator sends it
   bool paused = false;
   wire::MemberPhase phase = wire::MemberPhase::joining;
   RoundIndex state_round = 0;
