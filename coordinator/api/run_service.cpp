@@ -167,13 +167,43 @@ TimePoint RunService::tick() {
 }
 
 Result<wire::HeartbeatReply> RunService::heartbeat(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat) {
-  MutexLock lock(mutex_);
-  if (!active_) return Error{ErrorCode::not_found, "the project has no run yet"};
-  core::HeartbeatDecision decision =
-      active_->core->on_heartbeat(parts_.clock.now(), parts_.clock.wall_now(), who, heartbeat);
-  carry_out(active_, decision.ops);
+  std::shared_ptr<Active> active;
+  core::HeartbeatDecision decision;
+  {
+    MutexLock lock(mutex_);
+    if (!active_) return Error{ErrorCode::not_found, "the project has no run yet"};
+    active = active_;
+    decision = active->core->on_heartbeat(parts_.clock.now(), parts_.clock.wall_now(), who, heartbeat);
+    carry_out(active, decision.ops);
+  }
+  if (decision.dial_back) dial_back(active, *decision.dial_back);
   if (decision.refusal) return *decision.refusal;
   return std::move(decision.reply);
+}
+
+void RunService::dial_back_by(std::unique_ptr<reach::Prober> prober) { prober_ = std::move(prober); }
+
+// A test that finds no room is due again a little later.
+void RunService::dial_back(const std::shared_ptr<Active>& active, const wire::Endpoint& at) {
+  if (prober_ == nullptr) return;
+  (void)prober_->test({at.peer, at.host, at.port}, [this, active, at](bool reached) {
+    log_debug("peer {} at {} port {} {}", at.peer.brief(), at.host, at.port, reached ? "answers" : "cannot be dialled");
+    MutexLock lock(mutex_);
+    active->core->on_dialled_back(parts_.clock.now(), at, reached);
+  });
+}
+
+bool RunService::may_post(const PeerId& peer) const {
+  MutexLock lock(mutex_);
+  return active_ && active_->core->uses_operator_relay(peer);
+}
+
+std::optional<reach::RelayAllowance> RunService::allowance(const PeerId& caller, const PeerId& called) const {
+  MutexLock lock(mutex_);
+  if (!active_) return std::nullopt;
+  const auto share = active_->core->operator_relay_share(caller, called);
+  if (!share) return std::nullopt;
+  return reach::RelayAllowance{std::minmax(caller, called), share->round, share->bytes_max};
 }
 
 std::optional<ServedRun> RunService::served() const {

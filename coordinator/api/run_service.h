@@ -17,6 +17,8 @@
 #include "shared/base/clock.h"
 #include "shared/base/mutex.h"
 #include "shared/crypto/keys.h"
+#include "shared/reach/prober.h"
+#include "shared/reach/relay_types.h"
 
 namespace starling::api {
 
@@ -26,7 +28,7 @@ struct ServedRun {
   core::SwarmView swarm;
 };
 
-class RunService {
+class RunService final : public reach::RelayRules {
  public:
   struct Parts {
     const db::Stores& stores;
@@ -36,7 +38,11 @@ class RunService {
   };
   // Everything in `parts` must outlive the service.
   explicit RunService(const Parts& parts, core::CoordinatorOptions options = {});
-  ~RunService();
+  ~RunService() override;
+
+  // From now on members are dialled to see whether others can (CoordinatorOptions::dial_back). Before the first
+  // heartbeat.
+  void dial_back_by(std::unique_ptr<reach::Prober> prober);
 
   // Looks at the runs in the database: picks the one to serve, and takes over the state an operator set.
   // Also at the start. corrupt when the manifest of the run does not bear the project's signature.
@@ -48,6 +54,11 @@ class RunService {
   Result<wire::HeartbeatReply> heartbeat(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat);
 
   [[nodiscard]] std::optional<ServedRun> served() const;
+  // Who may use the operator's relay.
+  [[nodiscard]] bool may_post(const PeerId& peer) const override;
+  [[nodiscard]] std::optional<reach::RelayAllowance> allowance(const PeerId& caller,
+                                                               const PeerId& called) const override;
+
   // The signed envelope of the served run; not_found when there is none.
   [[nodiscard]] Result<std::string> envelope() const;
 
@@ -55,6 +66,7 @@ class RunService {
   struct Active;
   Status activate(const db::Run& run);
   Status follow_reversals(const std::shared_ptr<Active>& active) EXCLUDES(mutex_);
+  void dial_back(const std::shared_ptr<Active>& active, const wire::Endpoint& at) EXCLUDES(mutex_);
   void carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops);
   void store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round);
   void on_stored(const std::shared_ptr<Active>& active, RoundIndex round) EXCLUDES(mutex_);
@@ -65,6 +77,7 @@ class RunService {
   std::shared_ptr<Active> active_ GUARDED_BY(mutex_);  // its core too
   StoreWriter rounds_;                                 // after what they use
   StoreWriter others_;
+  std::unique_ptr<reach::Prober> prober_;
 };
 
 // The run to serve: `current` while it runs; else the oldest that runs; else `current`; else the newest.

@@ -91,6 +91,9 @@ struct ServeOptions {
   std::string admin;  // HOST:PORT of /metrics, /healthz and /readyz; empty: none
   int connections_per_address = 64;
   int workers = 4;
+  std::string relay;          // ADDRESS:PORT of the operator's relay, as volunteers reach it; empty: none
+  double relay_mbit_s = 100;  // what flows through it, at most
+  bool dial_back = false;     // find out which volunteers others can dial, instead of believing what they say
 };
 // Until SIGTERM or SIGINT. Prints "listening on https://HOST:PORT".
 Status serve(const ServeOptions& options);

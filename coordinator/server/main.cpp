@@ -120,6 +120,16 @@ void add_serve(CLI::App& cli, Commands& commands) {
       ->capture_default_str();
   serve_command->add_option("--admin", commands.serve.admin)
       ->description("HOST:PORT of /metrics, /healthz and /readyz, such as 127.0.0.1:9443; not open by default");
+  serve_command->add_option("--relay", commands.serve.relay)
+      ->description(
+          "ADDRESS:PORT at which volunteers that nobody can dial meet, such as 203.0.113.5:8444; they need one when no "
+          "volunteer relays for them. The address is this computer's own, and not a name; not open by default");
+  serve_command->add_option("--relay-rate", commands.serve.relay_mbit_s, "Mbit/s through the relay, at most")
+      ->check(CLI::Range(0.1, 1e6))
+      ->capture_default_str();
+  serve_command->add_flag(
+      "--dial-back", commands.serve.dial_back,
+      "Find out which volunteers others can dial, instead of believing what they say of their ports");
   serve_command->add_flag("--verbose", commands.verbose, "Log more");
   serve_command->callback([&commands] { commands.chosen = [&commands] { return serve(commands.serve); }; });
 }

@@ -76,6 +76,9 @@ void add_swarm(Text& text, const Observed& observed) {
   text.begin("peers", "gauge", "Computers of the swarm, by state.");
   text.value(swarm.ready, "{state=\"training\"}");
   text.value(std::max(0, swarm.swarm_size - swarm.ready), "{state=\"joining\"}");
+  text.begin("peers_reach", "gauge", "Computers of the swarm that others can call, by how.");
+  text.value(swarm.direct, "{how=\"direct\"}");
+  text.value(swarm.relayed, "{how=\"relay\"}");
   text.one("run_running", "gauge", "1 while the run trains.", swarm.state == wire::RunState::running ? 1 : 0);
   text.one("run_round", "gauge", "Round being worked on.", static_cast<double>(swarm.round));
   text.one("round_samples", "gauge", "Samples gathered in this round.", static_cast<double>(swarm.samples_accumulated));
@@ -91,6 +94,19 @@ void add_swarm(Text& text, const Observed& observed) {
            rounds->front().survivors);
   text.one("round_last_timestamp_seconds", "gauge", "When the last round was credited.",
            static_cast<double>(rounds->front().decided_at.unix_ms) / 1000);
+}
+
+void add_relay(Text& text, const reach::RelayServer* relay) {
+  if (relay == nullptr) return;
+  const reach::RelayStats stats = relay->stats();
+  text.one("relay_clients", "gauge", "Computers that wait at the relay for calls.", static_cast<double>(stats.posts));
+  text.one("relay_streams", "gauge", "Pairs of computers that the relay connects.", static_cast<double>(stats.streams));
+  text.one("relay_streams_total", "counter", "Pairs connected since the start.",
+           static_cast<double>(stats.streams_total));
+  text.one("relay_bytes_total", "counter", "Bytes passed on, both ways.", static_cast<double>(stats.bytes_total));
+  text.one("relay_refused_total", "counter", "Calls and clients refused.", static_cast<double>(stats.refused_total));
+  text.one("relay_cut_total", "counter", "Pairs cut because their round's bytes were used up.",
+           static_cast<double>(stats.cut_total));
 }
 
 void add_database(Text& text, const Observed& observed) {
@@ -120,6 +136,7 @@ std::string metrics_text(const Observed& observed) {
   add_requests(text, observed.router);
   add_gate(text, observed.gate.stats());
   add_swarm(text, observed);
+  add_relay(text, observed.relay);
   add_database(text, observed);
   return text.take();
 }

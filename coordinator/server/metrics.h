@@ -10,6 +10,7 @@
 #include "coordinator/gate/router.h"
 #include "coordinator/server/project.h"
 #include "db/stores/database.h"
+#include "shared/reach/relay_server.h"
 
 namespace starling::server {
 
@@ -18,7 +19,8 @@ struct Observed {
   const db::Database& database;
   const api::RunService& run;
   const gate::Gate& gate;
-  const gate::Router& router;  // of the public gate
+  const gate::Router& router;       // of the public gate
+  const reach::RelayServer* relay;  // the operator's; null: none
   const Clock& clock;
   WallTime started;
   WallTime certificate_ends;

@@ -1,6 +1,8 @@
+#include <arpa/inet.h>
 #include <fmt/core.h>
 #include <sys/resource.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -21,6 +23,8 @@
 #include "shared/base/version.h"
 #include "shared/crypto/secrets.h"
 #include "shared/manifest/join_link.h"
+#include "shared/reach/prober.h"
+#include "shared/reach/relay_server.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::server {
@@ -28,6 +32,7 @@ namespace {
 
 constexpr Duration kPollInterval = std::chrono::milliseconds(500);  // of what operators set in the database
 constexpr Duration kWaitMax = std::chrono::milliseconds(100);
+constexpr double kBytesPerMbit = 1e6 / 8;
 constexpr Duration kWaitMin = std::chrono::milliseconds(2);
 
 // A connection is a descriptor: take all that the system gives.
@@ -77,10 +82,58 @@ std::optional<web::ShownRun> shown(const api::RunService& run) {
                        static_cast<std::int64_t>(wire::parameter_count(manifest.model))};
 }
 
-web::ServerHealth health(WallTime started, const db::Database& database, const gate::Gate& gate) {
+struct Doors {
+  const gate::Gate* gate = nullptr;
+  const reach::RelayServer* relay = nullptr;
+};
+
+web::ServerHealth health(WallTime started, const db::Database& database, const Doors& doors) {
   const db::DatabaseHealth files = database.health();
-  const gate::GateStats stats = gate.stats();
-  return {started, true, !files.disk_full, stats.connections_open, stats.requests_served, files.file_bytes};
+  const gate::GateStats stats = doors.gate->stats();
+  web::ServerHealth health{started,         true, !files.disk_full, stats.connections_open, stats.requests_served,
+                           files.file_bytes};
+  if (doors.relay != nullptr) health.relay_bytes = doors.relay->stats().bytes_total;
+  return health;
+}
+
+Result<core::CoordinatorOptions> core_options(const ServeOptions& options, const PeerId& self) {
+  core::CoordinatorOptions core;
+  core.dial_back = options.dial_back;
+  if (options.relay.empty()) return core;
+  auto relay = parse_endpoint(options.relay);
+  if (!relay) return relay.error().prefixed("--relay");
+  std::array<std::uint8_t, sizeof(in6_addr)> address{};
+  if (inet_pton(AF_INET, relay->host.c_str(), address.data()) != 1 &&
+      inet_pton(AF_INET6, relay->host.c_str(), address.data()) != 1) {
+    return Error{ErrorCode::invalid_argument, fmt::format("--relay: '{}' is no IP address", relay->host)};
+  }
+  core.relay = {self, relay->host, relay->port};
+  return core;
+}
+
+// How this computer shows itself on volunteers' ports and at its relay.
+Result<crypto::TlsContext> as_peer(const Project& project, const ServerIdentity& identity) {
+  return crypto::TlsContext::peer(project.authority.certificate_pem(), identity.volunteers);
+}
+
+Status start_dialling_back(api::RunService& run, const ServeOptions& options, const crypto::TlsContext& tls,
+                           const Clock& clock) {
+  if (!options.dial_back) return {};
+  STARLING_ASSIGN(auto prober, reach::Prober::create(tls, clock));
+  run.dial_back_by(std::move(prober));
+  return {};
+}
+
+// The operator's own relay; nothing when none is asked for. It listens on all addresses, since the one that volunteers
+// reach may be translated on its way.
+Result<std::unique_ptr<reach::RelayServer>> open_relay(const ServeOptions& options, int port,
+                                                       reach::RelayServer::Parts parts) {
+  if (options.relay.empty()) return std::unique_ptr<reach::RelayServer>();
+  auto opened =
+      reach::RelayServer::create("::", port, std::move(parts), {.bytes_per_s = options.relay_mbit_s * kBytesPerMbit});
+  if (!opened) return opened.error().prefixed("--relay");
+  log_info("a relay for volunteers that nobody can dial is open at {}", options.relay);
+  return opened;
 }
 
 web::JoinAdvice join_advice(const Project& project) {
@@ -187,7 +240,11 @@ Status serve(const ServeOptions& options) {
   api::BanList bans(database->stores().bans, clock);
   STARLING_TRY(bans.refresh());
   api::JoinLimiter joins(crypto::random_u64(), clock.now());
-  api::RunService run({database->stores(), hosts, clock, project.manifest_key.public_key()});
+  STARLING_ASSIGN(const auto peer_tls, as_peer(project, identity));
+  STARLING_ASSIGN(const core::CoordinatorOptions core, core_options(options, identity.volunteers.key.peer_id()));
+  api::RunService run({database->stores(), hosts, clock, project.manifest_key.public_key()}, core);
+  STARLING_TRY(start_dialling_back(run, options, peer_tls, clock));
+  STARLING_ASSIGN(const auto relay, open_relay(options, core.relay.port, {peer_tls, clock, run}));
   STARLING_TRY(run.poll());
 
   gate::Router router;
@@ -203,15 +260,15 @@ Status serve(const ServeOptions& options) {
                      run,
                      clock};
   api::add_routes(router, api);
-  const gate::Gate* door = nullptr;  // set before the first request
+  Doors doors{nullptr, relay.get()};  // the gate is set before the first request
   web::Site site({project.config.name, database->stores(), [&run] { return shown(run); },
-                  [&] { return health(started, *database, *door); }, join_advice(project), clock});
+                  [&] { return health(started, *database, doors); }, join_advice(project), clock});
   site.add_routes(router);
 
   STARLING_ASSIGN(const auto gate, gate::Gate::create(gate_options(options, project.config), tls, router));
-  door = gate.get();
+  doors.gate = gate.get();
   STARLING_ASSIGN(const WallTime certificate_ends, certificate_end(project));
-  const Observed observed{project, *database, run, *gate, router, clock, started, certificate_ends};
+  const Observed observed{project, *database, run, *gate, router, relay.get(), clock, started, certificate_ends};
   gate::Router admin_router;
   add_admin_routes(admin_router, observed);
   STARLING_ASSIGN(const auto admin, admin_gate(options, tls, admin_router));

@@ -50,6 +50,11 @@ void add_swarm(std::string& html, const StatusData& data) {
   add_cell(html, "Computers", grouped(swarm.swarm_size), "heard of lately");
   add_cell(html, "Training", grouped(swarm.ready), "hold the state and compute");
   add_cell(html, "Joining", grouped(std::max(0, swarm.swarm_size - swarm.ready)), "download the state, or wait");
+  add_cell(
+      html, "Can be dialled", grouped(swarm.direct),
+      fmt::format("{} more over a relay{}", grouped(swarm.relayed),
+                  data.health.relay_bytes ? fmt::format("; {} bytes passed on here", grouped(*data.health.relay_bytes))
+                                          : std::string()));
   add_cell(html, "Round", grouped(swarm.round),
            swarm.averaging
                ? "averaging now"
@@ -100,6 +105,9 @@ std::string status_json(const StatusData& data) {
     writer.number("samples_per_s", swarm.samples_per_s);
     writer.integer("computers", swarm.swarm_size);
     writer.integer("training", swarm.ready);
+    writer.integer("direct", swarm.direct);
+    writer.integer("relayed", swarm.relayed);
+    if (data.health.relay_bytes) writer.integer("relay_bytes", *data.health.relay_bytes);
     if (const auto left = seconds_left(*data.run)) writer.number("seconds_left", *left);
     writer.close('}');
   }

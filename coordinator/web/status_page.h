@@ -16,6 +16,7 @@ struct ServerHealth {
   std::int64_t connections = 0;
   std::int64_t requests = 0;  // answered since the start
   std::int64_t database_bytes = 0;
+  std::optional<std::int64_t> relay_bytes = std::nullopt;  // passed on by the operator's relay, when there is one
 };
 
 struct StatusData {

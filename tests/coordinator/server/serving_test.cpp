@@ -164,6 +164,7 @@ TEST_CASE("the operator's own door has health and metrics, and the public one no
   std::vector<std::string> command = server.serve_command();
   const int port = TakenPort().port();
   command.insert(command.end(), {"--admin", "127.0.0.1:" + std::to_string(port)});
+  command.insert(command.end(), {"--relay", "127.0.0.1:" + std::to_string(TakenPort().port())});
   Process process(command);
   REQUIRE(process.wait_for("listening on"));
   const auto link = manifest::parse_join_link(server.init.last_line()).value();
@@ -183,11 +184,20 @@ TEST_CASE("the operator's own door has health and metrics, and the public one no
   for (const char* line : {"starling_build_info{version=\"", "starling_ready 1\n", "starling_connections ",
                            "starling_http_requests_total{route=\"/leaderboard\",code=\"200\"} 1\n",
                            "starling_http_request_seconds_count{route=\"/leaderboard\"} 1\n",
-                           "starling_peers{state=\"training\"} 0\n", "starling_db_bytes ", "starling_run_round 0\n"}) {
+                           "starling_peers{state=\"training\"} 0\n", "starling_db_bytes ", "starling_run_round 0\n",
+                           "starling_peers_reach{how=\"relay\"} 0\n", "starling_relay_bytes_total 0\n"}) {
     CAPTURE(line);
     CHECK_MESSAGE(metrics.find(line) != std::string::npos, metrics);
   }
   CHECK(get(link.port, "/metrics").find("nothing at this address") != std::string::npos);
+}
+
+TEST_CASE("a relay is served at an address, not at a name") {
+  const TestServer server;
+  std::vector<std::string> command = server.serve_command();
+  command.insert(command.end(), {"--relay", "localhost:8444"});
+  Process process(command);
+  CHECK(process.wait_for("'localhost' is no IP address"));
 }
 
 TEST_CASE("links of another project and damaged links join nobody") {
