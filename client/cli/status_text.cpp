@@ -67,6 +67,29 @@ std::string limit_lines(const wire::RulesStatus& rules) {
   return text;
 }
 
+// How others reach this computer, and what to do where they cannot.
+std::string reach_lines(const wire::DaemonStatus& s) {
+  const wire::ReachStatus& reach = s.reach;
+  std::string text;
+  if (reach.reachability == "reachable") {
+    const bool mapped = reach.mapped_port != 0;
+    text = fmt::format("  reachable  directly, at {} port {}{}\n", reach.address,
+                       mapped ? reach.mapped_port : s.listen_port, mapped ? ", opened by " + reach.mapped_by : "");
+  } else if (reach.reachability == "blocked") {
+    text = reach.relay.is_zero() ? std::string("  reachable  no; it takes part by calling others, for full credit")
+                                 : fmt::format("  reachable  over relay {}", reach.relay.brief());
+    if (reach.relay.is_zero() && !reach.relay_problem.empty()) text += fmt::format(" ({})", reach.relay_problem);
+    text +=
+        fmt::format("\n             To be dialled directly, let your router forward TCP port {} to this computer{}\n",
+                    s.listen_port, reach.address.empty() ? "" : fmt::format(" (seen at {})", reach.address));
+  }
+  if (reach.clients > 0 || reach.streams > 0 || reach.bytes > 0) {
+    text += fmt::format("  relaying   for {} computers, {} pairs connected, {} passed on\n", reach.clients,
+                        reach.streams, bytes_text(static_cast<double>(reach.bytes)));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string progress_bar(double fraction, int width) {
@@ -93,6 +116,7 @@ std::string format_status(const wire::DaemonStatus& s) {
   if (s.validation_bits_per_byte) text += fmt::format(", held-out {:.3f} bits per byte", *s.validation_bits_per_byte);
   text += fmt::format("; {} rounds done, {} lost\n", s.rounds_done, s.rounds_failed);
   text += fmt::format("  credit     {:.6f} for {} accepted samples\n", s.credit, s.samples_credited);
+  text += reach_lines(s);
   text += fmt::format("  network    {} sent, {} received, up {}/s, down {}/s\n",
                       bytes_text(static_cast<double>(s.bytes_sent)), bytes_text(static_cast<double>(s.bytes_received)),
                       bytes_text(s.upload_bytes_per_s), bytes_text(s.download_bytes_per_s));

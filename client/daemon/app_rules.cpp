@@ -7,6 +7,7 @@
 namespace starling::daemon {
 namespace {
 
+constexpr double kBytesPerMbit = 1e6 / 8;
 constexpr Duration kLookEvery = std::chrono::seconds(1);
 
 bool has_round_under_way(const wire::DaemonStatus& status) {
@@ -31,6 +32,9 @@ Permission App::permission() const {
   permission.train = verdict.may_train();
   permission.reason = verdict.text;
   permission.coordinator = verdict.network != policy::NetworkUse::none;
+  const bool relays = verdict.may_train() && verdict.network == policy::NetworkUse::all;
+  permission.port_mapping = governor_.preferences().port_mapping;
+  permission.relay_bytes_per_s = relays ? governor_.preferences().relay_max_mbit_s.value_or(0) * kBytesPerMbit : 0;
   permission.share = {verdict.threads, static_cast<std::uint64_t>(verdict.memory_bytes), verdict.gpu};
   return permission;
 }

@@ -56,6 +56,7 @@ void ProjectRun::stop() {
 void ProjectRun::finish_on_trainer(bool keep_state) {
   if (keep_state) save_last_state();
   parts_->trainer.reset();
+  parts_->port_mapper.reset();  // the router is asked to close the port
 }
 
 void ProjectRun::save_last_state() {
@@ -84,6 +85,9 @@ void ProjectRun::obey(const Permission& permission) {
   }
   if (took_something) parts_->trainer->stop();
   coordinator_allowed_ = permission.coordinator;
+  relay_bytes_per_s_ = permission.relay_bytes_per_s;
+  port_mapping_ = permission.port_mapping;
+  keep_port_open();
   *parts_->serving = permission.train;
   if (!permission.train) stop_fetch();
   parts_->session->set_paused(threads_.clock.now(), !permission.train, permission.reason);

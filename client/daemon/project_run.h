@@ -49,8 +49,10 @@ struct RunOptions {
 // What the volunteer's rules allow a run just now.
 struct Permission {
   bool train = true;
-  std::string reason;       // why not
-  bool coordinator = true;  // whether it may be called
+  std::string reason;            // why not
+  bool coordinator = true;       // whether it may be called
+  bool port_mapping = true;      // whether the router may be asked to open a port
+  double relay_bytes_per_s = 0;  // may be passed on between others
   trainer_link::TrainerShare share;
 };
 
@@ -115,6 +117,11 @@ class ProjectRun final : private session::Session::Mediator {
   [[nodiscard]] std::optional<trainer_link::TrainerShare> allowed_share() const EXCLUDES(share_mutex_);
   void state_fetched(RoundIndex round, const Digest& digest, const Status& status);
   void install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state);
+  // What a heartbeat says about calling this computer, and what its reply asks for (project_run_reach.cpp).
+  void tell_reach(wire::Heartbeat& heartbeat) const;
+  void follow_reach(const wire::HeartbeatReply& reply);
+  void keep_port_open();
+  void describe_reach(const transport::NetworkStats& stats, wire::ReachStatus& reach) const;
   void renew_certificate();
   void renew_refused_certificate(TimePoint now);
   // Whether the disk took something. A full disk is told once, and once when it is over.
@@ -135,6 +142,11 @@ class ProjectRun final : private session::Session::Mediator {
   std::string journal_problem_;   // why the last round is not on disk; empty when it is
   std::string checkpoint_problem_;
   std::string notice_;  // of the coordinator's last answer
+  double relay_bytes_per_s_ = 0;
+  bool port_mapping_ = false;
+  wire::Reachability reachability_ = wire::Reachability::unknown;
+  bool reach_known_ = false;  // the coordinator has told
+  std::string address_;
   RoundIndex forgotten_below_ = 0;
   std::size_t gradient_in_use_ = 0;        // which of the two takes the batches now
   bool averaging_holds_gradient_ = false;  // the network still reads the one in use: no step has followed

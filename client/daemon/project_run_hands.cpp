@@ -24,14 +24,16 @@ struct ProjectRun::Fetch {
   std::atomic<bool> ended{false};  // set on the net thread
 };
 
-void ProjectRun::send_heartbeat(const wire::Heartbeat& heartbeat) {
+void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
   if (!coordinator_allowed_) {
     deliver([this](TimePoint now) {
       parts_->session->on_heartbeat_failed(now, Error{ErrorCode::unavailable, "the network is switched off"});
     });
     return;
   }
-  threads_.coordinator.post([this, heartbeat] {
+  wire::Heartbeat heartbeat = session_heartbeat;
+  tell_reach(heartbeat);
+  threads_.coordinator.post([this, heartbeat = std::move(heartbeat)] {
     if (stopped_) return;
     auto reply = parts_->calls.heartbeat(heartbeat);
     deliver([this, reply = std::move(reply)](TimePoint now) {
@@ -44,6 +46,7 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& heartbeat) {
       parts_->session->set_link_speeds(stats.upload_bytes_per_s, stats.download_bytes_per_s);
       if (!reply->notice.empty() && reply->notice != notice_) log_warning("coordinator: {}", reply->notice);
       notice_ = reply->notice;
+      follow_reach(*reply);
       if (reply->renew_certificate) renew_certificate();
       parts_->session->on_heartbeat_reply(now, *reply);
     });

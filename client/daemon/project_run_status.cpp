@@ -9,7 +9,8 @@ namespace starling::daemon {
 void ProjectRun::count_traffic(TrafficCounters& counters) const {
   if (!parts_->network) return;
   const transport::NetworkStats stats = parts_->network->stats();
-  counters.averaging = stats.round_bytes_sent + stats.round_bytes_received;
+  // What is passed on comes in and goes out again.
+  counters.averaging = stats.round_bytes_sent + stats.round_bytes_received + 2 * stats.relay.serving.bytes_total;
   counters.models = stats.state_bytes_sent + stats.state_bytes_received;
 }
 
@@ -55,6 +56,7 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   }
   if (parts_->network) {
     const transport::NetworkStats stats = parts_->network->stats();
+    describe_reach(stats, status.reach);
     status.upload_bytes_per_s = stats.upload_bytes_per_s;
     status.download_bytes_per_s = stats.download_bytes_per_s;
     status.bytes_sent = stats.round_bytes_sent + stats.state_bytes_sent;

@@ -97,6 +97,7 @@ Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const R
                  std::move(journal),
                  std::move(*network),
                  nullptr,
+                 nullptr,
                  std::move(initial),
                  std::move(damaged),
                  {},

@@ -10,6 +10,7 @@
 
 #include "client/averaging/error_feedback.h"
 #include "client/daemon/project_run.h"
+#include "client/transport/port_mapper.h"
 
 namespace starling::daemon {
 
@@ -26,6 +27,7 @@ struct RunParts {
   storage::CheckpointStore checkpoints;
   storage::RoundJournal journal;
   std::unique_ptr<transport::PeerNetwork> network;
+  std::unique_ptr<transport::PortMapper> port_mapper;  // null until others cannot dial this computer
   std::unique_ptr<session::Session> session;
   session::InitialState initial;
   std::vector<std::string> damaged;  // checkpoints found so at the start, in sentences

@@ -265,6 +265,11 @@ void Session::send_heartbeat(TimePoint now) {
   mediator_.send_heartbeat(heartbeat);
 }
 
+void Session::tell_soon(TimePoint now) {
+  link_.hurry(now);
+  advance(now);
+}
+
 void Session::on_heartbeat_failed(TimePoint now, const Error& error) {
   if (!link_.away(now)) log_debug("heartbeat: {}", error.message);
   link_.on_failed(now);

@@ -94,6 +94,8 @@ class Session {
   void on_state_fetched(TimePoint now, RoundIndex round, const Digest& digest, const Status& status);
   // Links' speeds as measured in finished rounds; ride on the next heartbeat.
   void set_link_speeds(double upload_bytes_per_s, double download_bytes_per_s);
+  // Something that the coordinator should know has changed: it is called soon.
+  void tell_soon(TimePoint now);
   // The volunteer's wish (or a rule's). No batch begins any more, and one that is ended in the middle (unavailable) is
   // no failure; a meeting that is about to begin, or under way, is finished first.
   void set_paused(TimePoint now, bool paused, std::string reason);
