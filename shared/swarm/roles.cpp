@@ -258,8 +258,15 @@ double Planner::period_min(double averaging_s) const {
   return options_.overlapped ? std::max(computing_s, averaging_s) : computing_s + averaging_s;
 }
 
-// A plan is for most of those who are there, and most of those in it are not deferred (wire::check_group).
+// A plan is for most of those who are there, with somebody who can be dialled if there is one, and most of those in it
+// are not deferred (wire::check_group).
 bool Planner::may_go(const std::vector<Assignment>& assignments) const {
+  bool keeps_dialable = false;
+  bool loses_dialable = false;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (loads_[i].link.dialable) (assignments[i].in ? keeps_dialable : loses_dialable) = true;
+  }
+  if (loses_dialable && !keeps_dialable) return false;
   const auto in = std::count_if(assignments.begin(), assignments.end(), [](const Assignment& a) { return a.in; });
   const auto late =
       std::count_if(assignments.begin(), assignments.end(), [](const Assignment& a) { return a.in && a.late; });

@@ -217,6 +217,17 @@ TEST_CASE("who could not follow is left out when its samples are worth less than
   CHECK_FALSE(choose_roles(swarm, options_for(4 << 20, 20000)).duties[3].left_out);
 }
 
+TEST_CASE("however slow, the only one that can be dialled is not left out") {
+  std::vector<Volunteer> swarm(4, volunteer(100, 100));
+  for (Volunteer& one : swarm) one.link.dialable = false;
+  swarm[3] = volunteer(1, 100);
+  RoleOptions options = options_for(4 << 20, 9);
+  options.result_bytes = 1;  // it sends less as the owner of everything than as a contributor
+  const RoleChoice choice = choose_roles(swarm, options);
+  CHECK_FALSE(choice.duties[3].left_out);
+  CHECK(choice.duties[3].share == doctest::Approx(1));
+}
+
 TEST_CASE("who cannot be dialled owns nothing and is a full contributor") {
   std::vector<Volunteer> swarm(4, volunteer(100, 100));
   swarm[1].link.dialable = false;
