@@ -35,6 +35,8 @@ Permission App::permission() const {
   const bool relays = verdict.may_train() && verdict.network == policy::NetworkUse::all;
   permission.port_mapping = governor_.preferences().port_mapping;
   permission.relay_bytes_per_s = relays ? governor_.preferences().relay_max_mbit_s.value_or(0) * kBytesPerMbit : 0;
+  permission.upload_bytes_per_s = governor_.preferences().upload_max_mbit_s.value_or(0) * kBytesPerMbit;
+  permission.download_bytes_per_s = governor_.preferences().download_max_mbit_s.value_or(0) * kBytesPerMbit;
   permission.share = {verdict.threads, static_cast<std::uint64_t>(verdict.memory_bytes), verdict.gpu};
   return permission;
 }

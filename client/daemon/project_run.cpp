@@ -71,6 +71,14 @@ void ProjectRun::save_last_state() {
   }
 }
 
+// Called often, and each change waits for the net thread.
+void ProjectRun::limit_traffic(const Permission& permission) {
+  const std::pair limits(permission.upload_bytes_per_s, permission.download_bytes_per_s);
+  if (limits == traffic_limits_) return;
+  traffic_limits_ = limits;
+  parts_->network->limit(limits.first, limits.second);
+}
+
 void ProjectRun::obey(const Permission& permission) {
   bool took_something = false;
   {
@@ -88,6 +96,7 @@ void ProjectRun::obey(const Permission& permission) {
   relay_bytes_per_s_ = permission.relay_bytes_per_s;
   port_mapping_ = permission.port_mapping;
   keep_port_open();
+  limit_traffic(permission);
   *parts_->serving = permission.train;
   if (!permission.train) stop_fetch();
   parts_->session->set_paused(threads_.clock.now(), !permission.train, permission.reason);

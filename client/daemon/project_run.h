@@ -49,10 +49,12 @@ struct RunOptions {
 // What the volunteer's rules allow a run just now.
 struct Permission {
   bool train = true;
-  std::string reason;            // why not
-  bool coordinator = true;       // whether it may be called
-  bool port_mapping = true;      // whether the router may be asked to open a port
-  double relay_bytes_per_s = 0;  // may be passed on between others
+  std::string reason;               // why not
+  bool coordinator = true;          // whether it may be called
+  bool port_mapping = true;         // whether the router may be asked to open a port
+  double relay_bytes_per_s = 0;     // may be passed on between others
+  double upload_bytes_per_s = 0;    // all traffic with other volunteers together; 0: no limit
+  double download_bytes_per_s = 0;  // the same
   trainer_link::TrainerShare share;
 };
 
@@ -121,6 +123,7 @@ class ProjectRun final : private session::Session::Mediator {
   void tell_reach(wire::Heartbeat& heartbeat) const;
   void follow_reach(const wire::HeartbeatReply& reply);
   void keep_port_open();
+  void limit_traffic(const Permission& permission);
   void describe_reach(const transport::NetworkStats& stats, wire::ReachStatus& reach) const;
   void renew_certificate();
   void renew_refused_certificate(TimePoint now);
@@ -143,6 +146,7 @@ class ProjectRun final : private session::Session::Mediator {
   std::string checkpoint_problem_;
   std::string notice_;  // of the coordinator's last answer
   double relay_bytes_per_s_ = 0;
+  std::pair<double, double> traffic_limits_;  // up and down, bytes/s; 0: none
   bool port_mapping_ = false;
   wire::Reachability reachability_ = wire::Reachability::unknown;
   bool reach_known_ = false;  // the coordinator has told

@@ -12,7 +12,7 @@ void FrameWriter::enqueue(const wire::FrameHeader& header, std::span<const std::
   queue_.push_back(std::move(bytes));
 }
 
-IoState FrameWriter::write(TlsStream& stream, bool pulling, std::size_t& budget) {
+IoState FrameWriter::write(TlsStream& stream, bool pulling, std::ptrdiff_t& budget) {
   while (budget > 0 && (loaded_ || load(pulling))) {
     if (const IoState state = write_rest(stream, budget); state != IoState::done) return state;
   }
@@ -33,15 +33,19 @@ bool FrameWriter::load(bool pulling) {
   return true;
 }
 
-IoState FrameWriter::write_rest(TlsStream& stream, std::size_t& budget) {
+IoState FrameWriter::write_rest(TlsStream& stream, std::ptrdiff_t& budget) {
   const std::span<const std::uint8_t> head = current_.frame.head;
   const std::span<const std::uint8_t> payload = current_.frame.payload;
   while (head_sent_ < head.size() || payload_sent_ < payload.size()) {
+    if (budget <= 0) return IoState::done;  // the rest of it another time
     const bool in_head = head_sent_ < head.size();
-    const IoStep step = stream.write(in_head ? head.subspan(head_sent_) : payload.subspan(payload_sent_));
+    const auto rest = in_head ? head.subspan(head_sent_) : payload.subspan(payload_sent_);
+    const std::size_t piece = std::min(rest.size(), std::max(static_cast<std::size_t>(budget), offered_));
+    const IoStep step = stream.write(rest.first(piece));
+    offered_ = step.state == IoState::done ? 0 : piece;
     if (step.state != IoState::done) return step.state;
     (in_head ? head_sent_ : payload_sent_) += step.bytes;
-    budget -= std::min(budget, step.bytes);
+    budget -= static_cast<std::ptrdiff_t>(step.bytes);
   }
   loaded_ = false;
   current_.owner.reset();

@@ -31,15 +31,15 @@ class FrameWriter {
   [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
 
   // Writes until there is nothing left (done), the budget is used up (done) or the stream stops it. `pulling`:
-  // whether frames beyond the queue may go out yet.
-  IoState write(TlsStream& stream, bool pulling, std::size_t& budget);
+  // whether frames beyond the queue may go out yet. The budget may be overdrawn by what had been offered before.
+  IoState write(TlsStream& stream, bool pulling, std::ptrdiff_t& budget);
 
   // Copies the unsent rest of a borrowed payload.
   void detach_payload();
 
  private:
   bool load(bool pulling);
-  IoState write_rest(TlsStream& stream, std::size_t& budget);
+  IoState write_rest(TlsStream& stream, std::ptrdiff_t& budget);
 
   Pull pull_;
   std::deque<std::vector<std::uint8_t>> queue_;
@@ -48,6 +48,7 @@ class FrameWriter {
   FrameToSend current_;
   std::size_t head_sent_ = 0;
   std::size_t payload_sent_ = 0;
+  std::size_t offered_ = 0;  // to a stream that did not take it yet: it has to be offered again
 };
 
 }  // namespace starling::transport

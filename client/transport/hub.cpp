@@ -133,8 +133,8 @@ void Hub::cancel_fetch() {
 
 NetworkStats Hub::stats() const {
   NetworkStats stats = totals_;
-  stats.upload_bytes_per_s = upload_.bytes_per_s();
-  stats.download_bytes_per_s = download_.bytes_per_s();
+  stats.upload_bytes_per_s = links_.upload.limited(upload_.bytes_per_s());
+  stats.download_bytes_per_s = links_.download.limited(download_.bytes_per_s());
   stats.links_up = static_cast<std::size_t>(
       std::count_if(switchboard_.links().begin(), switchboard_.links().end(),
                     [](const auto& entry) { return entry.second->info().phase == Link::Phase::up; }));
@@ -143,6 +143,13 @@ NetworkStats Hub::stats() const {
       [](const auto& entry) { return entry.second->info().phase == Link::Phase::up && entry.second->info().relayed; }));
   stats.relay = relays_.view();
   return stats;
+}
+
+void Hub::limit(double upload_bytes_per_s, double download_bytes_per_s) {
+  links_.upload.set(upload_bytes_per_s);
+  links_.download.set(download_bytes_per_s);
+  relays_.limit(upload_bytes_per_s, download_bytes_per_s);
+  for (const auto& [key, link] : switchboard_.links()) link->limit_window();
 }
 
 void Hub::renew(const crypto::TlsContext& tls) {
@@ -313,8 +320,19 @@ void Hub::measure(TimePoint now) {
                links_.moved.bytes_sent - moved_before_.bytes_sent);
   download_.note(now, links_.moved.bytes_received - moved_before_.bytes_received);
   moved_before_ = links_.moved;
+  count_relayed(now);
   measured_at_ = now;
   pace_.note(now);
+}
+
+// Relaying has a limit of its own, which is not above these: links get what it leaves.
+void Hub::count_relayed(TimePoint now) {
+  const std::int64_t relayed = relays_.view().serving.bytes_total;
+  const auto since = static_cast<std::size_t>(relayed - relayed_before_);
+  relayed_before_ = relayed;
+  if (since == 0 || now - measured_at_ > RateMeter::kWindow) return;  // no link was held up by it
+  links_.upload.passed(since);
+  links_.download.passed(since);
 }
 
 void Hub::pace_round(TimePoint now) {
@@ -322,7 +340,8 @@ void Hub::pace_round(TimePoint now) {
   if (paced_round_ != round_number_) {
     paced_round_ = round_number_;
     // The slower direction, as the plan has it: so all members come to about the same time for the round.
-    pace_.begin(now, round_->bytes_planned(), std::min(upload_.bytes_per_s(), download_.bytes_per_s()));
+    const NetworkStats line = stats();
+    pace_.begin(now, round_->bytes_planned(), std::min(line.upload_bytes_per_s, line.download_bytes_per_s));
   } else if (pace_.bytes_per_s() > 0 && (round_->is_thinned() || round_->outcome() != nullptr)) {
     pace_.lift();
   } else if (measured_at_ != now) {

@@ -30,6 +30,7 @@ class Hub final : public Link::Mediator {
   Status fetch_state(StateFetch fetch);
   void cancel_fetch();
   [[nodiscard]] NetworkStats stats() const;
+  void limit(double upload_bytes_per_s, double download_bytes_per_s);
 
   void take_call(asio::ip::tcp::socket socket) { relays_.take_call(std::move(socket)); }
   void renew(const crypto::TlsContext& tls);
@@ -56,6 +57,8 @@ class Hub final : public Link::Mediator {
   void measure(TimePoint now);
   // Keeps the round's links at the pace that the line is known to allow.
   void pace_round(TimePoint now);
+  // What has been relayed since the last time is taken from what links may pass.
+  void count_relayed(TimePoint now);
   void set_timer(TimePoint now);
   void log_refusal(TimePoint now, const Error& why);
 
@@ -82,7 +85,8 @@ class Hub final : public Link::Mediator {
   RateMeter upload_;
   RateMeter download_;
   TimePoint measured_at_{};
-  TcpCounters moved_before_;  // at that time
+  TcpCounters moved_before_;         // at that time
+  std::int64_t relayed_before_ = 0;  // the same
   NetworkStats totals_;
   LogLimit refusals_logged_;
   asio::steady_timer timer_;

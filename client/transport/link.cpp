@@ -36,10 +36,18 @@ constexpr int kKeepAliveIdleS = 30;
 constexpr int kKeepAliveIntervalS = 10;
 constexpr int kKeepAliveProbes = 3;
 
+// Under a limit, the most that the other end may send before we have read it: what flows in that time.
+constexpr Duration kWindowTime = std::chrono::milliseconds(200);
+constexpr double kWindowMin = 64 * 1024;
+constexpr double kWindowMax = 64 * 1024 * 1024;
+
 constexpr std::uint64_t kNoPace = UINT64_MAX;
 constexpr double kPaceMin = 1024;
 
 constexpr std::uint32_t kHelloBytesMax = 1024;
+
+// What goes the other way for bytes that pass: a header for every second packet.
+std::size_t acknowledgements(std::size_t bytes) { return bytes / 56; }
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
@@ -123,6 +131,7 @@ void Link::begin_tls(TlsStream::Role role) {
   socket_.native_non_blocking(true, error);
   if (error) return close({ErrorCode::io, "open link: " + error.message()});
   configure(socket_.native_handle(), context_.congestion_control);
+  limit_window();
   stream_ = std::make_unique<TlsStream>(tls_, socket_.native_handle(), role, context_.clock.wall_now());
   info_.phase = Phase::handshaking;
   on_handshake();
@@ -173,25 +182,42 @@ Status Link::identify() {
 }
 
 void Link::read_frames() {
+  if (input_waits_) return;
   const std::shared_ptr<Link> self = shared_from_this();
-  std::size_t budget = kReadBudget;
-  while (budget > 0 && info_.phase != Phase::closed) {
-    const bool nothing_left = budget < kReadBudget && stream_->drained();
-    const IoStep step = nothing_left ? IoStep{IoState::want_read} : stream_->read(reader_.target());
-    if (step.state != IoState::done) {
-      if (budget < kReadBudget) mediator_.input_paused(*this);
-      return info_.phase == Phase::closed ? void() : stop(step.state);
-    }
-    budget -= std::min(budget, step.bytes);
-    if (const Status status = take_input(step.bytes); !status.ok()) close(status.error().prefixed(info_.remote));
-  }
-  mediator_.input_paused(*this);
-  if (info_.phase == Phase::closed || awaits_input_) return;
+  const std::size_t allowed = context_.download.ask(kReadBudget, [waiting = weak_from_this()] {
+    const std::shared_ptr<Link> link = waiting.lock();
+    if (link == nullptr) return;
+    link->input_waits_ = false;
+    if (!link->awaits_input_ && link->info_.phase != Phase::closed) link->read_frames();
+  });
+  input_waits_ = allowed == 0;
+  if (input_waits_) return;
+  std::size_t budget = allowed;
+  const IoState state = read_some(budget);
+  context_.download.passed(allowed - budget);
+  context_.upload.passed(acknowledgements(allowed - budget));
+  if (budget < allowed) mediator_.input_paused(*this);
+  if (info_.phase == Phase::closed) return;
+  if (state != IoState::done) return stop(state);
+  if (awaits_input_) return;
   awaits_input_ = true;
   asio::post(context_.io, [self] {
     self->awaits_input_ = false;
     if (self->info_.phase != Phase::closed) self->read_frames();
   });
+}
+
+IoState Link::read_some(std::size_t& budget) {
+  const std::size_t allowed = budget;
+  while (budget > 0 && info_.phase != Phase::closed) {
+    if (budget < allowed && stream_->drained()) return IoState::want_read;
+    const std::span<std::uint8_t> target = reader_.target();
+    const IoStep step = stream_->read(target.first(std::min(target.size(), budget)));
+    if (step.state != IoState::done) return step.state;
+    budget -= step.bytes;
+    if (const Status status = take_input(step.bytes); !status.ok()) close(status.error().prefixed(info_.remote));
+  }
+  return IoState::done;
 }
 
 Status Link::take_input(std::size_t bytes) {
@@ -240,14 +266,25 @@ void Link::send_control(wire::FrameType type, std::span<const std::uint8_t> payl
 }
 
 void Link::pump() {
-  if (blocked_ || output_over_ || pumping_ || pump_posted_ ||
+  if (blocked_ || output_over_ || pumping_ || pump_posted_ || output_waits_ ||
       (info_.phase != Phase::greeting && info_.phase != Phase::up))
     return;
+  const std::size_t allowed = context_.upload.ask(kWriteBudget, [waiting = weak_from_this()] {
+    const std::shared_ptr<Link> link = waiting.lock();
+    if (link == nullptr) return;
+    link->output_waits_ = false;
+    link->pump();
+  });
+  output_waits_ = allowed == 0;
+  if (output_waits_) return;
   pumping_ = true;
-  std::size_t budget = kWriteBudget;
+  auto budget = static_cast<std::ptrdiff_t>(allowed);
   IoState state = writer_.write(*stream_, info_.phase == Phase::up, budget);
   if (const IoState flushed = stream_->flush(); state == IoState::done) state = flushed;
   pumping_ = false;
+  const std::size_t sent = allowed - static_cast<std::size_t>(budget);
+  context_.upload.passed(sent);
+  context_.download.passed(acknowledgements(sent));
   // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.
   if (state == IoState::closed) output_over_ = true;
   if (output_over_) return;
@@ -300,6 +337,14 @@ void Link::count_traffic() {
   }
   // Only a link that is kept waiting shows how fast it is.
   if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
+}
+
+void Link::limit_window() {
+  const double limit = context_.download.bytes_per_s();
+  if (!socket_.is_open() || (limit <= 0 && !window_limited_)) return;
+  window_limited_ = true;
+  const double window = std::clamp(limit * to_seconds(kWindowTime), kWindowMin, kWindowMax);
+  set_option(socket_.native_handle(), IPPROTO_TCP, TCP_WINDOW_CLAMP, static_cast<int>(limit > 0 ? window : kWindowMax));
 }
 
 void Link::set_pace(double bytes_per_s) {

@@ -13,6 +13,7 @@
 
 #include "client/transport/frame_reader.h"
 #include "client/transport/frame_writer.h"
+#include "client/transport/line_limit.h"
 #include "client/transport/tcp_counters.h"
 #include "client/transport/tls_stream.h"
 #include "shared/base/clock.h"
@@ -32,6 +33,9 @@ struct LinkContext {
   std::string congestion_control = {};  // see PeerNetworkOptions
   // What TCP has moved over all links so far, as far as count_traffic has seen it.
   TcpCounters moved = {};
+  // What the volunteer allows all of them together.
+  LineLimit upload{io, clock};
+  LineLimit download{io, clock};
 };
 
 class Link : public std::enable_shared_from_this<Link> {
@@ -87,6 +91,8 @@ class Link : public std::enable_shared_from_this<Link> {
   void count_traffic();
   // From now on no faster than so many bytes/s; 0: as fast as TCP allows.
   void set_pace(double bytes_per_s);
+  // After a change of the download's limit: little more than it may be on its way to us.
+  void limit_window();
   // See FrameWriter: the giver of borrowed payloads is about to go.
   void detach_payload() { writer_.detach_payload(); }
 
@@ -100,6 +106,8 @@ class Link : public std::enable_shared_from_this<Link> {
   void on_handshake();
   Status identify();
   void read_frames();
+  // Until the budget is used up (done) or the stream stops it.
+  IoState read_some(std::size_t& budget);
   Status take_input(std::size_t bytes);
   Result<bool> judge_header();
   Status handle_frame();
@@ -118,7 +126,10 @@ class Link : public std::enable_shared_from_this<Link> {
   FrameReader reader_;
   FrameWriter writer_;
   bool awaits_input_ = false;
-  bool blocked_ = false;  // awaits room for output
+  bool window_limited_ = false;
+  bool input_waits_ = false;   // for its turn under the volunteer's limit
+  bool output_waits_ = false;  // the same
+  bool blocked_ = false;       // awaits room for output
   bool output_over_ = false;
   bool pumping_ = false;
   bool pump_posted_ = false;

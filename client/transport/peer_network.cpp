@@ -94,6 +94,10 @@ Status PeerNetwork::post_at(const std::optional<wire::Endpoint>& relay, std::fun
   return impl_->on_net([&] { return impl_->hub().relays().post_at(relay, std::move(changed)); });
 }
 
+void PeerNetwork::limit(double upload_bytes_per_s, double download_bytes_per_s) {
+  impl_->on_net([&] { impl_->hub().limit(upload_bytes_per_s, download_bytes_per_s); });
+}
+
 void PeerNetwork::renew_certificate(crypto::TlsContext tls) {
   impl_->on_net([&] { impl_->hub().renew(tls); });
 }

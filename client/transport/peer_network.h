@@ -132,6 +132,9 @@ class PeerNetwork {
   void relay_for(RelayDuty duty);
   Status post_at(const std::optional<wire::Endpoint>& relay, std::function<void()> changed = nullptr);
 
+  // What all traffic of this network may take of the line, headers included; 0: no limit. Waits for the net thread.
+  void limit(double upload_bytes_per_s, double download_bytes_per_s);
+
   // For links from now on; those that are up stay until they are a day old.
   void renew_certificate(crypto::TlsContext tls);  // Waits for the net thread.
 

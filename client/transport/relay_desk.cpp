@@ -13,6 +13,9 @@ constexpr Duration kPatience = std::chrono::seconds(10);
 // A volunteer's computer has fewer descriptors to spare than an operator's, and few clients.
 constexpr reach::RelayLimits kLimits = {.visitors_max = 128, .posts_max = wire::kRelayClientsMax, .streams_max = 192};
 
+// Of two limits; 0 is none.
+double lower(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
+
 }  // namespace
 
 RelayDesk::RelayDesk(const LinkContext& context, const crypto::TlsContext& tls, const AddressPolicy& addresses,
@@ -37,9 +40,16 @@ void RelayDesk::serve(const wire::GroupInfo& group) {
 
 void RelayDesk::serve(RelayDuty duty) {
   clients_ = {duty.clients.begin(), duty.clients.end()};
-  relay_.set_rate(duty.bytes_per_s);
   duty_ = std::move(duty);
+  set_rate();
 }
+
+void RelayDesk::limit(double upload_bytes_per_s, double download_bytes_per_s) {
+  line_bytes_per_s_ = lower(upload_bytes_per_s, download_bytes_per_s);
+  set_rate();
+}
+
+void RelayDesk::set_rate() { relay_.set_rate(lower(duty_.bytes_per_s, line_bytes_per_s_)); }
 
 Status RelayDesk::post_at(const std::optional<wire::Endpoint>& relay, std::function<void()> changed) {
   post_.on_change(std::move(changed));

@@ -30,6 +30,8 @@ class RelayDesk final : private reach::RelayRules {
   // The group of the round that begins: from now on its members may meet here.
   void serve(const wire::GroupInfo& group);
   void serve(RelayDuty duty);
+  // What the volunteer allows all traffic to take of its line: what is relayed goes through both directions of it.
+  void limit(double upload_bytes_per_s, double download_bytes_per_s);
   // An error when the relay's address is none that may be dialled; then, and for nothing, the post is left.
   Status post_at(const std::optional<wire::Endpoint>& relay, std::function<void()> changed);
 
@@ -40,11 +42,14 @@ class RelayDesk final : private reach::RelayRules {
   [[nodiscard]] std::optional<reach::RelayAllowance> allowance(const PeerId& caller,
                                                                const PeerId& called) const override;
 
+  void set_rate();
+
   AddressPolicy addresses_;
   std::unordered_set<PeerId> members_;  // of the latest group
   RoundIndex round_ = 0;
   std::int64_t round_bytes_max_ = 0;
   RelayDuty duty_;
+  double line_bytes_per_s_ = 0;         // 0: no limit
   std::unordered_set<PeerId> clients_;  // of duty_
   reach::Relay relay_;
   reach::RelayPost post_;

@@ -45,6 +45,8 @@ struct Preferences {
   std::optional<int> temperature_max_c;
   int disk_max_gb = 20;
   int disk_free_min_gb = 5;
+  std::optional<double> upload_max_mbit_s;
+  std::optional<double> download_max_mbit_s;
   std::optional<double> data_max_gb_per_month;  // sent and received
   int data_month_first_day = 1;
   bool port_mapping = true;  // let the router open a port, where others cannot dial this computer

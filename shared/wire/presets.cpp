@@ -44,6 +44,8 @@ Preferences with_preset(const Preferences& own, Preferences preset) {
   preset.temperature_max_c = own.temperature_max_c;
   preset.disk_max_gb = own.disk_max_gb;
   preset.disk_free_min_gb = own.disk_free_min_gb;
+  preset.upload_max_mbit_s = own.upload_max_mbit_s;
+  preset.download_max_mbit_s = own.download_max_mbit_s;
   preset.data_max_gb_per_month = own.data_max_gb_per_month;
   preset.data_month_first_day = own.data_month_first_day;
   preset.port_mapping = own.port_mapping;

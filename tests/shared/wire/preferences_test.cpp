@@ -34,6 +34,8 @@ constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
     {"temperature_max_c", "80"},
     {"disk_max_gb", "7"},
     {"disk_free_min_gb", "9"},
+    {"upload_max_mbit_s", "1.5"},
+    {"download_max_mbit_s", "16"},
     {"data_max_gb_per_month", "2.5"},
     {"data_month_first_day", "15"},
     {"port_mapping", "no"},
@@ -111,12 +113,16 @@ TEST_CASE("a preset sets what its name promises and leaves what is the volunteer
   CHECK(preset_of(preferences) == "gentle");
   preferences.exclusive_programs = {"game"};
   preferences.data_max_gb_per_month = 5;
+  preferences.upload_max_mbit_s = 2;
+  preferences.download_max_mbit_s = 8;
   preferences.compute_schedule_on = true;
   for (const char* preset : {"dedicated", "balanced", "gentle"}) {
     REQUIRE(apply_preset(preferences, preset).ok());
     CHECK(preset_of(preferences) == preset);
     CHECK(preferences.exclusive_programs.size() == 1);
     CHECK(preferences.data_max_gb_per_month == 5);
+    CHECK(preferences.upload_max_mbit_s == 2);
+    CHECK(preferences.download_max_mbit_s == 8);
     CHECK(preferences.compute_schedule_on);
   }
   preferences.idle_minutes = 4;

@@ -1,0 +1,124 @@
+#include "client/transport/line_limit.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "client/transport/state_digest.h"
+#include "tests/client/transport/swarm.h"
+
+using namespace starling;
+using namespace starling::transport;
+using namespace starling::transport::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr double kOnTheLine = 1.04;  // of a byte of payload: headers
+
+double seconds_since(std::chrono::steady_clock::time_point began) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+// All that was sent or received, over all that the limit allows in that time.
+double part_used(std::int64_t bytes, double seconds, double limit) {
+  return static_cast<double>(bytes) * kOnTheLine / (seconds * limit);
+}
+
+}  // namespace
+
+TEST_CASE("over a minute exactly the limit passes, however unevenly it is asked for") {
+  for (const double rate : {62'500.0, 1e6, 125e6}) {
+    CAPTURE(rate);
+    TokenBucket bucket;
+    TimePoint now = TimePoint{} + 5s;
+    bucket.set_rate(now, rate);
+    const TimePoint end = now + 60s;
+    double passed = 0;
+    std::size_t asked = 0;
+    while (now < end) {
+      const std::size_t allowed = bucket.allowance(now);
+      if (allowed > 0) {
+        const std::size_t bytes = ++asked % 7 == 0 ? allowed + 16'384 : allowed;  // a record more now and then
+        bucket.take(now, bytes);
+        passed += static_cast<double>(bytes);
+      }
+      now = std::max(bucket.ready_at(), now + (asked % 5 == 0 ? 13ms : 1ms));
+    }
+    CHECK(passed == doctest::Approx(60 * rate).epsilon(0.02));
+  }
+}
+
+TEST_CASE("after a rest only a little passes at once") {
+  TokenBucket bucket;
+  bucket.set_rate(TimePoint{}, 1e6);
+  const TimePoint later = TimePoint{} + 1h;
+  CHECK(bucket.allowance(later) == 100'000);
+  bucket.take(later, 100'000);
+  CHECK(bucket.allowance(later) == 0);
+  CHECK(bucket.allowance(bucket.ready_at()) >= 20'000);
+}
+
+TEST_CASE("without a limit everything passes") {
+  TokenBucket bucket;
+  bucket.set_rate(TimePoint{}, 1000);
+  bucket.take(TimePoint{}, 1'000'000);
+  CHECK(bucket.allowance(TimePoint{} + 1s) == 0);
+  bucket.set_rate(TimePoint{} + 1s, 0);
+  CHECK(bucket.allowance(TimePoint{} + 1s) > 1'000'000'000);
+}
+
+TEST_CASE("a turn that comes while it is asked for is given later, when the asker waits") {
+  // Time passes between any two looks at it.
+  class TickingClock final : public Clock {
+   public:
+    [[nodiscard]] TimePoint now() const override { return now_ += 7ms; }
+    [[nodiscard]] WallTime wall_now() const override { return SystemClock().wall_now(); }
+
+   private:
+    mutable TimePoint now_{};
+  };
+  const TickingClock clock;
+  asio::io_context io;
+  LineLimit limit(io, clock);
+  limit.set(1e6);
+  for (int i = 0; i < 20; ++i) {
+    limit.passed(std::min<std::size_t>(limit.ask(1'000'000, [] {}), 100'000));
+    bool called = false;
+    if (limit.ask(1'000'000, [&called] { called = true; }) > 0) continue;
+    CHECK_FALSE(called);
+    io.run_for(1s);
+    io.restart();
+    CHECK(called);
+  }
+}
+
+TEST_CASE("a round takes as long as the slowest limit allows, and is right") {
+  const Project project;
+  Members members = make_members(project, 3);
+  check_exact_round(members, plan_of(members, 30'000));  // links are up
+  constexpr double kLimit = 4e6;
+  SUBCASE("of an upload") { members[0]->net->limit(kLimit, 0); }
+  SUBCASE("of a download") { members[0]->net->limit(0, kLimit); }
+  const NetworkStats before = members[0]->net->stats();
+  const auto began = std::chrono::steady_clock::now();
+  check_exact_round(members, plan_of(members, 1'500'000, 1));
+  const double seconds = seconds_since(began);
+  const NetworkStats after = members[0]->net->stats();
+  const std::int64_t bytes = after.round_bytes_sent - before.round_bytes_sent;  // as many are received
+  CHECK(part_used(bytes, seconds, kLimit) < 1.05);  // in two seconds; a tenth of a second may pass at once
+  CHECK(part_used(bytes, seconds, kLimit) > 0.85);
+  CHECK(std::min(after.upload_bytes_per_s, after.download_bytes_per_s) <= kLimit);
+  for (const auto& member : members) member->net->limit(0, 0);
+  check_exact_round(members, plan_of(members, 1'500'000, 2));
+}
+
+TEST_CASE("who waits under a limit is not taken for dead") {
+  const Project project;
+  Members members = make_members(project, 4);
+  check_exact_round(members, plan_of(members, 30'000));
+  members[1]->net->limit(62'500, 62'500);  // half a megabit: a second for every 15 000 floats
+  check_exact_round(members, plan_of(members, 60'000, 1));
+}
