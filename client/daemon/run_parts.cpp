@@ -79,7 +79,7 @@ Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const R
                   crypto::TlsContext::peer(inputs.project.ca_pem, {prepared.certificate_pem, inputs.key}));
   SnapshotKeeper* source = snapshots.get();
   auto serving = std::make_shared<std::atomic<bool>>(true);
-  auto network = transport::PeerNetwork::create(network_options, std::move(tls), clock,
+  auto network = transport::PeerNetwork::create(network_options, tls, clock,
                                                 [source, serving](RoundIndex round, const Digest& digest) {
                                                   return *serving ? source->find(round, digest) : nullptr;
                                                 });

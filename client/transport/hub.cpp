@@ -76,7 +76,7 @@ Status Hub::average(AverageRequest request) {
   abandon();
   relays_.serve(request.group);
   const std::vector<wire::Endpoint> others = members_to_link(request);
-  const wire::Endpoint self = others[request.self];
+  const wire::Endpoint& self = others[request.self];
   round_ = std::make_unique<RoundDriver>(std::move(request),
                                          [this](const PeerId& peer) { return switchboard_.link_to(peer); });
   round_reported_ = false;

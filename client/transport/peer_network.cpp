@@ -16,8 +16,8 @@ namespace starling::transport {
 
 class PeerNetwork::Impl {
  public:
-  Impl(const PeerNetworkOptions& options, crypto::TlsContext tls, const Clock& clock, StateSource source)
-      : hub_(io_, options, std::move(tls), clock, std::move(source)),
+  Impl(const PeerNetworkOptions& options, const crypto::TlsContext& tls, const Clock& clock, StateSource source)
+      : hub_(io_, options, tls, clock, std::move(source)),
         listener_(io_, [this](asio::ip::tcp::socket socket) { hub_.take_call(std::move(socket)); }) {}
 
   ~Impl() {
@@ -56,11 +56,12 @@ class PeerNetwork::Impl {
 PeerNetwork::PeerNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 PeerNetwork::~PeerNetwork() = default;
 
-Result<std::unique_ptr<PeerNetwork>> PeerNetwork::create(const PeerNetworkOptions& options, crypto::TlsContext tls,
-                                                         const Clock& clock, StateSource state_source) {
+Result<std::unique_ptr<PeerNetwork>> PeerNetwork::create(const PeerNetworkOptions& options,
+                                                         const crypto::TlsContext& tls, const Clock& clock,
+                                                         StateSource state_source) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    auto impl = std::make_unique<Impl>(options, std::move(tls), clock, std::move(state_source));
+    auto impl = std::make_unique<Impl>(options, tls, clock, std::move(state_source));
     STARLING_TRY(impl->start(options));
     return std::unique_ptr<PeerNetwork>(new PeerNetwork(std::move(impl)));
   } catch (const std::system_error& error) {  // no descriptor or no thread to be had

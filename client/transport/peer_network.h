@@ -110,7 +110,7 @@ class PeerNetwork {
   // `tls` is a TlsContext::peer. Certificate dates are judged by clock.wall_now(), which therefore should follow the
   // coordinator's time. `clock` outlives the network; `state_source` is called on the net thread. Ignores SIGPIPE
   // for the process.
-  static Result<std::unique_ptr<PeerNetwork>> create(const PeerNetworkOptions& options, crypto::TlsContext tls,
+  static Result<std::unique_ptr<PeerNetwork>> create(const PeerNetworkOptions& options, const crypto::TlsContext& tls,
                                                      const Clock& clock, StateSource state_source);
   ~PeerNetwork();  // cuts all links and waits for the net thread; no callback runs afterwards
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "coordinator/api/run_report.h"
 #include "shared/base/log.h"
@@ -61,7 +62,8 @@ struct RunService::Active {
   std::int64_t newest_reversal = 0;                    // … and what of it the core's sums of credit hold
 };
 
-RunService::RunService(const Parts& parts, core::CoordinatorOptions options) : parts_(parts), options_(options) {}
+RunService::RunService(const Parts& parts, core::CoordinatorOptions options)
+    : parts_(parts), options_(std::move(options)) {}
 RunService::~RunService() = default;
 
 const db::Run* choose_run(const std::vector<db::Run>& runs, const RunId& current) {

@@ -84,7 +84,7 @@ Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child
   options.run_id = kRun;
   options.addresses = {.allow_loopback = true, .allow_private = true};
   if (!child.bench.congestion.empty()) options.congestion_control = child.bench.congestion;
-  STARLING_ASSIGN(peer->network_, transport::PeerNetwork::create(options, std::move(tls), peer->clock_,
+  STARLING_ASSIGN(peer->network_, transport::PeerNetwork::create(options, tls, peer->clock_,
                                                                  [](RoundIndex, const Digest&) { return nullptr; }));
   peer->input_.resize(static_cast<std::size_t>(child.bench.floats));
   for (std::size_t k = 0; k < peer->input_.size(); ++k) {

@@ -8,7 +8,6 @@
 using namespace starling;
 using namespace starling::transport;
 using namespace starling::transport::testing;
-using averaging::AveragingOutcome;
 using averaging::Rank;
 
 namespace {

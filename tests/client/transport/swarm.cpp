@@ -45,7 +45,7 @@ void wait_until(const std::function<bool()>& condition) {
 
 Member::Member(PeerNetworkOptions options, crypto::PrivateKey own_key, crypto::TlsContext tls, StateSource source)
     : key(std::move(own_key)), id(options.self) {
-  auto created = PeerNetwork::create(std::move(options), std::move(tls), clock, std::move(source));
+  auto created = PeerNetwork::create(std::move(options), tls, clock, std::move(source));
   REQUIRE_MESSAGE(created.ok(), created.error().message);
   net = std::move(created).value();
 }
