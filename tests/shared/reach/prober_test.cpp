@@ -6,16 +6,13 @@
 
 #include "shared/crypto/certificates.h"
 #include "shared/reach/relay_server.h"
+#include "tests/shared/reach/nobody_may.h"
 
 using namespace starling;
 using namespace starling::reach;
+using testing::NobodyMay;
 
 namespace {
-
-struct NobodyMay final : RelayRules {
-  [[nodiscard]] bool may_post(const PeerId&) const override { return false; }
-  [[nodiscard]] std::optional<RelayAllowance> allowance(const PeerId&, const PeerId&) const override { return {}; }
-};
 
 struct Project {
   crypto::TlsContext member(const crypto::PrivateKey& key) const {

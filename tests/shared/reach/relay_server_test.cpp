@@ -10,16 +10,13 @@
 #include "shared/base/unique_fd.h"
 #include "shared/crypto/certificates.h"
 #include "shared/reach/relay_protocol.h"
+#include "tests/shared/reach/nobody_may.h"
 
 using namespace starling;
 using namespace starling::reach;
+using testing::NobodyMay;
 
 namespace {
-
-struct NobodyMay final : RelayRules {
-  [[nodiscard]] bool may_post(const PeerId&) const override { return false; }
-  [[nodiscard]] std::optional<RelayAllowance> allowance(const PeerId&, const PeerId&) const override { return {}; }
-};
 
 crypto::TlsContext relay_tls() {
   const WallTime now = SystemClock().wall_now();
