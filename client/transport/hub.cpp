@@ -133,8 +133,8 @@ void Hub::cancel_fetch() {
 
 NetworkStats Hub::stats() const {
   NetworkStats stats = totals_;
-  stats.upload_bytes_per_s = links_.upload.limited(upload_.bytes_per_s());
-  stats.download_bytes_per_s = links_.download.limited(download_.bytes_per_s());
+  stats.upload_bytes_per_s = upload_speed();
+  stats.download_bytes_per_s = download_speed();
   stats.links_up = static_cast<std::size_t>(
       std::count_if(switchboard_.links().begin(), switchboard_.links().end(),
                     [](const auto& entry) { return entry.second->info().phase == Link::Phase::up; }));
@@ -340,8 +340,7 @@ void Hub::pace_round(TimePoint now) {
   if (paced_round_ != round_number_) {
     paced_round_ = round_number_;
     // The slower direction, as the plan has it: so all members come to about the same time for the round.
-    const NetworkStats line = stats();
-    pace_.begin(now, round_->bytes_planned(), std::min(line.upload_bytes_per_s, line.download_bytes_per_s));
+    pace_.begin(now, round_->bytes_planned(), std::min(upload_speed(), download_speed()));
   } else if (pace_.bytes_per_s() > 0 && (round_->is_thinned() || round_->outcome() != nullptr)) {
     pace_.lift();
   } else if (measured_at_ != now) {

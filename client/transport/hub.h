@@ -55,6 +55,9 @@ class Hub final : public Link::Mediator {
   void report_fetch(TimePoint now);
   // Notes what TCP has moved since the last time, for the speeds in stats().
   void measure(TimePoint now);
+  // As measured, under the volunteer's limit.
+  [[nodiscard]] double upload_speed() const { return links_.upload.limited(upload_.bytes_per_s()); }
+  [[nodiscard]] double download_speed() const { return links_.download.limited(download_.bytes_per_s()); }
   // Keeps the round's links at the pace that the line is known to allow.
   void pace_round(TimePoint now);
   // What has been relayed since the last time is taken from what links may pass.

@@ -69,6 +69,7 @@ std::size_t LineLimit::ask(std::size_t wanted, std::function<void()> go) {
 }
 
 void LineLimit::passed(std::size_t bytes) {
+  if (bucket_.bytes_per_s() <= 0) return;
   bucket_.take(clock_.now(), static_cast<std::size_t>(static_cast<double>(bytes) * kOnTheLine));
 }
 

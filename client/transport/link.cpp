@@ -282,7 +282,7 @@ void Link::pump() {
   IoState state = writer_.write(*stream_, info_.phase == Phase::up, budget);
   if (const IoState flushed = stream_->flush(); state == IoState::done) state = flushed;
   pumping_ = false;
-  const std::size_t sent = allowed - static_cast<std::size_t>(budget);
+  const auto sent = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(allowed) - budget);
   context_.upload.passed(sent);
   context_.download.passed(acknowledgements(sent));
   // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.

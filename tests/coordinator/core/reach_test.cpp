@@ -15,6 +15,14 @@ constexpr PeerId kNobody{};
 
 wire::Endpoint operator_relay() { return {peer_id(99), "203.0.113.1", 8444}; }
 
+// As an operator serves volunteers behind routers.
+CoordinatorOptions on_the_internet() {
+  CoordinatorOptions options;
+  options.dial_back = true;
+  options.relay = operator_relay();
+  return options;
+}
+
 // Members that call from addresses of their own, and a coordinator that dials them back.
 struct Reached {
   explicit Reached(bool dial_back = true, wire::Endpoint relay = {}) {
@@ -166,10 +174,7 @@ TEST_CASE("volunteers that let nobody into their relays do not keep a member fro
 }
 
 TEST_CASE("members of the run, and nobody else, may pass something through the operator's relay") {
-  CoordinatorOptions options;
-  options.dial_back = true;
-  options.relay = operator_relay();
-  Swarm swarm(small_manifest(), running_run(), options);
+  Swarm swarm(small_manifest(), running_run(), on_the_internet());
   swarm.add(1).dialable = false;
   swarm.add(2);
   swarm.add(3);
@@ -184,9 +189,7 @@ TEST_CASE("members of the run, and nobody else, may pass something through the o
 }
 
 TEST_CASE("a swarm that nobody can dial averages at the relay, in groups that it has room for") {
-  CoordinatorOptions options;
-  options.dial_back = true;
-  options.relay = operator_relay();
+  CoordinatorOptions options = on_the_internet();
   options.relayed_members_max = 4;
   Swarm swarm(small_manifest(), running_run(), options);
   for (int number = 1; number <= 6; ++number) swarm.add(number).dialable = false;
@@ -199,9 +202,7 @@ TEST_CASE("a swarm that nobody can dial averages at the relay, in groups that it
 }
 
 TEST_CASE("a group that is drawn from many has somebody who can be dialled") {
-  CoordinatorOptions options;
-  options.dial_back = true;
-  options.relay = operator_relay();
+  CoordinatorOptions options = on_the_internet();
   options.group_members_max = 3;
   Swarm swarm(small_manifest(), running_run(), options);
   for (int number = 1; number <= 12; ++number) swarm.add(number).dialable = number == 7;
