@@ -36,6 +36,8 @@ struct Kernels {
   PackedKernels bf16;
   PackedKernels int8;
   PackedKernels int4;
+  // The indices, ascending, of the `wanted` of largest magnitude, of ties the first; of at most kSparseChunkFloats.
+  void (*select_largest)(const float* values, std::size_t size, std::size_t wanted, std::uint16_t* chosen);
 };
 
 const Kernels& portable_kernels();

@@ -1,5 +1,6 @@
 #include "client/averaging/kernels.h"
 #include "client/averaging/packed_kernels.h"
+#include "client/averaging/sparse_kernels.h"
 
 #if defined(__x86_64__)
 
@@ -119,8 +120,8 @@ bool processor_has_f16c() {
 
 const Kernels* avx2_kernels() {
   static const PackedSet packed = avx2_packed();
-  static const Kernels kAvx2 = {largest,     add,        divide,      to_halves,   largest_half,
-                                from_halves, add_halves, packed.bf16, packed.int8, packed.int4};
+  static const Kernels kAvx2 = {largest,    add,         divide,      to_halves,   largest_half, from_halves,
+                                add_halves, packed.bf16, packed.int8, packed.int4, avx2_select};
   static const bool usable = __builtin_cpu_supports("avx2") != 0 && processor_has_f16c();
   return usable ? &kAvx2 : nullptr;
 }

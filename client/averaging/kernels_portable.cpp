@@ -4,6 +4,7 @@
 
 #include "client/averaging/kernels.h"
 #include "client/averaging/packed_kernels.h"
+#include "client/averaging/sparse_kernels.h"
 
 namespace starling::averaging {
 namespace {
@@ -80,8 +81,8 @@ void add_halves(const std::uint8_t* halves, float scale, const float* base, floa
 
 const Kernels& portable_kernels() {
   static const PackedSet packed = portable_packed();
-  static const Kernels kPortable = {largest,     add,        divide,      to_halves,   largest_half,
-                                    from_halves, add_halves, packed.bf16, packed.int8, packed.int4};
+  static const Kernels kPortable = {largest,    add,         divide,      to_halves,   largest_half,   from_halves,
+                                    add_halves, packed.bf16, packed.int8, packed.int4, portable_select};
   return kPortable;
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "client/averaging/block_scale.h"
+#include "client/averaging/kernels.h"
 #include "shared/wire/codec.h"
 
 namespace starling::averaging {
@@ -21,25 +22,31 @@ constexpr unsigned kNegative = 1;
 constexpr unsigned kUpper = 2;
 static_assert(kSparseChunkFloats == 1 << kIndexBits);
 
-using Indices = std::array<std::uint16_t, kSparseChunkFloats>;
-
-std::uint32_t magnitude_bits(float value) { return std::bit_cast<std::uint32_t>(value) & 0x7fffffffu; }
+using Indices = std::array<std::uint16_t, kValuesMax>;
 
 // Bits behind bits, from the lowest of the first byte on.
 class BitWriter {
  public:
   explicit BitWriter(std::uint8_t* out) : out_(out) {}
   void put(unsigned value, unsigned bits) {
-    held_ |= value << count_;
-    for (count_ += bits; count_ >= 8; count_ -= 8, held_ >>= 8) *out_++ = static_cast<std::uint8_t>(held_);
+    held_ |= std::uint64_t{value} << count_;
+    count_ += bits;
+    if (count_ < kWordBits) return;
+    write(kWordBits / 8);
+    held_ >>= kWordBits;
+    count_ -= kWordBits;
   }
-  void finish() {
-    if (count_ > 0) *out_ = static_cast<std::uint8_t>(held_);
-  }
+  void finish() { write((count_ + 7) / 8); }
 
  private:
+  static constexpr unsigned kWordBits = 32;
+  void write(std::size_t bytes) {
+    std::memcpy(out_, &held_, bytes);
+    out_ += bytes;
+  }
+
   std::uint8_t* out_;
-  unsigned held_ = 0;
+  std::uint64_t held_ = 0;
   unsigned count_ = 0;
 };
 
@@ -80,75 +87,71 @@ bool for_each_chunk(Bytes* bytes, std::size_t floats, Visit visit) {
   return true;
 }
 
-// The `wanted` largest, ascending by index. Magnitudes are counted by exponent and three more bits first: only those
-// at the edge have to be compared.
-std::size_t select(std::span<const float> values, std::size_t wanted, Indices& chosen) {
-  constexpr unsigned kShift = 20;
-  std::array<std::uint16_t, (0x7fffffffu >> kShift) + 1> histogram{};
-  for (const float value : values) ++histogram[magnitude_bits(value) >> kShift];
-  std::size_t above = 0;
-  std::uint32_t edge = histogram.size() - 1;
-  for (; above + histogram[edge] < wanted; --edge) above += histogram[edge];
-  Indices on_edge;
-  std::size_t edge_count = 0;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint32_t bin = magnitude_bits(values[i]) >> kShift;
-    if (bin < edge) continue;
-    (bin > edge ? chosen[count++] : on_edge[edge_count++]) = static_cast<std::uint16_t>(i);
-  }
-  const auto larger = [values](std::uint16_t a, std::uint16_t b) {
-    const std::uint32_t first = magnitude_bits(values[a]);
-    const std::uint32_t second = magnitude_bits(values[b]);
-    return first != second ? first > second : a < b;
-  };
-  const auto taken = on_edge.begin() + static_cast<std::ptrdiff_t>(wanted - count);
-  std::nth_element(on_edge.begin(), taken, on_edge.begin() + static_cast<std::ptrdiff_t>(edge_count), larger);
-  std::copy(on_edge.begin(), taken, chosen.begin() + static_cast<std::ptrdiff_t>(count));
-  std::sort(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(wanted));
-  return wanted;
-}
-
 struct Levels {
   std::uint16_t lower = 0;
   std::uint16_t upper = 0;
 };
 
+// 1 / n for each number of values that may be sent.
+constexpr std::array<double, kValuesMax + 1> inverses() {
+  std::array<double, kValuesMax + 1> values{};
+  for (std::size_t n = 1; n < values.size(); ++n) values[n] = 1.0 / static_cast<double>(n);
+  return values;
+}
+constexpr std::array<double, kValuesMax + 1> kInverse = inverses();
+
 // The best two: of all ways to cut the sorted magnitudes in two, the one whose means leave the least error.
-Levels choose_levels(std::span<float> magnitudes) {
-  std::sort(magnitudes.begin(), magnitudes.end());
+Levels choose_levels(std::span<const float> magnitudes) {
   if (!std::isfinite(magnitudes.back())) return {kNoScale, kNoScale};
   double total = 0;
   for (const float magnitude : magnitudes) total += magnitude;
   double best = -1;
-  Levels levels;
+  double best_below = 0;
+  std::size_t best_cut = 0;
   double below = 0;
   for (std::size_t cut = 0; cut < magnitudes.size(); ++cut) {
     const double rest = total - below;
-    const auto low_count = static_cast<double>(cut);
-    const double high_count = static_cast<double>(magnitudes.size()) - low_count;
-    const double explained = (cut == 0 ? 0 : below * below / low_count) + rest * rest / high_count;
+    const double explained = below * below * kInverse[cut] + rest * rest * kInverse[magnitudes.size() - cut];
     if (explained > best) {
       best = explained;
-      const double upper = rest / high_count;
-      levels = {bf16_from_float(static_cast<float>(cut == 0 ? upper : below / low_count)),
-                bf16_from_float(static_cast<float>(upper))};
+      best_below = below;
+      best_cut = cut;
     }
     below += magnitudes[cut];
   }
-  return levels;
+  const double upper = (total - best_below) * kInverse[magnitudes.size() - best_cut];
+  const double lower = best_cut == 0 ? upper : best_below * kInverse[best_cut];
+  return {bf16_from_float(static_cast<float>(lower)), bf16_from_float(static_cast<float>(upper))};
+}
+
+// Ascending. Every magnitude is compared with every other: for so few, that is faster than what branches.
+void sort_small(std::array<float, kValuesMax>& magnitudes, std::size_t count) {
+  std::array<std::int32_t, kValuesMax> bits{};
+  std::array<std::int32_t, kValuesMax> smaller{};
+  std::array<std::uint8_t, kValuesMax> placed{};
+  for (std::size_t i = 0; i < count; ++i) bits[i] = std::bit_cast<std::int32_t>(magnitudes[i]);
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::int32_t other = bits[j];
+    for (std::size_t i = 0; i < kValuesMax; ++i) smaller[i] += other < bits[i] ? 1 : 0;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto rank = static_cast<std::size_t>(smaller[i]);
+    magnitudes[rank + placed[rank]++] = std::bit_cast<float>(bits[i]);
+  }
 }
 
 void encode_chunk(std::span<const float> values, std::uint8_t* out) {
   const Layout layout(values.size());
+  const std::size_t count = layout.values;
   Indices chosen;
-  const std::size_t count = select(values, layout.values, chosen);
+  kernels().select_largest(values.data(), values.size(), count, chosen.data());
   std::array<float, kValuesMax> magnitudes{};
   // NaN has no place in an order: anything not finite counts as infinity, and is refused as that.
   for (std::size_t i = 0; i < count; ++i) {
     const float value = values[chosen[i]];
     magnitudes[i] = std::isfinite(value) ? std::abs(value) : INFINITY;
   }
+  sort_small(magnitudes, count);
   const Levels levels = choose_levels(std::span(magnitudes).first(count));
   std::memcpy(out, &levels.lower, sizeof levels.lower);
   std::memcpy(out + sizeof levels.lower, &levels.upper, sizeof levels.upper);

@@ -4,13 +4,16 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
 #include "client/averaging/codec.h"
 #include "client/averaging/error_feedback.h"
+#include "client/averaging/kernels.h"
 #include "tests/client/averaging/in_memory_group.h"
 
 using namespace starling;
@@ -103,6 +106,44 @@ TEST_CASE("of equal magnitudes the first are sent, and zeros stay zeros") {
   CHECK(back[1] == -1);
   CHECK(std::count(back.begin(), back.end(), -1.0F) == 2);
   CHECK(decoded(encoded(Floats(5000, 0.0F)), 5000) == Floats(5000, 0.0F));
+}
+
+TEST_CASE("every processor chooses the same values: the largest magnitudes, of ties the first") {
+  using Make = float (*)(std::mt19937&);
+  const Make makes[] = {
+      [](std::mt19937& random) { return std::bit_cast<float>(static_cast<std::uint32_t>(random())); },
+      [](std::mt19937& random) { return std::normal_distribution<float>()(random); },
+      [](std::mt19937&) { return 0.0F; },
+      [](std::mt19937&) { return -2.5F; },
+      [](std::mt19937& random) { return random() % 300 == 0 ? -1.0F : 0.0F; },                  // fewer than are sent
+      [](std::mt19937& random) { return static_cast<float>(static_cast<int>(random() % 7)); },  // many ties
+      [](std::mt19937& random) { return std::bit_cast<float>(static_cast<std::uint32_t>(random() % 2000)); },  // tiny
+      [](std::mt19937& random) { return random() % 50 == 0 ? INFINITY : NAN; },
+  };
+  std::mt19937 random(17);
+  for (std::size_t kind = 0; kind < std::size(makes); ++kind) {
+    for (const std::size_t size : {4096u, 4096u, 4096u, 100u, 3000u}) {
+      CAPTURE(kind);
+      CAPTURE(size);
+      Floats values(size);
+      for (float& value : values) value = makes[kind](random);
+      const std::size_t wanted = wire::sparse_values(size);
+      std::vector<std::uint16_t> expected(size);
+      std::iota(expected.begin(), expected.end(), std::uint16_t{0});
+      const auto magnitude = [&](std::uint16_t i) { return std::bit_cast<std::uint32_t>(values[i]) & 0x7fffffffu; };
+      std::stable_sort(expected.begin(), expected.end(),
+                       [&](std::uint16_t a, std::uint16_t b) { return magnitude(a) > magnitude(b); });
+      expected.resize(wanted);
+      std::sort(expected.begin(), expected.end());
+      std::vector<std::uint16_t> chosen(wanted);
+      portable_kernels().select_largest(values.data(), size, wanted, chosen.data());
+      CHECK(chosen == expected);
+      if (avx2_kernels() == nullptr) continue;
+      std::fill(chosen.begin(), chosen.end(), std::uint16_t{0});
+      avx2_kernels()->select_largest(values.data(), size, wanted, chosen.data());
+      CHECK(chosen == expected);
+    }
+  }
 }
 
 TEST_CASE("sparse bytes that are out of order, out of place or out of range change nothing") {
