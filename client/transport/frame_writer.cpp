@@ -4,30 +4,21 @@
 
 namespace starling::transport {
 
-void FrameWriter::enqueue(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
-  std::vector<std::uint8_t> bytes(wire::kFrameHeaderBytes + payload.size());
-  wire::encode_header(header, std::span(bytes).first<wire::kFrameHeaderBytes>());
-  std::copy(payload.begin(), payload.end(), bytes.begin() + wire::kFrameHeaderBytes);
-  queued_bytes_ += bytes.size();
-  queue_.push_back(std::move(bytes));
+void FrameWriter::say_first(std::vector<std::uint8_t> frame) {
+  VERIFY(!loaded_);
+  current_.frame.head = std::move(frame);
+  loaded_ = true;
 }
 
-IoState FrameWriter::write(TlsStream& stream, bool pulling, std::ptrdiff_t& budget) {
-  while (budget > 0 && (loaded_ || load(pulling))) {
+IoState FrameWriter::write(TlsStream& stream, std::ptrdiff_t& budget) {
+  while (budget > 0 && (loaded_ || load())) {
     if (const IoState state = write_rest(stream, budget); state != IoState::done) return state;
   }
   return IoState::done;
 }
 
-bool FrameWriter::load(bool pulling) {
-  if (!queue_.empty()) {
-    queued_bytes_ -= queue_.front().size();
-    current_.frame.head = std::move(queue_.front());
-    current_.frame.payload = {};
-    queue_.pop_front();
-  } else if (!pulling || !pull_(current_)) {
-    return false;
-  }
+bool FrameWriter::load() {
+  if (!pull_(current_)) return false;
   head_sent_ = payload_sent_ = 0;
   loaded_ = true;
   return true;

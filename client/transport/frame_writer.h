@@ -1,8 +1,7 @@
-// What goes out on one link: small control frames first, then whatever is pulled. Holds at most one pulled frame.
+// What goes out on one stream of a link: the frame that introduces us, then whatever is pulled, one at a time.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -27,23 +26,20 @@ class FrameWriter {
 
   explicit FrameWriter(Pull pull) : pull_(std::move(pull)) {}
 
-  void enqueue(const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
-
-  // Writes until there is nothing left (done), the budget is used up (done) or the stream stops it. `pulling`:
-  // whether frames beyond the queue may go out yet. The budget may be overdrawn by what had been offered before.
-  IoState write(TlsStream& stream, bool pulling, std::ptrdiff_t& budget);
+  // Once, before anything is written.
+  void say_first(std::vector<std::uint8_t> frame);
+  // Writes until there is nothing left (done), the budget is used up (done) or the stream stops it. The budget may be
+  // overdrawn by what had been offered before.
+  IoState write(TlsStream& stream, std::ptrdiff_t& budget);
 
   // Copies the unsent rest of a borrowed payload.
   void detach_payload();
 
  private:
-  bool load(bool pulling);
+  bool load();
   IoState write_rest(TlsStream& stream, std::ptrdiff_t& budget);
 
   Pull pull_;
-  std::deque<std::vector<std::uint8_t>> queue_;
-  std::size_t queued_bytes_ = 0;
   bool loaded_ = false;
   FrameToSend current_;
   std::size_t head_sent_ = 0;

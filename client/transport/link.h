@@ -1,21 +1,17 @@
-// One TLS connection to another volunteer: handshake, hello, then frames both ways. Output is pulled: when the
-// socket can take more, the mediator is asked for the next frame, so nothing queues up here but small control
-// frames. Net thread only; held by shared_ptr because waits in flight keep it alive.
+// A link to another volunteer: connect, hello, then frames both ways. Output is pulled: when the link can take more,
+// the mediator is asked for the next frame, so nothing queues up here but small control frames. Net thread only; held
+// by shared_ptr because waits in flight keep it alive.
 #pragma once
 
-#include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
-#include "client/transport/frame_reader.h"
-#include "client/transport/frame_writer.h"
-#include "client/transport/line_limit.h"
-#include "client/transport/tcp_counters.h"
-#include "client/transport/tls_stream.h"
+#include "client/transport/link_stream.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
@@ -24,21 +20,7 @@
 
 namespace starling::transport {
 
-// What all links of a network share; outlives them.
-struct LinkContext {
-  asio::io_context& io;
-  const Clock& clock;
-  PeerId self;
-  RunId run_id;
-  std::string congestion_control = {};  // see PeerNetworkOptions
-  // What TCP has moved over all links so far, as far as count_traffic has seen it.
-  TcpCounters moved = {};
-  // What the volunteer allows all of them together.
-  LineLimit upload{io, clock};
-  LineLimit download{io, clock};
-};
-
-class Link : public std::enable_shared_from_this<Link> {
+class Link final : public std::enable_shared_from_this<Link>, private LinkStream::Owner {
  public:
   // Everything that needs to know more than one link.
   class Mediator {
@@ -74,7 +56,7 @@ class Link : public std::enable_shared_from_this<Link> {
   static constexpr std::size_t kControlQueueBytesMax = 2 * wire::kStateInfoPayloadMax;
 
   Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls);
-  ~Link();
+  ~Link() override;
 
   // One of the three, once: take over a connected socket, connect to a peer that must prove to be `expected`, or meet
   // it at a relay.
@@ -94,51 +76,30 @@ class Link : public std::enable_shared_from_this<Link> {
   // After a change of the download's limit: little more than it may be on its way to us.
   void limit_window();
   // See FrameWriter: the giver of borrowed payloads is about to go.
-  void detach_payload() { writer_.detach_payload(); }
+  void detach_payload();
 
   [[nodiscard]] const Info& info() const { return info_; }
 
  private:
   void connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then);
   void begin_tls(TlsStream::Role role);
-  void wait(asio::ip::tcp::socket::wait_type type);
-  void on_ready(bool input);
-  void on_handshake();
-  Status identify();
-  void read_frames();
-  // Until the budget is used up (done) or the stream stops it.
-  IoState read_some(std::size_t& budget);
-  Status take_input(std::size_t bytes);
-  Result<bool> judge_header();
-  Status handle_frame();
-  void stop(IoState state);
-  void limit_unsent(double bytes_per_s);
-  // Lets the socket gather input until it is worth waking up for.
-  void gather_input();
+  Status stream_secured(LinkStream& stream, const PeerId& peer) override;
+  Result<bool> wants_frame(LinkStream& stream, const wire::FrameHeader& header) override;
+  Status frame_received(LinkStream& stream, const FrameReader& frame) override;
+  void input_paused(LinkStream& stream) override;
+  bool next_frame(LinkStream& stream, FrameToSend& frame) override;
+  void stream_ended(LinkStream& stream, const Error& why) override;
+  Status handle_hello(std::span<const std::uint8_t> payload);
 
   LinkContext& context_;
   Mediator& mediator_;
   crypto::TlsContext tls_;
   Info info_;
-  asio::ip::tcp::socket socket_;
-  std::shared_ptr<reach::RelayTalk> relay_talk_;  // uses the socket, until it is connected with the peer
-  std::unique_ptr<TlsStream> stream_;             // uses the socket's descriptor
-  FrameReader reader_;
-  FrameWriter writer_;
-  bool awaits_input_ = false;
-  bool window_limited_ = false;
-  bool input_waits_ = false;   // for its turn under the volunteer's limit
-  bool output_waits_ = false;  // the same
-  bool blocked_ = false;       // awaits room for output
-  bool output_over_ = false;
-  bool pumping_ = false;
-  bool pump_posted_ = false;
-  TcpCounters counted_;  // in the context's totals
-  TimePoint counted_at_{};
-  std::uint64_t pace_;  // bytes/s
-  int gather_max_;      // bytes worth waiting for
-  int wakes_at_ = 1;    // bytes in the socket that wake us
-  int unsent_max_;      // bytes in the kernel beyond which the socket counts as full
+  asio::ip::tcp::socket socket_;                  // until it is connected with the peer
+  std::shared_ptr<reach::RelayTalk> relay_talk_;  // uses the socket
+  std::shared_ptr<LinkStream> stream_;
+  std::deque<std::vector<std::uint8_t>> control_;
+  std::size_t control_bytes_ = 0;
 };
 
 }  // namespace starling::transport

@@ -218,6 +218,6 @@ IoState TlsStream::flush() {
 
 Result<PeerId> TlsStream::peer() const { return crypto::peer_id_of(impl_->ssl_.get()); }
 
-Error TlsStream::error(std::string_view what) const { return impl_->error_.prefixed(what); }
+const Error& TlsStream::error() const { return impl_->error_; }
 
 }  // namespace starling::transport

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
@@ -62,7 +61,7 @@ class TlsStream {
 
   // Of a finished handshake.
   [[nodiscard]] Result<PeerId> peer() const;
-  [[nodiscard]] Error error(std::string_view what) const;
+  [[nodiscard]] const Error& error() const;
 
  private:
   class Impl;

@@ -45,7 +45,7 @@ struct Pair {
       while (sent < bytes.size()) {
         const IoStep step = from.write(bytes.subspan(sent));
         if (step.state != IoState::done) {
-          REQUIRE_MESSAGE(step.state == IoState::want_write, from.error("write").message);
+          REQUIRE_MESSAGE(step.state == IoState::want_write, from.error().message);
           break;
         }
         sent += step.bytes;

@@ -1,0 +1,302 @@
+#include "client/transport/link_stream.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <asio/post.hpp>
+
+namespace starling::transport {
+namespace {
+
+// Bytes moved for one link before the others get their turn.
+constexpr std::size_t kReadBudget = 512 * 1024;
+constexpr std::size_t kWriteBudget = 512 * 1024;
+
+// Unsent bytes in the kernel beyond which a socket counts as full: what flows in kNotSentTime. Enough to keep it busy
+// until we come round again; little enough that what is urgent is not queued behind what is not, that links keep in
+// step, and that data stays in the cache.
+constexpr int kNotSentMax = 256 * 1024;
+constexpr int kNotSentMin = 32 * 1024;
+constexpr Duration kNotSentTime = std::chrono::milliseconds(40);
+// Input is left to gather for about so long, in one frame, rather than to wake us for every packet; less where a link
+// is slow, so that it shows signs of life.
+constexpr Duration kGatherTime = std::chrono::milliseconds(10);
+constexpr int kGatherMin = 4 * 1024;
+constexpr int kGatherMax = 64 * 1024;
+// Bytes/s beyond which a link brings that much at once anyway.
+constexpr double kGatherRateMax = 50e6;
+// The shortest time over which a link's rate is worth a thought.
+constexpr Duration kRateTimeMin = std::chrono::milliseconds(20);
+// A connection on which nothing was acknowledged for so long is dead; so is one that does not answer probes.
+constexpr int kUserTimeoutMs = 30'000;
+constexpr int kKeepAliveIdleS = 30;
+constexpr int kKeepAliveIntervalS = 10;
+constexpr int kKeepAliveProbes = 3;
+
+// Under a limit, the most that the other end may send before we have read it: what flows in that time.
+constexpr Duration kWindowTime = std::chrono::milliseconds(200);
+constexpr double kWindowMin = 64 * 1024;
+constexpr double kWindowMax = 64 * 1024 * 1024;
+
+constexpr std::uint64_t kNoPace = UINT64_MAX;
+constexpr double kPaceMin = 1024;
+
+// What goes the other way for bytes that pass: a header for every second packet.
+std::size_t acknowledgements(std::size_t bytes) { return bytes / 56; }
+
+void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
+
+// Send and receive buffers are left to the kernel: setting them would switch off its tuning, and the limit for
+// unprivileged programs is far below what a long fast path needs.
+void configure(int fd, const std::string& congestion_control) {
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // a child that held it would keep the link alive after us
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSentMax);
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleS);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalS);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
+  // Where the system does not have it or does not allow it, its own choice stays.
+  if (congestion_control.empty()) return;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion_control.data(),
+               static_cast<socklen_t>(congestion_control.size()));
+}
+
+}  // namespace
+
+LinkStream::LinkStream(LinkContext& context, Owner& owner, asio::ip::tcp::socket socket)
+    : context_(context),
+      owner_(&owner),
+      socket_(std::move(socket)),
+      writer_([this](FrameToSend& f) { return owner_->next_frame(*this, f); }),
+      pace_(kNoPace),
+      gather_max_(kGatherMin),
+      unsent_max_(kNotSentMax) {}
+
+LinkStream::~LinkStream() = default;
+
+void LinkStream::begin(const crypto::TlsContext& tls, TlsStream::Role role) {
+  asio::error_code error;
+  socket_.native_non_blocking(true, error);
+  if (error) return end({ErrorCode::io, "open link: " + error.message()});
+  configure(socket_.native_handle(), context_.congestion_control);
+  limit_window();
+  tls_ = std::make_unique<TlsStream>(tls, socket_.native_handle(), role, context_.clock.wall_now());
+  on_handshake();
+}
+
+void LinkStream::wait(asio::ip::tcp::socket::wait_type type) {
+  const bool input = type == asio::ip::tcp::socket::wait_read;
+  if (input && awaits_input_) return;
+  if (input) awaits_input_ = true;
+  socket_.async_wait(type, [self = shared_from_this(), input](const asio::error_code& error) {
+    if (self->phase_ == Phase::closed) return;
+    if (input) self->awaits_input_ = false;
+    if (error) return self->end({ErrorCode::io, "wait for link: " + error.message()});
+    self->on_ready(input);
+  });
+}
+
+void LinkStream::on_ready(bool input) {
+  if (!input) blocked_ = false;
+  if (phase_ == Phase::handshaking) return on_handshake();
+  if (!input) pump();
+  // Reading may have had to wait for room in the output.
+  if (!awaits_input_ && phase_ != Phase::closed) read_frames();
+}
+
+void LinkStream::on_handshake() {
+  const IoState state = tls_->handshake();
+  if (state != IoState::done) return stop(state);
+  const Result<PeerId> peer = tls_->peer();
+  if (!peer.ok()) return end(peer.error());
+  phase_ = Phase::open;
+  if (const Status status = owner_->stream_secured(*this, *peer); !status.ok()) return end(status.error());
+  read_frames();
+}
+
+void LinkStream::read_frames() {
+  if (input_waits_ || phase_ == Phase::closed) return;
+  const std::shared_ptr<LinkStream> self = shared_from_this();
+  const std::size_t allowed = context_.download.ask(kReadBudget, [waiting = weak_from_this()] {
+    const std::shared_ptr<LinkStream> stream = waiting.lock();
+    if (stream == nullptr) return;
+    stream->input_waits_ = false;
+    if (!stream->awaits_input_ && stream->phase_ != Phase::closed) stream->read_frames();
+  });
+  input_waits_ = allowed == 0;
+  if (input_waits_) return;
+  std::size_t budget = allowed;
+  const IoState state = read_some(budget);
+  context_.download.passed(allowed - budget);
+  context_.upload.passed(acknowledgements(allowed - budget));
+  if (budget < allowed) owner_->input_paused(*this);
+  if (phase_ == Phase::closed) return;
+  if (state != IoState::done) return stop(state);
+  if (awaits_input_) return;
+  awaits_input_ = true;
+  asio::post(context_.io, [self] {
+    self->awaits_input_ = false;
+    if (self->phase_ != Phase::closed) self->read_frames();
+  });
+}
+
+IoState LinkStream::read_some(std::size_t& budget) {
+  const std::size_t allowed = budget;
+  while (budget > 0 && phase_ != Phase::closed) {
+    if (budget < allowed && tls_->drained()) return IoState::want_read;
+    const std::span<std::uint8_t> target = reader_.target();
+    const IoStep step = tls_->read(target.first(std::min(target.size(), budget)));
+    if (step.state != IoState::done) return step.state;
+    budget -= step.bytes;
+    if (const Status status = take_input(step.bytes); !status.ok()) end(status.error());
+  }
+  return IoState::done;
+}
+
+Status LinkStream::take_input(std::size_t bytes) {
+  STARLING_ASSIGN(FrameReader::Event event, reader_.advance(bytes));
+  if (event == FrameReader::Event::header) {
+    STARLING_ASSIGN(const bool wanted, owner_->wants_frame(*this, reader_.header()));
+    event = reader_.begin_payload(wanted);
+  }
+  if (event != FrameReader::Event::frame) return {};
+  return owner_->frame_received(*this, reader_);
+}
+
+void LinkStream::say_first(std::vector<std::uint8_t> frame) {
+  writer_.say_first(std::move(frame));
+  pump();
+}
+
+void LinkStream::pump() {
+  if (blocked_ || output_over_ || pumping_ || pump_posted_ || output_waits_ || phase_ != Phase::open) return;
+  const std::size_t allowed = context_.upload.ask(kWriteBudget, [waiting = weak_from_this()] {
+    const std::shared_ptr<LinkStream> stream = waiting.lock();
+    if (stream == nullptr) return;
+    stream->output_waits_ = false;
+    stream->pump();
+  });
+  output_waits_ = allowed == 0;
+  if (output_waits_) return;
+  pumping_ = true;
+  auto budget = static_cast<std::ptrdiff_t>(allowed);
+  IoState state = writer_.write(*tls_, budget);
+  if (phase_ == Phase::closed) return;
+  if (const IoState flushed = tls_->flush(); state == IoState::done) state = flushed;
+  pumping_ = false;
+  const auto sent = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(allowed) - budget);
+  context_.upload.passed(sent);
+  context_.download.passed(acknowledgements(sent));
+  // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.
+  if (state == IoState::closed) output_over_ = true;
+  if (output_over_) return;
+  if (state != IoState::done) return stop(state);
+  if (budget > 0) return;
+  pump_posted_ = true;
+  asio::post(context_.io, [self = shared_from_this()] {
+    self->pump_posted_ = false;
+    self->pump();
+  });
+}
+
+// What a stream that does not go on waits for.
+void LinkStream::stop(IoState state) {
+  switch (state) {
+    case IoState::want_read:
+      gather_input();
+      return wait(asio::ip::tcp::socket::wait_read);
+    case IoState::want_write:
+      blocked_ = true;
+      return wait(asio::ip::tcp::socket::wait_write);
+    case IoState::closed:
+      return end({ErrorCode::unavailable, "connection closed"});
+    case IoState::failed:
+      return end(Error(tls_->error()));
+    case IoState::done:
+      break;
+  }
+  VERIFY(false);
+}
+
+// The kernel counts on while this process does something else, so that its numbers tell more of the line than ours.
+void LinkStream::count_traffic() {
+  if (!socket_.is_open()) return;
+  const TcpCounters moved = tcp_counters(socket_.native_handle());
+  const std::int64_t sent = moved.bytes_acknowledged - counted_.bytes_acknowledged;
+  context_.moved.bytes_acknowledged += sent;
+  context_.moved.bytes_sent += moved.bytes_sent - counted_.bytes_sent;
+  const std::int64_t received = moved.bytes_received - counted_.bytes_received;
+  context_.moved.bytes_received += received;
+  counted_ = moved;
+  const TimePoint now = context_.clock.now();
+  const Duration time = now - counted_at_;
+  counted_at_ = now;
+  if (time >= kRateTimeMin) {
+    const double rate = static_cast<double>(received) / to_seconds(time);
+    const double gathers = std::clamp<double>(rate * to_seconds(kGatherTime), kGatherMin, kGatherMax);
+    gather_max_ = rate > kGatherRateMax ? 1 : static_cast<int>(gathers);
+    if (wakes_at_ > gather_max_) gather_input();
+  }
+  // Only a link that is kept waiting shows how fast it is.
+  if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
+}
+
+void LinkStream::limit_window() {
+  const double limit = context_.download.bytes_per_s();
+  if (!socket_.is_open() || (limit <= 0 && !window_limited_)) return;
+  window_limited_ = true;
+  const double window = std::clamp(limit * to_seconds(kWindowTime), kWindowMin, kWindowMax);
+  set_option(socket_.native_handle(), IPPROTO_TCP, TCP_WINDOW_CLAMP, static_cast<int>(limit > 0 ? window : kWindowMax));
+}
+
+void LinkStream::set_pace(double bytes_per_s) {
+  const std::uint64_t pace = bytes_per_s > 0 ? static_cast<std::uint64_t>(std::max(kPaceMin, bytes_per_s)) : kNoPace;
+  const bool about_the_same = pace_ != kNoPace && pace > pace_ - pace_ / 32 && pace < pace_ + pace_ / 32;
+  if (pace == pace_ || about_the_same || !socket_.is_open()) return;
+  pace_ = pace;
+  ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace);
+}
+
+// The last bytes of a frame wake us in any case.
+void LinkStream::gather_input() {
+  std::size_t worth = 1;
+  if (phase_ == Phase::open) {
+    worth = std::min(static_cast<std::size_t>(gather_max_), tls_->input_before(reader_.bytes_missing()));
+  }
+  const int wakes_at = static_cast<int>(worth);
+  if (wakes_at == wakes_at_) return;
+  wakes_at_ = wakes_at;
+  set_option(socket_.native_handle(), SOL_SOCKET, SO_RCVLOWAT, wakes_at);
+}
+
+void LinkStream::limit_unsent(double bytes_per_s) {
+  const double fits = bytes_per_s * to_seconds(kNotSentTime);
+  const int limit = static_cast<int>(std::clamp<double>(fits, kNotSentMin, kNotSentMax));
+  if (limit > unsent_max_ * 3 / 4 && limit < unsent_max_ * 4 / 3) return;
+  unsent_max_ = limit;
+  set_option(socket_.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, limit);
+}
+
+void LinkStream::end(const Error& why) {
+  if (phase_ == Phase::closed) return;
+  Owner& owner = *owner_;
+  close();
+  owner.stream_ended(*this, why);
+}
+
+void LinkStream::close() {
+  if (phase_ == Phase::closed) return;
+  phase_ = Phase::closed;
+  if (tls_ != nullptr) (void)tls_->flush();
+  blocked_ = false;
+  count_traffic();
+  asio::error_code ignored;
+  socket_.close(ignored);
+}
+
+}  // namespace starling::transport

@@ -1,0 +1,114 @@
+// One connection of a link: a socket, TLS over it, and frames both ways. Output is pulled: when the socket can take
+// more, the owner is asked for the next frame. Net thread only; held by shared_ptr because waits in flight keep it
+// alive.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <memory>
+#include <vector>
+
+#include "client/transport/frame_reader.h"
+#include "client/transport/frame_writer.h"
+#include "client/transport/line_limit.h"
+#include "client/transport/tcp_counters.h"
+#include "client/transport/tls_stream.h"
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/wire/frames.h"
+
+namespace starling::transport {
+
+// What all links of a network share; outlives them.
+struct LinkContext {
+  asio::io_context& io;
+  const Clock& clock;
+  PeerId self;
+  RunId run_id;
+  std::string congestion_control = {};  // see PeerNetworkOptions
+  // What TCP has moved over all links so far, as far as count_traffic has seen it.
+  TcpCounters moved = {};
+  // What the volunteer allows all of them together.
+  LineLimit upload{io, clock};
+  LineLimit download{io, clock};
+};
+
+class LinkStream : public std::enable_shared_from_this<LinkStream> {
+ public:
+  // Told of everything from within the stream's own turns of the event loop. It may close the stream in any of these.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    // The handshake is over; an error ends the stream.
+    virtual Status stream_secured(LinkStream& stream, const PeerId& peer) = 0;
+    // Whether the announced payload is wanted at all; an error ends the stream. Asked before memory is set aside.
+    virtual Result<bool> wants_frame(LinkStream& stream, const wire::FrameHeader& header) = 0;
+    // A whole frame, wanted or skipped. An error ends the stream.
+    virtual Status frame_received(LinkStream& stream, const FrameReader& frame) = 0;
+    // Bytes were received, maybe whole frames, and this stream now pauses for others' sake.
+    virtual void input_paused(LinkStream& stream) = 0;
+    virtual bool next_frame(LinkStream& stream, FrameToSend& frame) = 0;
+    // Once; not for close().
+    virtual void stream_ended(LinkStream& stream, const Error& why) = 0;
+  };
+
+  // Of a connected socket. The owner outlives its open streams.
+  LinkStream(LinkContext& context, Owner& owner, asio::ip::tcp::socket socket);
+  ~LinkStream();
+
+  void begin(const crypto::TlsContext& tls, TlsStream::Role role);
+  // Before all that is pulled.
+  void say_first(std::vector<std::uint8_t> frame);
+  // Sends what there is to send; cheap when there is nothing, or the socket is full.
+  void pump();
+  void close();
+  // Adds what TCP has moved since the last call to the context's totals.
+  void count_traffic();
+  // From now on no faster than so many bytes/s; 0: as fast as TCP allows.
+  void set_pace(double bytes_per_s);
+  // After a change of the download's limit: little more than it may be on its way to us.
+  void limit_window();
+  // See FrameWriter: the giver of borrowed payloads is about to go.
+  void detach_payload() { writer_.detach_payload(); }
+
+ private:
+  enum class Phase : std::uint8_t { handshaking, open, closed };
+
+  void end(const Error& why);
+  void wait(asio::ip::tcp::socket::wait_type type);
+  void on_ready(bool input);
+  void on_handshake();
+  void read_frames();
+  // Until the budget is used up (done) or the stream stops it.
+  IoState read_some(std::size_t& budget);
+  Status take_input(std::size_t bytes);
+  void stop(IoState state);
+  void limit_unsent(double bytes_per_s);
+  // Lets the socket gather input until it is worth waking up for.
+  void gather_input();
+
+  LinkContext& context_;
+  Owner* owner_;
+  asio::ip::tcp::socket socket_;
+  std::unique_ptr<TlsStream> tls_;  // uses the socket's descriptor
+  Phase phase_ = Phase::handshaking;
+  FrameReader reader_;
+  FrameWriter writer_;
+  bool awaits_input_ = false;
+  bool window_limited_ = false;
+  bool input_waits_ = false;   // for its turn under the volunteer's limit
+  bool output_waits_ = false;  // the same
+  bool blocked_ = false;       // awaits room for output
+  bool output_over_ = false;
+  bool pumping_ = false;
+  bool pump_posted_ = false;
+  TcpCounters counted_;  // in the context's totals
+  TimePoint counted_at_{};
+  std::uint64_t pace_;  // bytes/s
+  int gather_max_;      // bytes worth waiting for
+  int wakes_at_ = 1;    // bytes in the socket that wake us
+  int unsent_max_;      // bytes in the kernel beyond which the socket counts as full
+};
+
+}  // namespace starling::transport
