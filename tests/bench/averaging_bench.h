@@ -29,6 +29,7 @@ struct AveragingOptions {
   std::string blow;  // that one peer takes in each round: kill, stop, cut, deaf or mute
 };
 
+// Figures bound_s, ratio_to_bound, survivors_identical, values_correct and recovery_s are there whatever was measured.
 Result<BenchResult> run_averaging_bench(const AveragingOptions& options);
 
 // What a child process is told on its command line.

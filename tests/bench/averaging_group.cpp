@@ -126,6 +126,7 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command, con
     round.wakes += peer.wakes;
     round.extra_bytes_max = std::max(round.extra_bytes_max, peer.extra_bytes);
     round.correct = round.correct && peer.correct;
+    round.expelled += peer.averaged ? 0 : 1;
     round.identical = round.identical && !peer.digest.empty() && peer.digest == first_digest;
   }
   if (victim != nullptr && blow->lives) {

@@ -22,6 +22,7 @@ struct AveragingRound {
   double extra_bytes_max = 0;  // of the peer that needed most, beyond its input
   bool correct = true;
   bool identical = true;  // all peers hold the same bits
+  int expelled = 0;       // peers that were not struck, but taken for dead by the others: they have no result
   bool deceived = false;  // a victim took something else for the group's result
   double complete = 1;    // the part of all coordinates that everybody is in, but for a victim
 };

@@ -3,38 +3,97 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 
-#include "shared/base/verify.h"
 #include "shared/wire/json_writer.h"
 
 namespace starling::bench {
 
-std::string to_json(const std::string& bench, const BenchResult& result) {
-  wire::JsonWriter out;
-  out.open("", '{');
-  out.text("bench", bench);
+namespace {
+
+using wire::JsonWriter;
+
+void write_numbers(JsonWriter& out, std::string_view name, const std::map<std::string, double>& numbers) {
+  out.open(name, '{');
+  for (const auto& [key, value] : numbers) out.number(key, value);
+  out.close('}');
+}
+
+void write_result(JsonWriter& out, const BenchResult& result) {
   out.open("settings", '{');
   for (const auto& [name, value] : result.settings) out.text(name, value);
   out.close('}');
-  out.open("figures", '{');
-  for (const auto& [name, value] : result.figures) out.number(name, value);
-  out.close('}');
+  write_numbers(out, "figures", result.figures);
+  if (!result.series.empty()) {
+    out.open("series", '{');
+    for (const auto& [name, values] : result.series) {
+      out.open(name, '[');
+      for (const double value : values) out.number("", value);
+      out.close(']');
+    }
+    out.close('}');
+  }
+  if (!result.aims.empty()) write_numbers(out, "aims", result.aims);
+  if (result.rows.empty()) return;
+  out.open("rows", '[');
+  for (const BenchResult& row : result.rows) {
+    out.open("", '{');
+    out.text("name", row.name);
+    write_result(out, row);
+    out.close('}');
+  }
+  out.close(']');
+}
+
+std::string number_text(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-"; }
+
+std::string missed_aims(const BenchResult& row) {
+  std::string text;
+  for (const auto& [name, aim] : row.aims) {
+    const auto found = row.figures.find(name);
+    if (found != row.figures.end() && found->second > aim) text += fmt::format(" {} above {:g};", name, aim);
+  }
+  return text.empty() ? " met" : text;
+}
+
+std::string rows_text(const BenchResult& result, const std::vector<std::string>& columns) {
+  std::size_t widest = 0;
+  for (const BenchResult& row : result.rows) widest = std::max(widest, row.name.size());
+  std::string text = fmt::format("  {:<{}}", "", widest);
+  for (const std::string& column : columns) text += "  " + column;
+  text += "  aims\n";
+  for (const BenchResult& row : result.rows) {
+    text += fmt::format("  {:<{}}", row.name, widest);
+    for (const std::string& column : columns) {
+      const auto found = row.figures.find(column);
+      text += fmt::format("  {:>{}}", number_text(found == row.figures.end() ? kDoesNotApply : found->second),
+                          column.size());
+    }
+    text += " " + missed_aims(row) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_json(const std::string& bench, const BenchResult& result) {
+  JsonWriter out;
+  out.open("", '{');
+  out.text("bench", bench);
+  write_result(out, result);
   out.close('}');
   return out.str() + "\n";
 }
 
-std::string to_text(const std::string& bench, const BenchResult& result) {
+std::string to_text(const std::string& bench, const BenchResult& result, const std::vector<std::string>& columns) {
   std::string text = bench + "\n";
   for (const auto& [name, value] : result.settings) text += fmt::format("  {:<24} {}\n", name, value);
-  for (const auto& [name, value] : result.figures) text += fmt::format("  {:<24} {:.6g}\n", name, value);
+  if (!result.rows.empty()) return text + rows_text(result, columns);
+  for (const auto& [name, value] : result.figures) {
+    if (std::isfinite(value)) text += fmt::format("  {:<24} {:.6g}\n", name, value);
+  }
   return text;
-}
-
-double median(std::vector<double> values) {
-  VERIFY(!values.empty());
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 }  // namespace starling::bench

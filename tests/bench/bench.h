@@ -2,24 +2,34 @@
 // as a ratio to a named peer or bound of the same run, because machines are noisy.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "shared/base/result.h"
+#include "tests/plot/dot_plot.h"
 
 namespace starling::bench {
 
+using plot::median;
+
+// What a figure says when there is nothing to measure: null in JSON.
+constexpr double kDoesNotApply = std::numeric_limits<double>::quiet_NaN();
+
 struct BenchResult {
+  std::string name;  // of a table's row
   std::map<std::string, std::string> settings;
   std::map<std::string, double> figures;
+  std::map<std::string, std::vector<double>> series;  // figures of each round that counted
+  std::map<std::string, double> aims;                 // figures that should not be above these
+  std::vector<BenchResult> rows;                      // of a table
 };
 
-// {"bench","settings":{…},"figures":{…}}, one line.
+// {"bench","settings":{…},"figures":{…}}, one line; with "series", "aims" and "rows" where there are any.
 std::string to_json(const std::string& bench, const BenchResult& result);
-// A small table for people.
-std::string to_text(const std::string& bench, const BenchResult& result);
-
-double median(std::vector<double> values);
+// A small table for people: of the figures, or, for a table, of the rows with those of the figures that `columns`
+// names.
+std::string to_text(const std::string& bench, const BenchResult& result, const std::vector<std::string>& columns = {});
 
 }  // namespace starling::bench

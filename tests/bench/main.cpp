@@ -6,9 +6,8 @@
 #include <string>
 
 #include "shared/base/files.h"
-#include "shared/wire/codec.h"
 #include "shared/wire/group_info.h"
-#include "tests/bench/averaging_bench.h"
+#include "tests/bench/averaging_command.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/codecs_bench.h"
 #include "tests/bench/heartbeats_bench.h"
@@ -25,11 +24,13 @@ using namespace starling::bench;
 struct Chosen {
   std::string name;
   std::function<Result<BenchResult>()> run;
+  std::vector<std::string> columns = {};  // of a table
+  std::string plot_file = {};
 };
 
 // What the command line may set.
 struct Options {
-  AveragingOptions averaging;
+  AveragingArguments averaging;
   CodecsOptions codecs;
   HeartbeatsOptions heartbeats;
   LeaderboardOptions leaderboard;
@@ -39,15 +40,20 @@ struct Options {
   AveragingChild child;
 };
 
+Status write_files(const Chosen& chosen, const BenchResult& result, const std::string& json_file) {
+  if (!json_file.empty()) STARLING_TRY(write_file_atomically(json_file, to_json(chosen.name, result)));
+  if (!chosen.plot_file.empty()) STARLING_TRY(write_file_atomically(chosen.plot_file, averaging_plot(result)));
+  return {};
+}
+
 int report(const Chosen& chosen, const std::string& json_file) {
   const Result<BenchResult> result = chosen.run();
   if (!result.ok()) {
     std::fprintf(stderr, "starling-bench %s: %s\n", chosen.name.c_str(), result.error().message.c_str());
     return 1;
   }
-  std::fputs(to_text(chosen.name, *result).c_str(), stdout);
-  if (json_file.empty()) return 0;
-  if (const Status written = write_file_atomically(json_file, to_json(chosen.name, *result)); !written.ok()) {
+  std::fputs(to_text(chosen.name, *result, chosen.columns).c_str(), stdout);
+  if (const Status written = write_files(chosen, *result, json_file); !written.ok()) {
     std::fprintf(stderr, "starling-bench: %s\n", written.error().message.c_str());
     return 1;
   }
@@ -66,53 +72,6 @@ void add_child_options(CLI::App& command, AveragingChild& child) {
   command.add_option("--batch-seconds", child.bench.batch_s);
 }
 
-void add_averaging(CLI::App& app, AveragingOptions& options, Chosen& chosen) {
-  CLI::App* command = app.add_subcommand(
-      "averaging",
-      "N local processes average over mutual TLS: over loopback against Gloo without encryption, or with --links over\n"
-      "shaped links against what these allow (needs root: network namespaces).\n"
-      "Figures: time_s, cpu_s_per_gb (of vector and peer), wakes_per_mb (the same), extra_memory_ratio, values_correct "
-      "(each coordinate is the\n"
-      "mean of those who are said to be in it), survivors_identical (all peers hold the same bits), complete_part (of\n"
-      "the coordinates: everybody is in them); gloo_time_s, ratio_to_gloo; bound_s (the least time in which the links\n"
-      "can carry the vectors at line rate), ratio_to_bound, gloo_ratio_to_bound.\n"
-      "With --blow each round is a group of its own in which one peer is struck at some moment:\n"
-      "time_s, struck_time_s, recovery_s (how much later than undisturbed the survivors were done, at worst), "
-      "recovery_median_s, and as "
-      "parts\n"
-      "of the rounds values_correct, survivors_identical and victims_deceived (took something else for the result);\n"
-      "complete_part is then of the survivors");
-  command->add_option("--peers", options.peers, "Processes")->check(CLI::Range(2, 64))->capture_default_str();
-  command->add_option("--floats", options.floats, "Length of the vector")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
-      ->capture_default_str();
-  command->add_option("--codec", options.codec, "How floats travel: " + wire::codec_names())->capture_default_str();
-  command->add_option("--rounds", options.rounds, "Counted rounds")->check(CLI::Range(1, 1000))->capture_default_str();
-  command->add_option(
-      "--links", options.links,
-      "UP[:DOWN[:DELAY_MS]][xCOUNT],…: one peer behind each, rates in Mbit/s. 100x4 is four peers with\n"
-      "100 both ways; 200:50:10 sends at 200, receives at 50, and adds 10 ms each way, so that two such\n"
-      "peers are a round trip of 40 ms apart");
-  command->add_option("--loss", options.loss_percent, "Percent of frames lost between two peers, with --links")
-      ->check(CLI::Range(0.0, 50.0));
-  command->add_option(
-      "--batch-seconds", options.batch_s,
-      "Over shaped links: time the peers compute between rounds, by which slow ones get their roles; 0: "
-      "no roles");
-  command->add_option("--congestion", options.congestion,
-                      "What TCP uses with --links, such as cubic; ours asks for bbr otherwise");
-  command->add_flag("--gloo", options.gloo, "Run Gloo over the shaped links too");
-  auto* blow = command->add_option(
-      "--blow", options.blow,
-      "Strike one peer in the middle of each round: kill its process; stop it (it lives, and answers\n"
-      "nothing); cut its link; make it deaf (it hears nobody) or mute (nobody hears it)");
-  blow->check(CLI::IsMember({"kill", "stop", "cut", "deaf", "mute"}));
-  command->add_flag_callback(
-      "--kill-one", [&options] { options.blow = "kill"; }, "The same as --blow kill");
-  command->callback([&] { chosen = {"averaging", [&options] { return run_averaging_bench(options); }}; });
-}
-
 void add_codecs(CLI::App& app, CodecsOptions& options, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
       "codecs",
@@ -128,7 +87,7 @@ void add_codecs(CLI::App& app, CodecsOptions& options, Chosen& chosen) {
       ->check(CLI::Range(std::int64_t{1}, wire::kSegmentFloatsMax))
       ->capture_default_str();
   command->add_option("--passes", options.passes)->check(CLI::Range(1, 1000))->capture_default_str();
-  command->callback([&] { chosen = {"codecs", [&options] { return run_codecs_bench(options); }}; });
+  command->callback([&] { chosen = {.name = "codecs", .run = [&options] { return run_codecs_bench(options); }}; });
 }
 
 void add_heartbeats(CLI::App& app, HeartbeatsOptions& options, Chosen& chosen) {
@@ -150,7 +109,8 @@ void add_heartbeats(CLI::App& app, HeartbeatsOptions& options, Chosen& chosen) {
   command->add_option("--turns", options.turns, "Of two seconds each, on kept connections and on new ones")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->callback([&] { chosen = {"heartbeats", [&options] { return run_heartbeats_bench(options); }}; });
+  command->callback(
+      [&] { chosen = {.name = "heartbeats", .run = [&options] { return run_heartbeats_bench(options); }}; });
 }
 
 void add_leaderboard(CLI::App& app, LeaderboardOptions& options, Chosen& chosen) {
@@ -165,7 +125,8 @@ void add_leaderboard(CLI::App& app, LeaderboardOptions& options, Chosen& chosen)
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::int64_t{1000}, std::int64_t{100'000'000}))
       ->capture_default_str();
-  command->callback([&] { chosen = {"leaderboard", [&options] { return run_leaderboard_bench(options); }}; });
+  command->callback(
+      [&] { chosen = {.name = "leaderboard", .run = [&options] { return run_leaderboard_bench(options); }}; });
 }
 
 #ifdef STARLING_TORCH
@@ -190,7 +151,7 @@ void add_step(CLI::App& app, StepBenchOptions& options, Chosen& chosen) {
       ->capture_default_str();
   command->add_option("--steps", options.steps, "Counted steps")->check(CLI::Range(1, 100'000))->capture_default_str();
   command->add_option("--threads", options.threads, "Of both loops")->check(CLI::Range(1, 64))->capture_default_str();
-  command->callback([&] { chosen = {"step", [&options] { return run_step_bench(options); }}; });
+  command->callback([&] { chosen = {.name = "step", .run = [&options] { return run_step_bench(options); }}; });
 }
 #endif
 
@@ -205,7 +166,7 @@ int main(int argc, char** argv) {
   app.add_option("--json", json_file, "Also write {\"bench\",\"settings\",\"figures\"} to this file");
   Chosen chosen;
   Options options;
-  add_averaging(app, options.averaging, chosen);
+  CLI::App* averaging = add_averaging_command(app, options.averaging);
   add_codecs(app, options.codecs, chosen);
   add_heartbeats(app, options.heartbeats, chosen);
   add_leaderboard(app, options.leaderboard, chosen);
@@ -217,6 +178,10 @@ int main(int argc, char** argv) {
   add_child_options(*peer_command, options.child);
   add_child_options(*gloo_command, options.child);
   CLI11_PARSE(app, argc, argv);
+  if (averaging->parsed()) {
+    chosen = {"averaging", [&] { return run_averaging(options.averaging); }, averaging_columns(options.averaging),
+              options.averaging.plot_file};
+  }
   if (peer_command->parsed()) return run_averaging_peer(options.child);
   if (gloo_command->parsed()) return run_gloo_peer(options.child);
   return report(chosen, json_file);

@@ -20,6 +20,7 @@ struct Blows {
   std::vector<double> recovery;  // how much longer each struck round took
   int identical = 0;             // groups whose survivors hold the same bits
   int correct = 0;               // groups in which every value is the mean of those said to be in it
+  int expelled = 0;              // peers that were not struck, and taken for dead
   int deceived = 0;              // groups whose victim took something else for the result
   double complete = 1;           // the part of the coordinates that all survivors are in, at its least
 };
@@ -49,6 +50,7 @@ Status strike(AveragingGroup& group, const Blow& blow, Blows& blows) {
   blows.recovery.push_back(round.seconds - median(blows.undisturbed));
   blows.identical += round.identical ? 1 : 0;
   blows.correct += round.correct ? 1 : 0;
+  blows.expelled += round.expelled;
   blows.deceived += round.deceived ? 1 : 0;
   blows.complete = std::min(blows.complete, round.complete);
   return {};
@@ -81,8 +83,10 @@ Result<BenchResult> measure_recovery(const AveragingOptions& options, const std:
                     {"recovery_median_s", median(blows.recovery)},
                     {"survivors_identical", static_cast<double>(blows.identical) / options.rounds},
                     {"values_correct", static_cast<double>(blows.correct) / options.rounds},
+                    {"expelled", blows.expelled},
                     {"victims_deceived", static_cast<double>(blows.deceived) / options.rounds},
                     {"complete_part", blows.complete}};
+  result.series = {{"time_s", blows.undisturbed}, {"struck_time_s", blows.struck}, {"recovery_s", blows.recovery}};
   return result;
 }
 

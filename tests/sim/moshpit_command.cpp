@@ -15,7 +15,7 @@
 #include "shared/swarm/formation_choice.h"
 #include "shared/wire/json_writer.h"
 #include "tests/sim/progress.h"
-#include "tests/sim/svg_plot.h"
+#include "tests/plot/curve_plot.h"
 
 namespace starling::sim {
 namespace {
@@ -157,7 +157,7 @@ std::string to_json(const MoshpitArguments& arguments, const std::vector<SwarmCu
 }
 
 std::string to_svg(const std::vector<SwarmCurves>& swarms) {
-  std::vector<PlotPanel> panels;
+  std::vector<plot::PlotPanel> panels;
   for (const SwarmCurves& swarm : swarms) {
     for (const AveragingCurve& curve : swarm.curves) {
       const std::string title = fmt::format("{} peers, {}, {:g} % failing", swarm.peers, grid_text(swarm.sides),
@@ -172,7 +172,7 @@ std::string to_svg(const std::vector<SwarmCurves>& swarms) {
       panels.back().curves.push_back({std::string(to_string(curve.setup.method)), values});
     }
   }
-  return svg_plot(
+  return plot::curve_plot(
       panels, {"How fast a swarm agrees on its average", "rounds", "mean square distance, of the first", kPlotDecades});
 }
 

@@ -7,7 +7,6 @@
 
 #include "tests/sim/moshpit_command.h"
 #include "tests/sim/progress.h"
-#include "tests/sim/svg_plot.h"
 
 using namespace starling::sim;
 
@@ -129,19 +128,4 @@ TEST_CASE("durations are told in the two units that matter") {
   CHECK(readable_duration(59.6) == "1 min 0 s");
   CHECK(readable_duration(184) == "3 min 4 s");
   CHECK(readable_duration(3720) == "1 h 2 min");
-}
-
-TEST_CASE("the picture has a panel a title, a colour a label, and its text is escaped") {
-  const std::string svg = svg_plot({{"a < b", {{"one", {1, 0.5, 0}}, {"two", {1, 1e-30}}}}, {"c", {{"one", {1, 0.1}}}}},
-                                   {"R & D", "rounds", "error", 12});
-  const auto count = [&](std::string_view what) {
-    std::size_t found = 0;
-    for (std::size_t at = svg.find(what); at != std::string::npos; at = svg.find(what, at + 1)) ++found;
-    return found;
-  };
-  CHECK(count("<polyline") == 3);
-  CHECK(count("a &lt; b") == 1);
-  CHECK(count("R &amp; D") == 1);
-  CHECK(count("stroke=\"#0072B2\"") == 3);  // both curves called "one", and its legend
-  CHECK(count("nan") == 0);
 }

@@ -41,8 +41,9 @@ ARROWS = {
     "tests/support": ["shared/*"],
     "tests/netlab": ["shared/base", "tests/support"],
     # These look at the whole product from outside.
-    "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/support"],
-    "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/netlab", "tests/sim",
+    "tests/plot": ["shared/base"],
+    "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/plot", "tests/support"],
+    "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/netlab", "tests/plot", "tests/sim",
                     "tests/support"],
     "tests/golden": ["client/*", "shared/*", "tests/client/averaging", "tests/support"],
     "tests/fuzz": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/support"],

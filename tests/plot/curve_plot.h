@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace starling::sim {
+namespace starling::plot {
 
 struct PlotCurve {
   std::string label;           // curves of one label have one colour in all panels
@@ -21,6 +21,6 @@ struct PlotOptions {
   int decades = 12;  // of the axis, down from 1
 };
 
-std::string svg_plot(const std::vector<PlotPanel>& panels, const PlotOptions& options);
+std::string curve_plot(const std::vector<PlotPanel>& panels, const PlotOptions& options);
 
-}  // namespace starling::sim
+}  // namespace starling::plot

@@ -1,0 +1,188 @@
+#include "tests/bench/averaging_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "shared/base/files.h"
+
+namespace starling::bench {
+namespace {
+
+struct Row {
+  std::string name;
+  AveragingOptions options;
+  std::map<std::string, double> aims;
+};
+
+constexpr std::int64_t kMi = 1 << 20;
+constexpr double kLoopbackCpu = 1.2, kShapedCpu = 3;  // CPU seconds per GB of vector and peer
+constexpr double kSlowPeerTime = 3;                   // s, for 4 Mi floats
+
+std::vector<Row> links_rows(const AveragingOptions& options) {
+  struct Setting {
+    const char* name;
+    const char* links;
+    double ratio;
+    double loss_percent = 0;
+    const char* congestion = "";
+  };
+  constexpr Setting kSettings[] = {
+      {"4×100", "100:100:10x4", 1.15},
+      {"8×100", "100:100:10x8", 1.15},
+      {"2×200+2×50", "200:200:10x2,50:50:10x2", 1.25},
+      {"4×200+4×50", "200:200:10x4,50:50:10x4", 1.25},
+      {"2×200+4×100+2×50", "200:200:10x2,100:100:10x4,50:50:10x2", 1.25},
+      {"4×100, cubic, 0.1 % loss", "100:100:10x4", 1.3, 0.1, "cubic"},
+      {"4×100, no delay", "100x4", 1.08},
+  };
+  std::vector<Row> rows;
+  for (const Setting& setting : kSettings) {
+    Row row{setting.name, options, {{"ratio_to_bound", setting.ratio}, {"cpu_s_per_gb", kShapedCpu}}};
+    row.options.links = setting.links;
+    row.options.loss_percent = setting.loss_percent;
+    row.options.congestion = setting.congestion;
+    rows.push_back(row);
+  }
+  Row slow{"3×100+1×10", options, {{"time_s", kSlowPeerTime * static_cast<double>(options.floats) / (4 * kMi)}}};
+  slow.options.links = "100:100:10x3,10:10:10";
+  rows.push_back(slow);
+  return rows;
+}
+
+std::vector<Row> loopback_rows(const AveragingOptions& options) {
+  std::vector<Row> rows;
+  for (const std::string codec : {"fp32", "fp16"}) {
+    for (const int peers : {4, 8}) {
+      for (const std::int64_t floats : {16 * kMi, 64 * kMi}) {
+        Row row{fmt::format("{} peers, {} Mi floats, {}", peers, floats / kMi, codec), options, {}};
+        row.options.peers = peers;
+        row.options.floats = floats;
+        row.options.codec = codec;
+        row.aims = {{"ratio_to_gloo", codec == "fp32" ? 1.8 : 1.2}, {"cpu_s_per_gb", kLoopbackCpu}};
+        rows.push_back(row);
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<Row> blow_rows(const AveragingOptions& options) {
+  struct Setting {
+    const char* name;
+    const char* blow;
+    const char* links;
+    std::int64_t floats;
+  };
+  constexpr Setting kSettings[] = {
+      {"kill, 8 on loopback", "kill", "", 4 * kMi}, {"kill, 8×100", "kill", "100:100:10x8", 4 * kMi},
+      {"stop, 8 on loopback", "stop", "", 4 * kMi}, {"cut, 6×100", "cut", "100:100:10x6", kMi},
+      {"deaf, 6×100", "deaf", "100:100:10x6", kMi}, {"mute, 6×100", "mute", "100:100:10x6", kMi}};
+  std::vector<Row> rows;
+  for (const Setting& setting : kSettings) {
+    Row row{setting.name, options, {}};
+    row.options.peers = 8;
+    row.options.blow = setting.blow;
+    row.options.links = setting.links;
+    row.options.floats = setting.floats;
+    if (row.options.blow == "kill") row.aims = {{"recovery_s", 2}};
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<Row> rows_of(const AveragingArguments& arguments) {
+  if (arguments.table == "links") return links_rows(arguments.options);
+  if (arguments.table == "loopback") return loopback_rows(arguments.options);
+  if (arguments.table == "blows") return blow_rows(arguments.options);
+  std::vector<Row> rows;
+  for (const std::string& links : arguments.links) {
+    rows.push_back({links, arguments.options, {}});
+    rows.back().options.links = links;
+  }
+  if (rows.empty()) rows.push_back({"loopback", arguments.options, {}});
+  return rows;
+}
+
+// The worst of the rows: the largest, but of these the smallest.
+double worst(const std::string& figure, double one, double other) {
+  if (!std::isfinite(one)) return other;
+  if (!std::isfinite(other)) return one;
+  const bool high_is_good = figure == "values_correct" || figure == "survivors_identical" || figure == "complete_part";
+  return high_is_good ? std::min(one, other) : std::max(one, other);
+}
+
+void append_row(const std::string& label, const BenchResult& row, const std::string& figure, plot::DotPanel& panel) {
+  const auto ours = row.series.find(figure);
+  if (ours == row.series.end()) return;
+  plot::DotRow drawn{label, {{"Starling", ours->second}}, {}};
+  const auto gloo = row.series.find("gloo_" + figure);
+  if (gloo != row.series.end()) drawn.series.push_back({"Gloo", gloo->second});
+  if (const auto aim = row.aims.find(figure); aim != row.aims.end()) drawn.aim = aim->second;
+  panel.rows.push_back(std::move(drawn));
+}
+
+std::string label_of(const BenchResult& row) {
+  if (!row.name.empty()) return row.name;
+  const auto links = row.settings.find("links");
+  return links == row.settings.end() ? row.settings.at("peers") + " peers" : links->second;
+}
+
+}  // namespace
+
+Result<BenchResult> run_averaging(const AveragingArguments& arguments) {
+  const std::vector<Row> rows = rows_of(arguments);
+  if (rows.size() == 1) return run_averaging_bench(rows.front().options);
+  BenchResult table;
+  for (const Row& row : rows) {
+    auto result = run_averaging_bench(row.options);
+    if (!result.ok()) return result.error().prefixed(row.name);
+    result->name = row.name;
+    result->aims = row.aims;
+    fmt::print(stderr, "{}\n", to_text(row.name, *result));  // what is measured is not lost if a later row fails
+    for (const auto& [figure, value] : result->figures) {
+      const auto [at, added] = table.figures.try_emplace(figure, value);
+      if (!added) at->second = worst(figure, at->second, value);
+    }
+    table.rows.push_back(std::move(*result));
+  }
+  table.settings = {{"table", arguments.table.empty() ? "links as given" : arguments.table},
+                    {"rounds", std::to_string(arguments.options.rounds)}};
+  return table;
+}
+
+std::vector<std::string> averaging_columns(const AveragingArguments& arguments) {
+  if (arguments.table == "blows" || !arguments.options.blow.empty()) {
+    return {"time_s", "recovery_s", "recovery_median_s", "survivors_identical", "values_correct", "complete_part"};
+  }
+  if (arguments.table == "loopback") {
+    return {"time_s",        "gloo_time_s",        "ratio_to_gloo",
+            "cpu_s_per_gb",  "extra_memory_ratio", "survivors_identical",
+            "values_correct"};
+  }
+  return {"time_s",        "bound_s", "ratio_to_bound", "gloo_ratio_to_bound", "cpu_s_per_gb", "survivors_identical",
+          "values_correct"};
+}
+
+std::string averaging_plot(const BenchResult& result) {
+  plot::DotPanel struck{"A peer is struck in mid-round: how much later the others are done", "seconds", false, 0, {}};
+  plot::DotPanel bound{
+      "Shaped links: the bound is 1", "time of a round over the least that the links allow", true, 1, {}};
+  plot::DotPanel gloo{"Loopback, over TLS: Gloo without encryption is 1", "time of a round over Gloo's", true, 1, {}};
+  const std::vector<BenchResult> alone = {result};
+  for (const BenchResult& row : result.rows.empty() ? alone : result.rows) {
+    if (row.series.contains("recovery_s")) {
+      append_row(label_of(row), row, "recovery_s", struck);
+    } else if (row.series.contains("ratio_to_bound")) {
+      append_row(label_of(row), row, "ratio_to_bound", bound);
+    } else {
+      append_row(label_of(row), row, "ratio_to_gloo", gloo);
+    }
+  }
+  return plot::dot_plot("Averaging: each round a dot, medians, and what is aimed at (red)", {bound, gloo, struck});
+}
+
+}  // namespace starling::bench
