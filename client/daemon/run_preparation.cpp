@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "client/optim/optimizer.h"
 #include "client/storage/checkpoint_store.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
@@ -109,7 +108,7 @@ Status check_room(const PreparedRun& run, const std::filesystem::path& data_dir,
   if (needed == 0) return {};
   std::error_code absent;
   if (std::filesystem::is_empty(data_dir / "checkpoints", absent) || absent) {
-    const std::size_t floats = wire::parameter_count(run.manifest.model) * (1 + optim::Optimizer::kVectors);
+    const std::size_t floats = wire::state_size(run.manifest);
     needed += static_cast<std::int64_t>(storage::kCheckpointsKept * floats * sizeof(float));
   }
   if (needed <= bytes_left) return {};

@@ -6,39 +6,42 @@
 
 namespace starling::optim {
 
-AdamWStep adamw_step(const wire::OptimizerOptions& options, double learning_rate, RoundIndex round) {
+AdamWStep adamw_step(const StepInputs& inputs, std::int64_t updates) {
+  const wire::OptimizerOptions& options = inputs.options;
   AdamWStep step;
-  step.decay = static_cast<float>(1 - learning_rate * options.weight_decay);
+  step.gradient_scale = inputs.gradient_scale;
+  step.decay = static_cast<float>(1 - inputs.learning_rate * options.weight_decay);
   step.beta1 = static_cast<float>(options.beta1);
   step.beta1_rest = static_cast<float>(1 - options.beta1);
   step.beta2 = static_cast<float>(options.beta2);
   step.beta2_rest = static_cast<float>(1 - options.beta2);
-  step.step_size = static_cast<float>(learning_rate / (1 - integer_power(options.beta1, round + 1)));
-  step.second_scale = static_cast<float>(1 / std::sqrt(1 - integer_power(options.beta2, round + 1)));
+  step.step_size = static_cast<float>(inputs.learning_rate / (1 - integer_power(options.beta1, updates)));
+  step.second_scale = static_cast<float>(1 / std::sqrt(1 - integer_power(options.beta2, updates)));
   step.epsilon = static_cast<float>(options.epsilon);
   return step;
 }
 
-void adamw_update(const AdamWStep& step, bool decayed, std::span<const float> gradient,
-                  const AdamWVectors<const float>& from, const AdamWVectors<float>& to) {
-  const AdamWStep s = step;  // a copy: the loop may keep it in registers
-  const float decay = decayed ? s.decay : 1.0F;
-  const float* __restrict g = gradient.data();
-  const float* __restrict p = from.parameters;
-  const float* __restrict m = from.first_moment;
-  const float* __restrict v = from.second_moment;
-  float* __restrict p_new = to.parameters;
-  float* __restrict m_new = to.first_moment;
-  float* __restrict v_new = to.second_moment;
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    const float scaled = g[i] * s.gradient_scale;
-    const float first = m[i] * s.beta1 + scaled * s.beta1_rest;
-    const float second = v[i] * s.beta2 + (scaled * scaled) * s.beta2_rest;
-    const float denominator = std::sqrt(second) * s.second_scale + s.epsilon;
-    p_new[i] = p[i] * decay - s.step_size * (first / denominator);
-    m_new[i] = first;
-    v_new[i] = second;
+namespace {
+
+// Loshchilov & Hutter, ICLR 2019.
+class AdamWRule final : public StepRule {
+ public:
+  explicit AdamWRule(const StepInputs& inputs)
+      : kernel_(inputs.kernels.adamw), decayed_(adamw_step(inputs, inputs.round + 1)), plain_(decayed_) {
+    plain_.decay = 1;
   }
-}
+
+  void compute(const wire::ParameterInfo& tensor, const Piece& piece) const override {
+    kernel_(tensor.decayed ? decayed_ : plain_, piece);
+  }
+
+ private:
+  void (*kernel_)(const AdamWStep&, const Piece&);
+  AdamWStep decayed_, plain_;
+};
+
+}  // namespace
+
+std::unique_ptr<StepRule> make_adamw_rule(const StepInputs& inputs) { return std::make_unique<AdamWRule>(inputs); }
 
 }  // namespace starling::optim

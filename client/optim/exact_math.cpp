@@ -1,7 +1,5 @@
 #include "client/optim/exact_math.h"
 
-#include <array>
-#include <cstddef>
 #include <numbers>
 
 #include "shared/base/verify.h"
@@ -28,22 +26,6 @@ double cosine_of_half_turns(double x) {
     term *= -(angle * angle) / (2.0 * k * (2.0 * k + 1));
     sum += term;
   }
-  return sum;
-}
-
-double squared_norm(std::span<const float> values) {
-  constexpr std::size_t kLanes = 8;  // independent sums, so that the processor need not wait for each addition
-  std::array<double, kLanes> lanes{};
-  std::size_t i = 0;
-  for (; i + kLanes <= values.size(); i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const double value = values[i + lane];
-      lanes[lane] += value * value;
-    }
-  }
-  for (; i < values.size(); ++i) lanes[0] += static_cast<double>(values[i]) * values[i];
-  double sum = 0;
-  for (const double lane : lanes) sum += lane;
   return sum;
 }
 

@@ -5,7 +5,6 @@
 
 #include <cfenv>
 #include <cstdint>
-#include <span>
 
 namespace starling::optim {
 
@@ -14,9 +13,6 @@ double integer_power(double base, std::int64_t exponent);
 
 // cos(pi x) for 0 <= x <= 1, error below 1e-15.
 double cosine_of_half_turns(double x);
-
-// Sum of squares in double precision in a fixed order; not finite exactly when some value is not.
-double squared_norm(std::span<const float> values);
 
 // IEEE default arithmetic (round to nearest, subnormals kept) for as long as it lives, whatever a library
 // loaded into this process has chosen.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "client/optim/optimizer.h"
 #include "shared/base/permutation.h"
 #include "shared/base/verify.h"
 #include "shared/wire/model_layout.h"
@@ -20,7 +19,7 @@ double signed_unit(std::uint64_t seed, std::uint64_t index) {
 
 void fill_initial_state(const wire::RunManifest& manifest, std::span<float> state) {
   const std::size_t parameters = wire::parameter_count(manifest.model);
-  VERIFY(state.size() == parameters * (1 + Optimizer::kVectors));
+  VERIFY(state.size() == wire::state_size(manifest));
   for (const wire::ParameterInfo& info : wire::model_layout(manifest.model)) {
     for (std::size_t i = info.offset; i < info.offset + info.count; ++i) {
       state[i] = info.initial_bound > 0 ? static_cast<float>(info.initial_bound * signed_unit(manifest.seed, i))

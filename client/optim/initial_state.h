@@ -7,7 +7,7 @@
 
 namespace starling::optim {
 
-// Fills [parameters | moments] (Optimizer::state_size() floats): parameters as their layout says, seeded by
+// Fills [parameters | moments] (wire::state_size floats): parameters as their layout says, seeded by
 // the manifest; moments zero.
 void fill_initial_state(const wire::RunManifest& manifest, std::span<float> state);
 

@@ -5,8 +5,9 @@
 #include <cstring>
 #include <string>
 
-#include "client/optim/adamw.h"
 #include "client/optim/exact_math.h"
+#include "client/optim/schedule.h"
+#include "client/optim/step_rule.h"
 #include "shared/base/verify.h"
 
 namespace starling::optim {
@@ -18,8 +19,9 @@ constexpr double kGradientNormMax = 1e18;
 
 // One step, block by block; see step_journal.h.
 struct StepRun {
-  const AdamWStep& step;
+  const StepRule& rule;
   const std::vector<wire::ParameterInfo>& layout;
+  std::size_t vectors;  // of the state
   std::span<const float> gradient;
   float* state;
   StepJournal& journal;
@@ -29,26 +31,26 @@ struct StepRun {
     return std::min(kStepBlock, parameters() - block * kStepBlock);
   }
 
-  // New values of a block, into the slot. Cut where the weight decay changes.
+  // New values of a block, into the slot; each tensor's piece of it by itself.
   void compute(std::size_t block) const {
     const std::size_t end = block * kStepBlock + block_size(block);
     std::size_t begin = block * kStepBlock;
-    auto entry = std::upper_bound(layout.begin(), layout.end(), begin,
-                                  [](std::size_t at, const wire::ParameterInfo& info) { return at < info.offset; });
-    --entry;
-    for (; begin < end; ++entry) {
-      const std::size_t stop = std::min(end, entry->offset + entry->count);
-      const std::size_t n = parameters();
-      float* slot = journal.slot.data() + (begin - block * kStepBlock);
-      adamw_update(step, entry->decayed, gradient.subspan(begin, stop - begin),
-                   {state + begin, state + n + begin, state + 2 * n + begin},
-                   {slot, slot + kStepBlock, slot + 2 * kStepBlock});
+    auto tensor = std::upper_bound(layout.begin(), layout.end(), begin,
+                                   [](std::size_t at, const wire::ParameterInfo& info) { return at < info.offset; });
+    for (--tensor; begin < end; ++tensor) {
+      const std::size_t stop = std::min(end, tensor->offset + tensor->count);
+      Piece piece{stop - begin, gradient.data() + begin};
+      for (std::size_t vector = 0; vector < vectors; ++vector) {
+        piece.from[vector] = state + vector * parameters() + begin;
+        piece.to[vector] = journal.slot.data() + vector * kStepBlock + (begin - block * kStepBlock);
+      }
+      rule.compute(*tensor, piece);
       begin = stop;
     }
   }
 
   void commit(std::size_t block) const {
-    for (std::size_t vector = 0; vector < kStepVectorsMax; ++vector) {
+    for (std::size_t vector = 0; vector < vectors; ++vector) {
       std::memcpy(state + vector * parameters() + block * kStepBlock, journal.slot.data() + vector * kStepBlock,
                   block_size(block) * sizeof(float));
     }
@@ -69,42 +71,36 @@ struct StepRun {
 
 }  // namespace
 
-Optimizer::Optimizer(const wire::RunManifest& manifest)
+Optimizer::Optimizer(const wire::RunManifest& manifest, const Kernels& kernels)
     : options_(manifest.optimizer),
       schedule_(manifest.schedule),
       layout_(wire::model_layout(manifest.model)),
-      parameters_(wire::parameter_count(manifest.model)) {
-  static_assert(kStepVectorsMax == 1 + kVectors);
+      parameters_(wire::parameter_count(manifest.model)),
+      state_size_(wire::state_size(manifest)),
+      kernels_(kernels) {
+  VERIFY(state_size_ <= parameters_ * kStepVectorsMax);
 }
 
-double Optimizer::learning_rate(RoundIndex round) const {
-  const double peak = schedule_.learning_rate;
-  if (round < schedule_.warmup_rounds) {
-    return peak * static_cast<double>(round + 1) / static_cast<double>(schedule_.warmup_rounds);
-  }
-  const auto length = static_cast<double>(std::max<std::int64_t>(1, schedule_.total_rounds - schedule_.warmup_rounds));
-  const double done = std::min(1.0, static_cast<double>(round - schedule_.warmup_rounds) / length);
-  const double fraction = 0.5 * (1 + cosine_of_half_turns(done));
-  return peak * (schedule_.final_fraction + (1 - schedule_.final_fraction) * fraction);
-}
+double Optimizer::learning_rate(RoundIndex round) const { return optim::learning_rate(schedule_, round); }
 
 Status Optimizer::step(RoundIndex round, std::span<const float> gradient, std::span<float> state,
                        StepJournal& journal) const {
   VERIFY(round >= 0 && gradient.size() == parameters_ && state.size() == state_size());
   if (journal.finished(round)) return {};
   const DefaultArithmetic arithmetic;
-  const double norm = std::sqrt(squared_norm(gradient));
+  const double norm = std::sqrt(kernels_.squared_norm(gradient.data(), gradient.size()));
   if (!(norm <= kGradientNormMax)) {
     return Error{ErrorCode::corrupt, "optimizer step of round " + std::to_string(round) +
                                          ": the gradient is not finite or out of range (norm " + std::to_string(norm) +
                                          ")"};
   }
-  AdamWStep coefficients = adamw_step(options_, learning_rate(round), round);
+  StepInputs inputs{options_, layout_, kernels_, round, learning_rate(round)};
   if (options_.clip_norm > 0 && norm > options_.clip_norm) {
-    coefficients.gradient_scale = static_cast<float>(options_.clip_norm / norm);
+    inputs.gradient_scale = static_cast<float>(options_.clip_norm / norm);
   }
+  const std::unique_ptr<StepRule> rule = make_step_rule(inputs);
   journal.begin(round);
-  StepRun{coefficients, layout_, gradient, state.data(), journal}.run();
+  StepRun{*rule, layout_, state.size() / parameters_, gradient, state.data(), journal}.run();
   journal.finish();
   return {};
 }

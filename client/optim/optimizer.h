@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "client/optim/kernels.h"
 #include "client/optim/step_journal.h"
 #include "shared/base/result.h"
 #include "shared/wire/model_layout.h"
@@ -14,18 +15,15 @@
 
 namespace starling::optim {
 
-// AdamW (Loshchilov & Hutter, ICLR 2019) with clipping by global norm and a schedule by round. Weight
-// decay is decoupled and spares the parameters whose layout entry says so.
+// What the manifest's optimizer table names, with clipping by global norm and a schedule by round. Weight decay
+// spares the parameters whose layout entry says so.
 class Optimizer {
  public:
-  // Vectors kept beside the parameters: first and second moment.
-  static constexpr int kVectors = 2;
-
   // Reads the model, optimizer and schedule of a manifest that has passed wire::check_manifest.
-  explicit Optimizer(const wire::RunManifest& manifest);
+  explicit Optimizer(const wire::RunManifest& manifest, const Kernels& kernels = optim::kernels());
 
-  // [parameters | first moment | second moment]
-  [[nodiscard]] std::size_t state_size() const { return parameters_ * (1 + kVectors); }
+  // [parameters | moments], wire::moment_vectors of the latter, each parameter_count() floats.
+  [[nodiscard]] std::size_t state_size() const { return state_size_; }
   [[nodiscard]] std::size_t parameter_count() const { return parameters_; }
 
   // One step of `round` on the mean gradient: `state` has state_size() floats, `gradient` parameter_count().
@@ -41,6 +39,8 @@ class Optimizer {
   wire::ScheduleOptions schedule_;
   std::vector<wire::ParameterInfo> layout_;
   std::size_t parameters_ = 0;
+  std::size_t state_size_ = 0;
+  const Kernels& kernels_;
 };
 
 }  // namespace starling::optim

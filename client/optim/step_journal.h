@@ -16,7 +16,7 @@
 
 namespace starling::optim {
 
-// Parameters that one block covers. Its slot (three vectors of floats) stays in a core's second-level cache.
+// Parameters that one block covers. Its slot (a vector of floats each) stays in a core's nearest caches.
 constexpr std::size_t kStepBlock = 16 * 1024;
 // Vectors a step may change: parameters and at most two moments.
 constexpr std::size_t kStepVectorsMax = 3;

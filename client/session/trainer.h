@@ -27,7 +27,7 @@ struct Evaluation {
 // each parameter_count floats. Its digest is what heartbeats compare; it is what donors send.
 struct StateLayout {
   std::size_t parameter_count = 0;
-  int optimizer_vectors = 0;  // AdamW: 2 (first and second moment)
+  int optimizer_vectors = 0;  // wire::moment_vectors; AdamW: 2 (first and second moment)
   [[nodiscard]] std::size_t size() const { return parameter_count * static_cast<std::size_t>(1 + optimizer_vectors); }
 };
 

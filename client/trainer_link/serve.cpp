@@ -15,7 +15,6 @@
 #include <optional>
 #include <utility>
 
-#include "client/optim/optimizer.h"
 #include "client/trainer_link/channel.h"
 #include "client/trainer_link/child_fds.h"
 #include "client/trainer_link/messages.h"
@@ -58,7 +57,8 @@ class Workplace {
     }
     TrainerResources resources;
     STARLING_ASSIGN(resources.manifest, wire::decode_manifest(start.text));
-    const session::StateLayout layout{wire::parameter_count(resources.manifest.model), optim::Optimizer::kVectors};
+    const session::StateLayout layout{wire::parameter_count(resources.manifest.model),
+                                      wire::moment_vectors(resources.manifest.optimizer)};
     STARLING_ASSIGN(SharedRegion region, SharedRegion::attach(kMemoryFd, layout));
     STARLING_ASSIGN(const MappedFile train, MappedFile::map(kTrainFd, resources.manifest.data.train.bytes));
     STARLING_ASSIGN(const MappedFile validation,

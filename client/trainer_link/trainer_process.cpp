@@ -50,7 +50,8 @@ Result<std::unique_ptr<TrainerProcess>> TrainerProcess::create(TrainerProcessOpt
     return Error{ErrorCode::invalid_argument,
                  fmt::format("compute with {} threads: 1 to {} are possible", options.limits.threads, kThreadsMax)};
   }
-  const session::StateLayout layout{wire::parameter_count(options.manifest.model), optim::Optimizer::kVectors};
+  const session::StateLayout layout{wire::parameter_count(options.manifest.model),
+                                    wire::moment_vectors(options.manifest.optimizer)};
   STARLING_ASSIGN(SharedRegion region, SharedRegion::create(layout));
   return std::unique_ptr<TrainerProcess>(
       new TrainerProcess(std::make_unique<Impl>(std::move(options), std::move(region))));

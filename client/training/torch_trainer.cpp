@@ -58,7 +58,7 @@ Status check_options(const TorchTrainerOptions& options) {
   }
   const std::size_t parameters = wire::parameter_count(model);
   if (options.gradient.size() != parameters) return refuse("gradient memory does not fit the model");
-  if (options.state.size() != parameters * (1 + optim::Optimizer::kVectors)) {
+  if (options.state.size() != wire::state_size(options.manifest)) {
     return refuse("state memory does not fit the model");
   }
   if (wire::sample_space(static_cast<std::int64_t>(options.train_bytes.size()), model.context) < 1) {
@@ -99,7 +99,7 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
 }
 
 session::StateLayout TorchTrainer::layout() const {
-  return {impl_->optimizer.parameter_count(), optim::Optimizer::kVectors};
+  return {impl_->optimizer.parameter_count(), wire::moment_vectors(impl_->options.manifest.optimizer)};
 }
 
 std::span<float> TorchTrainer::state() { return impl_->options.state; }

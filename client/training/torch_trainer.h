@@ -17,7 +17,7 @@ struct TorchTrainerOptions {
   wire::RunManifest manifest;
   std::span<const std::uint8_t> train_bytes;  // artefacts named by the manifest, digests checked by the caller
   std::span<const std::uint8_t> validation_bytes;
-  std::span<float> state;                 // parameter_count x (1 + optim::Optimizer::kVectors) floats
+  std::span<float> state;                 // wire::state_size floats
   std::span<float> gradient;              // parameter_count floats of scratch for one micro-batch
   optim::StepJournal* journal = nullptr;  // as long-lived as the state
   int threads = 1;                        // of every matrix product in this process; 1..64

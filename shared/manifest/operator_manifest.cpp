@@ -52,6 +52,9 @@ class TableReader {
   void text(std::string_view key, std::string& out) {
     if (auto value = take<std::string>(key, "text in quotes")) out = std::move(*value);
   }
+  void boolean(std::string_view key, bool& out) {
+    if (const auto value = take<bool>(key, "true or false")) out = *value;
+  }
   // The table of that name, empty where there is none. Valid as long as this reader's own.
   TableReader table(std::string_view key) {
     toml::node* node = find(key);
@@ -60,12 +63,12 @@ class TableReader {
     tables_.emplace_back(key);
     return {node->as_table(), name_of(key) + ".", lines_};
   }
-  // The first error; once all known keys were asked for.
-  [[nodiscard]] Status finish() {
+  // The first error; once all known keys were asked for. The others are no keys of `what`.
+  [[nodiscard]] Status finish(std::string_view what = "a run manifest") {
     if (table_ == nullptr) return status_;
     for (const auto& [key, node] : *table_) {
       const bool known = std::find(tables_.begin(), tables_.end(), key.str()) != tables_.end();
-      if (!known) fail(node.source().begin.line, key.str(), "is no key of a run manifest");
+      if (!known) fail(node.source().begin.line, key.str(), "is no key of " + std::string(what));
     }
     return status_;
   }
@@ -105,22 +108,29 @@ Status read_model(TableReader fields, wire::ModelOptions& model) {
   return fields.finish();
 }
 
+void read_setting(TableReader& fields, std::string_view name, double& value) { fields.number(name, value); }
+void read_setting(TableReader& fields, std::string_view name, bool& value) { fields.boolean(name, value); }
+template <typename Integer>
+void read_setting(TableReader& fields, std::string_view name, Integer& value) {
+  fields.integer(name, value);
+}
+
+// A kind that is none is left to check_manifest_settings, which says so; what its settings might be, nobody knows.
 Status read_optimizer(TableReader fields, wire::OptimizerOptions& optimizer) {
   fields.text("kind", optimizer.kind);
-  fields.number("beta1", optimizer.beta1);
-  fields.number("beta2", optimizer.beta2);
-  fields.number("epsilon", optimizer.epsilon);
-  fields.number("weight_decay", optimizer.weight_decay);
-  fields.number("clip_norm", optimizer.clip_norm);
-  return fields.finish();
+  if (!wire::is_optimizer_kind(optimizer.kind)) return {};
+  optimizer = wire::default_optimizer(optimizer.kind);
+  wire::each_optimizer_setting(
+      optimizer, [&fields](std::string_view name, auto& value, auto) { read_setting(fields, name, value); });
+  return fields.finish(fmt::format("optimizer '{}'", optimizer.kind));
 }
 
 Status read_schedule(TableReader fields, wire::ScheduleOptions& schedule) {
-  fields.number("learning_rate", schedule.learning_rate);
-  fields.integer("warmup_rounds", schedule.warmup_rounds);
-  fields.integer("total_rounds", schedule.total_rounds);
-  fields.number("final_fraction", schedule.final_fraction);
-  return fields.finish();
+  fields.text("kind", schedule.kind);
+  if (!wire::is_schedule_kind(schedule.kind)) return {};
+  wire::each_schedule_setting(
+      schedule, [&fields](std::string_view name, auto& value, auto) { read_setting(fields, name, value); });
+  return fields.finish(fmt::format("schedule '{}'", schedule.kind));
 }
 
 Status read_data(TableReader fields, const std::filesystem::path& folder, ManifestSource& source) {

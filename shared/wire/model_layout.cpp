@@ -76,6 +76,10 @@ std::size_t parameter_count(const ModelOptions& model) {
   return layout.back().offset + layout.back().count;
 }
 
+std::size_t state_size(const RunManifest& manifest) {
+  return parameter_count(manifest.model) * (1 + static_cast<std::size_t>(moment_vectors(manifest.optimizer)));
+}
+
 double flops_per_sample(const ModelOptions& model) {
   const double width = model.width;
   const double context = model.context;

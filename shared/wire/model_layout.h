@@ -29,6 +29,8 @@ struct ParameterInfo {
 // Parameters of the model in the order of the flat vector, without gaps.
 std::vector<ParameterInfo> model_layout(const ModelOptions& model);
 std::size_t parameter_count(const ModelOptions& model);
+// Floats that a replica must agree on with all others: [parameters | the optimizer's vectors].
+std::size_t state_size(const RunManifest& manifest);
 
 // Floating-point operations of one sample (context bytes), forward and backward: twice the multiplications
 // of every matrix product, backward at twice the forward. Norms and softmax are left out.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "shared/wire/codec.h"
 #include "shared/wire/json_reader.h"
@@ -34,18 +35,14 @@ constexpr double kFlopsMax = 1e18;
 // Keeps the first failure: "run manifest: model.layers is 0; it must be 1 to 256".
 class Checker {
  public:
-  template <typename Integer>
-  void integer(std::string_view field, Integer value, Integer least, Integer most) {
-    that(value >= least && value <= most, field, fmt::format("{}", value), fmt::format("{} to {}", least, most));
-  }
   // A NaN fails, since no comparison with it holds.
-  void number(std::string_view field, double value, double least, double most) {
+  template <typename Number>
+  void within(std::string_view field, Number value, std::type_identity_t<Number> least,
+              std::type_identity_t<Number> most) {
     that(value >= least && value <= most, field, fmt::format("{}", value), fmt::format("{} to {}", least, most));
   }
-  void word(std::string_view field, std::string_view value, std::string_view first, std::string_view second = "") {
-    const bool known = value == first || (!second.empty() && value == second);
-    that(known, field, fmt::format("'{}'", value),
-         second.empty() ? fmt::format("'{}'", first) : fmt::format("'{}' or '{}'", first, second));
+  void word(std::string_view field, std::string_view value, bool known, std::string_view words) {
+    that(known, field, fmt::format("'{}'", value), words);
   }
   void that(bool holds, std::string_view field, std::string_view found, std::string_view wanted) {
     if (holds || !status_.ok()) return;
@@ -84,36 +81,38 @@ bool is_version(std::string_view text) {
 }
 
 void check_model(Checker& check, const ModelOptions& model) {
-  check.word("model.architecture", model.architecture, "gpt");
-  check.integer("model.layers", model.layers, 1, kLayersMax);
-  check.integer("model.width", model.width, 1, kWidthMax);
-  check.integer("model.heads", model.heads, 1, kWidthMax);
+  check.word("model.architecture", model.architecture, model.architecture == "gpt", "'gpt'");
+  check.within("model.layers", model.layers, 1, kLayersMax);
+  check.within("model.width", model.width, 1, kWidthMax);
+  check.within("model.heads", model.heads, 1, kWidthMax);
   check.that(model.heads < 1 || model.width % model.heads == 0, "model.width", fmt::format("{}", model.width),
              fmt::format("a multiple of model.heads ({})", model.heads));
-  check.integer("model.context", model.context, 1, kContextMax);
-  check.integer("model.vocabulary", model.vocabulary, kByteValues, kByteValues);
+  check.within("model.context", model.context, 1, kContextMax);
+  check.within("model.vocabulary", model.vocabulary, kByteValues, kByteValues);
 }
 
 void check_optimizer(Checker& check, const RunManifest& manifest) {
+  const auto checks = [&check](std::string_view table) {
+    return [&check, table](std::string_view name, auto value, auto range) {
+      check.within(fmt::format("{}.{}", table, name), value, range.least, range.most);
+    };
+  };
   const OptimizerOptions& optimizer = manifest.optimizer;
-  constexpr double kBetaMax = 0.999999;
-  check.word("optimizer.kind", optimizer.kind, "adamw");
-  check.number("optimizer.beta1", optimizer.beta1, 0, kBetaMax);
-  check.number("optimizer.beta2", optimizer.beta2, 0, kBetaMax);
-  check.number("optimizer.epsilon", optimizer.epsilon, 1e-16, 1);
-  check.number("optimizer.weight_decay", optimizer.weight_decay, 0, 10);
-  check.number("optimizer.clip_norm", optimizer.clip_norm, 0, 1e6);
+  check.word("optimizer.kind", optimizer.kind, is_optimizer_kind(optimizer.kind), "one of " + optimizer_kinds());
+  each_optimizer_setting(optimizer, checks("optimizer"));
+  check.that(optimizer.kind != "sgd" || !optimizer.nesterov || optimizer.momentum > 0, "optimizer.nesterov", "true",
+             "false where optimizer.momentum is 0");
   const ScheduleOptions& schedule = manifest.schedule;
-  check.number("schedule.learning_rate", schedule.learning_rate, 1e-12, 10);
-  check.integer<std::int64_t>("schedule.total_rounds", schedule.total_rounds, 1, kRoundsMax);
-  check.integer<std::int64_t>("schedule.warmup_rounds", schedule.warmup_rounds, 0, schedule.total_rounds);
-  check.number("schedule.final_fraction", schedule.final_fraction, 0, 1);
+  check.word("schedule.kind", schedule.kind, is_schedule_kind(schedule.kind), "one of " + schedule_kinds());
+  each_schedule_setting(schedule, checks("schedule"));
+  check.that(!has_end(schedule) || schedule.warmup_rounds <= schedule.total_rounds, "schedule.warmup_rounds",
+             fmt::format("{}", schedule.warmup_rounds),
+             fmt::format("at most schedule.total_rounds ({})", schedule.total_rounds));
 }
 
 void check_artefact(Checker& check, std::string_view field, const Artefact& artefact, int context) {
   check.that(!artefact.sha256.is_zero(), fmt::format("{}.sha256", field), "zero", "the digest of a file");
-  check.integer<std::int64_t>(fmt::format("{}.bytes", field), artefact.bytes, std::int64_t{context} + 1,
-                              kArtefactBytesMax);
+  check.within(fmt::format("{}.bytes", field), artefact.bytes, std::int64_t{context} + 1, kArtefactBytesMax);
 }
 
 void check_data(Checker& check, const RunManifest& manifest) {
@@ -127,14 +126,14 @@ void check_data(Checker& check, const RunManifest& manifest) {
              fmt::format("at least {}, or peers_max ({}) or target_batch_size ({}) smaller",
                          needed * manifest.peers_max + manifest.model.context, manifest.peers_max,
                          manifest.target_batch_size));
-  check.number("flops_per_sample", manifest.flops_per_sample, 1, kFlopsMax);
+  check.within("flops_per_sample", manifest.flops_per_sample, 1, kFlopsMax);
 }
 
 void check_codecs(Checker& check, const RunManifest& manifest) {
   const Result<Codec> results = codec_from_name(manifest.codec);
   check.that(results.ok() && carries_results(*results), "codec", fmt::format("'{}'", manifest.codec),
              fmt::format("one of {}, but not sparse", codec_names()));
-  check.number("error_feedback", manifest.error_feedback, 0, 1);
+  check.within("error_feedback", manifest.error_feedback, 0, 1);
   if (manifest.contribution_codec.empty()) return;
   const Result<Codec> contributions = codec_from_name(manifest.contribution_codec);
   check.that(contributions.ok(), "contribution_codec", fmt::format("'{}'", manifest.contribution_codec),
@@ -145,22 +144,22 @@ void check_codecs(Checker& check, const RunManifest& manifest) {
 }
 
 void check_settings(Checker& check, const RunManifest& manifest) {
-  check.integer("version", manifest.version, kVersion, kVersion);
+  check.within("version", manifest.version, kVersion, kVersion);
   check.that(is_run_id(manifest.run_id), "run_id", fmt::format("'{}'", manifest.run_id),
              "1 to 40 of a-z, 0-9 and hyphen");
   check.that(is_title(manifest.title), "title", "too long or has control characters",
              "at most 100 bytes of plain text");
-  check.integer<std::uint64_t>("seed", manifest.seed, 0, std::numeric_limits<std::int64_t>::max());
+  check.within("seed", manifest.seed, 0, std::numeric_limits<std::int64_t>::max());
   check_model(check, manifest.model);
   check_optimizer(check, manifest);
-  check.integer<SampleCount>("target_batch_size", manifest.target_batch_size, 1, kBatchMax);
-  check.integer<SampleCount>("micro_batch_size", manifest.micro_batch_size, 1, kMicroBatchMax);
+  check.within("target_batch_size", manifest.target_batch_size, 1, kBatchMax);
+  check.within("micro_batch_size", manifest.micro_batch_size, 1, kMicroBatchMax);
   check.that(manifest.micro_batch_size <= manifest.target_batch_size, "micro_batch_size",
              fmt::format("{}", manifest.micro_batch_size),
              fmt::format("at most target_batch_size ({})", manifest.target_batch_size));
-  check.integer<RoundIndex>("rounds_max", manifest.rounds_max, 0, kRoundsMax);
-  check.integer("peers_max", manifest.peers_max, 1, kLanesMax);
-  check.number("flops_per_sample", manifest.flops_per_sample, 0, kFlopsMax);
+  check.within("rounds_max", manifest.rounds_max, 0, kRoundsMax);
+  check.within("peers_max", manifest.peers_max, 1, kLanesMax);
+  check.within("flops_per_sample", manifest.flops_per_sample, 0, kFlopsMax);
   check_codecs(check, manifest);
   check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
              "a version such as '0.1.0', or empty");
@@ -184,20 +183,21 @@ void write_model(JsonWriter& writer, const ModelOptions& model) {
   writer.close('}');
 }
 
+void write_setting(JsonWriter& writer, std::string_view name, double value) { writer.number(name, value); }
+void write_setting(JsonWriter& writer, std::string_view name, std::int64_t value) { writer.integer(name, value); }
+void write_setting(JsonWriter& writer, std::string_view name, int value) { writer.integer(name, value); }
+void write_setting(JsonWriter& writer, std::string_view name, bool value) { writer.boolean(name, value); }
+
 void write_optimizer(JsonWriter& writer, const OptimizerOptions& optimizer, const ScheduleOptions& schedule) {
+  const auto writes = [&writer](std::string_view name, auto value, auto) { write_setting(writer, name, value); };
   writer.open("optimizer", '{');
   writer.text("kind", optimizer.kind);
-  writer.number("beta1", optimizer.beta1);
-  writer.number("beta2", optimizer.beta2);
-  writer.number("epsilon", optimizer.epsilon);
-  writer.number("weight_decay", optimizer.weight_decay);
-  writer.number("clip_norm", optimizer.clip_norm);
+  each_optimizer_setting(optimizer, writes);
   writer.close('}');
   writer.open("schedule", '{');
-  writer.number("learning_rate", schedule.learning_rate);
-  writer.integer("warmup_rounds", schedule.warmup_rounds);
-  writer.integer("total_rounds", schedule.total_rounds);
-  writer.number("final_fraction", schedule.final_fraction);
+  // Left out where it changes nothing: manifests without it keep their bytes, and so their signatures.
+  if (schedule.kind != ScheduleOptions{}.kind) writer.text("kind", schedule.kind);
+  each_schedule_setting(schedule, writes);
   writer.close('}');
 }
 
@@ -212,6 +212,8 @@ void read_any(JsonReader& reader, std::string_view name, double& out) {
   constexpr double kMost = std::numeric_limits<double>::max();
   reader.number(name, out, -kMost, kMost);
 }
+
+void read_any(JsonReader& reader, std::string_view name, bool& out) { reader.boolean(name, out); }
 
 void read_artefact(JsonReader& reader, std::string_view name, Artefact& artefact) {
   reader.object(name, [&](JsonReader& fields) {
@@ -232,19 +234,16 @@ void read_model(JsonReader& reader, ModelOptions& model) {
 }
 
 void read_optimizer(JsonReader& reader, OptimizerOptions& optimizer, ScheduleOptions& schedule) {
+  const auto reads_from = [](JsonReader& fields) {
+    return [&fields](std::string_view name, auto& value, auto) { read_any(fields, name, value); };
+  };
   reader.object("optimizer", [&](JsonReader& fields) {
     fields.text("kind", optimizer.kind, kWordBytesMax);
-    read_any(fields, "beta1", optimizer.beta1);
-    read_any(fields, "beta2", optimizer.beta2);
-    read_any(fields, "epsilon", optimizer.epsilon);
-    read_any(fields, "weight_decay", optimizer.weight_decay);
-    read_any(fields, "clip_norm", optimizer.clip_norm);
+    each_optimizer_setting(optimizer, reads_from(fields));
   });
   reader.object("schedule", [&](JsonReader& fields) {
-    read_any(fields, "learning_rate", schedule.learning_rate);
-    read_any(fields, "warmup_rounds", schedule.warmup_rounds);
-    read_any(fields, "total_rounds", schedule.total_rounds);
-    read_any(fields, "final_fraction", schedule.final_fraction);
+    if (fields.present("kind")) fields.text("kind", schedule.kind, kWordBytesMax);
+    each_schedule_setting(schedule, reads_from(fields));
   });
 }
 

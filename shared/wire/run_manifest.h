@@ -10,6 +10,7 @@
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/wire/optimizer_options.h"
 
 namespace starling::wire {
 
@@ -34,23 +35,6 @@ struct Artefact {
 struct DataOptions {
   Artefact train;       // raw bytes; a sample is a window of context + 1 bytes at any offset
   Artefact validation;  // held-out bytes, evaluated in consecutive windows
-};
-
-struct OptimizerOptions {
-  std::string kind = "adamw";
-  double beta1 = 0.9;
-  double beta2 = 0.99;
-  double epsilon = 1e-8;
-  double weight_decay = 0.1;  // decoupled; matrices only, not norms or biases
-  double clip_norm = 1.0;     // of the averaged gradient; 0: no clipping
-};
-
-// Learning rate by round: linear warm-up, then half a cosine down to final_fraction of the peak.
-struct ScheduleOptions {
-  double learning_rate = 3e-3;
-  std::int64_t warmup_rounds = 50;
-  std::int64_t total_rounds = 1000;
-  double final_fraction = 0.1;
 };
 
 struct RunManifest {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <string_view>
 
 #include "shared/wire/json_writer.h"
@@ -94,6 +95,12 @@ std::string to_text(const std::string& bench, const BenchResult& result, const s
     if (std::isfinite(value)) text += fmt::format("  {:<24} {:.6g}\n", name, value);
   }
   return text;
+}
+
+double thread_cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 }  // namespace starling::bench

@@ -32,4 +32,7 @@ std::string to_json(const std::string& bench, const BenchResult& result);
 // names.
 std::string to_text(const std::string& bench, const BenchResult& result, const std::vector<std::string>& columns = {});
 
+// CPU time of this thread, which other programs on the machine change little.
+double thread_cpu_seconds();
+
 }  // namespace starling::bench

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <random>
 
@@ -16,12 +15,6 @@ namespace starling::bench {
 namespace {
 
 using averaging::Codec;
-
-double thread_cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 double seconds_of(const std::function<void()>& work) {
   const double before = thread_cpu_seconds();

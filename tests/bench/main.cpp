@@ -12,6 +12,7 @@
 #include "tests/bench/codecs_bench.h"
 #include "tests/bench/heartbeats_bench.h"
 #include "tests/bench/leaderboard_bench.h"
+#include "tests/bench/optim_bench.h"
 #ifdef STARLING_TORCH
 #include "tests/bench/step_bench.h"
 #endif
@@ -34,6 +35,7 @@ struct Options {
   CodecsOptions codecs;
   HeartbeatsOptions heartbeats;
   LeaderboardOptions leaderboard;
+  OptimBenchOptions optim;
 #ifdef STARLING_TORCH
   StepBenchOptions step;
 #endif
@@ -129,6 +131,19 @@ void add_leaderboard(CLI::App& app, LeaderboardOptions& options, Chosen& chosen)
       [&] { chosen = {.name = "leaderboard", .run = [&options] { return run_leaderboard_bench(options); }}; });
 }
 
+void add_optim(CLI::App& app, OptimBenchOptions& options, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "optim",
+      "The optimizers' steps on one thread, against a memcpy of the parameters (CPU time).\n"
+      "Figures of each optimizer K: K_gb_s (bytes a step cannot help moving), K_vs_copy (as a share of what memcpy\n"
+      "moves), K_ns (for one parameter)");
+  command->add_option("--layers", options.layers, "Of a GPT of width 1024; 8 are 102 million parameters")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_option("--passes", options.passes)->check(CLI::Range(1, 1000))->capture_default_str();
+  command->callback([&] { chosen = {"optim", [&options] { return run_optim_bench(options); }}; });
+}
+
 #ifdef STARLING_TORCH
 void add_step(CLI::App& app, StepBenchOptions& options, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
@@ -170,6 +185,7 @@ int main(int argc, char** argv) {
   add_codecs(app, options.codecs, chosen);
   add_heartbeats(app, options.heartbeats, chosen);
   add_leaderboard(app, options.leaderboard, chosen);
+  add_optim(app, options.optim, chosen);
 #ifdef STARLING_TORCH
   add_step(app, options.step, chosen);
 #endif

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/optim/optimizer.h"
+#include "client/optim/step_journal.h"
 #include "client/training/torch_trainer.h"
 #include "shared/base/permutation.h"
 #include "shared/wire/model_layout.h"
@@ -49,7 +49,7 @@ struct OurLoop {
         manifest(manifest_of(o)),
         text(text_of(1 << 20)),
         parameters(wire::parameter_count(o.model)),
-        state(parameters * (1 + optim::Optimizer::kVectors)),
+        state(wire::state_size(manifest)),
         scratch(parameters),
         sum(parameters),
         journal(std::make_unique<optim::StepJournal>()) {}

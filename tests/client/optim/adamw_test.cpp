@@ -82,16 +82,6 @@ TEST_CASE("a hundred steps follow the formula in double precision") {
   CHECK(worst < 2e-6);  // values of about 1, a hundred roundings of 6e-8 each
 }
 
-TEST_CASE("the learning rate warms up, peaks and falls to its final fraction") {
-  const Optimizer optimizer(small_manifest());
-  CHECK(optimizer.learning_rate(0) == doctest::Approx(1e-3));
-  CHECK(optimizer.learning_rate(9) == doctest::Approx(1e-2));
-  CHECK(optimizer.learning_rate(10) == doctest::Approx(1e-2));
-  CHECK(optimizer.learning_rate(60) == doctest::Approx(1e-3 + 0.5 * 9e-3));
-  CHECK(optimizer.learning_rate(110) == doctest::Approx(1e-3));
-  CHECK(optimizer.learning_rate(100000) == doctest::Approx(1e-3));
-}
-
 TEST_CASE("a long gradient is cut to the clipping norm, a short one is not") {
   wire::RunManifest manifest = small_manifest();
   manifest.optimizer.clip_norm = 1;

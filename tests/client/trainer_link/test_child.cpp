@@ -68,7 +68,7 @@ class QuadraticTrainer final : public session::Trainer {
 
   [[nodiscard]] session::StateLayout layout() const override {
     const std::size_t extra = behaviour_.name == "wrong_layout" ? 1 : 0;
-    return {optimizer_.parameter_count() + extra, optim::Optimizer::kVectors};
+    return {optimizer_.parameter_count() + extra, wire::moment_vectors(resources_.manifest.optimizer)};
   }
   std::span<float> state() override { return resources_.state; }
 

@@ -112,6 +112,28 @@ TEST_CASE("an unknown key is named with its line") {
   CHECK(mentions(error_of(kSmall + "[model]\nlayers = 2\nlayerz = 3\n"), "line 7: model.layerz is no key"));
 }
 
+TEST_CASE("an optimizer is chosen by a word and begins with its own defaults") {
+  const auto result = read_operator_manifest(
+      kSmall + "[optimizer]\nkind = \"sgd\"\nnesterov = true\n[schedule]\nkind = \"linear\"\n", "/srv");
+  REQUIRE(result.ok());
+  CHECK(result->manifest.optimizer.kind == "sgd");
+  CHECK(result->manifest.optimizer.momentum == 0.9);
+  CHECK(result->manifest.optimizer.nesterov);
+  CHECK(result->manifest.optimizer.weight_decay == 0);
+  CHECK(result->manifest.schedule.kind == "linear");
+}
+
+TEST_CASE("a setting of another optimizer or schedule is refused with its line, and so is an unknown word") {
+  CHECK(error_of(kSmall + "[optimizer]\nkind = \"adamw\"\nmomentum = 0.9\n") ==
+        "manifest.toml, line 7: optimizer.momentum is no key of optimizer 'adamw'");
+  CHECK(error_of(kSmall + "[optimizer]\nbeta1 = 0.9\nkind = \"adam\"\n")
+            .starts_with("manifest.toml, line 7: optimizer.kind is 'adam'; it must be one of 'sgd', 'adamw'"));
+  CHECK(error_of(kSmall + "[schedule]\nkind = \"constant\"\ntotal_rounds = 10\n") ==
+        "manifest.toml, line 7: schedule.total_rounds is no key of schedule 'constant'");
+  CHECK(mentions(error_of(kSmall + "[schedule]\nkind = \"step\"\n"), "line 6: schedule.kind is 'step'"));
+  CHECK(mentions(error_of(kSmall + "[optimizer]\nkind = \"sgd\"\nnesterov = 1\n"), "must be true or false"));
+}
+
 TEST_CASE("a value of the wrong type is named with its line") {
   CHECK(mentions(error_of("seed = \"7\"\n" + kSmall), "line 1: seed must be a whole number"));
   CHECK(mentions(error_of(kSmall + "[model]\nlayers = \"two\"\n"), "line 6: model.layers must be a whole number"));

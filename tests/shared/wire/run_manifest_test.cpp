@@ -86,12 +86,20 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"data.train.sha256", [](RunManifest& m) { m.data.train.sha256 = {}; }},
       {"data.train.bytes", [](RunManifest& m) { m.data.train.bytes = 20'000; }},
       {"data.validation.bytes", [](RunManifest& m) { m.data.validation.bytes = 128; }},
-      {"optimizer.kind", [](RunManifest& m) { m.optimizer.kind = "sgd"; }},
+      {"optimizer.kind", [](RunManifest& m) { m.optimizer.kind = "adagrad"; }},
+      {"optimizer.momentum", [](RunManifest& m) { m.optimizer = default_optimizer("sgd"), m.optimizer.momentum = 1; }},
+      {"optimizer.nesterov",
+       [](RunManifest& m) {
+         m.optimizer = default_optimizer("sgd");
+         m.optimizer.nesterov = true;
+         m.optimizer.momentum = 0;
+       }},
       {"optimizer.beta1", [](RunManifest& m) { m.optimizer.beta1 = 1; }},
       {"optimizer.beta2", [nan](RunManifest& m) { m.optimizer.beta2 = nan; }},
       {"optimizer.epsilon", [](RunManifest& m) { m.optimizer.epsilon = 0; }},
       {"optimizer.weight_decay", [](RunManifest& m) { m.optimizer.weight_decay = -0.1; }},
       {"optimizer.clip_norm", [](RunManifest& m) { m.optimizer.clip_norm = -1; }},
+      {"schedule.kind", [](RunManifest& m) { m.schedule.kind = "step"; }},
       {"schedule.learning_rate", [](RunManifest& m) { m.schedule.learning_rate = 0; }},
       {"schedule.warmup_rounds", [](RunManifest& m) { m.schedule.warmup_rounds = 1001; }},
       {"schedule.total_rounds", [](RunManifest& m) { m.schedule.total_rounds = 0; }},
@@ -121,6 +129,34 @@ TEST_CASE("every value out of range is refused, and the message names its field"
     CHECK(status.error().message.find(" " + field + " is ") != std::string::npos);
     CHECK(!decode_manifest(encode_manifest(manifest)).ok());
   }
+}
+
+TEST_CASE("every optimizer and schedule travels with its own settings, and with no others") {
+  RunManifest manifest = good_manifest();
+  manifest.optimizer = default_optimizer("sgd");
+  manifest.optimizer.momentum = 0.875;
+  manifest.optimizer.nesterov = true;
+  manifest.schedule.kind = "inverse_sqrt";
+  const std::string json = encode_manifest(manifest);
+  CHECK(json.find(R"("optimizer":{"kind":"sgd","momentum":0.875,"nesterov":true,"weight_decay":0,"clip_norm":1},)"
+                  R"("schedule":{"kind":"inverse_sqrt","learning_rate":0.003,"warmup_rounds":50},)") !=
+        std::string::npos);
+  const auto back = decode_manifest(json);
+  REQUIRE(back.ok());
+  CHECK(back->optimizer.momentum == 0.875);
+  CHECK(back->optimizer.nesterov);
+  CHECK(back->schedule.kind == "inverse_sqrt");
+  CHECK_FALSE(decode_manifest(with(json, R"("momentum":0.875,)", "")).ok());
+  CHECK_FALSE(decode_manifest(with(json, R"("momentum":0.875,)", R"("momentum":0.875,"beta1":0.9,)")).ok());
+  CHECK_FALSE(decode_manifest(with(json, R"("nesterov":true)", R"("nesterov":1)")).ok());
+}
+
+TEST_CASE("a schedule that has no end may warm up as long as it likes") {
+  RunManifest manifest = good_manifest();
+  manifest.schedule.warmup_rounds = 5000;
+  CHECK_FALSE(check_manifest(manifest).ok());
+  manifest.schedule.kind = "constant";
+  CHECK(check_manifest(manifest).ok());
 }
 
 TEST_CASE("settings can be checked before there is data") {

@@ -1,0 +1,58 @@
+// The loops over whole vectors, for the machine at hand: every version gives the same bits (single and double
+// precision IEEE operations in a fixed order, no fused multiply-add), so replicas with different processors agree.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "client/optim/step_journal.h"
+
+namespace starling::optim {
+
+// Equally long pieces of the gradient and of the state's vectors: [0] parameters, then the optimizer's.
+struct Piece {
+  std::size_t size = 0;
+  const float* gradient = nullptr;
+  std::array<const float*, kStepVectorsMax> from = {};
+  std::array<float*, kStepVectorsMax> to = {};  // overlaps none of the above
+};
+
+// Coefficients that all elements of a step have in common, each rounded once from double precision.
+
+// d = scaled gradient + decay · p;  m ← momentum · m + d;  p ← p - step_size · (own · d + share · m)
+struct SgdStep {
+  float gradient_scale = 1;
+  float decay = 0;
+  float momentum = 0;
+  float own = 0, share = 1;
+  float step_size = 0;
+};
+
+// m ← β1 m + (1-β1) g,  v ← β2 v + (1-β2) g²,  p ← p·decay - step_size · m / (sqrt(v)·second_scale + ε)
+// with g the scaled gradient.
+struct AdamWStep {
+  float gradient_scale = 1;         // clipping
+  float decay = 1;                  // factor on parameters: 1 - learning rate × weight decay
+  float beta1 = 0, beta1_rest = 0;  // β and 1 - β
+  float beta2 = 0, beta2_rest = 0;
+  float step_size = 0;     // learning rate / (1 - β1^t)
+  float second_scale = 0;  // 1 / sqrt(1 - β2^t)
+  float epsilon = 0;
+};
+
+struct Kernels {
+  // Sum of squares in double precision; not finite exactly when some value is not.
+  double (*squared_norm)(const float* values, std::size_t size);
+  // p ← p - step_size · d, without a vector beside the parameters.
+  void (*plain_sgd)(const SgdStep& step, const Piece& piece);
+  void (*sgd)(const SgdStep& step, const Piece& piece);
+  void (*adamw)(const AdamWStep& step, const Piece& piece);
+};
+
+const Kernels& portable_kernels();
+// With AVX2; null where the processor has not got it.
+const Kernels* avx2_kernels();
+// The best of the above.
+const Kernels& kernels();
+
+}  // namespace starling::optim

@@ -1,0 +1,14 @@
+#include "client/optim/step_rule.h"
+
+#include "shared/base/verify.h"
+
+namespace starling::optim {
+
+std::unique_ptr<StepRule> make_step_rule(const StepInputs& inputs) {
+  const std::string& kind = inputs.options.kind;
+  if (kind == "sgd") return make_sgd_rule(inputs);
+  VERIFY(kind == "adamw");  // a manifest with any other word has not passed check_manifest
+  return make_adamw_rule(inputs);
+}
+
+}  // namespace starling::optim

@@ -1,0 +1,106 @@
+// How a run steps: the optimizer and the learning rate's schedule, each chosen by a word, with exactly the settings
+// that this word has. What a manifest writes, reads and checks, and what an operator may set, all follow
+// each_setting(): one table, so that no door knows a setting that another does not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace starling::wire {
+
+struct OptimizerOptions {
+  std::string kind = "adamw";   // sgd, adamw, lamb, muon or accum_adamw
+  double momentum = 0.9;        // sgd, and muon's hidden matrices
+  bool nesterov = false;        // the same
+  double beta1 = 0.9;           // all others, and muon's other tensors
+  double beta2 = 0.99;          // the same
+  double epsilon = 1e-8;        // the same
+  double trust_min = 0;         // lamb: least and most of a tensor's trust ratio
+  double trust_max = 10;        // lamb
+  int newton_schulz_steps = 5;  // muon
+  double update_rms = 0.2;      // muon: root mean square of a hidden matrix's update, as a share of the learning rate
+  std::int64_t window_rounds = 8;  // accum_adamw: rounds between two updates of the stored moments
+  double weight_decay = 0.1;       // matrices only, not norms or biases; decoupled, but for sgd, which adds it to the
+                                   // gradient, and lamb, which adds it to the update
+  double clip_norm = 1.0;          // of the averaged gradient; 0: no clipping
+};
+
+// Learning rate by round: linear warm-up, then by its kind
+//   cosine        half a cosine down to final_fraction of the peak at total_rounds, and on at that
+//   linear        a straight line to the same
+//   inverse_sqrt  the peak times the root of warmup_rounds (at least 1) over the round's number, counted from 1
+//   constant      the peak
+struct ScheduleOptions {
+  std::string kind = "cosine";
+  double learning_rate = 3e-3;
+  std::int64_t warmup_rounds = 50;
+  std::int64_t total_rounds = 1000;  // cosine, linear
+  double final_fraction = 0.1;       // cosine, linear
+};
+
+// A setting's range, both ends included.
+template <typename Number>
+struct SettingRange {
+  Number least;
+  Number most;
+};
+
+// What `kind` is when the operator says nothing more.
+OptimizerOptions default_optimizer(std::string_view kind);
+
+// "'sgd', 'adamw', …"
+std::string optimizer_kinds();
+std::string schedule_kinds();
+bool is_optimizer_kind(std::string_view kind);
+bool is_schedule_kind(std::string_view kind);
+
+// Vectors as long as the parameters that the optimizer keeps beside them, and that replicas hand to each other.
+int moment_vectors(const OptimizerOptions& options);
+// Whether the learning rate stops falling at total_rounds.
+bool has_end(const ScheduleOptions& options);
+
+// Calls visit(name, value, range) for each setting that options.kind has, in the order of the canonical form. Options
+// may be const. Of a kind that is none, those that all have.
+template <typename Options, typename Visit>
+void each_optimizer_setting(Options& options, const Visit& visit) {
+  using Range = SettingRange<double>;
+  constexpr Range kDecayRate{0, 0.999999};
+  const bool is_sgd = options.kind == "sgd", is_muon = options.kind == "muon", is_lamb = options.kind == "lamb";
+  const bool is_accum = options.kind == "accum_adamw", is_adamw = options.kind == "adamw";
+  if (is_sgd || is_muon) {
+    visit("momentum", options.momentum, kDecayRate);
+    visit("nesterov", options.nesterov, SettingRange<bool>{false, true});
+  }
+  if (is_adamw || is_lamb || is_muon || is_accum) {
+    visit("beta1", options.beta1, kDecayRate);
+    visit("beta2", options.beta2, kDecayRate);
+    visit("epsilon", options.epsilon, Range{1e-16, 1});
+  }
+  if (is_lamb) {
+    visit("trust_min", options.trust_min, Range{0, 1});
+    visit("trust_max", options.trust_max, Range{1, 1e6});
+  }
+  if (is_muon) {
+    visit("newton_schulz_steps", options.newton_schulz_steps, SettingRange<int>{1, 20});
+    visit("update_rms", options.update_rms, Range{1e-6, 100});
+  }
+  if (is_accum) visit("window_rounds", options.window_rounds, SettingRange<std::int64_t>{1, 100'000});
+  visit("weight_decay", options.weight_decay, Range{0, 10});
+  visit("clip_norm", options.clip_norm, Range{0, 1e6});
+}
+
+// The same for a schedule.
+template <typename Options, typename Visit>
+void each_schedule_setting(Options& options, const Visit& visit) {
+  constexpr std::int64_t kRoundsMax = 1'000'000'000;
+  using Range = SettingRange<double>;
+  using Rounds = SettingRange<std::int64_t>;
+  visit("learning_rate", options.learning_rate, Range{1e-12, 10});
+  visit("warmup_rounds", options.warmup_rounds, Rounds{0, kRoundsMax});
+  if (!has_end(options)) return;
+  visit("total_rounds", options.total_rounds, Rounds{1, kRoundsMax});
+  visit("final_fraction", options.final_fraction, Range{0, 1});
+}
+
+}  // namespace starling::wire

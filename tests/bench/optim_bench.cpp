@@ -1,0 +1,83 @@
+#include "tests/bench/optim_bench.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/optim/initial_state.h"
+#include "client/optim/optimizer.h"
+#include "shared/base/permutation.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::bench {
+namespace {
+
+struct Subject {
+  std::string name;
+  wire::OptimizerOptions options;
+  double floats_moved;  // of each parameter in one step
+};
+
+std::vector<Subject> subjects() {
+  wire::OptimizerOptions plain = wire::default_optimizer("sgd");
+  plain.momentum = 0;
+  // For the norm the gradient; then the gradient, and each vector in and out.
+  return {{"plain_sgd", plain, 1 + 1 + 2},
+          {"sgd", wire::default_optimizer("sgd"), 1 + 1 + 4},
+          {"adamw", wire::default_optimizer("adamw"), 1 + 1 + 6}};
+}
+
+wire::RunManifest manifest_of(const OptimBenchOptions& options, const Subject& subject) {
+  wire::RunManifest manifest;
+  manifest.model = {.layers = options.layers, .width = 1024, .heads = 8, .context = 128};
+  manifest.optimizer = subject.options;
+  return manifest;
+}
+
+void measure(const Subject& subject, const OptimBenchOptions& options, std::vector<double>& copied_s,
+             BenchResult& result) {
+  const wire::RunManifest manifest = manifest_of(options, subject);
+  const optim::Optimizer optimizer(manifest);
+  const std::size_t parameters = optimizer.parameter_count();
+  std::vector<float> state(optimizer.state_size());
+  optim::fill_initial_state(manifest, state);
+  std::vector<float> gradient(parameters), copy(parameters);
+  for (std::size_t i = 0; i < parameters; ++i) gradient[i] = static_cast<float>(mix64(i) >> 40) * 0x1p-30F - 0x1p-7F;
+  const auto journal = std::make_unique<optim::StepJournal>();
+  std::vector<double> stepped_s;
+  for (int pass = 0; pass <= options.passes; ++pass) {
+    const double begin = thread_cpu_seconds();
+    std::memcpy(copy.data(), state.data(), copy.size() * sizeof(float));
+    const double copied = thread_cpu_seconds();
+    VERIFY(optimizer.step(pass, gradient, state, *journal).ok());
+    if (pass == 0) continue;  // warms up
+    stepped_s.push_back(thread_cpu_seconds() - copied);
+    copied_s.push_back(copied - begin);
+  }
+  const auto count = static_cast<double>(parameters);
+  result.figures[subject.name + "_gb_s"] = subject.floats_moved * sizeof(float) * count / median(stepped_s) / 1e9;
+  result.figures[subject.name + "_ns"] = median(stepped_s) / count * 1e9;
+  result.settings["parameters"] = fmt::format("{}", parameters);
+}
+
+}  // namespace
+
+Result<BenchResult> run_optim_bench(const OptimBenchOptions& options) {
+  BenchResult result;
+  std::vector<double> copied_s;
+  for (const Subject& subject : subjects()) measure(subject, options, copied_s, result);
+  const double bytes = std::stod(result.settings["parameters"]) * 2 * sizeof(float);
+  const double copy_gb_s = bytes / median(copied_s) / 1e9;
+  for (const Subject& subject : subjects()) {
+    result.figures[subject.name + "_vs_copy"] = result.figures[subject.name + "_gb_s"] / copy_gb_s;
+  }
+  result.settings["passes"] = fmt::format("{}", options.passes);
+  result.figures["copy_gb_s"] = copy_gb_s;
+  result.figures["kernels_avx2"] = optim::avx2_kernels() != nullptr ? 1 : 0;
+  return result;
+}
+
+}  // namespace starling::bench
