@@ -199,6 +199,19 @@ TEST_CASE("numbers beyond their limit are refused") {
   CHECK_FALSE(decode_begin(encode(Begin{5, -1, 1, {}})).ok());
   CHECK_FALSE(decode_begin(encode(Begin{5, 1, -1, {}})).ok());
   CHECK_FALSE(decode_hello(encode(Hello{1, std::string(41, 'x')})).ok());
+  CHECK_FALSE(decode_hello(encode(Hello{1001, "run"})).ok());
+  CHECK_FALSE(decode_state_request(encode(StateRequest{-1, {}, 0, 1})).ok());
+  StateInfo info;
+  info.round = -1;
+  CHECK_FALSE(decode_state_info(encode(info)).ok());
+  info.round = 1;
+  CHECK(decode_state_info(encode(info)).ok());
+  info.state_floats = 1;  // and no digest for it
+  CHECK_FALSE(decode_state_info(encode(info)).ok());
+  info.chunk_digests = {id_of<Digest>(2), id_of<Digest>(3)};  // one too many
+  CHECK_FALSE(decode_state_info(encode(info)).ok());
+  info.state_floats = (std::int64_t{1} << 31) + 1;
+  CHECK_FALSE(decode_state_info(encode(info)).ok());
 }
 
 TEST_CASE("a rank set is a set") {
