@@ -149,8 +149,21 @@ void Link::count_traffic() {
   if (stream_ != nullptr) stream_->count_traffic();
 }
 
-void Link::set_pace(double bytes_per_s) {
-  if (stream_ != nullptr) stream_->set_pace(bytes_per_s);
+void Link::set_pace(double bytes_per_s) { pace_.set(beats_ ? bytes_per_s : 0); }
+
+void Link::expect_beats(bool expected) {
+  if (beats_ == expected || info_.phase != Phase::up) return;
+  beats_ = expected;
+  stream_->expect_beats(expected);
+  if (expected) return;
+  pace_.set(0);
+  pump();
+}
+
+void Link::beat(Duration since_last) {
+  if (info_.phase != Phase::up) return;
+  pace_.beat(since_last);
+  stream_->take_input();
 }
 
 void Link::limit_window() {

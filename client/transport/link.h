@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "client/transport/line_pace.h"
 #include "client/transport/link_stream.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
@@ -71,8 +72,12 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   void close(Error why);
   // Adds what TCP has moved since the last call to the context's totals.
   void count_traffic();
-  // From now on no faster than so many bytes/s; 0: as fast as TCP allows.
+  // From now on no faster than so many bytes/s, in beats; 0: as fast as TCP allows.
   void set_pace(double bytes_per_s);
+  // As long as beats come, input waits for the next. Afterwards there is no pace.
+  void expect_beats(bool expected);
+  // Takes in what has come in this time, and allows for as much output as the pace does; pump() sends it.
+  void beat(Duration since_last);
   // After a change of the download's limit: little more than it may be on its way to us.
   void limit_window();
   // See FrameWriter: the giver of borrowed payloads is about to go.
@@ -88,6 +93,8 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   Status frame_received(LinkStream& stream, const FrameReader& frame) override;
   void input_paused(LinkStream& stream) override;
   bool next_frame(LinkStream& stream, FrameToSend& frame) override;
+  std::size_t output_allowed() override { return pace_.allowed(); }
+  void output_sent(std::size_t bytes) override { pace_.sent(bytes); }
   void stream_ended(LinkStream& stream, const Error& why) override;
   Status handle_hello(std::span<const std::uint8_t> payload);
 
@@ -100,6 +107,8 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   std::shared_ptr<LinkStream> stream_;
   std::deque<std::vector<std::uint8_t>> control_;
   std::size_t control_bytes_ = 0;
+  bool beats_ = false;
+  PaceShare pace_;
 };
 
 }  // namespace starling::transport

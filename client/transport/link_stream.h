@@ -29,6 +29,8 @@ struct LinkContext {
   std::string congestion_control = {};  // see PeerNetworkOptions
   // What TCP has moved over all links so far, as far as count_traffic has seen it.
   TcpCounters moved = {};
+  // How long each of the bytes acknowledged has waited somewhere on its way, in seconds, added up.
+  double waited = 0;
   // What the volunteer allows all of them together.
   LineLimit upload{io, clock};
   LineLimit download{io, clock};
@@ -49,6 +51,9 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
     // Bytes were received, maybe whole frames, and this stream now pauses for others' sake.
     virtual void input_paused(LinkStream& stream) = 0;
     virtual bool next_frame(LinkStream& stream, FrameToSend& frame) = 0;
+    // Bytes that may be sent now; after 0 the owner will call pump() again.
+    virtual std::size_t output_allowed() = 0;
+    virtual void output_sent(std::size_t bytes) = 0;
     // Once; not for close().
     virtual void stream_ended(LinkStream& stream, const Error& why) = 0;
   };
@@ -65,8 +70,11 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void close();
   // Adds what TCP has moved since the last call to the context's totals.
   void count_traffic();
-  // From now on no faster than so many bytes/s; 0: as fast as TCP allows.
-  void set_pace(double bytes_per_s);
+  // Whether beats come, in which all links move what they have to move: then input is left to gather for them rather
+  // than to wake us by itself, and the owner paces the output.
+  void expect_beats(bool expected);
+  // Takes in what has come since the last beat.
+  void take_input();
   // After a change of the download's limit: little more than it may be on its way to us.
   void limit_window();
   // See FrameWriter: the giver of borrowed payloads is about to go.
@@ -82,9 +90,10 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void read_frames();
   // Until the budget is used up (done) or the stream stops it.
   IoState read_some(std::size_t& budget);
-  Status take_input(std::size_t bytes);
+  Status advance(std::size_t bytes);
   void stop(IoState state);
   void limit_unsent(double bytes_per_s);
+  void choose_congestion_control();
   // Lets the socket gather input until it is worth waking up for.
   void gather_input();
 
@@ -105,10 +114,12 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   bool pump_posted_ = false;
   TcpCounters counted_;  // in the context's totals
   TimePoint counted_at_{};
-  std::uint64_t pace_;  // bytes/s
-  int gather_max_;      // bytes worth waiting for
-  int wakes_at_ = 1;    // bytes in the socket that wake us
-  int unsent_max_;      // bytes in the kernel beyond which the socket counts as full
+  bool beats_ = false;
+  bool paced_by_beats_ = false;  // and not by congestion control
+  TcpCounters chosen_at_;        // when that was decided
+  int gather_max_;               // bytes worth waiting for
+  int wakes_at_ = 1;             // bytes in the socket that wake us
+  int unsent_max_;               // bytes in the kernel beyond which the socket counts as full
 };
 
 }  // namespace starling::transport

@@ -11,8 +11,12 @@ TcpCounters tcp_counters(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
-  return {static_cast<std::int64_t>(info.tcpi_bytes_acked), static_cast<std::int64_t>(info.tcpi_bytes_sent),
-          static_cast<std::int64_t>(info.tcpi_bytes_received)};
+  return {.bytes_acknowledged = static_cast<std::int64_t>(info.tcpi_bytes_acked),
+          .bytes_sent = static_cast<std::int64_t>(info.tcpi_bytes_sent),
+          .bytes_received = static_cast<std::int64_t>(info.tcpi_bytes_received),
+          .packets_sent_again = static_cast<std::int64_t>(info.tcpi_total_retrans),
+          .round_trip = std::chrono::microseconds(info.tcpi_rtt),
+          .round_trip_least = std::chrono::microseconds(info.tcpi_min_rtt)};
 }
 
 }  // namespace starling::transport

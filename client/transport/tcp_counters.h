@@ -3,12 +3,18 @@
 
 #include <cstdint>
 
+#include "shared/base/clock.h"
+
 namespace starling::transport {
 
 struct TcpCounters {
   std::int64_t bytes_acknowledged = 0;  // sent, and known to have arrived
   std::int64_t bytes_sent = 0;          // handed to the network, again or for the first time
   std::int64_t bytes_received = 0;      // whether they have been read or not
+  std::int64_t packets_sent_again = 0;
+  // As things are now.
+  Duration round_trip{};  // smoothed
+  Duration round_trip_least{};
 };
 
 // Zeros for what is no TCP connection.
