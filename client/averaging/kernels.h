@@ -25,6 +25,10 @@ struct Kernels {
   // sum = base + floats
   void (*add)(const std::uint8_t* floats, const float* base, float* sum, std::size_t size);
   void (*divide)(float* values, float divisor, std::size_t size);
+  // Sum of products: 32 sums, of every 32nd, the two halves of which are added up until one is left.
+  float (*dot)(const float* a, const float* b, std::size_t size);
+  // sum += values * factor
+  void (*add_scaled)(const float* values, float factor, float* sum, std::size_t size);
   // halves = values * factor
   void (*to_halves)(const float* values, float factor, std::uint8_t* halves, std::size_t size);
   // Largest magnitude, as the bits of a non-negative half.

@@ -63,6 +63,35 @@ STARLING_AVX2 void divide(float* values, float divisor, std::size_t size) {
   portable_kernels().divide(values + i, divisor, size - i);
 }
 
+STARLING_AVX2 float dot(const float* a, const float* b, std::size_t size) {
+  constexpr std::size_t kSums = 4 * kLanes;
+  __m256 sums[4] = {};
+  std::size_t i = 0;
+  for (; i + kSums <= size; i += kSums) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      const std::size_t at = i + k * kLanes;
+      sums[k] = _mm256_add_ps(sums[k], _mm256_mul_ps(_mm256_loadu_ps(a + at), _mm256_loadu_ps(b + at)));
+    }
+  }
+  alignas(32) float all[kSums];
+  for (std::size_t k = 0; k < 4; ++k) _mm256_store_ps(all + k * kLanes, sums[k]);
+  for (std::size_t k = 0; i + k < size; ++k) all[k] += a[i + k] * b[i + k];
+  for (std::size_t half = kSums / 2; half > 0; half /= 2) {
+    for (std::size_t k = 0; k < half; ++k) all[k] += all[k + half];
+  }
+  return all[0];
+}
+
+STARLING_AVX2 void add_scaled(const float* values, float factor, float* sum, std::size_t size) {
+  const __m256 factors = _mm256_set1_ps(factor);
+  std::size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    const __m256 scaled = _mm256_mul_ps(_mm256_loadu_ps(values + i), factors);
+    _mm256_storeu_ps(sum + i, _mm256_add_ps(_mm256_loadu_ps(sum + i), scaled));
+  }
+  portable_kernels().add_scaled(values + i, factor, sum + i, size - i);
+}
+
 STARLING_AVX2 void to_halves(const float* values, float factor, std::uint8_t* halves, std::size_t size) {
   const __m256 factors = _mm256_set1_ps(factor);
   std::size_t i = 0;
@@ -120,8 +149,9 @@ bool processor_has_f16c() {
 
 const Kernels* avx2_kernels() {
   static const PackedSet packed = avx2_packed();
-  static const Kernels kAvx2 = {largest,    add,         divide,      to_halves,   largest_half, from_halves,
-                                add_halves, packed.bf16, packed.int8, packed.int4, avx2_select};
+  static const Kernels kAvx2 = {largest,     add,          divide,      dot,        add_scaled,
+                                to_halves,   largest_half, from_halves, add_halves, packed.bf16,
+                                packed.int8, packed.int4,  avx2_select};
   static const bool usable = __builtin_cpu_supports("avx2") != 0 && processor_has_f16c();
   return usable ? &kAvx2 : nullptr;
 }

@@ -56,6 +56,19 @@ void divide(float* values, float divisor, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) values[i] /= divisor;
 }
 
+float dot(const float* a, const float* b, std::size_t size) {
+  float sums[32] = {};
+  for (std::size_t i = 0; i < size; ++i) sums[i % 32] += a[i] * b[i];
+  for (std::size_t half = 16; half > 0; half /= 2) {
+    for (std::size_t k = 0; k < half; ++k) sums[k] += sums[k + half];
+  }
+  return sums[0];
+}
+
+void add_scaled(const float* values, float factor, float* sum, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) sum[i] += values[i] * factor;
+}
+
 void to_halves(const float* values, float factor, std::uint8_t* halves, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
     const std::uint16_t half = half_from_float(values[i] * factor);
@@ -81,8 +94,9 @@ void add_halves(const std::uint8_t* halves, float scale, const float* base, floa
 
 const Kernels& portable_kernels() {
   static const PackedSet packed = portable_packed();
-  static const Kernels kPortable = {largest,    add,         divide,      to_halves,   largest_half,   from_halves,
-                                    add_halves, packed.bf16, packed.int8, packed.int4, portable_select};
+  static const Kernels kPortable = {largest,     add,          divide,         dot,        add_scaled,
+                                    to_halves,   largest_half, from_halves,    add_halves, packed.bf16,
+                                    packed.int8, packed.int4,  portable_select};
   return kPortable;
 }
 

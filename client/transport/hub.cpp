@@ -15,6 +15,9 @@ namespace {
 // Of the frames that a peer may send before we know why it calls.
 constexpr std::uint32_t kShortFrameBytesMax = 4096;
 constexpr Duration kProgressEvery = std::chrono::milliseconds(250);
+// How often links that have a pace move what has come together: a wake for every few packets of each link would cost
+// more than the packets do.
+constexpr Duration kBeat = std::chrono::milliseconds(10);
 
 std::int64_t frame_bytes(std::size_t payload) { return static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload); }
 
@@ -89,9 +92,9 @@ void Hub::abandon() {
   ++round_number_;
   if (round_ == nullptr) return;
   pace_.lift();
+  expect_beats(false);
   for (const auto& [key, link] : switchboard_.links()) {
     link->detach_payload();
-    link->set_pace(0);
   }
   round_.reset();
   switchboard_.want(Switchboard::Purpose::round, {}, nullptr);
@@ -141,9 +144,6 @@ NetworkStats Hub::stats() const {
   stats.links_relayed = static_cast<std::size_t>(std::count_if(
       switchboard_.links().begin(), switchboard_.links().end(),
       [](const auto& entry) { return entry.second->info().phase == Link::Phase::up && entry.second->info().relayed; }));
-  for (const auto& [key, link] : switchboard_.links()) {
-    if (link->info().phase == Link::Phase::up) stats.streams_up += link->streams();
-  }
   stats.relay = relays_.view();
   return stats;
 }
@@ -169,9 +169,7 @@ void Hub::link_up(Link& link) {
 Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
   switch (header.type) {
     case wire::FrameType::hello:
-    case wire::FrameType::join:
-    case wire::FrameType::widen:
-      return Error{ErrorCode::corrupt, "a frame that links keep to themselves"};
+      return Error{ErrorCode::corrupt, "a second hello"};
     case wire::FrameType::ping:
     case wire::FrameType::pong:
       return true;
@@ -256,7 +254,7 @@ void Hub::input_paused(Link& link) {
   const TimePoint now = clock_.now();
   if (round_ != nullptr) round_->input_came(now, link);
   if (fetch_ != nullptr) fetch_->input_came(now, link);
-  service();
+  if (!beating_) service();
 }
 
 bool Hub::next_frame(Link& link, FrameToSend& frame) {
@@ -282,7 +280,6 @@ void Hub::post_service() {
 }
 
 void Hub::link_closed(Link& link, const Error& why) {
-  if (link.info().joins) return stream_closed(link, why);
   const TimePoint now = clock_.now();
   if (!link.info().was_up) ++totals_.links_refused;
   log_debug("link to {} ended: {}", link.info().peer.brief(), why.message);
@@ -292,13 +289,6 @@ void Hub::link_closed(Link& link, const Error& why) {
   pump_donations();
   if (round_ != nullptr) round_->link_closed(now, link, why);
   if (fetch_ != nullptr) fetch_->link_closed(now, link, why);
-  switchboard_.link_closed(link);
-  service();
-}
-
-// What was to become a further stream of a link: it has, or the link does without.
-void Hub::stream_closed(Link& link, const Error& why) {
-  log_debug("a further stream to {} ({}): {}", link.info().peer.brief(), link.info().remote, why.message);
   switchboard_.link_closed(link);
   service();
 }
@@ -313,6 +303,7 @@ void Hub::log_refusal(TimePoint now, const Error& why) {
 
 void Hub::service() {
   const TimePoint now = clock_.now();
+  if (next_beat_ <= now) beat(now);
   if (switchboard_.next_tick() <= now) switchboard_.tick(now);
   if (now - measured_at_ >= RateMeter::kSlot) measure(now);
   if (round_ != nullptr) {
@@ -329,13 +320,16 @@ void Hub::service() {
 
 void Hub::measure(TimePoint now) {
   for (const auto& [key, link] : switchboard_.links()) link->count_traffic();
-  upload_.note(now, links_.moved.bytes_acknowledged - moved_before_.bytes_acknowledged,
-               links_.moved.bytes_sent - moved_before_.bytes_sent);
+  const std::int64_t acknowledged = links_.moved.bytes_acknowledged - moved_before_.bytes_acknowledged;
+  const double waited = acknowledged == 0 ? 0 : (links_.waited - waited_before_) / static_cast<double>(acknowledged);
+  waited_before_ = links_.waited;
+  upload_.note(now, acknowledged, links_.moved.bytes_sent - moved_before_.bytes_sent);
   download_.note(now, links_.moved.bytes_received - moved_before_.bytes_received);
   moved_before_ = links_.moved;
   count_relayed(now);
   measured_at_ = now;
-  pace_.note(now);
+  // The slower direction, as the plan has it: so all members come to about the same time for the round.
+  pace_.note(now, std::min(upload_speed(), download_speed()), from_seconds(waited));
 }
 
 // Relaying has a limit of its own, which is not above these: links get what it leaves.
@@ -352,8 +346,8 @@ void Hub::pace_round(TimePoint now) {
   if (!round_->running() || round_reported_) return;
   if (paced_round_ != round_number_) {
     paced_round_ = round_number_;
-    // The slower direction, as the plan has it: so all members come to about the same time for the round.
     pace_.begin(now, round_->bytes_planned(), std::min(upload_speed(), download_speed()));
+    expect_beats(pace_.bytes_per_s() > 0);
   } else if (pace_.bytes_per_s() > 0 && (round_->is_thinned() || round_->outcome() != nullptr)) {
     pace_.lift();
   } else if (measured_at_ != now) {
@@ -362,9 +356,33 @@ void Hub::pace_round(TimePoint now) {
   round_->set_pace(pace_.bytes_per_s());
 }
 
+void Hub::expect_beats(bool expected) {
+  last_beat_ = clock_.now();
+  next_beat_ = expected ? last_beat_ + kBeat : kNever;
+  for (const auto& [key, link] : switchboard_.links()) link->expect_beats(expected && round_->is_member(*link));
+}
+
+void Hub::beat(TimePoint now) {
+  const Duration since_last = now - last_beat_;
+  last_beat_ = now;
+  next_beat_ = now + kBeat;
+  std::vector<std::shared_ptr<Link>> links;  // what one of them takes in may open or close others
+  for (const auto& [key, link] : switchboard_.links()) {
+    if (round_->is_member(*link)) links.push_back(link);
+  }
+  beating_ = true;
+  for (const auto& link : links) {
+    link->expect_beats(true);
+    link->beat(since_last);
+  }
+  beating_ = false;
+  for (const auto& link : links) link->pump();
+}
+
 void Hub::report_round() {
   if (round_reported_ || round_->outcome() == nullptr) return;
   round_reported_ = true;
+  expect_beats(false);
   measure(clock_.now());
   upload_.rest();
   download_.rest();
@@ -398,7 +416,7 @@ void Hub::report_fetch(TimePoint now) {
 }
 
 void Hub::set_timer(TimePoint now) {
-  TimePoint next = switchboard_.next_tick();
+  TimePoint next = std::min(switchboard_.next_tick(), next_beat_);
   if (round_ != nullptr) next = std::min(next, round_->next_deadline());
   if (fetch_ != nullptr) next = std::min(next, fetch_->next_deadline());
   // Waking too early is harmless, and cheaper than setting the timer anew at every frame.

@@ -41,14 +41,9 @@ class Hub final : public Link::Mediator {
   Status frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override;
   void input_paused(Link& link) override;
   bool next_frame(Link& link, FrameToSend& frame) override;
-  bool add_stream(Link& link) override { return switchboard_.add_stream(link); }
-  Link* link_to_join(const PeerId& peer, const wire::LinkToken& token) override {
-    return switchboard_.link_to_join(peer, token);
-  }
   void link_closed(Link& link, const Error& why) override;
 
  private:
-  void stream_closed(Link& link, const Error& why);
   Status answer_request(Link& link, std::span<const std::uint8_t> payload);
   Status handle_liveness(Link& link, const wire::FrameHeader& header);
   void pump_donations();
@@ -65,6 +60,9 @@ class Hub final : public Link::Mediator {
   [[nodiscard]] double download_speed() const { return links_.download.limited(download_.bytes_per_s()); }
   // Keeps the round's links at the pace that the line is known to allow.
   void pace_round(TimePoint now);
+  // Links of a round that has a pace move what they have to move in beats, all of them at once.
+  void expect_beats(bool expected);
+  void beat(TimePoint now);
   // What has been relayed since the last time is taken from what links may pass.
   void count_relayed(TimePoint now);
   void set_timer(TimePoint now);
@@ -90,10 +88,14 @@ class Hub final : public Link::Mediator {
 
   LinePace pace_;
   std::uint64_t paced_round_ = 0;  // the latest that has begun
+  TimePoint next_beat_ = kNever;
+  TimePoint last_beat_{};
+  bool beating_ = false;
   RateMeter upload_;
   RateMeter download_;
   TimePoint measured_at_{};
   TcpCounters moved_before_;         // at that time
+  double waited_before_ = 0;         // the same
   std::int64_t relayed_before_ = 0;  // the same
   NetworkStats totals_;
   LogLimit refusals_logged_;

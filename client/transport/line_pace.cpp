@@ -1,11 +1,15 @@
 #include "client/transport/line_pace.h"
 
+#include <algorithm>
+
 namespace starling::transport {
 namespace {
 
-// A little above what was measured: TCP's own control keeps a little below the pace that it is given, and a line that
-// has become faster must be able to show it.
-constexpr double kMargin = 1.04;
+// Of the measured speed: where nothing waits for a line, it may well carry more; where much does, less.
+constexpr double kMost = 1.04;
+constexpr double kLeast = 0.98;
+// Packets that wait so long on their way make the pace the least; half of it lets the measured speed be.
+constexpr double kQueueMost = 0.045;
 // A measured speed that has risen by more since the round before is still being found out.
 constexpr double kStill = 1.04;
 // A round that takes this much longer than planned is not going to plan.
@@ -13,19 +17,48 @@ constexpr double kOverdue = 1.5;
 // A line so fast is not what links wait for.
 constexpr double kPaceMax = 60e6;
 
+constexpr double kShareMin = 1024;
+// What TCP did not take of a link's share is kept for so long, and sent when it does: links should end together.
+constexpr double kKeptSeconds = 0.2;
+// No less is sent at once, on credit: a TLS record.
+constexpr double kPieceBytes = 16 * 1024;
+
 }  // namespace
 
 void LinePace::begin(TimePoint now, std::int64_t bytes_planned, double line_bytes_per_s) {
-  const bool known = line_bytes_per_s <= kStill * last_;
-  const bool free = rounds_++ % kFreeEvery == 0;
-  last_ = line_bytes_per_s;
-  pace_ = known && !free ? kMargin * line_bytes_per_s : 0;
-  if (pace_ > kPaceMax) pace_ = 0;
-  until_ = pace_ > 0 ? now + from_seconds(kOverdue * static_cast<double>(bytes_planned) / pace_) : kNever;
+  paced_ = line_bytes_per_s > 0 && line_bytes_per_s <= std::min(kStill * last_, kPaceMax);
+  last_ = line_ = line_bytes_per_s;
+  until_ = paced_ ? now + from_seconds(kOverdue * static_cast<double>(bytes_planned) / line_) : kNever;
 }
 
-void LinePace::note(TimePoint now) {
+void LinePace::note(TimePoint now, double line_bytes_per_s, Duration queue) {
+  line_ = line_bytes_per_s;
+  queue_ = queue;
   if (now >= until_) lift();
+}
+
+double LinePace::bytes_per_s() const {
+  if (!paced_) return 0;
+  const double full = std::min(1.0, to_seconds(queue_) / kQueueMost);
+  return line_ * (kMost + full * (kLeast - kMost));
+}
+
+void PaceShare::set(double bytes_per_s) {
+  pace_ = bytes_per_s > 0 ? std::max(kShareMin, bytes_per_s) : 0;
+  if (pace_ <= 0) quota_ = 0;
+}
+
+void PaceShare::beat(Duration since_last) {
+  quota_ = std::min(quota_ + pace_ * to_seconds(since_last), pace_ * kKeptSeconds);
+}
+
+std::size_t PaceShare::allowed() const {
+  if (pace_ <= 0) return SIZE_MAX;
+  return quota_ <= 0 ? 0 : static_cast<std::size_t>(std::max(quota_, kPieceBytes));
+}
+
+void PaceShare::sent(std::size_t bytes) {
+  if (pace_ > 0) quota_ -= static_cast<double>(bytes);
 }
 
 }  // namespace starling::transport

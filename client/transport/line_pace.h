@@ -1,8 +1,10 @@
 // How fast this house's links may send in a round, all together. Streams that are left to themselves get unequal shares
 // of the lines, and everybody waits for the last one: at 4 x 100 Mbit/s a fifth of the time. When each is paced to its
-// part of what the line carries, no queue builds up anywhere for them to be unequal in. Pure: time is an argument.
+// part of what the line carries, hardly a queue builds up anywhere for them to be unequal in. Pure: time is an
+// argument.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "shared/base/clock.h"
@@ -11,26 +13,37 @@ namespace starling::transport {
 
 class LinePace {
  public:
-  // Every so many rounds one goes without a pace, and may find that the line has become much faster, or that it was
-  // others who had kept it slow. So do the next ones, until the measured speed stops rising.
-  static constexpr std::uint64_t kFreeEvery = 8;
-
-  // A round begins in which links will send so many bytes, as far as is planned, over a line of this speed (0:
-  // unknown).
+  // A round begins in which links will send so many bytes, as far as is planned, over a line of this measured speed (0:
+  // unknown). It goes without a pace until the speed is known and no longer rises.
   void begin(TimePoint now, std::int64_t bytes_planned, double line_bytes_per_s);
-  // Lets time pass: a round that takes far longer than its pace allows for is not going to plan.
-  void note(TimePoint now);
+  // The speed as it is known now, and how long packets wait somewhere on their way. Several times a second.
+  void note(TimePoint now, double line_bytes_per_s, Duration queue);
   // One of the links has sent all it had to, or is lost: from now on the others may go as fast as they can.
-  void lift() { pace_ = 0; }
+  void lift() { paced_ = false; }
 
   // 0: as fast as they can.
-  [[nodiscard]] double bytes_per_s() const { return pace_; }
+  [[nodiscard]] double bytes_per_s() const;
 
  private:
-  double pace_ = 0;
+  bool paced_ = false;
+  double line_ = 0;
   double last_ = 0;  // the line's speed as it was known when the round before began
+  Duration queue_{};
   TimePoint until_ = kNever;
-  std::uint64_t rounds_ = 0;
+};
+
+// What one link may send of it: so much with every beat.
+class PaceShare {
+ public:
+  // 0: as much as it can.
+  void set(double bytes_per_s);
+  void beat(Duration since_last);
+  [[nodiscard]] std::size_t allowed() const;  // bytes, now
+  void sent(std::size_t bytes);
+
+ private:
+  double pace_ = 0;   // bytes/s
+  double quota_ = 0;  // bytes; below zero: sent on credit
 };
 
 }  // namespace starling::transport

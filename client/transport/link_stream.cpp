@@ -6,9 +6,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <asio/post.hpp>
-#include <string_view>
 
 namespace starling::transport {
 namespace {
@@ -28,6 +26,8 @@ constexpr Duration kNotSentTime = std::chrono::milliseconds(40);
 constexpr Duration kGatherTime = std::chrono::milliseconds(10);
 constexpr int kGatherMin = 4 * 1024;
 constexpr int kGatherMax = 64 * 1024;
+// More than this wakes us before the next beat.
+constexpr int kBeatInputMax = 256 * 1024;
 // Bytes/s beyond which a link brings that much at once anyway.
 constexpr double kGatherRateMax = 50e6;
 // The shortest time over which a link's rate is worth a thought.
@@ -43,13 +43,21 @@ constexpr Duration kWindowTime = std::chrono::milliseconds(200);
 constexpr double kWindowMin = 64 * 1024;
 constexpr double kWindowMax = 64 * 1024 * 1024;
 
-constexpr std::uint64_t kNoPace = UINT64_MAX;
-constexpr double kPaceMin = 1024;
-
 // What goes the other way for bytes that pass: a header for every second packet.
 std::size_t acknowledgements(std::size_t bytes) { return bytes / 56; }
 
+// What beats pace need not be paced by the kernel, packet by packet, nor stop now and then to look for the shortest
+// round trip, as bbr does. A line that loses more than this part of its packets needs bbr all the same.
+constexpr const char* kPacedCongestionControl = "cubic";
+constexpr double kLossMax = 0.0003;
+constexpr double kPacketBytes = 1448;
+
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
+
+// Where the system does not have it or does not allow it, its own choice stays.
+void set_congestion_control(int fd, const std::string& name) {
+  if (!name.empty()) ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size()));
+}
 
 // Send and receive buffers are left to the kernel: setting them would switch off its tuning, and the limit for
 // unprivileged programs is far below what a long fast path needs.
@@ -62,18 +70,7 @@ void configure(int fd, const std::string& congestion_control) {
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleS);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalS);
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
-  // Where the system does not have it or does not allow it, its own choice stays.
-  if (congestion_control.empty()) return;
-  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion_control.data(),
-               static_cast<socklen_t>(congestion_control.size()));
-}
-
-// Whether a stream is slowed down by any packet that is lost; bbr is not.
-bool is_loss_based(int fd) {
-  std::array<char, 16> name{};  // TCP_CA_NAME_MAX
-  socklen_t size = name.size() - 1;
-  if (::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) != 0) return false;
-  return !std::string_view(name.data()).starts_with("bbr");
+  set_congestion_control(fd, congestion_control);
 }
 
 }  // namespace
@@ -82,8 +79,7 @@ LinkStream::LinkStream(LinkContext& context, Owner& owner, asio::ip::tcp::socket
     : context_(context),
       owner_(&owner),
       socket_(std::move(socket)),
-      writer_([this](FrameToSend& frame) { return pull(frame); }),
-      pace_(kNoPace),
+      writer_([this](FrameToSend& f) { return owner_->next_frame(*this, f); }),
       gather_max_(kGatherMin),
       unsent_max_(kNotSentMax) {}
 
@@ -94,7 +90,6 @@ void LinkStream::begin(const crypto::TlsContext& tls, TlsStream::Role role) {
   socket_.native_non_blocking(true, error);
   if (error) return end({ErrorCode::io, "open link: " + error.message()});
   configure(socket_.native_handle(), context_.congestion_control);
-  loss_based_ = is_loss_based(socket_.native_handle());
   limit_window();
   tls_ = std::make_unique<TlsStream>(tls, socket_.native_handle(), role, context_.clock.wall_now());
   on_handshake();
@@ -131,13 +126,13 @@ void LinkStream::on_handshake() {
 }
 
 void LinkStream::read_frames() {
-  if (input_waits_ || left_for_later_ || phase_ == Phase::closed) return;
+  if (input_waits_ || phase_ == Phase::closed) return;
   const std::shared_ptr<LinkStream> self = shared_from_this();
   const std::size_t allowed = context_.download.ask(kReadBudget, [waiting = weak_from_this()] {
     const std::shared_ptr<LinkStream> stream = waiting.lock();
     if (stream == nullptr) return;
     stream->input_waits_ = false;
-    if (!stream->awaits_input_ && stream->phase_ != Phase::closed) stream->read_frames();
+    stream->read_frames();
   });
   input_waits_ = allowed == 0;
   if (input_waits_) return;
@@ -148,7 +143,7 @@ void LinkStream::read_frames() {
   if (budget < allowed) owner_->input_paused(*this);
   if (phase_ == Phase::closed) return;
   if (state != IoState::done) return stop(state);
-  if (awaits_input_ || left_for_later_) return;
+  if (awaits_input_) return;
   awaits_input_ = true;
   asio::post(context_.io, [self] {
     self->awaits_input_ = false;
@@ -158,44 +153,25 @@ void LinkStream::read_frames() {
 
 IoState LinkStream::read_some(std::size_t& budget) {
   const std::size_t allowed = budget;
-  while (budget > 0 && phase_ != Phase::closed && !left_for_later_) {
+  while (budget > 0 && phase_ != Phase::closed) {
     if (budget < allowed && tls_->drained()) return IoState::want_read;
     const std::span<std::uint8_t> target = reader_.target();
     const IoStep step = tls_->read(target.first(std::min(target.size(), budget)));
     if (step.state != IoState::done) return step.state;
     budget -= step.bytes;
-    if (const Status status = take_input(step.bytes); !status.ok()) end(status.error());
+    if (const Status status = advance(step.bytes); !status.ok()) end(status.error());
   }
   return IoState::done;
 }
 
-Status LinkStream::take_input(std::size_t bytes) {
-  STARLING_ASSIGN(const FrameReader::Event event, reader_.advance(bytes));
-  if (event == FrameReader::Event::header) return begin_frame();
+Status LinkStream::advance(std::size_t bytes) {
+  STARLING_ASSIGN(FrameReader::Event event, reader_.advance(bytes));
+  if (event == FrameReader::Event::header) {
+    STARLING_ASSIGN(const bool wanted, owner_->wants_frame(*this, reader_.header()));
+    event = reader_.begin_payload(wanted);
+  }
   if (event != FrameReader::Event::frame) return {};
   return owner_->frame_received(*this, reader_);
-}
-
-Status LinkStream::begin_frame() {
-  STARLING_ASSIGN(const Wish wish, owner_->wants_frame(*this, reader_.header()));
-  left_for_later_ = wish == Wish::later;
-  if (left_for_later_ || reader_.begin_payload(wish == Wish::take) != FrameReader::Event::frame) return {};
-  return owner_->frame_received(*this, reader_);
-}
-
-void LinkStream::resume() {
-  if (!left_for_later_) return;
-  asio::post(context_.io, [self = shared_from_this()] {
-    if (!self->left_for_later_ || self->phase_ == Phase::closed) return;
-    if (const Status status = self->begin_frame(); !status.ok()) return self->end(status.error());
-    if (!self->awaits_input_) self->read_frames();
-  });
-}
-
-// A frame that another stream could take is not left waiting for this one's socket.
-bool LinkStream::pull(FrameToSend& frame) {
-  if (streams_ > 1 && tls_->flush() != IoState::done) return false;
-  return owner_->next_frame(*this, frame);
 }
 
 void LinkStream::say_first(std::vector<std::uint8_t> frame) {
@@ -205,7 +181,9 @@ void LinkStream::say_first(std::vector<std::uint8_t> frame) {
 
 void LinkStream::pump() {
   if (blocked_ || output_over_ || pumping_ || pump_posted_ || output_waits_ || phase_ != Phase::open) return;
-  const std::size_t allowed = context_.upload.ask(kWriteBudget, [waiting = weak_from_this()] {
+  const std::size_t wanted = std::min(kWriteBudget, owner_->output_allowed());
+  if (wanted == 0) return;
+  const std::size_t allowed = context_.upload.ask(wanted, [waiting = weak_from_this()] {
     const std::shared_ptr<LinkStream> stream = waiting.lock();
     if (stream == nullptr) return;
     stream->output_waits_ = false;
@@ -222,6 +200,7 @@ void LinkStream::pump() {
   const auto sent = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(allowed) - budget);
   context_.upload.passed(sent);
   context_.download.passed(acknowledgements(sent));
+  owner_->output_sent(sent);
   // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.
   if (state == IoState::closed) output_over_ = true;
   if (output_over_) return;
@@ -254,11 +233,12 @@ void LinkStream::stop(IoState state) {
 }
 
 // The kernel counts on while this process does something else, so that its numbers tell more of the line than ours.
-LossWatch::Finding LinkStream::count_traffic() {
-  if (!socket_.is_open()) return LossWatch::Finding::nothing;
+void LinkStream::count_traffic() {
+  if (!socket_.is_open()) return;
   const TcpCounters moved = tcp_counters(socket_.native_handle());
   const std::int64_t sent = moved.bytes_acknowledged - counted_.bytes_acknowledged;
   context_.moved.bytes_acknowledged += sent;
+  context_.waited += static_cast<double>(sent) * to_seconds(moved.round_trip - moved.round_trip_least);
   context_.moved.bytes_sent += moved.bytes_sent - counted_.bytes_sent;
   const std::int64_t received = moved.bytes_received - counted_.bytes_received;
   context_.moved.bytes_received += received;
@@ -270,39 +250,51 @@ LossWatch::Finding LinkStream::count_traffic() {
     const double rate = static_cast<double>(received) / to_seconds(time);
     const double gathers = std::clamp<double>(rate * to_seconds(kGatherTime), kGatherMin, kGatherMax);
     gather_max_ = rate > kGatherRateMax ? 1 : static_cast<int>(gathers);
-    if (wakes_at_ > gather_max_) gather_input();
+    if (wakes_at_ > gather_max_ && !beats_) gather_input();
   }
   // Only a link that is kept waiting shows how fast it is.
   if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
-  return loss_based_ ? losses_.note(moved, blocked_) : LossWatch::Finding::nothing;
-}
-
-void LinkStream::set_company(std::size_t streams) {
-  streams_ = streams;
-  limit_window();
 }
 
 void LinkStream::limit_window() {
   const double limit = context_.download.bytes_per_s();
   if (!socket_.is_open() || (limit <= 0 && !window_limited_)) return;
   window_limited_ = true;
-  const double share = limit * to_seconds(kWindowTime) / static_cast<double>(streams_);
-  const double window = std::clamp(share, kWindowMin, kWindowMax);
+  const double window = std::clamp(limit * to_seconds(kWindowTime), kWindowMin, kWindowMax);
   set_option(socket_.native_handle(), IPPROTO_TCP, TCP_WINDOW_CLAMP, static_cast<int>(limit > 0 ? window : kWindowMax));
 }
 
-void LinkStream::set_pace(double bytes_per_s) {
-  const std::uint64_t pace = bytes_per_s > 0 ? static_cast<std::uint64_t>(std::max(kPaceMin, bytes_per_s)) : kNoPace;
-  const bool about_the_same = pace_ != kNoPace && pace > pace_ - pace_ / 32 && pace < pace_ + pace_ / 32;
-  if (pace == pace_ || about_the_same || !socket_.is_open()) return;
-  pace_ = pace;
-  ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace);
+void LinkStream::expect_beats(bool expected) {
+  if (beats_ == expected || phase_ != Phase::open) return;
+  beats_ = expected;
+  gather_input();
+  if (expected) return choose_congestion_control();
+  // The last beat may have left something that the socket will not wake us for.
+  asio::post(context_.io, [self = shared_from_this()] { self->read_frames(); });
+}
+
+// By what has been lost since the last time.
+void LinkStream::choose_congestion_control() {
+  if (context_.congestion_control.empty()) return;
+  const TcpCounters now = tcp_counters(socket_.native_handle());
+  const double packets = static_cast<double>(now.bytes_sent - chosen_at_.bytes_sent) / kPacketBytes;
+  const bool loses = static_cast<double>(now.packets_sent_again - chosen_at_.packets_sent_again) > kLossMax * packets;
+  chosen_at_ = now;
+  if (loses != paced_by_beats_) return;
+  paced_by_beats_ = !loses;
+  set_congestion_control(socket_.native_handle(), loses ? context_.congestion_control : kPacedCongestionControl);
+}
+
+void LinkStream::take_input() {
+  if (phase_ == Phase::open) read_frames();
 }
 
 // The last bytes of a frame wake us in any case.
 void LinkStream::gather_input() {
   std::size_t worth = 1;
-  if (phase_ == Phase::open) {
+  if (beats_) {
+    worth = kBeatInputMax;
+  } else if (phase_ == Phase::open && tls_->drained()) {
     worth = std::min(static_cast<std::size_t>(gather_max_), tls_->input_before(reader_.bytes_missing()));
   }
   const int wakes_at = static_cast<int>(worth);
@@ -320,10 +312,10 @@ void LinkStream::limit_unsent(double bytes_per_s) {
 }
 
 void LinkStream::end(const Error& why) {
-  if (phase_ == Phase::closed || ended_) return;
-  ended_ = true;
-  owner_->stream_ended(*this, why);
+  if (phase_ == Phase::closed) return;
+  Owner& owner = *owner_;
   close();
+  owner.stream_ended(*this, why);
 }
 
 void LinkStream::close() {
@@ -331,7 +323,7 @@ void LinkStream::close() {
   phase_ = Phase::closed;
   if (tls_ != nullptr) (void)tls_->flush();
   blocked_ = false;
-  (void)count_traffic();
+  count_traffic();
   asio::error_code ignored;
   socket_.close(ignored);
 }

@@ -14,31 +14,35 @@ constexpr double kIdle = 0.05;
 
 void RateMeter::note(TimePoint now, std::int64_t bytes, std::int64_t other_end) {
   const Duration slot = now - noted_;
+  noted_ = now;
   const bool rested = slot > RateMeter::kWindow;
   const bool idle = bytes == 0 || static_cast<double>(bytes) < kIdle * estimate_ * to_seconds(slot);
   if (rested || idle) {
     rest();  // and when in a long slot its bytes came, nobody knows
-    noted_ = window_began_ = now;
     return;
   }
-  noted_ = now;
+  window_time_ += slot;
   window_bytes_ += bytes;
   window_other_ += other_end;
-  if (now - window_began_ >= kWindow && window_bytes_ >= kWindowBytes) judge(true);
+  if (window_time_ >= kWindow && window_bytes_ >= kWindowBytes) judge();
 }
 
 void RateMeter::rest() {
-  if (noted_ - window_began_ >= kSlot && window_bytes_ >= kWindowBytes) judge(false);
-  window_bytes_ = window_other_ = 0;
-  window_began_ = noted_;
+  const bool transfer = window_time_ >= kSlot && window_bytes_ >= kWindowBytes;
+  if (transfer && estimate_ == 0) judge();
+  if (!transfer) forget();
 }
 
-void RateMeter::judge(bool whole) {
-  const double rate = static_cast<double>(std::min(window_bytes_, window_other_)) / to_seconds(noted_ - window_began_);
-  const double weight = estimate_ == 0 ? 1.0 : rate > estimate_ ? kRise : whole ? kFall : 0.0;
+void RateMeter::judge() {
+  const double rate = static_cast<double>(std::min(window_bytes_, window_other_)) / to_seconds(window_time_);
+  const double weight = estimate_ == 0 ? 1.0 : rate > estimate_ ? kRise : kFall;
   estimate_ += weight * (rate - estimate_);
+  forget();
+}
+
+void RateMeter::forget() {
   window_bytes_ = window_other_ = 0;
-  window_began_ = noted_;
+  window_time_ = Duration(0);
 }
 
 }  // namespace starling::transport

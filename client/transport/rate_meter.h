@@ -12,8 +12,9 @@ class RateMeter {
  public:
   // How often to note() while there is traffic.
   static constexpr Duration kSlot = std::chrono::milliseconds(50);
-  // Busy slots in a row are judged together, this long at a time at least: longer than buffers and bursts on the way.
-  static constexpr Duration kWindow = std::chrono::milliseconds(200);
+  // Busy slots are judged together, this long at a time at least: longer than buffers and bursts on the way. What a
+  // transfer leaves of it the next one goes on with.
+  static constexpr Duration kWindow = std::chrono::milliseconds(500);
 
   // What moves less in all is no transfer: its pauses, and what TCP has in flight at first, would pass for the line.
   static constexpr std::int64_t kWindowBytes = 256 * 1024;
@@ -23,17 +24,17 @@ class RateMeter {
   // The same for a direction that is seen at both of its ends, here and by what the other end acknowledges. What comes
   // out of a queue somewhere shows as speed at one of them, so the lower number of a window counts.
   void note(TimePoint now, std::int64_t bytes, std::int64_t other_end);
-  // The transfer is over: what was noted since the last window is judged as well.
+  // The transfer is over. Where nothing is known yet, what there is of a window is judged at once.
   void rest();
 
   [[nodiscard]] double bytes_per_s() const { return estimate_; }  // 0: nothing measured yet
 
  private:
-  // `whole`: a window of full length, which may also lower the estimate.
-  void judge(bool whole);
+  void judge();
+  void forget();
 
   TimePoint noted_{};
-  TimePoint window_began_{};
+  Duration window_time_{};
   std::int64_t window_bytes_ = 0;
   std::int64_t window_other_ = 0;
   double estimate_ = 0;

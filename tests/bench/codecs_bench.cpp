@@ -10,6 +10,7 @@
 
 #include "client/averaging/codec.h"
 #include "client/averaging/kernels.h"
+#include "client/averaging/power_sgd.h"
 
 namespace starling::bench {
 namespace {
@@ -144,13 +145,62 @@ void measure(Work& work, const CodecsOptions& options, BenchResult& result, std:
   figure("worst") = worst_error(work);
 }
 
+constexpr std::int64_t kMatrixColumns = 512;
+
+std::vector<wire::ParameterInfo> one_matrix(std::int64_t floats) {
+  wire::ParameterInfo info;
+  info.shape = {std::max<std::int64_t>(1, floats / kMatrixColumns), kMatrixColumns};
+  info.count = static_cast<std::size_t>(info.shape[0] * info.shape[1]);
+  return {info};
+}
+
+// One member alone: what it contributes is the average. Not for vectors that are too short to gain from it.
+void measure_power_sgd(std::span<const float> floats, const CodecsOptions& options, BenchResult& result) {
+  const wire::LowRankLayout layout = wire::low_rank_layout(one_matrix(options.floats), options.rank);
+  if (layout.matrices.empty()) return;
+  const std::span<const float> gradient = floats.first(layout.floats);
+  averaging::PowerSgd power(layout, 1, 1);
+  averaging::AveragingOutcome outcome;
+  wire::RankSet alone(1);
+  alone.set(0);
+  outcome.contributors.push_back({0, static_cast<std::int64_t>(layout.right_floats), alone});
+  std::vector<float> averaged(layout.floats);
+  std::vector<double> project;
+  std::vector<double> finish;
+  std::vector<double> both;
+  for (int pass = 0; pass <= options.passes; ++pass) {
+    std::vector<float> left;
+    std::vector<float> right;
+    const double projected = seconds_of([&] {
+      const auto first = power.project(gradient);
+      left.assign(first.begin(), first.end());
+      power.take_left(left);
+      const auto second = power.project_back(gradient);
+      right.assign(second.begin(), second.end());
+    });
+    const double finished = seconds_of([&] { power.finish(right, outcome, 0, gradient, averaged); });
+    if (pass == 0) continue;  // warms up
+    project.push_back(projected);
+    finish.push_back(finished);
+    both.push_back(projected + finished);
+  }
+  const double gigabytes = static_cast<double>(gradient.size_bytes()) / 1e9;
+  result.figures["power_sgd_project_gb_s"] = gigabytes / median(project);
+  result.figures["power_sgd_finish_gb_s"] = gigabytes / median(finish);
+  result.figures["power_sgd_both_gb_s"] = gigabytes / median(both);
+  result.figures["power_sgd_bytes_per_float"] = static_cast<double>(sizeof(float)) *
+                                                static_cast<double>(layout.left_floats + layout.right_floats) /
+                                                static_cast<double>(layout.floats);
+}
+
 }  // namespace
 
 Result<BenchResult> run_codecs_bench(const CodecsOptions& options) {
   BenchResult result;
   result.settings = {{"floats", fmt::format("{}", options.floats)},
                      {"segment_floats", fmt::format("{}", options.segment_floats)},
-                     {"passes", fmt::format("{}", options.passes)}};
+                     {"passes", fmt::format("{}", options.passes)},
+                     {"rank", fmt::format("{}", options.rank)}};
   const std::vector<float> floats = gradient(static_cast<std::size_t>(options.floats));
   std::vector<double> memcpy_s;
   std::vector<Codec> codecs;
@@ -159,6 +209,7 @@ Result<BenchResult> run_codecs_bench(const CodecsOptions& options) {
     Work work(codecs.back(), static_cast<std::size_t>(options.segment_floats), floats);
     measure(work, options, result, memcpy_s);
   }
+  measure_power_sgd(floats, options, result);
   const double memcpy_gb_s = static_cast<double>(floats.size() * sizeof(float)) / 1e9 / median(memcpy_s);
   result.figures["memcpy_gb_s"] = memcpy_gb_s;
   result.figures["kernels_avx2"] = averaging::avx2_kernels() != nullptr ? 1 : 0;

@@ -10,12 +10,16 @@ struct CodecsOptions {
   std::int64_t floats = 4 << 20;
   std::int64_t segment_floats = 1 << 15;
   int passes = 7;
+  int rank = 4;  // of PowerSGD's factors
 };
 
 // For every codec C, in CPU time of this thread, medians over passes that take turns with a memcpy of the same floats:
 // C_encode_gb_s, C_add_gb_s (decoding into a sum, as owners do), C_decode_gb_s and C_both_gb_s (encode, then add), all
 // in GB of fp32; C_vs_memcpy (both, as a share of memcpy's speed); C_bytes_per_float; C_worst (the largest error as a
 // share of the documented bound; of the whole vector's norm for sparse). memcpy_gb_s, kernels_avx2 (1: they are used).
+// Of low-rank products, for matrices of 512 columns: power_sgd_project_gb_s (both projections: what is contributed),
+// power_sgd_finish_gb_s (the averaged gradient, the residual and the next factors), power_sgd_both_gb_s and
+// power_sgd_bytes_per_float.
 Result<BenchResult> run_codecs_bench(const CodecsOptions& options);
 
 }  // namespace starling::bench

@@ -7,6 +7,7 @@
 
 #include "shared/base/files.h"
 #include "shared/wire/group_info.h"
+#include "shared/wire/low_rank.h"
 #include "tests/bench/averaging_command.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/codecs_bench.h"
@@ -80,7 +81,8 @@ void add_codecs(CLI::App& app, CodecsOptions& options, Chosen& chosen) {
       "How fast floats are encoded, decoded and added up on one core (CPU time, in GB of fp32), and what is lost.\n"
       "Figures of each codec C: C_encode_gb_s, C_add_gb_s, C_decode_gb_s, C_both_gb_s (encode, then add), C_vs_memcpy\n"
       "(both, against a memcpy of the same floats), C_bytes_per_float, C_worst (largest error over its documented\n"
-      "bound; for sparse, what is left of the vector's norm)");
+      "bound; for sparse, what is left of the vector's norm). Of low-rank products: power_sgd_project_gb_s,\n"
+      "power_sgd_finish_gb_s, power_sgd_both_gb_s, power_sgd_bytes_per_float");
   command->add_option("--floats", options.floats)
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 28))
@@ -89,6 +91,9 @@ void add_codecs(CLI::App& app, CodecsOptions& options, Chosen& chosen) {
       ->check(CLI::Range(std::int64_t{1}, wire::kSegmentFloatsMax))
       ->capture_default_str();
   command->add_option("--passes", options.passes)->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--rank", options.rank, "Factors of each matrix (PowerSGD)")
+      ->check(CLI::Range(1, wire::kLowRankMax))
+      ->capture_default_str();
   command->callback([&] { chosen = {.name = "codecs", .run = [&options] { return run_codecs_bench(options); }}; });
 }
 

@@ -11,6 +11,7 @@
 #include "client/optim/optimizer.h"
 #include "client/training/torch_trainer.h"
 #include "tests/client/averaging/in_memory_group.h"
+#include "tests/client/averaging/low_rank_swarm.h"
 #include "tests/golden/tiny_text.h"
 
 using namespace starling;
@@ -60,7 +61,34 @@ struct Training {
   const char* results;
   const char* contributions;
   double error_feedback;
+  int rank = 0;  // of low-rank products; 0: the vector as it is
 };
+
+averaging::LowRankSwarm low_rank_swarm(const Training& how) {
+  averaging::LowRankOptions options;
+  options.members = kPeers;
+  options.parameters = wire::model_layout(tiny_run().model);
+  options.rank = how.rank;
+  options.kept = static_cast<float>(how.error_feedback);
+  options.codec = how.results;
+  options.segment_floats = 8192;
+  options.weights.assign(kPeers, kBatch);
+  return averaging::LowRankSwarm(options);
+}
+
+void average_low_rank(RoundIndex round, averaging::LowRankSwarm& swarm, std::vector<std::unique_ptr<Peer>>& peers) {
+  for (Rank rank = 0; rank < kPeers; ++rank) {
+    std::fill(swarm.gradient(rank).begin(), swarm.gradient(rank).end(), 0.0F);
+    const wire::SampleRange samples{round, static_cast<int>(rank), 0, kBatch};
+    REQUIRE(peers[rank]->trainer->train_batch(samples, swarm.gradient(rank)).ok());
+  }
+  swarm.play_round();
+  for (Rank rank = 0; rank < kPeers; ++rank) {
+    REQUIRE(swarm.outcome(rank) != nullptr);
+    REQUIRE(swarm.outcome(rank)->verdict == AveragingOutcome::Verdict::averaged);
+    REQUIRE(peers[rank]->trainer->step(round, swarm.result(rank)).ok());
+  }
+}
 
 void average_and_step(RoundIndex round, const Training& how, std::vector<std::unique_ptr<Peer>>& peers) {
   averaging::GroupOptions options;
@@ -93,7 +121,11 @@ double trained(const Training& how) {
   const std::vector<std::uint8_t> text = words(3000);
   std::vector<std::unique_ptr<Peer>> peers;
   for (std::size_t i = 0; i < kPeers; ++i) peers.push_back(std::make_unique<Peer>(text, how.error_feedback));
-  for (RoundIndex round = 0; round < kRounds; ++round) average_and_step(round, how, peers);
+  std::optional<averaging::LowRankSwarm> low_rank;
+  if (how.rank > 0) low_rank.emplace(low_rank_swarm(how));
+  for (RoundIndex round = 0; round < kRounds; ++round) {
+    low_rank ? average_low_rank(round, *low_rank, peers) : average_and_step(round, how, peers);
+  }
   for (const auto& peer : peers) CHECK(peer->state == peers.front()->state);
   const auto evaluation = peers.front()->trainer->evaluate();
   REQUIRE(evaluation.ok());
@@ -107,10 +139,15 @@ TEST_CASE("a model trained through narrow codecs ends near where one trained thr
   const double int8 = trained({"int8", "", 0});
   const double int4 = trained({"int8", "int4", 0.95});
   const double sparse = trained({"fp16", "sparse", 0.95});
+  const double rank8 = trained({"fp32", "", 1, 8});
+  const double rank4 = trained({"fp16", "", 1, 4});
   MESSAGE("bits per byte: fp32 " << exact << ", int8 " << int8 << ", int4 with feedback " << int4
-                                 << ", sparse with feedback " << sparse);
+                                 << ", sparse with feedback " << sparse << ", rank 8 " << rank8 << ", rank 4 in fp16 "
+                                 << rank4);
   CHECK(exact < 2);
   CHECK(int8 < 1.005 * exact);
   CHECK(int4 < 1.01 * exact);
   CHECK(sparse < 1.06 * exact);
+  CHECK(rank8 < 1.04 * exact);
+  CHECK(rank4 < 1.10 * exact);
 }

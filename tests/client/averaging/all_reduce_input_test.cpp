@@ -42,13 +42,14 @@ wire::GroupInfo plan() {
 
 // Plays everybody else to one engine of rank 1, whose weight is 2 and whose values are all 2.
 struct Stage {
-  wire::GroupInfo group = plan();
+  wire::GroupInfo group;
   std::vector<float> input = std::vector<float>(kFloats, 2.0F);
   std::vector<float> output = std::vector<float>(kFloats, 0.0F);
   AllReduce engine{group, kSelf, {2, input, output}};
   TimePoint now{};
 
-  Stage() { engine.start(now); }
+  Stage() : Stage(plan()) {}
+  explicit Stage(wire::GroupInfo planned) : group(std::move(planned)) { engine.start(now); }
 
   Status say(Rank from, FrameType type, std::uint32_t segment, const Bytes& payload, Codec codec = Codec::fp32) {
     const wire::FrameHeader header{type, static_cast<std::uint32_t>(payload.size()), group.id, segment, codec};
@@ -112,6 +113,9 @@ TEST_CASE("a frame that breaks the protocol is refused and costs its sender the 
   std::memcpy(poisoned.data() + 12, &nan, 4);
   wire::RankSet itself(4);
   itself.set(2);
+  wire::RankSet fifth(5);
+  fifth.set(4);
+  const Bytes fifth_lost = wire::encode(wire::Inventory{fifth, {0}, {1}});
   const Stage prototype;
   const Case cases[] = {
       {"a segment that does not exist", FrameType::contribution, 8, kEight},
@@ -133,6 +137,11 @@ TEST_CASE("a frame that breaks the protocol is refused and costs its sender the 
       {"a member that believes itself lost", FrameType::inventory, 0, wire::encode(wire::Inventory{itself, {0}, {1}})},
       {"a done that is cut short", FrameType::done, 0, {0xa1}},
       {"a second begin with another weight", FrameType::begin, 0, prototype.begin(2, 7)},
+      {"a weight beyond all samples there are", FrameType::begin, 0, prototype.begin(2, wire::kWeightMax + 1)},
+      {"a want of a segment that does not exist", FrameType::want, 8, {}},
+      {"an inventory of a fifth member's loss", FrameType::inventory, 0, fifth_lost},
+      {"an inventory that lists a ninth segment", FrameType::inventory, 0,
+       wire::encode(wire::Inventory{wire::RankSet(4), {0, 1}, {}})},
       {"a begin for a member that speaks for itself", FrameType::begin, 0, prototype.begin(3)},
       {"a begin for a member that does not exist", FrameType::begin, 0, prototype.begin(77)},
       {"a hello in the middle of a round", FrameType::hello, 0, {}},
@@ -168,6 +177,37 @@ TEST_CASE("a begin that does not fit is refused") {
     CHECK_FALSE(stage.say(2, FrameType::begin, 0, wire::encode(begin)).ok());
     CHECK(stage.has_lost(2));
   }
+}
+
+TEST_CASE("a member contributes no more than its role and its begin say") {
+  Stage listener;
+  REQUIRE(listener.say(2, FrameType::begin, 0, listener.begin(2, 0)).ok());
+  CHECK_FALSE(listener.say(2, FrameType::contribution, 2, kEight).ok());
+  CHECK(listener.has_lost(2) == false);  // member 0 has not begun: nobody to tell
+  REQUIRE(listener.say(0, FrameType::begin, 0, listener.begin(0)).ok());
+  CHECK(listener.has_lost(2));
+
+  wire::GroupInfo group = plan();
+  group.members[2].role = wire::MemberRole::auxiliary;
+  for (const SampleCount weight : {0, 1}) {
+    Stage stage(group);
+    const Status begun = stage.say(2, FrameType::begin, 0, stage.begin(2, weight));
+    CHECK(begun.ok() == (weight == 0));
+  }
+}
+
+TEST_CASE("a member is done once, with one result") {
+  Stage stage;
+  stage.all_begin();
+  const auto done = [](std::uint8_t digest) {
+    wire::Done message;
+    message.result_digest.bytes[0] = digest;
+    return wire::encode(message);
+  };
+  CHECK(stage.say(2, FrameType::done, 0, done(1)).ok());
+  CHECK(stage.say(2, FrameType::done, 0, done(1)).ok());
+  CHECK_FALSE(stage.say(2, FrameType::done, 0, done(2)).ok());
+  CHECK(stage.has_lost(2));
 }
 
 TEST_CASE("nothing of a round is taken from a member before its begin, or sent to it") {

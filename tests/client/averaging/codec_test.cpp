@@ -372,6 +372,11 @@ TEST_CASE("every processor computes the same bits") {
     check_packed_kernels(a.bf16, b.bf16, Codec::bf16, values);
     check_packed_kernels(a.int8, b.int8, Codec::int8, values);
     check_packed_kernels(a.int4, b.int4, Codec::int4, values);
+    CHECK(std::bit_cast<std::uint32_t>(a.dot(values.data(), base.data(), size)) ==
+          std::bit_cast<std::uint32_t>(b.dot(values.data(), base.data(), size)));
+    a.add_scaled(values.data(), 0.3F, sum_a.data(), size);
+    b.add_scaled(values.data(), 0.3F, sum_b.data(), size);
+    CHECK(same_bits(sum_a, sum_b));
     a.divide(sum_a.data(), 97.0F, size);
     b.divide(sum_b.data(), 97.0F, size);
     CHECK(same_bits(sum_a, sum_b));

@@ -90,6 +90,35 @@ TEST_CASE("a plan in a codec that this version does not have is not followed, an
   CHECK(f.hands.groups.size() == 1);
 }
 
+TEST_CASE("a plan that cannot be run is not followed: doubled members, parts that are no whole, limits passed") {
+  using Damage = void (*)(wire::GroupInfo&);
+  const Damage damages[] = {
+      [](wire::GroupInfo& group) { group.members[2].endpoint.peer = group.members[1].endpoint.peer; },
+      [](wire::GroupInfo& group) { group.members.push_back(group.members[0]); },  // this member
+      [](wire::GroupInfo& group) { group.members[0].part_floats += 1; },
+      [](wire::GroupInfo& group) { group.members[0].part_floats -= 1; },
+      [](wire::GroupInfo& group) { group.members[0].part_floats = -1; },
+      [](wire::GroupInfo& group) { group.segment_floats = 0; },
+      [](wire::GroupInfo& group) { group.codec = "sparse"; },
+      [](wire::GroupInfo& group) { group.begin_within_ms = -1; },
+      [](wire::GroupInfo& group) { group.members[1].endpoint.port = 70000; },
+  };
+  Fixture f;
+  f.begin_training();
+  for (const Damage damage : damages) {
+    auto planned = f.reply(0, digest(1));
+    planned.group = f.group(0);
+    REQUIRE(wire::check_group(*planned.group).ok());
+    damage(*planned.group);
+    f.hear(planned);
+    f.batch_done();
+  }
+  CHECK(f.hands.groups.empty());
+  CHECK(f.hands.batches.size() == 1 + std::size(damages));  // it trains on
+  f.begin_averaging();
+  CHECK(f.hands.groups.size() == 1);
+}
+
 TEST_CASE("a plan for another round, another run, another state, or without this member is not followed") {
   Fixture f;
   f.begin_training();

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace starling;
 using namespace starling::transport;
 using namespace std::chrono_literals;
@@ -11,19 +13,24 @@ namespace {
 constexpr std::int64_t kPlanned = 20'000'000;
 constexpr double kLine = 10e6;
 
+// In its second round at the same speed.
+LinePace pace_at(double line_bytes_per_s) {
+  LinePace pace;
+  pace.begin(TimePoint{}, kPlanned, line_bytes_per_s);
+  pace.begin(TimePoint{}, kPlanned, line_bytes_per_s);
+  return pace;
+}
+
 }  // namespace
 
-TEST_CASE("a line whose speed is known paces its links just above it, but now and then a round is free") {
+TEST_CASE("the first round is free, and shows how fast the line is") {
   LinePace pace;
-  for (std::uint64_t round = 0; round < 3 * LinePace::kFreeEvery; ++round) {
-    pace.begin(TimePoint{}, kPlanned, kLine);
-    if (round % LinePace::kFreeEvery == 0) {
-      CHECK(pace.bytes_per_s() == 0);
-    } else {
-      CHECK(pace.bytes_per_s() > kLine);
-      CHECK(pace.bytes_per_s() < 1.05 * kLine);
-    }
-  }
+  pace.begin(TimePoint{}, kPlanned, 0);
+  CHECK(pace.bytes_per_s() == 0);
+  pace.begin(TimePoint{}, kPlanned, kLine);
+  CHECK(pace.bytes_per_s() == 0);
+  pace.begin(TimePoint{}, kPlanned, kLine);
+  CHECK(pace.bytes_per_s() > 0);
 }
 
 TEST_CASE("as long as the measured speed rises, nothing holds it back") {
@@ -40,25 +47,72 @@ TEST_CASE("as long as the measured speed rises, nothing holds it back") {
   CHECK(pace.bytes_per_s() > line);
 }
 
-TEST_CASE("a line that is not what links wait for needs no pace") {
-  LinePace pace;
-  for (int round = 0; round < 4; ++round) {
-    pace.begin(TimePoint{}, kPlanned, 500e6);
-    CHECK(pace.bytes_per_s() == 0);
+TEST_CASE("where nothing waits for the line the pace goes above its speed, where much does below") {
+  LinePace pace = pace_at(kLine);
+  pace.note(TimePoint{}, kLine, 0ms);
+  CHECK(pace.bytes_per_s() > 1.02 * kLine);
+  CHECK(pace.bytes_per_s() < 1.05 * kLine);
+  double last = pace.bytes_per_s();
+  for (const auto queue : {10ms, 20ms, 40ms}) {
+    pace.note(TimePoint{}, kLine, queue);
+    CHECK(pace.bytes_per_s() < last);
+    last = pace.bytes_per_s();
   }
+  pace.note(TimePoint{}, kLine, 10s);
+  CHECK(pace.bytes_per_s() < kLine);
+  CHECK(pace.bytes_per_s() > 0.95 * kLine);
 }
 
+TEST_CASE("a line that turns out faster gets a faster pace within the round") {
+  LinePace pace = pace_at(kLine);
+  double measured = kLine;
+  constexpr double kFaster = 1.5 * kLine;
+  for (int i = 0; i < 40; ++i) {
+    pace.note(TimePoint{}, measured, 0ms);
+    measured = std::min(kFaster, pace.bytes_per_s());
+  }
+  CHECK(measured == kFaster);
+}
+
+TEST_CASE("a line that is not what links wait for needs no pace") { CHECK(pace_at(500e6).bytes_per_s() == 0); }
+
 TEST_CASE("a pace is over when links have less to do than planned, and when the round is late") {
-  LinePace pace;
-  const TimePoint began{};
-  pace.begin(began, kPlanned, kLine);
-  pace.begin(began, kPlanned, kLine);
+  LinePace pace = pace_at(kLine);
   REQUIRE(pace.bytes_per_s() > 0);
   pace.lift();
   CHECK(pace.bytes_per_s() == 0);
-  pace.begin(began, kPlanned, kLine);  // two seconds
-  pace.note(began + 2500ms);
+  pace.begin(TimePoint{}, kPlanned, kLine);  // two seconds
+  pace.note(TimePoint{} + 2500ms, kLine, 0ms);
   CHECK(pace.bytes_per_s() > 0);
-  pace.note(began + 3s);
+  pace.note(TimePoint{} + 3s, kLine, 0ms);
   CHECK(pace.bytes_per_s() == 0);
+}
+
+TEST_CASE("beat by beat a link sends what its pace allows, in whole TLS records") {
+  PaceShare share;
+  CHECK(share.allowed() == SIZE_MAX);
+  share.set(1e6);
+  CHECK(share.allowed() == 0);
+  std::size_t sent = 0;
+  for (int i = 0; i < 1000; ++i) {
+    share.beat(10ms);
+    const std::size_t allowed = share.allowed();
+    CHECK((allowed == 0 || allowed >= 16 * 1024));
+    share.sent(allowed);
+    sent += allowed;
+  }
+  CHECK(sent == doctest::Approx(10e6).epsilon(0.002));
+}
+
+TEST_CASE("what a link could not send is kept for a moment, not for ever") {
+  PaceShare share;
+  share.set(1e6);
+  for (int i = 0; i < 10; ++i) share.beat(10ms);
+  CHECK(share.allowed() == doctest::Approx(100'000));
+  for (int i = 0; i < 1000; ++i) share.beat(10ms);
+  CHECK(share.allowed() == doctest::Approx(200'000));
+  share.set(0);
+  CHECK(share.allowed() == SIZE_MAX);
+  share.set(1e6);
+  CHECK(share.allowed() == 0);
 }

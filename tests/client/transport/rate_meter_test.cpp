@@ -68,11 +68,11 @@ TEST_CASE("a faster line shows at once, slow moments cost little, a line that st
   meter.note(now, 0);
   run(meter, now, 40, 50'000);
   CHECK(meter.bytes_per_s() == doctest::Approx(1e6));
-  run(meter, now, 24, 500'000);
+  run(meter, now, 60, 500'000);
   CHECK(meter.bytes_per_s() > 9.5e6);
   run(meter, now, 4, 50'000);
   CHECK(meter.bytes_per_s() > 9e6);
-  run(meter, now, 4000, 50'000);
+  run(meter, now, 8000, 50'000);
   CHECK(meter.bytes_per_s() == doctest::Approx(1e6).epsilon(0.05));
 }
 

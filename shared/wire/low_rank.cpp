@@ -1,0 +1,38 @@
+#include "shared/wire/low_rank.h"
+
+#include "shared/base/verify.h"
+
+namespace starling::wire {
+namespace {
+
+bool worth_factors(const ParameterInfo& parameter, std::size_t rank) {
+  if (parameter.shape.size() != 2) return false;
+  const auto rows = static_cast<std::size_t>(parameter.shape[0]);
+  const auto columns = static_cast<std::size_t>(parameter.shape[1]);
+  return kLowRankGainMin * rank * (rows + columns) <= rows * columns;
+}
+
+}  // namespace
+
+LowRankLayout low_rank_layout(const std::vector<ParameterInfo>& parameters, int rank) {
+  VERIFY(rank >= 1 && rank <= kLowRankMax);
+  LowRankLayout layout;
+  layout.rank = static_cast<std::size_t>(rank);
+  for (const ParameterInfo& parameter : parameters) {
+    layout.floats += parameter.count;
+    if (!worth_factors(parameter, layout.rank)) continue;
+    const auto rows = static_cast<std::size_t>(parameter.shape[0]);
+    const auto columns = static_cast<std::size_t>(parameter.shape[1]);
+    layout.matrices.push_back({parameter.offset, rows, columns, layout.left_floats, layout.right_floats});
+    layout.left_floats += layout.rank * rows;
+    layout.right_floats += layout.rank * columns;
+  }
+  for (const ParameterInfo& parameter : parameters) {
+    if (worth_factors(parameter, layout.rank)) continue;
+    layout.plain.push_back({parameter.offset, parameter.count, layout.right_floats});
+    layout.right_floats += parameter.count;
+  }
+  return layout;
+}
+
+}  // namespace starling::wire
