@@ -1,6 +1,7 @@
 #include "client/transport/line_pace.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace starling::transport {
 namespace {
@@ -20,7 +21,7 @@ constexpr double kPaceMax = 60e6;
 constexpr double kShareMin = 1024;
 // What TCP did not take of a link's share is kept for so long, and sent when it does: links should end together.
 constexpr double kKeptSeconds = 0.2;
-// No less is sent at once, on credit: a TLS record.
+// What is sent at once is whole pieces of this, a part of it on credit: TLS records.
 constexpr double kPieceBytes = 16 * 1024;
 
 }  // namespace
@@ -54,7 +55,7 @@ void PaceShare::beat(Duration since_last) {
 
 std::size_t PaceShare::allowed() const {
   if (pace_ <= 0) return SIZE_MAX;
-  return quota_ <= 0 ? 0 : static_cast<std::size_t>(std::max(quota_, kPieceBytes));
+  return quota_ <= 0 ? 0 : static_cast<std::size_t>(std::ceil(quota_ / kPieceBytes) * kPieceBytes);
 }
 
 void PaceShare::sent(std::size_t bytes) {
