@@ -122,6 +122,11 @@ const BIO_METHOD* buffered_socket_method() {
   return method;
 }
 
+// OpenSSL takes an old error for that of the next call. There hardly ever is one, and clearing costs more than looking.
+void forget_errors() {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+}
+
 struct FreeSsl {
   void operator()(SSL* ssl) const { SSL_free(ssl); }
 };
@@ -174,7 +179,7 @@ TlsStream::TlsStream(const crypto::TlsContext& context, int socket, Role role, W
 TlsStream::~TlsStream() = default;
 
 IoState TlsStream::handshake() {
-  ERR_clear_error();
+  forget_errors();
   const IoState state = impl_->state_after(SSL_do_handshake(impl_->ssl_.get()));
   // Whatever is left to say, an alert above all, should reach the other end.
   const bool all_sent = impl_->socket_.send_some();
@@ -182,7 +187,7 @@ IoState TlsStream::handshake() {
 }
 
 IoStep TlsStream::read(std::span<std::uint8_t> out) {
-  ERR_clear_error();
+  forget_errors();
   std::size_t bytes = 0;
   const int result = SSL_read_ex(impl_->ssl_.get(), out.data(), out.size(), &bytes);
   if (result == 1) return {IoState::done, bytes};
@@ -199,7 +204,7 @@ std::size_t TlsStream::input_before(std::size_t plaintext) const {
 }
 
 IoStep TlsStream::write(std::span<const std::uint8_t> data) {
-  ERR_clear_error();
+  forget_errors();
   if (impl_->bytes_under_key_ >= impl_->rekey_bytes_) {
     impl_->bytes_under_key_ = 0;
     if (SSL_key_update(impl_->ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) return {impl_->state_after(-1), 0};
