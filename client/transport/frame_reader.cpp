@@ -1,6 +1,7 @@
 #include "client/transport/frame_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace starling::transport {
 namespace {
@@ -49,6 +50,11 @@ FrameReader::Event FrameReader::begin_payload(bool wanted) {
 
 std::span<const std::uint8_t> FrameReader::payload() const {
   return wanted_ ? std::span(buffer_).first(payload_bytes_) : std::span<const std::uint8_t>();
+}
+
+std::vector<std::uint8_t> FrameReader::take_payload(std::vector<std::uint8_t> buffer) {
+  payload_bytes_ = 0;
+  return std::exchange(buffer_, std::move(buffer));
 }
 
 }  // namespace starling::transport

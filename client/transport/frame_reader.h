@@ -33,6 +33,8 @@ class FrameReader {
   [[nodiscard]] const wire::FrameHeader& header() const { return header_; }
   [[nodiscard]] std::span<const std::uint8_t> payload() const;
   [[nodiscard]] bool wanted() const { return wanted_; }
+  // Of a wanted frame that is here: the buffer that its payload begins, in exchange for another.
+  std::vector<std::uint8_t> take_payload(std::vector<std::uint8_t> buffer);
 
  private:
   std::array<std::uint8_t, wire::kFrameHeaderBytes> head_{};

@@ -144,6 +144,9 @@ NetworkStats Hub::stats() const {
   stats.links_relayed = static_cast<std::size_t>(std::count_if(
       switchboard_.links().begin(), switchboard_.links().end(),
       [](const auto& entry) { return entry.second->info().phase == Link::Phase::up && entry.second->info().relayed; }));
+  for (const auto& [key, link] : switchboard_.links()) {
+    if (link->info().phase == Link::Phase::up) stats.streams_up += link->streams();
+  }
   stats.relay = relays_.view();
   return stats;
 }
@@ -169,7 +172,9 @@ void Hub::link_up(Link& link) {
 Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
   switch (header.type) {
     case wire::FrameType::hello:
-      return Error{ErrorCode::corrupt, "a second hello"};
+    case wire::FrameType::join:
+    case wire::FrameType::widen:
+      return Error{ErrorCode::corrupt, "a frame that links keep to themselves"};
     case wire::FrameType::ping:
     case wire::FrameType::pong:
       return true;
@@ -280,6 +285,7 @@ void Hub::post_service() {
 }
 
 void Hub::link_closed(Link& link, const Error& why) {
+  if (link.info().joins) return stream_closed(link, why);
   const TimePoint now = clock_.now();
   if (!link.info().was_up) ++totals_.links_refused;
   log_debug("link to {} ended: {}", link.info().peer.brief(), why.message);
@@ -289,6 +295,13 @@ void Hub::link_closed(Link& link, const Error& why) {
   pump_donations();
   if (round_ != nullptr) round_->link_closed(now, link, why);
   if (fetch_ != nullptr) fetch_->link_closed(now, link, why);
+  switchboard_.link_closed(link);
+  service();
+}
+
+// What was to become a further stream of a link: it has, or the link does without.
+void Hub::stream_closed(Link& link, const Error& why) {
+  log_debug("a further stream to {} ({}): {}", link.info().peer.brief(), link.info().remote, why.message);
   switchboard_.link_closed(link);
   service();
 }

@@ -41,9 +41,14 @@ class Hub final : public Link::Mediator {
   Status frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override;
   void input_paused(Link& link) override;
   bool next_frame(Link& link, FrameToSend& frame) override;
+  bool add_stream(Link& link) override { return switchboard_.add_stream(link); }
+  Link* link_to_join(const PeerId& peer, const wire::LinkToken& token) override {
+    return switchboard_.link_to_join(peer, token);
+  }
   void link_closed(Link& link, const Error& why) override;
 
  private:
+  void stream_closed(Link& link, const Error& why);
   Status answer_request(Link& link, std::span<const std::uint8_t> payload);
   Status handle_liveness(Link& link, const wire::FrameHeader& header);
   void pump_donations();

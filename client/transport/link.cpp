@@ -5,10 +5,18 @@
 #include <algorithm>
 #include <asio/post.hpp>
 
+#include "shared/crypto/secrets.h"
+
 namespace starling::transport {
 namespace {
 
-constexpr std::uint32_t kHelloBytesMax = 1024;
+// So many losses that slow streams down for nothing are no accident.
+constexpr int kLossesEnough = 2;
+// After a stream that could not be added.
+constexpr Duration kJoinAgain = std::chrono::seconds(30);
+// How long the other streams have after the first has ended.
+constexpr Duration kLastWords = std::chrono::seconds(1);
+constexpr std::size_t kSpareBuffersMax = 4;
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
   return fmt::format("{} port {}", endpoint.address().to_string(), endpoint.port());
@@ -28,6 +36,7 @@ std::vector<std::uint8_t> frame_of(wire::FrameType type, std::span<const std::ui
 Link::Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls)
     : context_(context), mediator_(mediator), tls_(std::move(tls)), socket_(context.io) {
   info_.opened = info_.last_used = context.clock.now();
+  crypto::fill_random(token_.bytes);
 }
 
 Link::~Link() = default;
@@ -43,6 +52,7 @@ void Link::dial(const asio::ip::tcp::endpoint& endpoint, const PeerId& expected)
   info_.peer = expected;
   info_.dialled = true;
   info_.remote = text_of(endpoint);
+  dialled_ = endpoint;
   connect(endpoint, [this] { begin_tls(TlsStream::Role::client); });
 }
 
@@ -62,6 +72,12 @@ void Link::meet(const reach::RelayPoint& relay, const PeerId& expected, bool cal
   });
 }
 
+void Link::join(const std::shared_ptr<Link>& link) {
+  info_.joins = true;
+  joined_ = link;
+  dial(link->dialled_, link->info_.peer);
+}
+
 void Link::connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then) {
   socket_.async_connect(endpoint, [self = shared_from_this(), then = std::move(then)](const asio::error_code& error) {
     if (self->info_.phase == Phase::closed) return;
@@ -72,9 +88,11 @@ void Link::connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()
 
 void Link::begin_tls(TlsStream::Role role) {
   info_.phase = Phase::handshaking;
+  speaks_first_ = role == TlsStream::Role::client;
   LinkStream::Owner& owner = *this;
-  stream_ = std::make_shared<LinkStream>(context_, owner, std::move(socket_));
-  stream_->begin(tls_, role);
+  const auto stream = std::make_shared<LinkStream>(context_, owner, std::move(socket_));
+  streams_.push_back(stream);
+  stream->begin(tls_, role);
 }
 
 // The certificate proves a member; the plan said which one.
@@ -86,25 +104,88 @@ Status Link::stream_secured(LinkStream& stream, const PeerId& peer) {
   if (peer == context_.self) return Error{ErrorCode::unauthenticated, "it shows our own certificate"};
   info_.peer = peer;
   info_.phase = Phase::greeting;
-  const auto hello = wire::encode(wire::Hello{.protocol = wire::kPeerProtocolVersion, .run_id = context_.run_id});
-  stream.say_first(frame_of(wire::FrameType::hello, hello, {}));
+  return speaks_first_ ? introduce(stream) : Status();
+}
+
+Status Link::introduce(LinkStream& stream) {
+  if (std::exchange(introduced_, true)) return {};
+  if (!info_.joins) {
+    const wire::Hello hello{.protocol = wire::kPeerProtocolVersion, .run_id = context_.run_id, .token = token_};
+    stream.say_first(frame_of(wire::FrameType::hello, wire::encode(hello), {}));
+    return {};
+  }
+  const std::shared_ptr<Link> link = joined_.lock();
+  if (link == nullptr || link->info_.phase != Phase::up) return Error{ErrorCode::unavailable, "its link has ended"};
+  stream.say_first(frame_of(wire::FrameType::join, wire::encode(wire::Join{link->peer_token_}), {}));
   return {};
 }
 
-Result<bool> Link::wants_frame(LinkStream& /*stream*/, const wire::FrameHeader& header) {
-  const bool hello = header.type == wire::FrameType::hello;
-  if (info_.phase == Phase::up && !hello) return mediator_.wants_frame(*this, header);
-  if (info_.phase == Phase::greeting && hello && header.payload_bytes <= kHelloBytesMax) return true;
-  return Error{ErrorCode::corrupt, hello ? "a hello out of place" : "something was sent before hello"};
+Result<LinkStream::Wish> Link::wants_frame(LinkStream& /*stream*/, const wire::FrameHeader& header) {
+  using Wish = LinkStream::Wish;
+  const bool first = header.type == wire::FrameType::hello || header.type == wire::FrameType::join;
+  if (first != (info_.phase == Phase::greeting)) {
+    return Error{ErrorCode::corrupt, first ? "a hello out of place" : "something was sent before hello"};
+  }
+  if (first) return Wish::take;
+  STARLING_ASSIGN(const FrameOrder::Turn turn, order_.turn_of(header));
+  // The answer to our join may still be on its way, on the stream where the missing frame is.
+  if (turn != FrameOrder::Turn::now && streams_.size() == 1 && !joining_ && !info_.ending) {
+    return Error{ErrorCode::corrupt, fmt::format("frame {} is out of order", header.number)};
+  }
+  if (turn == FrameOrder::Turn::wait) return Wish::later;
+  if (header.type == wire::FrameType::widen) return Wish::take;
+  STARLING_ASSIGN(const bool wanted, mediator_.wants_frame(*this, header));
+  return wanted ? Wish::take : Wish::skip;
 }
 
-Status Link::frame_received(LinkStream& /*stream*/, const FrameReader& frame) {
+Status Link::frame_received(LinkStream& stream, FrameReader& frame) {
   info_.last_used = context_.clock.now();
-  if (info_.phase != Phase::up) return handle_hello(frame.payload());
-  return frame.wanted() ? mediator_.frame_received(*this, frame.header(), frame.payload()) : Status();
+  const wire::FrameHeader& header = frame.header();
+  if (header.type == wire::FrameType::hello) return handle_hello(stream, frame.payload());
+  if (header.type == wire::FrameType::join) return handle_join(stream, frame.payload());
+  if (!order_.is_next(header)) {
+    FrameOrder::Held held{.header = header, .wanted = frame.wanted(), .payload = {}};
+    if (held.wanted) {
+      std::vector<std::uint8_t> spare;
+      if (!spare_buffers_.empty()) {
+        spare = std::move(spare_buffers_.back());
+        spare_buffers_.pop_back();
+      }
+      held.payload = frame.take_payload(std::move(spare));
+    }
+    return order_.hold(std::move(held));
+  }
+  if (frame.wanted()) STARLING_TRY(deliver(header, frame.payload()));
+  order_.advance();
+  return order_.holds_frames() ? deliver_held() : Status();
 }
 
-Status Link::handle_hello(std::span<const std::uint8_t> payload) {
+Status Link::deliver(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
+  if (header.type != wire::FrameType::widen) return mediator_.frame_received(*this, header, payload);
+  if (info_.dialled) widen();
+  return {};
+}
+
+Status Link::deliver_held() {
+  while (info_.phase == Phase::up) {
+    std::optional<FrameOrder::Held> held = order_.take_next();
+    if (!held) break;
+    // Much may have happened since it was wanted.
+    bool wanted = held->wanted;
+    if (wanted && held->header.type != wire::FrameType::widen) {
+      STARLING_ASSIGN(wanted, mediator_.wants_frame(*this, held->header));
+    }
+    if (wanted) STARLING_TRY(deliver(held->header, std::span(held->payload).first(held->header.payload_bytes)));
+    order_.advance();
+    if (held->wanted && spare_buffers_.size() < kSpareBuffersMax) spare_buffers_.push_back(std::move(held->payload));
+  }
+  for (const auto& stream : streams_) stream->resume();
+  return {};
+}
+
+Status Link::handle_hello(LinkStream& stream, std::span<const std::uint8_t> payload) {
+  if (info_.joins) return Error{ErrorCode::corrupt, "a hello in answer to a join"};
+  if (!speaks_first_) STARLING_TRY(introduce(stream));  // even one that is refused here should learn why
   STARLING_ASSIGN(const wire::Hello hello, wire::decode_hello(payload));
   if (hello.protocol != wire::kPeerProtocolVersion) {
     return Error{ErrorCode::unsupported, fmt::format("peer speaks version {} of the protocol, this program {}",
@@ -113,21 +194,79 @@ Status Link::handle_hello(std::span<const std::uint8_t> payload) {
   if (hello.run_id != context_.run_id) {
     return Error{ErrorCode::failed_precondition, fmt::format("peer takes part in another run, '{}'", hello.run_id)};
   }
+  peer_token_ = hello.token;
   info_.phase = Phase::up;
   info_.was_up = true;
   mediator_.link_up(*this);
   return {};
 }
 
-void Link::input_paused(LinkStream& /*stream*/) { mediator_.input_paused(*this); }
+// The token was told to nobody but the peer at the link's other end, and this stream's end has proven to be that peer.
+Status Link::handle_join(LinkStream& stream, std::span<const std::uint8_t> payload) {
+  STARLING_ASSIGN(const wire::Join join, wire::decode_join(payload));
+  std::shared_ptr<Link> link = joined_.lock();
+  if (!speaks_first_) {
+    Link* const found = mediator_.link_to_join(info_.peer, join.token);
+    if (found != nullptr && !found->info_.dialled && !found->info_.relayed) link = found->shared_from_this();
+  } else if (!info_.joins || link == nullptr || join.token != link->token_) {
+    return Error{ErrorCode::corrupt, "a join that is no answer to ours"};
+  }
+  if (link == nullptr || link.get() == this || link->info_.phase != Phase::up) {
+    return Error{ErrorCode::failed_precondition, "a join to a link that is not there"};
+  }
+  if (link->streams_.size() >= wire::kLinkStreamsMax) {
+    return Error{ErrorCode::resource_exhausted, "a join to a link that has all its streams"};
+  }
+  info_.joins = true;
+  joined_ = link;
+  if (!speaks_first_) STARLING_TRY(introduce(stream));
+  link->adopt(std::exchange(streams_.front(), nullptr));
+  streams_.clear();
+  joined_.reset();
+  close({ErrorCode::already_exists, "it has become a stream of another link"});
+  return {};
+}
+
+void Link::adopt(std::shared_ptr<LinkStream> stream) {
+  joining_ = false;
+  stream->set_owner(*this);
+  stream->expect_beats(beats_);
+  streams_.push_back(std::move(stream));
+  for (const auto& each : streams_) each->set_company(streams_.size());
+  pump();
+}
+
+void Link::join_failed() {
+  joining_ = false;
+  join_again_ = context_.clock.now() + kJoinAgain;
+}
+
+void Link::widen() {
+  losses_ = 0;
+  if (info_.phase != Phase::up || info_.relayed || streams_.size() >= wire::kLinkStreamsMax) return;
+  if (!info_.dialled) return send_control(wire::FrameType::widen, {});
+  if (joining_ || context_.clock.now() < join_again_) return;
+  joining_ = true;
+  asio::post(context_.io, [self = shared_from_this()] {
+    if (self->info_.phase == Phase::up && !self->mediator_.add_stream(*self)) self->join_failed();
+  });
+}
+
+void Link::input_paused(LinkStream& /*stream*/) {
+  if (info_.phase != Phase::closed) mediator_.input_paused(*this);
+}
 
 bool Link::next_frame(LinkStream& /*stream*/, FrameToSend& frame) {
   if (info_.phase != Phase::up) return false;
-  if (control_.empty()) return mediator_.next_frame(*this, frame);
-  control_bytes_ -= control_.front().size();
-  frame.frame.head = std::move(control_.front());
-  frame.frame.payload = {};
-  control_.pop_front();
+  if (!control_.empty()) {
+    control_bytes_ -= control_.front().size();
+    frame.frame.head = std::move(control_.front());
+    frame.frame.payload = {};
+    control_.pop_front();
+  } else if (!mediator_.next_frame(*this, frame)) {
+    return false;
+  }
+  wire::set_number(next_number_++, std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
   return true;
 }
 
@@ -142,11 +281,20 @@ void Link::send_control(wire::FrameType type, std::span<const std::uint8_t> payl
 }
 
 void Link::pump() {
-  if (stream_ != nullptr) stream_->pump();
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const std::shared_ptr<LinkStream> stream = streams_[(turn_ + i) % streams_.size()];  // it may end, and leave
+    stream->pump();
+  }
+  ++turn_;
 }
 
 void Link::count_traffic() {
-  if (stream_ != nullptr) stream_->count_traffic();
+  for (const auto& stream : streams_) {
+    const LossWatch::Finding finding = stream->count_traffic();
+    if (finding == LossWatch::Finding::line_full) losses_ = 0;
+    if (finding == LossWatch::Finding::held_back) ++losses_;
+  }
+  if (losses_ >= kLossesEnough) widen();
 }
 
 void Link::set_pace(double bytes_per_s) { pace_.set(beats_ ? bytes_per_s : 0); }
@@ -154,7 +302,7 @@ void Link::set_pace(double bytes_per_s) { pace_.set(beats_ ? bytes_per_s : 0); }
 void Link::expect_beats(bool expected) {
   if (beats_ == expected || info_.phase != Phase::up) return;
   beats_ = expected;
-  stream_->expect_beats(expected);
+  for (const auto& stream : streams_) stream->expect_beats(expected);
   if (expected) return;
   pace_.set(0);
   pump();
@@ -163,24 +311,36 @@ void Link::expect_beats(bool expected) {
 void Link::beat(Duration since_last) {
   if (info_.phase != Phase::up) return;
   pace_.beat(since_last);
-  stream_->take_input();
+  const std::vector<std::shared_ptr<LinkStream>> streams = streams_;  // what they bring may add or end some
+  for (const auto& stream : streams) stream->take_input();
 }
 
 void Link::limit_window() {
-  if (stream_ != nullptr) stream_->limit_window();
+  for (const auto& stream : streams_) stream->limit_window();
 }
 
 void Link::detach_payload() {
-  if (stream_ != nullptr) stream_->detach_payload();
+  for (const auto& stream : streams_) stream->detach_payload();
 }
 
-void Link::stream_ended(LinkStream& /*stream*/, const Error& why) { close(why.prefixed(info_.remote)); }
+// What was on its way on that stream is lost. But who ends a link ends all its streams, in any order: what was said
+// last on the others is worth hearing.
+void Link::stream_ended(LinkStream& stream, const Error& why) {
+  const bool silent = info_.phase == Phase::greeting && !speaks_first_;
+  if (silent && why.code == ErrorCode::unsupported) (void)introduce(stream);  // in another version of the protocol
+  const bool whole = streams_.size() < 2 || info_.phase != Phase::up || why.code != ErrorCode::unavailable;
+  const Error named = why.prefixed(streams_.size() < 2 ? info_.remote : info_.remote + ", one of several streams");
+  std::erase_if(streams_, [&](const auto& each) { return each.get() == &stream; });
+  if (whole) return close(named);
+  if (!info_.ending) info_.ending = {context_.clock.now() + kLastWords, named};
+}
 
 void Link::close(Error why) {
   if (info_.phase == Phase::closed) return;
   info_.phase = Phase::closed;
   if (relay_talk_ != nullptr) std::exchange(relay_talk_, nullptr)->cancel();
-  if (stream_ != nullptr) stream_->close();
+  for (const auto& stream : streams_) stream->close();
+  if (const std::shared_ptr<Link> link = joined_.lock()) link->join_failed();
   asio::error_code ignored;
   socket_.close(ignored);
   asio::post(context_.io,

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "client/transport/frame_order.h"
 #include "client/transport/line_pace.h"
 #include "client/transport/link_stream.h"
 #include "shared/base/clock.h"
@@ -36,11 +37,21 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
     // Bytes were received, maybe whole frames, and this link now pauses for other links' sake.
     virtual void input_paused(Link& link) = 0;
     virtual bool next_frame(Link& link, FrameToSend& frame) = 0;
+    // This link, which we dialled, would carry more with another stream: a new one is to join() it. False: no room.
+    virtual bool add_stream(Link& link) = 0;
+    // The link with this peer that has this token and may have another stream; null when there is none.
+    virtual Link* link_to_join(const PeerId& peer, const wire::LinkToken& token) = 0;
     // Once, from the event loop: never from within a call of one of the link's methods.
     virtual void link_closed(Link& link, const Error& why) = 0;
   };
 
   enum class Phase : std::uint8_t { connecting, handshaking, greeting, up, closed };
+
+  // One of several streams has ended: the others have a moment to bring what the other end said last.
+  struct Ending {
+    TimePoint at{};
+    Error why;
+  };
 
   struct Info {
     PeerId peer;  // expected when dialling; proven from `greeting` on
@@ -51,6 +62,8 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
     bool was_up = false;
     TimePoint opened{};
     TimePoint last_used{};  // when something was last received
+    bool joins = false;     // it is to be, or has become, a further stream of another link
+    std::optional<Ending> ending;
   };
 
   // A peer that leaves so many control bytes unread is cut off.
@@ -59,11 +72,12 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls);
   ~Link() override;
 
-  // One of the three, once: take over a connected socket, connect to a peer that must prove to be `expected`, or meet
-  // it at a relay.
+  // One of the four, once: take over a connected socket, connect to a peer that must prove to be `expected`, meet it at
+  // a relay, or connect as a further stream of a link that was dialled.
   void accept(asio::ip::tcp::socket socket);
   void dial(const asio::ip::tcp::endpoint& endpoint, const PeerId& expected);
   void meet(const reach::RelayPoint& relay, const PeerId& expected, bool calling);
+  void join(const std::shared_ptr<Link>& link);
 
   // Control frames are small and go before all others.
   void send_control(wire::FrameType type, std::span<const std::uint8_t> payload, const GroupId& group = {});
@@ -84,19 +98,32 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   void detach_payload();
 
   [[nodiscard]] const Info& info() const { return info_; }
+  [[nodiscard]] const wire::LinkToken& token() const { return token_; }
+  [[nodiscard]] std::size_t streams() const { return streams_.size(); }
 
  private:
   void connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then);
   void begin_tls(TlsStream::Role role);
   Status stream_secured(LinkStream& stream, const PeerId& peer) override;
-  Result<bool> wants_frame(LinkStream& stream, const wire::FrameHeader& header) override;
-  Status frame_received(LinkStream& stream, const FrameReader& frame) override;
+  Result<LinkStream::Wish> wants_frame(LinkStream& stream, const wire::FrameHeader& header) override;
+  Status frame_received(LinkStream& stream, FrameReader& frame) override;
   void input_paused(LinkStream& stream) override;
   bool next_frame(LinkStream& stream, FrameToSend& frame) override;
   std::size_t output_allowed() override { return pace_.allowed(); }
   void output_sent(std::size_t bytes) override { pace_.sent(bytes); }
   void stream_ended(LinkStream& stream, const Error& why) override;
-  Status handle_hello(std::span<const std::uint8_t> payload);
+
+  // The first frame each way: the TLS client speaks first.
+  Status introduce(LinkStream& stream);
+  Status handle_hello(LinkStream& stream, std::span<const std::uint8_t> payload);
+  Status handle_join(LinkStream& stream, std::span<const std::uint8_t> payload);
+  Status deliver(const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
+  Status deliver_held();
+  // For one more stream; does nothing where there can be none.
+  void widen();
+  void adopt(std::shared_ptr<LinkStream> stream);
+  // The stream that was to join this link will not.
+  void join_failed();
 
   LinkContext& context_;
   Mediator& mediator_;
@@ -104,11 +131,25 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   Info info_;
   asio::ip::tcp::socket socket_;                  // until it is connected with the peer
   std::shared_ptr<reach::RelayTalk> relay_talk_;  // uses the socket
-  std::shared_ptr<LinkStream> stream_;
+  std::vector<std::shared_ptr<LinkStream>> streams_;
+  std::size_t turn_ = 0;  // whose it is to send first
   std::deque<std::vector<std::uint8_t>> control_;
   std::size_t control_bytes_ = 0;
   bool beats_ = false;
   PaceShare pace_;
+  std::uint32_t next_number_ = 0;  // of frames that we send
+  FrameOrder order_;               // of those that we receive
+  std::vector<std::vector<std::uint8_t>> spare_buffers_;
+
+  wire::LinkToken token_;
+  wire::LinkToken peer_token_;  // of the same link at the other end
+  asio::ip::tcp::endpoint dialled_;
+  std::weak_ptr<Link> joined_;  // the link that this is to be a stream of
+  int losses_ = 0;              // lately, on a line with room
+  bool speaks_first_ = false;
+  bool introduced_ = false;
+  bool joining_ = false;    // a further stream is on its way
+  TimePoint join_again_{};  // not before
 };
 
 }  // namespace starling::transport

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <asio/post.hpp>
+#include <string_view>
 
 namespace starling::transport {
 namespace {
@@ -73,13 +75,21 @@ void configure(int fd, const std::string& congestion_control) {
   set_congestion_control(fd, congestion_control);
 }
 
+// Whether a stream is slowed down by any packet that is lost; bbr is not.
+bool is_loss_based(int fd) {
+  std::array<char, 16> name{};  // TCP_CA_NAME_MAX
+  socklen_t size = name.size() - 1;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) != 0) return false;
+  return !std::string_view(name.data()).starts_with("bbr");
+}
+
 }  // namespace
 
 LinkStream::LinkStream(LinkContext& context, Owner& owner, asio::ip::tcp::socket socket)
     : context_(context),
       owner_(&owner),
       socket_(std::move(socket)),
-      writer_([this](FrameToSend& f) { return owner_->next_frame(*this, f); }),
+      writer_([this](FrameToSend& frame) { return pull(frame); }),
       gather_max_(kGatherMin),
       unsent_max_(kNotSentMax) {}
 
@@ -90,6 +100,7 @@ void LinkStream::begin(const crypto::TlsContext& tls, TlsStream::Role role) {
   socket_.native_non_blocking(true, error);
   if (error) return end({ErrorCode::io, "open link: " + error.message()});
   configure(socket_.native_handle(), context_.congestion_control);
+  loss_based_ = is_loss_based(socket_.native_handle());
   limit_window();
   tls_ = std::make_unique<TlsStream>(tls, socket_.native_handle(), role, context_.clock.wall_now());
   on_handshake();
@@ -126,7 +137,7 @@ void LinkStream::on_handshake() {
 }
 
 void LinkStream::read_frames() {
-  if (input_waits_ || phase_ == Phase::closed) return;
+  if (input_waits_ || left_for_later_ || phase_ == Phase::closed) return;
   const std::shared_ptr<LinkStream> self = shared_from_this();
   const std::size_t allowed = context_.download.ask(kReadBudget, [waiting = weak_from_this()] {
     const std::shared_ptr<LinkStream> stream = waiting.lock();
@@ -143,7 +154,7 @@ void LinkStream::read_frames() {
   if (budget < allowed) owner_->input_paused(*this);
   if (phase_ == Phase::closed) return;
   if (state != IoState::done) return stop(state);
-  if (awaits_input_) return;
+  if (awaits_input_ || left_for_later_) return;
   awaits_input_ = true;
   asio::post(context_.io, [self] {
     self->awaits_input_ = false;
@@ -153,7 +164,7 @@ void LinkStream::read_frames() {
 
 IoState LinkStream::read_some(std::size_t& budget) {
   const std::size_t allowed = budget;
-  while (budget > 0 && phase_ != Phase::closed) {
+  while (budget > 0 && phase_ != Phase::closed && !left_for_later_) {
     if (budget < allowed && tls_->drained()) return IoState::want_read;
     const std::span<std::uint8_t> target = reader_.target();
     const IoStep step = tls_->read(target.first(std::min(target.size(), budget)));
@@ -165,13 +176,32 @@ IoState LinkStream::read_some(std::size_t& budget) {
 }
 
 Status LinkStream::advance(std::size_t bytes) {
-  STARLING_ASSIGN(FrameReader::Event event, reader_.advance(bytes));
-  if (event == FrameReader::Event::header) {
-    STARLING_ASSIGN(const bool wanted, owner_->wants_frame(*this, reader_.header()));
-    event = reader_.begin_payload(wanted);
-  }
+  STARLING_ASSIGN(const FrameReader::Event event, reader_.advance(bytes));
+  if (event == FrameReader::Event::header) return begin_frame();
   if (event != FrameReader::Event::frame) return {};
   return owner_->frame_received(*this, reader_);
+}
+
+Status LinkStream::begin_frame() {
+  STARLING_ASSIGN(const Wish wish, owner_->wants_frame(*this, reader_.header()));
+  left_for_later_ = wish == Wish::later;
+  if (left_for_later_ || reader_.begin_payload(wish == Wish::take) != FrameReader::Event::frame) return {};
+  return owner_->frame_received(*this, reader_);
+}
+
+void LinkStream::resume() {
+  if (!left_for_later_) return;
+  asio::post(context_.io, [self = shared_from_this()] {
+    if (!self->left_for_later_ || self->phase_ == Phase::closed) return;
+    if (const Status status = self->begin_frame(); !status.ok()) return self->end(status.error());
+    if (!self->awaits_input_) self->read_frames();
+  });
+}
+
+// A frame that another stream could take is not left waiting for this one's socket.
+bool LinkStream::pull(FrameToSend& frame) {
+  if (streams_ > 1 && tls_->flush() != IoState::done) return false;
+  return owner_->next_frame(*this, frame);
 }
 
 void LinkStream::say_first(std::vector<std::uint8_t> frame) {
@@ -233,8 +263,8 @@ void LinkStream::stop(IoState state) {
 }
 
 // The kernel counts on while this process does something else, so that its numbers tell more of the line than ours.
-void LinkStream::count_traffic() {
-  if (!socket_.is_open()) return;
+LossWatch::Finding LinkStream::count_traffic() {
+  if (!socket_.is_open()) return LossWatch::Finding::nothing;
   const TcpCounters moved = tcp_counters(socket_.native_handle());
   const std::int64_t sent = moved.bytes_acknowledged - counted_.bytes_acknowledged;
   context_.moved.bytes_acknowledged += sent;
@@ -254,13 +284,20 @@ void LinkStream::count_traffic() {
   }
   // Only a link that is kept waiting shows how fast it is.
   if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
+  return loss_based_ ? losses_.note(moved, blocked_) : LossWatch::Finding::nothing;
+}
+
+void LinkStream::set_company(std::size_t streams) {
+  streams_ = streams;
+  limit_window();
 }
 
 void LinkStream::limit_window() {
   const double limit = context_.download.bytes_per_s();
   if (!socket_.is_open() || (limit <= 0 && !window_limited_)) return;
   window_limited_ = true;
-  const double window = std::clamp(limit * to_seconds(kWindowTime), kWindowMin, kWindowMax);
+  const double share = limit * to_seconds(kWindowTime) / static_cast<double>(streams_);
+  const double window = std::clamp(share, kWindowMin, kWindowMax);
   set_option(socket_.native_handle(), IPPROTO_TCP, TCP_WINDOW_CLAMP, static_cast<int>(limit > 0 ? window : kWindowMax));
 }
 
@@ -312,10 +349,10 @@ void LinkStream::limit_unsent(double bytes_per_s) {
 }
 
 void LinkStream::end(const Error& why) {
-  if (phase_ == Phase::closed) return;
-  Owner& owner = *owner_;
+  if (phase_ == Phase::closed || ended_) return;
+  ended_ = true;
+  owner_->stream_ended(*this, why);
   close();
-  owner.stream_ended(*this, why);
 }
 
 void LinkStream::close() {
@@ -323,7 +360,7 @@ void LinkStream::close() {
   phase_ = Phase::closed;
   if (tls_ != nullptr) (void)tls_->flush();
   blocked_ = false;
-  count_traffic();
+  (void)count_traffic();
   asio::error_code ignored;
   socket_.close(ignored);
 }

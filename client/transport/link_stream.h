@@ -11,6 +11,7 @@
 #include "client/transport/frame_reader.h"
 #include "client/transport/frame_writer.h"
 #include "client/transport/line_limit.h"
+#include "client/transport/loss_watch.h"
 #include "client/transport/tcp_counters.h"
 #include "client/transport/tls_stream.h"
 #include "shared/base/clock.h"
@@ -39,43 +40,53 @@ struct LinkContext {
 class LinkStream : public std::enable_shared_from_this<LinkStream> {
  public:
   // Told of everything from within the stream's own turns of the event loop. It may close the stream in any of these.
+  enum class Wish : std::uint8_t {
+    take,
+    skip,   // read past the payload
+    later,  // leave it where it is until resume()
+  };
   class Owner {
    public:
     virtual ~Owner() = default;
     // The handshake is over; an error ends the stream.
     virtual Status stream_secured(LinkStream& stream, const PeerId& peer) = 0;
-    // Whether the announced payload is wanted at all; an error ends the stream. Asked before memory is set aside.
-    virtual Result<bool> wants_frame(LinkStream& stream, const wire::FrameHeader& header) = 0;
-    // A whole frame, wanted or skipped. An error ends the stream.
-    virtual Status frame_received(LinkStream& stream, const FrameReader& frame) = 0;
+    // What to do with an announced frame; an error ends the stream. Asked before memory is set aside.
+    virtual Result<Wish> wants_frame(LinkStream& stream, const wire::FrameHeader& header) = 0;
+    // A whole frame, taken or skipped. An error ends the stream.
+    virtual Status frame_received(LinkStream& stream, FrameReader& frame) = 0;
     // Bytes were received, maybe whole frames, and this stream now pauses for others' sake.
     virtual void input_paused(LinkStream& stream) = 0;
     virtual bool next_frame(LinkStream& stream, FrameToSend& frame) = 0;
     // Bytes that may be sent now; after 0 the owner will call pump() again.
     virtual std::size_t output_allowed() = 0;
     virtual void output_sent(std::size_t bytes) = 0;
-    // Once; not for close().
+    // Once, just before it closes; not for close().
     virtual void stream_ended(LinkStream& stream, const Error& why) = 0;
   };
 
   // Of a connected socket. The owner outlives its open streams.
   LinkStream(LinkContext& context, Owner& owner, asio::ip::tcp::socket socket);
   ~LinkStream();
+  void set_owner(Owner& owner) { owner_ = &owner; }
 
   void begin(const crypto::TlsContext& tls, TlsStream::Role role);
   // Before all that is pulled.
   void say_first(std::vector<std::uint8_t> frame);
   // Sends what there is to send; cheap when there is nothing, or the socket is full.
   void pump();
+  // Asks for the frame again that was left for later.
+  void resume();
   void close();
   // Adds what TCP has moved since the last call to the context's totals.
-  void count_traffic();
+  LossWatch::Finding count_traffic();
   // Whether beats come, in which all links move what they have to move: then input is left to gather for them rather
   // than to wake us by itself, and the owner paces the output.
   void expect_beats(bool expected);
   // Takes in what has come since the last beat.
   void take_input();
-  // After a change of the download's limit: little more than it may be on its way to us.
+  // The link has so many streams now.
+  void set_company(std::size_t streams);
+  // After a change of the download's limit: little more than it may be on its way to the link.
   void limit_window();
   // See FrameWriter: the giver of borrowed payloads is about to go.
   void detach_payload() { writer_.detach_payload(); }
@@ -91,6 +102,8 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   // Until the budget is used up (done) or the stream stops it.
   IoState read_some(std::size_t& budget);
   Status advance(std::size_t bytes);
+  Status begin_frame();
+  bool pull(FrameToSend& frame);
   void stop(IoState state);
   void limit_unsent(double bytes_per_s);
   void choose_congestion_control();
@@ -104,6 +117,9 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   Phase phase_ = Phase::handshaking;
   FrameReader reader_;
   FrameWriter writer_;
+  std::size_t streams_ = 1;  // of the link
+  bool ended_ = false;       // the owner knows
+  bool left_for_later_ = false;
   bool awaits_input_ = false;
   bool window_limited_ = false;
   bool input_waits_ = false;   // for its turn under the volunteer's limit
@@ -112,7 +128,9 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   bool output_over_ = false;
   bool pumping_ = false;
   bool pump_posted_ = false;
-  TcpCounters counted_;  // in the context's totals
+  LossWatch losses_;
+  bool loss_based_ = false;  // its congestion control
+  TcpCounters counted_;      // in the context's totals
   TimePoint counted_at_{};
   bool beats_ = false;
   bool paced_by_beats_ = false;  // and not by congestion control

@@ -100,6 +100,7 @@ struct NetworkStats {
   std::int64_t state_bytes_sent = 0;
   std::int64_t state_bytes_received = 0;
   std::size_t links_up = 0;
+  std::size_t streams_up = 0;     // connections that these have: more where losses hold one back
   std::size_t links_refused = 0;  // inbound or outbound, that never came up: wrong certificate, garbage, silence
   std::size_t links_relayed = 0;  // of those that are up
   RelayView relay;

@@ -129,6 +129,27 @@ void Switchboard::answer_call(const reach::RelayPoint& relay, const PeerId& call
   plan_tick(context_.clock.now());
 }
 
+bool Switchboard::has_room_for_stream() const {
+  std::size_t streams = 0;
+  for (const auto& [key, link] : links_) streams += std::max<std::size_t>(1, link->streams());
+  return streams < options_.links_max;
+}
+
+bool Switchboard::add_stream(Link& link) {
+  if (!has_room_for_stream()) return false;
+  make_link()->join(link.shared_from_this());
+  return true;
+}
+
+Link* Switchboard::link_to_join(const PeerId& peer, const wire::LinkToken& token) const {
+  const auto found = peers_.find(peer);
+  if (found == peers_.end() || !has_room_for_stream()) return nullptr;
+  for (Link* link : found->second.up) {
+    if (link != nullptr && link->token() == token) return link;
+  }
+  return nullptr;
+}
+
 Link* Switchboard::link_to(const PeerId& peer) const {
   const auto found = peers_.find(peer);
   if (found == peers_.end()) return nullptr;
@@ -206,6 +227,7 @@ void Switchboard::judge(TimePoint now, Link& link) {
     if (now - info.opened >= options_.handshake_deadline) close("no hello came in time");
     return;
   }
+  if (info.ending && info.ending->at <= now) return link.close(Error(info.ending->why));
   const auto found = peers_.find(info.peer);
   if (found != peers_.end() && found->second.is_wanted()) return;
   const Duration idle_max = is_stranger(link) ? options_.stranger_idle_max : options_.member_idle_max;
@@ -227,8 +249,9 @@ void Switchboard::tick(TimePoint now) {
 
 // Called whenever links or wishes change, so that asking for the next tick costs nothing.
 void Switchboard::plan_tick(TimePoint now) {
+  const auto passing = [](const Link::Info& info) { return !info.was_up || info.ending.has_value(); };
   const bool making_links =
-      std::any_of(links_.begin(), links_.end(), [](const auto& entry) { return !entry.second->info().was_up; }) ||
+      std::any_of(links_.begin(), links_.end(), [&](const auto& entry) { return passing(entry.second->info()); }) ||
       std::any_of(peers_.begin(), peers_.end(), [](const auto& entry) {
         return entry.second.is_wanted() && !entry.second.is_up() && entry.second.dial_at != kNever;
       });

@@ -59,6 +59,9 @@ class Switchboard {
   void take_call(asio::ip::tcp::socket socket);
   // Somebody waits at this relay to be connected with us.
   void answer_call(const reach::RelayPoint& relay, const PeerId& caller);
+  // See Link::Mediator.
+  bool add_stream(Link& link);
+  [[nodiscard]] Link* link_to_join(const PeerId& peer, const wire::LinkToken& token) const;
   // The link to send on; null when none is up.
   [[nodiscard]] Link* link_to(const PeerId& peer) const;
 
@@ -93,6 +96,8 @@ class Switchboard {
   void dial(TimePoint now, Peer& peer);
   void meet(TimePoint now, Peer& peer);
   bool make_room();
+  // Streams of all links count like links.
+  [[nodiscard]] bool has_room_for_stream() const;
   void forget_if_idle(const PeerId& id);
   [[nodiscard]] bool is_stranger(const Link& link) const;
   void evict(const std::function<bool(const Link&)>& candidate, std::size_t limit, const char* why);

@@ -15,6 +15,8 @@ TcpCounters tcp_counters(int fd) {
           .bytes_sent = static_cast<std::int64_t>(info.tcpi_bytes_sent),
           .bytes_received = static_cast<std::int64_t>(info.tcpi_bytes_received),
           .packets_sent_again = static_cast<std::int64_t>(info.tcpi_total_retrans),
+          .packets_in_flight = static_cast<int>(info.tcpi_unacked),
+          .window_packets = static_cast<int>(info.tcpi_snd_cwnd),
           .round_trip = std::chrono::microseconds(info.tcpi_rtt),
           .round_trip_least = std::chrono::microseconds(info.tcpi_min_rtt)};
 }

@@ -13,7 +13,9 @@ struct TcpCounters {
   std::int64_t bytes_received = 0;      // whether they have been read or not
   std::int64_t packets_sent_again = 0;
   // As things are now.
-  Duration round_trip{};  // smoothed
+  int packets_in_flight = 0;
+  int window_packets = 0;  // that may be in flight, as congestion control has it
+  Duration round_trip{};   // smoothed
   Duration round_trip_least{};
 };
 

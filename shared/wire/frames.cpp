@@ -11,6 +11,7 @@
 namespace starling::wire {
 namespace {
 
+constexpr std::size_t kNumberAt = 28;  // in a header
 constexpr std::size_t kRunIdBytesMax = 40;
 constexpr std::uint64_t kRoundMax = std::uint64_t{1} << 53;
 constexpr std::uint64_t kStateFloatsMax = kStateInfoPayloadMax / Digest::kSize * kStateChunkFloats;
@@ -32,11 +33,12 @@ struct TypeRules {
   bool segment = false;  // the header names a segment or chunk
   bool group = false;    // the header names a group
   bool codec = false;    // the header names a codec
+  bool number = true;    // the frame has a number
 };
 
 // nullptr for a byte that is no frame type.
 const TypeRules* rules_of(std::uint8_t type) {
-  static constexpr TypeRules kLink{kControlPayloadMax, false, false};
+  static constexpr TypeRules kFirst{kFirstPayloadMax, false, false, false, false};
   static constexpr TypeRules kEmpty{0, false, false};
   static constexpr TypeRules kRoundControl{kControlPayloadMax, false, true};
   static constexpr TypeRules kWant{0, true, true};
@@ -45,9 +47,11 @@ const TypeRules* rules_of(std::uint8_t type) {
   static constexpr TypeRules kStateFloats{kStateChunkFloats * sizeof(float), true, true};
   switch (static_cast<FrameType>(type)) {
     case FrameType::hello:
-      return &kLink;
+    case FrameType::join:
+      return &kFirst;
     case FrameType::ping:
     case FrameType::pong:
+    case FrameType::widen:
       return &kEmpty;
     case FrameType::begin:
     case FrameType::inventory:
@@ -79,17 +83,26 @@ void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHead
   put<std::uint32_t>(out, 4, header.payload_bytes);
   std::copy(header.group.bytes.begin(), header.group.bytes.end(), out.begin() + 8);
   put<std::uint32_t>(out, 24, header.segment);
+  put<std::uint32_t>(out, kNumberAt, header.number);
+}
+
+void set_number(std::uint32_t number, std::span<std::uint8_t, kFrameHeaderBytes> header) {
+  put<std::uint32_t>(header, kNumberAt, number);
 }
 
 Result<FrameHeader> decode_header(std::span<const std::uint8_t, kFrameHeaderBytes> bytes) {
   const TypeRules* rules = rules_of(bytes[0]);
   if (rules == nullptr) return corrupt(fmt::format("there is no type {}", bytes[0]));
-  if (bytes[1] != kPeerProtocolVersion) return corrupt(fmt::format("version {} is not spoken here", bytes[1]));
+  if (bytes[1] != kPeerProtocolVersion) {
+    return Error{ErrorCode::unsupported, fmt::format("peer speaks version {} of the protocol, this program {}",
+                                                     bytes[1], kPeerProtocolVersion)};
+  }
   FrameHeader header;
   header.type = static_cast<FrameType>(bytes[0]);
   header.payload_bytes = get<std::uint32_t>(bytes, 4);
   std::copy_n(bytes.begin() + 8, GroupId::kSize, header.group.bytes.begin());
   header.segment = get<std::uint32_t>(bytes, 24);
+  header.number = get<std::uint32_t>(bytes, kNumberAt);
   if (header.payload_bytes > rules->payload_max) {
     return corrupt(
         fmt::format("payload of {} bytes in type {} (at most {})", header.payload_bytes, bytes[0], rules->payload_max));
@@ -97,7 +110,7 @@ Result<FrameHeader> decode_header(std::span<const std::uint8_t, kFrameHeaderByte
   const std::optional<Codec> codec = codec_from_number(bytes[2]);
   if (rules->codec && !codec) return corrupt(fmt::format("there is no codec {}", bytes[2]));
   if (rules->codec) header.codec = *codec;
-  const bool stray = (!rules->codec && bytes[2] != 0) || bytes[3] != 0 || get<std::uint32_t>(bytes, 28) != 0 ||
+  const bool stray = (!rules->codec && bytes[2] != 0) || bytes[3] != 0 || (!rules->number && header.number != 0) ||
                      (!rules->segment && header.segment != 0) || (!rules->group && !header.group.is_zero());
   if (stray) return corrupt(fmt::format("a field that must be zero is not, in type {}", bytes[0]));
   return header;
@@ -131,17 +144,31 @@ Result<RankSet> RankSet::from_bytes(std::span<const std::uint8_t> bytes, std::si
 }
 
 std::vector<std::uint8_t> encode(const Hello& message) {
-  return CborWriter(2)
+  return CborWriter(3)
       .field("protocol", static_cast<std::uint64_t>(message.protocol))
       .field("run", std::string_view(message.run_id))
+      .field("token", std::span<const std::uint8_t>(message.token.bytes))
       .take();
 }
 
 Result<Hello> decode_hello(std::span<const std::uint8_t> cbor) {
-  CborReader reader("hello", cbor, 2);
+  CborReader reader("hello", cbor, 3);
   Hello message;
   message.protocol = static_cast<int>(reader.number("protocol", 1000));
   message.run_id = std::string(reader.text("run", kRunIdBytesMax));
+  reader.fill("token", message.token.bytes);
+  STARLING_TRY(reader.finish());
+  return message;
+}
+
+std::vector<std::uint8_t> encode(const Join& message) {
+  return CborWriter(1).field("token", std::span<const std::uint8_t>(message.token.bytes)).take();
+}
+
+Result<Join> decode_join(std::span<const std::uint8_t> cbor) {
+  CborReader reader("join", cbor, 1);
+  Join message;
+  reader.fill("token", message.token.bytes);
   STARLING_TRY(reader.finish());
   return message;
 }

@@ -1,17 +1,25 @@
-// What peers say to each other, over mutual TLS 1.3: a stream of frames, each a fixed header and a payload.
+// What peers say to each other, over mutual TLS 1.3: frames, each a fixed header and a payload.
 //
 //   header, 32 bytes, little endian:
 //     0  u8  type         1  u8 version (kPeerProtocolVersion)
 //     2  u8  codec (codec.h) of encoded floats, zero elsewhere    3  u8 zero
 //     4  u32 payload bytes
 //     8  16 bytes group id (zero for link frames)
-//    24  u32 segment      28 u32 zero
+//    24  u32 segment      28 u32 number
 //
-//   link frames      hello (CBOR Hello), ping, pong (empty)
+//   link frames      hello (CBOR Hello), join (CBOR Join), ping, pong, widen (empty)
 //   round frames     begin (CBOR Begin), contribution (encoded floats of `segment`), result (contributor
 //                    mask, then encoded floats of `segment`), inventory (CBOR Inventory), want (empty: "send me
 //                    what you have of `segment`"), done (CBOR Done)
 //   state frames     state_request (CBOR), state_info (CBOR), state_chunk (raw floats; `segment` is the chunk)
+//
+// Streams. A link begins as one connection, whose first frame each way is hello. Where one TCP stream is too slow for
+// the line, the end that dialled it adds further ones, kLinkStreamsMax in all; the other end asks for that by widen.
+// The first frame each way on a further stream is join: it names the token that the other end gave the link in its
+// hello, the dialling end's first, and the other's is the answer. Both ends must be proven to be the link's by their
+// certificates; a join that fits no link is cut off. All frames but hello and join are numbered through the link from
+// 0, modulo 2^32, whichever stream they travel on: each is sent once, whole, on one stream, in the order of its numbers
+// there; and receivers take them in that order. When one stream ends, the link ends.
 //
 // A peer that sends anything else, or anything out of bounds, is cut off: decode_* say why.
 #pragma once
@@ -29,11 +37,13 @@
 
 namespace starling::wire {
 
-constexpr int kPeerProtocolVersion = 1;
+constexpr int kPeerProtocolVersion = 2;
 constexpr std::size_t kFrameHeaderBytes = 32;
 // The largest segment in the widest codec, a full contributor mask, and room for codec scales.
 constexpr std::size_t kFramePayloadMax = (1u << 20) + 4096;
-constexpr std::size_t kControlPayloadMax = 256 * 1024;  // CBOR frames, state_info apart
+constexpr std::size_t kControlPayloadMax = 256 * 1024;  // CBOR frames, these apart: state_info,
+constexpr std::size_t kFirstPayloadMax = 1024;          // hello and join
+constexpr std::size_t kLinkStreamsMax = 8;
 constexpr std::size_t kStateChunkFloats = 1 << 16;      // 256 KiB a chunk
 constexpr std::size_t kStateInfoPayloadMax = 1u << 20;  // 32 bytes a chunk: states of up to 2^31 floats
 
@@ -41,6 +51,8 @@ enum class FrameType : std::uint8_t {
   hello = 1,
   ping = 2,
   pong = 3,
+  join = 4,
+  widen = 5,
   begin = 16,
   contribution = 17,
   result = 18,
@@ -58,16 +70,29 @@ struct FrameHeader {
   GroupId group;
   std::uint32_t segment = 0;
   Codec codec = Codec::fp32;  // of a contribution or a result
+  std::uint32_t number = 0;   // given by the link when it sends the frame
 };
 void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHeaderBytes> out);
+// Into an encoded header.
+void set_number(std::uint32_t number, std::span<std::uint8_t, kFrameHeaderBytes> header);
 // Checks type, version, codec, zero fields (segment too, where the type has none) and the payload limit of the type.
 Result<FrameHeader> decode_header(std::span<const std::uint8_t, kFrameHeaderBytes> bytes);
+
+// Names a link to the peer at its other end; random.
+struct LinkTag;
+using LinkToken = FixedId<LinkTag, 16>;
 
 // First frame on every link, both ways. Only then is a peer up: TLS 1.3 tells a client about a refused
 // certificate no earlier than its first read.
 struct Hello {
   int protocol = kPeerProtocolVersion;
   RunId run_id;
+  LinkToken token;  // the sender's
+};
+
+// First frame on a further stream of a link, both ways.
+struct Join {
+  LinkToken token;  // the receiver's
 };
 
 // One bit per rank.
@@ -129,6 +154,7 @@ struct StateInfo {
 };
 
 std::vector<std::uint8_t> encode(const Hello& message);
+std::vector<std::uint8_t> encode(const Join& message);
 std::vector<std::uint8_t> encode(const Begin& message);
 std::vector<std::uint8_t> encode(const Inventory& message);
 std::vector<std::uint8_t> encode(const Done& message);
@@ -136,6 +162,7 @@ std::vector<std::uint8_t> encode(const StateRequest& message);
 std::vector<std::uint8_t> encode(const StateInfo& message);
 
 Result<Hello> decode_hello(std::span<const std::uint8_t> cbor);
+Result<Join> decode_join(std::span<const std::uint8_t> cbor);
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor);
 Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size_t members, std::size_t segments);
 Result<Done> decode_done(std::span<const std::uint8_t> cbor);

@@ -72,7 +72,8 @@ void add_frames(Seeds& seeds) {
   fields.group.bytes[0] = 1;
   wire::encode_header(fields, std::span(header).first<wire::kFrameHeaderBytes>());
   add("header", 0, header);
-  add("hello", 1, wire::encode(wire::Hello{1, "fortunes"}));
+  add("hello", 1, wire::encode(wire::Hello{wire::kPeerProtocolVersion, "fortunes", {}}));
+  add("join", 7, wire::encode(wire::Join{}));
   add("begin", 2, wire::encode(wire::Begin{3, 1000, 96, {}}));
   wire::RankSet lost(11);
   lost.set(4);

@@ -31,7 +31,7 @@ void check_header(Bytes bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const Bytes bytes(data + 1, size - 1);
-  switch (data[0] % 7) {
+  switch (data[0] % 8) {
     case 0:
       check_header(bytes);
       break;
@@ -50,8 +50,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 5:
       check_form(decode_state_request(bytes), bytes);
       break;
-    default:
+    case 6:
       check_form(decode_state_info(bytes), bytes);
+      break;
+    default:
+      check_form(decode_join(bytes), bytes);
   }
   return 0;
 }

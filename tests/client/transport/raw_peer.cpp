@@ -55,6 +55,8 @@ void RawPeer::send_header(wire::FrameType type, std::size_t payload_bytes, const
   header.type = type;
   header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
   header.group = group;
+  const bool first = type == wire::FrameType::hello || type == wire::FrameType::join;
+  if (!first) header.number = number++;
   std::array<std::uint8_t, wire::kFrameHeaderBytes> bytes{};
   wire::encode_header(header, bytes);
   send(bytes);
@@ -67,6 +69,16 @@ void RawPeer::say_hello(const std::string& run_id) {
   send_header(wire::FrameType::hello, bytes.size());
   send(bytes);
   CHECK(next_frame() == wire::FrameType::hello);
+  const auto answer = wire::decode_hello(payload);
+  REQUIRE(answer.ok());
+  token = answer->token;
+}
+
+bool RawPeer::join(const wire::LinkToken& link) {
+  const auto bytes = wire::encode(wire::Join{link});
+  send_header(wire::FrameType::join, bytes.size());
+  send(bytes);
+  return next_frame() == wire::FrameType::join;
 }
 
 bool RawPeer::read_exactly(std::span<std::uint8_t> out) {
@@ -83,6 +95,7 @@ std::optional<wire::FrameType> RawPeer::next_frame() {
   if (!read_exactly(bytes)) return std::nullopt;
   const auto header = wire::decode_header(bytes);
   if (!header.ok()) return std::nullopt;
+  number_read = header->number;
   payload.resize(header->payload_bytes);
   if (!payload.empty() && !read_exactly(payload)) return std::nullopt;
   return header->type;

@@ -26,12 +26,17 @@ class RawPeer {
   void send_header(wire::FrameType type, std::size_t payload_bytes, const GroupId& group = {});
   // Says hello and reads the other end's.
   void say_hello(const std::string& run_id = "test-run");
+  // Asks to be a further stream of that link; false when refused.
+  bool join(const wire::LinkToken& link);
   // Type of the next frame, its payload in `payload`; nothing when cut off.
   std::optional<wire::FrameType> next_frame();
   // Whether the other end closed the connection. Waits for it.
   bool is_cut_off();
 
   std::vector<std::uint8_t> payload;
+  wire::LinkToken token;          // of the other end, after say_hello
+  std::uint32_t number_read = 0;  // of the frame that next_frame gave
+  std::uint32_t number = 0;       // of the next frame to be sent; streams of one link count together
 
  private:
   bool read_exactly(std::span<std::uint8_t> out);

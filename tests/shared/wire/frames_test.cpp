@@ -44,7 +44,9 @@ std::vector<Kind> kinds() {
       .round = 7, .state_digest = id_of<Digest>(1), .state_floats = kStateChunkFloats + 1, .chunk_digests = {}};
   info.chunk_digests = {id_of<Digest>(2), id_of<Digest>(3)};
   return {
-      {"hello", encode(Hello{kPeerProtocolVersion, "tiny-gpt"}), [](auto b) { return decode_hello(b).ok(); }},
+      {"hello", encode(Hello{kPeerProtocolVersion, "tiny-gpt", id_of<LinkToken>(4)}),
+       [](auto b) { return decode_hello(b).ok(); }},
+      {"join", encode(Join{id_of<LinkToken>(4)}), [](auto b) { return decode_join(b).ok(); }},
       {"begin", encode(Begin{5, 1 << 20, 96, id_of<Hash128>(9)}), [](auto b) { return decode_begin(b).ok(); }},
       {"inventory", inventory_bytes(), [](auto b) { return decode_inventory(b, 11, 9).ok(); }},
       {"done", encode(Done{id_of<Hash128>(5)}), [](auto b) { return decode_done(b).ok(); }},
@@ -57,7 +59,7 @@ std::vector<Kind> kinds() {
 }  // namespace
 
 TEST_CASE("a header survives the wire") {
-  const FrameHeader header{FrameType::result, 1 << 20, id_of<GroupId>(7), 0xfffffffe, Codec::int8};
+  const FrameHeader header{FrameType::result, 1 << 20, id_of<GroupId>(7), 0xfffffffe, Codec::int8, 0xfffffffd};
   const auto decoded = decode_header(header_bytes(header));
   REQUIRE(decoded.ok());
   CHECK(decoded->type == header.type);
@@ -65,10 +67,12 @@ TEST_CASE("a header survives the wire") {
   CHECK(decoded->group == header.group);
   CHECK(decoded->segment == header.segment);
   CHECK(decoded->codec == header.codec);
+  CHECK(decoded->number == header.number);
 }
 
 TEST_CASE("a header is laid out as documented") {
-  const auto bytes = header_bytes({FrameType::contribution, 0x01020304, id_of<GroupId>(0x40), 0x0a0b0c0d, Codec::fp16});
+  auto bytes = header_bytes({FrameType::contribution, 0x01020304, id_of<GroupId>(0x40), 0x0a0b0c0d, Codec::fp16});
+  set_number(0x05060708, bytes);
   CHECK(bytes[0] == 17);
   CHECK(bytes[1] == kPeerProtocolVersion);
   CHECK(bytes[2] == 1);
@@ -76,7 +80,7 @@ TEST_CASE("a header is laid out as documented") {
   CHECK(std::vector<int>(bytes.begin() + 4, bytes.begin() + 8) == std::vector<int>{4, 3, 2, 1});
   CHECK(bytes[8] == 0x40);
   CHECK(bytes[23] == 0x4f);
-  CHECK(std::vector<int>(bytes.begin() + 24, bytes.end()) == std::vector<int>{0x0d, 0x0c, 0x0b, 0x0a, 0, 0, 0, 0});
+  CHECK(std::vector<int>(bytes.begin() + 24, bytes.end()) == std::vector<int>{0x0d, 0x0c, 0x0b, 0x0a, 8, 7, 6, 5});
 }
 
 TEST_CASE("a header that breaks a rule is refused") {
@@ -93,7 +97,9 @@ TEST_CASE("a header that breaks a rule is refused") {
   CHECK(refused(result, 2, 99));  // no such codec
   CHECK(refused(result, 3, 1));
   CHECK(refused({FrameType::want, 0, id_of<GroupId>(7), 5}, 2, 1));  // a codec of nothing
-  CHECK(refused(result, 31, 1));
+  CHECK(refused({FrameType::hello, 20, {}, 0}, 31, 1));              // a number before numbers begin
+  CHECK(refused({FrameType::join, 20, {}, 0}, 28, 1));
+  CHECK(refused({FrameType::join, 20, {}, 0}, 5, 0x80));               // far too long
   CHECK(refused(result, 7, 1));                                        // 16 MiB of payload
   CHECK(refused({FrameType::ping, 0, {}, 0}, 4, 1));                   // a ping with a payload
   CHECK(refused({FrameType::hello, 20, {}, 0}, 8, 1));                 // a link frame with a group
@@ -101,10 +107,15 @@ TEST_CASE("a header that breaks a rule is refused") {
 }
 
 TEST_CASE("every control message is restored as it was") {
-  const auto hello = decode_hello(encode(Hello{3, "tiny-gpt"}));
+  const auto hello = decode_hello(encode(Hello{3, "tiny-gpt", id_of<LinkToken>(4)}));
   REQUIRE(hello.ok());
   CHECK(hello->protocol == 3);
   CHECK(hello->run_id == "tiny-gpt");
+  CHECK(hello->token == id_of<LinkToken>(4));
+
+  const auto join = decode_join(encode(Join{id_of<LinkToken>(4)}));
+  REQUIRE(join.ok());
+  CHECK(join->token == id_of<LinkToken>(4));
 
   const auto begin = decode_begin(encode(Begin{5, std::int64_t{1} << 32, std::int64_t{1} << 40, id_of<Hash128>(9)}));
   REQUIRE(begin.ok());
@@ -198,8 +209,8 @@ TEST_CASE("numbers beyond their limit are refused") {
   CHECK_FALSE(decode_begin(encode(Begin{4096, 1, 1, {}})).ok());
   CHECK_FALSE(decode_begin(encode(Begin{5, -1, 1, {}})).ok());
   CHECK_FALSE(decode_begin(encode(Begin{5, 1, -1, {}})).ok());
-  CHECK_FALSE(decode_hello(encode(Hello{1, std::string(41, 'x')})).ok());
-  CHECK_FALSE(decode_hello(encode(Hello{1001, "run"})).ok());
+  CHECK_FALSE(decode_hello(encode(Hello{1, std::string(41, 'x'), {}})).ok());
+  CHECK_FALSE(decode_hello(encode(Hello{1001, "run", {}})).ok());
   CHECK_FALSE(decode_state_request(encode(StateRequest{-1, {}, 0, 1})).ok());
   StateInfo info;
   info.round = -1;

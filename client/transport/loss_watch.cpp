@@ -1,0 +1,26 @@
+#include "client/transport/loss_watch.h"
+
+namespace starling::transport {
+namespace {
+
+// Of the shortest round trip, and on top of it: what varies without a queue.
+constexpr double kCalm = 1.5;
+constexpr double kJitter = 0.005;  // s
+// A stream with so much of its window in flight is limited by it; under a pace less is in flight.
+constexpr double kWindowUsed = 0.85;
+
+}  // namespace
+
+LossWatch::Finding LossWatch::note(const TcpCounters& counters, bool backlogged) {
+  const bool lost = counters.packets_sent_again > sent_again_;
+  sent_again_ = counters.packets_sent_again;
+  const bool calm = to_seconds(counters.round_trip) <= kCalm * to_seconds(counters.round_trip_least) + kJitter;
+  const bool far = counters.round_trip_least >= kRoundTripMin;
+  const bool held_back_before = held_back_;
+  held_back_ = backlogged && calm && far && counters.packets_in_flight >= kWindowUsed * counters.window_packets;
+  if (!lost) return Finding::nothing;
+  if (!calm) return Finding::line_full;
+  return held_back_before && backlogged && far ? Finding::held_back : Finding::nothing;
+}
+
+}  // namespace starling::transport

@@ -1,0 +1,29 @@
+// Tells why a TCP stream loses packets: because the line is full, or for no fault of its own. Loss-based congestion
+// control slows down in both cases, and one such stream then leaves most of the line unused, where several would not.
+// On a full line packets wait before they are lost, so that round trips have become longer. Pure.
+#pragma once
+
+#include "client/transport/tcp_counters.h"
+#include "shared/base/clock.h"
+
+namespace starling::transport {
+
+class LossWatch {
+ public:
+  // Nearer than this, a stream makes up for a loss so quickly that several are no better.
+  static constexpr Duration kRoundTripMin = std::chrono::milliseconds(4);
+
+  enum class Finding : std::uint8_t {
+    nothing,
+    line_full,  // packets were lost on a full line
+    held_back,  // packets were lost on a line with room, by a stream that sends as much as its window allows
+  };
+  // Several times a second. `backlogged`: there is more to send than the stream takes.
+  Finding note(const TcpCounters& counters, bool backlogged);
+
+ private:
+  std::int64_t sent_again_ = 0;
+  bool held_back_ = false;  // by its window, when last looked at
+};
+
+}  // namespace starling::transport

@@ -1,0 +1,290 @@
+#include <doctest/doctest.h>
+
+#include <asio/io_context.hpp>
+#include <asio/ip/address_v4.hpp>
+#include <cstring>
+#include <set>
+
+#include "client/transport/link.h"
+#include "tests/client/transport/raw_peer.h"
+#include "tests/client/transport/swarm.h"
+
+using namespace starling;
+using namespace starling::transport;
+using namespace starling::transport::testing;
+
+namespace {
+
+using asio::ip::tcp;
+
+// One end of a link, with what the product's hub and switchboard do for it.
+struct End final : Link::Mediator {
+  End(asio::io_context& io, const Project& project)
+      : key(crypto::PrivateKey::generate()),
+        context{.io = io, .clock = clock, .self = key.peer_id(), .run_id = kRun, .congestion_control = ""},
+        tls(project.context(project.identity(key))) {}
+
+  std::shared_ptr<Link> make_link() {
+    links.push_back(std::make_shared<Link>(context, *this, tls));
+    return links.back();
+  }
+
+  void link_up(Link& link) override { up = &link; }
+  Result<bool> wants_frame(Link& /*link*/, const wire::FrameHeader& /*header*/) override { return true; }
+  Status frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override {
+    CHECK(&link == up);
+    std::uint32_t first = 0;
+    std::memcpy(&first, payload.data(), sizeof first);
+    in_order = in_order && header.segment == received && first == received && payload.back() == payload.front();
+    ++received;
+    return {};
+  }
+  void input_paused(Link& /*link*/) override {}
+  // Payloads are of any length, and begin with the frame's place.
+  bool next_frame(Link& /*link*/, FrameToSend& frame) override {
+    if (sent == to_send) return false;
+    const std::size_t bytes = 8 + sent * 7919 % 150'000;
+    const auto payload = std::make_shared<std::vector<std::uint8_t>>(bytes);
+    std::memcpy(payload->data(), &sent, sizeof sent);
+    payload->back() = payload->front();
+    wire::FrameHeader header{wire::FrameType::result, static_cast<std::uint32_t>(bytes), {}, sent};
+    frame.frame.head.resize(wire::kFrameHeaderBytes);
+    wire::encode_header(header, std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
+    frame.frame.payload = *payload;
+    frame.owner = payload;
+    ++sent;
+    return true;
+  }
+  bool add_stream(Link& link) override {
+    make_link()->join(link.shared_from_this());
+    return true;
+  }
+  Link* link_to_join(const PeerId& /*peer*/, const wire::LinkToken& token) override {
+    return up != nullptr && up->token() == token ? up : nullptr;
+  }
+  void link_closed(Link& link, const Error& why) override {
+    if (&link == up) ended = why.message;
+    if (&link == up) up = nullptr;
+    std::erase_if(links, [&](const auto& each) { return each.get() == &link; });
+  }
+
+  SystemClock clock;
+  crypto::PrivateKey key;
+  LinkContext context;
+  crypto::TlsContext tls;
+  std::vector<std::shared_ptr<Link>> links;
+  Link* up = nullptr;
+  std::string ended;
+  std::uint32_t to_send = 0;
+  std::uint32_t sent = 0;
+  std::uint32_t received = 0;
+  bool in_order = true;
+};
+
+// Two ends on one event loop, connected over loopback.
+struct LinkPair {
+  LinkPair() : listener(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {
+    accept();
+    dialler.make_link()->dial(listener.local_endpoint(), acceptor.key.peer_id());
+    run_until([&] { return dialler.up != nullptr && acceptor.up != nullptr; });
+  }
+  ~LinkPair() {
+    for (End* end : {&dialler, &acceptor}) {
+      for (const auto& link : end->links) link->close({ErrorCode::unavailable, "the test is over"});
+    }
+    listener.close();
+    io.restart();
+    io.poll();
+  }
+  void accept() {
+    listener.async_accept([this](const asio::error_code& error, tcp::socket socket) {
+      if (error) return;
+      acceptor.make_link()->accept(std::move(socket));
+      accept();
+    });
+  }
+  template <typename Condition>
+  void run_until(Condition condition) {
+    const TimePoint deadline = acceptor.clock.now() + kPatience;
+    while (!condition()) {
+      REQUIRE(acceptor.clock.now() < deadline);
+      io.run_one_for(std::chrono::milliseconds(10));
+    }
+  }
+  // As an end does that is held back; the other one may have no link left to say it on.
+  void widen(std::size_t streams) {
+    for (std::size_t i = 1; i < streams; ++i) {
+      acceptor.up->send_control(wire::FrameType::widen, {});
+      run_until([&] { return dialler.up->streams() > i && acceptor.up->streams() > i; });
+    }
+  }
+
+  const Project project;
+  asio::io_context io;
+  End dialler{io, project};
+  End acceptor{io, project};
+  tcp::acceptor listener;
+};
+
+// A member that holds a state, and a peer of it that is no product of ours.
+struct Donor {
+  explicit Donor(std::size_t chunks) : floats(chunks * wire::kStateChunkFloats, 0.5F) {
+    snapshot = std::make_shared<const StateSnapshot>(snapshot_of(1, floats));
+    member.emplace(project, true, [this](RoundIndex, const Digest&) { return snapshot; });
+  }
+  [[nodiscard]] RawPeer call(const crypto::PrivateKey& key) const {
+    return RawPeer(member->net->port(), project.context(project.identity(key)));
+  }
+  void ask(RawPeer& peer, std::uint32_t first, std::uint32_t chunks) const {
+    const auto bytes = wire::encode(wire::StateRequest{1, snapshot->digest, first, chunks});
+    peer.send_header(wire::FrameType::state_request, bytes.size());
+    peer.send(bytes);
+  }
+
+  const Project project;
+  std::vector<float> floats;
+  std::shared_ptr<const StateSnapshot> snapshot;
+  std::optional<Member> member;
+  crypto::PrivateKey key = crypto::PrivateKey::generate();
+};
+
+}  // namespace
+
+TEST_CASE("frames keep their order over several streams, both ways") {
+  LinkPair pair;
+  pair.widen(4);
+  constexpr std::uint32_t kFrames = 600;  // 45 MB each way
+  for (End* end : {&pair.dialler, &pair.acceptor}) {
+    end->to_send = kFrames;
+    end->up->pump();
+  }
+  pair.run_until([&] { return pair.dialler.received == kFrames && pair.acceptor.received == kFrames; });
+  CHECK(pair.dialler.in_order);
+  CHECK(pair.acceptor.in_order);
+  CHECK(pair.dialler.links.size() == 1);
+  CHECK(pair.acceptor.links.size() == 1);
+}
+
+TEST_CASE("streams are added while frames flow, up to so many") {
+  LinkPair pair;
+  constexpr std::uint32_t kFrames = 600;
+  for (End* end : {&pair.dialler, &pair.acceptor}) {
+    end->to_send = kFrames;
+    end->up->pump();
+  }
+  pair.widen(wire::kLinkStreamsMax);
+  pair.acceptor.up->send_control(wire::FrameType::widen, {});
+  pair.run_until([&] { return pair.dialler.received == kFrames && pair.acceptor.received == kFrames; });
+  CHECK(pair.dialler.in_order);
+  CHECK(pair.acceptor.in_order);
+  CHECK(pair.dialler.up->streams() == wire::kLinkStreamsMax);
+}
+
+TEST_CASE("a link that ends takes all its streams with it, after what was said last") {
+  LinkPair pair;
+  pair.widen(3);
+  pair.dialler.to_send = 20;
+  pair.dialler.up->pump();
+  pair.run_until([&] { return pair.dialler.sent == 20; });
+  pair.dialler.up->close({ErrorCode::unavailable, "done"});
+  pair.run_until([&] { return pair.acceptor.up == nullptr; });
+  CHECK(pair.acceptor.received == 20);
+  CHECK(pair.acceptor.in_order);
+  CHECK(pair.acceptor.ended.find("connection closed") != std::string::npos);
+}
+
+TEST_CASE("without losses no further stream is opened") {
+  const Project project;
+  Members members = make_members(project, 3);
+  for (int round = 0; round < 3; ++round) check_exact_round(members, plan_of(members, 2'000'000, round));
+  for (const auto& member : members) {
+    const NetworkStats stats = member->net->stats();
+    CHECK(stats.links_up == 2);
+    CHECK(stats.streams_up == 2);
+  }
+}
+
+TEST_CASE("frames that a stream does not take go over another") {
+  const Donor donor(60);
+  RawPeer first = donor.call(donor.key);
+  first.say_hello();
+  RawPeer second = donor.call(donor.key);
+  REQUIRE(second.join(first.token));
+  CHECK(donor.member->net->stats().streams_up == 2);
+  // 15 MB, of which the first stream's sockets take the less: nobody reads there.
+  for (std::uint32_t chunk = 0; chunk < 60; chunk += 20) donor.ask(first, chunk, 20);
+  std::set<std::uint32_t> numbers;
+  std::size_t chunks = 0;
+  while (chunks < 20 && second.next_frame()) {
+    chunks += second.payload.size() == wire::kStateChunkFloats * sizeof(float) ? 1 : 0;
+    CHECK(numbers.insert(second.number_read).second);
+  }
+  CHECK(chunks == 20);
+}
+
+TEST_CASE("a stream of somebody else, or of no link, is refused, and the link goes on") {
+  const Donor donor(1);
+  RawPeer first = donor.call(donor.key);
+  first.say_hello();
+  CHECK_FALSE(donor.call(crypto::PrivateKey::generate()).join(first.token));
+  wire::LinkToken guess = first.token;
+  guess.bytes[15] ^= 1;
+  CHECK_FALSE(donor.call(donor.key).join(guess));
+  CHECK_FALSE(donor.call(donor.key).join({}));
+  std::vector<std::unique_ptr<RawPeer>> streams;
+  for (std::size_t i = 1; i < wire::kLinkStreamsMax; ++i) {
+    streams.push_back(
+        std::make_unique<RawPeer>(donor.member->net->port(), donor.project.context(donor.project.identity(donor.key))));
+    CHECK(streams.back()->join(first.token));
+  }
+  CHECK_FALSE(donor.call(donor.key).join(first.token));  // one too many
+  CHECK(donor.member->net->stats().links_up == 1);
+  CHECK(donor.member->net->stats().streams_up == wire::kLinkStreamsMax);
+  donor.ask(first, 0, 0);
+  CHECK(first.next_frame() == wire::FrameType::state_info);
+}
+
+TEST_CASE("a stream that is cut ends its link") {
+  const Donor donor(1);
+  RawPeer first = donor.call(donor.key);
+  first.say_hello();
+  {
+    RawPeer second = donor.call(donor.key);
+    REQUIRE(second.join(first.token));
+  }
+  CHECK(first.is_cut_off());
+  wait_until([&] { return donor.member->net->stats().links_up == 0; });
+}
+
+TEST_CASE("frames out of order are refused where one stream brings them, and twice anywhere") {
+  const Donor donor(1);
+  RawPeer hasty = donor.call(donor.key);
+  hasty.say_hello();
+  hasty.number = 1;
+  hasty.send_header(wire::FrameType::ping, 0);
+  CHECK(hasty.is_cut_off());
+
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  RawPeer first = donor.call(key);
+  first.say_hello();
+  RawPeer second = donor.call(key);
+  REQUIRE(second.join(first.token));
+  second.number = 1;
+  second.send_header(wire::FrameType::ping, 0);
+  first.send_header(wire::FrameType::ping, 0);
+  first.number = 1;
+  first.send_header(wire::FrameType::ping, 0);
+  CHECK(first.is_cut_off());
+}
+
+TEST_CASE("a program of another version is told so") {
+  const Donor donor(1);
+  RawPeer old = donor.call(donor.key);
+  const auto hello = wire::encode(wire::Hello{.protocol = 1, .run_id = kRun, .token = {}});
+  std::array<std::uint8_t, wire::kFrameHeaderBytes> header{};
+  wire::encode_header({wire::FrameType::hello, static_cast<std::uint32_t>(hello.size()), {}, 0}, header);
+  header[1] = 1;
+  old.send(header);
+  CHECK(old.next_frame() == wire::FrameType::hello);
+  CHECK(old.is_cut_off());
+}
