@@ -33,6 +33,7 @@ struct Tally {
   std::vector<double> ratios_to_gloo;  // round by round
   double cpu_seconds = 0;
   double wakes = 0;
+  double streams = 0;  // at the end
   double extra_bytes_max = 0;
   bool correct = true;  // Gloo's results too
   int expelled = 0;
@@ -82,6 +83,7 @@ Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally
     STARLING_ASSIGN(tally.plan, ours.last_plan());
     tally.cpu_seconds += mine.cpu_seconds;
     tally.wakes += mine.wakes;
+    tally.streams = mine.streams;
     tally.complete = std::min(tally.complete, mine.complete);
     tally.extra_bytes_max = std::max(tally.extra_bytes_max, mine.extra_bytes_max);
   }
@@ -134,6 +136,7 @@ BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, c
                     {"recovery_s", kDoesNotApply},
                     {"cpu_s_per_gb", tally.cpu_seconds / gb},
                     {"wakes_per_mb", tally.wakes / gb / 1e3},
+                    {"streams_per_link", tally.streams / (options.peers * (options.peers - 1))},
                     {"extra_memory_ratio", tally.extra_bytes_max / vector_bytes},
                     {"values_correct", tally.correct ? 1.0 : 0.0},
                     {"survivors_identical", tally.identical ? 1.0 : 0.0},

@@ -20,13 +20,14 @@ struct PeerReport {
   std::string digest;
   double complete = 0;
   double wakes = 0;  // Gloo's peers do not tell
+  double streams = 0;
 };
 
 PeerReport parse_report(const std::string& line) {
   std::istringstream in(line);
   PeerReport report;
   in >> report.cpu_seconds >> report.extra_bytes >> report.averaged >> report.correct >> report.digest >>
-      report.complete >> report.wakes;
+      report.complete >> report.wakes >> report.streams;
   return report;
 }
 
@@ -124,6 +125,7 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command, con
     round.complete = std::min(round.complete, peer.complete);
     round.cpu_seconds += peer.cpu_seconds;
     round.wakes += peer.wakes;
+    round.streams += peer.streams;
     round.extra_bytes_max = std::max(round.extra_bytes_max, peer.extra_bytes);
     round.correct = round.correct && peer.correct;
     round.expelled += peer.averaged ? 0 : 1;

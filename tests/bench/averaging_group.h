@@ -19,6 +19,7 @@ struct AveragingRound {
   double late_seconds = 0;     // until the last deferred peer had its result, too; 0: nobody was
   double cpu_seconds = 0;      // of all peers together
   double wakes = 0;            // of all peers together
+  double streams = 0;          // connections of all peers together
   double extra_bytes_max = 0;  // of the peer that needed most, beyond its input
   bool correct = true;
   bool identical = true;  // all peers hold the same bits

@@ -195,8 +195,9 @@ double BenchPeer::complete(int without) const {
 
 std::string BenchPeer::report(int without) const {
   const bool averaged = outcome_.verdict == averaging::AveragingOutcome::Verdict::averaged;
-  return fmt::format("{:.6f} {:.0f} {:d} {:d} {} {:.6f} {:.0f}", cpu_, peak_resident_bytes() - baseline_bytes_,
-                     averaged, averaged && correct(), to_hex(outcome_.result_digest.bytes), complete(without), wakes_);
+  return fmt::format("{:.6f} {:.0f} {:d} {:d} {} {:.6f} {:.0f} {}", cpu_, peak_resident_bytes() - baseline_bytes_,
+                     averaged, averaged && correct(), to_hex(outcome_.result_digest.bytes), complete(without), wakes_,
+                     network_->stats().streams_up);
 }
 
 std::string BenchPeer::measured() const {
