@@ -27,15 +27,21 @@ namespace {
 class AdamWRule final : public StepRule {
  public:
   explicit AdamWRule(const StepInputs& inputs)
-      : kernel_(inputs.kernels.adamw), decayed_(adamw_step(inputs, inputs.round + 1)), plain_(decayed_) {
+      : layout_(inputs.layout),
+        kernel_(inputs.kernels.adamw),
+        decayed_(adamw_step(inputs, inputs.round + 1)),
+        plain_(decayed_) {
     plain_.decay = 1;
   }
 
-  void compute(const wire::ParameterInfo& tensor, const Piece& piece) const override {
-    kernel_(tensor.decayed ? decayed_ : plain_, piece);
+  [[nodiscard]] VectorSet changed(const Stretch& /*stretch*/) const override { return 0b111; }
+
+  void compute(const Stretch& stretch, std::span<const float> /*scales*/, const Piece& piece) override {
+    kernel_(layout_[stretch.tensor].decayed ? decayed_ : plain_, piece);
   }
 
  private:
+  const std::vector<wire::ParameterInfo>& layout_;
   void (*kernel_)(const AdamWStep&, const Piece&);
   AdamWStep decayed_, plain_;
 };

@@ -3,8 +3,10 @@
 // width the compiler chooses.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 
 #include "client/optim/kernels.h"
 
@@ -14,6 +16,7 @@
 
 // What is written overlaps nothing that is read, so that elements may be taken several at a time.
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"  // builds for debugging do not vectorise
 #define STARLING_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define STARLING_INDEPENDENT _Pragma("GCC ivdep")
@@ -87,7 +90,150 @@ STARLING_KERNEL inline void adamw_loop(const AdamWStep& step, const Piece& piece
   }
 }
 
-inline constexpr Kernels kLoops = {squared_norm_loop, plain_sgd_loop, sgd_loop, adamw_loop};
+STARLING_KERNEL inline void lamb_direction_loop(const AdamWStep& step, const Piece& piece) {
+  const AdamWStep s = step;
+  const float* g = piece.gradient;
+  const float* p = piece.from[0];
+  const float* m = piece.from[1];
+  const float* v = piece.from[2];
+  float* u = piece.to[0];
+  STARLING_INDEPENDENT
+  for (std::size_t i = 0; i < piece.size; ++i) {
+    const float scaled = g[i] * s.gradient_scale;
+    const float first = m[i] * s.beta1 + scaled * s.beta1_rest;
+    const float second = v[i] * s.beta2 + (scaled * scaled) * s.beta2_rest;
+    const float denominator = std::sqrt(second) * s.second_scale + s.epsilon;
+    u[i] = s.step_size * (first / denominator) + p[i] * s.decay;
+  }
+}
+
+STARLING_KERNEL inline void lamb_loop(const LambStep& step, const Piece& piece) {
+  const AdamWStep s = step.direction;
+  const float rate = step.rate;
+  const float* g = piece.gradient;
+  const float* p = piece.from[0];
+  const float* m = piece.from[1];
+  const float* v = piece.from[2];
+  float* p_new = piece.to[0];
+  float* m_new = piece.to[1];
+  float* v_new = piece.to[2];
+  STARLING_INDEPENDENT
+  for (std::size_t i = 0; i < piece.size; ++i) {
+    const float scaled = g[i] * s.gradient_scale;
+    const float first = m[i] * s.beta1 + scaled * s.beta1_rest;
+    const float second = v[i] * s.beta2 + (scaled * scaled) * s.beta2_rest;
+    const float denominator = std::sqrt(second) * s.second_scale + s.epsilon;
+    p_new[i] = p[i] - rate * (s.step_size * (first / denominator) + p[i] * s.decay);
+    m_new[i] = first;
+    v_new[i] = second;
+  }
+}
+
+STARLING_KERNEL inline void accum_adamw_loop(const AccumAdamWStep& step, const Piece& piece) {
+  const AdamWStep s = step.adamw;
+  const float share = step.share;
+  const float* g = piece.gradient;
+  const float* p = piece.from[0];
+  const float* m = piece.from[1];
+  const float* v = piece.from[2];
+  const float* a = piece.from[3];
+  float* p_new = piece.to[0];
+  float* a_new = piece.to[3];
+  STARLING_INDEPENDENT
+  for (std::size_t i = 0; i < piece.size; ++i) {
+    const float scaled = g[i] * s.gradient_scale;
+    const float first = m[i] * s.beta1 + scaled * s.beta1_rest;
+    const float second = v[i] * s.beta2 + (scaled * scaled) * s.beta2_rest;
+    const float denominator = std::sqrt(second) * s.second_scale + s.epsilon;
+    p_new[i] = p[i] * s.decay - s.step_size * (first / denominator);
+    a_new[i] = a[i] + scaled * share;
+  }
+}
+
+STARLING_KERNEL inline void accum_adamw_last_loop(const AccumAdamWStep& step, const Piece& piece) {
+  accum_adamw_loop(step, piece);
+  const AdamWStep s = step.adamw;
+  const float* m = piece.from[1];
+  const float* v = piece.from[2];
+  float* m_new = piece.to[1];
+  float* v_new = piece.to[2];
+  float* a_new = piece.to[3];
+  STARLING_INDEPENDENT
+  for (std::size_t i = 0; i < piece.size; ++i) {
+    const float gathered = a_new[i];
+    m_new[i] = m[i] * s.beta1 + gathered * s.beta1_rest;
+    v_new[i] = v[i] * s.beta2 + (gathered * gathered) * s.beta2_rest;
+    a_new[i] = 0;
+  }
+}
+
+using Lanes = float __attribute__((vector_size(32)));
+inline constexpr std::size_t kTileRows = 4;
+inline constexpr std::size_t kTileColumns = 16;
+inline constexpr std::size_t kTileDepth = 256;
+
+// sums (kRows × kTileColumns) += kRows rows of a, `stride` apart, times a panel of b.
+template <std::size_t kRows>
+STARLING_KERNEL inline void multiply_tile(const float* a, std::size_t stride, const float* panel, std::size_t depth,
+                                          float* sums) {
+  Lanes sum[kRows][2];
+  std::memcpy(sum, sums, sizeof sum);
+  for (std::size_t k = 0; k < depth; ++k) {
+    Lanes left, right;
+    std::memcpy(&left, panel + k * kTileColumns, sizeof left);
+    std::memcpy(&right, panel + k * kTileColumns + kTileColumns / 2, sizeof right);
+    for (std::size_t row = 0; row < kRows; ++row) {
+      const float factor = a[row * stride + k];
+      sum[row][0] += factor * left;
+      sum[row][1] += factor * right;
+    }
+  }
+  std::memcpy(sums, sum, sizeof sum);
+}
+
+// All rows of the product's columns from `column` on, over `depth` of the inner indices from `inner` on.
+STARLING_KERNEL inline void multiply_panel(const MatrixProduct& m, std::size_t inner, std::size_t depth,
+                                           std::size_t column) {
+  alignas(32) float panel[kTileDepth * kTileColumns];
+  alignas(32) float sums[kTileRows * kTileColumns] = {};
+  const std::size_t columns = std::min(kTileColumns, m.columns - column);
+  for (std::size_t k = 0; k < depth; ++k) {
+    std::memset(panel + k * kTileColumns, 0, kTileColumns * sizeof(float));
+    std::memcpy(panel + k * kTileColumns, m.b + (inner + k) * m.columns + column, columns * sizeof(float));
+  }
+  for (std::size_t first = 0; first < m.rows; first += kTileRows) {
+    const std::size_t rows = std::min(kTileRows, m.rows - first);
+    float* out = m.out + first * m.columns + column;
+    const float* a = m.a + first * m.inner + inner;
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::memcpy(sums + row * kTileColumns, out + row * m.columns, columns * sizeof(float));
+    }
+    if (rows == kTileRows) {
+      multiply_tile<kTileRows>(a, m.inner, panel, depth, sums);
+    } else {
+      for (std::size_t row = 0; row < rows; ++row) {
+        multiply_tile<1>(a + row * m.inner, m.inner, panel, depth, sums + row * kTileColumns);
+      }
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::memcpy(out + row * m.columns, sums + row * kTileColumns, columns * sizeof(float));
+    }
+  }
+}
+
+STARLING_KERNEL inline void multiply_loop(const MatrixProduct& product) {
+  std::fill(product.out, product.out + product.rows * product.columns, 0.0F);
+  for (std::size_t inner = 0; inner < product.inner; inner += kTileDepth) {
+    const std::size_t depth = std::min(kTileDepth, product.inner - inner);
+    for (std::size_t column = 0; column < product.columns; column += kTileColumns) {
+      multiply_panel(product, inner, depth, column);
+    }
+  }
+}
+
+inline constexpr Kernels kLoops = {squared_norm_loop, plain_sgd_loop,        sgd_loop,
+                                   adamw_loop,        lamb_direction_loop,   lamb_loop,
+                                   accum_adamw_loop,  accum_adamw_last_loop, multiply_loop};
 
 }  // namespace
 }  // namespace starling::optim

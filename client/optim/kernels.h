@@ -40,6 +40,27 @@ struct AdamWStep {
   float epsilon = 0;
 };
 
+// u = step_size · m / (sqrt(v)·second_scale + ε) + decay · p, with the moments of AdamW;  p ← p - rate · u
+struct LambStep {
+  AdamWStep direction;
+  float rate = 0;  // learning rate × the tensor's trust ratio
+};
+
+// As AdamW; but m and v are computed anew from the stored ones for every step, and a ← a + share · g gathers what they
+// will be updated with.
+struct AccumAdamWStep {
+  AdamWStep adamw;
+  float share = 1;  // 1 / rounds of a window
+};
+
+// out = a · b; a has `rows` rows of `inner` floats, b `inner` rows of `columns`, without gaps.
+struct MatrixProduct {
+  const float* a = nullptr;
+  const float* b = nullptr;
+  float* out = nullptr;
+  std::size_t rows = 0, inner = 0, columns = 0;
+};
+
 struct Kernels {
   // Sum of squares in double precision; not finite exactly when some value is not.
   double (*squared_norm)(const float* values, std::size_t size);
@@ -47,6 +68,15 @@ struct Kernels {
   void (*plain_sgd)(const SgdStep& step, const Piece& piece);
   void (*sgd)(const SgdStep& step, const Piece& piece);
   void (*adamw)(const AdamWStep& step, const Piece& piece);
+  // Writes u alone, to to[0].
+  void (*lamb_direction)(const AdamWStep& step, const Piece& piece);
+  void (*lamb)(const LambStep& step, const Piece& piece);
+  // Writes p and a.
+  void (*accum_adamw)(const AccumAdamWStep& step, const Piece& piece);
+  // The last step of a window: writes m and v, updated with what was gathered, too, and empties a.
+  void (*accum_adamw_last)(const AccumAdamWStep& step, const Piece& piece);
+  // Each element's sum runs over `inner` from 0 upwards, in single precision.
+  void (*multiply)(const MatrixProduct& product);
 };
 
 const Kernels& portable_kernels();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "client/optim/exact_math.h"
+#include "client/optim/newton_schulz.h"
 #include "client/optim/schedule.h"
 #include "client/optim/step_rule.h"
 #include "shared/base/verify.h"
@@ -19,50 +20,69 @@ constexpr double kGradientNormMax = 1e18;
 
 // One step, block by block; see step_journal.h.
 struct StepRun {
-  const StepRule& rule;
-  const std::vector<wire::ParameterInfo>& layout;
-  std::size_t vectors;  // of the state
-  std::span<const float> gradient;
+  StepRule& rule;
+  const StepInputs& inputs;
   float* state;
   StepJournal& journal;
+  std::size_t vectors;  // of the state
 
-  [[nodiscard]] std::size_t parameters() const { return gradient.size(); }
-  [[nodiscard]] std::size_t block_size(std::size_t block) const {
-    return std::min(kStepBlock, parameters() - block * kStepBlock);
-  }
+  [[nodiscard]] std::size_t parameters() const { return inputs.gradient.size(); }
+  [[nodiscard]] std::size_t blocks() const { return (parameters() + kStepBlock - 1) / kStepBlock; }
 
-  // New values of a block, into the slot; each tensor's piece of it by itself.
-  void compute(std::size_t block) const {
-    const std::size_t end = block * kStepBlock + block_size(block);
+  // Calls body(stretch, size) for each tensor's piece of a block.
+  template <typename Body>
+  void each_stretch(int pass, std::size_t block, const Body& body) const {
+    const std::size_t end = std::min(parameters(), (block + 1) * kStepBlock);
     std::size_t begin = block * kStepBlock;
+    const auto& layout = inputs.layout;
     auto tensor = std::upper_bound(layout.begin(), layout.end(), begin,
                                    [](std::size_t at, const wire::ParameterInfo& info) { return at < info.offset; });
     for (--tensor; begin < end; ++tensor) {
       const std::size_t stop = std::min(end, tensor->offset + tensor->count);
-      Piece piece{stop - begin, gradient.data() + begin};
-      for (std::size_t vector = 0; vector < vectors; ++vector) {
-        piece.from[vector] = state + vector * parameters() + begin;
-        piece.to[vector] = journal.slot.data() + vector * kStepBlock + (begin - block * kStepBlock);
-      }
-      rule.compute(*tensor, piece);
+      body(Stretch{pass, static_cast<std::size_t>(tensor - layout.begin()), begin}, stop - begin);
       begin = stop;
     }
   }
 
-  void commit(std::size_t block) const {
-    for (std::size_t vector = 0; vector < vectors; ++vector) {
-      std::memcpy(state + vector * parameters() + block * kStepBlock, journal.slot.data() + vector * kStepBlock,
-                  block_size(block) * sizeof(float));
+  // Calls body(vector, its place in the slot) for each vector that the rule changes in a stretch.
+  template <typename Body>
+  void each_changed(const Stretch& stretch, const Body& body) const {
+    const VectorSet changed = rule.changed(stretch);
+    for (std::size_t vector = 0; vector < kStepVectorsMax; ++vector) {
+      if ((changed >> vector & 1U) == 0) continue;
+      body(vector, journal.slot.data() + vector * kStepBlock + stretch.begin % kStepBlock);
     }
   }
 
+  // New values of a block, into the slot.
+  void compute(int pass, std::size_t block) const {
+    each_stretch(pass, block, [this](const Stretch& stretch, std::size_t size) {
+      Piece piece{size, inputs.gradient.data() + stretch.begin};
+      each_changed(stretch, [&](std::size_t vector, float* slot) { piece.to[vector] = slot; });
+      if (rule.changed(stretch) == 0) return;
+      for (std::size_t vector = 0; vector < vectors; ++vector)
+        piece.from[vector] = inputs.vector(vector) + stretch.begin;
+      rule.compute(stretch, journal.scales, piece);
+    });
+  }
+
+  void commit(int pass, std::size_t block) const {
+    each_stretch(pass, block, [this](const Stretch& stretch, std::size_t size) {
+      each_changed(stretch, [&](std::size_t vector, const float* slot) {
+        std::memcpy(state + vector * parameters() + stretch.begin, slot, size * sizeof(float));
+      });
+    });
+  }
+
   void run() const {
-    const std::uint64_t end = 2 * ((parameters() + kStepBlock - 1) / kStepBlock);
+    const std::uint64_t end = 1 + 2 * blocks() * static_cast<std::uint64_t>(rule.passes());
     for (std::uint64_t at = journal.progress.load(std::memory_order_acquire); at < end; ++at) {
-      if (at % 2 == 0) {
-        compute(at / 2);
+      if (at == 0) {
+        rule.prepare(std::span(journal.scales).first(inputs.layout.size()), journal.slot.data());
       } else {
-        commit(at / 2);
+        const std::uint64_t turn = (at - 1) / 2;
+        const auto pass = static_cast<int>(turn / blocks());
+        (at % 2 == 1) ? compute(pass, turn % blocks()) : commit(pass, turn % blocks());
       }
       journal.progress.store(at + 1, std::memory_order_release);
     }
@@ -78,7 +98,18 @@ Optimizer::Optimizer(const wire::RunManifest& manifest, const Kernels& kernels)
       parameters_(wire::parameter_count(manifest.model)),
       state_size_(wire::state_size(manifest)),
       kernels_(kernels) {
-  VERIFY(state_size_ <= parameters_ * kStepVectorsMax);
+  VERIFY(state_size_ <= parameters_ * kStepVectorsMax && layout_.size() <= kStepTensorsMax);
+}
+
+double Optimizer::flops_per_step() const {
+  constexpr double kFlopsPerParameter = 100;  // with room
+  double flops = kFlopsPerParameter * static_cast<double>(parameters_);
+  if (options_.kind != "muon") return flops;
+  for (const wire::ParameterInfo& info : layout_) {
+    const auto rows = static_cast<std::size_t>(info.shape[0]);
+    if (info.hidden) flops += newton_schulz_flops(rows, info.count / rows, options_.newton_schulz_steps);
+  }
+  return flops;
 }
 
 double Optimizer::learning_rate(RoundIndex round) const { return optim::learning_rate(schedule_, round); }
@@ -94,13 +125,15 @@ Status Optimizer::step(RoundIndex round, std::span<const float> gradient, std::s
                                          ": the gradient is not finite or out of range (norm " + std::to_string(norm) +
                                          ")"};
   }
-  StepInputs inputs{options_, layout_, kernels_, round, learning_rate(round)};
+  float gradient_scale = 1;
   if (options_.clip_norm > 0 && norm > options_.clip_norm) {
-    inputs.gradient_scale = static_cast<float>(options_.clip_norm / norm);
+    gradient_scale = static_cast<float>(options_.clip_norm / norm);
   }
+  const StepInputs inputs{options_,       layout_,  kernels_,    round, learning_rate(round),
+                          gradient_scale, gradient, state.data()};
   const std::unique_ptr<StepRule> rule = make_step_rule(inputs);
   journal.begin(round);
-  StepRun{*rule, layout_, state.size() / parameters_, gradient, state.data(), journal}.run();
+  StepRun{*rule, inputs, state.data(), journal, state.size() / parameters_}.run();
   journal.finish();
   return {};
 }

@@ -31,6 +31,9 @@ class Optimizer {
   // shows it finished. corrupt, with everything untouched, for a gradient that is not finite.
   Status step(RoundIndex round, std::span<const float> gradient, std::span<float> state, StepJournal& journal) const;
 
+  // Floating-point operations of a step, about.
+  [[nodiscard]] double flops_per_step() const;
+
   // Learning rate of `round`.
   [[nodiscard]] double learning_rate(RoundIndex round) const;
 

@@ -9,7 +9,9 @@ namespace {
 class SgdRule final : public StepRule {
  public:
   explicit SgdRule(const StepInputs& inputs)
-      : kernel_(wire::moment_vectors(inputs.options) > 0 ? inputs.kernels.sgd : inputs.kernels.plain_sgd) {
+      : layout_(inputs.layout),
+        has_momentum_(wire::moment_vectors(inputs.options) > 0),
+        kernel_(has_momentum_ ? inputs.kernels.sgd : inputs.kernels.plain_sgd) {
     decayed_.gradient_scale = inputs.gradient_scale;
     decayed_.decay = static_cast<float>(inputs.options.weight_decay);
     decayed_.momentum = static_cast<float>(inputs.options.momentum);
@@ -20,11 +22,15 @@ class SgdRule final : public StepRule {
     plain_.decay = 0;
   }
 
-  void compute(const wire::ParameterInfo& tensor, const Piece& piece) const override {
-    kernel_(tensor.decayed ? decayed_ : plain_, piece);
+  [[nodiscard]] VectorSet changed(const Stretch& /*stretch*/) const override { return has_momentum_ ? 0b11 : 0b1; }
+
+  void compute(const Stretch& stretch, std::span<const float> /*scales*/, const Piece& piece) override {
+    kernel_(layout_[stretch.tensor].decayed ? decayed_ : plain_, piece);
   }
 
  private:
+  const std::vector<wire::ParameterInfo>& layout_;
+  bool has_momentum_;
   void (*kernel_)(const SgdStep&, const Piece&);
   SgdStep decayed_, plain_;
 };

@@ -4,7 +4,8 @@
 //
 // The step goes block by block: a block's new values are computed into a slot beside the state, the slot
 // is marked full, and only then copied over the state. A death before the mark leaves the block as it
-// was; a death after it leaves a full slot, which can be copied again any number of times.
+// was; a death after it leaves a full slot, which can be copied again any number of times. What a step has to know of
+// whole tensors before it changes the first of their parameters is computed once, before the first block, and kept.
 #pragma once
 
 #include <array>
@@ -18,8 +19,10 @@ namespace starling::optim {
 
 // Parameters that one block covers. Its slot (a vector of floats each) stays in a core's nearest caches.
 constexpr std::size_t kStepBlock = 16 * 1024;
-// Vectors a step may change: parameters and at most two moments.
-constexpr std::size_t kStepVectorsMax = 3;
+// Vectors a step may change: parameters and at most three more.
+constexpr std::size_t kStepVectorsMax = 4;
+// Tensors of a model, at most.
+constexpr std::size_t kStepTensorsMax = 4096;
 
 // Plain memory: may be placed in a shared mapping, where all zero bytes are a valid, empty journal.
 struct StepJournal {
@@ -33,10 +36,12 @@ struct StepJournal {
   [[nodiscard]] bool in_progress(RoundIndex round) const;
   [[nodiscard]] bool finished(RoundIndex round) const;
 
-  // 2 × (blocks that are done) + (1 if the next block's slot is full).
+  // 0: nothing is done; 1: scales are there; 1 + 2 × (blocks that are done) + (1 if the next block's slot is full).
+  // A step may go over the blocks more than once; they count each time.
   std::atomic<std::uint64_t> progress;
   // 0: nothing; 2 × (round + 1): in progress; 2 × (round + 1) + 1: finished.
   std::atomic<std::uint64_t> marker;
+  alignas(64) std::array<float, kStepTensorsMax> scales;  // of the model's tensors
   alignas(64) std::array<float, kStepVectorsMax * kStepBlock> slot;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

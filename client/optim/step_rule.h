@@ -21,19 +21,43 @@ struct StepInputs {
   RoundIndex round = 0;
   double learning_rate = 0;
   float gradient_scale = 1;  // clipping
+  std::span<const float> gradient;
+  const float* state = nullptr;  // [parameters | the optimizer's vectors]
+
+  // Vector 0 are the parameters.
+  [[nodiscard]] const float* vector(std::size_t index) const { return state + index * gradient.size(); }
 };
 
-// Made for one step. Pure: the same inputs give the same bits whenever they are asked for, so that a step can go on
-// in another process.
+// Which piece is computed.
+struct Stretch {
+  int pass = 0;
+  std::size_t tensor = 0;  // index in the layout
+  std::size_t begin = 0;   // of its first float in the flat vector
+};
+
+// Bit v stands for vector v of the state.
+using VectorSet = unsigned;
+
+// Made for one step. Whatever it computes follows from its inputs alone and from what has not been changed yet, to the
+// same bits every time, so that a step can go on in another process.
 class StepRule {
  public:
   virtual ~StepRule() = default;
-  // New values of a piece of `tensor` (an entry of the layout), all of them.
-  virtual void compute(const wire::ParameterInfo& tensor, const Piece& piece) const = 0;
+  // How often the step goes over all blocks. A later pass sees what the earlier ones have changed.
+  [[nodiscard]] virtual int passes() const { return 1; }
+  // Before the first pass: what compute() will ask of each tensor, one number each. `scratch` holds kStepBlock floats.
+  virtual void prepare(std::span<float> /*scales*/, float* /*scratch*/) {}
+  // The vectors that compute() writes.
+  [[nodiscard]] virtual VectorSet changed(const Stretch& stretch) const = 0;
+  // New values of a piece of one tensor.
+  virtual void compute(const Stretch& stretch, std::span<const float> scales, const Piece& piece) = 0;
 };
 
 std::unique_ptr<StepRule> make_sgd_rule(const StepInputs& inputs);
 std::unique_ptr<StepRule> make_adamw_rule(const StepInputs& inputs);
+std::unique_ptr<StepRule> make_lamb_rule(const StepInputs& inputs);
+std::unique_ptr<StepRule> make_muon_rule(const StepInputs& inputs);
+std::unique_ptr<StepRule> make_accum_adamw_rule(const StepInputs& inputs);
 // The one that inputs.options.kind names.
 std::unique_ptr<StepRule> make_step_rule(const StepInputs& inputs);
 

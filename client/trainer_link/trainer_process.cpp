@@ -16,7 +16,6 @@
 namespace starling::trainer_link {
 namespace {
 
-constexpr double kFlopsPerParameter = 100;  // of a step, with room
 constexpr double kForwardShare = 1.0 / 3;   // of a sample's operations; the rest is the way back
 
 }  // namespace
@@ -29,9 +28,6 @@ struct TrainerProcess::Impl {
         link(options, region.layout(), region.fd()),
         flops_per_sample(wire::flops_per_sample(options.manifest.model)) {}
 
-  [[nodiscard]] double work_of_step() const {
-    return kFlopsPerParameter * static_cast<double>(region.layout().parameter_count);
-  }
   [[nodiscard]] double work_of_evaluation() const {
     const auto bytes = static_cast<double>(options.manifest.data.validation.bytes);
     return kForwardShare * flops_per_sample * (1 + bytes / options.manifest.model.context);
@@ -93,7 +89,7 @@ Status TrainerProcess::step(RoundIndex round, std::span<const float> gradient) {
   Request request;
   request.command = Command::step;
   request.round = round;
-  (void)impl_->link.call_living(std::move(request), impl_->work_of_step());
+  (void)impl_->link.call_living(std::move(request), impl_->optimizer.flops_per_step());
   // Whatever came of it, the child is idle, dead or was never there, and the journal tells what is left to do.
   const bool finished = journal.finished(round);
   Status status = impl_->optimizer.step(round, gradient, state(), journal);

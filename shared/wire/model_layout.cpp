@@ -17,10 +17,14 @@ double initial_bound(const ModelOptions& model) { return kInitialGain * std::sqr
 class LayoutBuilder {
  public:
   void matrix(std::string name, std::int64_t rows, std::int64_t columns, double bound) {
-    add({std::move(name), {rows, columns}, 0, 0, true, bound, 0});
+    add({std::move(name), {rows, columns}, 0, 0, true, true, bound, 0});
+  }
+  // From words or positions to the model's width.
+  void embedding(std::string name, std::int64_t rows, std::int64_t columns, double bound) {
+    add({std::move(name), {rows, columns}, 0, 0, true, false, bound, 0});
   }
   void vector(std::string name, std::int64_t size, float value) {
-    add({std::move(name), {size}, 0, 0, false, 0, value});
+    add({std::move(name), {size}, 0, 0, false, false, 0, value});
   }
   std::vector<ParameterInfo> take() { return std::move(layout_); }
 
@@ -62,9 +66,9 @@ void add_block(LayoutBuilder& builder, const ModelOptions& model, int index) {
 std::vector<ParameterInfo> model_layout(const ModelOptions& model) {
   LayoutBuilder builder;
   const double bound = initial_bound(model);
-  builder.matrix("embedding.weight", model.vocabulary, model.width, bound);  // also the output layer
-  builder.matrix("recent.weight", std::int64_t{kRecentBytes} * model.vocabulary, model.width, bound);
-  builder.matrix("position.weight", model.context, model.width, bound);
+  builder.embedding("embedding.weight", model.vocabulary, model.width, bound);  // also the output layer
+  builder.embedding("recent.weight", std::int64_t{kRecentBytes} * model.vocabulary, model.width, bound);
+  builder.embedding("position.weight", model.context, model.width, bound);
   for (int block = 0; block < model.layers; ++block) add_block(builder, model, block);
   builder.vector("final_norm.weight", model.width, 1);
   builder.vector("final_norm.bias", model.width, 0);

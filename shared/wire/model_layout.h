@@ -22,6 +22,7 @@ struct ParameterInfo {
   std::size_t offset = 0;           // of its first float in the flat vector
   std::size_t count = 0;            // product of shape
   bool decayed = false;             // takes part in weight decay (matrices do, norms and biases do not)
+  bool hidden = false;              // a matrix from one hidden layer to another: no embedding, no output layer
   double initial_bound = 0;         // initial values are uniform in [-bound, bound); 0: constant
   float initial_value = 0;          // the constant
 };

@@ -8,7 +8,7 @@ namespace starling::wire {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kOptimizers = {"sgd", "adamw"};
+constexpr std::array<std::string_view, 5> kOptimizers = {"sgd", "adamw", "lamb", "muon", "accum_adamw"};
 constexpr std::array<std::string_view, 4> kSchedules = {"cosine", "linear", "inverse_sqrt", "constant"};
 
 bool is_one_of(std::span<const std::string_view> words, std::string_view word) {
@@ -30,7 +30,18 @@ std::string quoted(std::span<const std::string_view> words) {
 OptimizerOptions default_optimizer(std::string_view kind) {
   OptimizerOptions options;
   options.kind = kind;
-  if (kind == "sgd") options.weight_decay = 0;
+  if (kind == "sgd") {
+    options.weight_decay = 0;
+  } else if (kind == "lamb") {
+    options.beta2 = 0.999;
+    options.epsilon = 1e-6;
+    options.weight_decay = 0.01;
+  } else if (kind == "muon") {
+    options.momentum = 0.95;
+    options.nesterov = true;
+  } else if (kind == "accum_adamw") {
+    options.beta2 = 0.98;
+  }
   return options;
 }
 
@@ -41,7 +52,7 @@ bool is_schedule_kind(std::string_view kind) { return is_one_of(kSchedules, kind
 
 int moment_vectors(const OptimizerOptions& options) {
   if (options.kind == "sgd") return options.momentum > 0 ? 1 : 0;
-  return 2;
+  return options.kind == "accum_adamw" ? 3 : 2;
 }
 
 bool has_end(const ScheduleOptions& options) { return options.kind == "cosine" || options.kind == "linear"; }

@@ -85,7 +85,7 @@ void each_optimizer_setting(Options& options, const Visit& visit) {
     visit("newton_schulz_steps", options.newton_schulz_steps, SettingRange<int>{1, 20});
     visit("update_rms", options.update_rms, Range{1e-6, 100});
   }
-  if (is_accum) visit("window_rounds", options.window_rounds, SettingRange<std::int64_t>{1, 100'000});
+  if (is_accum) visit("window_rounds", options.window_rounds, SettingRange<std::int64_t>{1, 10'000});
   visit("weight_decay", options.weight_decay, Range{0, 10});
   visit("clip_norm", options.clip_norm, Range{0, 1e6});
 }

@@ -141,7 +141,7 @@ void add_optim(CLI::App& app, OptimBenchOptions& options, Chosen& chosen) {
       "optim",
       "The optimizers' steps on one thread, against a memcpy of the parameters (CPU time).\n"
       "Figures of each optimizer K: K_gb_s (bytes a step cannot help moving), K_vs_copy (as a share of what memcpy\n"
-      "moves), K_ns (for one parameter)");
+      "moves), K_ns (for one parameter); muon_gflops (of the matrix products that Muon's step consists of)");
   command->add_option("--layers", options.layers, "Of a GPT of width 1024; 8 are 102 million parameters")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/optim/initial_state.h"
+#include "client/optim/newton_schulz.h"
 #include "client/optim/optimizer.h"
 #include "shared/base/permutation.h"
 #include "shared/wire/model_layout.h"
@@ -27,7 +28,11 @@ std::vector<Subject> subjects() {
   // For the norm the gradient; then the gradient, and each vector in and out.
   return {{"plain_sgd", plain, 1 + 1 + 2},
           {"sgd", wire::default_optimizer("sgd"), 1 + 1 + 4},
-          {"adamw", wire::default_optimizer("adamw"), 1 + 1 + 6}};
+          {"adamw", wire::default_optimizer("adamw"), 1 + 1 + 6},
+          // Gradient and vectors once before, for the trust ratios.
+          {"lamb", wire::default_optimizer("lamb"), 1 + 4 + 1 + 6},
+          // Four vectors in and two out; in the last round of a window two more.
+          {"accum_adamw", wire::default_optimizer("accum_adamw"), 1 + 1 + 6}};
 }
 
 wire::RunManifest manifest_of(const OptimBenchOptions& options, const Subject& subject) {
@@ -63,6 +68,22 @@ void measure(const Subject& subject, const OptimBenchOptions& options, std::vect
   result.settings["parameters"] = fmt::format("{}", parameters);
 }
 
+// What Muon spends its time on, in operations of this thread.
+double newton_schulz_gflops(int passes) {
+  constexpr std::size_t kRows = 512, kColumns = 2048;
+  constexpr int kSteps = 5;
+  std::vector<float> matrix(kRows * kColumns);
+  for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = static_cast<float>(mix64(i) >> 40) * 0x1p-24F - 0.5F;
+  std::vector<double> seconds;
+  for (int pass = 0; pass < passes; ++pass) {
+    const double begin = thread_cpu_seconds();
+    const std::vector<float> out = optim::orthogonalized(matrix, kRows, kSteps, optim::kernels());
+    seconds.push_back(thread_cpu_seconds() - begin);
+    VERIFY(out.size() == matrix.size());
+  }
+  return optim::newton_schulz_flops(kRows, kColumns, kSteps) / median(seconds) / 1e9;
+}
+
 }  // namespace
 
 Result<BenchResult> run_optim_bench(const OptimBenchOptions& options) {
@@ -76,6 +97,7 @@ Result<BenchResult> run_optim_bench(const OptimBenchOptions& options) {
   }
   result.settings["passes"] = fmt::format("{}", options.passes);
   result.figures["copy_gb_s"] = copy_gb_s;
+  result.figures["muon_gflops"] = newton_schulz_gflops(options.passes);
   result.figures["kernels_avx2"] = optim::avx2_kernels() != nullptr ? 1 : 0;
   return result;
 }

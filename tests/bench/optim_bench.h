@@ -14,7 +14,8 @@ struct OptimBenchOptions {
 // For each optimizer K that takes elements one by one, on one thread, in CPU time, medians over passes that take turns
 // with a memcpy of the parameters: K_gb_s (bytes a step cannot help moving: all it reads and writes, and the gradient
 // once more for its norm), K_vs_copy (the same as a share of what memcpy moves, read and written), K_ns (CPU time for a
-// parameter). copy_gb_s, kernels_avx2 (1: they are used).
+// parameter). copy_gb_s; muon_gflops (of the matrix products that Muon's step consists of); kernels_avx2 (1: they are
+// used).
 Result<BenchResult> run_optim_bench(const OptimBenchOptions& options);
 
 }  // namespace starling::bench

@@ -53,6 +53,20 @@ std::filesystem::path file_of(const TempDir& folder, RoundIndex round) {
 
 }  // namespace
 
+TEST_CASE("a state comes back with as many optimizer vectors as the optimizer keeps, and to no other optimizer") {
+  for (const int vectors : {0, 1, 3}) {
+    const TempDir folder;
+    CheckpointStore store(folder / "c", "run-a", kParameters, vectors);
+    const std::vector<float> state((1 + static_cast<std::size_t>(vectors)) * kParameters, 2.5F);
+    REQUIRE(store.save({"run-a", 7, {}}, state).ok());
+    std::vector<float> back(state.size());
+    REQUIRE(store.load_newest(back).ok());
+    CHECK(back == state);
+    std::vector<float> other(kFloats);
+    CHECK_FALSE(store_in(folder).load_newest(other).ok());
+  }
+}
+
 TEST_CASE("the newest state comes back, and two files are kept") {
   const TempDir folder;
   CheckpointStore store = store_in(folder);

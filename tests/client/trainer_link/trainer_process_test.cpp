@@ -7,13 +7,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "client/optim/optimizer.h"
 #include "tests/client/trainer_link/tiny_run.h"
 
 using namespace starling;
@@ -83,6 +86,33 @@ TEST_CASE("a child computes gradients, steps, evaluates and samples") {
   CHECK(*text == "hello xxx");
   CHECK(trainer->view().starts == 1);
   CHECK(trainer->view().deaths == 0);
+}
+
+TEST_CASE("daemon and child agree on the state of every optimizer, and on every bit of a step") {
+  for (const char* kind : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
+    CAPTURE(kind);
+    TrainerProcessOptions options = tiny_options(TEST_CHILD);
+    options.manifest.optimizer = wire::default_optimizer(kind);
+    const wire::RunManifest manifest = options.manifest;
+    auto trainer = TrainerProcess::create(std::move(options));
+    REQUIRE(trainer.ok());
+    REQUIRE((*trainer)->initialize().ok());
+    REQUIRE((*trainer)->evaluate().ok());  // a child is there
+    const optim::Optimizer optimizer(manifest);
+    REQUIRE((*trainer)->state().size() == optimizer.state_size());
+    CHECK((*trainer)->layout().size() == optimizer.state_size());
+    std::vector<float> expected((*trainer)->state().begin(), (*trainer)->state().end());
+    const auto journal = std::make_unique<optim::StepJournal>();
+    for (RoundIndex round = 0; round < 9; ++round) {
+      std::vector<float> gradient(optimizer.parameter_count());
+      for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = static_cast<float>((i + 3) % 11) - 5;
+      REQUIRE((*trainer)->step(round, gradient).ok());
+      REQUIRE(optimizer.step(round, gradient, expected, *journal).ok());
+    }
+    CHECK(std::equal(expected.begin(), expected.end(), (*trainer)->state().begin()));
+    CHECK((*trainer)->view().steps_taken_here == 0);
+    CHECK((*trainer)->view().deaths == 0);
+  }
 }
 
 TEST_CASE("gradients of several batches add up") {

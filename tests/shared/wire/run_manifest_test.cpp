@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -149,6 +150,52 @@ TEST_CASE("every optimizer and schedule travels with its own settings, and with 
   CHECK_FALSE(decode_manifest(with(json, R"("momentum":0.875,)", "")).ok());
   CHECK_FALSE(decode_manifest(with(json, R"("momentum":0.875,)", R"("momentum":0.875,"beta1":0.9,)")).ok());
   CHECK_FALSE(decode_manifest(with(json, R"("nesterov":true)", R"("nesterov":1)")).ok());
+}
+
+TEST_CASE("of every optimizer and schedule each setting travels, and out of its range is refused by its name") {
+  std::vector<std::pair<std::string, RunManifest>> manifests;
+  for (const char* kind : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
+    manifests.emplace_back("optimizer.", good_manifest());
+    manifests.back().second.optimizer = default_optimizer(kind);
+  }
+  for (const char* kind : {"cosine", "linear", "inverse_sqrt", "constant"}) {
+    manifests.emplace_back("schedule.", good_manifest());
+    manifests.back().second.schedule.kind = kind;
+  }
+  const auto each = [](RunManifest& manifest, bool of_schedule, const auto& visit) {
+    of_schedule ? each_schedule_setting(manifest.schedule, visit) : each_optimizer_setting(manifest.optimizer, visit);
+  };
+  for (auto& [table, manifest] : manifests) {
+    RunManifest& changed = manifest;
+    const bool of_schedule = table == "schedule.";
+    const std::string prefix = table;
+    each(changed, of_schedule, [&](std::string_view name, auto& value, auto range) {
+      CAPTURE(std::string(name));
+      const auto before = value;
+      value = range.least;
+      const auto back = decode_manifest(encode_manifest(changed));
+      const bool is_bound = name == "total_rounds";  // the warm-up must fit
+      CHECK(back.ok() != is_bound);
+      if (back.ok()) CHECK(encode_manifest(*back) == encode_manifest(changed));
+      if constexpr (!std::is_same_v<decltype(value), bool&>) {
+        value = range.most + 1;
+        const Status status = check_manifest(changed);
+        REQUIRE_FALSE(status.ok());
+        CHECK(status.error().message.find(" " + prefix + std::string(name) + " is ") != std::string::npos);
+      }
+      value = before;
+    });
+    CHECK(check_manifest(changed).ok());
+  }
+}
+
+TEST_CASE("how many vectors an optimizer keeps follows from its settings") {
+  OptimizerOptions sgd = default_optimizer("sgd");
+  CHECK(moment_vectors(sgd) == 1);
+  sgd.momentum = 0;
+  CHECK(moment_vectors(sgd) == 0);
+  for (const char* kind : {"adamw", "lamb", "muon"}) CHECK(moment_vectors(default_optimizer(kind)) == 2);
+  CHECK(moment_vectors(default_optimizer("accum_adamw")) == 3);
 }
 
 TEST_CASE("a schedule that has no end may warm up as long as it likes") {
