@@ -31,8 +31,8 @@ Status AllReduce::on_frame(TimePoint now, Rank from, const wire::FrameHeader& he
                            std::span<const std::uint8_t> payload) {
   return impl_->on_frame(now, from, header, payload);
 }
-void AllReduce::on_link_lost(TimePoint now, Rank peer, std::string reason) {
-  impl_->on_link_lost(now, peer, std::move(reason));
+void AllReduce::on_link_lost(TimePoint now, Rank peer, std::string reason, wire::Fault fault) {
+  impl_->on_link_lost(now, peer, std::move(reason), fault);
 }
 void AllReduce::on_timer(TimePoint now) { impl_->on_timer(now); }
 TimePoint AllReduce::next_deadline() const { return impl_->next_deadline(); }
@@ -104,6 +104,10 @@ bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
   stop_awaiting(casualty.rank);
   lost_.push_back(casualty);
   return true;
+}
+
+void AllReduce::Impl::witness(Rank rank, wire::Fault fault) {
+  if (!roster_.lost(rank) && !peers_[rank].fault) peers_[rank].fault = fault;
 }
 
 void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualties) {
@@ -215,6 +219,7 @@ void AllReduce::Impl::check_settled(TimePoint now) {
   if (!different.empty()) {
     // The odd ones are left out where the others are a clear majority; otherwise nobody can say who is right.
     if ((roster_.survivors() - different.size()) * 2 <= roster_.size()) return settle(now, Verdict::diverged);
+    for (const LostMember& odd : different) witness(odd.rank, wire::Fault::nonsense);
     return lose(now, different);
   }
   const bool majority = roster_.survivors() * 2 > roster_.size() || roster_.size() == 1;
@@ -228,6 +233,11 @@ void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   AveragingOutcome outcome;
   outcome.verdict = verdict;
   outcome.lost = lost_;
+  const Duration pace = watch_.pace(awaited_);
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (watch_.was_slow(rank, pace)) witness(rank, wire::Fault::slow);
+    if (peers_[rank].fault) outcome.faults.push_back({rank, *peers_[rank].fault});
+  }
   outcome.bytes_sent = bytes_sent_;
   outcome.bytes_received = bytes_received_;
   outcome.elapsed = now - started_at_;

@@ -53,6 +53,7 @@
 #include "shared/base/hash.h"
 #include "shared/wire/frames.h"
 #include "shared/wire/group_info.h"
+#include "shared/wire/messages.h"
 
 namespace starling::averaging {
 
@@ -84,10 +85,16 @@ struct RoundVectors {
   std::span<float> output;       // receives sum of inputs / sum of weights; own sums are formed inside it
 };
 
-// Which member was lost when, for reputation and logs.
+// Which member was lost, and why: for logs.
 struct LostMember {
   Rank rank = 0;
   std::string reason;
+};
+
+// What this member saw another do, itself: for its reputation. What others told about it is not among that.
+struct SeenFault {
+  Rank rank = 0;
+  wire::Fault fault = wire::Fault::gone;
 };
 
 // Consecutive coordinates averaged over the same members.
@@ -109,8 +116,9 @@ struct AveragingOutcome {
   std::vector<SampleCount> samples;
   std::vector<ContributorRun> contributors;  // of the coordinates held, in order; one run when nothing went wrong
   std::vector<LostMember> lost;
-  Hash128 result_digest;         // of the output and of every segment's contributor set
-  SampleCount weight_total = 0;  // samples of members with a contribution to at least one coordinate
+  std::vector<SeenFault> faults;  // by rank, at most one each; of lost ones, and of senders that were left behind
+  Hash128 result_digest;          // of the output and of every segment's contributor set
+  SampleCount weight_total = 0;   // samples of members with a contribution to at least one coordinate
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
   Duration elapsed{};  // start() to settled
@@ -146,7 +154,8 @@ class AllReduce {
   // the frame breaks the protocol: the sender is already counted as lost. Cut the link, but let what next_frame has for
   // it go out first: one that knows that it is out complains about nobody.
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  void on_link_lost(TimePoint now, Rank peer, std::string reason);
+  // `fault`: nonsense, where the link was cut for what came over it.
+  void on_link_lost(TimePoint now, Rank peer, std::string reason, wire::Fault fault = wire::Fault::gone);
   void on_timer(TimePoint now);
   // When on_timer wants to be called; kNever when nothing is waited for.
   [[nodiscard]] TimePoint next_deadline() const;

@@ -30,7 +30,7 @@ class AllReduce::Impl {
   std::vector<Rank> take_ready() { return outbox_.take_ready(); }
   [[nodiscard]] bool has_ready() const { return outbox_.has_ready(); }
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  void on_link_lost(TimePoint now, Rank peer, std::string reason);
+  void on_link_lost(TimePoint now, Rank peer, std::string reason, wire::Fault fault);
   void on_timer(TimePoint now);
   [[nodiscard]] TimePoint next_deadline() const { return next_tick_; }
   [[nodiscard]] const AveragingOutcome* outcome() const { return outcome_ ? &*outcome_ : nullptr; }
@@ -49,6 +49,8 @@ class AllReduce::Impl {
     bool severed = false;           // its link is gone, before: nothing of the round can follow on another one
     TimePoint suspect_at = kNever;  // its link is gone: complain about it then
     std::string suspicion;
+    wire::Fault suspected = wire::Fault::gone;
+    std::optional<wire::Fault> fault;   // that this member saw itself
     std::vector<std::uint8_t> scratch;  // the encoded segment in flight to it
   };
 
@@ -57,6 +59,8 @@ class AllReduce::Impl {
   [[nodiscard]] std::span<const float> input_of(SegmentIndex segment) const;
   void lose(TimePoint now, const std::vector<LostMember>& casualties);
   bool mark_lost(const LostMember& casualty);
+  // Before it is lost: what this member saw of it itself.
+  void witness(Rank rank, wire::Fault fault);
   void stop_awaiting(Rank rank);
   // Closes every open sum that waits for nobody.
   void close_complete(TimePoint now);
@@ -105,6 +109,8 @@ class AllReduce::Impl {
   [[nodiscard]] std::vector<bool> owing_results() const;
   [[nodiscard]] Watch::Deadline deadline(TimePoint now, Rank rank, bool owes_results) const;
   void leave_stragglers_behind(TimePoint now);
+  // It is about to be lost on others' word: whether this member was about to say the same.
+  void corroborate(TimePoint now, Rank rank, bool owes_results);
   // Whom to complain about, of those who are due. When most of the others are quiet too, it may be this member that
   // hears nobody: then it waits for them to be due as well, or to be heard again, but not for ever. Thus it complains
   // about all at once, which nobody who hears them believes. (Local health as in Lifeguard, 1707.00788, section 4.)
@@ -112,7 +118,7 @@ class AllReduce::Impl {
     Rank rank = 0;
     Watch::Deadline deadline;
   };
-  [[nodiscard]] std::vector<LostMember> casualties(TimePoint now, const std::vector<Due>& due) const;
+  [[nodiscard]] std::vector<LostMember> casualties(TimePoint now, const std::vector<Due>& due);
 
   wire::GroupInfo group_;
   Rank self_;

@@ -27,7 +27,10 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
   if (roster_.begun(from)) watch_.on_heard(now, from, !link_frame);
   if (link_frame) return {};
   Status status = receive(now, from, header, payload);
-  if (!status.ok()) lose(now, {{from, status.error().message}});
+  if (!status.ok()) {
+    witness(from, wire::Fault::nonsense);
+    lose(now, {{from, status.error().message}});
+  }
   return status;
 }
 
@@ -98,6 +101,7 @@ Status AllReduce::Impl::on_late_begin(Rank from, Payload payload) {
 // Whoever begins again is another process, which has nothing of the round: it is told that it is too late.
 Status AllReduce::Impl::on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
   if (header.type != FrameType::begin || outcome_) return {};
+  witness(from, wire::Fault::gone);
   lose(now, {{from, "it came back with nothing of the round"}});
   if (outcome_) return {};
   peers_[from].severed = false;
@@ -176,6 +180,7 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
   STARLING_ASSIGN(const wire::Inventory inventory, wire::decode_inventory(payload, roster_.size(), table_.size()));
   if (inventory.lost.test(from)) return nonsense("it believes itself lost");
   if (slander(now, inventory.lost)) {
+    witness(from, wire::Fault::silent);
     lose(now, {{from, "it complains about members that are well"}});
     return {};
   }
@@ -185,11 +190,15 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
     return {};
   }
   std::vector<LostMember> news;
+  const std::vector<bool> owing = owing_results();
   std::size_t index = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!inventory.lost.test(rank)) continue;
     const SampleCount weight = inventory.weights[index++];
-    if (!roster_.lost(rank)) news.push_back({rank, fmt::format("member {} lost it", from)});
+    if (!roster_.lost(rank)) {
+      corroborate(now, rank, owing[rank]);
+      news.push_back({rank, fmt::format("member {} lost it", from)});
+    }
     if (weight != wire::Inventory::kUnknown) roster_.learn_weight(rank, weight);
   }
   lose(now, news);

@@ -3,6 +3,12 @@
 #include "client/averaging/all_reduce_impl.h"
 
 namespace starling::averaging {
+namespace {
+
+// Whoever would have lost a member itself within this time has seen enough to say so.
+constexpr Duration kCorroborates = std::chrono::seconds(1);
+
+}  // namespace
 
 // Timers that fire much too late mean that this process was stopped or starved. What the others sent meanwhile may
 // still wait in the sockets, so their limits move by as much.
@@ -26,7 +32,7 @@ Duration AllReduce::Impl::yield(Rank rank) const {
   return rank < self_ && roster_.survivors() > 2 ? options_.yield_delay : Duration::zero();
 }
 
-void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason) {
+void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason, wire::Fault fault) {
   VERIFY(peer < roster_.size());
   if (!started_) return;
   peers_[peer].severed = !finished_with(peer);
@@ -36,10 +42,14 @@ void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason)
     peers_[peer].left = true;
     return;
   }
-  if (yield(peer) == Duration::zero()) return lose(now, {{peer, std::move(reason)}});
+  if (yield(peer) == Duration::zero()) {
+    witness(peer, fault);
+    return lose(now, {{peer, std::move(reason)}});
+  }
   if (peers_[peer].suspect_at != kNever) return;
   peers_[peer].suspect_at = now + yield(peer);
   peers_[peer].suspicion = std::move(reason);
+  peers_[peer].suspected = fault;
   next_tick_ = std::min(next_tick_, peers_[peer].suspect_at);
 }
 
@@ -60,10 +70,10 @@ std::vector<bool> AllReduce::Impl::owing_results() const {
 
 Watch::Deadline AllReduce::Impl::deadline(TimePoint now, Rank rank, bool owes_results) const {
   const Peer& peer = peers_[rank];
-  if (peer.suspect_at <= now) return {peer.suspect_at, peer.suspicion};
+  if (peer.suspect_at <= now) return {peer.suspect_at, peer.suspicion, peer.suspected};
   Watch::Deadline due;
   if (!roster_.begun(rank)) {
-    due = {begin_deadline_, "did not begin in time"};
+    due = {begin_deadline_, "did not begin in time", wire::Fault::absent};
   } else {
     Watch::Waits waits;
     waits.life = true;
@@ -74,8 +84,14 @@ Watch::Deadline AllReduce::Impl::deadline(TimePoint now, Rank rank, bool owes_re
   }
   // Both ends of a dead link run into their limits at about the same time: within a ping of each other.
   if (due.at != kNever && yield(rank) > Duration::zero()) due.at += yield(rank) + 2 * options_.ping_interval;
-  if (peer.suspect_at < due.at) due = {peer.suspect_at, peer.suspicion};
+  if (peer.suspect_at < due.at) due = {peer.suspect_at, peer.suspicion, peer.suspected};
   return due;
+}
+
+void AllReduce::Impl::corroborate(TimePoint now, Rank rank, bool owes_results) {
+  if (!roster_.live(rank)) return;
+  const Watch::Deadline due = deadline(now, rank, owes_results);
+  if (due.at <= now + kCorroborates) witness(rank, due.fault);
 }
 
 void AllReduce::Impl::leave_stragglers_behind(TimePoint now) {
@@ -87,6 +103,7 @@ void AllReduce::Impl::leave_stragglers_behind(TimePoint now) {
     if (!peers_[rank].awaited || peers_[rank].contributed == own) continue;
     const TimePoint at = watch_.straggler_deadline(rank, pace);
     if (at <= now) {
+      witness(rank, wire::Fault::slow);
       stop_awaiting(rank);
       left = true;
     } else {
@@ -96,7 +113,7 @@ void AllReduce::Impl::leave_stragglers_behind(TimePoint now) {
   if (left) close_complete(now);
 }
 
-std::vector<LostMember> AllReduce::Impl::casualties(TimePoint now, const std::vector<Due>& due) const {
+std::vector<LostMember> AllReduce::Impl::casualties(TimePoint now, const std::vector<Due>& due) {
   std::size_t others = 0;
   std::size_t quiet = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
@@ -109,6 +126,7 @@ std::vector<LostMember> AllReduce::Impl::casualties(TimePoint now, const std::ve
   for (const auto& [rank, deadline] : due) {
     const bool in_doubt = quiet * 2 > others && !watch_.hears(now, rank);
     if (in_doubt && now < deadline.at + options_.silence_floor) continue;
+    witness(rank, deadline.fault);
     casualties.push_back({rank, std::string(deadline.reason)});
   }
   return casualties;

@@ -9,6 +9,9 @@ namespace {
 constexpr int kResultWaits = 3;
 constexpr int kDoneWaits = 6;
 
+// A sender that costs the others less than this is none to complain about.
+constexpr Duration kSlowFloor = std::chrono::milliseconds(1500);
+
 Duration scaled(Duration duration, double factor) { return from_seconds(to_seconds(duration) * factor); }
 
 }  // namespace
@@ -48,18 +51,19 @@ Duration Watch::patience(Duration floor, Duration gap) const {
 Watch::Deadline Watch::deadline(Rank rank, const Waits& waits) const {
   const Pulse& pulse = pulses_[rank];
   Deadline first;
-  const auto consider = [&first](TimePoint at, std::string_view reason) {
-    if (at < first.at) first = {at, reason};
+  const auto consider = [&first](TimePoint at, std::string_view reason, wire::Fault fault) {
+    if (at < first.at) first = {at, reason, fault};
   };
-  if (waits.life) consider(pulse.heard + patience(options_.silence_floor, pulse.heard_gap), "fell silent");
+  if (waits.life)
+    consider(pulse.heard + patience(options_.silence_floor, pulse.heard_gap), "fell silent", wire::Fault::silent);
   if (waits.answer) {
     consider(std::max(pulse.useful, view_at_) + patience(options_.stall_floor, pulse.useful_gap),
-             "is alive, but does not answer");
+             "is alive, but does not answer", wire::Fault::slow);
   }
   if (waits.results || waits.done) {
     const TimePoint since = std::max({pulse.useful, pulse.fed, view_at_, all_held_at_});
     const Duration floor = (waits.results ? kResultWaits : kDoneWaits) * options_.stall_floor;
-    consider(since + std::max(floor, since - started_), "is alive, but makes no progress");
+    consider(since + std::max(floor, since - started_), "is alive, but makes no progress", wire::Fault::slow);
   }
   return first;
 }
@@ -74,6 +78,11 @@ Duration Watch::pace(std::size_t contributors) const {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(half - 1);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
+}
+
+bool Watch::was_slow(Rank rank, Duration pace) const {
+  const Duration took = pulses_[rank].contributed;
+  return took != kNoPace && pace != kNoPace && took > kSlowFloor + scaled(pace, options_.straggler_factor);
 }
 
 TimePoint Watch::straggler_deadline(Rank rank, Duration pace) const {

@@ -21,6 +21,7 @@ class Watch {
   struct Deadline {
     TimePoint at = kNever;
     std::string_view reason;  // why it is lost then
+    wire::Fault fault = wire::Fault::silent;
   };
 
   Watch(const AllReduceOptions& options, std::size_t members) : options_(options), pulses_(members) {}
@@ -49,6 +50,8 @@ class Watch {
   // Time in which the first half of `contributors` got their values for this member's part here; kNoPace before.
   static constexpr Duration kNoPace = Duration::max();
   [[nodiscard]] Duration pace(std::size_t contributors) const;
+  // It has contributed, but the part owned here would have been done long before.
+  [[nodiscard]] bool was_slow(Rank rank, Duration pace) const;
   // When a sender that still owes contributions is left behind.
   [[nodiscard]] TimePoint straggler_deadline(Rank rank, Duration pace) const;
 

@@ -195,6 +195,10 @@ wire::RoundReport Session::make_report(const Digest& new_state) const {
   report.averaging_ms = to_ms(outcome_->elapsed);
   report.bytes_sent = outcome_->bytes_sent;
   report.bytes_received = outcome_->bytes_received;
+  for (const averaging::SeenFault& seen : outcome_->faults) {
+    if (report.complaints.size() == wire::kComplaintsMax) break;
+    report.complaints.push_back({meeting_->group.members[seen.rank].endpoint.peer, seen.fault});
+  }
   return report;
 }
 

@@ -117,7 +117,8 @@ void RoundDriver::link_closed(TimePoint now, const Link& link, const Error& why)
   if (seat.sends == &link) seat.sends = nullptr;
   if (seat.hears == &link) seat.hears = nullptr;
   // What was on its way is gone; a link that carried nothing of this round is no loss.
-  if (used && engine_ != nullptr) engine_->on_link_lost(now, *rank, why.message);
+  const wire::Fault fault = why.code == ErrorCode::corrupt ? wire::Fault::nonsense : wire::Fault::gone;
+  if (used && engine_ != nullptr) engine_->on_link_lost(now, *rank, why.message, fault);
 }
 
 void RoundDriver::begin(TimePoint now, EarlyBegins& early) {

@@ -244,6 +244,8 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
     } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
       log_warning("nobody holds the state of round {} any more; {} member(s) go on from theirs of round {}",
                   adopted->round, adopted->holders, adopted->reported_round);
+    } else if (const auto* seat = std::get_if<core::SeatChanged>(&op)) {
+      log_info("peer {} {}{}", seat->peer.brief(), seat->sits_out ? "sits out: " : "takes part again. ", seat->why);
     }
   }
 }

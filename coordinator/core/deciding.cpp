@@ -22,11 +22,37 @@ SampleCount samples_of(const ResultClass& result) {
 
 // Empty, or why the report was refused.
 std::string RunCoordinator::Impl::take_report(TimePoint now, const PeerId& reporter, const wire::RoundReport& report) {
-  if (report.round < round_ || report.round >= round_ + static_cast<RoundIndex>(kRoundsAheadMax)) return {};
+  if (report.round >= round_ + static_cast<RoundIndex>(kRoundsAheadMax)) return {};
+  if (report.round < round_) {
+    hear_of_members(reporter, report);
+    return {};
+  }
   if (reports_.has_spoken(reporter, report.round)) return {};
   if (Status status = check(report, reporter); !status.ok()) return status.error().message;
   const Status kept = reports_.add(now, reporter, report);
+  if (kept.ok()) hear_of_members(reporter, report);
   return kept.ok() ? std::string() : kept.error().message;
+}
+
+// What the last ones of a group say of the others comes when its round is decided, but it still counts.
+void RunCoordinator::Impl::hear_of_members(const PeerId& reporter, const wire::RoundReport& report) {
+  if (report.round + kRemembered < round_ || reputation_.has_heard(reporter, report)) return;
+  if (const ReportBook::Dealt* dealt = reports_.dealt(report.group)) {
+    if (dealt->round == report.round) reputation_.on_report(reporter, report, dealt->members);
+  } else if (report.round >= round_) {
+    reputation_.on_report(reporter, report, sorted(report.members));
+  }
+}
+
+void RunCoordinator::Impl::judge_members(Ops& ops) {
+  std::vector<Reputation::Present> present;
+  for (const auto& [peer, member] : members_.all()) present.push_back({peer, wire::dialable(member.endpoint())});
+  reputation_.judge(round_, present);
+  for (auto& [peer, member] : members_.all()) {
+    const bool sat_out = member.standing.sits_out;
+    member.standing = reputation_.of(peer);
+    if (sat_out != member.standing.sits_out) ops.emplace_back(SeatChanged{peer, !sat_out, explain(member.standing)});
+  }
 }
 
 Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId& reporter) const {
@@ -127,15 +153,16 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   rhythm_known_ = result.dealt && state_ == wire::RunState::running;
   last_group_ = averaged.size();
   ops.emplace_back(std::move(decided));
-  enter_round(now, round_ + 1, Digest(result.state_digest), averaged);
+  enter_round(now, round_ + 1, Digest(result.state_digest), averaged, ops);
 }
 
 void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Digest& canonical,
-                                       const std::vector<PeerId>& averaged) {
+                                       const std::vector<PeerId>& averaged, Ops& ops) {
   round_ = round;
   canonical_ = canonical;
   plan_.reset();
   round_began_ = now;
+  judge_members(ops);
   members_.judge(now, canonical_, averaged);
   assuming_ = true;
   assumed_until_ = now + std::clamp(rhythm_.round, kAssumedMin, kAssumedMax);
@@ -185,7 +212,7 @@ void RunCoordinator::Impl::adopt_most_advanced(TimePoint now, Ops& ops) {
   if (adopted.holders == 0) return;
   adopted.round = std::max(round_, adopted.reported_round);
   rhythm_known_ = false;
-  enter_round(now, adopted.round, adopted.state_digest, {});
+  enter_round(now, adopted.round, adopted.state_digest, {}, ops);
   ops.emplace_back(adopted);
   complete_if_done(ops);
 }

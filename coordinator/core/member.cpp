@@ -22,7 +22,7 @@ wire::Endpoint Member::endpoint() const {
 }
 
 wire::MemberInfo Member::info() const {
-  return {endpoint(), lane, samples_per_s, batch_seconds, upload_bytes_per_s, download_bytes_per_s};
+  return {endpoint(), lane, samples_per_s, batch_seconds, upload_bytes_per_s, download_bytes_per_s, standing.reliance};
 }
 
 Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat) {
@@ -91,7 +91,7 @@ void MemberTable::judge(TimePoint now, Member& member, const Digest& canonical) 
   stop_counting(member);
   member.assumed = false;
   member.ready = !canonical.is_zero() && member.state_digest == canonical;
-  if (!member.ready || !member.works() || missed_its_call(member, now)) return;
+  if (!member.ready || !member.works() || member.standing.sits_out || missed_its_call(member, now)) return;
   count_as(member, {member.seen, member.samples, member.samples_per_s});
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coordinator/core/forecast.h"
+#include "coordinator/core/reputation.h"
 #include "coordinator/core/types.h"
 #include "shared/base/clock.h"
 #include "shared/wire/messages.h"
@@ -63,11 +64,14 @@ struct Member {
   // When it has the result of that plan's round, at the latest, if it is deferred: the others are done long before, and
   // go on; kNever if it is not.
   TimePoint result_due = kNever;
+  Standing standing;           // by what the others say of it
   TimePoint left_out_until{};  // the others' rounds are too short for its line: no plan and no download before
 
   [[nodiscard]] bool works() const {
     return phase == wire::MemberPhase::training || phase == wire::MemberPhase::averaging;
   }
+  // Has no place in plans for now, and so no use for the state.
+  [[nodiscard]] bool sits_out(TimePoint now) const { return standing.sits_out || now < left_out_until; }
   [[nodiscard]] bool deferred() const { return result_due != kNever; }
   // Is about to get the state, so it could soon be planned.
   [[nodiscard]] bool catches_up() const {

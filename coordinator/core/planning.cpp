@@ -57,7 +57,8 @@ bool RunCoordinator::Impl::has_quorum(TimePoint now) {
 
 // A member that is about to get the state and could be planned if the round waited a little for it.
 bool RunCoordinator::Impl::is_welcome(const Member& member) const {
-  return member.catches_up() && round_began_ >= std::max(member.welcome_again, member.left_out_until);
+  return member.catches_up() && member.standing.waited_for &&
+         round_began_ >= std::max(member.welcome_again, member.left_out_until);
 }
 
 // Nobody slow, or never to be ready, holds up the swarm for long; and nobody is given up.

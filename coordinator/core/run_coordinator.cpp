@@ -80,6 +80,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   }
   Member& member = members_.touch(now, who, heartbeat);
   member.lane = lanes_.lane_of(who.peer);
+  member.standing = reputation_.of(who.peer);
   if (plan_ && member.planned_in == plan_->serial && heartbeat.phase == wire::MemberPhase::averaging) {
     member.attended = true;
   }
@@ -102,6 +103,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   if (notice.empty() && now < member.left_out_until) {
     notice = "the others' rounds are too short for this computer's line: it is asked again in a few minutes";
   }
+  if (notice.empty()) notice = explain(member.standing);
   decision.reply.notice = std::move(notice);
   if (heartbeat.phase == wire::MemberPhase::leaving) {
     evaluation_.on_gone(who.peer);
@@ -206,7 +208,7 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
     reply.group = plan_->group;
     reply.group->start_in_ms = std::max<std::int64_t>(0, to_ms(plan_->start - now));
   }
-  if (!member.ready && !member.open_reports && !canonical_.is_zero() && now >= member.left_out_until) {
+  if (!member.ready && !member.open_reports && !canonical_.is_zero() && !member.sits_out(now)) {
     reply.donors = members_.donors(member.who.peer, wire::kDonorsMax);
   }
   if (member.ready && member.phase != wire::MemberPhase::paused && !plan_) {
@@ -283,6 +285,8 @@ SwarmView RunCoordinator::Impl::view(TimePoint now) const {
   view.swarm_size = static_cast<int>(members_.all().size());
   for (const auto& [peer, member] : members_.all()) {
     view.ready += member.ready && member.works() ? 1 : 0;
+    view.less_relied_on += member.standing.reliance < 1 ? 1 : 0;
+    view.sitting_out += member.standing.sits_out ? 1 : 0;
     view.direct += member.dialable() ? 1 : 0;
     view.relayed += !member.dialable() && wire::dialable(member.endpoint()) ? 1 : 0;
   }

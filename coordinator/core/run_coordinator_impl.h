@@ -15,6 +15,7 @@
 #include "coordinator/core/member.h"
 #include "coordinator/core/reach.h"
 #include "coordinator/core/reports.h"
+#include "coordinator/core/reputation.h"
 #include "coordinator/core/run_coordinator.h"
 #include "coordinator/core/types.h"
 
@@ -61,12 +62,15 @@ class RunCoordinator::Impl {
   // Which results count (deciding.cpp).
   [[nodiscard]] std::string take_report(TimePoint now, const PeerId& reporter, const wire::RoundReport& report);
   [[nodiscard]] Status check(const wire::RoundReport& report, const PeerId& reporter) const;
+  void hear_of_members(const PeerId& reporter, const wire::RoundReport& report);
+  void judge_members(Ops& ops);
   void decide_rounds(TimePoint now, WallTime wall, Ops& ops);
   [[nodiscard]] const ResultClass* winner(TimePoint now) const;
   [[nodiscard]] bool somebody_averages(TimePoint now) const;
   [[nodiscard]] bool has_majority(TimePoint now, const ResultClass& result) const;
   void decide(TimePoint now, WallTime wall, const ResultClass& result, Ops& ops);
-  void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged);
+  void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged,
+                   Ops& ops);
   void find_lost_state(TimePoint now, Ops& ops);
   void adopt_most_advanced(TimePoint now, Ops& ops);
   void complete_if_done(Ops& ops);
@@ -99,6 +103,7 @@ class RunCoordinator::Impl {
   ReachTable reach_;
   LaneTable lanes_;
   ReportBook reports_;
+  Reputation reputation_;
   EvaluationTurn evaluation_;
   Rhythm rhythm_;
 

@@ -128,7 +128,13 @@ struct StateAdopted {
   Digest state_digest;
   int holders = 0;
 };
-using StoreOp = std::variant<RoundDecided, LaneAssigned, EvaluationStored, RunStateChanged, StateAdopted>;
+// For the log: a member is left out of plans for what the others say of it, or is back.
+struct SeatChanged {
+  PeerId peer;
+  bool sits_out = false;
+  std::string why;  // as the volunteer is told
+};
+using StoreOp = std::variant<RoundDecided, LaneAssigned, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
 
 struct HeartbeatDecision {
   std::optional<Error> refusal;  // instead of the reply: another run (not_found), no lane free (resource_exhausted)
@@ -155,6 +161,8 @@ struct SwarmView {
   int direct = 0;      // others can dial
   int relayed = 0;     // others can call at a relay only
   bool averaging = false;
+  int less_relied_on = 0;  // own smaller parts than they could, or none, by what the others say of them
+  int sitting_out = 0;     // of these, members that are left out of plans for that
 };
 
 // Credit of `samples`: BOINC's cobblestones, 200 for a day at one GFLOPS.

@@ -24,6 +24,8 @@ struct Live {
   std::int64_t connections = 0;
   int computers = 0;
   int training = 0;
+  int less_relied_on = 0;
+  int sitting_out = 0;
   double samples_per_s = 0;
 };
 
@@ -40,6 +42,8 @@ Live ask(const Project& project) {
     reader.object("run", [&](wire::JsonReader& run) {
       wire::read_int(run, "computers", live.computers, 0, INT32_MAX);
       wire::read_int(run, "training", live.training, 0, INT32_MAX);
+      wire::read_int(run, "less_relied_on", live.less_relied_on, 0, INT32_MAX);
+      wire::read_int(run, "sitting_out", live.sitting_out, 0, INT32_MAX);
       run.number("samples_per_s", live.samples_per_s, 0, 1e15);
     });
   }
@@ -88,6 +92,12 @@ void print(const Project& project, const Overview& overview) {
     fmt::print("  server       up for {:.1f} h, {} connections\n", live.uptime_s / 3600, live.connections);
     fmt::print("  swarm        {} computers, {} training, {:.1f} samples a second\n", live.computers, live.training,
                live.samples_per_s);
+    if (live.less_relied_on > 0) {
+      fmt::print(
+          "  reputation   {} computers add up less for others than they could, {} of them sit out; who and why:\n"
+          "               the server's log\n",
+          live.less_relied_on, live.sitting_out);
+    }
   } else {
     fmt::print("  server       not serving; start it with: starling-coordinator serve '{}'\n",
                project.files.directory.string());
@@ -124,6 +134,8 @@ std::string encode(const Project& project, const Overview& overview) {
   writer.integer("connections", overview.live.connections);
   writer.integer("computers", overview.live.computers);
   writer.integer("training", overview.live.training);
+  writer.integer("less_relied_on", overview.live.less_relied_on);
+  writer.integer("sitting_out", overview.live.sitting_out);
   writer.number("samples_per_s", overview.live.samples_per_s);
   writer.open("runs", '[');
   for (std::size_t i = 0; i < overview.runs.size(); ++i) {

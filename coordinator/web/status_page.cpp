@@ -55,6 +55,8 @@ void add_swarm(std::string& html, const StatusData& data) {
       fmt::format("{} more over a relay{}", grouped(swarm.relayed),
                   data.health.relay_bytes ? fmt::format("; {} bytes passed on here", grouped(*data.health.relay_bytes))
                                           : std::string()));
+  add_cell(html, "Relied on less", grouped(swarm.less_relied_on),
+           fmt::format("by what others say of them; {} sit out for some rounds", grouped(swarm.sitting_out)));
   add_cell(html, "Round", grouped(swarm.round),
            swarm.averaging
                ? "averaging now"
@@ -107,6 +109,8 @@ std::string status_json(const StatusData& data) {
     writer.integer("training", swarm.ready);
     writer.integer("direct", swarm.direct);
     writer.integer("relayed", swarm.relayed);
+    writer.integer("less_relied_on", swarm.less_relied_on);
+    writer.integer("sitting_out", swarm.sitting_out);
     if (data.health.relay_bytes) writer.integer("relay_bytes", *data.health.relay_bytes);
     if (const auto left = seconds_left(*data.run)) writer.number("seconds_left", *left);
     writer.close('}');

@@ -118,6 +118,10 @@ std::vector<Volunteer> volunteers_of(std::span<const wire::MemberInfo> members) 
     const Link link{member.upload_bytes_per_s, member.download_bytes_per_s, owner};
     volunteers.push_back({link, member.samples_per_s, member.reliance});
   }
+  // Somebody has to own the parts: where nobody who can is relied on, they are all alike.
+  const bool relied_on = std::any_of(volunteers.begin(), volunteers.end(),
+                                     [](const Volunteer& one) { return one.link.dialable && one.reliance > 0; });
+  for (Volunteer& volunteer : volunteers) volunteer.reliance = relied_on ? volunteer.reliance : 1;
   return volunteers;
 }
 

@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, 6> kPhases = {"joining",   "downloading",
                                                      "averaging", "paused",      "leaving"};
 constexpr std::array<std::string_view, 4> kRoles = {"full", "client-only", "auxiliary", "deferred"};
 constexpr std::array<std::string_view, 3> kReachabilities = {"unknown", "reachable", "blocked"};
+constexpr std::array<std::string_view, 5> kFaults = {"absent", "gone", "silent", "slow", "nonsense"};
 constexpr std::array<std::string_view, 4> kStates = {"created", "running", "paused", "complete"};
 
 template <typename Enum, std::size_t N>
@@ -109,6 +110,12 @@ void read_report(JsonReader& reader, RoundReport& report) {
   reader.integer("averaging_ms", report.averaging_ms, 0, kMessageCountMax);
   reader.integer("bytes_sent", report.bytes_sent, 0, kMessageCountMax);
   reader.integer("bytes_received", report.bytes_received, 0, kMessageCountMax);
+  if (!reader.present("complaints")) return;
+  reader.list("complaints", kComplaintsMax, [&](JsonReader& item) {
+    Complaint& complaint = report.complaints.emplace_back();
+    read_id(item, "peer", complaint.peer);
+    read_enum(item, "fault", kFaults, complaint.fault);
+  });
 }
 
 }  // namespace
@@ -118,6 +125,7 @@ std::string_view to_string(MemberRole role) { return kRoles[static_cast<std::siz
 std::string_view to_string(Reachability reachability) {
   return kReachabilities[static_cast<std::size_t>(reachability)];
 }
+std::string_view to_string(Fault fault) { return kFaults[static_cast<std::size_t>(fault)]; }
 std::string_view to_string(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
 
 std::string encode(const RoundReport& report) {
@@ -143,6 +151,16 @@ std::string encode(const RoundReport& report) {
   writer.integer("averaging_ms", report.averaging_ms);
   writer.integer("bytes_sent", report.bytes_sent);
   writer.integer("bytes_received", report.bytes_received);
+  if (!report.complaints.empty()) {
+    writer.open("complaints", '[');
+    for (const Complaint& complaint : report.complaints) {
+      writer.open("", '{');
+      writer.text("peer", complaint.peer.hex());
+      writer.text("fault", to_string(complaint.fault));
+      writer.close('}');
+    }
+    writer.close(']');
+  }
   writer.close('}');
   return std::move(writer.str());
 }

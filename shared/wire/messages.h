@@ -27,6 +27,7 @@ constexpr std::size_t kJsonBytesMax = 128 * 1024;    // any request body: a repo
 constexpr std::size_t kReplyBytesMax = 1024 * 1024;  // any reply body: a plan of kGroupMembersMax members fits
 constexpr std::size_t kNameBytesMax = 40;            // display and project names
 constexpr std::size_t kReportsPerHeartbeatMax = 16;
+constexpr std::size_t kComplaintsMax = 16;  // in a report
 constexpr std::size_t kDonorsMax = 8;
 constexpr std::size_t kRelayClientsMax = 16;                      // of one volunteer's relay
 constexpr std::int64_t kMessageCountMax = std::int64_t{1} << 48;  // rounds, samples, bytes, milliseconds
@@ -65,6 +66,22 @@ struct RenewReply {
 enum class MemberPhase : std::uint8_t { joining, downloading, training, averaging, paused, leaving };
 std::string_view to_string(MemberPhase phase);
 
+// How a member did not keep what the plan expected of it.
+enum class Fault : std::uint8_t {
+  absent,    // did not begin in time
+  gone,      // its link broke
+  silent,    // nothing came from it any more, or it heard nobody
+  slow,      // much slower than the others, or alive without progress
+  nonsense,  // what it sent breaks the protocol, or its result differs
+};
+std::string_view to_string(Fault fault);
+
+// One member's word about another of its group: what it saw itself, not what others told.
+struct Complaint {
+  PeerId peer;
+  Fault fault = Fault::gone;
+};
+
 // What one averaging group did, told by a member that finished the round. Reports of one group agree
 // bit for bit; the coordinator credits what the majority of the group's survivors says.
 struct Contribution {
@@ -83,6 +100,7 @@ struct RoundReport {
   std::int64_t averaging_ms = 0;
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
+  std::vector<Complaint> complaints{};  // the reporter's own
 };
 
 struct EvaluationReport {

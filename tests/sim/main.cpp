@@ -23,6 +23,7 @@ struct Arguments {
   std::uint64_t seeds = 1;
   double seconds = 60;
   double calm = 40;
+  double upload_mbit = 0;  // 0: as the seed says
   bool vary = true;
 };
 
@@ -39,11 +40,12 @@ sim::SwarmOptions varied(sim::SwarmOptions options) {
 void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result, double seconds) {
   fmt::print(
       "seed {}: {} peers, {} rounds, {} samples credited, {} crashes, {} freezes, {} cuts, {} coordinator crashes, {} "
-      "rounds lost, longest averaging {:.2f} s, distance {:.3f} -> {:.3f}; {:.0f} virtual s, {} events in {:.2f} "
+      "rounds lost, longest averaging {:.2f} s, {:.1f} samples/s in the end, distance {:.3f} -> {:.3f}; {:.0f} virtual "
+      "s, {} events in {:.2f} "
       "s{}{}\n",
       options.seed, options.peers, result.rounds_decided, result.samples_ledger, result.crashes, result.freezes,
-      result.partitions, result.coordinator_crashes, result.rounds_lost, result.averaging_s_max, result.distance_first,
-      result.distance_last, result.virtual_s, result.events, seconds,
+      result.partitions, result.coordinator_crashes, result.rounds_lost, result.averaging_s_max,
+      result.samples_per_s_calm, result.distance_first, result.distance_last, result.virtual_s, result.events, seconds,
       result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
@@ -58,6 +60,7 @@ int run(const Arguments& arguments) {
     options.seed = seed;
     options.length = from_seconds(arguments.seconds);
     options.calm = from_seconds(arguments.calm);
+    if (arguments.upload_mbit > 0) options.upload_mbit_min = options.upload_mbit_max = arguments.upload_mbit;
     if (arguments.vary) options = varied(options);
     const auto start = std::chrono::steady_clock::now();
     const sim::SwarmResult result = sim::run_swarm(options, [&](double of_seed) {
@@ -163,6 +166,10 @@ int main(int argc, char** argv) {
   swarm->add_option("--calm", arguments.calm, "Virtual time without, before the final check")->capture_default_str();
   swarm->add_option("--between-faults", arguments.swarm.seconds_between_faults, "Mean seconds between faults; 0: none")
       ->capture_default_str();
+  swarm->add_option("--garbage", arguments.swarm.garbage_peers, "Of the volunteers, so many send what is no number");
+  swarm->add_option("--slow", arguments.swarm.slow_peers, "… and so many send at a hundredth of the speed they tell");
+  swarm->add_option("--upload-mbit", arguments.upload_mbit, "Of every line, up; default: 5 to 100");
+  swarm->add_flag("--speeds-known", arguments.swarm.speeds_known, "Plans know what lines carry");
   swarm->add_flag("--verbose", verbose, "Log what the product logs");
   swarm->footer("A broken invariant is printed with its seed, and ends the program with 1. Replay: swarm --seed N");
   add_moshpit(app, moshpit);

@@ -14,8 +14,8 @@
 #include "shared/base/result.h"
 #include "shared/swarm/formation_choice.h"
 #include "shared/wire/json_writer.h"
-#include "tests/sim/progress.h"
 #include "tests/plot/curve_plot.h"
+#include "tests/sim/progress.h"
 
 namespace starling::sim {
 namespace {

@@ -22,6 +22,9 @@ struct SwarmOptions {
   double upload_mbit_min = 5, upload_mbit_max = 100;
   double latency_ms_min = 1, latency_ms_max = 60;  // one way, half of it at each end
   double samples_per_s_min = 5, samples_per_s_max = 50;
+  bool speeds_known = false;  // members tell what their lines carry
+  int garbage_peers = 0;      // of the peers, the last so many send floats that are none …
+  int slow_peers = 0;         // … and those before them send at a hundredth of what they tell
 };
 
 // What came of it. `broken` is empty when every invariant held at every step.
@@ -33,9 +36,10 @@ struct SwarmResult {
   std::int64_t coordinator_crashes = 0;
   std::int64_t freezes = 0;
   std::int64_t partitions = 0;
-  std::int64_t rounds_lost = 0;  // a member's work of a round that did not count
-  double averaging_s_max = 0;    // longest time a member spent in one averaging
-  double distance_first = 0;     // of the model from the optimum, at the beginning and at the end
+  std::int64_t rounds_lost = 0;   // a member's work of a round that did not count
+  double samples_per_s_calm = 0;  // averaged, after the faults
+  double averaging_s_max = 0;     // longest time a member spent in one averaging
+  double distance_first = 0;      // of the model from the optimum, at the beginning and at the end
   double distance_last = 0;
   std::uint64_t events = 0;
   double virtual_s = 0;

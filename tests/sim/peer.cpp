@@ -47,6 +47,9 @@ void Peer::start() {
   options.checkpoint_interval = std::chrono::seconds(3);
   session::Session::Mediator& hands = *this;
   session_ = std::make_unique<session::Session>(options, initial, hands);
+  if (world_.options().speeds_known) {
+    session_->set_link_speeds(line_.upload_bytes_per_s, line_.download_bytes_per_s);
+  }
   session_->start(world_.scheduler().now());
   after_session_event();
 }
@@ -202,7 +205,8 @@ void Peer::take_frame(const Frame& frame) {
     if (from >= averaging->rank_of.size() || averaging->rank_of[from] < 0) continue;
     const auto rank = static_cast<averaging::Rank>(averaging->rank_of[from]);
     link_holds(*averaging, rank, frame.from_life);
-    world_.on_frame_taken(*this, averaging->engine->on_frame(now, rank, header, frame.payload));
+    world_.on_frame_taken(*this, world_.peer(frame.from),
+                          averaging->engine->on_frame(now, rank, header, frame.payload));
     after_engine_event(*averaging);
   }
   if (!taken && header.type == wire::FrameType::begin) early_.insert_or_assign(frame.from, frame);
@@ -278,6 +282,9 @@ bool Peer::send_next(Averaging& averaging) {
         std::span<const std::uint8_t, wire::kFrameHeaderBytes>(outgoing.head.data(), wire::kFrameHeaderBytes));
     frame->payload.assign(outgoing.head.begin() + wire::kFrameHeaderBytes, outgoing.head.end());
     frame->payload.insert(frame->payload.end(), outgoing.payload.begin(), outgoing.payload.end());
+    if (sends_garbage() && frame->header.type == wire::FrameType::contribution) {
+      std::fill(frame->payload.begin(), frame->payload.end(), std::uint8_t{0xff});
+    }
     world_.network().send(std::move(frame));
     return true;
   }

@@ -36,7 +36,7 @@ class World {
   // For the invariants.
   virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report) = 0;
   virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;
-  virtual void on_frame_taken(const Peer& peer, const Status& status) = 0;
+  virtual void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) = 0;
   virtual void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) = 0;
 };
 
@@ -53,6 +53,8 @@ class Peer final : private session::Session::Mediator {
   void freeze_until(TimePoint thaws);
 
   [[nodiscard]] int index() const { return index_; }
+  // Does its fellows harm, on purpose or not.
+  [[nodiscard]] bool sends_garbage() const { return index_ >= world_.options().peers - world_.options().garbage_peers; }
   [[nodiscard]] const PeerId& id() const { return id_; }
   [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
   [[nodiscard]] std::span<const float> parameters() const { return parameters_; }
@@ -64,6 +66,8 @@ class Peer final : private session::Session::Mediator {
   void on_frame(const Frame& frame);
   void on_uplink_free();
   void on_link_lost(int from);
+  // What its line is said to carry.
+  void set_line(const LinkRates& told) { line_ = told; }
 
  private:
   struct Disk {
@@ -115,6 +119,7 @@ class Peer final : private session::Session::Mediator {
   const int index_;
   const PeerId id_;
   const double samples_per_s_;
+  LinkRates line_;
   Disk disk_;
 
   std::uint64_t incarnation_ = 0;

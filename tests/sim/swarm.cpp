@@ -27,6 +27,7 @@ constexpr Duration kHeartbeatDeadline = std::chrono::seconds(5);
 // can hit it, and its bytes.
 constexpr Duration kAveragingMax = std::chrono::seconds(120);
 constexpr Duration kWellWithin = std::chrono::seconds(8);
+constexpr double kSlower = 100;  // than it tells
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
 class Swarm final : private World, private Network::Mediator {
@@ -47,7 +48,7 @@ class Swarm final : private World, private Network::Mediator {
   void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) override;
   void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
-  void on_frame_taken(const Peer& peer, const Status& status) override;
+  void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) override;
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
 
   void add_peers();
@@ -86,6 +87,12 @@ void Swarm::add_peers() {
     rates.upload_bytes_per_s = uniform(options_.upload_mbit_min, options_.upload_mbit_max) * 1e6 / 8;
     rates.download_bytes_per_s = rates.upload_bytes_per_s * uniform(1, 5);
     rates.latency = from_seconds(uniform(options_.latency_ms_min, options_.latency_ms_max) / 2000);
+    const LinkRates told = rates;
+    const int culprits_from = options_.peers - options_.garbage_peers - options_.slow_peers;
+    if (index >= culprits_from && index < culprits_from + options_.slow_peers) {
+      rates.upload_bytes_per_s /= kSlower;
+      rates.download_bytes_per_s /= kSlower;
+    }
     network_.add_peer(rates);
     PeerId id;
     for (std::size_t i = 0; i < id.bytes.size(); ++i) id.bytes[i] = static_cast<std::uint8_t>(rng_());
@@ -93,6 +100,7 @@ void Swarm::add_peers() {
     samples_per_s_ += speed;
     World& world = *this;
     peers_.push_back(std::make_unique<Peer>(world, index, id, speed));
+    peers_.back()->set_line(told);
     by_id_[id] = peers_.back().get();
     coordinator_.add_host(id);
     // Newcomers trickle in.
@@ -145,9 +153,10 @@ void Swarm::on_reports_forgotten(const Peer& peer, RoundIndex below) {
   }
 }
 
-// Everybody here is honest, so nothing that a member sends may strike another as nonsense.
-void Swarm::on_frame_taken(const Peer& peer, const Status& status) {
-  if (!status.ok()) invariants_.fail(fmt::format("peer {} refused a frame: {}", peer.index(), status.error().message));
+// Nothing that an honest member sends may strike another as nonsense.
+void Swarm::on_frame_taken(const Peer& peer, const Peer& from, const Status& status) {
+  if (!status.ok() && !from.sends_garbage())
+    invariants_.fail(fmt::format("peer {} refused a frame: {}", peer.index(), status.error().message));
 }
 
 void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) {
@@ -155,6 +164,10 @@ void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging:
   for (const averaging::LostMember& lost : outcome.lost) {
     log_debug("{:.3f} peer {} lost rank {}: {}", to_seconds(scheduler_.now().time_since_epoch()), peer.index(),
               lost.rank, lost.reason);
+  }
+  for (const averaging::SeenFault& seen : outcome.faults) {
+    log_debug("{:.3f} peer {} complains about rank {}: {}", to_seconds(scheduler_.now().time_since_epoch()),
+              peer.index(), seen.rank, wire::to_string(seen.fault));
   }
   log_debug("{:.3f} peer {} averaged for {:.3f} s, verdict {}", to_seconds(scheduler_.now().time_since_epoch()),
             peer.index(), to_seconds(took), static_cast<int>(outcome.verdict));
@@ -252,7 +265,8 @@ void Swarm::check_well(RoundIndex rounds_before_calm) {
   for (const auto& peer : peers_) {
     if (!peer->up()) return invariants_.fail(fmt::format("peer {} did not come back", peer->index()));
     const session::Session::View view = peer->view();
-    if (!well_.contains(peer.get())) {
+    const bool culprit = peer->index() >= options_.peers - options_.garbage_peers - options_.slow_peers;
+    if (!culprit && !well_.contains(peer.get())) {
       invariants_.fail(fmt::format("peer {} is still {}: {}", peer->index(), session::to_string(view.activity.phase),
                                    view.activity.reason));
     }
@@ -288,8 +302,12 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   if (invariants_.broken().empty()) check_well(rounds_before_calm);
   result_.broken = invariants_.broken();
   for (const auto& [round, decided] : coordinator_.store().rounds) {
-    for (const core::CreditedContribution& row : decided.contributions) result_.samples_ledger += row.samples;
+    for (const core::CreditedContribution& row : decided.contributions) {
+      result_.samples_ledger += row.samples;
+      if (round >= rounds_before_calm) result_.samples_per_s_calm += static_cast<double>(row.samples);
+    }
   }
+  result_.samples_per_s_calm /= to_seconds(calm);
   result_.rounds_decided = static_cast<std::int64_t>(coordinator_.store().rounds.size());
   result_.distance_last = distance(*peers_.front());
   result_.events = scheduler_.events_run();

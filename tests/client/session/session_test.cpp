@@ -43,7 +43,9 @@ TEST_CASE("a round is trained, averaged, stepped and reported") {
   f.batch_done();  // the one that was under way
   REQUIRE(f.hands.groups.size() == 1);
   CHECK(f.hands.weights[0] == 8);
-  f.session.on_averaged(f.now, f.outcome(AveragingOutcome::Verdict::averaged, {8, 6, 0}));
+  AveragingOutcome outcome = f.outcome(AveragingOutcome::Verdict::averaged, {8, 6, 0});
+  outcome.faults = {{2, wire::Fault::absent}};
+  f.session.on_averaged(f.now, outcome);
   REQUIRE(f.hands.steps.size() == 1);
   f.session.on_step_done(f.now, digest(2));
   REQUIRE(f.hands.recorded.size() == 1);
@@ -51,6 +53,9 @@ TEST_CASE("a round is trained, averaged, stepped and reported") {
   CHECK(report.round == 0);
   CHECK(report.members.size() == 3);
   CHECK(report.contributions.size() == 2);  // nothing came from the third
+  REQUIRE(report.complaints.size() == 1);
+  CHECK(report.complaints[0].peer == report.members[2]);
+  CHECK(report.complaints[0].fault == wire::Fault::absent);
   CHECK(report.state_digest == digest(2));
   CHECK(f.session.view(f.now).state_round == 1);
   CHECK(f.hands.batches.back().round == 1);

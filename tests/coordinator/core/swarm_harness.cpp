@@ -169,7 +169,9 @@ void Swarm::meet(const GroupId& group) {
   }
 }
 
-void Swarm::finish(VirtualMember& member, const wire::RoundReport& report) {
+void Swarm::finish(VirtualMember& member, const wire::RoundReport& agreed) {
+  wire::RoundReport report = agreed;
+  report.complaints = complaints[member.peer];
   if (report.contributions.empty()) {
     member.train_on();
   } else {

@@ -94,7 +94,8 @@ class Swarm {
   bool store_takes = true;  // false: the disk is full
   bool coordinator_reachable = true;
   Duration averaging_time = std::chrono::milliseconds(80);
-  std::map<PeerId, SampleCount> averaged;  // what members know went into states that they stepped to
+  std::map<PeerId, std::vector<wire::Complaint>> complaints;  // that members make in every report
+  std::map<PeerId, SampleCount> averaged;                     // what members know went into states that they stepped to
 
   TimePoint now{std::chrono::seconds(100)};
   WallTime wall{1'700'000'000'000};

@@ -104,6 +104,21 @@ TEST_CASE("a round report alone survives the way to disk and back") {
   CHECK_FALSE(decode_round_report("{}").ok());
 }
 
+TEST_CASE("complaints travel with a report, and older programs make none") {
+  RoundReport report = sample_report(15);
+  CHECK(encode(report).find("complaints") == std::string::npos);
+  report.complaints = {{make_id<PeerId>(2), Fault::nonsense}, {make_id<PeerId>(1), Fault::slow}};
+  const auto read = decode_round_report(encode(report));
+  REQUIRE(read.ok());
+  REQUIRE(read->complaints.size() == 2);
+  CHECK(read->complaints[0].peer == make_id<PeerId>(2));
+  CHECK(read->complaints[0].fault == Fault::nonsense);
+  CHECK(read->complaints[1].fault == Fault::slow);
+  CHECK_FALSE(decode_round_report(with(encode(report), "\"nonsense\"", "\"ugly\"")).ok());
+  report.complaints.assign(kComplaintsMax + 1, {make_id<PeerId>(2), Fault::gone});
+  CHECK_FALSE(decode_round_report(encode(report)).ok());
+}
+
 TEST_CASE("a heartbeat arrives as it was sent") {
   const Heartbeat sent = sample_heartbeat();
   const auto got = decode_heartbeat(encode(sent));

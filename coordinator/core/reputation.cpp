@@ -1,0 +1,204 @@
+#include "coordinator/core/reputation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace starling::core {
+namespace {
+
+constexpr std::size_t kWordsMax = 8192;  // of one meeting
+constexpr double kAtOddsWeight = 2;
+constexpr double kShown = 0.9;  // a volunteer is told when it is relied on less than this
+
+double weight_of(wire::Fault fault) {
+  switch (fault) {
+    case wire::Fault::nonsense:
+      return 3;
+    case wire::Fault::slow:
+      return 2;
+    case wire::Fault::absent:
+    case wire::Fault::gone:
+    case wire::Fault::silent:
+      break;
+  }
+  return 1;  // of computers that come and go
+}
+
+std::string_view describe(const Standing& standing) {
+  if (standing.at_odds) return "it and several others lost each other, and with those the rest had no trouble";
+  switch (standing.fault) {
+    case wire::Fault::absent:
+      return "it did not come although it was expected";
+    case wire::Fault::gone:
+      return "its connections broke";
+    case wire::Fault::silent:
+      return "it fell silent";
+    case wire::Fault::slow:
+      return "it was far slower than the others";
+    case wire::Fault::nonsense:
+      break;
+  }
+  return "the others could not use what it sent; is this version of Starling the newest, and its memory sound?";
+}
+
+double decayed(double weight, RoundIndex age) { return weight * std::exp2(-static_cast<double>(age) / kFaultHalfLife); }
+
+double limit(int times_out) { return std::max(kSitsOutMin, kSitsOut * std::exp2(-times_out)); }
+RoundIndex rounds_out(int times_out) { return std::min(kRoundsOutMax, kRoundsOut << std::clamp(times_out - 1, 0, 16)); }
+
+}  // namespace
+
+std::string explain(const Standing& standing) {
+  if (!standing.sits_out && standing.reliance >= kShown) return {};
+  const std::string why = fmt::format("in {} of the last {} rounds the others could not rely on this computer: {}",
+                                      standing.rounds, kRemembered, describe(standing));
+  if (standing.sits_out) {
+    return fmt::format("{}. It takes part again after {} more rounds", why, standing.rounds_out);
+  }
+  if (standing.reliance <= 0)
+    return why + ". It contributes as before, but adds up nothing for others until that fades";
+  return fmt::format("{}. It adds up {:.0f} % of what it could for others until that fades", why,
+                     100 * standing.reliance);
+}
+
+bool Reputation::has_heard(const PeerId& reporter, const wire::RoundReport& report) const {
+  const auto meeting = meetings_.find({report.round, report.group});
+  return meeting != meetings_.end() && meeting->second.reporters.contains(reporter);
+}
+
+void Reputation::on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const PeerId> members) {
+  Meeting& meeting = meetings_[{report.round, report.group}];
+  if (meeting.members.empty()) meeting.members.assign(members.begin(), members.end());
+  const auto is_member = [&](const PeerId& peer) {
+    return std::binary_search(meeting.members.begin(), meeting.members.end(), peer);
+  };
+  if (!is_member(reporter) || !meeting.reporters.insert(reporter).second) return;
+  for (const wire::Complaint& complaint : report.complaints) {
+    if (complaint.peer == reporter || !is_member(complaint.peer) || meeting.words.size() >= kWordsMax) continue;
+    meeting.words.push_back({reporter, complaint.peer, complaint.fault});
+  }
+}
+
+// More than half of those that were with it and could tell, or enough.
+std::size_t Reputation::voices_needed(const PeerId& about) const {
+  std::set<PeerId> others;
+  for (const auto& [key, meeting] : meetings_) {
+    if (!std::binary_search(meeting.members.begin(), meeting.members.end(), about)) continue;
+    for (const PeerId& reporter : meeting.reporters) {
+      if (reporter != about) others.insert(reporter);
+      if (others.size() >= 2 * kVoicesEnough) return kVoicesEnough;
+    }
+  }
+  return std::clamp(others.size() / 2 + 1, kVoicesMin, kVoicesEnough);
+}
+
+std::set<PeerId> Reputation::at_fault(const Pairs& pairs) const {
+  std::set<PeerId> peers;
+  for (const auto& [peer, others] : pairs) {
+    if (others.size() >= kVoicesMin && others.size() >= voices_needed(peer)) peers.insert(peer);
+  }
+  return peers;
+}
+
+void Reputation::judge(RoundIndex round, std::span<const Present> present) {
+  std::erase_if(meetings_, [round](const auto& entry) { return entry.first.first + kRemembered < round; });
+  Pairs accusers;
+  for (const auto& [key, meeting] : meetings_) {
+    for (const Word& word : meeting.words) accusers[word.accused].insert(word.accuser);
+  }
+  const std::set<PeerId> guilty = at_fault(accusers);
+  // What is left is between two of whom nobody else knows which one it is.
+  Pairs odds;
+  for (const auto& [accused, by] : accusers) {
+    for (const PeerId& accuser : by) {
+      if (guilty.contains(accused) || guilty.contains(accuser)) continue;
+      odds[accused].insert(accuser);
+      odds[accuser].insert(accused);
+    }
+  }
+  weigh(round, guilty, at_fault(odds));
+  seat(round, present);
+}
+
+void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const std::set<PeerId>& at_odds) {
+  for (auto& [peer, record] : records_) {
+    record.faults = 0;
+    record.standing.rounds = 0;
+    record.standing.at_odds = false;
+  }
+  struct Worst {
+    double weight = 0;
+    wire::Fault fault = wire::Fault::gone;
+  };
+  std::map<PeerId, Worst> worst;  // of all rounds
+  for (auto entry = meetings_.begin(); entry != meetings_.end();) {
+    const RoundIndex then = entry->first.first;
+    std::map<PeerId, Worst> spoiled;
+    for (; entry != meetings_.end() && entry->first.first == then; ++entry) {
+      for (const Word& word : entry->second.words) {
+        const auto count = [&](const PeerId& peer, const Worst& fault) {
+          if (spoiled[peer].weight < fault.weight) spoiled[peer] = fault;
+        };
+        if (guilty.contains(word.accused)) {
+          count(word.accused, {weight_of(word.fault), word.fault});
+        } else {
+          if (at_odds.contains(word.accused)) count(word.accused, {weight_of(word.fault), word.fault});
+          if (at_odds.contains(word.accuser)) count(word.accuser, {kAtOddsWeight, wire::Fault::nonsense});
+        }
+      }
+    }
+    for (const auto& [peer, fault] : spoiled) {
+      Record& record = records_[peer];
+      record.faults += decayed(fault.weight, std::max<RoundIndex>(0, round - 1 - then));
+      ++record.standing.rounds;
+      record.good_from = std::max(record.good_from, then + 1);
+      record.standing.at_odds = record.standing.at_odds || (at_odds.contains(peer) && !guilty.contains(peer));
+      if (worst[peer].weight < fault.weight) worst[peer] = fault;
+    }
+  }
+  for (auto& [peer, record] : records_) {
+    record.standing.fault = worst[peer].fault;
+    record.standing.reliance = std::max(0.0, 1 - record.faults / kOwnsNothing);
+    if (record.times_out > 0 && round >= record.good_from + kForgiven) {
+      --record.times_out;
+      record.good_from = round;
+    }
+  }
+  std::erase_if(records_, [round](const auto& entry) {
+    const Record& record = entry.second;
+    return record.standing.rounds == 0 && record.times_out == 0 && round >= record.out_until;
+  });
+}
+
+void Reputation::seat(RoundIndex round, std::span<const Present> present) {
+  const auto sits_out = [round](const Record& record) {
+    const bool relapsed = record.good_from > record.out_until && record.faults >= limit(record.times_out);
+    return round < record.out_until || relapsed;
+  };
+  std::size_t out = 0;
+  bool callable = false;
+  for (const Present& one : present) {
+    const auto record = records_.find(one.peer);
+    const bool goes = record != records_.end() && sits_out(record->second);
+    out += goes ? 1 : 0;
+    callable = callable || (one.callable && !goes);
+  }
+  const bool may_go = 3 * out <= present.size() && callable;
+  for (auto& [peer, record] : records_) {
+    record.standing.sits_out = may_go && sits_out(record);
+    if (record.standing.sits_out && round >= record.out_until) {
+      record.out_until = record.good_from = round + rounds_out(++record.times_out);
+    }
+    record.standing.waited_for = record.times_out == 0 && record.standing.rounds < kNotWaitedFor;
+    record.standing.rounds_out = record.standing.sits_out ? record.out_until - round : 0;
+  }
+}
+
+Standing Reputation::of(const PeerId& peer) const {
+  const auto record = records_.find(peer);
+  return record == records_.end() ? Standing{} : record->second.standing;
+}
+
+}  // namespace starling::core

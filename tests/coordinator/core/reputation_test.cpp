@@ -1,0 +1,228 @@
+#include "coordinator/core/reputation.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/coordinator/core/swarm_harness.h"
+
+namespace starling::core::testing {
+namespace {
+
+using wire::Fault;
+
+struct Says {
+  int accuser = 0;
+  int accused = 0;
+  Fault fault = Fault::gone;
+};
+
+// A group of members 1 … n that meets every round; who is accused in a round does not finish it.
+class Rounds {
+ public:
+  explicit Rounds(int members) {
+    for (int i = 1; i <= members; ++i) present_.push_back({peer_id(i), true});
+    for (const Reputation::Present& one : present_) members_.push_back(one.peer);
+    std::sort(members_.begin(), members_.end());
+  }
+
+  void round(const std::vector<Says>& words = {}) {
+    const auto accused = [&](const PeerId& peer) {
+      return std::any_of(words.begin(), words.end(), [&](const Says& word) { return peer_id(word.accused) == peer; });
+    };
+    for (const PeerId& reporter : members_) {
+      if (accused(reporter) || reputation.of(reporter).sits_out) continue;
+      wire::RoundReport report;
+      report.round = round_;
+      report.group.bytes.fill(static_cast<std::uint8_t>(round_ + 1));
+      for (const Says& word : words) {
+        if (peer_id(word.accuser) == reporter) report.complaints.push_back({peer_id(word.accused), word.fault});
+      }
+      reputation.on_report(reporter, report, members_);
+    }
+    reputation.judge(++round_, present_);
+  }
+  void rounds(int count, const std::vector<Says>& words = {}) {
+    for (int i = 0; i < count; ++i) round(words);
+  }
+  [[nodiscard]] Standing of(int number) const { return reputation.of(peer_id(number)); }
+  void only_caller(int number) {
+    for (Reputation::Present& one : present_) one.callable = one.peer == peer_id(number);
+  }
+
+  Reputation reputation;
+
+ private:
+  std::vector<Reputation::Present> present_;
+  std::vector<PeerId> members_;
+  RoundIndex round_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("one member's word ruins nobody, however often it is said") {
+  for (const int members : {2, 3, 8, 40}) {
+    CAPTURE(members);
+    Rounds rounds(members);
+    rounds.rounds(40, {{1, 2, Fault::nonsense}});
+    CHECK(rounds.of(2).reliance == 1);
+    CHECK_FALSE(rounds.of(2).sits_out);
+    CHECK(explain(rounds.of(2)).empty());
+  }
+}
+
+TEST_CASE("who is accused by most of the others owns less, then nothing, then sits out") {
+  Rounds rounds(4);
+  rounds.round({{1, 4, Fault::slow}, {2, 4, Fault::slow}});
+  CHECK(rounds.of(4).reliance == doctest::Approx(1.0 / 3));
+  rounds.round({{1, 4, Fault::slow}, {3, 4, Fault::slow}});
+  CHECK(rounds.of(4).reliance == 0);
+  CHECK_FALSE(rounds.of(4).sits_out);
+  rounds.round({{2, 4, Fault::slow}});
+  CHECK(rounds.of(4).reliance == 0);
+  CHECK(rounds.of(4).sits_out);
+  CHECK(explain(rounds.of(4)).find("3 of the last 32 rounds") != std::string::npos);
+  CHECK(explain(rounds.of(4)).find("far slower") != std::string::npos);
+  for (const int other : {1, 2, 3}) CHECK(rounds.of(other).reliance == 1);
+}
+
+TEST_CASE("voices from different rounds add up") {
+  Rounds rounds(6);
+  rounds.round({{1, 6, Fault::nonsense}});
+  rounds.round({{2, 6, Fault::nonsense}});
+  CHECK(rounds.of(6).reliance == 1);
+  rounds.round({{3, 6, Fault::nonsense}});
+  CHECK(rounds.of(6).reliance == 0);
+  CHECK(rounds.of(6).sits_out);
+}
+
+TEST_CASE("an accuser at odds with most of the others loses itself") {
+  Rounds rounds(6);
+  for (const int victim : {2, 3, 4, 5, 6}) rounds.round({{1, victim, Fault::nonsense}});
+  CHECK(rounds.of(1).sits_out);
+  CHECK(rounds.of(1).at_odds);
+  for (const int victim : {2, 3, 4, 5, 6}) CHECK(rounds.of(victim).reliance == 1);
+}
+
+TEST_CASE("a few that lie together ruin few in a large group before they are at odds with many") {
+  Rounds rounds(60);
+  int out = 0;
+  for (int victim = 20; victim < 50; ++victim) {
+    rounds.round({{1, victim, Fault::nonsense}, {2, victim, Fault::nonsense}, {3, victim, Fault::nonsense}});
+    for (int liar : {1, 2, 3}) out += rounds.of(liar).sits_out ? 1 : 0;
+  }
+  CHECK(out >= 3 * 10);
+  for (int victim = 20; victim < 50; ++victim) CHECK(rounds.of(victim).reliance == 1);
+}
+
+TEST_CASE("a computer that slept is soon as good as any") {
+  Rounds rounds(5);
+  rounds.rounds(2, {{1, 5, Fault::silent}, {2, 5, Fault::silent}, {3, 5, Fault::silent}, {4, 5, Fault::absent}});
+  const double after = rounds.of(5).reliance;
+  CHECK(after > 0.3);
+  CHECK(after < 0.7);
+  rounds.rounds(6);
+  CHECK(rounds.of(5).reliance == doctest::Approx(1 - (1 - after) / 2));  // a half-life
+  rounds.rounds(15);
+  CHECK(rounds.of(5).reliance > 0.9);
+  CHECK(explain(rounds.of(5)).empty());
+  rounds.rounds(kRemembered);
+  CHECK(rounds.of(5).reliance == 1);
+}
+
+TEST_CASE("who sits out is back after some rounds, and after more of them each time it relapses") {
+  Rounds rounds(5);
+  const std::vector<Says> garbage = {{1, 5, Fault::nonsense}, {2, 5, Fault::nonsense}, {3, 5, Fault::nonsense}};
+  for (int relapse = 0; relapse < 4; ++relapse) {
+    int bad = 0;
+    for (; !rounds.of(5).sits_out; ++bad) rounds.round(garbage);
+    CHECK(bad <= (relapse == 0 ? 2 : 1));
+    CHECK(rounds.of(5).rounds_out == kRoundsOut << relapse);
+    for (RoundIndex waited = 0; waited < kRoundsOut << relapse; ++waited) {
+      CHECK(rounds.of(5).sits_out);
+      rounds.round();
+    }
+    CHECK_FALSE(rounds.of(5).sits_out);
+  }
+  // Good behaviour makes up for all of it.
+  rounds.rounds(4 * kForgiven);
+  CHECK(rounds.of(5).reliance == 1);
+  rounds.round(garbage);
+  CHECK_FALSE(rounds.of(5).sits_out);
+}
+
+TEST_CASE("no more than a third sits out, and not all whom others can call") {
+  std::vector<Says> words;
+  for (const int accused : {4, 5, 6}) {
+    for (const int accuser : {1, 2, 3}) words.push_back({accuser, accused, Fault::nonsense});
+  }
+  Rounds half(6);
+  half.rounds(3, words);
+  for (const int accused : {4, 5, 6}) {
+    CHECK(half.of(accused).reliance == 0);
+    CHECK_FALSE(half.of(accused).sits_out);
+  }
+  Rounds callers(6);
+  callers.only_caller(6);
+  callers.rounds(3, {{1, 6, Fault::nonsense}, {2, 6, Fault::nonsense}, {3, 6, Fault::nonsense}});
+  CHECK_FALSE(callers.of(6).sits_out);
+}
+
+TEST_CASE("nobody is heard twice on a round, nor as a stranger to the group, nor about one") {
+  Reputation reputation;
+  std::vector<PeerId> members = {peer_id(1), peer_id(2), peer_id(3), peer_id(4)};
+  std::sort(members.begin(), members.end());
+  wire::RoundReport report;
+  report.group.bytes.fill(1);
+  report.complaints = {{peer_id(9), Fault::nonsense}, {peer_id(1), Fault::nonsense}};
+  reputation.on_report(peer_id(1), report, members);
+  report.complaints = {{peer_id(4), Fault::nonsense}};
+  reputation.on_report(peer_id(1), report, members);
+  reputation.on_report(peer_id(8), report, members);
+  reputation.on_report(peer_id(9), report, members);
+  CHECK(reputation.has_heard(peer_id(1), report));
+  CHECK_FALSE(reputation.has_heard(peer_id(8), report));
+  reputation.judge(1, {});
+  for (const int number : {1, 4, 8, 9}) CHECK(reputation.of(peer_id(number)).reliance == 1);
+}
+
+TEST_CASE("what members say of each other decides who owns parts of the next plan, and who is in it") {
+  Swarm swarm;
+  for (int i = 1; i <= 5; ++i) swarm.add(i, 30);
+  swarm.run_for(std::chrono::seconds(5));
+  const auto part_of = [&](int number) -> std::int64_t {
+    for (const wire::GroupMember& seat : swarm.member(1).group->members) {
+      if (seat.endpoint.peer == peer_id(number)) return seat.part_floats;
+    }
+    return -1;
+  };
+  const auto next_plan = [&] {
+    const std::size_t rounds = swarm.decided.size();
+    while (swarm.decided.size() == rounds) swarm.run_for(std::chrono::milliseconds(5));
+    while (!swarm.member(1).group) swarm.run_for(std::chrono::milliseconds(5));
+  };
+  next_plan();
+  CHECK(part_of(5) == 200);
+  for (const int accuser : {1, 2, 3}) swarm.complaints[peer_id(accuser)] = {{peer_id(5), Fault::slow}};
+  next_plan();
+  swarm.complaints.clear();
+  next_plan();
+  CHECK(part_of(5) > 0);
+  CHECK(part_of(5) < 150);
+  CHECK(swarm.member(5).last_reply.notice.find("far slower") != std::string::npos);
+  CHECK(swarm.coordinator->view(swarm.now).less_relied_on == 1);
+  for (const int accuser : {1, 2, 3}) swarm.complaints[peer_id(accuser)] = {{peer_id(5), Fault::nonsense}};
+  next_plan();
+  next_plan();
+  swarm.complaints.clear();
+  next_plan();
+  CHECK(part_of(5) == -1);
+  CHECK(swarm.coordinator->view(swarm.now).sitting_out == 1);
+  CHECK(swarm.member(5).last_reply.donors.empty());
+  const std::size_t rounds = swarm.decided.size();
+  while (part_of(5) < 0 && swarm.decided.size() < rounds + 3 * kRemembered) next_plan();
+  CHECK(part_of(5) >= 0);
+  CHECK(swarm.decided.size() <= rounds + 2 * kRemembered);
+}
+
+}  // namespace starling::core::testing
