@@ -175,20 +175,28 @@ void RunCoordinator::Impl::seat(const Plan& plan, const std::vector<double>& rea
   reports_.on_dealt(plan.group.id, {round_, std::move(peers), samples_max});
 }
 
-// A plan has failed when everybody is back without a result, or nobody came.
+// A plan has failed when so many are back without a result that those who are left are not most of the group, when
+// whoever else it had has fallen silent, or when nobody came.
 void RunCoordinator::Impl::drop_failed_plan(TimePoint now) {
   if (!plan_ || now < plan_->start || reports_.first_at(round_) != kNever) return;
   bool averaging = false;
-  bool all_back = true;
+  std::size_t back = 0;
+  bool others = false;  // that may still come, or finish
   for (const auto& [peer, member] : members_.all()) {
     if (member.planned_in != plan_->serial) continue;
-    const bool inside = member.phase == wire::MemberPhase::averaging;
+    const bool silent = missed_its_call(member, now);
+    const bool inside = member.phase == wire::MemberPhase::averaging && !silent;
     averaging = averaging || inside;
-    all_back = all_back && member.attended && !inside;
+    if (member.attended && member.phase != wire::MemberPhase::averaging) {
+      ++back;
+    } else {
+      others = others || !silent;
+    }
   }
+  const bool no_majority = 2 * back >= plan_->group.members.size();
   const bool nobody_came = now > plan_->begin_by + kBeginSlack && !averaging;
   const bool endless = now > plan_->start + options_.averaging_max;
-  if (all_back || nobody_came || endless) plan_.reset();
+  if (no_majority || !others || nobody_came || endless) plan_.reset();
 }
 
 }  // namespace starling::core

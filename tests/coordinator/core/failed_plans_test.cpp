@@ -1,0 +1,77 @@
+// Plans that cannot come to a result any more: how soon there is another.
+#include <doctest/doctest.h>
+
+#include "tests/coordinator/core/swarm_harness.h"
+
+namespace starling::core::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Until all of these average in the same group; its id.
+GroupId all_average(Swarm& swarm, const std::vector<int>& members) {
+  swarm.averaging_time = seconds(60);
+  for (const int number : members) {
+    while (swarm.member(number).phase != wire::MemberPhase::averaging) swarm.run_for(milliseconds(5));
+  }
+  swarm.run_for(milliseconds(50));  // the coordinator has heard of it
+  return swarm.member(members.front()).group->id;
+}
+
+// It has left in vain, with what it had computed.
+void leave(Swarm& swarm, int number) {
+  swarm.member(number).train_on();
+  swarm.member(number).next_call = swarm.now;
+}
+
+Duration until_another_plan(Swarm& swarm, int number, const GroupId& old) {
+  swarm.averaging_time = milliseconds(80);
+  const TimePoint from = swarm.now;
+  while (swarm.now < from + seconds(60)) {
+    swarm.run_for(milliseconds(5));
+    if (swarm.member(number).group && swarm.member(number).group->id != old) break;
+  }
+  return swarm.now - from;
+}
+
+}  // namespace
+
+TEST_CASE("when half of a group is back in vain, the others are not waited for") {
+  Swarm swarm;
+  for (int i = 1; i <= 4; ++i) swarm.add(i, 30);
+  swarm.run_for(seconds(5));
+  const GroupId old = all_average(swarm, {1, 2, 3, 4});
+  for (const int number : {1, 2, 3}) leave(swarm, number);
+  swarm.run_for(milliseconds(20));
+  CHECK(until_another_plan(swarm, 1, old) < seconds(3));
+}
+
+TEST_CASE("when less than half of a group is back in vain, the others go on") {
+  Swarm swarm;
+  for (int i = 1; i <= 5; ++i) swarm.add(i, 30);
+  swarm.run_for(seconds(5));
+  const GroupId old = all_average(swarm, {1, 2, 3, 4, 5});
+  for (const int number : {1, 2}) leave(swarm, number);
+  swarm.run_for(seconds(5));
+  for (const int number : {3, 4, 5}) {
+    REQUIRE(swarm.member(number).group);
+    CHECK(swarm.member(number).group->id == old);
+  }
+  CHECK_FALSE(swarm.member(1).group);
+}
+
+TEST_CASE("members of a plan that fall silent are not waited for until they are forgotten") {
+  Swarm swarm;
+  for (int i = 1; i <= 5; ++i) swarm.add(i, 30);
+  swarm.run_for(seconds(5));
+  const GroupId old = all_average(swarm, {1, 2, 3, 4, 5});
+  for (const int number : {1, 2}) swarm.member(number).alive = false;
+  leave(swarm, 3);
+  leave(swarm, 4);
+  swarm.member(5).alive = false;
+  const Duration waited = until_another_plan(swarm, 3, old);
+  CHECK(waited < seconds(12));  // a quorum is not there: most of the group may have gone on together
+}
+
+}  // namespace starling::core::testing
