@@ -11,6 +11,7 @@
 #include "client/cli/control_client.h"
 #include "client/cli/preferences_text.h"
 #include "client/cli/status_text.h"
+#include "client/cli/views_text.h"
 #include "shared/base/paths.h"
 
 namespace {
@@ -47,6 +48,15 @@ void print_preferences(const Arguments& arguments, const wire::Preferences& pref
   std::fputs(text.c_str(), stdout);
 }
 
+void print_views(const wire::ControlReply& reply) {
+  std::string text;
+  if (reply.preview.has_value()) text = cli::format_preview(*reply.preview);
+  if (reply.leaderboard.has_value()) text = cli::format_leaderboard(*reply.leaderboard);
+  if (reply.peers.has_value()) text = cli::format_peers(*reply.peers);
+  if (reply.history.has_value()) text = cli::format_history(*reply.history);
+  std::fputs(text.c_str(), stdout);
+}
+
 void print(const Arguments& arguments, const wire::ControlReply& reply) {
   if (reply.preferences.has_value()) print_preferences(arguments, *reply.preferences);
   if (reply.status.has_value()) {
@@ -57,7 +67,10 @@ void print(const Arguments& arguments, const wire::ControlReply& reply) {
   }
   if (arguments.json && !reply.status && !reply.preferences) {
     std::fputs(wire::encode_line(reply).c_str(), stdout);
-  } else if (!reply.text.empty()) {
+  } else {
+    print_views(reply);
+  }
+  if (!arguments.json && !reply.text.empty()) {
     std::fputs(reply.text.c_str(), stdout);
     if (reply.text.back() != '\n') std::fputc('\n', stdout);
   }
@@ -113,6 +126,21 @@ void add_preference_commands(CLI::App& app, Arguments& arguments) {
   prefs->fallthrough();
 }
 
+void add_view_commands(CLI::App& app, wire::ControlRequest& request) {
+  auto* preview = app.add_subcommand("preview", "What a join link leads to, without joining");
+  preview->add_option("link", request.link, "starling://host:port/?ca=…&invite=…")->required();
+  auto* board = app.add_subcommand("leaderboard", "The project's volunteers, and where you stand");
+  board->add_option("--sort", request.sort, "recent, total, run, day or week")
+      ->check(CLI::IsMember({"recent", "total", "run", "day", "week"}));
+  board->add_option("--search", request.search, "Part of a name");
+  board->add_option("--page", request.page, "50 volunteers each")->check(CLI::Range(1, 1000000));
+  app.add_subcommand("peers", "The computers of the last averaging");
+  auto* history = app.add_subcommand("history", "What this computer has done");
+  history->add_option("span", request.span, "rounds (the newest), day, month or all")
+      ->check(CLI::IsMember({"rounds", "day", "month", "all"}))
+      ->required();
+}
+
 void add_commands(CLI::App& app, Arguments& arguments) {
   wire::ControlRequest& request = arguments.request;
   auto* join = app.add_subcommand("join", "Join a project with the link its operator gave you");
@@ -121,8 +149,10 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   auto* status = app.add_subcommand("status", "What the daemon is doing, and why");
   status->add_flag("--follow", arguments.follow, "Go on, a line for every change, until Ctrl-C");
   add_pause_commands(app, request);
+  add_view_commands(app, request);
   add_preference_commands(app, arguments);
   app.add_subcommand("leave", "Leave the project; what was accepted stays credited");
+  app.add_subcommand("stop", "End the daemon; nothing is trained until it is started again");
   auto* log = app.add_subcommand("log", "The daemon's newest log lines");
   log->add_option("--lines", request.lines, "How many")->check(CLI::Range(1, 10000))->capture_default_str();
   auto* sample = app.add_subcommand("sample", "Let the model, as it stands here, continue a text");

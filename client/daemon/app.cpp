@@ -82,6 +82,7 @@ App::App(const AppOptions& options, storage::ProjectFiles files, crypto::Private
       key_(std::move(key)),
       sensors_(sensors_for(options)),
       governor_(storage::PreferenceFiles(options.data_dir), volunteers_clock_, options.threads),
+      history_(options.data_dir),
       backoff_(static_cast<std::uint64_t>(clock_.wall_now().unix_ms),
                {std::chrono::milliseconds(500), std::chrono::seconds(30)}),
       control_(clock_),
@@ -97,10 +98,12 @@ App::App(const AppOptions& options, storage::ProjectFiles files, crypto::Private
 App::~App() {
   closing_ = true;
   board_.close();
+  look_ups_.cancel();
   sensing_.stop();
   control_.run_and_wait([this] {
     count_traffic();
     governor_.save_traffic();
+    save_history();
     if (run_) run_->stop();
     if (calls_) calls_->cancel();
   });
@@ -128,7 +131,14 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
     return steer(request);
   }
   if (request.command == "leave") return reply_of(leave());
+  if (request.command == "stop" && options_.stop) {
+    log_info("asked to end, over the control socket");
+    options_.stop();
+    return {};
+  }
   if (request.command == "log") return reply_of(log_tail(request.lines));
+  if (request.command == "history" || request.command == "peers") return recall(request);
+  if (request.command == "preview" || request.command == "leaderboard") return look_up(request);
   if (request.command == "sample") return reply_of(sample(request));
   return reply_of(
       Status(Error{ErrorCode::invalid_argument,
@@ -269,7 +279,12 @@ void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) 
   backoff_.reset();
   run_ = std::move(*run);
   rounds_ended_ = 0;
-  run_->start(permission(), [this] { publish(); });
+  run_->start(
+      permission(), [this] { publish(); },
+      [this](wire::HistoryPoint round) {
+        round.begin = volunteers_clock_.wall_now();
+        history_.add(round);
+      });
 }
 
 void App::close_project(std::function<void(Status)> closed) {
@@ -303,6 +318,7 @@ Status App::forget_project() {
     return removed.error().prefixed("leave the project");
   }
   project_.reset();
+  if (const Status removed = history_.remove(); !removed.ok()) log_warning("{}", removed.error().message);
   publish();
   return {};
 }

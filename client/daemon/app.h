@@ -16,10 +16,12 @@
 #include "client/daemon/coordinator_calls.h"
 #include "client/daemon/corrected_clock.h"
 #include "client/daemon/governor.h"
+#include "client/daemon/look_ups.h"
 #include "client/daemon/project_run.h"
 #include "client/daemon/status_board.h"
 #include "client/daemon/task_loop.h"
 #include "client/sensors/sensors.h"
+#include "client/storage/history.h"
 #include "client/storage/project_files.h"
 #include "shared/base/result.h"
 #include "shared/net/backoff.h"
@@ -32,6 +34,7 @@ struct AppOptions {
   RunOptions run;
   int threads = 0;                 // of the trainer, whatever the preferences say; 0: what they say
   sensors::SensorOptions sensors;  // but the data directory
+  std::function<void()> stop;      // ends the program, soon, when the volunteer asks for it; any thread
 };
 
 class App {
@@ -50,6 +53,8 @@ class App {
   Status leave();
   Result<std::string> sample(const wire::ControlRequest& request);
   Result<std::string> log_tail(int lines) const;
+  wire::ControlReply recall(const wire::ControlRequest& request);   // history, peers
+  wire::ControlReply look_up(const wire::ControlRequest& request);  // preview, leaderboard: asks a coordinator
 
   // Control thread.
   void open_project(const storage::Project& project);
@@ -64,6 +69,7 @@ class App {
   // Asks the rules and does what they say. Whenever anything that they look at has changed, and every second.
   void obey();
   void count_traffic();
+  void save_history();
   void notice_round_ends(const wire::DaemonStatus& status);
   [[nodiscard]] Permission permission() const;
 
@@ -82,6 +88,7 @@ class App {
   std::atomic<bool> need_programs_{false};
   std::atomic<bool> need_temperature_{false};
   sensors::Sensors sensors_;  // sensor thread
+  LookUps look_ups_;          // connections' threads
 
   // Control thread:
   std::optional<storage::Project> project_;
@@ -92,6 +99,8 @@ class App {
   std::string preparing_;     // what the preparation is doing, or why it waits
   bool prepare_due_ = false;  // once the rules allow it
   std::int64_t rounds_ended_ = 0;
+  storage::HistoryFile history_;
+  TimePoint history_saved_{};
   net::Backoff backoff_;
 
   TaskLoop control_;

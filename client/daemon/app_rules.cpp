@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "client/daemon/app.h"
+#include "shared/base/log.h"
 
 namespace starling::daemon {
 namespace {
 
 constexpr double kBytesPerMbit = 1e6 / 8;
 constexpr Duration kLookEvery = std::chrono::seconds(1);
+constexpr Duration kHistorySavedEvery = std::chrono::seconds(60);  // a crash may lose so much of the plots
 
 bool has_round_under_way(const wire::DaemonStatus& status) {
   return status.phase == "training" || status.phase == "averaging" || status.phase == "stepping" ||
@@ -41,9 +43,15 @@ Permission App::permission() const {
   return permission;
 }
 
+void App::save_history() {
+  history_saved_ = clock_.now();
+  if (const Status saved = history_.save(); !saved.ok()) log_warning("keep the history: {}", saved.error().message);
+}
+
 void App::obey() {
   if (closing_) return;
   count_traffic();
+  if (clock_.now() - history_saved_ >= kHistorySavedEvery) save_history();
   governor_.decide();
   may_prepare_ = governor_.may_prepare();
   const sensors::Needs needs = governor_.needs();
@@ -62,10 +70,9 @@ void App::obey() {
 }
 
 void App::count_traffic() {
-  if (!run_ && !calls_) return;
   TrafficCounters counters;
   if (run_) run_->count_traffic(counters);
-  if (calls_) counters.coordinator = calls_->wire_bytes();
+  counters.coordinator = look_ups_.wire_bytes() + (calls_ ? calls_->wire_bytes() : 0);
   governor_.count(counters);
 }
 

@@ -1,4 +1,6 @@
 // starlingd: the volunteer's daemon.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -61,6 +63,7 @@ int main(int argc, char** argv) {
   daemon::AppOptions options;
   options.data_dir = default_data_dir();
   options.run.trainer_program = default_trainer();
+  options.stop = [] { ::kill(::getpid(), SIGTERM); };
   bool verbose = false;
   cli.add_option("--data-dir", options.data_dir, "Identity, model, data and log live here; one daemon at a time")
       ->capture_default_str();

@@ -39,8 +39,10 @@ ProjectRun::ProjectRun(const Threads& threads, RunParts parts)
 
 ProjectRun::~ProjectRun() = default;
 
-void ProjectRun::start(const Permission& permission, std::function<void()> changed) {
+void ProjectRun::start(const Permission& permission, std::function<void()> changed,
+                       std::function<void(wire::HistoryPoint)> round_done) {
   changed_ = std::move(changed);
+  round_done_ = std::move(round_done);
   obey(permission);
   parts_->session->start(threads_.clock.now());
   after_event();

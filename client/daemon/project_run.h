@@ -77,8 +77,10 @@ class ProjectRun final : private session::Session::Mediator {
   // After stop() has run, if it was started.
   ~ProjectRun() override;
 
-  // `changed` is called on the control thread after every event.
-  void start(const Permission& permission, std::function<void()> changed);
+  // `changed` is called on the control thread after every event, `round_done` with every finished round (all but its
+  // time).
+  void start(const Permission& permission, std::function<void()> changed,
+             std::function<void(wire::HistoryPoint)> round_done);
   // No event is processed from now on. Then, on the trainer thread: finish_on_trainer().
   void stop();
   // Ends the trainer; before that, saves the state if it is to be kept. Trainer thread, after stop().
@@ -94,6 +96,8 @@ class ProjectRun final : private session::Session::Mediator {
   void count_traffic(TrafficCounters& counters) const;
   // Fills in what the run knows.
   void describe(wire::DaemonStatus& status) const;
+  // Whom the last averaging was with, and what they brought to the last finished round.
+  [[nodiscard]] const wire::PeersView& peers() const { return peers_; }
 
  private:
   ProjectRun(const Threads& threads, RunParts parts);
@@ -124,6 +128,8 @@ class ProjectRun final : private session::Session::Mediator {
   void follow_reach(const wire::HeartbeatReply& reply);
   void keep_port_open();
   void limit_traffic(const Permission& permission);
+  void note_peers(const wire::GroupInfo& group, averaging::Rank self);
+  void note_round(const wire::RoundReport& report);
   void describe_reach(const transport::NetworkStats& stats, wire::ReachStatus& reach) const;
   void renew_certificate();
   void renew_refused_certificate(TimePoint now);
@@ -133,6 +139,8 @@ class ProjectRun final : private session::Session::Mediator {
   Threads threads_;
   std::unique_ptr<RunParts> parts_;
   std::function<void()> changed_;
+  std::function<void(wire::HistoryPoint)> round_done_;
+  wire::PeersView peers_;
   std::atomic<bool> stopped_{false};
   struct Fetch;  // the download of a state that was begun last
   std::shared_ptr<Fetch> fetch_;

@@ -107,6 +107,7 @@ Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& sa
 }
 
 void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) {
+  note_peers(group, self);
   transport::AverageRequest request;
   request.group = group;
   request.self = self;
@@ -213,6 +214,7 @@ void ProjectRun::install_state(RoundIndex round, const Digest& digest, std::shar
 void ProjectRun::record_round(const wire::RoundReport& report, Duration round_duration) {
   // On failure the report is still told to the coordinator; only a crash before that would lose it.
   note_saving("keep finished rounds on disk", parts_->journal.record(report, round_duration), journal_problem_);
+  note_round(report);
 }
 
 void ProjectRun::forget_reports(RoundIndex below) {

@@ -1,5 +1,7 @@
 // The run as the volunteer sees it.
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
@@ -12,6 +14,38 @@ void ProjectRun::count_traffic(TrafficCounters& counters) const {
   // What is passed on comes in and goes out again.
   counters.averaging = stats.round_bytes_sent + stats.round_bytes_received + 2 * stats.relay.serving.bytes_total;
   counters.models = stats.state_bytes_sent + stats.state_bytes_received;
+}
+
+void ProjectRun::note_peers(const wire::GroupInfo& group, averaging::Rank self) {
+  std::map<PeerId, SampleCount> brought;  // to the round before
+  for (const wire::PeerView& peer : peers_.peers) brought[peer.peer] = peer.samples;
+  peers_ = {group.round, static_cast<std::int64_t>(group.members.size()), {}};
+  // The first members of a large group, and this one.
+  for (std::size_t rank = 0; rank < group.members.size(); ++rank) {
+    const bool is_self = rank == static_cast<std::size_t>(self);
+    if (peers_.peers.size() + (is_self ? 0 : 1) > wire::kPeersShownMax - 1 && !is_self) continue;
+    const wire::GroupMember& member = group.members[rank];
+    const double part = static_cast<double>(member.part_floats) / static_cast<double>(group.vector_floats);
+    peers_.peers.push_back({member.endpoint.peer, std::string(wire::to_string(member.role)),
+                            brought[member.endpoint.peer], part, !member.endpoint.relay.is_zero(), is_self});
+  }
+}
+
+void ProjectRun::note_round(const wire::RoundReport& report) {
+  std::map<PeerId, SampleCount> brought;
+  wire::HistoryPoint point;
+  for (const wire::Contribution& contribution : report.contributions) {
+    brought[contribution.peer] = contribution.samples;
+    point.swarm_samples += contribution.samples;
+  }
+  for (wire::PeerView& peer : peers_.peers) peer.samples = brought[peer.peer];
+  const auto reply = parts_->session->view(threads_.clock.now()).last_reply;
+  point.round = report.round;
+  point.samples = brought[parts_->key.peer_id()];
+  point.loss = report.loss;
+  point.credit = reply.has_value() ? reply->credit : 0;
+  point.bytes = report.bytes_sent + report.bytes_received;
+  round_done_(point);
 }
 
 void ProjectRun::describe(wire::DaemonStatus& status) const {

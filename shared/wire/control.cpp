@@ -217,6 +217,10 @@ void read_request(JsonReader& in, ControlRequest& request) {
   if (in.present("length")) read_int(in, "length", request.length, 1, kSampleBytesMax);
   if (in.present("temperature")) in.number("temperature", request.temperature, 0, 10);
   if (in.present("lines")) read_int(in, "lines", request.lines, 1, 10000);
+  if (in.present("span")) in.text("span", request.span, kTextMax);
+  if (in.present("sort")) in.text("sort", request.sort, kTextMax);
+  if (in.present("search")) in.text("search", request.search, kTextMax);
+  if (in.present("page")) read_int(in, "page", request.page, 1, std::numeric_limits<int>::max());
 }
 
 void read_reply(JsonReader& in, ControlReply& reply) {
@@ -237,6 +241,12 @@ void read_reply(JsonReader& in, ControlReply& reply) {
   }
   if (in.present("status"))
     in.object("status", [&](JsonReader& status) { read_status(status, reply.status.emplace()); });
+  if (in.present("preview")) in.object("preview", [&](JsonReader& p) { read_preview(p, reply.preview.emplace()); });
+  if (in.present("history")) read_history(in, "history", reply.history.emplace());
+  if (in.present("peers")) in.object("peers", [&](JsonReader& p) { read_peers(p, reply.peers.emplace()); });
+  if (in.present("leaderboard")) {
+    in.object("leaderboard", [&](JsonReader& board) { read_leaderboard(board, reply.leaderboard.emplace()); });
+  }
 }
 
 }  // namespace
@@ -264,6 +274,10 @@ std::string encode_line(const ControlRequest& request) {
     out.close(']');
   }
   if (request.command == "log") out.integer("lines", request.lines);
+  if (!request.span.empty()) out.text("span", request.span);
+  if (!request.sort.empty()) out.text("sort", request.sort);
+  if (!request.search.empty()) out.text("search", request.search);
+  if (request.page != 1) out.integer("page", request.page);
   if (request.command == "sample") {
     out.text("prompt", request.prompt);
     out.integer("length", request.length);
@@ -283,6 +297,10 @@ std::string encode_line(const ControlReply& reply) {
   }
   if (reply.status.has_value()) write_status(out, "status", *reply.status);
   if (reply.preferences.has_value()) out.raw("preferences", encode(*reply.preferences));
+  if (reply.preview.has_value()) write_preview(out, *reply.preview);
+  if (reply.history.has_value()) write_history(out, "history", *reply.history);
+  if (reply.peers.has_value()) write_peers(out, *reply.peers);
+  if (reply.leaderboard.has_value()) write_leaderboard(out, *reply.leaderboard);
   if (!reply.text.empty()) out.text("text", reply.text);
   out.close('}');
   return out.str() + "\n";

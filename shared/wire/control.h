@@ -5,6 +5,7 @@
 //   {"command":"status","after_revision":N}       -> the same, once the revision is above N (or after 30 s)
 //   {"command":"join","link":"starling://…","name":"Ada"}
 //   {"command":"leave"}
+//   {"command":"stop"}                                                    ends the daemon
 //   {"command":"pause","reason":"…","for":"1h","after_round":true}        -> {"ok":true,"text":"…"}
 //   {"command":"pause","gpu":true,"for":"tomorrow"}                       the graphics card alone
 //   {"command":"resume"}  {"command":"resume","gpu":true}                 the text says what still is in the way
@@ -13,6 +14,10 @@
 //                                                                         all of them or none; the same reply
 //   {"command":"sample","prompt":"…","length":200,"temperature":0.8}  -> {"ok":true,"text":"…"}
 //   {"command":"log","lines":100}                 -> {"ok":true,"text":"…"}
+//   {"command":"preview","link":"starling://…"}   -> {"ok":true,"preview":{…}}      what the link leads to
+//   {"command":"history","span":"day"}            -> {"ok":true,"history":[…]}      rounds, day, month or all
+//   {"command":"peers"}                           -> {"ok":true,"peers":{…}}        of the last averaging
+//   {"command":"leaderboard","sort":"recent","page":1,"search":"…"}  -> {"ok":true,"leaderboard":{…}}
 //
 // A refusal is {"ok":false,"code":"not_found","message":"…"}.
 #pragma once
@@ -26,6 +31,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/wire/control_views.h"
 #include "shared/wire/preferences.h"
 
 namespace starling::wire {
@@ -43,7 +49,7 @@ struct PreferenceChange {
 struct ControlRequest {
   std::string command;
   std::optional<std::int64_t> after_revision;  // status
-  std::string link;                            // join
+  std::string link;                            // join, preview
   std::string name;                            // join: the display name
   std::string reason;                          // pause
   std::string duration;                        // pause: "15m", "3h", "2d", "tomorrow"; empty: until resumed
@@ -55,6 +61,10 @@ struct ControlRequest {
   int length = 200;                            // sample, bytes: at most kSampleBytesMax
   double temperature = 0.8;                    // sample
   int lines = 100;                             // log
+  std::string span;                            // history
+  std::string sort;                            // leaderboard: recent, total, run, day or week
+  std::string search;                          // leaderboard: part of a name
+  int page = 1;                                // leaderboard
 };
 constexpr int kSampleBytesMax = 4096;
 
@@ -140,6 +150,10 @@ struct ControlReply {
   std::optional<Error> error;
   std::optional<DaemonStatus> status;
   std::optional<Preferences> preferences;
+  std::optional<ProjectPreview> preview;
+  std::optional<std::vector<HistoryPoint>> history;
+  std::optional<PeersView> peers;
+  std::optional<LeaderboardView> leaderboard;
   std::string text;
 };
 

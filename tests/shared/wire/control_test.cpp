@@ -8,6 +8,30 @@
 using namespace starling;
 using namespace starling::wire;
 
+namespace {
+
+ControlReply all_views() {
+  ControlReply reply;
+  HistoryPoint point;
+  point.begin.unix_ms = 1'700'000'000'000;
+  point.samples = 12;
+  point.loss = 1.5;
+  reply.history = {point, point};
+  PeerView peer;
+  peer.role = "full";
+  peer.part = 0.5;
+  reply.peers = {7, 2, {peer, peer}};
+  LeaderboardView board;
+  board.project = "Birds";
+  board.pinned.emplace().name = "Ada";
+  board.rows.resize(2);
+  reply.leaderboard = board;
+  reply.preview.emplace().disk_bytes = 80;
+  return reply;
+}
+
+}  // namespace
+
 TEST_CASE("a status survives the trip to the command line") {
   DaemonStatus status;
   status.revision = 7;
@@ -124,9 +148,35 @@ TEST_CASE("wishes and preferences travel whole") {
   CHECK(told->preferences == reply.preferences);
 }
 
+TEST_CASE("history, peers, leaderboard and preview travel whole") {
+  const ControlReply reply = all_views();
+  const auto told = decode_control_reply(encode_line(reply));
+  REQUIRE(told.ok());
+  CHECK(encode_line(*told) == encode_line(reply));
+  CHECK(told->peers->peers[0].part == 0.5);
+  CHECK(told->leaderboard->pinned->name == "Ada");
+  CHECK(told->preview->disk_bytes == 80);
+
+  ControlRequest request;
+  request.command = "leaderboard";
+  request.sort = "week";
+  request.search = "a b";
+  request.page = 3;
+  request.span = "day";
+  const auto asked = decode_control_request(encode_line(request));
+  REQUIRE(asked.ok());
+  CHECK(encode_line(*asked) == encode_line(request));
+  CHECK(history_span(asked->span) == HistorySpan::day);
+  CHECK_FALSE(history_span("hour").has_value());
+}
+
 TEST_CASE("random bytes never crash the decoders") {
   std::mt19937 rng(11);
-  const std::string seed_line = encode_line(ControlReply{{}, DaemonStatus{}, Preferences{}, "text"});
+  ControlReply seed = all_views();
+  seed.status.emplace();
+  seed.preferences.emplace();
+  seed.text = "text";
+  const std::string seed_line = encode_line(seed);
   for (int i = 0; i < 3000; ++i) {
     std::string line = seed_line;
     for (int flips = 0; flips < 4; ++flips) line[rng() % line.size()] = static_cast<char>(rng());

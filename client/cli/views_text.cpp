@@ -1,0 +1,70 @@
+#include "client/cli/views_text.h"
+
+#include <fmt/core.h>
+
+#include <ctime>
+
+namespace starling::cli {
+namespace {
+
+std::string local_time(WallTime when) {
+  const std::time_t seconds = when.unix_ms / 1000;
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &local)};
+}
+
+double megabytes(std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+
+std::string standing_line(const wire::StandingView& row) {
+  return fmt::format("{:>6}  {:<40}  {:>14.6f}  {:>14.6f}  {:>12}\n", row.rank, row.name, row.recent_average,
+                     row.credit, row.samples);
+}
+
+}  // namespace
+
+std::string format_preview(const wire::ProjectPreview& p) {
+  std::string text = fmt::format("{} at {}\n  key        {}\n", p.project, p.address, p.fingerprint.substr(0, 16));
+  if (!p.has_run) return text + "  run        none yet\n";
+  text += fmt::format("  run        {} ({})\n", p.run_title, p.run_state);
+  text += fmt::format("  model      {:.2f} million parameters", static_cast<double>(p.parameters) / 1e6);
+  if (p.bits_per_byte > 0) text += fmt::format(", {:.3f} bits per byte so far", p.bits_per_byte);
+  text += fmt::format("\n  download   {:.1f} MB, once; {:.1f} MB of disk\n", megabytes(p.data_bytes),
+                      megabytes(p.disk_bytes));
+  text += fmt::format("  network    about {:.1f} MB a round each way\n", megabytes(p.bytes_per_round));
+  return text + fmt::format("  volunteers {} so far, {} training now\n", p.volunteers, p.swarm_size);
+}
+
+std::string format_leaderboard(const wire::LeaderboardView& board) {
+  std::string text =
+      fmt::format("{}: {} volunteers, by {}, page {}\n", board.project, board.volunteers, board.sort, board.page);
+  text += fmt::format("{:>6}  {:<40}  {:>14}  {:>14}  {:>12}\n", "rank", "name", "recent a day", "credit", "samples");
+  for (const wire::StandingView& row : board.rows) text += standing_line(row);
+  if (board.pinned) text += "you:\n" + standing_line(*board.pinned);
+  return text;
+}
+
+std::string format_peers(const wire::PeersView& peers) {
+  if (peers.members == 0) return "no averaging yet\n";
+  std::string text = fmt::format("round {}: {} members\n", peers.round, peers.members);
+  for (const wire::PeerView& peer : peers.peers) {
+    text += fmt::format("  {}  {:<11}  {:>8} samples  {:>5.1f} % of the vector{}{}\n", peer.peer.brief(), peer.role,
+                        peer.samples, 100 * peer.part, peer.relayed ? "  over a relay" : "",
+                        peer.self ? "  (this computer)" : "");
+  }
+  return text;
+}
+
+std::string format_history(const std::vector<wire::HistoryPoint>& points) {
+  if (points.empty()) return "no finished rounds yet\n";
+  std::string text;
+  for (const wire::HistoryPoint& point : points) {
+    text += fmt::format("{}  round {:>7}  {:>5} rounds  {:>8} samples  loss {:.3f}  credit {:.6f}  {:.1f} MB\n",
+                        local_time(point.begin), point.round, point.rounds, point.samples, point.loss, point.credit,
+                        megabytes(point.bytes));
+  }
+  return text;
+}
+
+}  // namespace starling::cli

@@ -1,0 +1,16 @@
+// What the daemon tells on request, as text for people (shared/wire/control_views.h).
+#pragma once
+
+#include <string>
+
+#include "shared/wire/control_views.h"
+
+namespace starling::cli {
+
+std::string format_preview(const wire::ProjectPreview& preview);
+std::string format_leaderboard(const wire::LeaderboardView& leaderboard);
+std::string format_peers(const wire::PeersView& peers);
+// A line for each stretch of time, in local time.
+std::string format_history(const std::vector<wire::HistoryPoint>& points);
+
+}  // namespace starling::cli

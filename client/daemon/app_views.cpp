@@ -1,0 +1,59 @@
+// What the daemon tells when it is asked, beside its status: from memory, or from a coordinator.
+#include <utility>
+
+#include "client/daemon/app.h"
+
+namespace starling::daemon {
+namespace {
+
+template <typename T>
+void put(Result<T> found, std::optional<T>& into, wire::ControlReply& reply) {
+  if (found.ok()) {
+    into = std::move(*found);
+  } else {
+    reply.error = found.error();
+  }
+}
+
+}  // namespace
+
+wire::ControlReply App::recall(const wire::ControlRequest& request) {
+  wire::ControlReply reply;
+  const auto span = wire::history_span(request.span);
+  if (request.command == "history" && !span) {
+    reply.error = Error{ErrorCode::invalid_argument, "a history's span is rounds, day, month or all"};
+    return reply;
+  }
+  const bool ran = control_.run_and_wait([&] {
+    if (span) {
+      reply.history = history_.history().points(*span);
+    } else {
+      reply.peers = run_ ? run_->peers() : wire::PeersView();
+    }
+  });
+  if (!ran) reply.error = Error{ErrorCode::unavailable, "the daemon is ending"};
+  return reply;
+}
+
+wire::ControlReply App::look_up(const wire::ControlRequest& request) {
+  wire::ControlReply reply;
+  std::optional<storage::Project> project;
+  const bool ran = control_.run_and_wait([&] {
+    project = project_;
+    if (governor_.verdict().network == policy::NetworkUse::none) {
+      reply.error = Error{ErrorCode::failed_precondition, describe_obstacle(governor_.verdict())};
+    }
+  });
+  if (!ran) reply.error = Error{ErrorCode::unavailable, "the daemon is ending"};
+  if (reply.error.has_value()) return reply;
+  if (request.command == "preview") {
+    put(look_ups_.preview(request.link), reply.preview, reply);
+  } else if (project.has_value()) {
+    put(look_ups_.leaderboard(*project, request), reply.leaderboard, reply);
+  } else {
+    reply.error = Error{ErrorCode::failed_precondition, "there is no leaderboard yet: join a project first"};
+  }
+  return reply;
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,137 @@
+#include "client/daemon/look_ups.h"
+
+#include <fmt/core.h>
+
+#include <cctype>
+
+#include "client/storage/checkpoint_store.h"
+#include "shared/crypto/tls.h"
+#include "shared/manifest/join_link.h"
+#include "shared/manifest/signed_manifest.h"
+#include "shared/net/http_client.h"
+#include "shared/wire/json_reader.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::daemon {
+namespace {
+
+constexpr Duration kFirstContact = std::chrono::seconds(5);  // cannot be cancelled
+
+Result<std::string> get(net::HttpClient& client, const std::string& path) {
+  STARLING_ASSIGN(net::HttpResponse response, client.get(path));
+  return net::body_of(std::move(response));
+}
+
+// For a query: everything but letters and digits as %XX.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte < 128 && std::isalnum(byte) != 0 ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return out;
+}
+
+// The manifest's signature is not looked at: its key comes with joining. The connection is the project's own.
+void describe_run(const wire::RunManifest& manifest, wire::ProjectPreview& preview) {
+  const auto floats = static_cast<std::int64_t>(wire::parameter_count(manifest.model));
+  preview.has_run = true;
+  preview.run_title = manifest.title;
+  preview.parameters = floats;
+  preview.data_bytes = manifest.data.train.bytes + manifest.data.validation.bytes;
+  preview.disk_bytes = preview.data_bytes + static_cast<std::int64_t>(storage::kCheckpointsKept * sizeof(float) *
+                                                                      wire::state_size(manifest));
+  // Everybody sends the vector but the own part, and as much again of the averages of that part.
+  preview.bytes_per_round = 2 * static_cast<std::int64_t>(sizeof(float)) * floats;
+}
+
+// {"state","swarm_size","volunteers","validation":{"bits_per_byte"}} of the coordinator's /v1/status.
+Status read_run_status(std::string_view json, wire::ProjectPreview& preview) {
+  constexpr std::int64_t kCountMax = wire::kMessageCountMax;
+  STARLING_ASSIGN(const wire::JsonDocument document, wire::JsonDocument::parse(json, wire::kReplyBytesMax));
+  wire::JsonReader in = document.root();
+  in.text("state", preview.run_state, wire::kNameBytesMax);
+  in.integer("swarm_size", preview.swarm_size, 0, kCountMax);
+  in.integer("volunteers", preview.volunteers, 0, kCountMax);
+  if (in.present("validation")) {
+    in.object("validation", [&](wire::JsonReader& validation) {
+      validation.number("bits_per_byte", preview.bits_per_byte, 0, wire::kMessageRateMax);
+    });
+  }
+  return in.status();
+}
+
+Status ask_about(net::HttpClient& client, wire::ProjectPreview& preview) {
+  STARLING_ASSIGN(const std::string board_json, get(client, "/v1/leaderboard.json?per_page=1"));
+  STARLING_ASSIGN(const wire::LeaderboardView board, wire::decode_leaderboard(board_json));
+  preview.project = board.project;
+  const auto envelope_json = get(client, "/v1/run");
+  if (!envelope_json.ok()) {
+    return envelope_json.error().code == ErrorCode::not_found ? Status() : Status(envelope_json.error());
+  }
+  STARLING_ASSIGN(const manifest::SignedManifest envelope, manifest::decode_envelope(*envelope_json));
+  STARLING_ASSIGN(const wire::RunManifest run, wire::decode_manifest(envelope.json));
+  describe_run(run, preview);
+  STARLING_ASSIGN(const std::string status_json, get(client, "/v1/status"));
+  return read_run_status(status_json, preview);
+}
+
+}  // namespace
+
+class LookUps::Call {
+ public:
+  Call(LookUps& owner, const net::Endpoint& endpoint, crypto::TlsContext tls)
+      : owner_(owner), client_(endpoint, std::move(tls)) {
+    const MutexLock lock(owner_.mutex_);
+    owner_.clients_.push_back(&client_);
+    if (owner_.cancelled_) client_.cancel();
+  }
+  ~Call() {
+    owner_.wire_bytes_ += client_.wire_bytes();
+    const MutexLock lock(owner_.mutex_);
+    std::erase(owner_.clients_, &client_);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  net::HttpClient& client() { return client_; }
+
+ private:
+  LookUps& owner_;
+  net::HttpClient client_;
+};
+
+void LookUps::cancel() {
+  const MutexLock lock(mutex_);
+  cancelled_ = true;
+  for (net::HttpClient* client : clients_) client->cancel();
+}
+
+Result<wire::ProjectPreview> LookUps::preview(const std::string& link_text) {
+  auto link = manifest::parse_join_link(link_text);
+  if (!link.ok()) return link.error().prefixed("read the join link");
+  const std::string where = fmt::format("ask the project at {}:{}", link->host, link->port);
+  const net::Endpoint endpoint{link->host, link->port};
+  auto ca_pem = net::fetch_pinned_ca(endpoint, link->ca_fingerprint, kFirstContact);
+  if (!ca_pem.ok()) return ca_pem.error().prefixed(where);
+  STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(*ca_pem, std::nullopt));
+  Call call(*this, endpoint, std::move(tls));
+  wire::ProjectPreview preview;
+  preview.address = fmt::format("{}:{}", link->host, link->port);
+  preview.fingerprint = link->ca_fingerprint.hex();
+  if (const Status asked = ask_about(call.client(), preview); !asked.ok()) return asked.error().prefixed(where);
+  return preview;
+}
+
+Result<wire::LeaderboardView> LookUps::leaderboard(const storage::Project& project,
+                                                   const wire::ControlRequest& request) {
+  STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project.ca_pem, std::nullopt));
+  Call call(*this, {project.host, project.port}, std::move(tls));
+  const auto json = get(call.client(), fmt::format("/v1/leaderboard.json?per_page={}&page={}&sort={}&q={}&me={}",
+                                                   wire::kStandingsShownMax, request.page, escaped(request.sort),
+                                                   escaped(request.search), escaped(project.display_name)));
+  if (!json.ok()) return json.error().prefixed("ask for the leaderboard");
+  return wire::decode_leaderboard(*json);
+}
+
+}  // namespace starling::daemon

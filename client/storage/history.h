@@ -1,0 +1,48 @@
+// What this computer has done, as plots want it: the newest rounds one by one, and stretches of 5 minutes, 2 hours and
+// a day further back. Of bounded size, however long it goes on. Kept in DIR/history.json.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/result.h"
+#include "shared/wire/control_views.h"
+
+namespace starling::storage {
+
+class History {
+ public:
+  // A finished round, its end in `begin`.
+  void add(const wire::HistoryPoint& round);
+  // Oldest first.
+  [[nodiscard]] const std::vector<wire::HistoryPoint>& points(wire::HistorySpan span) const;
+
+  [[nodiscard]] std::string encode() const;
+  static Result<History> decode(std::string_view json);
+
+ private:
+  std::array<std::vector<wire::HistoryPoint>, wire::kHistorySpans> spans_;
+};
+
+// One owner at a time: the daemon that holds the directory's lock.
+class HistoryFile {
+ public:
+  // Empty where there is no file; a damaged one is set aside, for it is worth less than the daemon's start.
+  explicit HistoryFile(const std::filesystem::path& dir);
+  void add(const wire::HistoryPoint& round);
+  [[nodiscard]] const History& history() const { return history_; }
+  // Writes it when something was added since.
+  Status save();
+  // Of a project that was left.
+  Status remove();
+
+ private:
+  std::filesystem::path path_;
+  History history_;
+  bool changed_ = false;
+};
+
+}  // namespace starling::storage

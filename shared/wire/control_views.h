@@ -1,0 +1,103 @@
+// What the daemon tells on request, beside its status (control.h): what it did over time, whom it averages with, how
+// the project's volunteers stand, and what a join link leads to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
+
+namespace starling::wire {
+
+// How far back, and how fine: single rounds; 5 minutes over a day; 2 hours over 30 days; days over all time.
+enum class HistorySpan : std::uint8_t { rounds, day, month, all };
+constexpr int kHistorySpans = 4;
+std::string_view to_string(HistorySpan span);
+std::optional<HistorySpan> history_span(std::string_view name);
+
+struct HistoryPoint {
+  WallTime begin;        // of the stretch of time; a round's end, where the points are rounds
+  RoundIndex round = 0;  // the last of the stretch
+  std::int64_t rounds = 1;
+  SampleCount samples = 0;        // by this computer
+  SampleCount swarm_samples = 0;  // by everybody in its groups
+  double loss = 0;                // mean, nats
+  double credit = 0;              // of the account, at the end
+  std::int64_t bytes = 0;         // sent and received by averaging
+};
+constexpr std::size_t kHistoryPointsMax = 1000;  // of one span
+
+// A member of the last averaging.
+struct PeerView {
+  PeerId peer;
+  std::string role;         // to_string(MemberRole)
+  SampleCount samples = 0;  // that it brought to the last finished round
+  double part = 0;          // of the vector, 0 … 1: the faster its link, the larger
+  bool relayed = false;     // others reach it over a relay
+  bool self = false;
+};
+constexpr std::size_t kPeersShownMax = 256;
+
+struct PeersView {
+  RoundIndex round = 0;
+  std::int64_t members = 0;  // more than kPeersShownMax are possible
+  std::vector<PeerView> peers;
+};
+
+struct StandingView {
+  std::int64_t rank = 0;
+  std::string name;
+  double recent_average = 0;
+  double credit = 0;
+  SampleCount samples = 0;
+  SampleCount day_samples = 0;
+  SampleCount week_samples = 0;
+};
+constexpr std::size_t kStandingsShownMax = 50;
+
+// As the coordinator's /v1/leaderboard.json says it.
+struct LeaderboardView {
+  std::string project;
+  std::string sort;  // recent, total, run, day, week
+  std::int64_t volunteers = 0;
+  int page = 1;
+  int per_page = 0;
+  std::optional<StandingView> pinned;  // the asker's own
+  std::vector<StandingView> rows;
+};
+Result<LeaderboardView> decode_leaderboard(std::string_view json);
+
+// What a join link leads to, for somebody who has not decided yet.
+struct ProjectPreview {
+  std::string address;      // host:port
+  std::string fingerprint;  // of the project's CA, hex
+  std::string project;
+  bool has_run = false;
+  std::string run_title;
+  std::string run_state;
+  std::int64_t parameters = 0;
+  std::int64_t data_bytes = 0;       // to download once
+  std::int64_t disk_bytes = 0;       // data, model and checkpoints
+  std::int64_t bytes_per_round = 0;  // sent, and as many received
+  std::int64_t volunteers = 0;       // that have contributed
+  std::int64_t swarm_size = 0;       // that train now
+  double bits_per_byte = 0;          // of the model, as measured last; 0: not yet
+};
+
+void write_history(JsonWriter& out, std::string_view name, const std::vector<HistoryPoint>& points);
+void read_history(JsonReader& in, std::string_view name, std::vector<HistoryPoint>& points);
+void write_peers(JsonWriter& out, const PeersView& peers);
+void read_peers(JsonReader& in, PeersView& peers);
+void write_leaderboard(JsonWriter& out, const LeaderboardView& leaderboard);
+void read_leaderboard(JsonReader& in, LeaderboardView& leaderboard);
+void write_preview(JsonWriter& out, const ProjectPreview& preview);
+void read_preview(JsonReader& in, ProjectPreview& preview);
+
+}  // namespace starling::wire
