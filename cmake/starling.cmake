@@ -1,4 +1,4 @@
-# The two shapes of target in this tree. A folder is a static library; a test folder is a doctest program.
+# The shapes of target in this tree. A folder is a static library; a test folder is a doctest program.
 
 # starling_library(NAME SOURCES … [DEPS …] [PRIVATE_DEPS …])
 # NAME is the folder with '/' as '_'. DEPS are what its headers need, PRIVATE_DEPS what only its .cpp files see.
@@ -8,6 +8,13 @@ function(starling_library name)
   add_library(starling::${name} ALIAS starling_${name})
   target_include_directories(starling_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(starling_${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS} starling_warnings)
+endfunction()
+
+# The same, for folders whose headers have Qt's signals.
+function(starling_gui_library name)
+  starling_library(${name} ${ARGN})
+  set_target_properties(starling_${name} PROPERTIES AUTOMOC ON)
+  target_compile_definitions(starling_${name} PUBLIC QT_NO_CAST_TO_ASCII QT_NO_CAST_FROM_ASCII)
 endfunction()
 
 # starling_program(NAME SOURCES … [DEPS …]): an executable in build/<preset>/bin.

@@ -1,0 +1,64 @@
+// The program put together: the link to the daemon, the window, the tray icon, and the wizard.
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <QTimer>
+#include <filesystem>
+#include <memory>
+
+#include "gui/app/notifier.h"
+#include "gui/app/single_instance.h"
+#include "gui/app/tray.h"
+#include "gui/app/window_settings.h"
+#include "gui/models/daemon_model.h"
+#include "gui/models/history_model.h"
+#include "gui/widgets/first_run_wizard.h"
+#include "gui/widgets/main_window.h"
+
+namespace starling::app {
+
+struct ApplicationOptions {
+  std::filesystem::path data_dir;
+  QString daemon_program;  // started when none runs
+  bool hidden = false;     // where there is a tray: only the icon
+  QString link;            // to join with
+};
+
+class Application : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Application(const ApplicationOptions& options);
+  ~Application() override;
+
+  // False when another one runs for this data directory, which has been shown instead.
+  bool start();
+  void showWizard(const QString& link);
+  [[nodiscard]] models::DaemonModel& daemon() { return daemon_; }
+  [[nodiscard]] widgets::MainWindow& window() { return window_; }
+  [[nodiscard]] widgets::FirstRunWizard* wizard() { return wizard_; }
+
+ private:
+  void addWindowSettings();
+  void follow();
+  void watchTray();
+  void onClosed();
+  void quit(bool stop_training);
+  void notify(const QString& title, const QString& words);
+
+  ApplicationOptions options_;
+  WindowSettings settings_;
+  SingleInstance instance_;
+  models::DaemonModel daemon_;
+  models::HistoryModel history_;
+  Notifier notifier_;
+  widgets::MainWindow window_;
+  Tray tray_;
+  QPointer<widgets::FirstRunWizard> wizard_;
+  QTimer tray_watch_;
+  bool daemon_started_ = false;  // once by itself; later only when asked
+  bool wizard_offered_ = false;
+};
+
+}  // namespace starling::app

@@ -1,0 +1,11 @@
+// The languages of the window: English in the sources (its plurals in a file), Russian in a file.
+#pragma once
+
+#include <QString>
+
+namespace starling::app {
+
+// "en", "ru", or "system". Before windows are made.
+void applyLanguage(const QString& language);
+
+}  // namespace starling::app

@@ -1,0 +1,49 @@
+#include "gui/app/notifier.h"
+
+#include <algorithm>
+
+#include "gui/models/daemon_words.h"
+#include "gui/models/format.h"
+
+namespace starling::app {
+namespace {
+
+constexpr SampleCount kFirstMilestone = 1000;
+
+}  // namespace
+
+SampleCount milestonePassed(SampleCount before, SampleCount now) {
+  SampleCount passed = 0;
+  for (SampleCount stone = kFirstMilestone; stone <= now; stone *= 10) {
+    if (stone > before) passed = stone;
+  }
+  return passed;
+}
+
+Notifier::Notifier(models::DaemonModel& daemon, QObject* parent) : QObject(parent), daemon_(daemon) {
+  connect(&daemon_, &models::DaemonModel::changed, this, &Notifier::look);
+}
+
+void Notifier::look() {
+  if (!daemon_.connected()) return;
+  const wire::DaemonStatus& status = daemon_.status();
+  for (const std::string& problem : status.problems) {
+    if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end()) {
+      emit noticed(tr("Starling needs attention"), models::daemonWords(problem));
+    }
+  }
+  problems_ = status.problems;
+  if (project_ != status.project) credited_.reset();
+  project_ = status.project;
+  if (status.run_id.empty() || status.run_state.empty()) return;  // the ledger has not been heard of yet
+  const SampleCount before = credited_.value_or(status.samples_credited);
+  credited_ = status.samples_credited;
+  if (before == 0 && status.samples_credited > 0) {
+    emit noticed(tr("First contribution accepted"),
+                 tr("The model of %1 has learned from this computer.").arg(models::text(status.project)));
+  } else if (const SampleCount stone = milestonePassed(before, status.samples_credited); stone > 0) {
+    emit noticed(tr("Thank you"), tr("%1 samples of yours have been accepted.").arg(models::countText(stone)));
+  }
+}
+
+}  // namespace starling::app

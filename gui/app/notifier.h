@@ -1,0 +1,34 @@
+// What is worth a notification: the first accepted sample, round numbers of them, and new problems. Each once.
+#pragma once
+
+#include <QObject>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/models/daemon_model.h"
+
+namespace starling::app {
+
+class Notifier : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Notifier(models::DaemonModel& daemon, QObject* parent = nullptr);
+
+ signals:
+  void noticed(const QString& title, const QString& words);
+
+ private:
+  void look();
+
+  models::DaemonModel& daemon_;
+  std::string project_;
+  std::optional<SampleCount> credited_;  // when it was looked at last
+  std::vector<std::string> problems_;
+};
+
+// The largest of 1000, 10 000, 100 000 … in (before, now]; 0: none.
+SampleCount milestonePassed(SampleCount before, SampleCount now);
+
+}  // namespace starling::app

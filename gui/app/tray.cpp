@@ -1,0 +1,87 @@
+#include "gui/app/tray.h"
+
+#include <QActionGroup>
+#include <QGuiApplication>
+#include <QPalette>
+
+#include "gui/models/format.h"
+#include "gui/widgets/icons.h"
+#include "gui/widgets/snooze_menu.h"
+
+namespace starling::app {
+
+using widgets::Page;
+
+Tray::Tray(models::DaemonModel& daemon, QObject* parent) : QObject(parent), daemon_(daemon) {
+  makeMenu();
+  icon_.setContextMenu(&menu_);
+  connect(&icon_, &QSystemTrayIcon::activated, this, [this](QSystemTrayIcon::ActivationReason reason) {
+    if (reason == QSystemTrayIcon::Trigger || reason == QSystemTrayIcon::DoubleClick) emit windowWanted();
+  });
+  connect(&icon_, &QSystemTrayIcon::messageClicked, this, &Tray::windowWanted);
+  connect(&daemon_, &models::DaemonModel::changed, this, &Tray::follow);
+  connect(&daemon_, &models::DaemonModel::preferencesChanged, this, &Tray::follow);
+  follow();
+  icon_.show();  // where there is no panel for it yet, it appears as soon as there is one
+}
+
+void Tray::makeMenu() {
+  state_ = menu_.addAction(QString(), this, &Tray::windowWanted);
+  menu_.addSeparator();
+  menu_.addAction(tr("Open Starling"), this, &Tray::windowWanted);
+  resume_ = menu_.addAction(tr("Resume"), this, [this] { widgets::resume(daemon_); });
+  snooze_ = widgets::makeSnoozeMenu(daemon_, false, &menu_);
+  menu_.addMenu(snooze_);
+  snooze_gpu_ = widgets::makeSnoozeMenu(daemon_, true, &menu_);
+  menu_.addMenu(snooze_gpu_);
+  after_round_ =
+      menu_.addAction(tr("Finish this round, then pause"), this, [this] { widgets::pauseAfterRound(daemon_); });
+  menu_.addSeparator();
+  menu_.addMenu(makeModeMenu(tr("Training"), "compute"));
+  menu_.addMenu(makeModeMenu(tr("Network"), "network"));
+  menu_.addSeparator();
+  menu_.addAction(tr("Statistics…"), this, [this] { emit pageWanted(Page::stats); });
+  menu_.addAction(tr("Log…"), this, [this] { emit pageWanted(Page::log); });
+  menu_.addAction(tr("Preferences…"), this, [this] { emit pageWanted(Page::preferences); });
+  QMenu* quit = menu_.addMenu(tr("Quit"));
+  quit->addAction(tr("Quit the window, keep training"), this, [this] { emit quitWanted(false); });
+  quit->addAction(tr("Quit and stop training"), this, [this] { emit quitWanted(true); });
+}
+
+QMenu* Tray::makeModeMenu(const QString& title, const char* preference) {
+  auto* menu = new QMenu(title, &menu_);
+  auto* group = new QActionGroup(menu);
+  const std::pair<QString, const char*> modes[] = {
+      {tr("By the rules"), "rules"}, {tr("Always"), "always"}, {tr("Never"), "never"}};
+  for (const auto& [label, mode] : modes) {
+    QAction* action =
+        menu->addAction(label, &daemon_, [this, preference, mode = mode] { daemon_.set(preference, mode); });
+    action->setCheckable(true);
+    group->addAction(action);
+    connect(menu, &QMenu::aboutToShow, action, [this, action, preference, mode = mode] {
+      const auto now = wire::preference_text(daemon_.preferences(), preference);
+      action->setChecked(now.ok() && *now == mode);
+    });
+  }
+  return menu;
+}
+
+void Tray::follow() {
+  const models::Situation situation = daemon_.situation();
+  icon_.setIcon(widgets::faceIcon(situation.face, QGuiApplication::palette().color(QPalette::WindowText)));
+  icon_.setToolTip(tr("Starling: %1").arg(situation.headline) +
+                   (situation.detail.isEmpty() ? QString() : QLatin1Char('\n') + situation.detail));
+  state_->setText(situation.headline);
+  const bool joined = daemon_.connected() && !daemon_.status().project.empty();
+  const bool paused = situation.face == models::Face::paused;
+  resume_->setVisible(joined && paused);
+  snooze_->menuAction()->setVisible(joined && !paused);
+  snooze_gpu_->menuAction()->setVisible(joined && daemon_.status().rules.gpu_present);
+  after_round_->setVisible(joined && situation.face == models::Face::training);
+}
+
+void Tray::notify(const QString& title, const QString& words) {
+  if (QSystemTrayIcon::supportsMessages()) icon_.showMessage(title, words, icon_.icon());
+}
+
+}  // namespace starling::app

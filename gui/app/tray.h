@@ -1,0 +1,42 @@
+// The icon in the desktop's panel: the state at a glance, and everything one does often.
+#pragma once
+
+#include <QMenu>
+#include <QObject>
+#include <QSystemTrayIcon>
+
+#include "gui/models/daemon_model.h"
+#include "gui/widgets/main_window.h"
+
+namespace starling::app {
+
+class Tray : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Tray(models::DaemonModel& daemon, QObject* parent = nullptr);
+
+  void notify(const QString& title, const QString& words);
+  [[nodiscard]] QMenu& menu() { return menu_; }
+
+ signals:
+  void windowWanted();
+  void pageWanted(starling::widgets::Page page);
+  void quitWanted(bool stop_training);
+
+ private:
+  void makeMenu();
+  QMenu* makeModeMenu(const QString& title, const char* preference);
+  void follow();
+
+  models::DaemonModel& daemon_;
+  QMenu menu_;
+  QSystemTrayIcon icon_;
+  QAction* state_ = nullptr;
+  QAction* resume_ = nullptr;
+  QAction* after_round_ = nullptr;
+  QMenu* snooze_ = nullptr;
+  QMenu* snooze_gpu_ = nullptr;
+};
+
+}  // namespace starling::app

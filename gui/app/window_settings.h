@@ -1,0 +1,28 @@
+// What belongs to the window and not to the daemon: its looks, and what it has explained once. In DIR/window.ini.
+#pragma once
+
+#include <QSettings>
+#include <filesystem>
+
+namespace starling::app {
+
+class WindowSettings {
+ public:
+  explicit WindowSettings(const std::filesystem::path& data_dir);
+
+  // "system", "light", "dark"
+  [[nodiscard]] QString theme() const;
+  void setTheme(const QString& theme);
+  // "system", "en", "ru"
+  [[nodiscard]] QString language() const;
+  void setLanguage(const QString& language);
+  // True once, and never again.
+  bool firstTime(const QString& what);
+  [[nodiscard]] QByteArray geometry() const;
+  void setGeometry(const QByteArray& geometry);
+
+ private:
+  QSettings settings_;
+};
+
+}  // namespace starling::app

@@ -1,0 +1,46 @@
+// One connection to the daemon's control socket (shared/wire/control.h) that never blocks: a request, then its reply.
+#pragma once
+
+#include <QByteArray>
+#include <QLocalSocket>
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <chrono>
+#include <functional>
+
+#include "shared/base/result.h"
+#include "shared/wire/control.h"
+
+namespace starling::link {
+
+// A refusal by the daemon is an Error as well.
+using Reply = Result<wire::ControlReply>;
+using ReplyHandler = std::function<void(const Reply&)>;
+
+class ControlChannel : public QObject {
+  Q_OBJECT
+
+ public:
+  ControlChannel(QString socket_path, QObject* parent);
+  // An owner that goes wants no answer.
+  ~ControlChannel() override;
+
+  // Connects first, where needed. `handler` runs once, later, on this thread: with unavailable when nobody listens or
+  // the daemon ended, deadline_exceeded when it stayed silent. Only when the request before has been answered.
+  void send(const wire::ControlRequest& request, std::chrono::milliseconds deadline, ReplyHandler handler);
+
+ private:
+  void readReply();
+  void fail(ErrorCode code, const std::string& message);
+  void finish(Reply reply);
+
+  QString socket_path_;
+  QLocalSocket socket_;
+  QTimer deadline_;
+  QByteArray unsent_;
+  QByteArray received_;
+  ReplyHandler handler_;
+};
+
+}  // namespace starling::link

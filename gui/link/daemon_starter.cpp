@@ -1,0 +1,31 @@
+#include "gui/link/daemon_starter.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QProcess>
+#include <QStandardPaths>
+
+namespace starling::link {
+
+QString findDaemon() {
+  const QString name = QStringLiteral("starlingd");
+  const QString beside = QStandardPaths::findExecutable(name, {QCoreApplication::applicationDirPath()});
+  return beside.isEmpty() ? QStandardPaths::findExecutable(name) : beside;
+}
+
+Status startDaemon(const QString& program, const std::filesystem::path& data_dir) {
+  if (!QFileInfo(program).isExecutable()) {
+    return Error{ErrorCode::not_found,
+                 "start the daemon: the program 'starlingd' is not installed; install Starling again"};
+  }
+  QProcess process;
+  process.setProgram(program);
+  process.setArguments({QStringLiteral("--data-dir"), QString::fromStdString(data_dir.string())});
+  // It writes its log into its data directory.
+  process.setStandardOutputFile(QProcess::nullDevice());
+  process.setStandardErrorFile(QProcess::nullDevice());
+  if (process.startDetached()) return {};
+  return Error{ErrorCode::unavailable, "start '" + program.toStdString() + "': " + process.errorString().toStdString()};
+}
+
+}  // namespace starling::link

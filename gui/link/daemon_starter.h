@@ -1,0 +1,16 @@
+// Starts the daemon, in a session of its own: it goes on when the window is closed or crashes.
+#pragma once
+
+#include <QString>
+#include <filesystem>
+
+#include "shared/base/result.h"
+
+namespace starling::link {
+
+// The starlingd beside this program, or else in the PATH; empty when there is none.
+QString findDaemon();
+// Returns at once; whether it came up is seen by DaemonLink. not_found, unavailable: what to do is in the message.
+Status startDaemon(const QString& program, const std::filesystem::path& data_dir);
+
+}  // namespace starling::link

@@ -1,0 +1,76 @@
+#include "gui/models/daemon_model.h"
+
+#include <QPointer>
+#include <utility>
+
+#include "gui/link/daemon_starter.h"
+#include "gui/models/format.h"
+
+namespace starling::models {
+
+DaemonModel::DaemonModel(link::LinkOptions options, QString daemon_program, QObject* parent)
+    : QObject(parent), link_(std::move(options)), daemon_program_(std::move(daemon_program)) {
+  connect(&link_, &link::DaemonLink::stateChanged, this, [this] {
+    snapshot_.link = link_.state();
+    snapshot_.link_problem = link_.problem().code;
+    if (snapshot_.link == link::LinkState::connected) fetchPreferences();
+    if (snapshot_.link == link::LinkState::gone) emit changed();  // else the status that has come tells
+  });
+  connect(&link_, &link::DaemonLink::statusArrived, this, [this](const wire::DaemonStatus& status) {
+    snapshot_.status = status;
+    emit changed();
+  });
+}
+
+const wire::DaemonStatus& DaemonModel::status() const {
+  static const wire::DaemonStatus none;
+  return snapshot_.status ? *snapshot_.status : none;
+}
+
+Situation DaemonModel::situation() const {
+  Snapshot snapshot = snapshot_;
+  snapshot.now = wallNow();
+  return situationOf(snapshot);
+}
+
+void DaemonModel::ask(const wire::ControlRequest& request, QObject* context, link::ReplyHandler handler) {
+  link_.ask(request, [context = QPointer<QObject>(context), handler = std::move(handler)](const link::Reply& reply) {
+    if (context != nullptr) handler(reply);
+  });
+}
+
+void DaemonModel::tell(const wire::ControlRequest& request) {
+  link_.ask(request, [this](const link::Reply& reply) {
+    if (!reply.ok()) {
+      emit refused(text(reply.error().message));
+      return;
+    }
+    if (reply->preferences.has_value()) {
+      snapshot_.preferences = *reply->preferences;
+      emit preferencesChanged();
+      emit changed();
+    }
+    if (!reply->text.empty()) emit said(text(reply->text));
+  });
+}
+
+void DaemonModel::set(const char* preference, const std::string& value) {
+  wire::ControlRequest request;
+  request.command = "set_preferences";
+  request.changes = {{preference, value}};
+  tell(request);
+}
+
+void DaemonModel::fetchPreferences() {
+  wire::ControlRequest request;
+  request.command = "preferences";
+  tell(request);
+}
+
+void DaemonModel::startDaemon() {
+  if (const Status started = link::startDaemon(daemon_program_, link_.dataDir()); !started.ok()) {
+    emit refused(text(started.error().message));
+  }
+}
+
+}  // namespace starling::models

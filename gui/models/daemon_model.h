@@ -1,0 +1,48 @@
+// The daemon as windows see it: the newest status, the preferences, and the buttons' wishes.
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include "gui/link/daemon_link.h"
+#include "gui/models/situation.h"
+
+namespace starling::models {
+
+class DaemonModel : public QObject {
+  Q_OBJECT
+
+ public:
+  // `daemon_program`: what startDaemon() runs.
+  DaemonModel(link::LinkOptions options, QString daemon_program, QObject* parent = nullptr);
+
+  void open() { link_.open(); }
+  void setPace(std::chrono::milliseconds pace) { link_.setPace(pace); }
+  [[nodiscard]] bool connected() const { return snapshot_.link == link::LinkState::connected && snapshot_.status; }
+  // The newest; empty fields before the first.
+  [[nodiscard]] const wire::DaemonStatus& status() const;
+  [[nodiscard]] const wire::Preferences& preferences() const { return snapshot_.preferences; }
+  [[nodiscard]] Situation situation() const;
+  [[nodiscard]] link::LinkState linkState() const { return snapshot_.link; }
+
+  // `handler` runs once, unless `context` goes first.
+  void ask(const wire::ControlRequest& request, QObject* context, link::ReplyHandler handler);
+  // For buttons: what the daemon says to it is told by said() or refused().
+  void tell(const wire::ControlRequest& request);
+  void set(const char* preference, const std::string& value);
+  void fetchPreferences();
+  void startDaemon();
+
+ signals:
+  void changed();
+  void preferencesChanged();
+  void said(const QString& text);
+  void refused(const QString& reason);
+
+ private:
+  link::DaemonLink link_;
+  QString daemon_program_;
+  Snapshot snapshot_;
+};
+
+}  // namespace starling::models

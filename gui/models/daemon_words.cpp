@@ -1,0 +1,65 @@
+#include "gui/models/daemon_words.h"
+
+#include <QCoreApplication>
+#include <QRegularExpression>
+#include <algorithm>
+#include <array>
+
+namespace starling::models {
+namespace {
+
+// Of client/session and client/daemon. A sentence may go on behind a colon with a cause or with figures.
+constexpr std::array kSentences = {
+    QT_TRANSLATE_NOOP("Daemon", "the coordinator cannot be reached"),
+    QT_TRANSLATE_NOOP("Daemon", "the coordinator answers"),
+    QT_TRANSLATE_NOOP("Daemon", "downloading the model from other volunteers"),
+    QT_TRANSLATE_NOOP("Daemon", "the download is complete"),
+    QT_TRANSLATE_NOOP("Daemon", "the run has not been started"),
+    QT_TRANSLATE_NOOP("Daemon", "the operator starts it"),
+    QT_TRANSLATE_NOOP("Daemon", "the operator paused the run"),
+    QT_TRANSLATE_NOOP("Daemon", "the operator starts it again"),
+    QT_TRANSLATE_NOOP("Daemon", "the run is complete"),
+    QT_TRANSLATE_NOOP("Daemon", "there is a new run"),
+    QT_TRANSLATE_NOOP("Daemon", "the coordinator names a donor"),
+    QT_TRANSLATE_NOOP("Daemon", "waiting for a member that can hand over the model"),
+    QT_TRANSLATE_NOOP("Daemon", "this replica is not at the swarm's state"),
+    QT_TRANSLATE_NOOP("Daemon", "the group went on without this computer"),
+    QT_TRANSLATE_NOOP("Daemon", "the trainer failed"),
+    QT_TRANSLATE_NOOP("Daemon", "the next try, in a moment"),
+    QT_TRANSLATE_NOOP("Daemon", "preparing the run"),
+    QT_TRANSLATE_NOOP("Daemon", "asking the coordinator for the run"),
+    QT_TRANSLATE_NOOP("Daemon", "downloading the training data"),
+    QT_TRANSLATE_NOOP("Daemon", "downloading the validation data"),
+    QT_TRANSLATE_NOOP("Daemon", "the model and its data are here"),
+    QT_TRANSLATE_NOOP("Daemon", "leaving the project"),
+    QT_TRANSLATE_NOOP("Daemon", "what it left on this disk is removed"),
+    QT_TRANSLATE_NOOP("Daemon", "the coordinator says"),
+};
+
+QString capitalized(QString sentence) {
+  if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
+  return sentence;
+}
+
+// "1.5 of 3.0 MB"
+QString figures(const QString& tail) {
+  static const QRegularExpression megabytes(QStringLiteral("^([0-9.]+) of ([0-9.]+) MB$"));
+  const QRegularExpressionMatch match = megabytes.match(tail);
+  if (!match.hasMatch()) return tail;
+  return QCoreApplication::translate("Daemon", "%1 of %2 MB").arg(match.captured(1), match.captured(2));
+}
+
+}  // namespace
+
+QString daemonWords(const std::string& sentence) {
+  const std::size_t colon = sentence.find(": ");
+  const std::string head = sentence.substr(0, colon);
+  if (std::find(kSentences.begin(), kSentences.end(), head) == kSentences.end()) {
+    return capitalized(QString::fromStdString(sentence));
+  }
+  const QString known = capitalized(QCoreApplication::translate("Daemon", head.c_str()));
+  if (colon == std::string::npos) return known;
+  return known + QStringLiteral(": ") + figures(QString::fromStdString(sentence.substr(colon + 2)));
+}
+
+}  // namespace starling::models

@@ -1,0 +1,12 @@
+// The daemon's own sentences, of which there are few, in the window's language.
+#pragma once
+
+#include <QString>
+#include <string>
+
+namespace starling::models {
+
+// A reason or an end of wire::DaemonStatus, with a capital letter; what is not known stays as it is.
+QString daemonWords(const std::string& sentence);
+
+}  // namespace starling::models

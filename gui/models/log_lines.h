@@ -1,0 +1,22 @@
+// The daemon's log, line by line (shared/base/log.h: time, level, words).
+#pragma once
+
+#include <QList>
+#include <QString>
+#include <string>
+
+namespace starling::models {
+
+enum class LogLevel { info, warning, error };
+
+struct LogLine {
+  QString time;
+  LogLevel level = LogLevel::info;  // debug counts as info
+  QString words;
+};
+
+// A line without a time belongs to the one before it.
+QList<LogLine> parseLog(const std::string& text);
+QString levelName(LogLevel level);
+
+}  // namespace starling::models

@@ -1,0 +1,121 @@
+#include "gui/models/situation.h"
+
+#include <QCoreApplication>
+
+#include "gui/models/daemon_words.h"
+#include "gui/models/format.h"
+#include "gui/models/rule_words.h"
+
+namespace starling::models {
+namespace {
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(Situation)
+};
+
+Situation withoutDaemon(const Snapshot& snapshot) {
+  Situation s;
+  if (snapshot.link == link::LinkState::connecting) {
+    s.headline = Words::tr("Looking for Starling's daemon…");
+    return s;
+  }
+  s.remedy = Remedy::start_daemon;
+  s.action = Words::tr("Start it");
+  switch (snapshot.link_problem) {
+    case ErrorCode::deadline_exceeded:
+      s.headline = Words::tr("Starling's daemon does not answer");
+      s.detail = Words::tr("It may be busy, or hang. This window goes on trying.");
+      s.remedy = Remedy::none;
+      s.action.clear();
+      return s;
+    case ErrorCode::permission_denied:
+      s.headline = Words::tr("Starling's daemon belongs to another user of this computer");
+      s.detail = Words::tr("Only that user can control it.");
+      s.remedy = Remedy::none;
+      s.action.clear();
+      return s;
+    default:
+      s.headline = Words::tr("Starling is not running");
+      s.detail = Words::tr("Nothing is trained until its daemon is started.");
+      return s;
+  }
+}
+
+bool takesPart(const std::string& phase) {
+  return phase == "training" || phase == "averaging" || phase == "stepping" || phase == "evaluating";
+}
+
+Situation inTraining(const wire::DaemonStatus& status) {
+  Situation s;
+  s.face = Face::training;
+  s.headline = Words::tr("Training for %1").arg(text(status.project));
+  if (status.rules.pause_after_round) {
+    s.detail = Words::tr("This round is finished first, then it pauses.");
+    s.remedy = Remedy::request;
+    s.request.command = "resume";
+    s.action = Words::tr("Do not pause");
+  } else if (status.coordinator_away) {
+    s.detail = Words::tr("The project's coordinator cannot be reached; training goes on, and nothing is lost.");
+  } else if (status.swarm_size > 1) {
+    s.detail = Words::tr("Together with %n other computer(s).", nullptr, status.swarm_size - 1);
+  } else {
+    s.detail = Words::tr("This computer is the only one just now; others can join at any time.");
+  }
+  return s;
+}
+
+// Joining, preparing, downloading, or waiting for others.
+Situation onTheWay(const wire::DaemonStatus& status) {
+  Situation s;
+  s.headline = daemonWords(status.reason);
+  if (!status.ends_when.empty()) {
+    s.detail = Words::tr("Until: %1.", "what ends it, a clause").arg(daemonWords(status.ends_when).toLower());
+  }
+  const bool away = status.coordinator_away || status.reason.find("cannot be reached") != std::string::npos;
+  s.face = away ? Face::disconnected : Face::waiting;
+  // The daemon goes on trying by itself; whoever wants to know more finds it in the log.
+  if (away || status.reason.find(": ") != std::string::npos) {
+    s.remedy = Remedy::open_log;
+    s.action = Words::tr("Show the log");
+  }
+  return s;
+}
+
+}  // namespace
+
+Situation situationOf(const Snapshot& snapshot) {
+  if (snapshot.link != link::LinkState::connected || !snapshot.status) return withoutDaemon(snapshot);
+  const wire::DaemonStatus& status = *snapshot.status;
+  if (status.project.empty()) {
+    return {Face::attention,
+            Words::tr("No project yet"),
+            Words::tr("Paste the link a project gave you, and this computer helps to train its model."),
+            Remedy::join,
+            Words::tr("Join a project…"),
+            {}};
+  }
+  Situation s = status.phase == "paused"  ? pausedByRules(status, snapshot.preferences, snapshot.now)
+                : takesPart(status.phase) ? inTraining(status)
+                                          : onTheWay(status);
+  // Something is wrong on this computer, or the coordinator has a word for its owner: the window lists it.
+  if (!status.problems.empty() && s.face != Face::paused) s.face = Face::attention;
+  return s;
+}
+
+QString faceName(Face face) {
+  switch (face) {
+    case Face::training:
+      return Words::tr("Training");
+    case Face::paused:
+      return Words::tr("Paused by you");
+    case Face::waiting:
+      return Words::tr("Waiting");
+    case Face::attention:
+      return Words::tr("Needs attention");
+    case Face::disconnected:
+      return Words::tr("Disconnected");
+  }
+  return {};
+}
+
+}  // namespace starling::models

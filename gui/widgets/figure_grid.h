@@ -1,0 +1,39 @@
+// Figures with their captions, as many beside each other as the window has room for.
+#pragma once
+
+#include <QString>
+#include <QWidget>
+#include <vector>
+
+class QGridLayout;
+class QLabel;
+
+namespace starling::widgets {
+
+class FigureGrid : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit FigureGrid(QWidget* parent = nullptr);
+
+  // Returns its number, for set().
+  int add(const QString& caption);
+  void set(int figure, const QString& value, const QString& hint = {});
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  struct Figure {
+    QWidget* box;
+    QLabel* value;
+    QString caption;
+  };
+  void arrange(int columns);
+
+  QGridLayout* grid_;
+  std::vector<Figure> figures_;
+  int columns_ = 0;
+};
+
+}  // namespace starling::widgets

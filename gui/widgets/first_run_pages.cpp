@@ -1,0 +1,230 @@
+#include "gui/widgets/first_run_pages.h"
+
+#include <QButtonGroup>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QVBoxLayout>
+
+#include "gui/models/format.h"
+#include "gui/widgets/preferences_page.h"
+#include "shared/wire/messages.h"
+
+namespace starling::widgets {
+namespace {
+
+constexpr std::chrono::milliseconds kTypingPause{300};
+constexpr int kKeyDigits = 16;  // of the fingerprint, for comparing with what the operator published
+
+QString stateText(const std::string& state) {
+  if (state == "running") return LinkPage::tr("running");
+  if (state == "paused") return LinkPage::tr("paused by its operator");
+  if (state == "complete") return LinkPage::tr("complete");
+  return LinkPage::tr("not started yet");
+}
+
+QString describe(const wire::ProjectPreview& preview) {
+  QString text = LinkPage::tr("<b>%1</b> at %2")
+                     .arg(models::text(preview.project).toHtmlEscaped(), models::text(preview.address).toHtmlEscaped());
+  text += QStringLiteral("<br>") + LinkPage::tr("Key: %1").arg(models::text(preview.fingerprint.substr(0, kKeyDigits)));
+  text += QStringLiteral("<br><br>");
+  if (!preview.has_run) return text + LinkPage::tr("It has no run yet; you can join and wait for it.");
+  text +=
+      LinkPage::tr("Run: %1 (%2)").arg(models::text(preview.run_title).toHtmlEscaped(), stateText(preview.run_state));
+  text +=
+      QStringLiteral("<br>") + LinkPage::tr("%n volunteer(s) so far", nullptr, static_cast<int>(preview.volunteers));
+  return text + QStringLiteral(", ") +
+         LinkPage::tr("%n computer(s) training now", nullptr, static_cast<int>(preview.swarm_size));
+}
+
+QLabel* makeText(const QString& text = {}) {
+  auto* label = new QLabel(text);
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  return label;
+}
+
+}  // namespace
+
+LinkPage::LinkPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice)
+    : daemon_(daemon), choice_(std::move(choice)), link_(new QLineEdit()), answer_(makeText()) {
+  setTitle(tr("Which project?"));
+  setSubTitle(tr("Its operator gave you a link, or a QR code with the link in it."));
+  link_->setPlaceholderText(QStringLiteral("starling://…"));
+  link_->setObjectName(QStringLiteral("link"));
+  link_->setAccessibleName(tr("Join link"));
+  answer_->setTextFormat(Qt::RichText);
+  auto* paste = new QPushButton(tr("Paste"));
+  paste->setObjectName(QStringLiteral("paste"));
+  auto* row = new QHBoxLayout();
+  row->addWidget(link_, 1);
+  row->addWidget(paste);
+  auto* layout = new QVBoxLayout(this);
+  layout->addLayout(row);
+  layout->addSpacing(12);
+  layout->addWidget(answer_);
+  layout->addStretch(1);
+  typed_.setSingleShot(true);
+  typed_.setInterval(kTypingPause);
+  connect(paste, &QPushButton::clicked, this, [this] { useLink(QGuiApplication::clipboard()->text()); });
+  connect(&typed_, &QTimer::timeout, this, &LinkPage::lookUp);
+  connect(link_, &QLineEdit::textChanged, this, [this] {
+    found_ = false;
+    emit completeChanged();
+    typed_.start();
+  });
+}
+
+void LinkPage::useLink(const QString& text) {
+  const QString link = findJoinLink(text);
+  link_->setText(link.isEmpty() ? text.trimmed() : link);
+}
+
+void LinkPage::lookUp() {
+  choice_->link = findJoinLink(link_->text()).toStdString();
+  if (choice_->link.empty()) {
+    answer_->setText(link_->text().isEmpty() ? QString() : tr("A join link begins with starling://"));
+    return;
+  }
+  answer_->setText(tr("Asking the project…"));
+  wire::ControlRequest request;
+  request.command = "preview";
+  request.link = choice_->link;
+  daemon_.ask(request, this, [this, link = choice_->link](const link::Reply& reply) {
+    if (link == choice_->link) show(reply);  // else it was edited meanwhile
+  });
+}
+
+void LinkPage::show(const link::Reply& reply) {
+  found_ = reply.ok() && reply->preview.has_value();
+  if (found_) {
+    choice_->preview = *reply->preview;
+    answer_->setText(describe(choice_->preview));
+  } else {
+    answer_->setText(
+        tr("That did not work: %1").arg(models::text(reply.ok() ? "" : reply.error().message).toHtmlEscaped()));
+  }
+  emit completeChanged();
+}
+
+GivePage::GivePage(std::shared_ptr<FirstRun> choice)
+    : choice_(std::move(choice)), facts_(makeText()), agreed_(new QCheckBox(tr("I agree to give this"))) {
+  setTitle(tr("What you give"));
+  setSubTitle(tr("You can pause, change your limits or leave at any second, and keep what was accepted."));
+  facts_->setTextFormat(Qt::RichText);
+  agreed_->setObjectName(QStringLiteral("agreed"));
+  auto* layout = new QVBoxLayout(this);
+  layout->addWidget(facts_);
+  layout->addStretch(1);
+  layout->addWidget(agreed_);
+  connect(agreed_, &QCheckBox::toggled, this, &GivePage::completeChanged);
+}
+
+void GivePage::initializePage() {
+  const wire::ProjectPreview& p = choice_->preview;
+  const auto bytes = [](std::int64_t count) { return models::bytesText(static_cast<double>(count)); };
+  QStringList facts = {
+      tr("<b>Idle time</b> of this computer's processor, and of its graphics card if it has one, within the "
+         "limits you choose on the next pages.")};
+  if (p.has_run) {
+    facts.append(tr("<b>Network:</b> %1 once for data; then up to %2 each way for every round of averaging.")
+                     .arg(bytes(p.data_bytes), bytes(p.bytes_per_round)));
+    facts.append(tr("<b>Disk:</b> about %1.").arg(bytes(p.disk_bytes)));
+    facts.append(tr("<b>What is trained:</b> “%1”, a model of %2 million parameters.")
+                     .arg(models::text(p.run_title).toHtmlEscaped(),
+                          models::numberText(static_cast<double>(p.parameters) / 1e6, 2)));
+  }
+  facts.append(
+      tr("<b>Public:</b> the name you choose next, and how many samples you contributed. Other volunteers' programs "
+         "see this computer's network address; no page shows it."));
+  facts.append(
+      tr("<b>Never:</b> your files, or any program from the project. Only numbers are computed, by Starling itself, "
+         "shut off from your data."));
+  facts_->setText(QStringLiteral("<ul style='margin-left:-20px'><li>") +
+                  facts.join(QStringLiteral("</li><li style='margin-top:6px'>")) + QStringLiteral("</li></ul>"));
+}
+
+bool GivePage::isComplete() const { return agreed_->isChecked(); }
+
+YouPage::YouPage(std::shared_ptr<FirstRun> choice) : choice_(std::move(choice)), name_(new QLineEdit()) {
+  setTitle(tr("You"));
+  setSubTitle(tr("The name under which your contribution is counted. It need not be your own."));
+  name_->setObjectName(QStringLiteral("name"));
+  name_->setPlaceholderText(tr("Name on the leaderboard"));
+  name_->setAccessibleName(tr("Name on the leaderboard"));
+  name_->setMaxLength(static_cast<int>(wire::kNameBytesMax));
+  auto* layout = new QVBoxLayout(this);
+  layout->addWidget(name_);
+  layout->addWidget(makeText(tr("Everybody can see it on the project's leaderboard.")));
+  layout->addStretch(1);
+  connect(name_, &QLineEdit::textChanged, this, &YouPage::completeChanged);
+}
+
+bool YouPage::isComplete() const {
+  const QByteArray name = name_->text().trimmed().toUtf8();
+  return !name.isEmpty() && name.size() <= static_cast<qsizetype>(wire::kNameBytesMax);
+}
+
+bool YouPage::validatePage() {
+  choice_->name = name_->text().trimmed().toStdString();
+  return true;
+}
+
+LimitsPage::LimitsPage(std::shared_ptr<FirstRun> choice)
+    : choice_(std::move(choice)), presets_(new QButtonGroup(this)) {
+  setTitle(tr("How much"));
+  setSubTitle(tr("Every limit can be changed later, one by one, in the preferences."));
+  auto* layout = new QVBoxLayout(this);
+  const QList<PresetWords> words = presetWords();
+  for (int i = 0; i < words.size(); ++i) {
+    auto* button = new QRadioButton(words[i].title);
+    QFont bold = button->font();
+    bold.setBold(true);
+    button->setFont(bold);
+    button->setChecked(i == 0);
+    button->setAccessibleDescription(words[i].meaning);
+    presets_->addButton(button, i);
+    QLabel* meaning = makeText(words[i].meaning);
+    meaning->setIndent(24);
+    layout->addWidget(button);
+    layout->addWidget(meaning);
+    layout->addSpacing(8);
+  }
+  layout->addStretch(1);
+}
+
+bool LimitsPage::validatePage() {
+  choice_->preset = presetWords()[presets_->checkedId()].name;
+  return true;
+}
+
+ReadyPage::ReadyPage(std::shared_ptr<FirstRun> choice)
+    : choice_(std::move(choice)), summary_(makeText()), options_(new QVBoxLayout()) {
+  setTitle(tr("Ready"));
+  setSubTitle(tr("Nothing has been sent yet. It begins with the button below."));
+  setCommitPage(true);
+  setButtonText(QWizard::CommitButton, tr("Start training"));
+  auto* layout = new QVBoxLayout(this);
+  layout->addWidget(summary_);
+  layout->addSpacing(12);
+  layout->addLayout(options_);
+  layout->addStretch(1);
+}
+
+void ReadyPage::addOption(QWidget* option) { options_->addWidget(option); }
+
+void ReadyPage::initializePage() {
+  QString preset;
+  for (const PresetWords& words : presetWords()) {
+    if (choice_->preset == words.name) preset = words.title;
+  }
+  summary_->setText(tr("This computer joins %1 as %2, with the limits “%3”.")
+                        .arg(models::text(choice_->preview.project), models::text(choice_->name), preset));
+}
+
+}  // namespace starling::widgets

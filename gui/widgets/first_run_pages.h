@@ -1,0 +1,91 @@
+// The pages of the wizard on which the volunteer decides.
+#pragma once
+
+#include <QTimer>
+#include <QWizardPage>
+#include <memory>
+
+#include "gui/widgets/first_run_wizard.h"
+
+class QButtonGroup;
+class QCheckBox;
+class QLabel;
+class QLineEdit;
+class QVBoxLayout;
+
+namespace starling::widgets {
+
+class LinkPage : public QWizardPage {
+  Q_OBJECT
+
+ public:
+  LinkPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice);
+  void useLink(const QString& text);
+  [[nodiscard]] bool isComplete() const override { return found_; }
+
+ private:
+  void lookUp();
+  void show(const link::Reply& reply);
+
+  models::DaemonModel& daemon_;
+  std::shared_ptr<FirstRun> choice_;
+  QLineEdit* link_;
+  QLabel* answer_;
+  QTimer typed_;  // looked up when the typing has stopped
+  bool found_ = false;
+};
+
+class GivePage : public QWizardPage {
+  Q_OBJECT
+
+ public:
+  explicit GivePage(std::shared_ptr<FirstRun> choice);
+  void initializePage() override;
+  [[nodiscard]] bool isComplete() const override;
+
+ private:
+  std::shared_ptr<FirstRun> choice_;
+  QLabel* facts_;
+  QCheckBox* agreed_;
+};
+
+class YouPage : public QWizardPage {
+  Q_OBJECT
+
+ public:
+  explicit YouPage(std::shared_ptr<FirstRun> choice);
+  [[nodiscard]] bool isComplete() const override;
+  bool validatePage() override;
+
+ private:
+  std::shared_ptr<FirstRun> choice_;
+  QLineEdit* name_;
+};
+
+class LimitsPage : public QWizardPage {
+  Q_OBJECT
+
+ public:
+  explicit LimitsPage(std::shared_ptr<FirstRun> choice);
+  bool validatePage() override;
+
+ private:
+  std::shared_ptr<FirstRun> choice_;
+  QButtonGroup* presets_;
+};
+
+class ReadyPage : public QWizardPage {
+  Q_OBJECT
+
+ public:
+  explicit ReadyPage(std::shared_ptr<FirstRun> choice);
+  void addOption(QWidget* option);
+  void initializePage() override;
+
+ private:
+  std::shared_ptr<FirstRun> choice_;
+  QLabel* summary_;
+  QVBoxLayout* options_;
+};
+
+}  // namespace starling::widgets

@@ -1,0 +1,107 @@
+#include "gui/widgets/first_steps_page.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "gui/models/format.h"
+
+namespace starling::widgets {
+
+FirstStepsPage::FirstStepsPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice)
+    : daemon_(daemon), choice_(std::move(choice)), message_(new QLabel()), again_(new QPushButton(tr("Try again"))) {
+  setTitle(tr("First steps"));
+  setSubTitle(tr("You may close this window at any time: it goes on by itself."));
+  auto* layout = new QVBoxLayout(this);
+  for (QLabel*& step : steps_) {
+    step = new QLabel();
+    step->setWordWrap(true);
+    layout->addWidget(step);
+    layout->addSpacing(6);
+  }
+  steps_[kAccepted]->setObjectName(QStringLiteral("accepted"));
+  QFont large = message_->font();
+  large.setBold(true);
+  message_->setFont(large);
+  message_->setWordWrap(true);
+  message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  layout->addSpacing(8);
+  layout->addWidget(message_);
+  layout->addWidget(again_, 0, Qt::AlignLeft);
+  layout->addStretch(1);
+  connect(again_, &QPushButton::clicked, this, &FirstStepsPage::setLimitsAndJoin);
+  connect(&daemon_, &models::DaemonModel::changed, this, &FirstStepsPage::showStatus);
+}
+
+void FirstStepsPage::initializePage() {
+  joined_ = false;
+  showStatus();
+  setLimitsAndJoin();
+}
+
+// The limits come first: nothing is trained beyond them, not even for a moment.
+void FirstStepsPage::setLimitsAndJoin() {
+  again_->hide();
+  message_->setText(tr("Joining…"));
+  wire::ControlRequest limits;
+  limits.command = "set_preferences";
+  limits.preset = choice_->preset;
+  daemon_.ask(limits, this, [this](const link::Reply& set) {
+    if (!set.ok()) return fail(set.error());
+    wire::ControlRequest join;
+    join.command = "join";
+    join.link = choice_->link;
+    join.name = choice_->name;
+    daemon_.ask(join, this, [this](const link::Reply& joined) {
+      if (!joined.ok()) return fail(joined.error());
+      joined_ = true;
+      message_->clear();
+      emit completeChanged();
+      showStatus();
+      daemon_.fetchPreferences();
+    });
+  });
+}
+
+void FirstStepsPage::fail(const Error& error) {
+  message_->setText(tr("That did not work: %1").arg(models::text(error.message)));
+  again_->show();
+}
+
+void FirstStepsPage::mark(Step step, bool done, const QString& words) {
+  const QString text = (done ? QStringLiteral("✓  ") : QStringLiteral("○  ")) + words;
+  if (steps_[step]->text() == text) return;
+  steps_[step]->setText(text);
+  QFont font = steps_[step]->font();
+  font.setBold(done);
+  steps_[step]->setFont(font);
+}
+
+void FirstStepsPage::showStatus() {
+  const wire::DaemonStatus& status = daemon_.status();
+  const bool here = joined_ && daemon_.connected();
+  const bool prepared = here && !status.run_id.empty();
+  const bool trained = prepared && (status.samples_total > 0 || status.samples_credited > 0);
+  const bool accepted = prepared && status.samples_credited > 0;
+  mark(kJoined, here, tr("Joined %1").arg(models::text(choice_->preview.project)));
+  mark(kPrepared, prepared, tr("The model and its data are on this computer"));
+  const std::string& reach = status.reach.reachability;
+  const bool tested = prepared && (reach == "reachable" || reach == "blocked");
+  mark(kReached, tested,
+       !tested ? tr("Connection test: can others call this computer?")
+       : reach == "reachable"
+           ? tr("Connection test: others can call this computer directly")
+           : tr("Connection test: others cannot call this computer, so it calls them; full credit all the same"));
+  mark(kTrained, trained, tr("The first samples are computed"));
+  mark(kAccepted, accepted,
+       accepted ? tr("The first samples are accepted: %1 so far").arg(models::countText(status.samples_credited))
+                : tr("The first samples are accepted"));
+  if (accepted) {
+    message_->setText(tr("Thank you! The model has learned from this computer."));
+  } else if (here) {
+    const models::Situation situation = daemon_.situation();
+    message_->setText(situation.face == models::Face::training ? QString() : situation.headline);
+  }
+}
+
+}  // namespace starling::widgets

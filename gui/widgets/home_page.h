@@ -1,0 +1,54 @@
+// The first page: what is going on and why, the one thing to do about it, and what it brought.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/models/daemon_model.h"
+#include "gui/models/history_model.h"
+
+class QAction;
+class QLabel;
+class QPushButton;
+class QToolButton;
+
+namespace starling::widgets {
+
+class FigureGrid;
+class Plot;
+
+class HomePage : public QWidget {
+  Q_OBJECT
+
+ public:
+  HomePage(models::DaemonModel& daemon, models::HistoryModel& history, QWidget* parent = nullptr);
+
+ signals:
+  // A situation's remedy that is not the daemon's to do.
+  void wanted(starling::models::Remedy remedy);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  QWidget* makeSituationBox();
+  void showStatus();
+  void showSituation(const models::Situation& situation);
+  void showHistory();
+  void act();
+
+  models::DaemonModel& daemon_;
+  models::HistoryModel& history_;
+  models::Situation situation_;
+  QLabel* icon_;
+  QLabel* headline_;
+  QLabel* detail_;
+  QLabel* problems_;
+  QPushButton* action_;
+  QPushButton* pause_;
+  QToolButton* snooze_;
+  QAction* after_round_;
+  FigureGrid* figures_;
+  Plot* loss_;
+};
+
+}  // namespace starling::widgets

@@ -1,0 +1,50 @@
+// The window: the first page for everybody, and tabs for whoever wants to know more. Pages that have nothing to show,
+// because no project was joined, are not there.
+#pragma once
+
+#include <QMainWindow>
+
+#include "gui/models/daemon_model.h"
+#include "gui/models/history_model.h"
+
+class QMenu;
+class QTabWidget;
+
+namespace starling::widgets {
+
+class PreferencesPage;
+
+enum class Page { home, run, stats, network, leaderboard, log, preferences, account };
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  MainWindow(models::DaemonModel& daemon, models::HistoryModel& history, QWidget* parent = nullptr);
+
+  void open(Page page);
+  // Shown, raised, and given the keyboard.
+  void present();
+  [[nodiscard]] PreferencesPage& preferences() { return *preferences_; }
+
+ signals:
+  void joinWanted();
+  void quitWanted(bool stop_training);
+  void closed();
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void addPages(models::HistoryModel& history);
+  void addMenu();
+  void follow();
+  void remedy(models::Remedy remedy);
+
+  models::DaemonModel& daemon_;
+  QTabWidget* tabs_;
+  PreferencesPage* preferences_;
+};
+
+}  // namespace starling::widgets

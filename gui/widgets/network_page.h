@@ -1,0 +1,39 @@
+// Whether other computers can call this one and what to do if not; what the line carries, against the caps.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/models/daemon_model.h"
+
+class QLabel;
+class QProgressBar;
+
+namespace starling::widgets {
+
+class FigureGrid;
+
+class NetworkPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit NetworkPage(models::DaemonModel& daemon, QWidget* parent = nullptr);
+
+ signals:
+  void preferencesWanted();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void showStatus();
+
+  models::DaemonModel& daemon_;
+  QLabel* verdict_;
+  QLabel* advice_;
+  QLabel* month_;
+  QProgressBar* cap_;
+  QLabel* limits_;
+  FigureGrid* figures_;
+};
+
+}  // namespace starling::widgets

@@ -1,0 +1,41 @@
+// A plot over rounds or over time, in the colours of the window, with its figures in words for screen readers.
+#pragma once
+
+#include <QFrame>
+#include <QPointF>
+#include <memory>
+#include <vector>
+
+#include "shared/wire/control_views.h"
+
+class QLabel;
+
+namespace starling::widgets {
+
+enum class PlotKind { line, amount };  // a curve; or how much there was in each stretch, down to zero
+
+class Plot : public QFrame {
+  Q_OBJECT
+
+ public:
+  Plot(const QString& title, PlotKind kind, QWidget* parent = nullptr);
+  ~Plot() override;
+
+  // One value for each point of the span, oldest first. With rounds, x is the round; else the time.
+  void show(wire::HistorySpan span, const std::vector<wire::HistoryPoint>& points, const std::vector<double>& values);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  struct Chart;
+  void paintInWindowColors();
+  void describe(const std::vector<double>& values);
+
+  QString title_;
+  PlotKind kind_;
+  std::unique_ptr<Chart> chart_;
+  QLabel* empty_;
+};
+
+}  // namespace starling::widgets

@@ -1,0 +1,177 @@
+#include "gui/widgets/preference_controls.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QCoreApplication>
+#include <QDoubleSpinBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+#include <functional>
+
+#include "gui/models/format.h"
+#include "gui/widgets/week_grid.h"
+
+namespace starling::widgets {
+namespace {
+
+using models::DaemonModel;
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(Preferences)
+};
+
+std::string valueOf(const DaemonModel& daemon, const char* preference) {
+  auto found = wire::preference_text(daemon.preferences(), preference);
+  return found.ok() ? *found : std::string();
+}
+
+bool isYes(const DaemonModel& daemon, const char* preference) { return valueOf(daemon, preference) == "yes"; }
+
+// Calls `show` now and whenever the preferences change, without its changes being told to the daemon again.
+void follow(DaemonModel& daemon, QWidget* control, const std::function<void()>& show) {
+  const auto quietly = [control, show] {
+    const QSignalBlocker blocker(control);
+    show();
+  };
+  QObject::connect(&daemon, &DaemonModel::preferencesChanged, control, quietly);
+  quietly();
+}
+
+QDoubleSpinBox* makeBox(const NumberRange& range, const QString& name) {
+  auto* box = new QDoubleSpinBox();
+  box->setRange(range.min, range.max);
+  box->setDecimals(range.decimals);
+  box->setSuffix(range.unit.isEmpty() ? QString() : QLatin1Char(' ') + range.unit);
+  box->setAccessibleName(name);
+  box->setKeyboardTracking(false);  // told when it is complete
+  return box;
+}
+
+std::string numberText(double value, int decimals) { return QString::number(value, 'f', decimals).toStdString(); }
+
+// A label before a control, or above it where the window is narrow.
+QWidget* beside(const QString& label, QWidget* control) {
+  auto* row = new QWidget();
+  auto* layout = new QHBoxLayout(row);
+  layout->setContentsMargins(0, 0, 0, 0);
+  auto* words = new QLabel(label);
+  words->setWordWrap(true);
+  words->setBuddy(control);
+  layout->addWidget(words, 1);
+  layout->addWidget(control);
+  return row;
+}
+
+}  // namespace
+
+QWidget* makeSwitch(DaemonModel& daemon, const char* preference, const QString& label) {
+  auto* box = new QCheckBox(label);
+  box->setObjectName(QString::fromLatin1(preference));
+  follow(daemon, box, [&daemon, box, preference] { box->setChecked(isYes(daemon, preference)); });
+  QObject::connect(box, &QCheckBox::toggled, &daemon,
+                   [&daemon, preference](bool on) { daemon.set(preference, on ? "yes" : "no"); });
+  return box;
+}
+
+QWidget* makeNumber(DaemonModel& daemon, const char* preference, const QString& label, const NumberRange& range) {
+  QDoubleSpinBox* box = makeBox(range, label);
+  box->setObjectName(QString::fromLatin1(preference));
+  follow(daemon, box,
+         [&daemon, box, preference] { box->setValue(QString::fromStdString(valueOf(daemon, preference)).toDouble()); });
+  QObject::connect(box, &QDoubleSpinBox::valueChanged, &daemon, [&daemon, preference, range](double value) {
+    daemon.set(preference, numberText(value, range.decimals));
+  });
+  return beside(label, box);
+}
+
+QWidget* makeLimit(DaemonModel& daemon, const char* preference, const QString& label, const NumberRange& range) {
+  auto* on = new QCheckBox(label);
+  QDoubleSpinBox* box = makeBox(range, label);
+  box->setObjectName(QString::fromLatin1(preference));
+  box->setValue(range.initial);
+  follow(daemon, box, [&daemon, on, box, preference] {
+    bool is_number = false;
+    const double value = QString::fromStdString(valueOf(daemon, preference)).toDouble(&is_number);
+    const QSignalBlocker blocker(on);
+    on->setChecked(is_number);
+    box->setEnabled(is_number);
+    if (is_number) box->setValue(value);
+  });
+  QObject::connect(on, &QCheckBox::toggled, &daemon, [&daemon, box, preference, range](bool limited) {
+    daemon.set(preference, limited ? numberText(box->value(), range.decimals) : "none");
+  });
+  QObject::connect(box, &QDoubleSpinBox::valueChanged, &daemon, [&daemon, preference, range](double value) {
+    daemon.set(preference, numberText(value, range.decimals));
+  });
+  auto* row = new QWidget();
+  auto* layout = new QHBoxLayout(row);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(on, 1);
+  layout->addWidget(box);
+  return row;
+}
+
+QWidget* makeMode(DaemonModel& daemon, const char* preference, const QString& label) {
+  auto* box = new QComboBox();
+  box->setObjectName(QString::fromLatin1(preference));
+  box->setAccessibleName(label);
+  box->addItem(Words::tr("Always"), QStringLiteral("always"));
+  box->addItem(Words::tr("By the rules"), QStringLiteral("rules"));
+  box->addItem(Words::tr("Never"), QStringLiteral("never"));
+  follow(daemon, box, [&daemon, box, preference] {
+    box->setCurrentIndex(box->findData(QString::fromStdString(valueOf(daemon, preference))));
+  });
+  QObject::connect(box, &QComboBox::currentIndexChanged, &daemon,
+                   [&daemon, box, preference] { daemon.set(preference, box->currentData().toString().toStdString()); });
+  return beside(label, box);
+}
+
+QWidget* makeWords(DaemonModel& daemon, const char* preference, const QString& label, const QString& example) {
+  auto* line = new QLineEdit();
+  line->setObjectName(QString::fromLatin1(preference));
+  line->setAccessibleName(label);
+  line->setPlaceholderText(example);
+  follow(daemon, line, [&daemon, line, preference] {
+    const QString value = QString::fromStdString(valueOf(daemon, preference));
+    if (!line->hasFocus()) line->setText(value == QStringLiteral("none") ? QString() : value);
+  });
+  QObject::connect(line, &QLineEdit::editingFinished, &daemon, [&daemon, line, preference] {
+    const std::string value = line->text().trimmed().toStdString();
+    const std::string told = value.empty() ? "none" : value;
+    if (told != valueOf(daemon, preference)) daemon.set(preference, told);
+  });
+  auto* box = new QWidget();
+  auto* layout = new QVBoxLayout(box);
+  layout->setContentsMargins(0, 0, 0, 0);
+  auto* words = new QLabel(label);
+  words->setWordWrap(true);
+  words->setBuddy(line);
+  layout->addWidget(words);
+  layout->addWidget(line);
+  return box;
+}
+
+QWidget* makeSchedule(DaemonModel& daemon, const char* on_preference, const char* hours_preference,
+                      const QString& label) {
+  auto* grid = new WeekGrid();
+  grid->setObjectName(QString::fromLatin1(hours_preference));
+  grid->setAccessibleName(label);
+  follow(daemon, grid, [&daemon, grid, on_preference, hours_preference] {
+    if (const auto hours = wire::parse_week_hours(valueOf(daemon, hours_preference)); hours.ok())
+      grid->setHours(*hours);
+    grid->setVisible(isYes(daemon, on_preference));
+  });
+  QObject::connect(grid, &WeekGrid::edited, &daemon,
+                   [&daemon, grid, hours_preference] { daemon.set(hours_preference, wire::to_text(grid->hours())); });
+  auto* box = new QWidget();
+  auto* layout = new QVBoxLayout(box);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(makeSwitch(daemon, on_preference, label));
+  layout->addWidget(grid);
+  return box;
+}
+
+}  // namespace starling::widgets

@@ -1,0 +1,31 @@
+// One control for each kind of setting, bound to the setting's name (shared/wire/preferences.h): it shows what the
+// daemon has, and tells the daemon what the volunteer changes.
+#pragma once
+
+#include <QString>
+#include <QWidget>
+
+#include "gui/models/daemon_model.h"
+
+namespace starling::widgets {
+
+struct NumberRange {
+  double min = 0;
+  double max = 100;
+  QString unit = {};   // behind the number
+  double initial = 0;  // offered when a limit is first switched on
+  int decimals = 0;
+};
+
+QWidget* makeSwitch(models::DaemonModel& daemon, const char* preference, const QString& label);
+QWidget* makeNumber(models::DaemonModel& daemon, const char* preference, const QString& label,
+                    const NumberRange& range);
+// With a switch before it: off means that there is no such limit.
+QWidget* makeLimit(models::DaemonModel& daemon, const char* preference, const QString& label, const NumberRange& range);
+// Always, by the rules, or never.
+QWidget* makeMode(models::DaemonModel& daemon, const char* preference, const QString& label);
+QWidget* makeWords(models::DaemonModel& daemon, const char* preference, const QString& label, const QString& example);
+QWidget* makeSchedule(models::DaemonModel& daemon, const char* on_preference, const char* hours_preference,
+                      const QString& label);
+
+}  // namespace starling::widgets

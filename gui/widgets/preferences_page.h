@@ -1,0 +1,45 @@
+// All of the volunteer's settings; what is changed counts at once. This computer's file is the only authority.
+#pragma once
+
+#include <QScrollArea>
+
+#include "gui/models/daemon_model.h"
+
+class QComboBox;
+class QVBoxLayout;
+
+namespace starling::widgets {
+
+class PreferencesPage : public QScrollArea {
+  Q_OBJECT
+
+ public:
+  explicit PreferencesPage(models::DaemonModel& daemon, QWidget* parent = nullptr);
+
+  // Settings of the window itself, as the application has them.
+  void addGroup(const QString& title, const QList<QWidget*>& controls);
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  QWidget* makePreset();
+  void addWhen();
+  void addHowMuch();
+  void addNetwork();
+  void showPreset();
+
+  models::DaemonModel& daemon_;
+  QVBoxLayout* groups_;
+  QComboBox* preset_;
+};
+
+// The three ready-made mixtures: name on the command line, title, and what it means.
+struct PresetWords {
+  const char* name;
+  QString title;
+  QString meaning;
+};
+QList<PresetWords> presetWords();
+
+}  // namespace starling::widgets

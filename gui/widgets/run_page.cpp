@@ -1,0 +1,135 @@
+#include "gui/widgets/run_page.h"
+
+#include <QLabel>
+#include <QProgressBar>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/models/format.h"
+#include "gui/widgets/figure_grid.h"
+#include "gui/widgets/plot.h"
+#include "gui/widgets/table.h"
+
+namespace starling::widgets {
+namespace {
+
+enum Figure { kRounds, kHere, kSwarm, kUpload, kDownload };
+constexpr int kProgressSteps = 1000;
+
+QString phaseText(const std::string& phase) {
+  if (phase == "training") return RunPage::tr("Computing gradients on this computer's samples");
+  if (phase == "averaging") return RunPage::tr("Averaging with the group");
+  if (phase == "stepping") return RunPage::tr("Applying the averaged gradient to the model");
+  if (phase == "evaluating") return RunPage::tr("Measuring the model on text it has not seen");
+  if (phase == "downloading") return RunPage::tr("Downloading the model from other volunteers");
+  if (phase == "paused") return RunPage::tr("Paused");
+  return RunPage::tr("Waiting");
+}
+
+QString roleText(const std::string& role) {
+  if (role == "client_only") return RunPage::tr("contributes; cannot be called");
+  if (role == "auxiliary") return RunPage::tr("averages for others");
+  if (role == "deferred") return RunPage::tr("contributes; gets the result later");
+  return RunPage::tr("contributes and averages a part");
+}
+
+}  // namespace
+
+RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWidget* parent)
+    : QWidget(parent),
+      daemon_(daemon),
+      history_(history),
+      peers_(new models::RowsModel(
+          {tr("Computer"), tr("Samples last round"), tr("Part of the model, %"), tr("Connection"), tr("What it does")},
+          this)),
+      phase_(new QLabel()),
+      plan_(new QLabel()),
+      round_(new QProgressBar()),
+      figures_(new FigureGrid()),
+      contribution_(new Plot(tr("Samples of this computer by round"), PlotKind::amount)) {
+  QFont bold = phase_->font();
+  bold.setBold(true);
+  phase_->setFont(bold);
+  plan_->setWordWrap(true);
+  round_->setRange(0, kProgressSteps);
+  round_->setAccessibleName(tr("Progress of the round"));
+  for (const QString& caption :
+       {tr("rounds done here since the start"), tr("samples a second, here"), tr("samples a second, all together"),
+        tr("upload, measured"), tr("download, measured")}) {
+    figures_->add(caption);
+  }
+  auto* heading = new QLabel(tr("Computers of the last averaging, by pseudonym"));
+  heading->setFont(bold);
+  auto* layout = new QVBoxLayout(this);
+  layout->addWidget(phase_);
+  layout->addWidget(round_);
+  layout->addWidget(figures_);
+  layout->addWidget(contribution_, 1);
+  layout->addWidget(heading);
+  layout->addWidget(plan_);
+  layout->addWidget(makeTable(peers_, heading->text(), true), 1);
+  connect(&daemon_, &models::DaemonModel::changed, this, &RunPage::showStatus);
+  connect(&history_, &models::HistoryModel::arrived, this, &RunPage::showHistory);
+}
+
+void RunPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  rounds_shown_ = -1;
+  showStatus();
+  showHistory();
+}
+
+void RunPage::showStatus() {
+  if (!isVisible()) return;
+  const wire::DaemonStatus& status = daemon_.status();
+  phase_->setText(tr("Round %1: %2").arg(models::countText(status.round), phaseText(status.phase)));
+  const double share = status.target_batch_size > 0 ? static_cast<double>(status.samples_accumulated) /
+                                                          static_cast<double>(status.target_batch_size)
+                                                    : 0;
+  round_->setValue(static_cast<int>(kProgressSteps * std::clamp(share, 0.0, 1.0)));
+  round_->setFormat(tr("%1 of %2 samples, %3 by this computer")
+                        .arg(models::countText(status.samples_accumulated), models::countText(status.target_batch_size),
+                             models::countText(status.samples_this_round)));
+  figures_->set(kRounds, models::countText(status.rounds_done),
+                tr("%n round(s) lost", nullptr, static_cast<int>(status.rounds_failed)));
+  figures_->set(kHere, models::numberText(status.samples_per_s, 1));
+  figures_->set(kSwarm, models::numberText(status.swarm_samples_per_s, 1));
+  figures_->set(kUpload, models::rateText(status.upload_bytes_per_s));
+  figures_->set(kDownload, models::rateText(status.download_bytes_per_s));
+  plan_->setText(models::text(status.plan));
+  plan_->setVisible(!status.plan.empty());
+  const std::int64_t rounds = status.rounds_done + status.rounds_failed;
+  if (rounds != rounds_shown_) fetchPeers();
+  rounds_shown_ = rounds;
+}
+
+void RunPage::showHistory() {
+  if (!isVisible()) return;
+  const auto& rounds = history_.points(wire::HistorySpan::rounds);
+  std::vector<double> samples;
+  for (const wire::HistoryPoint& point : rounds) samples.push_back(static_cast<double>(point.samples));
+  contribution_->show(wire::HistorySpan::rounds, rounds, samples);
+}
+
+void RunPage::fetchPeers() {
+  wire::ControlRequest request;
+  request.command = "peers";
+  daemon_.ask(request, this, [this](const link::Reply& reply) {
+    if (reply.ok() && reply->peers.has_value()) showPeers(*reply->peers);
+  });
+}
+
+void RunPage::showPeers(const wire::PeersView& peers) {
+  QList<models::RowsModel::Row> rows;
+  for (const wire::PeerView& peer : peers.peers) {
+    const QString name = models::text(peer.peer.brief());
+    rows.append({peer.self ? tr("%1 (this computer)").arg(name) : name, static_cast<qlonglong>(peer.samples),
+                 std::round(1000 * peer.part) / 10, peer.relayed ? tr("over a relay") : tr("direct"),
+                 roleText(peer.role)});
+  }
+  peers_->setRows(std::move(rows));
+}
+
+}  // namespace starling::widgets

@@ -1,0 +1,30 @@
+#include "gui/widgets/table.h"
+
+#include <QHeaderView>
+#include <QSortFilterProxyModel>
+
+namespace starling::widgets {
+
+QTableView* makeTable(models::RowsModel* rows, const QString& name, bool sorting) {
+  auto* view = new QTableView();
+  auto* proxy = new QSortFilterProxyModel(view);
+  proxy->setSourceModel(rows);
+  proxy->setSortRole(models::RowsModel::kSortRole);
+  view->setModel(proxy);
+  view->setSortingEnabled(sorting);
+  if (sorting) view->sortByColumn(-1, Qt::AscendingOrder);
+  view->setAccessibleName(name);
+  view->setSelectionBehavior(QAbstractItemView::SelectRows);
+  view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  view->setShowGrid(false);
+  view->setAlternatingRowColors(true);
+  view->setWordWrap(false);
+  view->setTabKeyNavigation(false);
+  view->verticalHeader()->hide();
+  view->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  view->horizontalHeader()->setStretchLastSection(true);
+  view->horizontalHeader()->setHighlightSections(false);
+  return view;
+}
+
+}  // namespace starling::widgets

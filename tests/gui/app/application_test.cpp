@@ -1,0 +1,135 @@
+#include "gui/app/application.h"
+
+#include <doctest/doctest.h>
+
+#include <QAction>
+#include <QGuiApplication>
+#include <cmath>
+#include <vector>
+
+#include "gui/app/autostart.h"
+#include "gui/app/theme.h"
+#include "gui/widgets/icons.h"
+#include "tests/gui/support/qt_test.h"
+#include "tests/gui/support/real_daemon.h"
+
+using namespace starling;
+using namespace starling::app;
+using namespace std::chrono_literals;
+using starling::testing::wait_for;
+
+namespace {
+
+ApplicationOptions options_for(const testing::RealDaemon& daemon) {
+  ApplicationOptions options;
+  options.data_dir = daemon.data_dir();
+  options.daemon_program = QString::fromUtf8(testing::RealDaemon::program());
+  return options;
+}
+
+QAction* action_named(QMenu& menu, const QString& words) {
+  for (QAction* action : menu.actions()) {
+    if (action->text() == words) return action;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("a program that starts alone starts the daemon, shows its window, and leads to a project") {
+  testing::need_qt();
+  const testing::RealDaemon nowhere;
+  Application application(options_for(nowhere));
+  REQUIRE(application.start());
+  CHECK(wait_for([&] { return application.daemon().connected(); }));
+  CHECK(application.window().isVisible());
+  CHECK(wait_for([&] { return application.wizard() != nullptr; }));
+  wire::ControlRequest stop;
+  stop.command = "stop";
+  application.daemon().tell(stop);
+  CHECK(wait_for([&] { return application.daemon().linkState() == link::LinkState::gone; }));
+}
+
+TEST_CASE("a second start shows the first one's window, and hands it the link") {
+  testing::need_qt();
+  testing::RealDaemon daemon;
+  daemon.start();
+  SingleInstance first(daemon.data_dir());
+  CHECK_FALSE(first.handOver({}));
+  REQUIRE(first.listen());
+  QString heard;
+  QObject::connect(&first, &SingleInstance::called, &first, [&](const QString& message) { heard = message; });
+  const SingleInstance second(daemon.data_dir());
+  CHECK(second.handOver(QStringLiteral("starling://a:1/?ca=00")));
+  CHECK(wait_for([&] { return heard == QStringLiteral("starling://a:1/?ca=00"); }));
+}
+
+TEST_CASE("the tray's menu says what is going on, and works without a window") {
+  testing::need_qt();
+  testing::RealDaemon daemon;
+  daemon.start();
+  link::LinkOptions options;
+  options.data_dir = daemon.data_dir();
+  options.pace = 10ms;
+  models::DaemonModel model(options, {});
+  Tray tray(model);
+  model.open();
+  REQUIRE(wait_for([&] { return model.connected(); }));
+  CHECK(wait_for([&] { return action_named(tray.menu(), QStringLiteral("No project yet")) != nullptr; }));
+  CHECK_FALSE(action_named(tray.menu(), QStringLiteral("Resume"))->isVisible());
+  QMenu* training = action_named(tray.menu(), QStringLiteral("Training"))->menu();
+  action_named(*training, QStringLiteral("Never"))->trigger();
+  CHECK(wait_for([&] { return model.preferences().compute == wire::UseMode::never; }));
+}
+
+TEST_CASE("milestones are the round numbers that were passed, each once") {
+  CHECK(milestonePassed(0, 999) == 0);
+  CHECK(milestonePassed(999, 1000) == 1000);
+  CHECK(milestonePassed(1000, 9000) == 0);
+  CHECK(milestonePassed(10, 250'000) == 100'000);
+}
+
+TEST_CASE("the five states differ in shape, not in colour alone") {
+  testing::need_qt();
+  std::vector<QImage> shapes;
+  for (const models::Face face : {models::Face::training, models::Face::paused, models::Face::waiting,
+                                  models::Face::attention, models::Face::disconnected}) {
+    shapes.push_back(widgets::faceIcon(face, Qt::black).pixmap(22, 22).toImage());
+    CHECK_FALSE(shapes.back().isNull());
+  }
+  for (std::size_t a = 0; a < shapes.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) CHECK(shapes[a] != shapes[b]);
+  }
+}
+
+TEST_CASE("in both themes words stand out from what is behind them") {
+  testing::need_qt();
+  const auto luminance = [](const QColor& color) {
+    const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+  };
+  const auto contrast = [&](QPalette::ColorRole a, QPalette::ColorRole b) {
+    const double x = luminance(QGuiApplication::palette().color(a));
+    const double y = luminance(QGuiApplication::palette().color(b));
+    return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+  };
+  for (const char* theme : {"light", "dark"}) {
+    applyTheme(QString::fromLatin1(theme));
+    CHECK(contrast(QPalette::WindowText, QPalette::Window) > 7);
+    CHECK(contrast(QPalette::Text, QPalette::Base) > 7);
+    CHECK(contrast(QPalette::ButtonText, QPalette::Button) > 7);
+    CHECK(contrast(QPalette::HighlightedText, QPalette::Highlight) > 4.5);
+    CHECK(contrast(QPalette::PlaceholderText, QPalette::Window) > 4.5);
+  }
+}
+
+TEST_CASE("starting at login is a file that can be switched on and off") {
+  testing::need_qt();
+  const testing::TempDir dir;
+  qputenv("XDG_CONFIG_HOME", dir.path().c_str());
+  CHECK_FALSE(autostartOn());
+  CHECK(setAutostart(true));
+  CHECK(autostartOn());
+  CHECK(setAutostart(false));
+  CHECK_FALSE(autostartOn());
+}

@@ -1,0 +1,127 @@
+// Pictures of every screen: gui_screenshots DATA_DIR NEWCOMERS_DATA_DIR LINK OUT. A daemon trains in the first folder;
+// one without a project runs in the second, for the wizard and the link. For each language and theme, OUT gets
+// SCREEN-THEME-LANGUAGE.png.
+#include <QApplication>
+#include <QCheckBox>
+#include <QDir>
+#include <QLineEdit>
+#include <QPixmap>
+#include <cstdio>
+
+#include "gui/app/application.h"
+#include "gui/app/languages.h"
+#include "gui/app/theme.h"
+#include "tests/gui/support/qt_test.h"
+#include "tests/support/temp_dir.h"
+
+namespace {
+
+using namespace starling;
+using starling::testing::wait_for;
+using widgets::Page;
+
+constexpr std::chrono::milliseconds kSettle{900};
+constexpr QSize kWide{900, 680};
+constexpr QSize kNarrow{400, 720};
+
+const std::pair<const char*, Page> kPages[] = {
+    {"overview", Page::home},           {"run", Page::run},
+    {"statistics", Page::stats},        {"network", Page::network},
+    {"leaderboard", Page::leaderboard}, {"log", Page::log},
+    {"preferences", Page::preferences}, {"account", Page::account},
+};
+
+// A look: where pictures go, and what their names end with.
+struct Look {
+  QDir folder;
+  QString ending;
+  void take(QWidget& widget, const QString& screen) const {
+    wait_for([] { return false; }, kSettle);
+    widget.grab().save(folder.filePath(screen + ending));
+  }
+};
+
+void tell(models::DaemonModel& daemon, const char* command, const std::function<bool()>& done) {
+  wire::ControlRequest request;
+  request.command = command;
+  daemon.tell(request);
+  wait_for(done);
+}
+
+void take_window(const std::filesystem::path& data_dir, const Look& look) {
+  models::DaemonModel daemon({data_dir}, {});
+  models::HistoryModel history(daemon);
+  widgets::MainWindow window(daemon, history);
+  app::Tray tray(daemon);
+  window.resize(kWide);
+  window.show();
+  daemon.open();
+  wait_for([&] { return daemon.connected() && !history.points(wire::HistorySpan::rounds).empty(); });
+  for (const auto& [name, page] : kPages) {
+    window.open(page);
+    look.take(window, QString::fromLatin1(name));
+  }
+  look.take(tray.menu(), QStringLiteral("tray"));
+  window.resize(kNarrow);
+  for (const auto& [name, page] : kPages) {
+    window.open(page);
+    look.take(window, QStringLiteral("narrow-") + QString::fromLatin1(name));
+  }
+  window.open(Page::home);
+  window.resize(kWide);
+  tell(daemon, "pause", [&] { return daemon.status().phase == "paused"; });
+  look.take(window, QStringLiteral("paused"));
+  tell(daemon, "resume", [&] { return daemon.status().phase != "paused"; });
+}
+
+void take_wizard(const std::filesystem::path& data_dir, const QString& link, const Look& look) {
+  models::DaemonModel daemon({data_dir}, {});
+  daemon.open();
+  wait_for([&] { return daemon.connected(); });
+  widgets::FirstRunWizard wizard(daemon);
+  wizard.show();
+  wizard.useLink(link);
+  wait_for([&] { return wizard.currentPage()->isComplete(); });
+  for (int page = 1; page <= 5; ++page) {
+    if (auto* agreed = wizard.currentPage()->findChild<QCheckBox*>()) agreed->setChecked(true);
+    if (auto* name = wizard.currentPage()->findChild<QLineEdit*>(QStringLiteral("name")))
+      name->setText(QStringLiteral("Ada"));
+    look.take(wizard, QStringLiteral("wizard-%1").arg(page));
+    wizard.next();
+  }
+  look.take(wizard, QStringLiteral("wizard-6"));
+}
+
+void take_without_daemon(const Look& look) {
+  const testing::TempDir nowhere;
+  models::DaemonModel daemon({nowhere.path()}, {});
+  models::HistoryModel history(daemon);
+  widgets::MainWindow window(daemon, history);
+  window.resize(kWide);
+  window.show();
+  daemon.open();
+  wait_for([&] { return daemon.linkState() == link::LinkState::gone; });
+  look.take(window, QStringLiteral("no-daemon"));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::fprintf(stderr, "usage: gui_screenshots DATA_DIR NEWCOMERS_DATA_DIR LINK OUT\n");
+    return 2;
+  }
+  testing::need_qt();
+  for (const char* language : {"en", "ru"}) {
+    for (const char* theme : {"light", "dark"}) {
+      app::applyTheme(QString::fromLatin1(theme));
+      app::applyLanguage(QString::fromLatin1(language));
+      const Look look{QDir(QString::fromUtf8(argv[4])),
+                      QStringLiteral("-%1-%2.png").arg(QString::fromLatin1(theme), QString::fromLatin1(language))};
+      take_window(argv[1], look);
+      take_wizard(argv[2], QString::fromUtf8(argv[3]), look);
+      take_without_daemon(look);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,145 @@
+#include "gui/link/daemon_link.h"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "gui/link/daemon_starter.h"
+#include "tests/gui/support/qt_test.h"
+#include "tests/gui/support/real_daemon.h"
+
+using namespace starling;
+using namespace starling::link;
+using namespace std::chrono_literals;
+using starling::testing::wait_for;
+
+namespace {
+
+// A link, and what it has said so far.
+struct Watcher {
+  explicit Watcher(const std::filesystem::path& data_dir, std::chrono::milliseconds silence_max = 20s)
+      : link({data_dir, 50ms, 10ms, silence_max}) {
+    QObject::connect(&link, &DaemonLink::statusArrived, &link,
+                     [this](const wire::DaemonStatus& arrived) { status = arrived; });
+    link.open();
+  }
+  bool reaches(LinkState state, std::chrono::milliseconds limit = 20s) {
+    return wait_for([&] { return link.state() == state; }, limit);
+  }
+
+  DaemonLink link;
+  std::optional<wire::DaemonStatus> status;
+};
+
+// What the daemon says to a request.
+Reply answer(DaemonLink& link, const wire::ControlRequest& request) {
+  std::optional<Reply> answered;
+  link.ask(request, [&](const Reply& reply) { answered = reply; });
+  REQUIRE(wait_for([&] { return answered.has_value(); }));
+  return *answered;
+}
+
+wire::ControlRequest command(const char* name) {
+  wire::ControlRequest request;
+  request.command = name;
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("the daemon's status arrives, and again when it changes") {
+  testing::need_qt();
+  testing::RealDaemon daemon;
+  daemon.start();
+  Watcher watcher(daemon.data_dir());
+  REQUIRE(wait_for([&] { return watcher.status.has_value(); }));
+  CHECK(watcher.link.state() == LinkState::connected);
+  CHECK_FALSE(watcher.status->paused);
+
+  const Reply paused = answer(watcher.link, command("pause"));
+  REQUIRE(paused.ok());
+  CHECK(paused->text.find("until you resume") != std::string::npos);
+  CHECK(wait_for([&] { return watcher.status->rules.code == "paused"; }, 1s));
+}
+
+TEST_CASE("a refusal comes back as an error") {
+  testing::need_qt();
+  testing::RealDaemon daemon;
+  daemon.start();
+  Watcher watcher(daemon.data_dir());
+  REQUIRE(watcher.reaches(LinkState::connected));
+  wire::ControlRequest join = command("join");
+  join.link = "https://example.org/";
+  join.name = "Ada";
+  const Reply refused = answer(watcher.link, join);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("a killed daemon is noticed within three seconds, and a new one found") {
+  testing::need_qt();
+  testing::RealDaemon daemon;
+  daemon.start();
+  Watcher watcher(daemon.data_dir());
+  REQUIRE(watcher.reaches(LinkState::connected));
+  daemon.kill();
+  CHECK(watcher.reaches(LinkState::gone, 3s));
+  CHECK(watcher.link.problem().code == ErrorCode::unavailable);
+  const Reply nobody = answer(watcher.link, command("pause"));
+  CHECK(nobody.error().code == ErrorCode::unavailable);
+
+  watcher.status.reset();
+  daemon.start();
+  CHECK(watcher.reaches(LinkState::connected));
+  CHECK(wait_for([&] { return watcher.status.has_value(); }));
+}
+
+TEST_CASE("a daemon that hangs counts as gone") {
+  testing::need_qt();
+  testing::RealDaemon daemon;
+  daemon.start();
+  Watcher watcher(daemon.data_dir(), 300ms);
+  REQUIRE(watcher.reaches(LinkState::connected));
+  daemon.signal(SIGSTOP);
+  CHECK(watcher.reaches(LinkState::gone));
+  CHECK(watcher.link.problem().code == ErrorCode::deadline_exceeded);
+  daemon.signal(SIGCONT);
+  CHECK(watcher.reaches(LinkState::connected));
+}
+
+TEST_CASE("requests beyond the limit are refused, and the others answered") {
+  testing::need_qt();
+  testing::RealDaemon daemon;
+  daemon.start();
+  Watcher watcher(daemon.data_dir());
+  REQUIRE(watcher.reaches(LinkState::connected));
+  int good = 0;
+  int refused = 0;
+  for (int i = 0; i < DaemonLink::kRequestsMax + 3; ++i) {
+    watcher.link.ask(command("preferences"), [&](const Reply& reply) { ++(reply.ok() ? good : refused); });
+  }
+  REQUIRE(wait_for([&] { return good + refused == DaemonLink::kRequestsMax + 3; }));
+  CHECK(refused == 3);
+}
+
+TEST_CASE("without a daemon, one is started on request, as nobody's child, and ends on request") {
+  testing::need_qt();
+  const testing::TempDir dir;
+  Watcher watcher(dir.path());
+  REQUIRE(watcher.reaches(LinkState::gone));
+  REQUIRE(startDaemon(QString::fromUtf8(testing::RealDaemon::program()), dir.path()).ok());
+  CHECK(watcher.reaches(LinkState::connected));
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+  CHECK(answer(watcher.link, command("stop")).ok());
+  CHECK(watcher.reaches(LinkState::gone));
+}
+
+TEST_CASE("a missing program is named, with what to do") {
+  const testing::TempDir dir;
+  const Status started = startDaemon(QStringLiteral("/nowhere/starlingd"), dir.path());
+  REQUIRE_FALSE(started.ok());
+  CHECK(started.error().message.find("install Starling again") != std::string::npos);
+}

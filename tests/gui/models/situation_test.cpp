@@ -1,0 +1,113 @@
+#include "gui/models/situation.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "client/policy/policy.h"
+
+using namespace starling;
+using namespace starling::models;
+
+namespace {
+
+Snapshot connected(const char* phase) {
+  Snapshot snapshot;
+  snapshot.link = link::LinkState::connected;
+  snapshot.status.emplace();
+  snapshot.status->phase = phase;
+  snapshot.status->project = "Birds";
+  snapshot.status->swarm_size = 3;
+  snapshot.now.unix_ms = 1'700'000'000'000;
+  snapshot.preferences.temperature_max_c = 80;
+  snapshot.preferences.data_max_gb_per_month = 5;
+  return snapshot;
+}
+
+}  // namespace
+
+TEST_CASE("every reason of the rules has words of its own, an end and an action") {
+  std::set<QString> headlines;
+  for (int i = 1; i < policy::kReasons; ++i) {
+    const std::string code(policy::to_string(static_cast<policy::Reason>(i)));
+    CAPTURE(code);
+    Snapshot snapshot = connected("paused");
+    snapshot.status->rules.code = code;
+    snapshot.status->reason = "the daemon's own words";
+    const Situation situation = situationOf(snapshot);
+    CHECK_FALSE(situation.headline.isEmpty());
+    CHECK_FALSE(situation.headline.contains(QStringLiteral("own words")));
+    CHECK_FALSE(situation.detail.isEmpty());
+    CHECK_FALSE(situation.action.isEmpty());
+    CHECK(situation.remedy != Remedy::none);
+    CHECK((situation.face == Face::paused || situation.face == Face::waiting));
+    if (situation.remedy == Remedy::request) CHECK_FALSE(situation.request.command.empty());
+    headlines.insert(situation.headline);
+  }
+  CHECK(headlines.size() == policy::kReasons - 1);
+}
+
+TEST_CASE("a reason that this window does not know yet is shown in the daemon's words") {
+  Snapshot snapshot = connected("paused");
+  snapshot.status->rules.code = "eclipse";
+  snapshot.status->reason = "the sun is gone";
+  CHECK(situationOf(snapshot).headline == QStringLiteral("the sun is gone"));
+}
+
+TEST_CASE("a pause shows the volunteer's own words, and when it ends") {
+  Snapshot snapshot = connected("paused");
+  snapshot.status->rules.code = "snoozed";
+  snapshot.status->reason = "snoozed by you: gaming";
+  snapshot.status->rules.ends_at.unix_ms = snapshot.now.unix_ms + 60'000;
+  const Situation situation = situationOf(snapshot);
+  CHECK(situation.headline == QStringLiteral("Snoozed by you: gaming"));
+  CHECK(situation.detail.startsWith(QStringLiteral("Goes on: ")));
+  CHECK(situation.request.command == "resume");
+}
+
+TEST_CASE("the phases of a round are one steady sentence") {
+  std::set<QString> headlines;
+  for (const char* phase : {"training", "averaging", "stepping", "evaluating"}) {
+    const Situation situation = situationOf(connected(phase));
+    CHECK(situation.face == Face::training);
+    headlines.insert(situation.headline);
+  }
+  CHECK(headlines.size() == 1);
+}
+
+TEST_CASE("without a coordinator training goes on, and both are said") {
+  Snapshot snapshot = connected("training");
+  snapshot.status->coordinator_away = true;
+  const Situation situation = situationOf(snapshot);
+  CHECK(situation.face == Face::training);
+  CHECK(situation.detail.contains(QStringLiteral("cannot be reached")));
+  snapshot.status->phase = "joining";
+  snapshot.status->reason = "the coordinator cannot be reached";
+  CHECK(situationOf(snapshot).face == Face::disconnected);
+}
+
+TEST_CASE("without a daemon there is one button: to start it") {
+  Snapshot snapshot;
+  snapshot.link = link::LinkState::gone;
+  CHECK(situationOf(snapshot).remedy == Remedy::start_daemon);
+  CHECK(situationOf(snapshot).face == Face::disconnected);
+  snapshot.link_problem = ErrorCode::permission_denied;
+  CHECK(situationOf(snapshot).remedy == Remedy::none);
+}
+
+TEST_CASE("without a project the one thing to do is to join") {
+  Snapshot snapshot = connected("idle");
+  snapshot.status->project.clear();
+  CHECK(situationOf(snapshot).remedy == Remedy::join);
+  CHECK(situationOf(snapshot).face == Face::attention);
+}
+
+TEST_CASE("a problem asks for attention, unless the volunteer has paused") {
+  Snapshot snapshot = connected("training");
+  snapshot.status->problems = {"the disk is full"};
+  CHECK(situationOf(snapshot).face == Face::attention);
+  snapshot.status->phase = "paused";
+  snapshot.status->rules.code = "paused";
+  CHECK(situationOf(snapshot).face == Face::paused);
+}

@@ -1,0 +1,37 @@
+#include "tests/gui/support/control_names.h"
+
+#include <QAccessible>
+#include <QWidget>
+
+namespace starling::testing {
+namespace {
+
+// A control's parts speak with the control: the line in a spin box, the view in a combo box.
+bool is_part(const QWidget* widget) {
+  for (const QWidget* parent = widget->parentWidget(); parent != nullptr; parent = parent->parentWidget()) {
+    for (const char* whole : {"QAbstractSpinBox", "QComboBox", "QTabBar", "QAbstractItemView"}) {
+      if (parent->inherits(whole)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+QStringList nameless_controls(QWidget& root) {
+  QStringList nameless;
+  for (QWidget* widget : root.findChildren<QWidget*>()) {
+    if (widget->focusPolicy() == Qt::NoFocus || is_part(widget) || widget->inherits("QTabWidget") ||
+        widget->inherits("QTabBar") || widget->inherits("QLabel") || widget->isWindow()) {
+      continue;
+    }
+    QAccessibleInterface* spoken = QAccessible::queryAccessibleInterface(widget);
+    if (spoken == nullptr || !spoken->text(QAccessible::Name).isEmpty()) continue;
+    const QString parent = QString::fromUtf8(widget->parentWidget()->metaObject()->className());
+    nameless.append(parent + QLatin1Char('/') + QString::fromUtf8(widget->metaObject()->className()) +
+                    QLatin1Char(' ') + widget->objectName());
+  }
+  return nameless;
+}
+
+}  // namespace starling::testing

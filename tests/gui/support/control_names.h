@@ -1,0 +1,13 @@
+// What a screen reader would say.
+#pragma once
+
+#include <QStringList>
+
+class QWidget;
+
+namespace starling::testing {
+
+// The controls below `root` that can be reached with the keyboard and have no name, by parent, class and object name.
+QStringList nameless_controls(QWidget& root);
+
+}  // namespace starling::testing

@@ -1,0 +1,37 @@
+#include "tests/gui/support/mouse.h"
+
+#include <QApplication>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QWidget>
+
+namespace starling::testing {
+namespace {
+
+void send(QWidget& widget, QEvent::Type type, QPointF at, Qt::MouseButtons pressed) {
+  QMouseEvent event(type, at, widget.mapToGlobal(at), Qt::LeftButton, pressed, Qt::NoModifier);
+  QApplication::sendEvent(&widget, &event);
+}
+
+}  // namespace
+
+void click(QWidget& widget) {
+  // A check box is wide, and its words may be short: what is clicked is its beginning.
+  const QPoint at(qMin(widget.width() / 2, 12), widget.height() / 2);
+  QWidget* window = widget.window();
+  QWidget* hit = window->childAt(widget.mapTo(window, at));
+  if (hit == nullptr) return;
+  const QPointF place = hit->mapFrom(window, widget.mapTo(window, at));
+  send(*hit, QEvent::MouseButtonPress, place, Qt::LeftButton);
+  send(*hit, QEvent::MouseButtonRelease, place, Qt::NoButton);
+}
+
+void type(QWidget& widget, const QString& text) {
+  widget.setFocus();
+  for (const QChar letter : text) {
+    QKeyEvent press(QEvent::KeyPress, 0, Qt::NoModifier, QString(letter));
+    QApplication::sendEvent(&widget, &press);
+  }
+}
+
+}  // namespace starling::testing

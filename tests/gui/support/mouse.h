@@ -1,0 +1,13 @@
+// A hand on mouse and keyboard: events as a windowing system sends them.
+#pragma once
+
+class QString;
+class QWidget;
+
+namespace starling::testing {
+
+// In the middle of it; whatever lies in front there gets the click instead.
+void click(QWidget& widget);
+void type(QWidget& widget, const QString& text);
+
+}  // namespace starling::testing
