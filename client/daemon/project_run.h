@@ -105,6 +105,13 @@ class ProjectRun final : private session::Session::Mediator {
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, bool first) override;
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) override;
+  // The same by low-rank products (project_run_low_rank.cpp).
+  struct Leg;  // one of the two averagings
+  void start_low_rank(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight);
+  void begin_leg(const Leg& leg);
+  void leg_ended(TimePoint now, const Leg& leg, const averaging::AveragingOutcome& outcome);
+  // The network does not take a plan that the session took.
+  void averaging_refused(const Status& why, std::size_t members);
   void start_step(RoundIndex round) override;
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;

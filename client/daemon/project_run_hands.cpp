@@ -108,6 +108,8 @@ Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& sa
 
 void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) {
   note_peers(group, self);
+  averaging_holds_gradient_ = true;
+  if (parts_->low_rank != nullptr) return start_low_rank(group, self, weight);
   transport::AverageRequest request;
   request.group = group;
   request.self = self;
@@ -128,14 +130,16 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
       parts_->session->on_averaged(now, outcome);
     });
   };
-  averaging_holds_gradient_ = true;
-  if (const Status begun = parts_->network->average(std::move(request)); !begun.ok()) {
-    log_warning("averaging: {}", begun.error().message);
-    AveragingOutcome outcome;
-    outcome.verdict = AveragingOutcome::Verdict::expelled;
-    outcome.samples.assign(group.members.size(), 0);
-    deliver([this, outcome](TimePoint now) { parts_->session->on_averaged(now, outcome); });
-  }
+  const Status begun = parts_->network->average(std::move(request));
+  if (!begun.ok()) averaging_refused(begun, group.members.size());
+}
+
+void ProjectRun::averaging_refused(const Status& why, std::size_t members) {
+  log_warning("averaging: {}", why.error().message);
+  AveragingOutcome outcome;
+  outcome.verdict = AveragingOutcome::Verdict::expelled;
+  outcome.samples.assign(members, 0);
+  deliver([this, outcome](TimePoint now) { parts_->session->on_averaged(now, outcome); });
 }
 
 void ProjectRun::start_step(RoundIndex round) {

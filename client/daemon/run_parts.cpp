@@ -55,6 +55,18 @@ Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, 
   }
 }
 
+std::unique_ptr<LowRankParts> make_low_rank(const wire::RunManifest& manifest) {
+  wire::LowRankLayout layout = wire::low_rank_layout(wire::model_layout(manifest.model), manifest.low_rank);
+  const std::size_t floats[] = {layout.left_floats, layout.right_floats};
+  auto parts = std::make_unique<LowRankParts>(LowRankParts{
+      averaging::PowerSgd(std::move(layout), static_cast<float>(manifest.error_feedback), manifest.seed), {}, {}, {}});
+  for (std::size_t i = 0; i < 2; ++i) {
+    parts->sent[i].resize(floats[i]);
+    parts->arrived[i].resize(floats[i]);
+  }
+  return parts;
+}
+
 }  // namespace
 
 Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const RunInputs& inputs) {
@@ -104,8 +116,11 @@ Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const R
                  {}};
   for (auto& gradient : parts.gradients) gradient.resize(layout.parameter_count);
   parts.averaged.resize(layout.parameter_count);
-  if (const double kept = parts.manifest.error_feedback; kept > 0) {
-    parts.feedback.emplace(layout.parameter_count, static_cast<float>(kept));
+  const auto kept = static_cast<float>(parts.manifest.error_feedback);
+  if (parts.manifest.low_rank > 0) {
+    parts.low_rank = make_low_rank(parts.manifest);
+  } else if (kept > 0) {
+    parts.feedback.emplace(layout.parameter_count, kept);
   }
   return parts;
 }

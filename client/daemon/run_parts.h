@@ -9,10 +9,19 @@
 #include <vector>
 
 #include "client/averaging/error_feedback.h"
+#include "client/averaging/power_sgd.h"
 #include "client/daemon/project_run.h"
 #include "client/transport/port_mapper.h"
 
 namespace starling::daemon {
+
+// Where the manifest asks for low-rank products: what travels in the two averagings of a round.
+struct LowRankParts {
+  averaging::PowerSgd power;               // trainer thread
+  std::array<std::vector<float>, 2> sent;  // by averaging
+  std::array<std::vector<float>, 2> arrived;
+  averaging::AveragingOutcome first;  // of this round's first averaging
+};
 
 struct RunParts {
   wire::RunManifest manifest;
@@ -34,7 +43,8 @@ struct RunParts {
   // The trainer thread fills one gradient while the group may still ask for the other.
   std::array<std::vector<float>, 2> gradients;
   std::vector<float> averaged;
-  std::optional<averaging::ErrorFeedback> feedback{};  // where the manifest asks for it
+  std::optional<averaging::ErrorFeedback> feedback{};  // where the manifest asks for it, without low-rank products
+  std::unique_ptr<LowRankParts> low_rank{};            // null where matrices travel whole
 };
 
 // Opens everything and loads the newest checkpoint, or makes the state of round 0. The session is the caller's to make.

@@ -76,12 +76,19 @@ Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::
 
 Status Hub::average(AverageRequest request) {
   STARLING_TRY(check_request(request, links_.self));
-  abandon();
+  const bool follows = request.follows && round_ != nullptr && round_reported_;
+  if (follows) {
+    before_ = std::move(round_);
+    ++round_number_;
+  } else {
+    abandon();
+  }
   relays_.serve(request.group);
   const std::vector<wire::Endpoint> others = members_to_link(request);
   const wire::Endpoint& self = others[request.self];
   round_ = std::make_unique<RoundDriver>(std::move(request),
                                          [this](const PeerId& peer) { return switchboard_.link_to(peer); });
+  if (follows) round_->follow(*before_);
   round_reported_ = false;
   switchboard_.want(Switchboard::Purpose::round, others, &self);
   service();
@@ -97,6 +104,7 @@ void Hub::abandon() {
     link->detach_payload();
   }
   round_.reset();
+  before_.reset();
   switchboard_.want(Switchboard::Purpose::round, {}, nullptr);
   service();
 }
@@ -169,6 +177,13 @@ void Hub::link_up(Link& link) {
   link.pump();
 }
 
+RoundDriver* Hub::driver_of(const GroupId& group) const {
+  for (RoundDriver* driver : {round_.get(), before_.get()}) {
+    if (driver != nullptr && driver->request().group.id == group) return driver;
+  }
+  return nullptr;
+}
+
 Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
   switch (header.type) {
     case wire::FrameType::hello:
@@ -188,8 +203,8 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
     case wire::FrameType::want:
     case wire::FrameType::done:
       // Not ours any more, or never was: a slower member may still be in a round that is over here.
-      if (round_ == nullptr) return false;
-      return round_->wants_frame(link, header);
+      if (const RoundDriver* driver = driver_of(header.group)) return driver->wants_frame(link, header);
+      return false;
     case wire::FrameType::state_info:
     case wire::FrameType::state_chunk:
       return fetch_ != nullptr && fetch_->wants_frame(link, header);
@@ -214,8 +229,8 @@ Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::spa
       break;
   }
   totals_.round_bytes_received += frame_bytes(payload.size());
-  if (round_ != nullptr && round_->running() && header.group == round_->request().group.id) {
-    return round_->frame_received(now, link, header, payload);
+  if (RoundDriver* driver = driver_of(header.group); driver != nullptr && driver->running()) {
+    return driver->frame_received(now, link, header, payload);
   }
   if (header.type == wire::FrameType::begin) {
     early_begins_[&link] = {.header = header, .payload = {payload.begin(), payload.end()}};
@@ -225,6 +240,9 @@ Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::spa
 
 // In a round the engine answers, as it decides what silence means; otherwise any peer may ask whether we live.
 Status Hub::handle_liveness(Link& link, const wire::FrameHeader& header) {
+  if (before_ != nullptr && before_->is_member(link)) {
+    STARLING_TRY(before_->frame_received(clock_.now(), link, header, {}));
+  }
   if (round_ != nullptr && round_->is_member(link)) return round_->frame_received(clock_.now(), link, header, {});
   if (header.type == wire::FrameType::ping) link.send_control(wire::FrameType::pong, {});
   return {};
@@ -257,13 +275,17 @@ void Hub::pump_donations() {
 
 void Hub::input_paused(Link& link) {
   const TimePoint now = clock_.now();
-  if (round_ != nullptr) round_->input_came(now, link);
+  for (RoundDriver* driver : {before_.get(), round_.get()}) {
+    if (driver != nullptr) driver->input_came(now, link);
+  }
   if (fetch_ != nullptr) fetch_->input_came(now, link);
   if (!beating_) service();
 }
 
 bool Hub::next_frame(Link& link, FrameToSend& frame) {
-  const bool from_round = round_ != nullptr && round_->next_frame(clock_.now(), link, frame);
+  const TimePoint now = clock_.now();
+  const bool from_round = (before_ != nullptr && before_->next_frame(now, link, frame)) ||
+                          (round_ != nullptr && round_->next_frame(now, link, frame));
   if (round_ != nullptr && (round_->has_ready() || round_->next_deadline() < timer_set_for_)) post_service();
   if (from_round) {
     totals_.round_bytes_sent += frame_bytes(frame.frame.payload.size());
@@ -293,7 +315,9 @@ void Hub::link_closed(Link& link, const Error& why) {
   early_begins_.erase(&link);
   donor_.forget(&link);
   pump_donations();
-  if (round_ != nullptr) round_->link_closed(now, link, why);
+  for (RoundDriver* driver : {before_.get(), round_.get()}) {
+    if (driver != nullptr) driver->link_closed(now, link, why);
+  }
   if (fetch_ != nullptr) fetch_->link_closed(now, link, why);
   switchboard_.link_closed(link);
   service();
@@ -319,6 +343,7 @@ void Hub::service() {
   if (next_beat_ <= now) beat(now);
   if (switchboard_.next_tick() <= now) switchboard_.tick(now);
   if (now - measured_at_ >= RateMeter::kSlot) measure(now);
+  if (before_ != nullptr) before_->service(now, early_begins_);
   if (round_ != nullptr) {
     round_->service(now, early_begins_);
     pace_round(now);
@@ -430,6 +455,7 @@ void Hub::report_fetch(TimePoint now) {
 
 void Hub::set_timer(TimePoint now) {
   TimePoint next = std::min(switchboard_.next_tick(), next_beat_);
+  if (before_ != nullptr) next = std::min(next, before_->next_deadline());
   if (round_ != nullptr) next = std::min(next, round_->next_deadline());
   if (fetch_ != nullptr) next = std::min(next, fetch_->next_deadline());
   // Waking too early is harmless, and cheaper than setting the timer anew at every frame.

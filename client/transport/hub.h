@@ -49,6 +49,8 @@ class Hub final : public Link::Mediator {
 
  private:
   void stream_closed(Link& link, const Error& why);
+  // Of the averaging that frames of this group belong to; null when it is none of ours.
+  [[nodiscard]] RoundDriver* driver_of(const GroupId& group) const;
   Status answer_request(Link& link, std::span<const std::uint8_t> payload);
   Status handle_liveness(Link& link, const wire::FrameHeader& header);
   void pump_donations();
@@ -84,6 +86,7 @@ class Hub final : public Link::Mediator {
   EarlyBegins early_begins_;
 
   std::unique_ptr<RoundDriver> round_;
+  std::unique_ptr<RoundDriver> before_;  // what `round_` follows; over here, but maybe not for slower members
   bool round_reported_ = false;
   std::uint64_t round_number_ = 0;  // of average() and abandon(): tells callbacks that came too late
 

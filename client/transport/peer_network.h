@@ -49,10 +49,13 @@ struct AverageRequest {
   wire::GroupInfo group;
   averaging::Rank self = 0;
   SampleCount weight = 0;
-  // As in RoundVectors. Both must stay valid, and input unchanged, until the next average() or abandon() has returned:
-  // the settled round goes on answering slower members.
+  // As in RoundVectors. Both must stay valid, and input unchanged, until the next average() that does not follow this
+  // one, or abandon(), has returned: the settled round goes on answering slower members.
   std::span<const float> input;
   std::span<float> output;
+  // Comes after another averaging of the same round by the same group: that goes on answering slower members, and its
+  // vectors must stay valid as these. Whoever was lost in it is not waited for.
+  bool follows = false;
   // Links are opened at once; the round begins here (the caller has added group.start_in_ms to the plan's arrival).
   TimePoint start{};
   averaging::AllReduceOptions engine;
@@ -118,8 +121,8 @@ class PeerNetwork {
   // Where this peer listens; 0 when it does not.
   [[nodiscard]] int port() const;
 
-  // Replaces the round before, settled or not. invalid_argument when the plan or the spans do not fit.
-  // Waits for the net thread.
+  // Replaces the round before, settled or not, unless it follows that. invalid_argument when the plan or the spans do
+  // not fit. Waits for the net thread.
   Status average(AverageRequest request);
   // Forgets the round. Waits for the net thread; afterwards input and output are the caller's again.
   void abandon();

@@ -46,6 +46,18 @@ Link* RoundDriver::link_of(averaging::Rank rank) const {
   return seats_[rank].sends != nullptr ? seats_[rank].sends : link_to_(request_.group.members[rank].endpoint.peer);
 }
 
+void RoundDriver::follow(const RoundDriver& before) {
+  for (const auto& [peer, rank] : before.ranks_) {
+    const averaging::Rank* here = rank_of(peer);
+    if (here != nullptr) seats_[*here].gone = before.seats_[rank].gone;
+  }
+  VERIFY(before.outcome() != nullptr);
+  for (const averaging::LostMember& lost : before.outcome()->lost) {
+    const averaging::Rank* here = rank_of(before.request_.group.members[lost.rank].endpoint.peer);
+    if (here != nullptr) seats_[*here].lost_before = true;
+  }
+}
+
 std::int64_t RoundDriver::bytes_planned() const {
   std::int64_t bytes = 0;
   for (const Seat& seat : seats_) bytes += seat.planned;
@@ -116,6 +128,7 @@ void RoundDriver::link_closed(TimePoint now, const Link& link, const Error& why)
   const bool used = seat.sends == &link || seat.hears == &link;
   if (seat.sends == &link) seat.sends = nullptr;
   if (seat.hears == &link) seat.hears = nullptr;
+  seat.gone = seat.gone || used;
   // What was on its way is gone; a link that carried nothing of this round is no loss.
   const wire::Fault fault = why.code == ErrorCode::corrupt ? wire::Fault::nonsense : wire::Fault::gone;
   if (used && engine_ != nullptr) engine_->on_link_lost(now, *rank, why.message, fault);
@@ -137,6 +150,11 @@ void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
     (void)engine_->on_frame(now, *rank, begin.header, begin.payload);
     return true;
   });
+  for (const auto& [peer, rank] : ranks_) {
+    if (seats_[rank].lost_before || (seats_[rank].gone && link_to_(peer) == nullptr)) {
+      engine_->on_link_lost(now, rank, "it was lost in the averaging before");
+    }
+  }
 }
 
 void RoundDriver::service(TimePoint now, EarlyBegins& early) {

@@ -27,6 +27,10 @@ class RoundDriver {
   // The request has been checked. `link_to` gives the link to send on, or null.
   RoundDriver(AverageRequest request, LinkTo link_to);
 
+  // Before the start, and after the other's end: who was lost in that averaging is lost in this one, and so is whose
+  // link was lost since, and has no other.
+  void follow(const RoundDriver& before);
+
   // What frames of this round from this peer are: wanted, to be skipped, or a breach.
   [[nodiscard]] Result<bool> wants_frame(const Link& link, const wire::FrameHeader& header) const;
   Status frame_received(TimePoint now, Link& link, const wire::FrameHeader& header,
@@ -60,6 +64,8 @@ class RoundDriver {
     Link* sends = nullptr;        // our frames of this round go here, all of them
     const Link* hears = nullptr;  // the peer's come from here
     TimePoint alive_at{};         // when the engine last heard of it
+    bool gone = false;            // its link was lost in this averaging, or in the one that it follows
+    bool lost_before = false;     // by the engine of the one that it follows
     std::int64_t planned = 0;     // bytes to send to it
     std::int64_t sent = 0;
   };

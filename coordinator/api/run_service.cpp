@@ -10,7 +10,7 @@
 #include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
 #include "shared/manifest/signed_manifest.h"
-#include "shared/wire/model_layout.h"
+#include "shared/wire/low_rank.h"
 
 namespace starling::api {
 namespace {
@@ -132,7 +132,7 @@ Status RunService::activate(const db::Run& run) {
   active->newest_reversal = *newest_reversal;
   core::CoordinatorOptions options = options_;
   options.nonce = crypto::random_u64();
-  const auto floats = static_cast<std::int64_t>(wire::parameter_count(active->manifest.model));
+  const std::int64_t floats = wire::averaged_floats(active->manifest);
   active->core = std::make_unique<core::RunCoordinator>(active->manifest, floats, *recovered, parts_.hosts, options);
   log_info("serving {}, {}, at round {}", what, wire::to_string(recovered->state), recovered->round);
   MutexLock lock(mutex_);

@@ -131,8 +131,10 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& mem
   options.vector_floats = vector_floats_;
   options.codec = manifest_.codec;
   options.contribution_codec = manifest_.contribution_codec;
-  options.error_feedback = manifest_.error_feedback > 0;
-  options.target_batch_size = manifest_.target_batch_size;
+  // Factors make up for what they leave out by themselves, and are few enough for every line: nobody is demoted.
+  const bool low_rank = manifest_.low_rank > 0;
+  options.error_feedback = manifest_.error_feedback > 0 && !low_rank;
+  options.target_batch_size = low_rank ? 0 : manifest_.target_batch_size;
   options.may_leave_out = true;
   options.start_in_ms = to_ms(start - now);
   options.heartbeat_jitter_ms = to_ms(lead_time);

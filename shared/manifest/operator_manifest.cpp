@@ -169,6 +169,7 @@ Status read_all(TableReader& fields, const std::filesystem::path& folder, Operat
   fields.text("codec", manifest.codec);
   fields.text("contribution_codec", manifest.contribution_codec);
   fields.number("error_feedback", manifest.error_feedback);
+  fields.integer("low_rank", manifest.low_rank);
   fields.text("client_min", manifest.client_min);
   STARLING_TRY(read_model(fields.table("model"), manifest.model));
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));

@@ -35,4 +35,10 @@ LowRankLayout low_rank_layout(const std::vector<ParameterInfo>& parameters, int 
   return layout;
 }
 
+std::int64_t averaged_floats(const RunManifest& manifest) {
+  if (manifest.low_rank == 0) return static_cast<std::int64_t>(parameter_count(manifest.model));
+  const LowRankLayout layout = low_rank_layout(model_layout(manifest.model), manifest.low_rank);
+  return static_cast<std::int64_t>(layout.left_floats + layout.right_floats);
+}
+
 }  // namespace starling::wire

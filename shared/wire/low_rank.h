@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "shared/wire/model_layout.h"
@@ -42,5 +43,8 @@ struct LowRankLayout {
 
 // rank: 1 to kLowRankMax.
 LowRankLayout low_rank_layout(const std::vector<ParameterInfo>& parameters, int rank);
+
+// Floats that a member's averaging of a round is planned for: the whole gradient, or both vectors in its place.
+std::int64_t averaged_floats(const RunManifest& manifest);
 
 }  // namespace starling::wire

@@ -11,6 +11,7 @@
 #include "shared/wire/codec.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
+#include "shared/wire/low_rank.h"
 #include "shared/wire/training_data.h"
 
 namespace starling::wire {
@@ -134,6 +135,13 @@ void check_codecs(Checker& check, const RunManifest& manifest) {
   check.that(results.ok() && carries_results(*results), "codec", fmt::format("'{}'", manifest.codec),
              fmt::format("one of {}, but not sparse", codec_names()));
   check.within("error_feedback", manifest.error_feedback, 0, 1);
+  check.within("low_rank", manifest.low_rank, 0, kLowRankMax);
+  check.that(manifest.low_rank == 0 || manifest.contribution_codec.empty(), "contribution_codec",
+             fmt::format("'{}'", manifest.contribution_codec), "empty where low_rank is not 0");
+  if (check.status().ok() && manifest.low_rank > 0) {
+    check.that(!low_rank_layout(model_layout(manifest.model), manifest.low_rank).matrices.empty(), "low_rank",
+               fmt::format("{}", manifest.low_rank), "0, or fewer: no matrix of this model gains from so many factors");
+  }
   if (manifest.contribution_codec.empty()) return;
   const Result<Codec> contributions = codec_from_name(manifest.contribution_codec);
   check.that(contributions.ok(), "contribution_codec", fmt::format("'{}'", manifest.contribution_codec),
@@ -270,6 +278,7 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
     reader.text("contribution_codec", manifest.contribution_codec, kWordBytesMax);
   }
   if (reader.present("error_feedback")) read_any(reader, "error_feedback", manifest.error_feedback);
+  if (reader.present("low_rank")) read_any(reader, "low_rank", manifest.low_rank);
   reader.text("client_min", manifest.client_min, kWordBytesMax);
 }
 
@@ -297,6 +306,7 @@ std::string encode_manifest(const RunManifest& manifest) {
   // Left out where they change nothing: manifests without them keep their bytes, and so their signatures.
   if (!manifest.contribution_codec.empty()) writer.text("contribution_codec", manifest.contribution_codec);
   if (manifest.error_feedback != 0) writer.number("error_feedback", manifest.error_feedback);
+  if (manifest.low_rank != 0) writer.integer("low_rank", manifest.low_rank);
   writer.text("client_min", manifest.client_min);
   writer.close('}');
   return std::move(writer.str());

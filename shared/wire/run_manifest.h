@@ -54,7 +54,8 @@ struct RunManifest {
   std::string codec = "fp32";          // of averaged gradients between peers, and of what each contributes
   std::string contribution_codec;      // of what each contributes, where it is another one; empty: as codec
   double error_feedback = 0;  // the share of what a contribution's codec left out that the next one makes up for
-  std::string client_min;     // oldest client version that may take part
+  int low_rank = 0;        // factors that stand for each of the gradient's matrices (low_rank.h); 0: matrices go whole
+  std::string client_min;  // oldest client version that may take part
 };
 
 // Canonical JSON: fields in a fixed order and without white space, so that equal manifests have equal bytes to sign.

@@ -68,6 +68,56 @@ TEST_CASE("the next round may be begun where the last one is reported") {
   abandon_all(members);
 }
 
+TEST_CASE("an averaging that follows another leaves that one to slower members") {
+  const Project project;
+  Members members = make_members(project, 5);
+  std::vector<Seats> legs;
+  for (int leg = 0; leg < 6; ++leg) {
+    legs.push_back(seats_of(plan_of(members, leg % 2 == 0 ? 1000 : kFloats, leg)));
+    for (const auto& seat : legs.back()) seat->follows = leg % 2 == 1;
+  }
+  for (std::size_t leg = 0; leg + 1 < legs.size(); ++leg) {
+    for (Rank rank = 0; rank < 5; ++rank) {
+      legs[leg][rank]->then = [&, leg, rank] { (void)legs[leg + 1][rank]->start(*members[rank]); };
+    }
+  }
+  for (Rank rank = 0; rank < 5; ++rank) REQUIRE(legs[0][rank]->start(*members[rank]).ok());
+  for (const auto& seat : legs.back()) {
+    const AveragingOutcome outcome = seat->wait();
+    CHECK(outcome.verdict == AveragingOutcome::Verdict::averaged);
+    CHECK(outcome.lost.empty());
+    check_mean(*seat, {0, 1, 2, 3, 4});
+  }
+  abandon_all(members);
+}
+
+TEST_CASE("whoever is lost between two averagings of a round is not waited for") {
+  const Project project;
+  Members members = make_members(project, 4);
+  const Seats first = seats_of(plan_of(members, kFloats, 0));
+  wire::GroupInfo plan = plan_of(members, kFloats, 1);
+  plan.begin_within_ms = 60'000;
+  const Seats second = seats_of(plan);
+  for (Rank rank = 0; rank < 4; ++rank) REQUIRE(first[rank]->start(*members[rank]).ok());
+  for (const auto& seat : first) CHECK(seat->wait().verdict == AveragingOutcome::Verdict::averaged);
+  members[3]->leave();
+  wait_until([&] {
+    return std::all_of(members.begin(), members.end() - 1,
+                       [](const auto& member) { return member->net->stats().links_up == 2; });
+  });
+  for (Rank rank = 0; rank < 3; ++rank) {
+    second[rank]->follows = true;
+    REQUIRE(second[rank]->start(*members[rank]).ok());
+  }
+  for (Rank rank = 0; rank < 3; ++rank) {
+    const AveragingOutcome outcome = second[rank]->wait();
+    CHECK(outcome.verdict == AveragingOutcome::Verdict::averaged);
+    CHECK(outcome.elapsed < 10s);
+    check_mean(*second[rank], {0, 1, 2});
+  }
+  abandon_all(members);
+}
+
 TEST_CASE("traffic is counted") {
   const Project project;
   Members members = make_members(project, 2);

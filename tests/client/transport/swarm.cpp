@@ -116,6 +116,7 @@ Status Seat::start(Member& member, Duration delay) {
   request.output = output;
   request.start = member.clock.now() + delay;
   request.engine = engine;
+  request.follows = follows;
   request.done = [this](const AveragingOutcome& result) {
     promise.set_value(result);
     if (then) then();

@@ -72,6 +72,7 @@ struct Seat {
   std::vector<float> input;
   std::vector<float> output;
   averaging::AllReduceOptions engine;
+  bool follows = false;
   std::function<void()> then;  // runs where the outcome is reported
   std::promise<averaging::AveragingOutcome> promise;
   std::future<averaging::AveragingOutcome> outcome = promise.get_future();

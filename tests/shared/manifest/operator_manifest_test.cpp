@@ -37,6 +37,12 @@ TEST_CASE("four lines are enough for a run; everything else has a default") {
   CHECK(result->source.validation_fraction == 0.05);
 }
 
+TEST_CASE("factors in place of matrices can be asked for") {
+  const auto result = read_operator_manifest("low_rank = 4\nerror_feedback = 1\n" + kSmall, "/srv");
+  REQUIRE(result.ok());
+  CHECK(result->manifest.low_rank == 4);
+}
+
 TEST_CASE("every field of a manifest can be written") {
   const auto result = read_operator_manifest(R"(
 version = 1

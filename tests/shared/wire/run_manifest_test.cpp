@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "shared/wire/low_rank.h"
+
 using namespace starling;
 using namespace starling::wire;
 
@@ -66,6 +68,18 @@ TEST_CASE("a manifest survives the trip through JSON") {
   CHECK(back->error_feedback == 0.95);
 }
 
+TEST_CASE("factors in place of matrices: as many as the model's matrices gain from, and in one codec") {
+  RunManifest manifest = good_manifest();
+  manifest.low_rank = 4;
+  manifest.error_feedback = 1;
+  const auto back = decode_manifest(encode_manifest(manifest));
+  REQUIRE(back.ok());
+  CHECK(back->low_rank == 4);
+  CHECK(averaged_floats(manifest) < static_cast<std::int64_t>(parameter_count(manifest.model)) / 4);
+  manifest.contribution_codec = "int8";
+  CHECK_FALSE(check_manifest(manifest).ok());
+}
+
 TEST_CASE("every value out of range is refused, and the message names its field") {
   using Change = std::function<void(RunManifest&)>;
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -116,6 +130,9 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"error_feedback", [](RunManifest& m) { m.error_feedback = 1.5; }},
       {"error_feedback", [nan](RunManifest& m) { m.error_feedback = nan; }},
       {"error_feedback", [](RunManifest& m) { m.contribution_codec = "sparse"; }},  // what is left out would be lost
+      {"low_rank", [](RunManifest& m) { m.low_rank = -1; }},
+      {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax + 1; }},
+      {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax; }},  // 128 columns: more than the matrices have
       {"client_min", [](RunManifest& m) { m.client_min = "1..2"; }},
   };
   REQUIRE(check_manifest(good_manifest()).ok());
