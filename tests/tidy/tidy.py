@@ -178,6 +178,24 @@ def check_folders(paths):
             yield Finding(f"tests/{folder}/", 1, "a folder with code needs tests in here")
 
 
+def names_source(recipe, name):
+    """Whether a CMakeLists.txt names the file, whole or, as in ${name}_fuzz.cpp, in two places."""
+    def has_word(word):
+        return re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", recipe)
+
+    endings = set(re.findall(r"\$\{\w+\}([\w.-]*\.cpp)", recipe))
+    return has_word(name) or any(name.endswith(end) and has_word(name.removesuffix(end)) for end in endings)
+
+
+def check_built(paths, recipes):
+    """No .cpp lies about that no CMakeLists.txt names: it would not be compiled, and its tests would not run."""
+    for path in (p for p in paths if p.endswith(".cpp")):
+        above = [parent.as_posix() for parent in Path(path).parents]
+        texts = (recipes[f"{folder}/CMakeLists.txt"] for folder in above if f"{folder}/CMakeLists.txt" in recipes)
+        if not any(names_source(text, Path(path).name) for text in texts):
+            yield Finding(path, 1, "no CMakeLists.txt names this file")
+
+
 def source_paths(root):
     wanted = {".cpp", ".h", ".py", ".sql"}
     for top in ROOTS:
@@ -193,6 +211,8 @@ def check_tree(root):
         yield from check_file(path, text)
     yield from check_hidden_doors({p: text for p, text in texts.items() if not p.endswith(".py")})
     yield from check_folders(paths)
+    recipes = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith("CMakeLists.txt")}
+    yield from check_built(paths, recipes)
 
 
 def main():

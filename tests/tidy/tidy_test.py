@@ -154,12 +154,18 @@ class Folders(unittest.TestCase):
             root = Path(name)
             (root / "shared/base").mkdir(parents=True)
             (root / "shared/base/a.cpp").write_text("int x;\n")
-            self.assertEqual(len([f for f in tidy.check_tree(root) if not f.soft]), 2)
-            (root / "shared/base/CMakeLists.txt").write_text("")
+            self.assertEqual(len([f for f in tidy.check_tree(root) if not f.soft]), 3)  # and is not built
+            (root / "shared/base/CMakeLists.txt").write_text("add_library(base a.cpp)\n")
             (root / "tests/shared/base").mkdir(parents=True)
             (root / "tests/shared/base/a_test.cpp").write_text("int x;\n")
-            (root / "tests/shared/base/CMakeLists.txt").write_text("")
+            (root / "tests/shared/base/CMakeLists.txt").write_text("starling_test(base_test a_test.cpp)\n")
             self.assertEqual([f for f in tidy.check_tree(root) if not f.soft], [])
+
+    def test_a_file_that_is_not_built_is_found(self):
+        recipes = {"tests/fuzz/CMakeLists.txt": "add_executable(${name} ${name}_fuzz.cpp)\nfuzz(frames)\nmain.cpp\n"}
+        paths = [f"tests/fuzz/{name}.cpp" for name in ("frames_fuzz", "main", "old_main", "codecs_fuzz", "frames")]
+        self.assertEqual([f.path for f in tidy.check_built(paths, recipes)],
+                         ["tests/fuzz/old_main.cpp", "tests/fuzz/codecs_fuzz.cpp", "tests/fuzz/frames.cpp"])
 
 
 if __name__ == "__main__":
