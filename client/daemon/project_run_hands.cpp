@@ -42,8 +42,7 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
         parts_->session->on_heartbeat_failed(now, reply.error());
         return;
       }
-      const transport::NetworkStats stats = parts_->network->stats();
-      parts_->session->set_link_speeds(stats.upload_bytes_per_s, stats.download_bytes_per_s);
+      note_link_speeds();
       if (!reply->notice.empty() && reply->notice != notice_) log_warning("coordinator: {}", reply->notice);
       notice_ = reply->notice;
       follow_reach(*reply);
@@ -51,6 +50,11 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
       parts_->session->on_heartbeat_reply(now, *reply);
     });
   });
+}
+
+void ProjectRun::note_link_speeds() {
+  const transport::NetworkStats stats = parts_->network->stats();
+  parts_->session->set_link_speeds(stats.upload_bytes_per_s, stats.download_bytes_per_s);
 }
 
 // It runs out while this computer sleeps or the coordinator is away: then no heartbeat comes back that asks for it.
@@ -199,8 +203,10 @@ void ProjectRun::stop_fetch() {
 }
 
 void ProjectRun::state_fetched(RoundIndex round, const Digest& digest, const Status& status) {
-  deliver(
-      [this, round, digest, status](TimePoint now) { parts_->session->on_state_fetched(now, round, digest, status); });
+  deliver([this, round, digest, status](TimePoint now) {
+    note_link_speeds();  // as the download has shown them, for the plan of the first round
+    parts_->session->on_state_fetched(now, round, digest, status);
+  });
 }
 
 void ProjectRun::install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state) {

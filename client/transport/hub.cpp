@@ -291,9 +291,10 @@ bool Hub::next_frame(Link& link, FrameToSend& frame) {
     totals_.round_bytes_sent += frame_bytes(frame.frame.payload.size());
     return true;
   }
-  if (!donor_.next_frame(&link, frame)) return false;
+  const bool donated = donor_.next_frame(&link, frame);
+  if (!donated && !probe_.next_frame(&link, frame)) return false;
   totals_.state_bytes_sent += frame_bytes(frame.frame.payload.size());
-  pump_donations();
+  if (donated) pump_donations();
   return true;
 }
 
@@ -314,6 +315,7 @@ void Hub::link_closed(Link& link, const Error& why) {
   if (why.code == ErrorCode::unauthenticated) log_refusal(now, why);
   early_begins_.erase(&link);
   donor_.forget(&link);
+  probe_.forget(&link);
   pump_donations();
   for (RoundDriver* driver : {before_.get(), round_.get()}) {
     if (driver != nullptr) driver->link_closed(now, link, why);
@@ -351,9 +353,22 @@ void Hub::service() {
   }
   if (fetch_ != nullptr) {
     fetch_->service(now);
+    probe_upload(now);
     report_fetch(now);
   }
   set_timer(now);
+}
+
+// Who only downloads learns nothing of its upload, and the first plan needs it.
+void Hub::probe_upload(TimePoint now) {
+  if (probe_.begun() || upload_.bytes_per_s() > 0) return;
+  const auto state_bytes = static_cast<std::int64_t>(fetch_->request().out.size_bytes());
+  for (const wire::Endpoint& donor : fetch_->request().donors) {
+    Link* const link = switchboard_.link_to(donor.peer);
+    if (link == nullptr || link->info().relayed) continue;
+    probe_.begin(now, link, state_bytes, links_.moved.bytes_acknowledged);
+    return link->pump();
+  }
 }
 
 void Hub::measure(TimePoint now) {
@@ -364,6 +379,7 @@ void Hub::measure(TimePoint now) {
   upload_.note(now, acknowledged, links_.moved.bytes_sent - moved_before_.bytes_sent);
   download_.note(now, links_.moved.bytes_received - moved_before_.bytes_received);
   moved_before_ = links_.moved;
+  if (const double probed = probe_.note(now, links_.moved.bytes_acknowledged); probed > 0) upload_.expect(probed);
   count_relayed(now);
   measured_at_ = now;
   // The slower direction, as the plan has it: so all members come to about the same time for the round.
@@ -458,6 +474,7 @@ void Hub::set_timer(TimePoint now) {
   if (before_ != nullptr) next = std::min(next, before_->next_deadline());
   if (round_ != nullptr) next = std::min(next, round_->next_deadline());
   if (fetch_ != nullptr) next = std::min(next, fetch_->next_deadline());
+  if (probe_.running()) next = std::min(next, measured_at_ + RateMeter::kSlot);
   // Waking too early is harmless, and cheaper than setting the timer anew at every frame.
   if (next == kNever || (timer_set_for_ <= next && timer_set_for_ > now)) return;
   timer_set_for_ = next;

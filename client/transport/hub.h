@@ -15,6 +15,7 @@
 #include "client/transport/round_driver.h"
 #include "client/transport/state_donor.h"
 #include "client/transport/switchboard.h"
+#include "client/transport/upload_probe.h"
 #include "shared/base/log_limit.h"
 
 namespace starling::transport {
@@ -62,6 +63,7 @@ class Hub final : public Link::Mediator {
   void report_fetch(TimePoint now);
   // Notes what TCP has moved since the last time, for the speeds in stats().
   void measure(TimePoint now);
+  void probe_upload(TimePoint now);
   // As measured, under the volunteer's limit.
   [[nodiscard]] double upload_speed() const { return links_.upload.limited(upload_.bytes_per_s()); }
   [[nodiscard]] double download_speed() const { return links_.download.limited(download_.bytes_per_s()); }
@@ -101,6 +103,7 @@ class Hub final : public Link::Mediator {
   bool beating_ = false;
   RateMeter upload_;
   RateMeter download_;
+  UploadProbe probe_;
   TimePoint measured_at_{};
   TcpCounters moved_before_;         // at that time
   double waited_before_ = 0;         // the same

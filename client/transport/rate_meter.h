@@ -24,6 +24,8 @@ class RateMeter {
   // The same for a direction that is seen at both of its ends, here and by what the other end acknowledges. What comes
   // out of a queue somewhere shows as speed at one of them, so the lower number of a window counts.
   void note(TimePoint now, std::int64_t bytes, std::int64_t other_end);
+  // What a short trial has shown counts until traffic shows something.
+  void expect(double bytes_per_s) { estimate_ = estimate_ == 0 ? bytes_per_s : estimate_; }
   // The transfer is over. Where nothing is known yet, what there is of a window is judged at once.
   void rest();
 

@@ -11,7 +11,7 @@
 //   round frames     begin (CBOR Begin), contribution (encoded floats of `segment`), result (contributor
 //                    mask, then encoded floats of `segment`), inventory (CBOR Inventory), want (empty: "send me
 //                    what you have of `segment`"), done (CBOR Done)
-//   state frames     state_request (CBOR), state_info (CBOR), state_chunk (raw floats; `segment` is the chunk)
+//   state frames     state_request (CBOR), state_info (CBOR), state_chunk (floats of chunk `segment`; zero group: none)
 //
 // Streams. A link begins as one connection, whose first frame each way is hello. Where one TCP stream is too slow for
 // the line, the end that dialled it adds further ones, kLinkStreamsMax in all; the other end asks for that by widen.

@@ -79,6 +79,20 @@ TEST_CASE("a newcomer gets the state from two donors") {
         static_cast<std::int64_t>(holder.floats.size() * sizeof(float)));
 }
 
+TEST_CASE("a newcomer knows its upload before its first round") {
+  const Project project;
+  Holder holder(state_of(40 * wire::kStateChunkFloats));  // 10 MiB
+  Member donor(project, true, holder.source());
+  Member newcomer(project, false);
+  CHECK(newcomer.net->stats().upload_bytes_per_s == 0);
+  Download download(holder.snapshot->digest, holder.floats.size());
+  REQUIRE(download.start(newcomer, {donor.endpoint()}).ok());
+  download.check_got(holder.floats);
+  wait_until([&] { return newcomer.net->stats().upload_bytes_per_s > 0; });
+  CHECK(newcomer.net->stats().state_bytes_sent < 3 << 20);
+  CHECK(donor.net->stats().links_up == 1);
+}
+
 TEST_CASE("a donor that lies about chunks is dropped, and the other gives what is missing") {
   const Project project;
   Holder honest(state_of(20 * wire::kStateChunkFloats));

@@ -76,6 +76,27 @@ TEST_CASE("a slow line is planned for: a narrow codec and a late result, with th
   CHECK(plan.averaging_s < 3);
 }
 
+TEST_CASE("a newcomer whose slow upload is known before its first round holds that up little") {
+  PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 4 << 20};
+  options.target_batch_size = 1200;
+  constexpr double kUpload = 0.625e6;  // 5 Mbit/s; down it is as fast as the others
+  // What the newcomer's line takes for its contributions and the results it owes, as planned.
+  const auto upload_s = [&](double known) {
+    std::vector<wire::MemberInfo> members;
+    for (std::uint8_t id = 1; id <= 4; ++id) members.push_back(member(id, 12.5e6, 0.5));
+    for (wire::MemberInfo& one : members) one.samples_per_s = 10;
+    members[0].upload_bytes_per_s = known;
+    const wire::GroupInfo group = plan_group(members, options);
+    const auto own = static_cast<double>(group.members[0].part_floats);
+    const wire::Codec sends = wire::contribution_codec(group, 0);
+    const auto sent = static_cast<double>(wire::encoded_bytes(sends, static_cast<std::size_t>(options.vector_floats)));
+    const double share = own / static_cast<double>(options.vector_floats);
+    return (sent * (1 - share) + 3 * own * sizeof(float)) / kUpload;
+  };
+  CHECK(upload_s(0) > 30);
+  CHECK(upload_s(kUpload) < 8);
+}
+
 TEST_CASE("the plan's digest tells what must be agreed on, and not the times") {
   PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 100000};
   const std::vector<wire::MemberInfo> members = {member(1, 1e6, 1), member(2, 1e6, 1), member(3, 1e6, 1)};
