@@ -16,7 +16,7 @@
 namespace starling::trainer_link {
 namespace {
 
-constexpr double kForwardShare = 1.0 / 3;   // of a sample's operations; the rest is the way back
+constexpr double kForwardShare = 1.0 / 3;  // of a sample's operations; the rest is the way back
 
 }  // namespace
 
