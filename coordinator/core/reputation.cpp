@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kWordsMax = 8192;  // of one meeting
 constexpr double kAtOddsWeight = 2;
-constexpr double kShown = 0.9;  // a volunteer is told when it is relied on less than this
+constexpr double kShown = 0.45;  // a volunteer is told when it is relied on less than this: not for having stopped once
 
 double weight_of(wire::Fault fault) {
   switch (fault) {
