@@ -15,6 +15,8 @@ constexpr double kQueueMost = 0.045;
 constexpr double kStill = 1.04;
 // A round that takes this much longer than planned is not going to plan.
 constexpr double kOverdue = 1.5;
+// A shorter round is over before its streams are in each other's way, and beats would only make it longer.
+constexpr double kLongSeconds = 0.5;
 // A line so fast is not what links wait for.
 constexpr double kPaceMax = 60e6;
 
@@ -27,7 +29,8 @@ constexpr double kPieceBytes = 16 * 1024;
 }  // namespace
 
 void LinePace::begin(TimePoint now, std::int64_t bytes_planned, double line_bytes_per_s) {
-  paced_ = line_bytes_per_s > 0 && line_bytes_per_s <= std::min(kStill * last_, kPaceMax);
+  const bool known = line_bytes_per_s > 0 && line_bytes_per_s <= std::min(kStill * last_, kPaceMax);
+  paced_ = known && static_cast<double>(bytes_planned) >= kLongSeconds * line_bytes_per_s;
   last_ = line_ = line_bytes_per_s;
   until_ = paced_ ? now + from_seconds(kOverdue * static_cast<double>(bytes_planned) / line_) : kNever;
 }

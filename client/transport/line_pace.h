@@ -14,7 +14,7 @@ namespace starling::transport {
 class LinePace {
  public:
   // A round begins in which links will send so many bytes, as far as is planned, over a line of this measured speed (0:
-  // unknown). It goes without a pace until the speed is known and no longer rises.
+  // unknown). It goes without a pace until the speed is known and no longer rises, and where it is a short one.
   void begin(TimePoint now, std::int64_t bytes_planned, double line_bytes_per_s);
   // The speed as it is known now, and how long packets wait somewhere on their way. Several times a second.
   void note(TimePoint now, double line_bytes_per_s, Duration queue);

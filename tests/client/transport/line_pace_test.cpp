@@ -76,6 +76,13 @@ TEST_CASE("a line that turns out faster gets a faster pace within the round") {
 
 TEST_CASE("a line that is not what links wait for needs no pace") { CHECK(pace_at(500e6).bytes_per_s() == 0); }
 
+TEST_CASE("a round of a moment needs no pace") {
+  LinePace pace = pace_at(kLine);
+  REQUIRE(pace.bytes_per_s() > 0);
+  pace.begin(TimePoint{}, kPlanned / 10, kLine);
+  CHECK(pace.bytes_per_s() == 0);
+}
+
 TEST_CASE("a pace is over when links have less to do than planned, and when the round is late") {
   LinePace pace = pace_at(kLine);
   REQUIRE(pace.bytes_per_s() > 0);
