@@ -69,6 +69,22 @@ STARLING_KERNEL inline void sgd_loop(const SgdStep& step, const Piece& piece) {
   }
 }
 
+// Of one coordinate: its gradient as it counts, its moments after this step, and what is subtracted from it.
+struct Adam {
+  float scaled;
+  float first;
+  float second;
+  float change;
+};
+
+STARLING_KERNEL inline Adam adam(const AdamWStep& s, float gradient, float m, float v) {
+  const float scaled = gradient * s.gradient_scale;
+  const float first = m * s.beta1 + scaled * s.beta1_rest;
+  const float second = v * s.beta2 + (scaled * scaled) * s.beta2_rest;
+  const float denominator = std::sqrt(second) * s.second_scale + s.epsilon;
+  return {scaled, first, second, s.step_size * (first / denominator)};
+}
+
 STARLING_KERNEL inline void adamw_loop(const AdamWStep& step, const Piece& piece) {
   const AdamWStep s = step;
   const float* g = piece.gradient;
@@ -80,13 +96,10 @@ STARLING_KERNEL inline void adamw_loop(const AdamWStep& step, const Piece& piece
   float* v_new = piece.to[2];
   STARLING_INDEPENDENT
   for (std::size_t i = 0; i < piece.size; ++i) {
-    const float scaled = g[i] * s.gradient_scale;
-    const float first = m[i] * s.beta1 + scaled * s.beta1_rest;
-    const float second = v[i] * s.beta2 + (scaled * scaled) * s.beta2_rest;
-    const float denominator = std::sqrt(second) * s.second_scale + s.epsilon;
-    p_new[i] = p[i] * s.decay - s.step_size * (first / denominator);
-    m_new[i] = first;
-    v_new[i] = second;
+    const Adam now = adam(s, g[i], m[i], v[i]);
+    p_new[i] = p[i] * s.decay - now.change;
+    m_new[i] = now.first;
+    v_new[i] = now.second;
   }
 }
 
@@ -99,11 +112,8 @@ STARLING_KERNEL inline void lamb_direction_loop(const AdamWStep& step, const Pie
   float* u = piece.to[0];
   STARLING_INDEPENDENT
   for (std::size_t i = 0; i < piece.size; ++i) {
-    const float scaled = g[i] * s.gradient_scale;
-    const float first = m[i] * s.beta1 + scaled * s.beta1_rest;
-    const float second = v[i] * s.beta2 + (scaled * scaled) * s.beta2_rest;
-    const float denominator = std::sqrt(second) * s.second_scale + s.epsilon;
-    u[i] = s.step_size * (first / denominator) + p[i] * s.decay;
+    const Adam now = adam(s, g[i], m[i], v[i]);
+    u[i] = now.change + p[i] * s.decay;
   }
 }
 
@@ -119,13 +129,10 @@ STARLING_KERNEL inline void lamb_loop(const LambStep& step, const Piece& piece) 
   float* v_new = piece.to[2];
   STARLING_INDEPENDENT
   for (std::size_t i = 0; i < piece.size; ++i) {
-    const float scaled = g[i] * s.gradient_scale;
-    const float first = m[i] * s.beta1 + scaled * s.beta1_rest;
-    const float second = v[i] * s.beta2 + (scaled * scaled) * s.beta2_rest;
-    const float denominator = std::sqrt(second) * s.second_scale + s.epsilon;
-    p_new[i] = p[i] - rate * (s.step_size * (first / denominator) + p[i] * s.decay);
-    m_new[i] = first;
-    v_new[i] = second;
+    const Adam now = adam(s, g[i], m[i], v[i]);
+    p_new[i] = p[i] - rate * (now.change + p[i] * s.decay);
+    m_new[i] = now.first;
+    v_new[i] = now.second;
   }
 }
 
@@ -141,12 +148,9 @@ STARLING_KERNEL inline void accum_adamw_loop(const AccumAdamWStep& step, const P
   float* a_new = piece.to[3];
   STARLING_INDEPENDENT
   for (std::size_t i = 0; i < piece.size; ++i) {
-    const float scaled = g[i] * s.gradient_scale;
-    const float first = m[i] * s.beta1 + scaled * s.beta1_rest;
-    const float second = v[i] * s.beta2 + (scaled * scaled) * s.beta2_rest;
-    const float denominator = std::sqrt(second) * s.second_scale + s.epsilon;
-    p_new[i] = p[i] * s.decay - s.step_size * (first / denominator);
-    a_new[i] = a[i] + scaled * share;
+    const Adam now = adam(s, g[i], m[i], v[i]);
+    p_new[i] = p[i] * s.decay - now.change;
+    a_new[i] = a[i] + now.scaled * share;
   }
 }
 
