@@ -70,7 +70,7 @@ struct Member {
   [[nodiscard]] bool works() const {
     return phase == wire::MemberPhase::training || phase == wire::MemberPhase::averaging;
   }
-  // Has no place in plans for now, and so no use for the state.
+  // Gets no place in plans before its rounds or minutes out are over, and until then needs no state.
   [[nodiscard]] bool sits_out(TimePoint now) const { return standing.sits_out || now < left_out_until; }
   [[nodiscard]] bool deferred() const { return result_due != kNever; }
   // Is about to get the state, so it could soon be planned.
