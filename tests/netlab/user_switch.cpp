@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -43,7 +44,7 @@ constexpr int kBurst = 64;
 constexpr int kRealTimePriority = 5;
 // After a turn, the next frames are left to gather for so long: waking for each takes CPU time away from the subject,
 // and no line that the lab is for is so exact.
-constexpr auto kPause = std::chrono::microseconds(200);
+constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 200'000};
 // The last byte of a home's hardware address is its number; these are the first five.
 constexpr std::array<std::uint8_t, 5> kAddressPrefix = {0x02, 0x53, 0x54, 0x52, 0x4c};
 
@@ -131,8 +132,14 @@ class UserSwitch::Impl {
       }
       std::uint64_t expired = 0;
       (void)!::read(timer_.get(), &expired, sizeof expired);
-      std::this_thread::sleep_for(kPause);
+      await_stop(kPause);
     }
+  }
+
+  // Or the end of so much time.
+  void await_stop(const timespec& time) const {
+    pollfd stop{.fd = wake_.get(), .events = POLLIN, .revents = 0};
+    ::ppoll(&stop, 1, &time, nullptr);
   }
 
   void deliver() {
