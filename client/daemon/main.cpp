@@ -18,11 +18,16 @@ using namespace starling;
 
 enum ExitCode { kOk = 0, kFailed = 1, kUsage = 2 };
 
-// The trainer lies beside this program unless told otherwise.
+// The trainer lies beside this program where both are built, and in a folder of its own, found from here, where both
+// are installed: an installation may be moved as a whole.
 std::filesystem::path default_trainer() {
+  constexpr const char* kName = "starling-trainer";
   std::error_code problem;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", problem);
-  return problem ? std::filesystem::path("starling-trainer") : self.parent_path() / "starling-trainer";
+  if (problem) return kName;
+  std::filesystem::path beside = self.parent_path() / kName;
+  if (std::filesystem::exists(beside, problem)) return beside;
+  return (self.parent_path() / STARLING_TRAINER_FOLDER / kName).lexically_normal();
 }
 
 int run(const daemon::AppOptions& options, bool verbose) {

@@ -3,6 +3,9 @@
 #include <charconv>
 
 namespace starling {
+
+constinit const std::string_view kVersion = STARLING_VERSION;
+
 namespace {
 
 // Takes the first dotted number off `text`.

@@ -5,7 +5,7 @@
 
 namespace starling {
 
-constexpr std::string_view kVersion = "0.1.0";
+extern const std::string_view kVersion;
 
 // Negative, zero or positive as `a` is older than, equal to or newer than `b`; versions are dotted numbers, and what
 // is not a number counts as 0.
