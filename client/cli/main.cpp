@@ -13,6 +13,7 @@
 #include "client/cli/status_text.h"
 #include "client/cli/views_text.h"
 #include "shared/base/paths.h"
+#include "shared/base/version.h"
 
 namespace {
 
@@ -187,6 +188,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   app.add_option("--data-dir", arguments.data_dir, "The daemon's data directory")->capture_default_str();
   app.add_flag("--json", arguments.json, "For programs: one JSON object a line, refusals too");
+  app.set_version_flag("--version", std::string(kVersion));
   app.require_subcommand(1);
   app.fallthrough();
   add_commands(app, arguments);

@@ -35,6 +35,7 @@ struct AppOptions {
   int threads = 0;                 // of the trainer, whatever the preferences say; 0: what they say
   sensors::SensorOptions sensors;  // but the data directory
   std::function<void()> stop;      // ends the program, soon, when the volunteer asks for it; any thread
+  std::function<void()> alive;     // about once a second, on the control thread, for as long as that does not hang
 };
 
 class App {

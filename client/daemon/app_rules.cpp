@@ -50,6 +50,7 @@ void App::save_history() {
 
 void App::obey() {
   if (closing_) return;
+  if (options_.alive) options_.alive();
   count_traffic();
   if (clock_.now() - history_saved_ >= kHistorySavedEvery) save_history();
   governor_.decide();

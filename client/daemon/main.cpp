@@ -10,6 +10,7 @@
 #include "client/daemon/app.h"
 #include "shared/base/log.h"
 #include "shared/base/paths.h"
+#include "shared/base/service_manager.h"
 #include "shared/base/version.h"
 
 namespace {
@@ -30,7 +31,7 @@ std::filesystem::path default_trainer() {
   return (self.parent_path() / STARLING_TRAINER_FOLDER / kName).lexically_normal();
 }
 
-int run(const daemon::AppOptions& options, bool verbose) {
+int run(daemon::AppOptions options, bool verbose) {
   // Before any thread starts, so that every thread leaves these signals to sigwait below.
   sigset_t signals;
   sigemptyset(&signals);
@@ -38,6 +39,8 @@ int run(const daemon::AppOptions& options, bool verbose) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  ServiceManager manager;
+  options.alive = [&manager] { manager.alive(SystemClock().now()); };
 
   LogOptions log_options;
   log_options.level = verbose ? LogLevel::debug : LogLevel::info;
@@ -52,10 +55,12 @@ int run(const daemon::AppOptions& options, bool verbose) {
     log_error("{}", app.error().message);
     return kFailed;
   }
+  manager.ready();
   log_info("starlingd {} is ready in '{}'", kVersion, options.data_dir.string());
   int received = 0;
   sigwait(&signals, &received);
   log_info("ending: {}", received == SIGINT ? "interrupted" : "asked to");
+  manager.ending();
   app->reset();
   flush_logs();
   return kOk;

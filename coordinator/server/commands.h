@@ -86,6 +86,10 @@ struct StatusOptions {
 };
 Status show_status(const StatusOptions& options);
 
+// The number of the newest change to the database's layout, which is looked at and not changed: programs that know
+// fewer refuse it.
+Status show_schema(const std::filesystem::path& directory);
+
 struct ServeOptions {
   std::filesystem::path directory;
   std::string admin;  // HOST:PORT of /metrics, /healthz and /readyz; empty: none

@@ -174,6 +174,9 @@ void add_care(CLI::App& cli, Commands& commands) {
   directory_of(status, commands.status.directory);
   status->add_flag("--json", commands.status.json, "For programs");
   status->callback([&commands] { commands.chosen = [&commands] { return show_status(commands.status); }; });
+  CLI::App* schema = cli.add_subcommand("schema", "The number of the database's layout: older programs know fewer");
+  directory_of(schema, commands.directory);
+  schema->callback([&commands] { commands.chosen = [&commands] { return show_schema(commands.directory); }; });
   CLI::App* doctor = cli.add_subcommand("doctor", "Check keys, machine, database, ledger and data; tell what is wrong");
   directory_of(doctor, commands.directory);
   doctor->callback([&commands] { commands.chosen = [&commands] { return examine(commands.directory); }; });

@@ -20,6 +20,7 @@
 #include "shared/base/files.h"
 #include "shared/base/log.h"
 #include "shared/base/log_limit.h"
+#include "shared/base/service_manager.h"
 #include "shared/base/version.h"
 #include "shared/crypto/secrets.h"
 #include "shared/manifest/join_link.h"
@@ -199,26 +200,31 @@ void look_after(const Cared& cared, const Clock& clock, LogLimit& complaints) {
 }
 
 // Timers of the run until a signal, or until something broke.
-void work(const Cared& cared, const sigset_t& signals, const std::atomic<bool>& broken) {
+void work(const Cared& cared, const sigset_t& signals, const std::atomic<bool>& broken, ServiceManager& manager) {
   const SystemClock clock;
   LogLimit complaints;
   TimePoint next_look = clock.now() + kPollInterval;
+  manager.ready();
   while (!broken) {
     const TimePoint deadline = cared.run.tick();
     const TimePoint now = clock.now();
     if (now >= next_look) {
       next_look = now + kPollInterval;
       look_after(cared, clock, complaints);
+      manager.alive(now);
     }
     const Duration wait = deadline == kNever ? kWaitMax : std::clamp(deadline - now, kWaitMin, kWaitMax);
-    if (wait_for_signal(signals, wait)) return;
+    if (wait_for_signal(signals, wait)) break;
   }
+  manager.ending();
+  log_info("ending");
 }
 
 }  // namespace
 
 Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
+  ServiceManager manager;
   const sigset_t signals = hold_signals();
   allow_many_connections();
   auto lock = FileLock::acquire(project.files.at("serve.lock"));
@@ -279,9 +285,8 @@ Status serve(const ServeOptions& options) {
   fmt::print("listening on https://{}\n", format_endpoint({project.config.listen.host, gate->port()}));
   std::fflush(stdout);
   log_info("starling-coordinator {} serves '{}'", kVersion, project.config.name);
-  work({run, bans, database->stores()}, signals, broken);
+  work({run, bans, database->stores()}, signals, broken, manager);
   const bool asked = !broken;
-  log_info("ending");
   if (serving_admin) STARLING_TRY(serving_admin->stop());
   STARLING_TRY(serving.stop());
   if (!asked) return Error{ErrorCode::io, "the database failed; see the log"};

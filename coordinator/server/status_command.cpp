@@ -7,6 +7,7 @@
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/server_link.h"
+#include "db/schema/migrate.h"
 #include "shared/base/clock.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
@@ -169,6 +170,13 @@ Status show_status(const StatusOptions& options) {
   } else {
     print(project, overview);
   }
+  return {};
+}
+
+Status show_schema(const std::filesystem::path& directory) {
+  STARLING_ASSIGN(db::Connection connection, db::Connection::open(ProjectFiles(directory).database(), {}));
+  STARLING_ASSIGN(const std::int64_t version, db::schema_version(connection));
+  fmt::print("{}\n", version);
   return {};
 }
 

@@ -11,13 +11,6 @@ namespace {
 
 constexpr std::int64_t kApplicationId = 0x5374726c;  // "Strl": in the file's header, so that file(1) can tell
 
-Result<std::int64_t> schema_version(Connection& connection) {
-  STARLING_ASSIGN(const std::int64_t exists,
-                  connection.query_int("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'"));
-  if (exists == 0) return 0;
-  return connection.query_int("SELECT max(version) FROM schema_version");
-}
-
 Status refuse_foreign(Connection& connection) {
   STARLING_ASSIGN(const std::int64_t id, connection.query_int("PRAGMA application_id"));
   if (id == kApplicationId) return {};
@@ -54,6 +47,13 @@ Status apply(Connection& connection, const Migration& migration) {
 }
 
 }  // namespace
+
+Result<std::int64_t> schema_version(Connection& connection) {
+  STARLING_ASSIGN(const std::int64_t exists,
+                  connection.query_int("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'"));
+  if (exists == 0) return 0;
+  return connection.query_int("SELECT max(version) FROM schema_version");
+}
 
 Status migrate(Connection& connection) { return migrate(connection, migrations()); }
 

@@ -17,6 +17,9 @@ struct Migration {
 // The numbered scripts of migrations/, in order; part of the binary.
 std::span<const Migration> migrations();
 
+// The newest script that a database has seen; 0 for a new one.
+Result<std::int64_t> schema_version(Connection& connection);
+
 // Applies what is missing, each script in a transaction of its own: whatever interrupts it, the next call
 // goes on from there. unsupported: a newer program wrote the database. corrupt: it is no database of ours.
 // Nothing is changed in either case.

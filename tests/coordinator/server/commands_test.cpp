@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "db/schema/migrate.h"
 #include "shared/base/files.h"
 #include "tests/coordinator/server/server_harness.h"
 
@@ -137,6 +138,16 @@ TEST_CASE("a corrupt database is named and kept as it is") {
   CHECK(ended.says("coordinator.db"));
   CHECK(ended.says("left as it is"));
   CHECK(*read_file(file, 1 << 20) == damaged);
+}
+
+TEST_CASE("the number of the database's layout can be asked for, while the project is served or not") {
+  TestServer server;
+  const std::string newest = std::to_string(db::migrations().back().version);
+  CHECK(server.command({"schema", server.directory}).last_line() == newest);
+  Process serving(server.serve_command());
+  REQUIRE(serving.wait_for("listening on"));
+  CHECK(server.command({"schema", server.directory}).last_line() == newest);
+  CHECK(server.command({"schema", (server.folder / "nothing").string()}).status == 1);
 }
 
 TEST_CASE("the doctor finds what is wrong") {
