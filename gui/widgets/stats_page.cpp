@@ -22,12 +22,15 @@ constexpr std::int64_t kDayMs = 24 * 60 * 60 * 1000;
 enum Figure { kSamples, kCredit, kRounds, kTraffic };
 
 // Points that lie within the span that was asked for: a computer that was off has older ones.
-std::vector<HistoryPoint> recent(const std::vector<HistoryPoint>& points, HistorySpan span) {
+WallTime beginOf(HistorySpan span) {
   const std::int64_t days = span == HistorySpan::day ? 1 : span == HistorySpan::month ? 30 : 100'000;
-  const std::int64_t from = models::wallNow().unix_ms - days * kDayMs;
+  return {models::wallNow().unix_ms - days * kDayMs};
+}
+
+std::vector<HistoryPoint> since(WallTime from, const std::vector<HistoryPoint>& points) {
   std::vector<HistoryPoint> found;
   for (const HistoryPoint& point : points) {
-    if (point.begin.unix_ms >= from) found.push_back(point);
+    if (point.begin >= from) found.push_back(point);
   }
   return found;
 }
@@ -96,17 +99,18 @@ void StatsPage::showPoints(HistorySpan arrived) {
   if (!isVisible()) return;
   if (arrived == HistorySpan::rounds && span() != HistorySpan::day) return history_.fetch(span());  // a round is done
   if (arrived != span()) return;
-  const std::vector<HistoryPoint> points = recent(history_.points(span()), span());
+  const WallTime from = beginOf(span());
+  const std::vector<HistoryPoint> points = since(from, history_.points(span()));
   samples_->show(span(), points, column(points, [](const HistoryPoint& p) { return p.samples; }));
   credit_->show(span(), points, column(points, [](const HistoryPoint& p) { return p.credit; }));
   loss_->show(span(), points, column(points, [](const HistoryPoint& p) { return p.loss; }));
   traffic_->show(span(), points,
                  column(points, [](const HistoryPoint& p) { return static_cast<double>(p.bytes) / 1e6; }));
-  const models::HistoryModel::Sum sum = models::sumSince(points, {0});
+  const models::HistoryModel::Sum sum = models::sumSince(history_.points(span()), from);
   double bytes = 0;
   for (const HistoryPoint& point : points) bytes += static_cast<double>(point.bytes);
   figures_->set(kSamples, models::countText(sum.samples));
-  figures_->set(kCredit, models::creditText(points.empty() ? 0 : points.back().credit - points.front().credit));
+  figures_->set(kCredit, models::creditText(sum.credit));
   figures_->set(kRounds, models::countText(sum.rounds));
   figures_->set(kTraffic, models::bytesText(bytes));
 }
