@@ -37,6 +37,7 @@ void AllReduce::on_link_lost(TimePoint now, Rank peer, std::string reason, wire:
 void AllReduce::on_timer(TimePoint now) { impl_->on_timer(now); }
 TimePoint AllReduce::next_deadline() const { return impl_->next_deadline(); }
 const AveragingOutcome* AllReduce::outcome() const { return impl_->outcome(); }
+std::span<const std::uint8_t> AllReduce::note(Rank rank) const { return impl_->note(rank); }
 
 AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vectors, const AllReduceOptions& options)
     : group_(std::move(group)),

@@ -80,9 +80,10 @@ struct AllReduceOptions {
 // What a member brings to a round and takes from it. Both vectors are vector_floats long, do not overlap, and outlive
 // the machine. Input must not change meanwhile, nor output once there is an outcome.
 struct RoundVectors {
-  SampleCount weight = 0;        // samples summed into `input`; 0: listens only, and input may be empty
-  std::span<const float> input;  // summable (codec.h)
-  std::span<float> output;       // receives sum of inputs / sum of weights; own sums are formed inside it
+  SampleCount weight = 0;            // samples summed into `input`; 0: listens only, and input may be empty
+  std::span<const float> input;      // summable (codec.h)
+  std::span<float> output;           // receives sum of inputs / sum of weights; own sums are formed inside it
+  std::vector<std::uint8_t> note{};  // rides on this member's begin: at most wire::kBeginNoteBytesMax
 };
 
 // Which member was lost, and why: for logs.
@@ -104,6 +105,11 @@ struct ContributorRun {
   wire::RankSet members;
 };
 
+// Of a round of several groups (staged_reduce.h).
+struct GridOutcome {
+  std::vector<SampleCount> accepted;  // by column: samples in the result
+};
+
 struct AveragingOutcome {
   enum class Verdict {
     averaged,  // all segments held, digests agree with every survivor
@@ -122,6 +128,7 @@ struct AveragingOutcome {
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
   Duration elapsed{};  // start() to settled
+  std::optional<GridOutcome> grid{};
 };
 
 // A frame to put on the wire: `head` then `payload`. Both stay valid until the next call for the same peer;
@@ -162,6 +169,8 @@ class AllReduce {
 
   // Null until settled; then fixed.
   [[nodiscard]] const AveragingOutcome* outcome() const;
+  // What came with a member's begin; empty when nothing did.
+  [[nodiscard]] std::span<const std::uint8_t> note(Rank rank) const;
 
  private:
   class Impl;

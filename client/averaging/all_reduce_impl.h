@@ -34,6 +34,9 @@ class AllReduce::Impl {
   void on_timer(TimePoint now);
   [[nodiscard]] TimePoint next_deadline() const { return next_tick_; }
   [[nodiscard]] const AveragingOutcome* outcome() const { return outcome_ ? &*outcome_ : nullptr; }
+  [[nodiscard]] std::span<const std::uint8_t> note(Rank rank) const {
+    return rank == self_ ? vectors_.note : peers_[rank].note;
+  }
 
  private:
   using Payload = std::span<const std::uint8_t>;
@@ -52,6 +55,7 @@ class AllReduce::Impl {
     wire::Fault suspected = wire::Fault::gone;
     std::optional<wire::Fault> fault;   // that this member saw itself
     std::vector<std::uint8_t> scratch;  // the encoded segment in flight to it
+    std::vector<std::uint8_t> note;     // of its begin
   };
 
   // -- all_reduce.cpp

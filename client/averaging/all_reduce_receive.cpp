@@ -70,6 +70,7 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   if (begin.weight > 0 && group_.members[rank].role == wire::MemberRole::auxiliary) {
     return nonsense("it would contribute although the plan lets it only add up");
   }
+  peers_[rank].note = begin.note;
   if (relayed) {
     roster_.learn_weight(rank, begin.weight);
     check_settled(now);

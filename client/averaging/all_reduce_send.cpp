@@ -48,7 +48,11 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
   const auto append = [&frame](Payload bytes) { frame.head.insert(frame.head.end(), bytes.begin(), bytes.end()); };
   if (item.kind == Kind::begin) {
     const auto rank = static_cast<std::uint32_t>(item.rank);
-    append(wire::encode(wire::Begin{rank, group_.vector_floats, roster_.weight(item.rank), plan_digest_}));
+    append(wire::encode(wire::Begin{rank,
+                                    group_.vector_floats,
+                                    roster_.weight(item.rank),
+                                    plan_digest_,
+                                    {note(item.rank).begin(), note(item.rank).end()}}));
   }
   if (item.kind == Kind::inventory) append(recovery_.inventory());
   if (item.kind == Kind::done) append(wire::encode(wire::Done{*digest_}));

@@ -78,7 +78,7 @@ Watch::Deadline AllReduce::Impl::deadline(TimePoint now, Rank rank, bool owes_re
     Watch::Waits waits;
     waits.life = true;
     waits.answer = peer.wants_open > 0 || (recovery_.in_view() && !recovery_.noted(rank));
-    waits.results = owes_results;
+    waits.results = owes_results && roster_.unbegun() == 0;  // nobody can have results before
     waits.done = digest_.has_value() && roster_.waits_for_done_of(rank);
     due = watch_.deadline(rank, waits);
   }

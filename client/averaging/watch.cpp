@@ -19,6 +19,7 @@ Duration scaled(Duration duration, double factor) { return from_seconds(to_secon
 void Watch::on_begun(TimePoint now, Rank rank) {
   Pulse& pulse = pulses_[rank];
   pulse.begun = pulse.heard = pulse.useful = pulse.sent = pulse.fed = now;
+  last_begun_ = now;
 }
 
 void Watch::on_heard(TimePoint now, Rank rank, bool useful) {
@@ -38,7 +39,7 @@ void Watch::on_sent(TimePoint now, Rank rank, bool data) {
 void Watch::on_contributed(TimePoint now, Rank rank) { pulses_[rank].contributed = now - pulses_[rank].begun; }
 
 void Watch::on_overslept(Duration slept) {
-  for (TimePoint* time : {&view_at_, &all_held_at_}) *time += slept;
+  for (TimePoint* time : {&last_begun_, &view_at_, &all_held_at_}) *time += slept;
   for (Pulse& pulse : pulses_) {
     for (TimePoint* time : {&pulse.begun, &pulse.heard, &pulse.useful, &pulse.sent, &pulse.fed}) *time += slept;
   }
@@ -61,7 +62,7 @@ Watch::Deadline Watch::deadline(Rank rank, const Waits& waits) const {
              "is alive, but does not answer", wire::Fault::slow);
   }
   if (waits.results || waits.done) {
-    const TimePoint since = std::max({pulse.useful, pulse.fed, view_at_, all_held_at_});
+    const TimePoint since = std::max({pulse.useful, pulse.fed, last_begun_, view_at_, all_held_at_});
     const Duration floor = (waits.results ? kResultWaits : kDoneWaits) * options_.stall_floor;
     consider(since + std::max(floor, since - started_), "is alive, but makes no progress", wire::Fault::slow);
   }

@@ -72,6 +72,7 @@ class Watch {
   AllReduceOptions options_;
   std::vector<Pulse> pulses_;
   TimePoint started_{};
+  TimePoint last_begun_{};
   TimePoint view_at_{};
   TimePoint all_held_at_{};
 };

@@ -96,6 +96,7 @@ bool Session::meeting_is_due(TimePoint now) const {
 void Session::plan_without_coordinator(TimePoint now) {
   if (!link_.away(now) || !may_train()) return;
   if (!last_group_.has_value() || last_group_->round + 1 != state_round_) return;
+  if (last_group_->grid) return;  // this member knows its own column only
   const wire::GroupInfo group = swarm::plan_successor(*last_group_, last_contributed_, state_digest_);
   for (averaging::Rank rank = 0; rank < group.members.size(); ++rank) {
     if (group.members[rank].endpoint.peer != options_.self) continue;
@@ -182,7 +183,9 @@ void Session::on_step_done(TimePoint now, const Result<Digest>& new_state) {
 wire::RoundReport Session::make_report(const Digest& new_state) const {
   wire::RoundReport report;
   report.round = state_round_;
-  report.group = meeting_->group.id;
+  const std::optional<wire::GridPlan>& grid = meeting_->group.grid;
+  report.group = grid ? grid->id : meeting_->group.id;
+  if (grid) report.grid = wire::GridShare{grid->column, outcome_->grid->accepted};
   report.autonomous = meeting_->group.autonomous;
   for (std::size_t rank = 0; rank < meeting_->group.members.size(); ++rank) {
     const PeerId& peer = meeting_->group.members[rank].endpoint.peer;

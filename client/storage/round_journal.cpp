@@ -29,6 +29,7 @@ std::string round_line(const wire::RoundReport& report, double seconds) {
   writer.text("group_id", report.group.hex());
   writer.boolean("autonomous", report.autonomous);
   writer.text("state_digest", report.state_digest.hex());
+  if (report.grid) writer.integer("column", report.grid->column);  // whose contributions these are
   writer.open("contributions", '{');
   for (const wire::Contribution& contribution : report.contributions) {
     writer.integer(contribution.peer.hex(), contribution.samples);

@@ -39,11 +39,11 @@ Status check_request(const AverageRequest& request, const PeerId& self) {
 // Two members that own nothing have nothing to tell each other, and need not take a relay's line for it.
 std::vector<wire::Endpoint> members_to_link(const AverageRequest& request) {
   const wire::GroupMember& self = request.group.members[request.self];
-  std::vector<wire::Endpoint> endpoints;
-  for (const wire::GroupMember& member : request.group.members) {
-    endpoints.push_back(member.endpoint);
+  std::vector<wire::Endpoint> endpoints = wire::contacts(request.group);
+  for (std::size_t rank = 0; rank < request.group.members.size(); ++rank) {
+    const wire::GroupMember& member = request.group.members[rank];
     const bool idle = self.part_floats == 0 && member.part_floats == 0;
-    if (idle && &member != &self && !wire::direct(member.endpoint)) endpoints.back().host.clear();
+    if (idle && &member != &self && !wire::direct(member.endpoint)) endpoints[rank].host.clear();
   }
   return endpoints;
 }
@@ -179,7 +179,7 @@ void Hub::link_up(Link& link) {
 
 RoundDriver* Hub::driver_of(const GroupId& group) const {
   for (RoundDriver* driver : {round_.get(), before_.get()}) {
-    if (driver != nullptr && driver->request().group.id == group) return driver;
+    if (driver != nullptr && driver->takes(group)) return driver;
   }
   return nullptr;
 }

@@ -33,7 +33,7 @@ void RelayDesk::renew(const crypto::TlsContext& tls) {
 
 void RelayDesk::serve(const wire::GroupInfo& group) {
   members_.clear();
-  for (const wire::GroupMember& member : group.members) members_.insert(member.endpoint.peer);
+  for (const wire::Endpoint& contact : wire::contacts(group)) members_.insert(contact.peer);
   round_ = group.round;
   round_bytes_max_ = wire::relay_bytes_per_round(group.vector_floats);
 }

@@ -14,8 +14,10 @@ constexpr double kPaceLeast = 0.7;
 constexpr double kPaceMost = 1.5;
 
 // To each member go our contribution to its part and the result of ours. What a deferred one gets its own line paces.
+// In a grid the lines are never all in use at once: links are as fast as they can.
 std::int64_t planned_bytes(const AverageRequest& request, averaging::Rank to) {
   const wire::GroupInfo& group = request.group;
+  if (group.grid) return 0;
   const auto part = [&group](averaging::Rank rank) {
     return static_cast<std::size_t>(group.members[rank].part_floats);
   };
@@ -29,10 +31,13 @@ std::int64_t planned_bytes(const AverageRequest& request, averaging::Rank to) {
 }  // namespace
 
 RoundDriver::RoundDriver(AverageRequest request, LinkTo link_to)
-    : request_(std::move(request)), link_to_(std::move(link_to)), seats_(request_.group.members.size()) {
+    : request_(std::move(request)),
+      link_to_(std::move(link_to)),
+      contacts_(wire::contacts(request_.group)),
+      seats_(contacts_.size()) {
   for (averaging::Rank rank = 0; rank < seats_.size(); ++rank) {
     if (rank == request_.self) continue;
-    ranks_.emplace(request_.group.members[rank].endpoint.peer, rank);
+    ranks_.emplace(contacts_[rank].peer, rank);
     seats_[rank].planned = planned_bytes(request_, rank);
   }
 }
@@ -43,7 +48,7 @@ const averaging::Rank* RoundDriver::rank_of(const PeerId& peer) const {
 }
 
 Link* RoundDriver::link_of(averaging::Rank rank) const {
-  return seats_[rank].sends != nullptr ? seats_[rank].sends : link_to_(request_.group.members[rank].endpoint.peer);
+  return seats_[rank].sends != nullptr ? seats_[rank].sends : link_to_(contacts_[rank].peer);
 }
 
 void RoundDriver::follow(const RoundDriver& before) {
@@ -83,7 +88,7 @@ void RoundDriver::set_pace(double bytes_per_s) {
 }
 
 Result<bool> RoundDriver::wants_frame(const Link& link, const wire::FrameHeader& header) const {
-  if (header.group != request_.group.id) return false;
+  if (!takes(header.group)) return false;
   if (rank_of(link.info().peer) == nullptr) {
     return Error{ErrorCode::permission_denied, "it sends to a group that it is no member of"};
   }
@@ -136,7 +141,7 @@ void RoundDriver::link_closed(TimePoint now, const Link& link, const Error& why)
 
 void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
   const averaging::RoundVectors vectors{request_.weight, request_.input, request_.output};
-  engine_ = std::make_unique<averaging::AllReduce>(request_.group, request_.self, vectors, request_.engine);
+  engine_ = std::make_unique<averaging::StagedReduce>(request_.group, request_.self, vectors, request_.engine);
   engine_->start(now);
   for (const auto& [peer, rank] : ranks_) {
     if (Link* link = link_to_(peer)) link->pump();
@@ -144,7 +149,7 @@ void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
   std::erase_if(early, [&](auto& entry) {
     auto& [link, begin] = entry;
     const averaging::Rank* rank = rank_of(link->info().peer);
-    if (rank == nullptr || begin.header.group != request_.group.id) return false;
+    if (rank == nullptr || !takes(begin.header.group)) return false;
     seats_[*rank].hears = link;
     // A begin that does not fit loses its sender, as at any other time; the engine has noted it.
     (void)engine_->on_frame(now, *rank, begin.header, begin.payload);

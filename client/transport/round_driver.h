@@ -1,4 +1,4 @@
-// Runs one averaging round over the links: owns the AllReduce, begins it at its time, and passes frames, losses
+// Runs one averaging round over the links: owns the StagedReduce, begins it at its time, and passes frames, losses
 // and time to it. Net thread only.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/staged_reduce.h"
 #include "client/transport/link.h"
 #include "client/transport/peer_network.h"
 
@@ -54,6 +54,8 @@ class RoundDriver {
   // Whether service() would send something: the last next_frame let other links go on.
   [[nodiscard]] bool has_ready() const { return running() && engine_->has_ready(); }
   [[nodiscard]] bool running() const { return engine_ != nullptr; }
+  // Frames of this group belong to the round.
+  [[nodiscard]] bool takes(const GroupId& group) const { return wire::has_stage(request_.group, group); }
   // Of the round that is running.
   [[nodiscard]] bool is_member(const Link& link) const { return running() && rank_of(link.info().peer) != nullptr; }
   [[nodiscard]] const AverageRequest& request() const { return request_; }
@@ -76,10 +78,11 @@ class RoundDriver {
 
   AverageRequest request_;
   LinkTo link_to_;
-  std::unordered_map<PeerId, averaging::Rank> ranks_;  // of the others
-  std::vector<Seat> seats_;
+  std::vector<wire::Endpoint> contacts_;
+  std::unordered_map<PeerId, averaging::Rank> ranks_;  // of the others, in contacts_
+  std::vector<Seat> seats_;                            // as contacts_
   bool thinned_ = false;
-  std::unique_ptr<averaging::AllReduce> engine_;  // null before the start
+  std::unique_ptr<averaging::StagedReduce> engine_;  // null before the start
 };
 
 }  // namespace starling::transport

@@ -38,7 +38,9 @@ std::string RunCoordinator::Impl::take_report(TimePoint now, const PeerId& repor
 void RunCoordinator::Impl::hear_of_members(const PeerId& reporter, const wire::RoundReport& report) {
   if (report.round + kRemembered < round_ || reputation_.has_heard(reporter, report)) return;
   if (const ReportBook::Dealt* dealt = reports_.dealt(report.group)) {
-    if (dealt->round == report.round) reputation_.on_report(reporter, report, dealt->members);
+    const std::size_t group = report.grid ? report.grid->column : 0;
+    if (dealt->round != report.round || group >= dealt->groups.size()) return;
+    reputation_.on_report(reporter, report, dealt->groups[group]);
   } else if (report.round >= round_) {
     reputation_.on_report(reporter, report, sorted(report.members));
   }
@@ -62,11 +64,15 @@ Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId
   if (const ReportBook::Dealt* dealt = reports_.dealt(report.group)) {
     if (dealt->round != report.round) return refused("a report names the group of another round");
     limits.samples_max = dealt->samples_max;
-    return check_report(report, reporter, dealt->members, limits);
+    if (dealt->groups.size() > 1) limits.columns = dealt->groups.size();
+    const std::size_t group = report.grid ? report.grid->column : 0;
+    if (group >= dealt->groups.size()) return refused("a report names a column that was not dealt");
+    return check_report(report, reporter, dealt->groups[group], limits);
   }
+  if (report.grid) limits.columns = report.grid->accepted.size();
   const std::vector<PeerId> members = sorted(report.members);
   STARLING_TRY(check_report(report, reporter, members, limits));
-  if (reports_.find_equal(report) != nullptr) return {};
+  if (!report.grid && reports_.find_equal(report) != nullptr) return {};
   for (const PeerId& member : members) {
     if (!known_hosts_.account_of(member)) return refused("a report names a member that is not of this project");
   }
@@ -122,7 +128,29 @@ bool RunCoordinator::Impl::has_majority(TimePoint now, const ResultClass& result
     ++alive;
     if (result.reporters.contains(peer)) ++agree;
   }
-  return 2 * agree > alive;
+  return 2 * agree > alive && columns_have_told(now, result);
+}
+
+// Only its own members tell what a column has brought: until most of those that are there have, their credit would be
+// lost.
+bool RunCoordinator::Impl::columns_have_told(TimePoint now, const ResultClass& result) const {
+  if (result.accepted.empty()) return true;
+  std::vector<std::size_t> told(result.accepted.size());
+  std::vector<std::size_t> present(result.accepted.size());
+  const ReportBook::Dealt* dealt = reports_.dealt(result.group);
+  for (const ColumnClaim& claim : result.claims) told[claim.column] += claim.reporters;
+  for (std::size_t column = 0; dealt != nullptr && column < dealt->groups.size(); ++column) {
+    for (const PeerId& peer : dealt->groups[column]) {
+      const auto member = members_.all().find(peer);
+      if (member != members_.all().end() && !missed_its_call(member->second, now)) ++present[column];
+    }
+  }
+  for (std::size_t column = 0; column < told.size(); ++column) {
+    if (result.accepted[column] > 0 && (dealt != nullptr ? 2 * told[column] < present[column] : told[column] == 0)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClass& result, Ops& ops) {

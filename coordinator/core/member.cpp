@@ -1,13 +1,16 @@
 #include "coordinator/core/member.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace starling::core {
 namespace {
 
 constexpr Duration kMissedCallSlack = std::chrono::milliseconds(750);
-constexpr double kRateSmoothing = 0.4;         // weight of the newest rate
+constexpr double kRateSmoothing = 0.4;  // weight of the newest rate
+constexpr double kVanishingMemoryS = 4 * 3600;
+constexpr double kUsualStayS = 8 * 3600;       // of a member, as long as nothing else is known
 constexpr std::size_t kDonorSearchMax = 1024;  // members looked at for one answer
 
 }  // namespace
@@ -64,10 +67,17 @@ void MemberTable::remove(const PeerId& peer) {
 }
 
 void MemberTable::forget_silent(TimePoint now, Duration floor) {
+  const double passed_s = counted_at_ == kNever ? 0 : to_seconds(now - counted_at_);
+  counted_at_ = now;
+  const double kept = std::exp(-passed_s / kVanishingMemoryS);
+  vanished_ *= kept;
+  member_s_ *= kept;
   for (auto entry = members_.begin(); entry != members_.end();) {
     Member& member = entry->second;
     if (member.counted && missed_its_call(member, now)) stop_counting(member);
+    if (member.works()) member_s_ += passed_s;
     if (now - member.seen > std::max(3 * member.told, floor)) {
+      if (member.works()) vanished_ += 1;
       stop_counting(member);
       entry = members_.erase(entry);
     } else {
@@ -75,6 +85,8 @@ void MemberTable::forget_silent(TimePoint now, Duration floor) {
     }
   }
 }
+
+double MemberTable::vanishings_per_s() const { return (vanished_ + 1) / (member_s_ + kUsualStayS); }
 
 void MemberTable::judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged) {
   for (auto& [peer, member] : members_) judge(now, member, canonical);

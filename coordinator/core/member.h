@@ -59,8 +59,9 @@ struct Member {
   int welcomes = 0;                 // rounds that were held open for it since then, …
   TimePoint welcome_again{};        // … and when the next may be
 
-  std::uint64_t planned_in = 0;  // serial of the plan it belongs to; 0: none
-  bool attended = false;         // was seen averaging in that plan
+  std::uint64_t planned_in = 0;   // serial of the plan it belongs to; 0: none
+  std::size_t planned_group = 0;  // which of that plan's groups
+  bool attended = false;          // was seen averaging in that plan
   // When it has the result of that plan's round, at the latest, if it is deferred: the others are done long before, and
   // go on; kNever if it is not.
   TimePoint result_due = kNever;
@@ -96,6 +97,8 @@ class MemberTable {
   // Drops members silent for three times what they were told, and at least `floor`; those that merely missed
   // their call stop counting.
   void forget_silent(TimePoint now, Duration floor);
+  // How often one of those that work vanishes without a word, as seen over the last hours.
+  [[nodiscard]] double vanishings_per_s() const;
   // Judges all members by the canonical state. `averaged`: peers that took part in making it.
   void judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged);
   // Judges one member after its heartbeat, and brings the forecast up to date.
@@ -116,6 +119,9 @@ class MemberTable {
   std::map<PeerId, Member> members_;
   Forecast forecast_;
   PeerId last_donor_;
+  double vanished_ = 0;  // both fade with the hours
+  double member_s_ = 0;
+  TimePoint counted_at_ = kNever;
 };
 
 }  // namespace starling::core

@@ -4,7 +4,10 @@
 
 #include "coordinator/core/run_coordinator_impl.h"
 #include "shared/base/permutation.h"
+#include "shared/swarm/formation_choice.h"
+#include "shared/swarm/grid_plan.h"
 #include "shared/swarm/plan.h"
+#include "shared/swarm/roles.h"
 
 namespace starling::core {
 namespace {
@@ -16,10 +19,29 @@ constexpr Duration kBeginSlack = std::chrono::seconds(1);  // a heartbeat that s
 constexpr double kDeferredPatience = 1.5;
 constexpr SampleCount kPlausibleBatches = 4;
 
+// What the choice between one group and a grid counts on; figures of docs/averaging.md.
+constexpr double kStageSeconds = 0.3;  // of every group, however small: to hear of it, to begin, to agree at the end
+constexpr double kPartnerSeconds = 0.001;  // of every other member of a group: its link, a dozen frames
+constexpr double kRecoverySeconds = 2;     // until a group has made up for a member that vanished
+constexpr double kUnknownBytesPerS = 1e6;  // of every line, while none has been measured
+
 std::uint64_t draw(const PeerId& peer, RoundIndex round) {
   std::uint64_t word = 0;
   std::memcpy(&word, peer.bytes.data(), sizeof word);
   return mix64(word ^ mix64(static_cast<std::uint64_t>(round)));
+}
+
+// Of a usual member, in its slower direction.
+double usual_line(std::span<const wire::MemberInfo> members) {
+  std::vector<double> lines;
+  for (const wire::MemberInfo& member : members) {
+    const double line = std::min(member.upload_bytes_per_s, member.download_bytes_per_s);
+    if (line > 0) lines.push_back(line);
+  }
+  if (lines.empty()) return kUnknownBytesPerS;
+  const auto middle = lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2);
+  std::nth_element(lines.begin(), middle, lines.end());
+  return *middle;
 }
 
 }  // namespace
@@ -35,7 +57,8 @@ void RunCoordinator::Impl::plan_round(TimePoint now) {
   if (!may_plan(now)) return;
   const TimePoint full = members_.forecast().reaches(manifest_.target_batch_size, now);
   if (full == kNever || full - now > lead() || !has_quorum(now)) return;
-  if (const std::vector<Member*> members = plannable(now); !members.empty()) freeze(now, members);
+  const std::vector<Member*> members = plannable(now);
+  if (!members.empty()) freeze(now, members);
 }
 
 // While this coordinator was away, or could not be reached, most of the last group may have gone on by themselves:
@@ -90,7 +113,7 @@ std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
     }
   }
   if (averaging > members.size()) return {};
-  return drawn_group(std::move(members));
+  return members;
 }
 
 // As many as a group may have; none when nobody could call anybody: such a group cannot average.
@@ -99,7 +122,7 @@ std::vector<Member*> RunCoordinator::Impl::drawn_group(std::vector<Member*> memb
   const auto callable = [](const Member* member) { return wire::dialable(member->endpoint()); };
   const bool has_direct = std::any_of(members.begin(), members.end(), direct);
   if (members.size() > 1 && std::none_of(members.begin(), members.end(), callable)) return {};
-  const std::size_t most = has_direct ? options_.group_members_max : options_.relayed_members_max;
+  const std::size_t most = has_direct ? group_members_max() : options_.relayed_members_max;
   if (members.size() <= most) return members;
   const auto drawn = [this](const Member* a, const Member* b) {
     return draw(a->who.peer, round_) < draw(b->who.peer, round_);
@@ -112,10 +135,43 @@ std::vector<Member*> RunCoordinator::Impl::drawn_group(std::vector<Member*> memb
   return members;
 }
 
-void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& members) {
+std::size_t RunCoordinator::Impl::group_members_max() const {
+  const auto wanted = static_cast<std::size_t>(manifest_.averaging.group_size);
+  return wanted > 0 ? std::min(wanted, options_.group_members_max) : options_.group_members_max;
+}
+
+// Of the next round; below 2: it is averaged in one group.
+std::size_t RunCoordinator::Impl::columns_for(std::span<const wire::MemberInfo> members) const {
+  if (manifest_.averaging.formation == "one-group" || manifest_.low_rank > 0) return 1;
+  const std::size_t group_max = group_members_max();
+  if (manifest_.averaging.formation == "grid") return swarm::columns_of(members, group_max);
+  const bool has_direct = std::any_of(members.begin(), members.end(),
+                                      [](const wire::MemberInfo& member) { return wire::direct(member.endpoint); });
+  if (!has_direct) return 1;  // every relay would carry several groups
+  swarm::SwarmForecast forecast;
+  forecast.peers = members.size();
+  forecast.group_max = group_max;
+  const double bytes_per_float = swarm::narrower_codecs(manifest_.codec, false).front().bytes_per_float;
+  forecast.vector_bytes = static_cast<double>(vector_floats_) * bytes_per_float;
+  forecast.bytes_per_s = usual_line(members);
+  forecast.round_s = kStageSeconds;
+  forecast.link_s = kPartnerSeconds;
+  forecast.failures_per_s = members_.vanishings_per_s();
+  forecast.recovery_s = kRecoverySeconds;
+  const double rate = members_.forecast().samples_per_s();
+  if (rate > 0) forecast.batch_s = static_cast<double>(manifest_.target_batch_size) / rate;
+  return swarm::choose_columns(forecast, swarm::columns_of(members, 1));
+}
+
+void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& present) {
+  std::vector<wire::MemberInfo> infos;
+  for (const Member* member : present) infos.push_back(member->info());
+  const std::size_t columns = columns_for(infos);
+  const std::vector<Member*> members = columns < 2 ? drawn_group(present) : present;
+  if (members.empty()) return;
   const Duration lead_time = lead();
   TimePoint start = std::max(now, members_.forecast().reaches(manifest_.target_batch_size, now));
-  std::vector<wire::MemberInfo> infos;
+  infos.clear();
   for (Member* member : members) {
     if (member->seen != now) {  // else it is calling at this moment and hears at once
       start = std::max(start, member->next_call() + from_seconds(kStartAfterLastCall * to_seconds(lead_time)));
@@ -124,6 +180,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& mem
   }
   Plan plan;
   plan.serial = ++plans_made_;
+  plan.start = start;
   swarm::PlanOptions options;
   options.run_id = manifest_.run_id;
   options.round = round_;
@@ -139,42 +196,53 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& mem
   options.start_in_ms = to_ms(start - now);
   options.heartbeat_jitter_ms = to_ms(lead_time);
   options.nonce = mix64(options_.nonce + mix64(plan.serial));
-  swarm::RoundPlan planned = swarm::plan_round(infos, options);
-  plan.group = std::move(planned.group);
+  std::vector<double> ready_s;
+  if (columns < 2) {
+    swarm::RoundPlan planned = swarm::plan_round(infos, options);
+    plan.id = planned.group.id;
+    plan.groups.push_back(std::move(planned.group));
+    ready_s = std::move(planned.ready_s);
+    for (const PeerId& peer : planned.left_out) members_.find(peer)->left_out_until = now + options_.left_out_for;
+  } else {
+    plan.groups = swarm::plan_grid(infos, options, columns).columns;
+    plan.id = plan.groups.front().grid->id;
+  }
   for (auto& [peer, member] : members_.all()) {
     if (is_welcome(member)) note_welcomed(now, member);
   }
-  plan.start = start;
-  plan.begin_by = start + from_ms(plan.group.begin_within_ms);
-  seat(plan, planned.ready_s);
-  for (const PeerId& peer : planned.left_out) members_.find(peer)->left_out_until = now + options_.left_out_for;
+  plan.begin_by = start + from_ms(plan.groups.front().begin_within_ms);
+  seat(plan, ready_s);
   planned_rate_ = members_.forecast().samples_per_s();
   plan_ = std::move(plan);
 }
 
 // Remembers who has which place in the plan.
 void RunCoordinator::Impl::seat(const Plan& plan, const std::vector<double>& ready_s) {
-  std::vector<PeerId> peers;
-  for (std::size_t rank = 0; rank < plan.group.members.size(); ++rank) {
-    const wire::GroupMember& planned = plan.group.members[rank];
-    peers.push_back(planned.endpoint.peer);
-    Member& member = *members_.find(planned.endpoint.peer);
-    member.planned_in = plan.serial;
-    member.attended = false;
-    member.result_due = kNever;
-    if (planned.role != wire::MemberRole::deferred) continue;
-    const Duration patience = std::min(from_seconds(kDeferredPatience * ready_s[rank]), options_.averaging_max);
-    member.result_due = plan.begin_by + patience;
+  std::vector<std::vector<PeerId>> peers;
+  for (std::size_t group = 0; group < plan.groups.size(); ++group) {
+    peers.emplace_back();
+    for (std::size_t rank = 0; rank < plan.groups[group].members.size(); ++rank) {
+      const wire::GroupMember& planned = plan.groups[group].members[rank];
+      peers.back().push_back(planned.endpoint.peer);
+      Member& member = *members_.find(planned.endpoint.peer);
+      member.planned_in = plan.serial;
+      member.planned_group = group;
+      member.attended = false;
+      member.result_due = kNever;
+      if (planned.role != wire::MemberRole::deferred) continue;
+      const Duration patience = std::min(from_seconds(kDeferredPatience * ready_s[rank]), options_.averaging_max);
+      member.result_due = plan.begin_by + patience;
+    }
   }
   // Nobody brings much more than was expected of all together, had they worked until the last moment to begin.
-  const double waited_s = static_cast<double>(plan.group.begin_within_ms) / 1000;
+  const double waited_s = to_seconds(plan.begin_by - plan.start);
   const auto expected = static_cast<SampleCount>(
       std::min(members_.forecast().expected(plan.start) + members_.forecast().samples_per_s() * waited_s,
                static_cast<double>(kMemberSamplesMax)));
   const SampleCount samples_max =
       std::min(kPlausibleBatches * std::max(manifest_.target_batch_size, expected) + manifest_.micro_batch_size,
                kMemberSamplesMax);
-  reports_.on_dealt(plan.group.id, {round_, std::move(peers), samples_max});
+  reports_.on_dealt(plan.id, {round_, std::move(peers), samples_max});
 }
 
 // A plan has failed when so many are back without a result that those who are left are not most of the group, when
@@ -195,7 +263,9 @@ void RunCoordinator::Impl::drop_failed_plan(TimePoint now) {
       others = others || !silent;
     }
   }
-  const bool no_majority = 2 * back >= plan_->group.members.size();
+  std::size_t planned = 0;
+  for (const wire::GroupInfo& group : plan_->groups) planned += group.members.size();
+  const bool no_majority = 2 * back >= planned;
   const bool nobody_came = now > plan_->begin_by + kBeginSlack && !averaging;
   const bool endless = now > plan_->start + options_.averaging_max;
   if (no_majority || !others || nobody_came || endless) plan_.reset();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -27,8 +28,33 @@ bool same_contributions(const std::vector<wire::Contribution>& a, const std::vec
 }
 
 bool says_the_same(const ResultClass& a, const wire::RoundReport& b) {
-  return a.group == b.group && a.result_digest == b.result_digest && a.state_digest == b.state_digest &&
-         same_contributions(a.contributions, normalized(b.contributions));
+  if (a.group != b.group || a.result_digest != b.result_digest || a.state_digest != b.state_digest) return false;
+  if (b.grid) return a.accepted == b.grid->accepted;
+  return a.accepted.empty() && same_contributions(a.contributions, normalized(b.contributions));
+}
+
+// Of each column what most of its reporters say; of two claims with as many, the smaller one. Nobody is in two columns.
+std::vector<wire::Contribution> merged(const std::vector<ColumnClaim>& claims) {
+  std::map<std::uint32_t, const ColumnClaim*> best;
+  const auto sum = [](const ColumnClaim& claim) {
+    SampleCount samples = 0;
+    for (const wire::Contribution& contribution : claim.contributions) samples += contribution.samples;
+    return samples;
+  };
+  for (const ColumnClaim& claim : claims) {
+    const ColumnClaim*& chosen = best[claim.column];
+    const bool better = chosen == nullptr || claim.reporters > chosen->reporters ||
+                        (claim.reporters == chosen->reporters && sum(claim) < sum(*chosen));
+    if (better) chosen = &claim;
+  }
+  std::vector<wire::Contribution> all;
+  for (const auto& [column, claim] : best) {
+    all.insert(all.end(), claim->contributions.begin(), claim->contributions.end());
+  }
+  std::stable_sort(all.begin(), all.end(), by_peer);
+  const auto same_peer = [](const wire::Contribution& a, const wire::Contribution& b) { return a.peer == b.peer; };
+  all.erase(std::unique(all.begin(), all.end(), same_peer), all.end());
+  return all;
 }
 
 // A reporter is remembered twice, in nodes of a tree.
@@ -38,20 +64,70 @@ ResultClass class_of(const wire::RoundReport& report, const ReportBook::Dealt* p
   ResultClass made;
   made.group = report.group;
   made.dealt = planned != nullptr;
-  made.members = planned != nullptr ? planned->members : sorted(report.members);
-  made.contributions = normalized(report.contributions);
+  if (planned != nullptr) {
+    for (const auto& group : planned->groups) made.members.insert(made.members.end(), group.begin(), group.end());
+    made.members = sorted(std::move(made.members));
+  } else {
+    made.members = sorted(report.members);
+  }
+  if (report.grid) {
+    made.accepted = report.grid->accepted;
+  } else {
+    made.contributions = normalized(report.contributions);
+  }
   made.result_digest = report.result_digest;
   made.state_digest = report.state_digest;
   return made;
 }
 
+// Takes in what a member of a grid says of its column.
+void add_claim(ResultClass& result, const wire::RoundReport& report) {
+  const std::vector<wire::Contribution> contributions = normalized(report.contributions);
+  if (contributions.empty()) return;  // it has the result, but does not know what its column has brought
+  const auto found = std::find_if(result.claims.begin(), result.claims.end(), [&](const ColumnClaim& claim) {
+    return claim.column == report.grid->column && same_contributions(claim.contributions, contributions);
+  });
+  if (found != result.claims.end()) {
+    ++found->reporters;
+    result.contributions = merged(result.claims);
+    return;
+  }
+  result.claims.push_back({report.grid->column, sorted(report.members), contributions, 1});
+  result.contributions = merged(result.claims);
+  std::vector<PeerId> members;
+  std::set_union(result.members.begin(), result.members.end(), result.claims.back().members.begin(),
+                 result.claims.back().members.end(), std::back_inserter(members));
+  if (!result.dealt) result.members = std::move(members);
+}
+
+std::size_t bytes_of_claim(const wire::RoundReport& report) {
+  return report.grid ? sizeof(ColumnClaim) + 2 * report.members.size() * sizeof(PeerId) +
+                           2 * report.contributions.size() * sizeof(wire::Contribution)
+                     : 0;
+}
+
 std::size_t bytes_of(const ResultClass& result) {
   return sizeof result + result.members.size() * sizeof(PeerId) +
-         result.contributions.size() * sizeof(wire::Contribution);
+         result.contributions.size() * sizeof(wire::Contribution) + result.accepted.size() * sizeof(SampleCount);
 }
 
 Error refused(RoundIndex round, std::string_view why) {
   return {ErrorCode::invalid_argument, fmt::format("the report of round {} does not count: {}", round, why)};
+}
+
+Status check_grid(const wire::RoundReport& report, const std::vector<wire::Contribution>& contributions,
+                  std::size_t columns) {
+  if (report.grid.has_value() != (columns > 0)) return refused(report.round, "it is of another kind of group");
+  if (!report.grid) return {};
+  const std::vector<SampleCount>& accepted = report.grid->accepted;
+  if (accepted.size() != columns || report.grid->column >= columns) {
+    return refused(report.round, "its grid has other columns");
+  }
+  SampleCount left = accepted[report.grid->column];
+  for (const wire::Contribution& contribution : contributions) left -= contribution.samples;
+  if (left < 0) return refused(report.round, "its column claims more than was accepted");
+  const bool nothing = std::all_of(accepted.begin(), accepted.end(), [](SampleCount samples) { return samples == 0; });
+  return nothing ? refused(report.round, "nobody contributed") : Status();
 }
 
 }  // namespace
@@ -73,7 +149,8 @@ Status check_report(const wire::RoundReport& report, const PeerId& reporter, std
   if (!is_member(reporter)) return refused(report.round, "its sender is not in the group");
   if (report.state_digest.is_zero()) return refused(report.round, "it names no state");
   const std::vector<wire::Contribution> contributions = normalized(report.contributions);
-  if (contributions.empty()) return refused(report.round, "nobody contributed");
+  STARLING_TRY(check_grid(report, contributions, limits.columns));
+  if (contributions.empty() && !report.grid) return refused(report.round, "nobody contributed");
   for (std::size_t i = 0; i < contributions.size(); ++i) {
     const wire::Contribution& contribution = contributions[i];
     if (i > 0 && contributions[i - 1].peer == contribution.peer) {
@@ -89,7 +166,7 @@ Status check_report(const wire::RoundReport& report, const PeerId& reporter, std
 }
 
 void ReportBook::on_dealt(const GroupId& group, Dealt dealt) {
-  dealt.members = sorted(std::move(dealt.members));
+  for (std::vector<PeerId>& group : dealt.groups) group = sorted(std::move(group));
   dealt_[group] = std::move(dealt);
   dealt_order_.push_back(group);
   if (dealt_order_.size() > kRoundsAheadMax) {
@@ -120,7 +197,7 @@ Status ReportBook::add(TimePoint now, const PeerId& reporter, const wire::RoundR
   const ResultClass* equal = find_equal(report);
   std::optional<ResultClass> fresh;
   if (equal == nullptr) fresh = class_of(report, dealt(report.group));
-  const std::size_t bytes = kReporterBytes + (fresh ? bytes_of(*fresh) : 0);
+  const std::size_t bytes = kReporterBytes + (fresh ? bytes_of(*fresh) : 0) + bytes_of_claim(report);
   if (!make_room(report.round, bytes)) {
     return Error{ErrorCode::resource_exhausted,
                  fmt::format("the report of round {} is not kept: too much that differs was reported", report.round)};
@@ -135,6 +212,7 @@ Status ReportBook::add(TimePoint now, const PeerId& reporter, const wire::RoundR
                             [&](const ResultClass& result) { return &result == equal; });
   if (fresh) found = round.classes.insert(round.classes.end(), std::move(*fresh));
   found->reporters.insert(reporter);
+  if (report.grid) add_claim(*found, report);
   found->averaging_ms = std::max(found->averaging_ms, report.averaging_ms);
   if (report.loss > 0) {
     found->loss_sum += report.loss;

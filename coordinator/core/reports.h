@@ -13,12 +13,23 @@
 
 namespace starling::core {
 
-// Reports that say the same of a round: group, digests and contributions.
+// What members of one column of a grid say of it. One group is a single column.
+struct ColumnClaim {
+  std::uint32_t column = 0;
+  std::vector<PeerId> members;                    // as planned, sorted
+  std::vector<wire::Contribution> contributions;  // sorted by peer, samples above zero
+  std::size_t reporters = 0;
+};
+
+// Reports that say the same of a round: group, digests and, of one group, contributions; of a grid, what was accepted
+// of each column. A column's contributions only its own members tell.
 struct ResultClass {
   GroupId group;
   bool dealt = false;                             // a group of this coordinator's
-  std::vector<PeerId> members;                    // as planned, sorted
+  std::vector<PeerId> members;                    // as planned, or those heard of, sorted
   std::vector<wire::Contribution> contributions;  // sorted by peer, samples above zero
+  std::vector<SampleCount> accepted;              // by column; empty for one group
+  std::vector<ColumnClaim> claims;                // of a grid
   Hash128 result_digest;
   Digest state_digest;
   std::set<PeerId> reporters;
@@ -30,6 +41,7 @@ struct ResultClass {
 struct ReportLimits {
   SampleCount samples_max = 0;  // of one contribution
   std::size_t members_max = 0;
+  std::size_t columns = 0;  // of the grid; 0: it must be one group
 };
 // Why `report` can not count, or ok. `members` are the group's as planned, sorted.
 Status check_report(const wire::RoundReport& report, const PeerId& reporter, std::span<const PeerId> members,
@@ -44,8 +56,8 @@ class ReportBook {
 
   struct Dealt {
     RoundIndex round = 0;
-    std::vector<PeerId> members;  // sorted
-    SampleCount samples_max = 0;  // plausible of one member
+    std::vector<std::vector<PeerId>> groups;  // one, or the columns of a grid; each sorted
+    SampleCount samples_max = 0;              // plausible of one member
   };
   // A group that this coordinator has dealt; the last kRoundsAheadMax are remembered.
   void on_dealt(const GroupId& group, Dealt dealt);

@@ -8,6 +8,7 @@
 
 #include "coordinator/core/run_coordinator_impl.h"
 #include "shared/base/permutation.h"
+#include "shared/swarm/grid_plan.h"
 
 namespace starling::core {
 namespace {
@@ -205,7 +206,8 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   reply.swarm_size = static_cast<int>(members_.all().size());
   reply.acknowledged_rounds = pending_credit_.empty() ? round_ : pending_credit_.front().first;
   if (hears_of_plan(now, member)) {
-    reply.group = plan_->group;
+    const wire::GroupInfo& group = plan_->groups[member.planned_group];
+    reply.group = group.grid ? swarm::place_in(group, member.who.peer) : group;
     reply.group->start_in_ms = std::max<std::int64_t>(0, to_ms(plan_->start - now));
   }
   if (!member.ready && !member.open_reports && !canonical_.is_zero() && !member.sits_out(now)) {

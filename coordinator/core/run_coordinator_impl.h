@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,8 @@
 namespace starling::core {
 
 struct Plan {
-  wire::GroupInfo group;
+  GroupId id;                           // what members report
+  std::vector<wire::GroupInfo> groups;  // one, or the columns of a grid
   TimePoint start{};
   TimePoint begin_by{};  // who has not begun by now is left out by the others
   std::uint64_t serial = 0;
@@ -68,6 +70,7 @@ class RunCoordinator::Impl {
   [[nodiscard]] const ResultClass* winner(TimePoint now) const;
   [[nodiscard]] bool somebody_averages(TimePoint now) const;
   [[nodiscard]] bool has_majority(TimePoint now, const ResultClass& result) const;
+  [[nodiscard]] bool columns_have_told(TimePoint now, const ResultClass& result) const;
   void decide(TimePoint now, WallTime wall, const ResultClass& result, Ops& ops);
   void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged,
                    Ops& ops);
@@ -80,6 +83,8 @@ class RunCoordinator::Impl {
   [[nodiscard]] bool may_plan(TimePoint now) const;
   [[nodiscard]] bool has_quorum(TimePoint now);
   void freeze(TimePoint now, const std::vector<Member*>& members);
+  [[nodiscard]] std::size_t columns_for(std::span<const wire::MemberInfo> members) const;
+  [[nodiscard]] std::size_t group_members_max() const;
   void seat(const Plan& plan, const std::vector<double>& ready_s);
   [[nodiscard]] bool takes_result(const Member& member, TimePoint now) const;
   [[nodiscard]] std::vector<Member*> plannable(TimePoint now);

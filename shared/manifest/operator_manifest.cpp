@@ -133,6 +133,12 @@ Status read_schedule(TableReader fields, wire::ScheduleOptions& schedule) {
   return fields.finish(fmt::format("schedule '{}'", schedule.kind));
 }
 
+Status read_averaging(TableReader fields, wire::AveragingOptions& averaging) {
+  fields.text("formation", averaging.formation);
+  fields.integer("group_size", averaging.group_size);
+  return fields.finish();
+}
+
 Status read_data(TableReader fields, const std::filesystem::path& folder, ManifestSource& source) {
   std::string train;
   std::string validation;
@@ -174,6 +180,7 @@ Status read_all(TableReader& fields, const std::filesystem::path& folder, Operat
   STARLING_TRY(read_model(fields.table("model"), manifest.model));
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), manifest.schedule));
+  STARLING_TRY(read_averaging(fields.table("averaging"), manifest.averaging));
   STARLING_TRY(read_data(fields.table("data"), folder, out.source));
   return fields.finish();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shared/base/verify.h"
+#include "shared/swarm/grid_plan.h"
 
 namespace starling::swarm {
 namespace {
@@ -32,11 +33,12 @@ double expected_most(double chance, double groups) {
 struct GroupRound {
   double members = 1;
   double groups = 1;
+  bool one_way = false;  // few bring what all others take
 };
 
 double undisturbed_s(const GroupRound& round, const SwarmForecast& forecast) {
   // A butterfly: each member sends and receives its share of the vector twice.
-  const double vectors = 2 * (round.members - 1) / round.members;
+  const double vectors = (round.one_way ? 1 : 2) * (round.members - 1) / round.members;
   return forecast.round_s + forecast.link_s * (round.members - 1) +
          vectors * forecast.vector_bytes / forecast.bytes_per_s;
 }
@@ -107,6 +109,34 @@ FormationForecast choose_formation(const SwarmForecast& forecast) {
   const FormationForecast one_group = predict(FormationSpec{}, forecast);
   const FormationForecast grid = best_grid(forecast);
   return grid.expected_s < one_group.expected_s ? grid : one_group;
+}
+
+double columns_expected_s(std::size_t columns, const SwarmForecast& forecast) {
+  const auto peers = static_cast<double>(forecast.peers);
+  if (columns < 2) return expected_s({peers, 1}, forecast);
+  const auto groups = static_cast<double>(columns);
+  const double members = std::ceil(peers / groups);
+  return expected_s({members, groups}, forecast) + expected_s({groups * kHeadsPerColumn, 1}, forecast) +
+         expected_s({members, groups, true}, forecast);
+}
+
+std::size_t choose_columns(const SwarmForecast& forecast, std::size_t columns_max) {
+  const std::size_t group_max = forecast.group_max > 0 ? forecast.group_max : forecast.peers;
+  SwarmForecast one_group = forecast;
+  one_group.peers = std::min(forecast.peers, group_max);
+  const double in_it = static_cast<double>(one_group.peers) / static_cast<double>(forecast.peers);
+  double best_rate = in_it / (forecast.batch_s + columns_expected_s(1, one_group));
+  std::size_t best = 1;
+  const std::size_t most = std::min(columns_max, group_max / kHeadsPerColumn);
+  for (std::size_t columns = std::max<std::size_t>(2, (forecast.peers + group_max - 1) / group_max); columns <= most;
+       ++columns) {
+    const double rate = 1 / (forecast.batch_s + columns_expected_s(columns, forecast));
+    if (rate > best_rate) {
+      best_rate = rate;
+      best = columns;
+    }
+  }
+  return best;
 }
 
 }  // namespace starling::swarm

@@ -17,6 +17,8 @@ struct SwarmForecast {
   double failures_per_s = 0;  // chance of one member to vanish within a second
   double recovery_s = 0;      // from a member's vanishing until the others have made up for it, …
   double restart_share = 0;   // … except for this share of vanishings, which cost the group its round
+  double batch_s = 0;         // in which the swarm computes what it averages then
+  std::size_t group_max = 0;  // members that a group can have; 0: any number
 };
 
 struct FormationForecast {
@@ -33,5 +35,12 @@ FormationForecast best_grid(const SwarmForecast& forecast);
 
 // One group, unless the best grid is predicted to be faster.
 FormationForecast choose_formation(const SwarmForecast& forecast);
+
+// A round of columns and heads (grid_plan.h), until everybody holds its result; of one column: one group of everybody.
+// The vector is moved 2 1/2 times as often as in one group: heads average the columns' averages, columns spread that.
+double columns_expected_s(std::size_t columns, const SwarmForecast& forecast);
+// The number of columns, at most `columns_max`, with which most of what the swarm computes in an hour is averaged; 1:
+// one group. Of a swarm larger than a group can be, one group averages only what its members have computed.
+std::size_t choose_columns(const SwarmForecast& forecast, std::size_t columns_max);
 
 }  // namespace starling::swarm

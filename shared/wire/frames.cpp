@@ -174,22 +174,25 @@ Result<Join> decode_join(std::span<const std::uint8_t> cbor) {
 }
 
 std::vector<std::uint8_t> encode(const Begin& message) {
-  return CborWriter(4)
+  return CborWriter(5)
       .field("rank", std::uint64_t{message.rank})
       .field("floats", static_cast<std::uint64_t>(message.vector_floats))
       .field("weight", static_cast<std::uint64_t>(message.weight))
       .field("plan", std::span<const std::uint8_t>(message.plan_digest.bytes))
+      .field("note", std::span<const std::uint8_t>(message.note))
       .take();
 }
 
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
-  CborReader reader("begin", cbor, 4);
+  CborReader reader("begin", cbor, 5);
   Begin message;
   message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
   message.vector_floats = static_cast<std::int64_t>(reader.number("floats", kVectorFloatsMax));
   message.weight = static_cast<SampleCount>(reader.number("weight", kWeightMax));
   reader.fill("plan", message.plan_digest.bytes);
+  const auto note = reader.bytes("note", kBeginNoteBytesMax);
   STARLING_TRY(reader.finish());
+  message.note.assign(note.begin(), note.end());
   return message;
 }
 

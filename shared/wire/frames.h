@@ -44,6 +44,7 @@ constexpr std::size_t kFramePayloadMax = (1u << 20) + 4096;
 constexpr std::size_t kControlPayloadMax = 256 * 1024;  // CBOR frames, these apart: state_info,
 constexpr std::size_t kFirstPayloadMax = 1024;          // hello and join
 constexpr std::size_t kLinkStreamsMax = 8;
+constexpr std::size_t kBeginNoteBytesMax = 2304;        // a number for each of kGridColumnsMax columns, and a digest
 constexpr std::size_t kStateChunkFloats = 1 << 16;      // 256 KiB a chunk
 constexpr std::size_t kStateInfoPayloadMax = 1u << 20;  // 32 bytes a chunk: states of up to 2^31 floats
 
@@ -122,8 +123,9 @@ class RankSet {
 struct Begin {
   std::uint32_t rank = 0;
   std::int64_t vector_floats = 0;
-  SampleCount weight = 0;  // samples summed into the sender's vector; 0: listens only
-  Hash128 plan_digest;     // both must be working on the same plan
+  SampleCount weight = 0;            // samples summed into the sender's vector; 0: listens only
+  Hash128 plan_digest;               // both must be working on the same plan
+  std::vector<std::uint8_t> note{};  // what the sender has to say beside its vector; the engine does not read it
 };
 
 // "These I believe lost; these segments I held final when that set last grew." Sent again whenever `lost` grows.

@@ -76,7 +76,99 @@ Status check_members(const GroupInfo& group) {
   return {};
 }
 
+// Every part begins at a multiple of the segments' length, so that all cut the vector alike.
+bool is_aligned(const GroupInfo& group) {
+  std::int64_t begin = 0;
+  for (const GroupMember& member : group.members) {
+    if (member.part_floats > 0 && begin % group.segment_floats != 0) return false;
+    begin += member.part_floats;
+  }
+  return true;
+}
+
+// What all later groups of a column have in common with it.
+GroupInfo stage_of(const GroupInfo& column) {
+  GroupInfo stage = column;
+  stage.grid.reset();
+  stage.members.clear();
+  stage.start_in_ms = 0;
+  stage.reason.clear();
+  return stage;
+}
+
+Status check_heads(const GroupInfo& column) {
+  const GridPlan& grid = *column.grid;
+  for (const GridPlan::Head& head : grid.heads) {
+    if (head.column >= grid.columns) return invalid("a head of a column that does not exist");
+    if (head.member.role == MemberRole::deferred) return invalid("a head is deferred");
+  }
+  for (std::size_t rank = 0; rank < column.members.size(); ++rank) {
+    const PeerId& peer = column.members[rank].endpoint.peer;
+    const bool listed = std::any_of(grid.heads.begin(), grid.heads.end(), [&](const GridPlan::Head& head) {
+      return head.member.endpoint.peer == peer && head.column == grid.column;
+    });
+    if (listed != grid.spread[rank].head) return invalid("its heads are not those of its column");
+  }
+  const GroupInfo heads = heads_group(column);
+  STARLING_TRY(check_group(heads));
+  return is_aligned(heads) ? Status() : invalid("the heads' parts cut segments");
+}
+
+Status check_grid(const GroupInfo& column) {
+  const GridPlan& grid = *column.grid;
+  if (grid.columns < 2 || grid.columns > kGridColumnsMax || grid.column >= grid.columns) {
+    return invalid(fmt::format("column {} of {} (2 to {} allowed)", grid.column, grid.columns, kGridColumnsMax));
+  }
+  if (grid.spread.size() != column.members.size()) return invalid("not all of a column have a seat in what is spread");
+  const bool deferred = std::any_of(column.members.begin(), column.members.end(),
+                                    [](const GroupMember& member) { return member.role == MemberRole::deferred; });
+  if (deferred) return invalid("a member of a column is deferred");
+  if (std::none_of(grid.spread.begin(), grid.spread.end(), [](const auto& seat) { return seat.head; })) {
+    return invalid("a column has no head");
+  }
+  const GroupInfo spread = spread_group(column);
+  STARLING_TRY(check_group(spread));
+  if (!is_aligned(spread)) return invalid("the parts of what is spread cut segments");
+  return grid.heads.empty() ? Status() : check_heads(column);
+}
+
 }  // namespace
+
+GroupInfo heads_group(const GroupInfo& column) {
+  GroupInfo heads = stage_of(column);
+  heads.id = column.grid->heads_id;
+  heads.begin_within_ms = column.grid->heads_within_ms;
+  for (const GridPlan::Head& head : column.grid->heads) heads.members.push_back(head.member);
+  return heads;
+}
+
+GroupInfo spread_group(const GroupInfo& column) {
+  GroupInfo spread = stage_of(column);
+  spread.id = column.grid->spread_id;
+  spread.begin_within_ms = column.grid->spread_within_ms;
+  for (std::size_t rank = 0; rank < column.members.size(); ++rank) {
+    const GridPlan::Seat& seat = column.grid->spread[rank];
+    GroupMember& member = spread.members.emplace_back(column.members[rank]);
+    member.part_floats = seat.part_floats;
+    member.codec.clear();
+    member.role = seat.head ? MemberRole::full : MemberRole::auxiliary;
+  }
+  return spread;
+}
+
+std::vector<Endpoint> contacts(const GroupInfo& group) {
+  std::vector<Endpoint> all;
+  for (const GroupMember& member : group.members) all.push_back(member.endpoint);
+  if (!group.grid) return all;
+  for (const GridPlan::Head& head : group.grid->heads) {
+    if (head.column != group.grid->column) all.push_back(head.member.endpoint);
+  }
+  return all;
+}
+
+bool has_stage(const GroupInfo& group, const GroupId& id) {
+  return id == group.id || (group.grid && (id == group.grid->heads_id || id == group.grid->spread_id));
+}
 
 Codec contribution_codec(const GroupInfo& group, std::size_t rank) {
   const std::string& own = group.members[rank].codec;
@@ -96,7 +188,7 @@ Status check_group(const GroupInfo& group) {
   STARLING_TRY(check_members(group));
   const std::size_t segments = segment_count(group);
   if (segments > kSegmentsMax) return invalid(fmt::format("{} segments (at most {})", segments, kSegmentsMax));
-  return {};
+  return group.grid ? check_grid(group) : Status();
 }
 
 }  // namespace starling::wire

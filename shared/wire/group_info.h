@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ constexpr std::size_t kSegmentsMax = 1 << 20;            // a bit for each fits 
 constexpr std::size_t kHostBytesMax = 45;                // the longest IPv6 literal
 constexpr std::int64_t kPlanWaitMsMax = 3'600'000;       // of start_in_ms and begin_within_ms
 constexpr std::size_t kReasonBytesMax = 240;
+constexpr std::size_t kGridColumnsMax = 256;
 constexpr SampleCount kWeightMax = std::int64_t{1} << 40;  // of one member in one round: sums of them cannot overflow
 
 // Where a peer can be called. An empty host or port 0: nowhere, others wait for its call.
@@ -59,6 +61,29 @@ struct GroupMember {
   MemberRole role = MemberRole::full;
 };
 
+// The rest of a round of several groups, for a member of one of its columns (docs/averaging.md, "Grids"). Members
+// average within their column; then each column's heads meet the other columns' heads, and average the columns'
+// averages; then each column spreads what its heads have brought. All three are averagings of a GroupInfo each.
+struct GridPlan {
+  struct Head {
+    GroupMember member;
+    std::uint32_t column = 0;
+  };
+  struct Seat {
+    std::int64_t part_floats = 0;  // of what is spread
+    bool head = false;
+  };
+  GroupId id;  // of the whole round: what members report
+  std::uint32_t column = 0;
+  std::uint32_t columns = 0;
+  GroupId heads_id;
+  std::int64_t heads_within_ms = 0;  // from a head's own start there: others' columns may take longer
+  std::vector<Head> heads;           // by rank; told to heads only
+  GroupId spread_id;
+  std::int64_t spread_within_ms = 0;  // heads come when they are done
+  std::vector<Seat> spread;           // by rank in the column
+};
+
 struct GroupInfo {
   GroupId id;
   RunId run_id;
@@ -72,6 +97,7 @@ struct GroupInfo {
   std::int64_t begin_within_ms = 10000;  // a member that has not begun so long after the start is left out
   std::string reason;                    // for people: what bounds the averaging, and what was done about it
   std::vector<GroupMember> members;
+  std::optional<GridPlan> grid{};  // this group is a column
 };
 
 // Whether it can be called at all, and whether without a relay.
@@ -87,12 +113,23 @@ constexpr std::int64_t relay_bytes_per_round(std::int64_t vector_floats) {
 // Of a plan that passes check_group: how a member's contributions travel.
 Codec contribution_codec(const GroupInfo& group, std::size_t rank);
 
+// The later groups of a column's plan: of all heads (it must name them), and of the column again, where only heads
+// contribute. Their segments are the same pieces of the vector for every column, and their results travel in the same
+// codec, so that all columns end with the same bits.
+GroupInfo heads_group(const GroupInfo& column);
+GroupInfo spread_group(const GroupInfo& column);
+// Everybody that a member of this group has to do with: its members by rank, then heads of other columns.
+std::vector<Endpoint> contacts(const GroupInfo& group);
+// Whether frames with this id belong to a round of that plan.
+bool has_stage(const GroupInfo& group, const GroupId& id);
+
 // Units in flight of a plan whose numbers are in range: every part is cut by itself.
 std::size_t segment_count(const GroupInfo& group);
 
 // invalid_argument, saying what, for duplicate members, parts that do not add up, a part of a member that others
-// cannot dial or that is deferred, half of them or more deferred, an unknown codec, or anything beyond a limit. A plan
-// that passes can be run without further checks.
+// cannot dial or that is deferred, half of them or more deferred, an unknown codec, a column whose later groups do not
+// fit it or cut segments where other columns do not, or anything beyond a limit. A plan that passes can be run without
+// further checks.
 Status check_group(const GroupInfo& group);
 
 }  // namespace starling::wire

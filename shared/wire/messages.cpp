@@ -47,6 +47,61 @@ void write_endpoint(JsonWriter& writer, const Endpoint& endpoint) {
   if (!endpoint.relay.is_zero()) writer.text("relay", endpoint.relay.hex());
 }
 
+void read_grid(JsonReader& reader, GridPlan& grid) {
+  std::int64_t number = 0;
+  const auto column = [&number](JsonReader& item, std::string_view name, std::uint32_t& out) {
+    item.integer(name, number, 0, kGridColumnsMax);
+    out = static_cast<std::uint32_t>(number);
+  };
+  read_id(reader, "id", grid.id);
+  column(reader, "column", grid.column);
+  column(reader, "columns", grid.columns);
+  read_id(reader, "heads_id", grid.heads_id);
+  reader.integer("heads_within_ms", grid.heads_within_ms, 0, kMessageCountMax);
+  reader.list("heads", kGroupMembersMax, [&](JsonReader& item) {
+    GridPlan::Head& head = grid.heads.emplace_back();
+    read_endpoint(item, head.member.endpoint);
+    item.integer("part_floats", head.member.part_floats, 0, kVectorFloatsMax);
+    column(item, "column", head.column);
+  });
+  read_id(reader, "spread_id", grid.spread_id);
+  reader.integer("spread_within_ms", grid.spread_within_ms, 0, kMessageCountMax);
+  reader.list("spread", kGroupMembersMax, [&](JsonReader& item) {
+    GridPlan::Seat& seat = grid.spread.emplace_back();
+    item.integer("part_floats", seat.part_floats, 0, kVectorFloatsMax);
+    if (item.present("head")) item.boolean("head", seat.head);
+  });
+}
+
+void write_grid(JsonWriter& writer, const GridPlan& grid) {
+  writer.open("grid", '{');
+  writer.text("id", grid.id.hex());
+  writer.integer("column", grid.column);
+  writer.integer("columns", grid.columns);
+  writer.text("heads_id", grid.heads_id.hex());
+  writer.integer("heads_within_ms", grid.heads_within_ms);
+  writer.open("heads", '[');
+  for (const GridPlan::Head& head : grid.heads) {
+    writer.open("", '{');
+    write_endpoint(writer, head.member.endpoint);
+    writer.integer("part_floats", head.member.part_floats);
+    writer.integer("column", head.column);
+    writer.close('}');
+  }
+  writer.close(']');
+  writer.text("spread_id", grid.spread_id.hex());
+  writer.integer("spread_within_ms", grid.spread_within_ms);
+  writer.open("spread", '[');
+  for (const GridPlan::Seat& seat : grid.spread) {
+    writer.open("", '{');
+    writer.integer("part_floats", seat.part_floats);
+    if (seat.head) writer.boolean("head", seat.head);
+    writer.close('}');
+  }
+  writer.close(']');
+  writer.close('}');
+}
+
 void read_group(JsonReader& reader, GroupInfo& group) {
   read_id(reader, "id", group.id);
   reader.text("run_id", group.run_id, kNameBytesMax);
@@ -66,6 +121,7 @@ void read_group(JsonReader& reader, GroupInfo& group) {
     if (item.present("codec")) item.text("codec", member.codec, 32);
     if (item.present("role")) read_enum(item, "role", kRoles, member.role);
   });
+  if (reader.present("grid")) reader.object("grid", [&](JsonReader& item) { read_grid(item, group.grid.emplace()); });
 }
 
 void write_group(JsonWriter& writer, const GroupInfo& group) {
@@ -91,6 +147,7 @@ void write_group(JsonWriter& writer, const GroupInfo& group) {
     writer.close('}');
   }
   writer.close(']');
+  if (group.grid) write_grid(writer, *group.grid);
   writer.close('}');
 }
 
@@ -104,6 +161,16 @@ void read_report(JsonReader& reader, RoundReport& report) {
     read_id(item, "peer", contribution.peer);
     item.integer("samples", contribution.samples, 0, kMessageCountMax);
   });
+  if (reader.present("grid")) {
+    reader.object("grid", [&](JsonReader& item) {
+      GridShare& grid = report.grid.emplace();
+      std::int64_t column = 0;
+      item.integer("column", column, 0, kGridColumnsMax);
+      grid.column = static_cast<std::uint32_t>(column);
+      item.list("accepted", kGridColumnsMax,
+                [&](JsonReader& accepted) { accepted.integer("", grid.accepted.emplace_back(), 0, kMessageCountMax); });
+    });
+  }
   read_id(reader, "result_digest", report.result_digest);
   read_id(reader, "state_digest", report.state_digest);
   reader.number("loss", report.loss, -1e9, 1e9);
@@ -145,6 +212,14 @@ std::string encode(const RoundReport& report) {
     writer.close('}');
   }
   writer.close(']');
+  if (report.grid) {
+    writer.open("grid", '{');
+    writer.integer("column", report.grid->column);
+    writer.open("accepted", '[');
+    for (const SampleCount samples : report.grid->accepted) writer.integer("", samples);
+    writer.close(']');
+    writer.close('}');
+  }
   writer.text("result_digest", report.result_digest.hex());
   writer.text("state_digest", report.state_digest.hex());
   writer.number("loss", report.loss);

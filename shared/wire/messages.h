@@ -88,12 +88,18 @@ struct Contribution {
   PeerId peer;
   SampleCount samples = 0;  // averaged into the result: weight x share of coordinates that carried it
 };
+// What a member of a grid says beside its own column's contributions.
+struct GridShare {
+  std::uint32_t column = 0;           // its own
+  std::vector<SampleCount> accepted;  // by column: samples that the heads have averaged into the result
+};
 struct RoundReport {
   RoundIndex round = 0;
-  GroupId group;
+  GroupId group;                // of a grid: the whole grid's id
   bool autonomous = false;      // planned by the members while the coordinator was away
-  std::vector<PeerId> members;  // as planned
+  std::vector<PeerId> members;  // as planned; of a grid, of the reporter's column
   std::vector<Contribution> contributions;
+  std::optional<GridShare> grid;
   Hash128 result_digest;  // of the averaged vector and its contributor sets
   Digest state_digest;    // of the replica after the step: the state of round + 1
   double loss = 0;        // the reporter's own mean training loss in the round, nats; NaN-free

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "shared/wire/codec.h"
+#include "shared/wire/group_info.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 #include "shared/wire/low_rank.h"
@@ -27,6 +28,7 @@ constexpr int kLayersMax = 256;
 constexpr int kWidthMax = 16384;
 constexpr int kContextMax = 65536;
 constexpr int kByteValues = 256;
+constexpr int kGroupSizeMin = 3;  // a pair that loses one of its members has no majority
 constexpr std::int64_t kArtefactBytesMax = std::int64_t{1} << 40;
 constexpr std::int64_t kRoundsMax = 1'000'000'000;
 constexpr SampleCount kBatchMax = 1'000'000'000;
@@ -169,6 +171,14 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   check.within("peers_max", manifest.peers_max, 1, kLanesMax);
   check.within("flops_per_sample", manifest.flops_per_sample, 0, kFlopsMax);
   check_codecs(check, manifest);
+  const AveragingOptions& averaging = manifest.averaging;
+  check.that(averaging.formation == "auto" || averaging.formation == "one-group" || averaging.formation == "grid",
+             "averaging.formation", fmt::format("'{}'", averaging.formation), "'auto', 'one-group' or 'grid'");
+  check.that(averaging.formation != "grid" || manifest.low_rank == 0, "averaging.formation", "'grid'",
+             "'auto' or 'one-group' where low_rank is not 0: columns and their heads average vectors only once");
+  if (averaging.group_size != 0) {
+    check.within("averaging.group_size", averaging.group_size, kGroupSizeMin, static_cast<int>(kGroupMembersMax));
+  }
   check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
              "a version such as '0.1.0', or empty");
 }
@@ -279,6 +289,12 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
   }
   if (reader.present("error_feedback")) read_any(reader, "error_feedback", manifest.error_feedback);
   if (reader.present("low_rank")) read_any(reader, "low_rank", manifest.low_rank);
+  if (reader.present("averaging")) {
+    reader.object("averaging", [&](JsonReader& fields) {
+      fields.text("formation", manifest.averaging.formation, kWordBytesMax);
+      read_any(fields, "group_size", manifest.averaging.group_size);
+    });
+  }
   reader.text("client_min", manifest.client_min, kWordBytesMax);
 }
 
@@ -307,6 +323,12 @@ std::string encode_manifest(const RunManifest& manifest) {
   if (!manifest.contribution_codec.empty()) writer.text("contribution_codec", manifest.contribution_codec);
   if (manifest.error_feedback != 0) writer.number("error_feedback", manifest.error_feedback);
   if (manifest.low_rank != 0) writer.integer("low_rank", manifest.low_rank);
+  if (const AveragingOptions& averaging = manifest.averaging; averaging != AveragingOptions{}) {
+    writer.open("averaging", '{');
+    writer.text("formation", averaging.formation);
+    writer.integer("group_size", averaging.group_size);
+    writer.close('}');
+  }
   writer.text("client_min", manifest.client_min);
   writer.close('}');
   return std::move(writer.str());

@@ -37,6 +37,14 @@ struct DataOptions {
   Artefact validation;  // held-out bytes, evaluated in consecutive windows
 };
 
+// Who averages with whom in a round.
+struct AveragingOptions {
+  std::string formation =
+      "auto";          // "one-group", "grid", or "auto": whichever is predicted to average more samples an hour
+  int group_size = 0;  // members of a group, at most; 0: whatever is best
+  friend bool operator==(const AveragingOptions&, const AveragingOptions&) = default;
+};
+
 struct RunManifest {
   int version = 1;
   RunId run_id;
@@ -54,7 +62,8 @@ struct RunManifest {
   std::string codec = "fp32";          // of averaged gradients between peers, and of what each contributes
   std::string contribution_codec;      // of what each contributes, where it is another one; empty: as codec
   double error_feedback = 0;  // the share of what a contribution's codec left out that the next one makes up for
-  int low_rank = 0;        // factors that stand for each of the gradient's matrices (low_rank.h); 0: matrices go whole
+  int low_rank = 0;  // factors that stand for each of the gradient's matrices (low_rank.h); 0: matrices go whole
+  AveragingOptions averaging;
   std::string client_min;  // oldest client version that may take part
 };
 

@@ -30,6 +30,15 @@ class Journals(unittest.TestCase):
         journals = {"a": {1: entry(1, {"p": 5}, group="g")}, "b": {1: entry(1, {"q": 3}, group="h")}}
         self.assertEqual(results.compare_journals(journals)[0], 8)
 
+    def test_columns_of_a_grid_add_up_and_one_that_was_cut_off_says_nothing(self):
+        def column(number, contributions, digest="d"):
+            return {**entry(1, contributions, digest), "column": number}
+
+        journals = {"a": {1: column(0, {"p": 5})}, "b": {1: column(1, {"q": 3})}, "c": {1: column(1, {})}}
+        self.assertEqual(results.compare_journals(journals), (8, 1, []))
+        journals["c"] = {1: column(1, {"q": 4}, digest="other")}
+        self.assertEqual(len(results.compare_journals(journals)[2]), 2)
+
     def test_two_accounts_of_one_round_are_a_disagreement(self):
         journals = {"a": {1: entry(1, {"p": 5})}, "b": {1: entry(1, {"p": 6})}}
         self.assertEqual(results.compare_journals(journals)[2], ["round 1: a and b differ in contributions"])

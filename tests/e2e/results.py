@@ -5,18 +5,22 @@ def compare_journals(journals):
     """Merges the volunteers' journals, as {name: {round: entry}}, into (samples accepted, rounds, disagreements).
 
     Every volunteer writes down each round it commits: the digest of its new state and whose samples went in. All who
-    were in a group must have written the same.
+    were in a group must have written the same; of a grid, all have the same state, and each column its own samples, or
+    none where it was cut off from its column.
     """
-    groups, disagreements = {}, []
+    states, columns, disagreements = {}, {}, []
     for name, journal in sorted(journals.items()):
         for entry in journal.values():
-            key = (entry["round"], entry["group_id"])
-            first = groups.setdefault(key, (name, entry))
-            for field in ("state_digest", "contributions"):
-                if first[1][field] != entry[field]:
+            group = (entry["round"], entry["group_id"])
+            kinds = [("state_digest", states, group)]
+            if entry["contributions"] or "column" not in entry:
+                kinds.append(("contributions", columns, (*group, entry.get("column"))))
+            for field, known, key in kinds:
+                first = known.setdefault(key, (name, entry[field]))
+                if first[1] != entry[field]:
                     disagreements.append(f"round {entry['round']}: {first[0]} and {name} differ in {field}")
-    accepted = sum(sum(entry["contributions"].values()) for _, entry in groups.values())
-    rounds = len({number for number, _ in groups})
+    accepted = sum(sum(contributions.values()) for _, contributions in columns.values())
+    rounds = len({number for number, _ in states})
     return accepted, rounds, disagreements
 
 

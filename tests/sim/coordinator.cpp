@@ -16,6 +16,7 @@ wire::RunManifest manifest_of(const SwarmOptions& options) {
   manifest.target_batch_size = options.target_batch_size;
   manifest.peers_max = kLanes;
   manifest.flops_per_sample = 1e9;
+  manifest.averaging = {options.formation, options.group_size};
   return manifest;
 }
 

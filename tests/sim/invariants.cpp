@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace starling::sim {
@@ -20,15 +21,24 @@ void Invariants::fail(std::string what) {
 }
 
 void Invariants::on_report(const wire::RoundReport& report) {
-  const Finished mine{report.result_digest, report.state_digest, as_map(report.contributions)};
-  const auto [found, first] = finished_.emplace(report.group, mine);
-  if (first) return;
-  const Finished& theirs = found->second;
-  if (theirs.result != mine.result || theirs.contributions != mine.contributions) {
+  const std::vector<SampleCount> accepted = report.grid ? report.grid->accepted : std::vector<SampleCount>();
+  const Finished mine{report.result_digest, report.state_digest, accepted, {}};
+  Finished& theirs = finished_.emplace(report.group, mine).first->second;
+  const std::uint32_t column = report.grid ? report.grid->column : 0;
+  const std::map<PeerId, SampleCount> contributions = as_map(report.contributions);
+  // Who has the result of a grid, but was cut off from its column, does not know what that has brought.
+  const bool knows = !report.grid || !contributions.empty();
+  const auto told = knows ? theirs.contributions.emplace(column, contributions).first : theirs.contributions.end();
+  if (theirs.result != mine.result || theirs.accepted != mine.accepted || (knows && told->second != contributions)) {
     fail(fmt::format("round {}: two survivors of group {} hold different results", report.round, report.group.brief()));
   } else if (theirs.state != mine.state) {
     fail(fmt::format("round {}: two survivors of group {} stepped to different states", report.round,
                      report.group.brief()));
+  }
+  SampleCount sum = 0;
+  for (const auto& [peer, samples] : contributions) sum += samples;
+  if (report.grid && (column >= accepted.size() || sum > accepted[column])) {
+    fail(fmt::format("round {}: column {} claims {} samples, more than were accepted", report.round, column, sum));
   }
 }
 
@@ -38,14 +48,25 @@ void Invariants::on_durable(const core::RoundDecided& round) {
     fail(fmt::format("round {} was credited for group {} that nobody reported", round.round, round.group.brief()));
     return;
   }
-  std::map<PeerId, SampleCount> credited;
+  // Columns of which nobody has told the result in time get no credit; of every other, each member gets what is its.
+  std::map<PeerId, SampleCount> left;
   for (const core::CreditedContribution& row : round.contributions) {
-    credited[row.peer] += row.samples;
+    left[row.peer] += row.samples;
     if (!credited_.insert({round.round, row.peer}).second) {
       fail(fmt::format("round {}: member {} was credited twice", round.round, row.peer.brief()));
     }
   }
-  if (credited != found->second.contributions || round.state_digest != found->second.state) {
+  const Finished& accepted = found->second;
+  for (const auto& [column, contributions] : accepted.contributions) {
+    const auto credited = [&](const auto& row) { return left.contains(row.first) && left[row.first] == row.second; };
+    const bool all = std::all_of(contributions.begin(), contributions.end(), credited);
+    const bool none = std::none_of(contributions.begin(), contributions.end(), credited);
+    if (!all && (accepted.accepted.empty() || !none)) {
+      fail(fmt::format("round {}: the ledger differs from what its group accepted", round.round));
+    }
+    for (const auto& [peer, samples] : contributions) left.erase(peer);
+  }
+  if (!left.empty() || round.state_digest != accepted.state) {
     fail(fmt::format("round {}: the ledger differs from what its group accepted", round.round));
   }
 }

@@ -30,7 +30,8 @@ class Invariants {
   struct Finished {
     Hash128 result;
     Digest state;
-    std::map<PeerId, SampleCount> contributions;
+    std::vector<SampleCount> accepted;                                     // by column of a grid
+    std::map<std::uint32_t, std::map<PeerId, SampleCount>> contributions;  // by column; of one group, column 0
   };
   std::map<GroupId, Finished> finished_;
   std::set<std::pair<RoundIndex, PeerId>> credited_;

@@ -162,6 +162,11 @@ int main(int argc, char** argv) {
   auto* peers = swarm->add_option("--peers", arguments.swarm.peers, "Volunteers; default: varies with the seed");
   swarm->add_option("--parameters", arguments.swarm.parameters, "Length of the averaged vector")->capture_default_str();
   swarm->add_option("--batch", arguments.swarm.target_batch_size, "Samples a round")->capture_default_str();
+  swarm->add_option("--formation", arguments.swarm.formation, "auto, one-group or grid, as in a run's manifest")
+      ->check(CLI::IsMember({"auto", "one-group", "grid"}))
+      ->capture_default_str();
+  swarm->add_option("--group-size", arguments.swarm.group_size, "Members of a group, at most; 0: whatever is best")
+      ->capture_default_str();
   swarm->add_option("--seconds", arguments.seconds, "Virtual time with faults")->capture_default_str();
   swarm->add_option("--calm", arguments.calm, "Virtual time without, before the final check")->capture_default_str();
   swarm->add_option("--between-faults", arguments.swarm.seconds_between_faults, "Mean seconds between faults; 0: none")

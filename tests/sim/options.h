@@ -15,6 +15,8 @@ struct SwarmOptions {
   int parameters = 96;
   int segment_floats = 8;
   SampleCount target_batch_size = 64;
+  std::string formation = "auto";  // as in a run manifest
+  int group_size = 0;
   Duration calm = std::chrono::seconds(20);    // after the faults: everything must be well again by its end
   Duration length = std::chrono::seconds(60);  // of the time with faults
   double seconds_between_faults = 5;           // mean, over the whole swarm; 0: no faults

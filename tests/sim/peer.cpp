@@ -139,7 +139,7 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, S
   round.output.assign(gradient_.size(), 0.0F);
   round.began = world_.scheduler().now();
   const averaging::RoundVectors vectors{weight, round.input, round.output};
-  round.engine = std::make_unique<averaging::AllReduce>(group, self, vectors);
+  round.engine = std::make_unique<averaging::StagedReduce>(group, self, vectors);
   round.engine->start(world_.scheduler().now());
   // The session must not hear of an end before start_averaging has returned.
   schedule(world_.scheduler().now(), [this, id = group.id] {
@@ -148,8 +148,8 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, S
 }
 
 void Peer::note_members(Averaging& round) const {
-  for (const wire::GroupMember& member : round.group.members) {
-    const Peer* peer = world_.find(member.endpoint.peer);
+  for (const wire::Endpoint& contact : wire::contacts(round.group)) {
+    const Peer* peer = world_.find(contact.peer);
     VERIFY(peer != nullptr);
     const auto index = static_cast<std::size_t>(peer->index());
     if (round.rank_of.size() <= index) round.rank_of.resize(index + 1, -1);
@@ -166,7 +166,7 @@ void Peer::greet(Averaging& round) {
     if (rank == round.self) continue;
     if (!world_.peer(round.peer_of[rank]).up()) round.engine->on_link_lost(now, rank, "connection refused");
     const auto early = early_.find(round.peer_of[rank]);
-    if (early == early_.end() || early->second.header.group != round.group.id) continue;
+    if (early == early_.end() || !wire::has_stage(round.group, early->second.header.group)) continue;
     const Frame frame = std::move(early->second);
     early_.erase(early);
     round.life_of[rank] = frame.from_life;
@@ -176,8 +176,8 @@ void Peer::greet(Averaging& round) {
 }
 
 Peer::Averaging* Peer::find_averaging(const GroupId& group) {
-  if (current_ && current_->group.id == group) return current_.get();
-  if (previous_ && previous_->group.id == group) return previous_.get();
+  if (current_ && wire::has_stage(current_->group, group)) return current_.get();
+  if (previous_ && wire::has_stage(previous_->group, group)) return previous_.get();
   return nullptr;
 }
 
@@ -200,7 +200,7 @@ void Peer::take_frame(const Frame& frame) {
   const TimePoint now = world_.scheduler().now();
   bool taken = false;
   for (Averaging* averaging : {current_.get(), previous_.get()}) {
-    if (averaging == nullptr || (!any_round && averaging->group.id != header.group)) continue;
+    if (averaging == nullptr || (!any_round && !wire::has_stage(averaging->group, header.group))) continue;
     taken = true;
     if (from >= averaging->rank_of.size() || averaging->rank_of[from] < 0) continue;
     const auto rank = static_cast<averaging::Rank>(averaging->rank_of[from]);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/staged_reduce.h"
 #include "client/session/session.h"
 #include "shared/base/ids.h"
 #include "tests/sim/network.h"
@@ -80,10 +80,10 @@ class Peer final : private session::Session::Mediator {
     averaging::Rank self = 0;
     std::vector<float> input;
     std::vector<float> output;
-    std::unique_ptr<averaging::AllReduce> engine;
-    std::vector<int> peer_of;            // by rank, the peer's index
-    std::vector<std::int32_t> rank_of;   // by peer's index; -1 for who is not in the group
-    std::vector<std::uint64_t> life_of;  // by rank, of the process that the link leads to; 0: nothing has passed yet
+    std::unique_ptr<averaging::StagedReduce> engine;
+    std::vector<int> peer_of;            // by contact, the peer's index
+    std::vector<std::int32_t> rank_of;   // by peer's index, the contact; -1 for who is none
+    std::vector<std::uint64_t> life_of;  // by contact, of the process that the link leads to; 0: nothing has passed yet
     std::deque<averaging::Rank> ready;   // peers to ask next_frame for, in turn
     TimePoint began{};
     bool told = false;  // the session knows the outcome

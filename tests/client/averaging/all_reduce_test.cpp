@@ -198,6 +198,17 @@ TEST_CASE("a member that begins late is waited for, and taken in whole") {
   CHECK(group.outcome(0)->samples[2] == group.weight(2));
 }
 
+TEST_CASE("who waits for a late member does not blame the others for having no results yet") {
+  GroupOptions options;
+  options.members = 3;
+  options.start_after = {{}, {}, std::chrono::seconds(45)};
+  options.begin_within_ms = 60'000;
+  InMemoryGroup group(options);
+  group.run();
+  CHECK(wrong(group) == "");
+  for (Rank rank = 0; rank < group.size(); ++rank) CHECK(group.outcome(rank)->lost.empty());
+}
+
 TEST_CASE("each link carries every part once, and the results once") {
   const std::int64_t floats = 64 * 1024;
   InMemoryGroup group({.members = 4, .vector_floats = floats, .segment_floats = 1024});

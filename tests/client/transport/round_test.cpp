@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "shared/swarm/grid_plan.h"
 #include "tests/client/transport/raw_peer.h"
 #include "tests/client/transport/swarm.h"
 
@@ -114,6 +116,42 @@ TEST_CASE("whoever is lost between two averagings of a round is not waited for")
     CHECK(outcome.verdict == AveragingOutcome::Verdict::averaged);
     CHECK(outcome.elapsed < 10s);
     check_mean(*second[rank], {0, 1, 2});
+  }
+  abandon_all(members);
+}
+
+TEST_CASE("a grid of columns and heads ends with everybody's exact mean") {
+  const Project project;
+  Members members = make_members(project, 7);
+  std::vector<wire::MemberInfo> infos;
+  for (const auto& member : members) infos.push_back({.endpoint = member->endpoint()});
+  swarm::PlanOptions options;
+  options.run_id = kRun;
+  options.vector_floats = kFloats;
+  const auto columns = swarm::plan_grid(infos, options, 2).columns;
+  Seats seats;
+  std::vector<Rank> all;
+  for (Rank i = 0; i < members.size(); ++i) {
+    all.push_back(i);
+    for (const wire::GroupInfo& column : columns) {
+      for (Rank rank = 0; rank < column.members.size(); ++rank) {
+        if (column.members[rank].endpoint.peer != members[i]->id) continue;
+        seats.push_back(std::make_unique<Seat>(swarm::place_in(column, members[i]->id), i, i + 1));
+        seats.back()->rank = rank;
+      }
+    }
+  }
+  for (Rank i = 0; i < members.size(); ++i) REQUIRE(seats[i]->start(*members[i]).ok());
+  for (const auto& seat : seats) {
+    const AveragingOutcome outcome = seat->wait();
+    CHECK(outcome.verdict == AveragingOutcome::Verdict::averaged);
+    CHECK(outcome.weight_total == 28);
+    CHECK(seat->output == seats.front()->output);
+    double worst = 0;
+    for (std::size_t p = 0; p < seat->output.size(); ++p) {
+      worst = std::max<double>(worst, std::abs(seat->output[p] - mean_of(all, p)));
+    }
+    CHECK(worst < 1e-4);  // of values up to 43
   }
   abandon_all(members);
 }

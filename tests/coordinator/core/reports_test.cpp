@@ -226,4 +226,70 @@ TEST_CASE(
   CHECK(again == kept);
 }
 
+namespace {
+
+// Of column `column` of two, with three members each.
+wire::RoundReport column_report(std::uint32_t column, SampleCount each = 20) {
+  wire::RoundReport report;
+  report.group.bytes.fill(9);
+  report.grid = wire::GridShare{column, {60, 60}};
+  for (int i = 1; i <= 3; ++i) {
+    report.members.push_back(peer_id(static_cast<int>(column) * 3 + i));
+    report.contributions.push_back({report.members.back(), each});
+  }
+  report.state_digest = state_after(first_state(), report.group);
+  return report;
+}
+
+struct Six : Swarm {
+  Six() {
+    for (int i = 1; i <= 6; ++i) call(add(i, 0));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a grid's round is decided when most agree and every column has told; its credit is all columns'") {
+  Six swarm;
+  for (int i = 1; i <= 3; ++i) CHECK(rounds_in(tell(swarm, i, column_report(0))) == 0);
+  CHECK(rounds_in(tell(swarm, 4, column_report(1))) == 1);
+  swarm.run_for(std::chrono::milliseconds(50));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.ledger.size() == 6);
+  CHECK(swarm.ledger.at({0, peer_id(1)}) == 20);
+  CHECK(swarm.ledger.at({0, peer_id(6)}) == 20);
+}
+
+TEST_CASE("a column gets no more credit than the heads have accepted, and what most of it say") {
+  Six swarm;
+  CHECK(tell(swarm, 1, column_report(0, 21)).reply.notice.find("more than was accepted") != std::string::npos);
+  wire::RoundReport greedy = column_report(0);
+  greedy.contributions = {{peer_id(2), 60}};
+  tell(swarm, 2, greedy);
+  tell(swarm, 1, column_report(0));
+  tell(swarm, 3, column_report(0));
+  wire::RoundReport other_column = column_report(1);
+  other_column.contributions[0].peer = peer_id(1);  // who is in the other one
+  CHECK_FALSE(tell(swarm, 4, other_column).reply.notice.empty());
+  tell(swarm, 5, column_report(1));
+  swarm.run_for(std::chrono::seconds(3));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.ledger.at({0, peer_id(2)}) == 20);
+  CHECK(swarm.ledger.at({0, peer_id(4)}) == 20);
+}
+
+TEST_CASE("who got a grid's result without its column votes for it, and claims nothing") {
+  Six swarm;
+  wire::RoundReport cut_off = column_report(0);
+  cut_off.contributions.clear();
+  CHECK(tell(swarm, 1, cut_off).reply.notice.empty());
+  tell(swarm, 2, column_report(0));
+  tell(swarm, 3, column_report(0));
+  tell(swarm, 4, column_report(1));
+  swarm.run_for(std::chrono::milliseconds(50));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.decided[0].survivors == 4);
+  CHECK(swarm.ledger.size() == 6);
+}
+
 }  // namespace starling::core::testing

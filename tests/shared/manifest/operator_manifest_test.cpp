@@ -112,6 +112,15 @@ validation = "validation.txt"
   CHECK(result->source.validation == "/srv/validation.txt");
 }
 
+TEST_CASE("who averages with whom can be said") {
+  const auto with = [](const char* table) { return read_operator_manifest(std::string(kSmall) + table, "/srv"); };
+  const auto grid = with("[averaging]\nformation = \"grid\"\ngroup_size = 24\n");
+  REQUIRE(grid.ok());
+  CHECK(grid->manifest.averaging == wire::AveragingOptions{"grid", 24});
+  CHECK_FALSE(with("[averaging]\nformation = \"ring\"\n").ok());
+  CHECK_FALSE(with("[averaging]\ngroup_size = 2\n").ok());
+}
+
 TEST_CASE("an unknown key is named with its line") {
   CHECK(
       mentions(error_of("colour = \"blue\"\n" + kSmall), "manifest.toml, line 1: colour is no key of a run manifest"));

@@ -95,3 +95,35 @@ TEST_CASE("a forecast that nobody can meet is infinite, not wrong") {
   forecast.failures_per_s = 1;
   CHECK(std::isinf(predict({}, forecast).expected_s));
 }
+
+TEST_CASE("columns and heads move the vector twice and a half as often, over fewer partners") {
+  const SwarmForecast forecast = volunteers(100);
+  const double one_group = 1 + 99 * 0.004 + 2 * 0.99 * 25.6;
+  CHECK(columns_expected_s(1, forecast) == doctest::Approx(one_group));
+  const double column = 1 + 9 * 0.004 + 2 * 0.9 * 25.6;
+  const double heads = 1 + 19 * 0.004 + 2 * 0.95 * 25.6;
+  const double spread = 1 + 9 * 0.004 + 0.9 * 25.6;
+  CHECK(columns_expected_s(10, forecast) == doctest::Approx(column + heads + spread));
+}
+
+TEST_CASE("one group as long as all fit into it, unless its partners take longer than the vector") {
+  SwarmForecast forecast = volunteers(512);
+  forecast.group_max = 512;
+  forecast.batch_s = 60;
+  CHECK(choose_columns(forecast, 256) == 1);
+  forecast.vector_bytes = 1e5;
+  forecast.round_s = 0.1;
+  CHECK(choose_columns(forecast, 256) > 1);
+}
+
+TEST_CASE("beyond what a group can hold, a grid when the others' samples are worth its longer averaging") {
+  SwarmForecast forecast = volunteers(540);
+  forecast.group_max = 512;
+  forecast.batch_s = 60;
+  CHECK(choose_columns(forecast, 256) == 1);
+  forecast.peers = 2000;
+  const std::size_t columns = choose_columns(forecast, 256);
+  CHECK(columns >= 4);
+  CHECK(columns <= 256);
+  CHECK(choose_columns(forecast, 1) == 1);
+}

@@ -207,6 +207,8 @@ TEST_CASE("numbers beyond their limit are refused") {
   CHECK_FALSE(decode_begin(encode(Begin{5, (std::int64_t{1} << 32) + 1, 1, {}})).ok());
   CHECK_FALSE(decode_begin(encode(Begin{5, 1, (std::int64_t{1} << 40) + 1, {}})).ok());
   CHECK_FALSE(decode_begin(encode(Begin{4096, 1, 1, {}})).ok());
+  CHECK_FALSE(decode_begin(encode(Begin{5, 1, 1, {}, Bytes(kBeginNoteBytesMax + 1)})).ok());
+  CHECK(decode_begin(encode(Begin{5, 1, 1, {}, Bytes(kBeginNoteBytesMax, 7)}))->note == Bytes(kBeginNoteBytesMax, 7));
   CHECK_FALSE(decode_begin(encode(Begin{5, -1, 1, {}})).ok());
   CHECK_FALSE(decode_begin(encode(Begin{5, 1, -1, {}})).ok());
   CHECK_FALSE(decode_hello(encode(Hello{1, std::string(41, 'x'), {}})).ok());

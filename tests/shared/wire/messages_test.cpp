@@ -101,6 +101,7 @@ TEST_CASE("a round report alone survives the way to disk and back") {
   CHECK(encode(*read) == encode(report));
   CHECK(read->round == 15);
   CHECK(read->contributions.at(0).samples == 40);
+  CHECK_FALSE(read->grid);
   CHECK_FALSE(decode_round_report("{}").ok());
 }
 
@@ -117,6 +118,39 @@ TEST_CASE("complaints travel with a report, and older programs make none") {
   CHECK_FALSE(decode_round_report(with(encode(report), "\"nonsense\"", "\"ugly\"")).ok());
   report.complaints.assign(kComplaintsMax + 1, {make_id<PeerId>(2), Fault::gone});
   CHECK_FALSE(decode_round_report(encode(report)).ok());
+}
+
+TEST_CASE("a column's place in a grid, and what it reports, arrive as they were sent") {
+  RoundReport report = sample_report(15);
+  report.grid = GridShare{2, {40, 0, 48}};
+  const auto read = decode_round_report(encode(report));
+  REQUIRE_MESSAGE(read.ok(), read.status().error().message);
+  REQUIRE(read->grid);
+  CHECK(read->grid->column == 2);
+  CHECK(read->grid->accepted == report.grid->accepted);
+
+  HeartbeatReply reply;
+  GroupInfo& column = reply.group.emplace();
+  column.run_id = "tiny-gpt";
+  column.members.resize(2);
+  GridPlan& grid = column.grid.emplace();
+  grid.id = make_id<GroupId>(4);
+  grid.column = 1;
+  grid.columns = 3;
+  grid.heads_id = make_id<GroupId>(5);
+  grid.heads_within_ms = 700;
+  grid.heads.push_back({{{make_id<PeerId>(6), "192.0.2.1", 4000}, 100}, 2});
+  grid.spread_id = make_id<GroupId>(7);
+  grid.spread_within_ms = 900;
+  grid.spread = {{60, true}, {40, false}};
+  const auto got = decode_heartbeat_reply(encode(reply));
+  REQUIRE_MESSAGE(got.ok(), got.status().error().message);
+  REQUIRE((got->group && got->group->grid));
+  CHECK(encode(*got) == encode(reply));
+  CHECK(got->group->grid->heads.at(0).column == 2);
+  CHECK(got->group->grid->heads.at(0).member.part_floats == 100);
+  CHECK(got->group->grid->spread.at(0).head);
+  CHECK(got->group->grid->spread_id == grid.spread_id);
 }
 
 TEST_CASE("a heartbeat arrives as it was sent") {

@@ -30,6 +30,13 @@ RunManifest good_manifest() {
   return manifest;
 }
 
+OptimizerOptions sgd(double momentum, bool nesterov) {
+  OptimizerOptions options = default_optimizer("sgd");
+  options.momentum = momentum;
+  options.nesterov = nesterov;
+  return options;
+}
+
 std::string with(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
@@ -59,6 +66,7 @@ TEST_CASE("a manifest survives the trip through JSON") {
   manifest.rounds_max = 12345;
   manifest.contribution_codec = "sparse";
   manifest.error_feedback = 0.95;
+  manifest.averaging = {"grid", 12};
   const auto back = decode_manifest(encode_manifest(manifest));
   REQUIRE(back.ok());
   CHECK(encode_manifest(*back) == encode_manifest(manifest));
@@ -66,6 +74,7 @@ TEST_CASE("a manifest survives the trip through JSON") {
   CHECK(back->title == manifest.title);
   CHECK(back->contribution_codec == "sparse");
   CHECK(back->error_feedback == 0.95);
+  CHECK(back->averaging == AveragingOptions{"grid", 12});
 }
 
 TEST_CASE("factors in place of matrices: as many as the model's matrices gain from, and in one codec") {
@@ -102,13 +111,8 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"data.train.bytes", [](RunManifest& m) { m.data.train.bytes = 20'000; }},
       {"data.validation.bytes", [](RunManifest& m) { m.data.validation.bytes = 128; }},
       {"optimizer.kind", [](RunManifest& m) { m.optimizer.kind = "adagrad"; }},
-      {"optimizer.momentum", [](RunManifest& m) { m.optimizer = default_optimizer("sgd"), m.optimizer.momentum = 1; }},
-      {"optimizer.nesterov",
-       [](RunManifest& m) {
-         m.optimizer = default_optimizer("sgd");
-         m.optimizer.nesterov = true;
-         m.optimizer.momentum = 0;
-       }},
+      {"optimizer.momentum", [](RunManifest& m) { m.optimizer = sgd(1, false); }},
+      {"optimizer.nesterov", [](RunManifest& m) { m.optimizer = sgd(0, true); }},
       {"optimizer.beta1", [](RunManifest& m) { m.optimizer.beta1 = 1; }},
       {"optimizer.beta2", [nan](RunManifest& m) { m.optimizer.beta2 = nan; }},
       {"optimizer.epsilon", [](RunManifest& m) { m.optimizer.epsilon = 0; }},
@@ -131,6 +135,7 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"error_feedback", [nan](RunManifest& m) { m.error_feedback = nan; }},
       {"error_feedback", [](RunManifest& m) { m.contribution_codec = "sparse"; }},  // what is left out would be lost
       {"low_rank", [](RunManifest& m) { m.low_rank = -1; }},
+      {"averaging.formation", [](RunManifest& m) { m.low_rank = 4, m.averaging.formation = "grid"; }},
       {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax + 1; }},
       {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax; }},  // 128 columns: more than the matrices have
       {"client_min", [](RunManifest& m) { m.client_min = "1..2"; }},

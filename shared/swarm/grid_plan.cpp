@@ -1,0 +1,233 @@
+#include "shared/swarm/grid_plan.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "shared/base/hash.h"
+#include "shared/base/verify.h"
+#include "shared/swarm/random_stream.h"
+#include "shared/swarm/roles.h"
+
+namespace starling::swarm {
+namespace {
+
+// Enough segments that every owner has some, and that parts can be cut where shares want them.
+constexpr std::int64_t kSegmentsPerMember = 8;
+// What a stage may take beyond what it was planned for: a fault is noticed and made up for, and a slow start.
+constexpr double kStagePatience = 3;
+constexpr std::int64_t kStageSlackMs = 10'000;
+constexpr double kUnknownBytesPerS = 1e6;  // of every line, while none has been measured
+
+enum Tag : std::int64_t { kGridTag = 1, kColumnTag, kHeadsTag, kSpreadTag };
+
+bool owns(const wire::MemberInfo& member, bool has_direct) {
+  return has_direct ? wire::direct(member.endpoint) : wire::dialable(member.endpoint);
+}
+
+bool any_direct(std::span<const wire::MemberInfo> members) {
+  return std::any_of(members.begin(), members.end(),
+                     [](const wire::MemberInfo& member) { return wire::direct(member.endpoint); });
+}
+
+double slower_direction(const wire::MemberInfo& member) {
+  const double up = member.upload_bytes_per_s;
+  const double down = member.download_bytes_per_s;
+  return up > 0 && down > 0 ? std::min(up, down) : std::max(up, down);
+}
+
+// A column or its heads alone may have no line that was measured.
+std::vector<wire::MemberInfo> with_lines(std::span<const wire::MemberInfo> members) {
+  std::vector<Link> links;
+  bool measured = false;
+  for (const wire::MemberInfo& info : members) {
+    links.push_back({info.upload_bytes_per_s, info.download_bytes_per_s, true});
+    measured = measured || slower_direction(info) > 0;
+  }
+  if (!measured) std::fill(links.begin(), links.end(), Link{kUnknownBytesPerS, kUnknownBytesPerS, true});
+  links = with_typical_speeds(links);
+  std::vector<wire::MemberInfo> known(members.begin(), members.end());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    known[i].upload_bytes_per_s = links[i].upload;
+    known[i].download_bytes_per_s = links[i].download;
+  }
+  return known;
+}
+
+// Every column gets its share of those that own parts, then of the others.
+std::vector<std::vector<wire::MemberInfo>> deal(std::span<const wire::MemberInfo> members, std::uint64_t seed,
+                                                std::size_t columns) {
+  std::vector<wire::MemberInfo> order(members.begin(), members.end());
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.endpoint.peer < b.endpoint.peer; });
+  RandomStream stream(seed);
+  stream.shuffle(std::span(order));
+  const bool has_direct = any_direct(members);
+  std::stable_partition(order.begin(), order.end(), [&](const auto& member) { return owns(member, has_direct); });
+  std::vector<std::vector<wire::MemberInfo>> dealt(columns);
+  for (std::size_t i = 0; i < order.size(); ++i) dealt[i % columns].push_back(std::move(order[i]));
+  return dealt;
+}
+
+// The best lines of those that own parts; the first of the column where lines are not known.
+std::vector<wire::MemberInfo> heads_of(std::vector<wire::MemberInfo> column, bool has_direct) {
+  std::stable_sort(column.begin(), column.end(), [&](const auto& a, const auto& b) {
+    if (owns(a, has_direct) != owns(b, has_direct)) return owns(a, has_direct);
+    return slower_direction(a) > slower_direction(b);
+  });
+  column.resize(std::min(column.size(), kHeadsPerColumn));
+  return column;
+}
+
+void align(wire::GroupInfo& group) {
+  std::vector<double> shares;
+  for (const wire::GroupMember& member : group.members) shares.push_back(static_cast<double>(member.part_floats));
+  const auto parts = aligned_parts(group.vector_floats, group.segment_floats, shares);
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) group.members[rank].part_floats = parts[rank];
+}
+
+// What heads bring down: they contribute, and who has the line for it adds up and passes on.
+struct Spread {
+  std::vector<wire::GridPlan::Seat> seats;
+  double seconds = 0;
+};
+Spread plan_spread(const wire::GroupInfo& column, std::span<const wire::MemberInfo> infos,
+                   std::span<const wire::MemberInfo> heads) {
+  std::vector<Link> links;
+  Spread spread;
+  const bool has_direct = any_direct(infos);
+  for (const wire::GroupMember& member : column.members) {
+    const auto is_it = [&](const wire::MemberInfo& info) { return info.endpoint.peer == member.endpoint.peer; };
+    const wire::MemberInfo& info = *std::find_if(infos.begin(), infos.end(), is_it);
+    links.push_back({info.upload_bytes_per_s, info.download_bytes_per_s, owns(info, has_direct)});
+    spread.seats.push_back({0, std::any_of(heads.begin(), heads.end(), is_it)});
+  }
+  const double bytes_per_float = narrower_codecs(column.codec, false).front().bytes_per_float;
+  std::vector<Load> loads;
+  for (const Link& link : with_typical_speeds(links)) {
+    loads.push_back({link, spread.seats[loads.size()].head ? bytes_per_float : 0});
+  }
+  const Shares shares = share_out(loads, {static_cast<double>(column.vector_floats), bytes_per_float});
+  spread.seconds = shares.round_s;
+  const auto parts = aligned_parts(column.vector_floats, column.segment_floats, shares.of);
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) spread.seats[rank].part_floats = parts[rank];
+  return spread;
+}
+
+std::int64_t segment_floats_for(std::int64_t wanted, std::int64_t vector_floats, std::size_t members) {
+  const std::int64_t short_enough = vector_floats / (kSegmentsPerMember * static_cast<std::int64_t>(members));
+  return std::clamp<std::int64_t>(std::min(wanted, short_enough), 1, wire::kSegmentFloatsMax);
+}
+
+std::int64_t within_ms(std::int64_t others_ms, double seconds) {
+  const double ms = static_cast<double>(others_ms + kStageSlackMs) + 1000 * kStagePatience * seconds;
+  return static_cast<std::int64_t>(std::min(ms, static_cast<double>(wire::kPlanWaitMsMax)));
+}
+
+}  // namespace
+
+std::vector<std::int64_t> aligned_parts(std::int64_t vector_floats, std::int64_t segment_floats,
+                                        std::span<const double> shares) {
+  const std::int64_t segments = (vector_floats + segment_floats - 1) / segment_floats;
+  std::vector<std::int64_t> parts = split_vector(segments, shares);
+  std::int64_t left = vector_floats;
+  for (std::int64_t& part : parts) {
+    part = std::min(left, part * segment_floats);
+    left -= part;
+  }
+  return parts;
+}
+
+GroupId derived_id(const GroupId& of, std::int64_t tag, std::int64_t number) {
+  std::vector<std::uint8_t> bytes(of.bytes.begin(), of.bytes.end());
+  for (const std::int64_t value : {tag, number}) {
+    for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<std::uint8_t>(value >> shift));
+  }
+  GroupId id;
+  id.bytes = hash128(bytes).bytes;
+  return id;
+}
+
+std::size_t columns_of(std::span<const wire::MemberInfo> members, std::size_t size_max) {
+  const bool has_direct = any_direct(members);
+  const auto owners = static_cast<std::size_t>(std::count_if(
+      members.begin(), members.end(), [&](const wire::MemberInfo& member) { return owns(member, has_direct); }));
+  const std::size_t wanted = (members.size() + size_max - 1) / std::max<std::size_t>(1, size_max);
+  return std::min({wanted, owners, members.size() / kColumnMembersMin, wire::kGridColumnsMax});
+}
+
+GridRound plan_grid(std::span<const wire::MemberInfo> members, const PlanOptions& options, std::size_t columns) {
+  VERIFY(columns >= 2 && columns <= columns_of(members, 1));
+  const bool has_direct = any_direct(members);
+  const auto dealt = deal(with_lines(members), options.nonce, columns);
+  std::vector<std::vector<wire::MemberInfo>> heads_by_column;
+  std::vector<wire::MemberInfo> all_heads;
+  for (const auto& column : dealt) {
+    heads_by_column.push_back(heads_of(column, has_direct));
+    all_heads.insert(all_heads.end(), heads_by_column.back().begin(), heads_by_column.back().end());
+  }
+  PlanOptions stage = options;
+  stage.target_batch_size = 0;
+  stage.may_leave_out = false;
+  // The same for all, whatever their lines: results are cut in the same places everywhere.
+  const std::int64_t usual = plan_group(members, stage).segment_floats;
+  stage.segment_floats =
+      segment_floats_for(usual, options.vector_floats, std::max(all_heads.size(), dealt.front().size()));
+  stage.contribution_codec.clear();  // the heads' contributions are averages: nothing makes up for what is lost in them
+  const RoundPlan heads = plan_round(all_heads, stage);
+  stage.contribution_codec = options.contribution_codec;
+
+  wire::GridPlan grid;
+  grid.id = derived_id(heads.group.id, kGridTag, 0);
+  grid.columns = static_cast<std::uint32_t>(columns);
+  grid.heads_id = derived_id(grid.id, kHeadsTag, 0);
+  wire::GroupInfo heads_group = heads.group;
+  align(heads_group);
+  for (const wire::GroupMember& member : heads_group.members) {
+    wire::GridPlan::Head& head = grid.heads.emplace_back();
+    head.member = member;
+    head.member.role = wire::MemberRole::full;
+    head.member.codec.clear();
+    while (std::none_of(heads_by_column[head.column].begin(), heads_by_column[head.column].end(),
+                        [&](const auto& info) { return info.endpoint.peer == member.endpoint.peer; })) {
+      ++head.column;
+    }
+  }
+
+  GridRound round;
+  double column_s = 0;
+  double spread_s = 0;
+  std::int64_t begin_within_ms = 0;
+  for (std::size_t c = 0; c < columns; ++c) {
+    RoundPlan planned = plan_round(dealt[c], stage);
+    wire::GroupInfo& column = planned.group;
+    align(column);
+    column.id = derived_id(grid.id, kColumnTag, static_cast<std::int64_t>(c));
+    grid.column = static_cast<std::uint32_t>(c);
+    grid.spread_id = derived_id(grid.id, kSpreadTag, static_cast<std::int64_t>(c));
+    Spread spread = plan_spread(column, dealt[c], heads_by_column[c]);
+    grid.spread = std::move(spread.seats);
+    column.grid = grid;
+    column.reason =
+        ("a grid of " + std::to_string(columns) + " columns; " + column.reason).substr(0, wire::kReasonBytesMax);
+    column_s = std::max(column_s, planned.averaging_s);
+    spread_s = std::max(spread_s, spread.seconds);
+    begin_within_ms = std::max(begin_within_ms, column.begin_within_ms);
+    round.columns.push_back(std::move(column));
+  }
+  for (wire::GroupInfo& column : round.columns) {
+    column.begin_within_ms = begin_within_ms;
+    column.grid->heads_within_ms = within_ms(begin_within_ms, column_s);
+    column.grid->spread_within_ms = within_ms(column.grid->heads_within_ms, heads.averaging_s);
+  }
+  round.averaging_s = column_s + heads.averaging_s + spread_s;
+  return round;
+}
+
+wire::GroupInfo place_in(const wire::GroupInfo& column, const PeerId& member) {
+  wire::GroupInfo place = column;
+  const auto is_it = [&](const wire::GridPlan::Head& head) { return head.member.endpoint.peer == member; };
+  if (std::none_of(column.grid->heads.begin(), column.grid->heads.end(), is_it)) place.grid->heads.clear();
+  return place;
+}
+
+}  // namespace starling::swarm
