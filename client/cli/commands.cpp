@@ -1,0 +1,113 @@
+#include "client/cli/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "client/cli/completion.h"
+
+namespace starling::cli {
+namespace {
+
+void add_pause_commands(CLI::App& app, wire::ControlRequest& request) {
+  constexpr const char* kGpu = "The graphics card alone";
+  auto* pause = app.add_subcommand("pause", "Stop training until you resume; processor and memory are free at once");
+  pause->add_option("--reason", request.reason, "Shown as the reason, e.g. \"gaming\"");
+  auto* after = pause->add_flag("--after-round", request.after_round, "Finish the round that is under way first");
+  pause->add_flag("--gpu", request.gpu, kGpu)->excludes(after);
+  auto* snooze = app.add_subcommand("snooze", "Stop training for a while, over restarts too");
+  snooze->add_option("length", request.duration, "15m, 1h, 3h, 8h, 2d, or tomorrow (6:00)")->required();
+  snooze->add_option("--reason", request.reason, "Shown as the reason");
+  auto* after_snooze = snooze->add_flag("--after-round", request.after_round, "Finish the round first");
+  snooze->add_flag("--gpu", request.gpu, kGpu)->excludes(after_snooze);
+  auto* resume = app.add_subcommand("resume", "End a pause or a snooze, and say what else is in the way");
+  resume->add_flag("--gpu", request.gpu, kGpu);
+}
+
+void add_preference_commands(CLI::App& app, Arguments& arguments) {
+  auto* prefs = app.add_subcommand("prefs", "When, and how much, this computer may train");
+  prefs->require_subcommand(1);
+  auto* get = prefs->add_subcommand("get", "Show all settings, or one");
+  get->add_option("name", arguments.preference, "As the list of all names it");
+  auto* set = prefs->add_subcommand("set", "Change one setting");
+  set->add_option("name", arguments.preference, "As `prefs get` names it")->required();
+  set->add_option("value", arguments.preference_words, "yes or no, a number, none, or words")->required();
+  auto* preset = prefs->add_subcommand("preset", "Use one of the three ready-made mixtures");
+  preset->add_option("preset", arguments.request.preset, "How much this computer gives")
+      ->required()
+      ->check(CLI::IsMember({"gentle", "balanced", "dedicated"}));
+  for (CLI::App* command : {get, set, preset}) command->fallthrough();
+  prefs->fallthrough();
+}
+
+void add_view_commands(CLI::App& app, wire::ControlRequest& request) {
+  auto* preview = app.add_subcommand("preview", "What a join link leads to, without joining");
+  preview->add_option("link", request.link, "starling://host:port/?ca=…&invite=…")->required();
+  auto* board = app.add_subcommand("leaderboard", "The project's volunteers, and where you stand");
+  board->add_option("--sort", request.sort, "recent, total, run, day or week")
+      ->check(CLI::IsMember({"recent", "total", "run", "day", "week"}));
+  board->add_option("--search", request.search, "Part of a name");
+  board->add_option("--page", request.page, "50 volunteers each")->check(CLI::Range(1, 1000000));
+  app.add_subcommand("peers", "The computers of the last averaging");
+  auto* history = app.add_subcommand("history", "What this computer has done");
+  history->add_option("span", request.span, "rounds (the newest), day, month or all")
+      ->check(CLI::IsMember({"rounds", "day", "month", "all"}))
+      ->required();
+}
+
+// What the tree does not tell: which words are paths, and of those that are no closed list the ones typed most.
+void add_values(Command& command) {
+  for (Command& below : command.commands) add_values(below);
+  for (CommandOption& option : command.options) {
+    option.is_path = option.names == std::vector<std::string>{"--data-dir"};
+    if (option.place == "length") option.values = {"15m", "1h", "3h", "8h", "tomorrow"};
+    if (option.place != "name") continue;
+    for (const wire::PreferenceInfo& info : wire::preference_infos()) option.values.emplace_back(info.name);
+  }
+}
+
+}  // namespace
+
+void add_commands(CLI::App& app, Arguments& arguments) {
+  wire::ControlRequest& request = arguments.request;
+  auto* join = app.add_subcommand("join", "Join a project with the link its operator gave you");
+  join->add_option("link", request.link, "starling://host:port/?ca=…&invite=…")->required();
+  join->add_option("--name", request.name, "Your name on the leaderboard")->required();
+  auto* status = app.add_subcommand("status", "What the daemon is doing, and why");
+  status->add_flag("--follow", arguments.follow, "Go on, a line for every change, until Ctrl-C");
+  add_pause_commands(app, request);
+  add_view_commands(app, request);
+  add_preference_commands(app, arguments);
+  app.add_subcommand("leave", "Leave the project; what was accepted stays credited");
+  app.add_subcommand("stop", "End the daemon; nothing is trained until it is started again");
+  auto* completion = app.add_subcommand("completion", "A script that makes a shell complete these commands");
+  completion->add_option("shell", arguments.shell, "Which shell")
+      ->required()
+      ->check(CLI::IsMember(completion_shells()));
+  auto* log = app.add_subcommand("log", "The daemon's newest log lines");
+  log->add_option("--lines", request.lines, "How many")->check(CLI::Range(1, 10000))->capture_default_str();
+  auto* sample = app.add_subcommand("sample", "Let the model, as it stands here, continue a text");
+  sample->add_option("--prompt", request.prompt, "Text to continue");
+  sample->add_option("--length", request.length, "Bytes to write")
+      ->check(CLI::Range(1, wire::kSampleBytesMax))
+      ->capture_default_str();
+  sample->add_option("--temperature", request.temperature, "0: always the likeliest byte; 1: as the model thinks")
+      ->check(CLI::Range(0.0, 10.0))
+      ->capture_default_str();
+}
+
+std::string command_given(const CLI::App& app) {
+  std::string path;
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    path += (path.empty() ? "" : " ") + at->get_name();
+  }
+  return path;
+}
+
+std::string completion_of(const CLI::App& app, std::string_view shell) {
+  Command tree = command_tree(app);
+  add_values(tree);
+  return completion_script(shell, tree);
+}
+
+}  // namespace starling::cli

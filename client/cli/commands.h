@@ -1,0 +1,38 @@
+// The command line's words: what `starling` understands, in one tree that parsing, help and completion share.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/wire/control.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace starling::cli {
+
+// Stable; also printed by --help.
+enum ExitCode { kOk = 0, kRefused = 1, kUsage = 2, kNoDaemon = 3 };
+
+// What was typed.
+struct Arguments {
+  std::filesystem::path data_dir;
+  bool json = false;
+  bool follow = false;
+  std::string shell;                          // completion: bash, zsh or fish
+  std::string preference;                     // prefs get, set: its name; empty: all
+  std::vector<std::string> preference_words;  // prefs set: the value
+  wire::ControlRequest request;
+};
+
+// `arguments` outlives `app` and is filled in when that parses.
+void add_commands(CLI::App& app, Arguments& arguments);
+// The command that was given, after parsing: "status", "prefs set".
+std::string command_given(const CLI::App& app);
+// The script of `starling completion`.
+std::string completion_of(const CLI::App& app, std::string_view shell);
+
+}  // namespace starling::cli

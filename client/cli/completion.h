@@ -1,0 +1,37 @@
+// Completion for shells, made from the tree of commands itself, so that it never lags behind it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace starling::cli {
+
+struct CommandOption {
+  std::vector<std::string> names;  // "--sort", "-h"; empty: a word at its place
+  std::string place;               // what such a word is: "length"
+  std::string help;
+  std::vector<std::string> values;  // it may have; empty: any, or none at all
+  bool takes_value = false;
+  bool is_path = false;  // of a file or folder
+};
+
+struct Command {
+  std::string name;
+  std::string help;
+  std::vector<CommandOption> options;  // with those of the commands above it
+  std::vector<Command> commands;
+};
+
+Command command_tree(const CLI::App& app);
+
+// "bash", "zsh", "fish".
+const std::vector<std::string>& completion_shells();
+// A script for that shell, which completes `program`.
+std::string completion_script(std::string_view shell, const Command& program);
+
+}  // namespace starling::cli
