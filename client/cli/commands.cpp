@@ -47,6 +47,7 @@ void add_view_commands(CLI::App& app, wire::ControlRequest& request) {
       ->check(CLI::IsMember({"recent", "total", "run", "day", "week"}));
   board->add_option("--search", request.search, "Part of a name");
   board->add_option("--page", request.page, "50 volunteers each")->check(CLI::Range(1, 1000000));
+  app.add_subcommand("me", "How you stand: rank, credit and accepted samples");
   app.add_subcommand("peers", "The computers of the last averaging");
   auto* history = app.add_subcommand("history", "What this computer has done");
   history->add_option("span", request.span, "rounds (the newest), day, month or all")
@@ -58,7 +59,8 @@ void add_view_commands(CLI::App& app, wire::ControlRequest& request) {
 void add_values(Command& command) {
   for (Command& below : command.commands) add_values(below);
   for (CommandOption& option : command.options) {
-    option.is_path = option.names == std::vector<std::string>{"--data-dir"};
+    option.is_path =
+        option.names == std::vector<std::string>{"--data-dir"} || option.names == std::vector<std::string>{"--out"};
     if (option.place == "length") option.values = {"15m", "1h", "3h", "8h", "tomorrow"};
     if (option.place != "name") continue;
     for (const wire::PreferenceInfo& info : wire::preference_infos()) option.values.emplace_back(info.name);
@@ -73,12 +75,16 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   join->add_option("link", request.link, "starling://host:port/?ca=…&invite=…")->required();
   join->add_option("--name", request.name, "Your name on the leaderboard")->required();
   auto* status = app.add_subcommand("status", "What the daemon is doing, and why");
-  status->add_flag("--follow", arguments.follow, "Go on, a line for every change, until Ctrl-C");
+  status->add_flag("--follow", arguments.follow,
+                   "Go on until Ctrl-C: a live view, or a line for every change where no terminal shows it");
   add_pause_commands(app, request);
   add_view_commands(app, request);
   add_preference_commands(app, arguments);
   app.add_subcommand("leave", "Leave the project; what was accepted stays credited");
   app.add_subcommand("stop", "End the daemon; nothing is trained until it is started again");
+  app.add_subcommand("doctor", "Whether something is wrong here, and what to do about it; exit code 4 if so");
+  auto* report = app.add_subcommand("report", "What helps others to find out what is wrong; nothing private is in it");
+  report->add_option("--out", arguments.out, "Write it there; otherwise it is shown, to be read first");
   auto* completion = app.add_subcommand("completion", "A script that makes a shell complete these commands");
   completion->add_option("shell", arguments.shell, "Which shell")
       ->required()

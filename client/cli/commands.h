@@ -15,13 +15,14 @@ class App;
 namespace starling::cli {
 
 // Stable; also printed by --help.
-enum ExitCode { kOk = 0, kRefused = 1, kUsage = 2, kNoDaemon = 3 };
+enum ExitCode { kOk = 0, kRefused = 1, kUsage = 2, kNoDaemon = 3, kUnwell = 4 };
 
 // What was typed.
 struct Arguments {
   std::filesystem::path data_dir;
   bool json = false;
   bool follow = false;
+  std::filesystem::path out;                  // report: where to; empty: shown
   std::string shell;                          // completion: bash, zsh or fish
   std::string preference;                     // prefs get, set: its name; empty: all
   std::vector<std::string> preference_words;  // prefs set: the value

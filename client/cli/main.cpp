@@ -1,4 +1,6 @@
 // starling: everything a volunteer can tell the daemon, from a terminal.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -7,9 +9,11 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/control_client.h"
+#include "client/cli/inquiries.h"
 #include "client/cli/preferences_text.h"
 #include "client/cli/status_text.h"
 #include "client/cli/views_text.h"
+#include "shared/base/files.h"
 #include "shared/base/paths.h"
 #include "shared/base/version.h"
 
@@ -45,10 +49,20 @@ void print_views(const wire::ControlReply& reply) {
   std::fputs(text.c_str(), stdout);
 }
 
+// Rewrites the screen from its top, line by line, so that it does not flicker.
+std::string live_view(const wire::DaemonStatus& status) {
+  std::string view = "\033[H";
+  for (const char c : format_status(status) + "\nCtrl-C ends this view; training goes on.\n") {
+    view += c == '\n' ? std::string("\033[K\n") : std::string(1, c);
+  }
+  return view + "\033[J";
+}
+
 void print(const Arguments& arguments, const wire::ControlReply& reply) {
   if (reply.preferences.has_value()) print_preferences(arguments, *reply.preferences);
   if (reply.status.has_value()) {
-    const std::string text = arguments.json     ? wire::encode_status(*reply.status)
+    const std::string text = arguments.json                                     ? wire::encode_status(*reply.status)
+                             : arguments.follow && ::isatty(STDOUT_FILENO) == 1 ? live_view(*reply.status)
                              : arguments.follow ? format_status_line(*reply.status) + "\n"
                                                 : format_status(*reply.status);
     std::fputs(text.c_str(), stdout);
@@ -66,6 +80,33 @@ void print(const Arguments& arguments, const wire::ControlReply& reply) {
 }
 
 ExitCode code_without_reply(const Error& error) { return error.code == ErrorCode::unavailable ? kNoDaemon : kRefused; }
+
+int run_report(const Arguments& arguments) {
+  const std::string report = make_report(arguments);
+  if (arguments.out.empty()) {
+    std::fputs(report.c_str(), stdout);
+    return kOk;
+  }
+  const Status written = write_file_atomically(arguments.out, report, {.mode = 0600});
+  if (!written.ok()) return fail(arguments, written.error(), kRefused);
+  std::printf("Written to '%s'. Read it before you pass it on.\n", arguments.out.c_str());
+  return kOk;
+}
+
+int run_doctor(const Arguments& arguments) {
+  const Diagnosis diagnosis = diagnose(arguments);
+  std::fputs(diagnosis.text.c_str(), stdout);
+  return diagnosis.well ? kOk : kUnwell;
+}
+
+int run_me(const Arguments& arguments) {
+  auto client = ControlClient::connect(arguments.data_dir);
+  if (!client.ok()) return fail(arguments, client.error(), code_without_reply(client.error()));
+  const auto text = describe_me(*client, arguments.json);
+  if (!text.ok()) return fail(arguments, text.error(), kRefused);
+  std::fputs(text->c_str(), stdout);
+  return kOk;
+}
 
 int run(Arguments arguments) {
   if (!arguments.preference.empty()) {  // a name nobody knows is told without a daemon
@@ -118,7 +159,9 @@ int main(int argc, char** argv) {
       "  starling --data-dir ~/starling join 'starling://example.org:7443/?ca=…&invite=…' --name Ada\n"
       "  starling --data-dir ~/starling status --follow\n"
       "  starling --data-dir ~/starling snooze 1h\n\n"
-      "Exit codes: 0 done, 1 refused (the reason is on stderr), 2 wrong usage, 3 no daemon is running.");
+      "Exit codes: 0 done, 1 refused (the reason is on stderr), 2 wrong usage, 3 no daemon is running, 4 the doctor "
+      "found\n"
+      "something wrong.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -129,6 +172,9 @@ int main(int argc, char** argv) {
     std::fputs(completion_of(app, arguments.shell).c_str(), stdout);
     return kOk;
   }
+  if (given == "doctor") return run_doctor(arguments);
+  if (given == "report") return run_report(arguments);
+  if (given == "me") return run_me(arguments);
   arguments.request.command = request_of(given, arguments);
   return run(std::move(arguments));
 }

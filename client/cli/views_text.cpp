@@ -45,6 +45,17 @@ std::string format_leaderboard(const wire::LeaderboardView& board) {
   return text;
 }
 
+std::string format_me(const wire::DaemonStatus& status, const wire::LeaderboardView& board) {
+  std::string text =
+      fmt::format("{} in {}, from computer {}\n", status.display_name, status.project, status.peer.brief());
+  if (!board.pinned) return text + "  nothing credited yet: that comes with the first finished round\n";
+  const wire::StandingView& me = *board.pinned;
+  text += fmt::format("  rank       {} of {}, by recent credit\n", me.rank, board.volunteers);
+  text += fmt::format("  credit     {:.6f}, recently {:.6f} a day\n", me.credit, me.recent_average);
+  return text + fmt::format("  samples    {} accepted; {} in the last day, {} in the last week\n", me.samples,
+                            me.day_samples, me.week_samples);
+}
+
 std::string format_peers(const wire::PeersView& peers) {
   if (peers.members == 0) return "no averaging yet\n";
   std::string text = fmt::format("round {}: {} members\n", peers.round, peers.members);

@@ -1,0 +1,43 @@
+// What may be wrong with this computer's part in a project, in the order in which it is worth looking at. Pure: what
+// was found comes in as values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/result.h"
+#include "shared/wire/control.h"
+
+namespace starling::cli {
+
+enum class Health : std::uint8_t { good, note, bad };
+
+struct Finding {
+  Health health = Health::good;
+  std::string about;  // "daemon"
+  std::string text;
+  std::string to_do;  // what to do; empty: nothing
+};
+
+struct Facts {
+  std::string data_dir;
+  std::string own_version;
+  bool others_may_look = false;  // the data directory is open to other users
+  std::optional<Error> no_daemon;
+  wire::DaemonStatus status;
+  wire::Preferences preferences;
+  std::optional<std::int64_t> disk_free_bytes;
+  std::string log;  // its newest lines
+};
+
+std::vector<Finding> examine(const Facts& facts);
+bool is_well(const std::vector<Finding>& findings);
+
+std::string format_findings(const std::vector<Finding>& findings);
+// {"ok":true,"findings":[{"health":"bad","about":"daemon","text":"…","to_do":"…"}]}
+std::string format_findings_json(const std::vector<Finding>& findings);
+
+}  // namespace starling::cli

@@ -1,0 +1,125 @@
+#include "client/cli/inquiries.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "client/cli/doctor.h"
+#include "client/cli/preferences_text.h"
+#include "client/cli/redaction.h"
+#include "client/cli/status_text.h"
+#include "client/cli/views_text.h"
+#include "shared/base/files.h"
+#include "shared/base/version.h"
+
+namespace starling::cli {
+namespace {
+
+constexpr std::size_t kLogBytesMax = 16 * 1024 * 1024;
+constexpr std::size_t kLogBytesShown = 128 * 1024;
+constexpr std::size_t kSystemFileBytesMax = 64 * 1024;
+
+Result<wire::ControlReply> ask(ControlClient& daemon, std::string command) {
+  wire::ControlRequest request;
+  request.command = std::move(command);
+  auto reply = daemon.call(request);
+  if (reply.ok() && reply->error.has_value()) return *reply->error;
+  return reply;
+}
+
+// From the file, because there may be no daemon to ask.
+std::string newest_log(const std::filesystem::path& data_dir) {
+  auto log = read_file(data_dir / "starlingd.log", kLogBytesMax);
+  if (!log.ok()) return log.error().message + "\n";
+  if (log->size() <= kLogBytesShown) return *log;
+  return log->substr(log->find('\n', log->size() - kLogBytesShown) + 1);
+}
+
+void ask_daemon(const std::filesystem::path& data_dir, Facts& facts) {
+  auto daemon = ControlClient::connect(data_dir);
+  auto status = daemon.ok() ? ask(*daemon, "status") : Result<wire::ControlReply>(daemon.error());
+  if (!status.ok()) {
+    facts.no_daemon = status.error();
+    return;
+  }
+  facts.status = status->status.value_or(wire::DaemonStatus());
+  auto preferences = ask(*daemon, "preferences");
+  if (preferences.ok() && preferences->preferences) facts.preferences = *preferences->preferences;
+}
+
+Facts gather(const std::filesystem::path& data_dir) {
+  Facts facts;
+  facts.data_dir = data_dir.string();
+  facts.own_version = kVersion;
+  struct stat about {};
+  facts.others_may_look = ::stat(data_dir.c_str(), &about) == 0 && (about.st_mode & 077U) != 0;
+  std::error_code problem;
+  const auto room = std::filesystem::space(data_dir, problem);
+  if (!problem) facts.disk_free_bytes = static_cast<std::int64_t>(room.available);
+  facts.log = newest_log(data_dir);
+  ask_daemon(data_dir, facts);
+  return facts;
+}
+
+std::string system_text() {
+  utsname system{};
+  ::uname(&system);
+  const auto release = read_file("/etc/os-release", kSystemFileBytesMax);
+  std::string text = fmt::format("{} {} {}, {} processor threads\n", system.sysname, system.release, system.machine,
+                                 std::thread::hardware_concurrency());
+  return text + (release.ok() ? release->substr(0, release->find('\n')) + "\n" : "");
+}
+
+std::string me_json(const wire::DaemonStatus& status, const wire::StandingView& me) {
+  wire::JsonWriter out;
+  out.open("", '{');
+  out.text("project", status.project);
+  out.text("name", status.display_name);
+  out.text("computer", status.peer.hex());
+  out.integer("rank", me.rank);
+  out.number("credit", me.credit);
+  out.number("recent_average", me.recent_average);
+  out.integer("samples", me.samples);
+  out.integer("day_samples", me.day_samples);
+  out.integer("week_samples", me.week_samples);
+  out.close('}');
+  return out.str() + "\n";
+}
+
+}  // namespace
+
+Result<std::string> describe_me(ControlClient& daemon, bool json) {
+  STARLING_ASSIGN(const wire::ControlReply status_reply, ask(daemon, "status"));
+  STARLING_ASSIGN(const wire::ControlReply board_reply, ask(daemon, "leaderboard"));
+  const wire::DaemonStatus status = status_reply.status.value_or(wire::DaemonStatus());
+  const wire::LeaderboardView board = board_reply.leaderboard.value_or(wire::LeaderboardView());
+  const wire::StandingView me = board.pinned.value_or(wire::StandingView());
+  return json ? me_json(status, me) : format_me(status, board);
+}
+
+Diagnosis diagnose(const Arguments& arguments) {
+  const std::vector<Finding> findings = examine(gather(arguments.data_dir));
+  return {arguments.json ? format_findings_json(findings) : format_findings(findings), is_well(findings)};
+}
+
+std::string make_report(const Arguments& arguments) {
+  const Facts facts = gather(arguments.data_dir);
+  std::string text = fmt::format(
+      "Starling {}: a report. Read it before you pass it on. Addresses, e-mails, secrets and the names of this\n"
+      "computer and its user were taken out; the name of the project and yours in it were not.\n\n== computer\n{}",
+      kVersion, system_text());
+  text += "\n== findings\n" + format_findings(examine(facts));
+  if (!facts.no_daemon) {
+    text += "\n== status\n" + format_status(facts.status) + "\n" + wire::encode_status(facts.status);
+    text += "\n== preferences\n" + format_preferences(facts.preferences);
+  }
+  text += "\n== log\n" + facts.log;
+  return redact(text, private_of_this_computer());
+}
+
+}  // namespace starling::cli
