@@ -52,16 +52,22 @@ class TlsContext {
   static Result<TlsContext> coordinator_client(std::string_view ca_pem, const std::optional<TlsIdentity>& identity);
   // Between volunteers, accepting and dialling alike: both must show a certificate of this CA.
   static Result<TlsContext> peer(std::string_view ca_pem, const TlsIdentity& identity);
+  // To a web server at `host`, by name or address: of a public CA that this system trusts, or, where `ca_pem` is given,
+  // of that one alone. unavailable when this system has no list of CAs.
+  static Result<TlsContext> web_client(std::string_view host, std::string_view ca_pem = {});
   // For first contact only: accepts any server. Follow with ca_from_chain and send nothing.
   static Result<TlsContext> first_contact();
 
   // For SSL_new. Libraries that take ownership of a context (Asio does) get a reference of their own.
   [[nodiscard]] ssl_ctx_st* native() const { return context_.get(); }
   [[nodiscard]] ssl_ctx_st* new_reference() const;
+  // What a client asks the server for by name; empty: nothing.
+  [[nodiscard]] const std::string& server_name() const { return server_name_; }
 
  private:
   explicit TlsContext(std::shared_ptr<ssl_ctx_st> context) : context_(std::move(context)) {}
   std::shared_ptr<ssl_ctx_st> context_;
+  std::string server_name_;
 };
 
 // Who is at the other end of a finished handshake; unauthenticated when it showed no certificate.

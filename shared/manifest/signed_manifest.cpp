@@ -1,20 +1,17 @@
 #include "shared/manifest/signed_manifest.h"
 
-#include <vector>
-
 #include "shared/crypto/digest.h"
-#include "shared/wire/json_reader.h"
-#include "shared/wire/json_writer.h"
+#include "shared/manifest/signed_text.h"
 
 namespace starling::manifest {
 namespace {
 
-// Signed in front of the text, so that the signature counts for run manifests and for nothing else.
-constexpr std::string_view kSignatureContext = "starling run manifest v1\n";
+constexpr TextKind kKind{.name = "signed manifest",
+                         .context = "starling run manifest v1\n",
+                         .field = "manifest",
+                         .bytes_max = wire::kManifestBytesMax};
 
-std::string signed_bytes(std::string_view json) { return std::string(kSignatureContext) + std::string(json); }
-
-Digest key_id_of(const crypto::PublicKey& key) { return crypto::sha256(key.spki()); }
+SignedText text_of(const SignedManifest& envelope) { return {envelope.json, envelope.signature, envelope.key_id}; }
 
 }  // namespace
 
@@ -22,48 +19,25 @@ Digest SignedManifest::digest() const { return crypto::sha256(json); }
 
 Result<SignedManifest> sign_manifest(const wire::RunManifest& manifest, const crypto::PrivateKey& key) {
   STARLING_TRY(wire::check_manifest(manifest));
-  SignedManifest envelope;
-  envelope.json = wire::encode_manifest(manifest);
-  envelope.signature = key.sign(crypto::as_bytes(signed_bytes(envelope.json)));
-  envelope.key_id = key_id_of(key.public_key());
-  return envelope;
+  SignedText text = sign_text(kKind, wire::encode_manifest(manifest), key);
+  return SignedManifest{std::move(text.text), text.signature, text.key_id};
 }
 
 Result<wire::RunManifest> verify_manifest(const SignedManifest& envelope, const crypto::PublicKey& key) {
-  if (envelope.key_id != key_id_of(key)) {
+  if (const Status status = verify_text(kKind, text_of(envelope), key); !status.ok()) {
+    if (status.error().code != ErrorCode::permission_denied) return status.error().prefixed("check run manifest");
     return Error{ErrorCode::permission_denied,
                  "check run manifest: it is signed with another key than the one this "
                  "project gave when it was joined; ask its operator before joining again"};
   }
-  if (const Status status = key.verify(crypto::as_bytes(signed_bytes(envelope.json)), envelope.signature);
-      !status.ok()) {
-    return status.error().prefixed("check run manifest");
-  }
   return wire::decode_manifest(envelope.json);
 }
 
-std::string encode_envelope(const SignedManifest& envelope) {
-  wire::JsonWriter writer;
-  writer.open("", '{');
-  writer.text("key_id", envelope.key_id.hex());
-  writer.text("manifest", envelope.json);
-  writer.text("signature", to_hex(envelope.signature));
-  writer.close('}');
-  return std::move(writer.str());
-}
+std::string encode_envelope(const SignedManifest& envelope) { return encode_text(kKind, text_of(envelope)); }
 
 Result<SignedManifest> decode_envelope(std::string_view json) {
-  const auto read = [](wire::JsonReader& reader, SignedManifest& envelope) {
-    std::string signature;
-    wire::read_id(reader, "key_id", envelope.key_id);
-    reader.text("manifest", envelope.json, wire::kManifestBytesMax);
-    reader.text("signature", signature, 2 * std::tuple_size_v<crypto::Signature>);
-    if (!reader.status().ok()) return;
-    if (const Status status = from_hex(signature, envelope.signature); !status.ok()) {
-      reader.refuse("signature", status.error().message);
-    }
-  };
-  return wire::decode_json<SignedManifest>(json, "signed manifest", kEnvelopeBytesMax, read);
+  STARLING_ASSIGN(SignedText text, decode_text(kKind, json));
+  return SignedManifest{std::move(text.text), text.signature, text.key_id};
 }
 
 }  // namespace starling::manifest

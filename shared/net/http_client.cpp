@@ -136,7 +136,7 @@ Result<std::string> body_of(HttpResponse response) {
   if (const auto reply = wire::decode_error_reply(response.body); reply.ok()) {
     return Error{code_named(reply->code, code), reply->message};
   }
-  return Error{code, fmt::format("the coordinator answered with HTTP status {}", response.status)};
+  return Error{code, fmt::format("the server answered with HTTP status {}", response.status)};
 }
 
 class HttpClient::Connection {
@@ -241,7 +241,7 @@ class HttpClient::Connection {
 
   Status read_more(std::string& buffer, const Patience& patience) {
     STARLING_ASSIGN(const std::size_t size, stream_->read_some(chunk_, patience.until()));
-    if (size == 0) return Error{ErrorCode::unavailable, "receive: the coordinator closed the connection"};
+    if (size == 0) return Error{ErrorCode::unavailable, "receive: the server closed the connection"};
     answered_ = true;
     buffer.append(chunk_.data(), size);
     return {};

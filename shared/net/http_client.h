@@ -1,7 +1,7 @@
-// HTTPS to the project's coordinator: kept connections, one deadline for a whole request, bounded
-// replies, no redirects. The server must chain to the project's CA and carry crypto::kCoordinatorName;
-// the name that was dialled proves nothing and is not checked. Replies must have a Content-Length, as the
-// coordinator's do. The program ignores SIGPIPE.
+// HTTPS to the project's coordinator, or to a web host: kept connections, one deadline for a whole request, bounded
+// replies, no redirects. The TLS context says whom the server must be: a coordinator chains to the project's CA and
+// carries crypto::kCoordinatorName, whatever name was dialled. Replies must have a Content-Length, as the
+// coordinator's and those of plain files do. The program ignores SIGPIPE.
 #pragma once
 
 #include <cstddef>

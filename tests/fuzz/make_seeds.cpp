@@ -10,6 +10,7 @@
 #include "shared/base/files.h"
 #include "shared/wire/frames.h"
 #include "shared/wire/messages.h"
+#include "shared/wire/release_feed.h"
 
 namespace {
 
@@ -123,6 +124,17 @@ void add_messages(Seeds& seeds) {
   seeds.add("messages", "renew_reply", wire::encode(wire::RenewReply{"-----BEGIN", 5}));
 }
 
+void add_feeds(Seeds& seeds) {
+  wire::ReleaseFeed feed;
+  feed.valid_until = {1'800'000'000'000};
+  feed.version = "1.2.0";
+  seeds.add("release_feed", "no_files", wire::encode_feed(feed));
+  feed.notes = "Faster.";
+  feed.notes_url = "https://example.org/news";
+  feed.files = {{"linux-x86_64", "starling-1.2.0-linux-x86_64.tar.gz", 1000, 3000, {}}};
+  seeds.add("release_feed", "one_file", wire::encode_feed(feed));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -134,5 +146,6 @@ int main(int argc, char** argv) {
   add_codecs(seeds);
   add_frames(seeds);
   add_messages(seeds);
+  add_feeds(seeds);
   return seeds.failed() ? 1 : 0;
 }

@@ -1,0 +1,59 @@
+// Asks the host of the releases what there is, and fetches it. Every call blocks; one thread, but for cancel().
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "client/updates/installation.h"
+#include "client/updates/update_rules.h"
+#include "client/updates/update_source.h"
+#include "shared/base/mutex.h"
+#include "shared/net/http_client.h"
+#include "shared/wire/release_feed.h"
+
+namespace starling::updates {
+
+// What a check found.
+struct Found {
+  wire::ReleaseFeed feed;
+  Judgement judgement;
+};
+
+class Updater {
+ public:
+  // Remembers in `data_dir` which feeds it has seen. No installation: it only tells.
+  Updater(UpdateSource source, std::optional<Installation> installation, std::filesystem::path data_dir);
+
+  [[nodiscard]] bool can_install() const { return installation_.has_value(); }
+  [[nodiscard]] WallTime last_check() const { return last_check_; }  // that brought a genuine feed; 0: none
+
+  Result<Found> check(WallTime now);
+  // Leaves the version of judgement.newer unpacked beside this one. Continues a download that was cut short.
+  Status fetch(const Found& found, std::int64_t free_bytes_min, const std::function<bool(std::int64_t)>& progress);
+
+  [[nodiscard]] std::int64_t wire_bytes() const { return wire_bytes_; }  // moved so far; any thread
+  // Ends a call in progress and refuses later ones. From any thread.
+  void cancel() EXCLUDES(mutex_);
+
+ private:
+  Result<std::unique_ptr<net::HttpClient>> connect() EXCLUDES(mutex_);
+  void disconnect(std::unique_ptr<net::HttpClient> client) EXCLUDES(mutex_);
+  void recall();
+  Status remember(std::int64_t serial, WallTime now);
+
+  UpdateSource source_;
+  std::optional<Installation> installation_;
+  std::filesystem::path memory_file_;
+  std::int64_t serial_seen_ = 0;
+  WallTime last_check_;
+  std::atomic<std::int64_t> wire_bytes_{0};
+  std::atomic<bool> cancelled_{false};
+  Mutex mutex_;
+  net::HttpClient* client_ GUARDED_BY(mutex_) = nullptr;
+};
+
+}  // namespace starling::updates

@@ -1,0 +1,49 @@
+// What the people who build Starling say about the newest release: a small file that any static host serves, beside the
+// files it names. shared/manifest/signed_feed.h signs it; here are its fields, their JSON form and their limits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+
+namespace starling::wire {
+
+constexpr std::size_t kFeedBytesMax = 64 * 1024;
+constexpr std::size_t kReleaseFilesMax = 16;
+constexpr std::int64_t kReleaseBytesMax = std::int64_t{1} << 34;  // of one file, packed or unpacked
+
+// One archive of the release, for one kind of machine.
+struct ReleaseFile {
+  std::string platform;  // "linux-x86_64"
+  std::string name;      // beside the feed on its host: letters, digits, '.', '_', '+' and '-'
+  std::int64_t bytes = 0;
+  std::int64_t unpacked_bytes = 0;  // room it takes once installed
+  Digest sha256;
+};
+
+struct ReleaseFeed {
+  int format = 1;
+  std::int64_t serial = 0;  // grows with every feed that is signed; one below what was seen is an old one, replayed
+  WallTime issued;
+  WallTime valid_until;   // from then on somebody may be holding back a newer one
+  std::string version;    // dotted numbers
+  std::string notes;      // what is new, for people, in a few sentences
+  std::string notes_url;  // more about it: https://…; empty: nothing
+  std::vector<ReleaseFile> files;
+};
+
+// The machines this build runs on, as ReleaseFile::platform names them.
+std::string_view this_platform();
+
+std::string encode_feed(const ReleaseFeed& feed);
+// corrupt or invalid_argument for anything out of bounds.
+Result<ReleaseFeed> decode_feed(std::string_view json);
+// invalid_argument, naming the field, for values that no feed may have.
+Status check_feed(const ReleaseFeed& feed);
+
+}  // namespace starling::wire

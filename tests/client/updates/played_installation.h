@@ -1,0 +1,32 @@
+// An installation in a temporary folder, whose programs are scripts, and archives for it made by the real tar.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "client/updates/installation.h"
+#include "tests/support/temp_dir.h"
+
+namespace starling::testing {
+
+// A starlingd that only passes its self-check; with `exit_code`, not even that.
+std::string working_daemon(const std::string& version, int exit_code = 0);
+
+class PlayedInstallation {
+ public:
+  explicit PlayedInstallation(const std::string& version);
+
+  [[nodiscard]] updates::Installation open(const std::string& version) const;
+  [[nodiscard]] const std::filesystem::path& root() const { return root_; }
+  // What `current` leads to: "versions/1.0.0".
+  [[nodiscard]] std::string current() const;
+  void add_version(const std::string& version, const std::string& daemon) const;
+  // An archive as releases have it, with that version inside.
+  [[nodiscard]] std::filesystem::path archive(const std::string& version, const std::string& daemon) const;
+
+ private:
+  TempDir folder_;
+  std::filesystem::path root_;
+};
+
+}  // namespace starling::testing
