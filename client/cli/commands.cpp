@@ -80,6 +80,8 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   add_pause_commands(app, request);
   add_view_commands(app, request);
   add_preference_commands(app, arguments);
+  auto* update = app.add_subcommand("update", "Look now for a newer version of Starling");
+  update->add_flag("--install", request.install, "And install it, at the end of the round");
   app.add_subcommand("leave", "Leave the project; what was accepted stays credited");
   app.add_subcommand("stop", "End the daemon; nothing is trained until it is started again");
   app.add_subcommand("doctor", "Whether something is wrong here, and what to do about it; exit code 4 if so");

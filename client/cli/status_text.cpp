@@ -90,6 +90,21 @@ std::string reach_lines(const wire::DaemonStatus& s) {
   return text;
 }
 
+// Whether there is a newer version, and what comes of it; nothing where there is nothing to know.
+std::string update_lines(const wire::UpdateStatus& update) {
+  std::string text;
+  if (!update.required.empty() && update.state != "ready" && update.state != "downloading") {
+    const bool automatic = update.can_install && !update.version.empty();
+    text += fmt::format("  to do      update Starling to {} or newer{}\n", update.required,
+                        automatic ? ": starling update --install" : "");
+  }
+  const bool news = update.state == "available" || update.state == "downloading" || update.state == "ready" ||
+                    update.state == "failed";
+  if (news) text += fmt::format("  update     {}\n", update.text);
+  if (news && !update.notes.empty()) text += fmt::format("             New: {}\n", update.notes);
+  return text;
+}
+
 }  // namespace
 
 std::string progress_bar(double fraction, int width) {
@@ -102,6 +117,7 @@ std::string progress_bar(double fraction, int width) {
 std::string format_status(const wire::DaemonStatus& s) {
   std::string text = sentence(s) + "\n";
   text += action_lines(s.rules);
+  text += update_lines(s.update);
   for (const std::string& problem : s.problems) text += fmt::format("  problem    {}\n", problem);
   if (s.project.empty()) return text;
   text += fmt::format("  project    {} as {}, run {}{}\n", s.project, s.display_name, s.run_id.empty() ? "-" : s.run_id,

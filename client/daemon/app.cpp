@@ -93,12 +93,16 @@ App::App(const AppOptions& options, storage::ProjectFiles files, crypto::Private
   trainer_.start("trainer");
   coordinator_.start("coordinator");
   sensing_.start("sensors");
+  updates_ = std::make_unique<UpdateKeeper>(UpdateOptions{options_.update_source, options_.program, options_.data_dir,
+                                                          [this] { control_.post([this] { publish(); }); }},
+                                            volunteers_clock_);
 }
 
 App::~App() {
   closing_ = true;
   board_.close();
   look_ups_.cancel();
+  updates_->cancel();
   sensing_.stop();
   control_.run_and_wait([this] {
     count_traffic();
@@ -116,6 +120,7 @@ App::~App() {
   coordinator_.stop();
   trainer_.stop();
   control_.stop();
+  updates_.reset();  // posts to control until its thread has ended
 }
 
 wire::ControlReply App::handle(const wire::ControlRequest& request) {
@@ -139,6 +144,7 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
   if (request.command == "log") return reply_of(log_tail(request.lines));
   if (request.command == "history" || request.command == "peers") return recall(request);
   if (request.command == "preview" || request.command == "leaderboard") return look_up(request);
+  if (request.command == "update") return reply_of(updates_->ask(request.install));
   if (request.command == "sample") return reply_of(sample(request));
   return reply_of(
       Status(Error{ErrorCode::invalid_argument,
@@ -249,6 +255,12 @@ void App::prepare() {
         publish();
       });
     };
+    options.too_old = [this](const std::string& version) {
+      control_.post([this, version] {
+        version_required_ = version;
+        updates_->hurry();
+      });
+    };
     options.may_go_on = [this, preparation] { return !closing_ && may_prepare_ && preparation == preparation_; };
     auto prepared = prepare_run(project, files_, *calls, clock_, options);
     if (!prepared.ok()) {
@@ -277,6 +289,7 @@ void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) 
     return;
   }
   backoff_.reset();
+  version_required_.clear();
   run_ = std::move(*run);
   rounds_ended_ = 0;
   run_->start(
@@ -318,6 +331,7 @@ Status App::forget_project() {
     return removed.error().prefixed("leave the project");
   }
   project_.reset();
+  version_required_.clear();
   if (const Status removed = history_.remove(); !removed.ok()) log_warning("{}", removed.error().message);
   publish();
   return {};
@@ -343,9 +357,11 @@ void App::publish() {
     } else {
       status.phase = prepare_due_ ? "paused" : "preparing";
       status.reason = preparing_;
-      status.ends_when = "the model and its data are here";
+      status.ends_when = version_required_.empty() ? "the model and its data are here" : "Starling is updated";
     }
   }
+  status.update = updates_->status();
+  status.update.required = version_required_;
   governor_.describe(status);
   notice_round_ends(status);
   board_.publish(std::move(status));

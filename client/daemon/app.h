@@ -20,6 +20,7 @@
 #include "client/daemon/project_run.h"
 #include "client/daemon/status_board.h"
 #include "client/daemon/task_loop.h"
+#include "client/daemon/update_keeper.h"
 #include "client/sensors/sensors.h"
 #include "client/storage/history.h"
 #include "client/storage/project_files.h"
@@ -32,10 +33,14 @@ namespace starling::daemon {
 struct AppOptions {
   std::filesystem::path data_dir;
   RunOptions run;
-  int threads = 0;                 // of the trainer, whatever the preferences say; 0: what they say
-  sensors::SensorOptions sensors;  // but the data directory
-  std::function<void()> stop;      // ends the program, soon, when the volunteer asks for it; any thread
-  std::function<void()> alive;     // about once a second, on the control thread, for as long as that does not hang
+  int threads = 0;                      // of the trainer, whatever the preferences say; 0: what they say
+  sensors::SensorOptions sensors;       // but the data directory
+  std::filesystem::path update_source;  // where to look for newer versions; a file that is not there: nowhere
+  std::filesystem::path program;        // this daemon's own: it tells whether the installation may change itself
+  // A newer version lies there complete, and a good moment has come: end soon, and start it. Control thread.
+  std::function<void(const std::string& version)> hand_over;
+  std::function<void()> stop;   // ends the program, soon, when the volunteer asks for it; any thread
+  std::function<void()> alive;  // about once a second, on the control thread, for as long as that does not hang
 };
 
 class App {
@@ -72,6 +77,8 @@ class App {
   void count_traffic();
   void save_history();
   void notice_round_ends(const wire::DaemonStatus& status);
+  // At the end of a round, or where none is under way.
+  void start_waiting_version();
   [[nodiscard]] Permission permission() const;
 
   // Sensor thread.
@@ -95,6 +102,9 @@ class App {
   std::optional<storage::Project> project_;
   std::unique_ptr<CoordinatorCalls> calls_;
   std::unique_ptr<ProjectRun> run_;
+  std::unique_ptr<UpdateKeeper> updates_;
+  std::string version_required_;  // by the run, and this is older
+  bool handing_over_ = false;
   bool leaving_ = false;  // the project is closed, its files are still there
   Governor governor_;
   std::string preparing_;     // what the preparation is doing, or why it waits

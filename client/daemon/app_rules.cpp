@@ -9,6 +9,7 @@ namespace starling::daemon {
 namespace {
 
 constexpr double kBytesPerMbit = 1e6 / 8;
+constexpr double kBytesPerGigabyte = 1e9;
 constexpr Duration kLookEvery = std::chrono::seconds(1);
 constexpr Duration kHistorySavedEvery = std::chrono::seconds(60);  // a crash may lose so much of the plots
 
@@ -55,6 +56,10 @@ void App::obey() {
   if (clock_.now() - history_saved_ >= kHistorySavedEvery) save_history();
   governor_.decide();
   may_prepare_ = governor_.may_prepare();
+  const wire::Preferences& wishes = governor_.preferences();
+  updates_->obey({wishes.update_check, wishes.update_install, governor_.verdict().network != policy::NetworkUse::none,
+                  governor_.verdict().network == policy::NetworkUse::all,
+                  static_cast<std::int64_t>(wishes.disk_free_min_gb * kBytesPerGigabyte)});
   const sensors::Needs needs = governor_.needs();
   const bool asks_more =
       (needs.programs && !need_programs_.exchange(true)) || (needs.temperature && !need_temperature_.exchange(true));
@@ -73,8 +78,15 @@ void App::obey() {
 void App::count_traffic() {
   TrafficCounters counters;
   if (run_) run_->count_traffic(counters);
-  counters.coordinator = look_ups_.wire_bytes() + (calls_ ? calls_->wire_bytes() : 0);
+  counters.coordinator = look_ups_.wire_bytes() + updates_->wire_bytes() + (calls_ ? calls_->wire_bytes() : 0);
   governor_.count(counters);
+}
+
+void App::start_waiting_version() {
+  const std::string version = updates_->waiting();
+  if (version.empty() || handing_over_ || !options_.hand_over) return;
+  handing_over_ = true;
+  options_.hand_over(version);
 }
 
 // A round that failed is over as well.
@@ -82,6 +94,7 @@ void App::notice_round_ends(const wire::DaemonStatus& status) {
   const std::int64_t ended = status.rounds_done + status.rounds_failed;
   const bool over = ended > rounds_ended_ || !has_round_under_way(status);
   rounds_ended_ = std::max(rounds_ended_, ended);
+  if (over) start_waiting_version();
   if (!over || !governor_.verdict().pause_after_round) return;
   governor_.on_round_finished();
   control_.post([this] { obey(); });

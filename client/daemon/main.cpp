@@ -6,8 +6,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "client/daemon/app.h"
+#include "client/updates/child.h"
+#include "client/updates/handover.h"
 #include "shared/base/log.h"
 #include "shared/base/paths.h"
 #include "shared/base/service_manager.h"
@@ -19,37 +23,98 @@ using namespace starling;
 
 enum ExitCode { kOk = 0, kFailed = 1, kUsage = 2 };
 
+std::filesystem::path own_program() {
+  std::error_code problem;
+  return std::filesystem::read_symlink("/proc/self/exe", problem);
+}
+
 // The trainer lies beside this program where both are built, and in a folder of its own, found from here, where both
 // are installed: an installation may be moved as a whole.
 std::filesystem::path default_trainer() {
   constexpr const char* kName = "starling-trainer";
+  const std::filesystem::path self = own_program();
+  if (self.empty()) return kName;
   std::error_code problem;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", problem);
-  if (problem) return kName;
   std::filesystem::path beside = self.parent_path() / kName;
   if (std::filesystem::exists(beside, problem)) return beside;
   return (self.parent_path() / STARLING_TRAINER_FOLDER / kName).lexically_normal();
 }
 
-int run(daemon::AppOptions options, bool verbose) {
-  // Before any thread starts, so that every thread leaves these signals to sigwait below.
+// What was asked of this program, beside what the daemon itself wants to know.
+struct Call {
+  daemon::AppOptions options;
+  bool verbose = false;
+  bool self_check = false;
+  std::filesystem::path program;
+  std::vector<std::string> arguments;
+};
+
+// As hand_over asks by a signal: a newer version lies there complete.
+constexpr int kHandOverSignal = SIGUSR1;
+
+// Before any thread starts, so that every thread leaves these signals to sigwait.
+sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
+  for (const int signal : {SIGINT, SIGTERM, kHandOverSignal}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  ServiceManager manager;
-  options.alive = [&manager] { manager.alive(SystemClock().now()); };
+  return signals;
+}
+
+// The daemon has ended. Returns only when neither the new version nor this one can be started.
+int become_next(const Call& call, const std::string& version, ServiceManager& manager) {
+  manager.leave_to_successor();
+  const auto alive = [&manager] {
+    manager.alive(SystemClock().now());
+    return true;
+  };
+  const auto installation = updates::Installation::of(call.program);
+  Status status = Error{ErrorCode::failed_precondition, "the installation is gone"};
+  if (installation.has_value()) status = updates::hand_over(*installation, version, call.arguments, alive);
+  log_error("{}; version {} goes on", status.error().message, kVersion);
+  flush_logs();
+  status = updates::become(call.program, call.arguments);
+  log_error("{}", status.error().message);
+  return kFailed;
+}
+
+// Everything opened once, as a daemon would, and closed again: the data directory, the control socket, the trainer.
+int check_itself(const Call& call) {
+  const auto trainer = updates::run_child({call.options.run.trainer_program.string(), "--version"},
+                                          std::chrono::minutes(1), [] { return true; });
+  const Status checked = trainer.ok() ? daemon::App::create(call.options).status() : Status(trainer.error());
+  if (!checked.ok()) {
+    std::fprintf(stderr, "starlingd: %s\n", checked.error().message.c_str());
+    return kFailed;
+  }
+  std::puts(updates::self_check_words(kVersion).c_str());
+  return kOk;
+}
+
+int run(Call call) {
+  const sigset_t signals = block_signals();
+  daemon::AppOptions& options = call.options;
+  std::string next_version;  // written before the signal is sent
+  options.hand_over = [&next_version](const std::string& version) {
+    next_version = version;
+    ::kill(::getpid(), kHandOverSignal);
+  };
 
   LogOptions log_options;
-  log_options.level = verbose ? LogLevel::debug : LogLevel::info;
+  log_options.level = call.verbose ? LogLevel::debug : LogLevel::info;
   if (const Status made = ensure_directory(options.data_dir); !made.ok()) {
     std::fprintf(stderr, "starlingd: %s\n", made.error().message.c_str());
     return kFailed;
   }
   log_options.file = (options.data_dir / "starlingd.log").string();
   init_logging(log_options);
+  if (call.self_check) return check_itself(call);
+  if (const auto installation = updates::Installation::of(call.program)) {
+    updates::count_start(*installation, call.arguments);
+  }
+  ServiceManager manager;
+  options.alive = [&manager] { manager.alive(SystemClock().now()); };
   auto app = daemon::App::create(options);
   if (!app.ok()) {
     log_error("{}", app.error().message);
@@ -59,22 +124,29 @@ int run(daemon::AppOptions options, bool verbose) {
   log_info("starlingd {} is ready in '{}'", kVersion, options.data_dir.string());
   int received = 0;
   sigwait(&signals, &received);
-  log_info("ending: {}", received == SIGINT ? "interrupted" : "asked to");
-  manager.ending();
+  const bool hands_over = received == kHandOverSignal && !next_version.empty();
+  log_info("ending: {}", hands_over           ? "Starling " + next_version + " takes over"
+                         : received == SIGINT ? "interrupted"
+                                              : "asked to");
+  if (!hands_over) manager.ending();
   app->reset();
   flush_logs();
-  return kOk;
+  return hands_over ? become_next(call, next_version, manager) : kOk;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App cli{"starlingd: gives this computer's idle time to a community's neural network"};
-  daemon::AppOptions options;
+  Call call;
+  daemon::AppOptions& options = call.options;
+  call.program = own_program();
+  for (int i = 1; i < argc; ++i) call.arguments.emplace_back(argv[i]);
+  options.program = call.program;
+  options.update_source = (call.program.parent_path() / STARLING_UPDATE_SOURCE).lexically_normal();
   options.data_dir = default_data_dir();
   options.run.trainer_program = default_trainer();
   options.stop = [] { ::kill(::getpid(), SIGTERM); };
-  bool verbose = false;
   cli.add_option("--data-dir", options.data_dir, "Identity, model, data and log live here; one daemon at a time")
       ->capture_default_str();
   cli.add_option("--threads", options.threads, "Processor threads for training, whatever the preferences say")
@@ -85,7 +157,10 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
   cli.add_option("--trainer", options.run.trainer_program, "The program that computes")->capture_default_str();
-  cli.add_flag("--verbose", verbose, "Log more");
+  cli.add_option("--updates", options.update_source, "File that says where newer versions are; none: nowhere")
+      ->capture_default_str();
+  cli.add_flag("--verbose", call.verbose, "Log more");
+  cli.add_flag(updates::kSelfCheckFlag, call.self_check, "See whether this version works here, say so, and end");
   cli.set_version_flag("--version", std::string(kVersion));
   cli.footer("Control it with the command `starling` and the same --data-dir. Ctrl-C or SIGTERM ends it cleanly.");
   try {
@@ -93,5 +168,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return cli.exit(error) == 0 ? kOk : kUsage;
   }
-  return run(options, verbose);
+  return run(std::move(call));
 }

@@ -128,8 +128,9 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   STARLING_ASSIGN(run.certificate_pem, valid_certificate(project, files, calls, clock));
   STARLING_ASSIGN(run.manifest, manifest_for_member(project, files, calls, run.certificate_pem));
   if (compare_versions(kVersion, run.manifest.client_min) < 0) {
-    return Error{ErrorCode::unsupported, fmt::format("this run needs Starling {} or newer; this is {}: please update",
-                                                     run.manifest.client_min, kVersion)};
+    options.too_old(run.manifest.client_min);
+    return Error{ErrorCode::unsupported,
+                 fmt::format("this run needs Starling {} or newer, and this is {}", run.manifest.client_min, kVersion)};
   }
   const std::filesystem::path folder = files.dir() / "artefacts";
   STARLING_TRY(ensure_directory(folder));

@@ -24,6 +24,8 @@ struct PreparedRun {
 struct PreparationOptions {
   // What is being done, for people: "downloading the training data: 1.2 of 2.6 MB". A few hundred times a download.
   std::function<void(const std::string& doing)> tell;
+  // The run wants at least this version of Starling, and this one is older; the preparation then ends as unsupported.
+  std::function<void(const std::string& version)> too_old;
   // Asked with every piece that arrives; false stops the preparation.
   std::function<bool()> may_go_on;
   std::int64_t disk_bytes_left = INT64_MAX;  // that this run's data and models may still take

@@ -1,12 +1,20 @@
 // starling-trainer: computes gradients for starlingd, which starts it, confines it and ends it.
+#include <cstdio>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/trainer_link/serve.h"
 #include "client/training/torch_trainer.h"
+#include "shared/base/version.h"
 #include "shared/wire/model_layout.h"
 
 int main(int argc, char** argv) {
   using namespace starling;
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {  // it can be loaded, LibTorch and all
+    std::puts(std::string(kVersion).c_str());
+    return 0;
+  }
   std::vector<float> gradient;  // one micro-batch's; outlives the trainer
   return trainer_link::serve_trainer(
       argc, argv,

@@ -1,4 +1,4 @@
-// One short-lived program, run to its end. For this folder's .cpp files.
+// One short-lived program, run to its end.
 #pragma once
 
 #include <functional>

@@ -16,11 +16,11 @@ constexpr const char* kProgram = "starlingd";
 constexpr Duration kSelfCheckLimit = std::chrono::minutes(2);
 
 Status check_itself(const Installation& installation, const std::string& version,
-                    const std::vector<std::string>& arguments) {
+                    const std::vector<std::string>& arguments, const std::function<bool()>& go_on) {
   std::vector<std::string> command = {installation.program(version, kProgram).string()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   command.emplace_back(kSelfCheckFlag);
-  STARLING_ASSIGN(const std::string said, run_child(command, kSelfCheckLimit, [] { return true; }));
+  STARLING_ASSIGN(const std::string said, run_child(command, kSelfCheckLimit, go_on));
   if (said.find(self_check_words(version) + "\n") != std::string::npos) return {};
   return Error{ErrorCode::corrupt, "it does not say that it is version " + version};
 }
@@ -38,8 +38,8 @@ Status switch_and_become(const Installation& installation, const std::string& ve
 std::string self_check_words(std::string_view version) { return "starlingd " + std::string(version) + " works here"; }
 
 Status hand_over(const Installation& installation, const std::string& version,
-                 const std::vector<std::string>& arguments) {
-  Status status = check_itself(installation, version, arguments);
+                 const std::vector<std::string>& arguments, const std::function<bool()>& go_on) {
+  Status status = check_itself(installation, version, arguments, go_on);
   if (status.ok()) status = switch_and_become(installation, version, arguments);
   const Trial trial{version, installation.version(), 0};
   if (const Status back = installation.go_back(trial); !back.ok()) log_error("{}", back.error().message);

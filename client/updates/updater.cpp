@@ -23,10 +23,8 @@ struct Memory {
 
 }  // namespace
 
-Updater::Updater(UpdateSource source, std::optional<Installation> installation, std::filesystem::path data_dir)
-    : source_(std::move(source)),
-      installation_(std::move(installation)),
-      memory_file_(std::move(data_dir) / "updates.json") {
+Updater::Updater(UpdateSource source, std::optional<Installation> installation, const std::filesystem::path& data_dir)
+    : source_(std::move(source)), installation_(std::move(installation)), memory_file_(data_dir / "updates.json") {
   recall();
 }
 
@@ -87,7 +85,10 @@ Result<Found> Updater::check(WallTime now) {
   auto feed = manifest::verify_feed(*file, source_.key);
   if (!feed.ok()) return feed.error().prefixed(where);
   Known known{std::string(kVersion), std::string(wire::this_platform()), serial_seen_, {}};
-  if (installation_.has_value()) known.failed = installation_->failed();
+  if (installation_.has_value()) {
+    known.version = installation_->version();  // as it was published: programs of a wrong build must not come again
+    known.failed = installation_->failed();
+  }
   auto judgement = judge(*feed, known, now);
   if (!judgement.ok()) return judgement.error().prefixed(where);
   STARLING_TRY(remember(feed->serial, now));

@@ -26,7 +26,7 @@ struct Found {
 class Updater {
  public:
   // Remembers in `data_dir` which feeds it has seen. No installation: it only tells.
-  Updater(UpdateSource source, std::optional<Installation> installation, std::filesystem::path data_dir);
+  Updater(UpdateSource source, std::optional<Installation> installation, const std::filesystem::path& data_dir);
 
   [[nodiscard]] bool can_install() const { return installation_.has_value(); }
   [[nodiscard]] WallTime last_check() const { return last_check_; }  // that brought a genuine feed; 0: none

@@ -43,14 +43,22 @@ Duration pace_of(const std::string& watchdog_us) {
 }  // namespace
 
 ServiceManager::ServiceManager()
-    : socket_(connect_to(take_from_environment("NOTIFY_SOCKET"))),
-      every_(pace_of(take_from_environment("WATCHDOG_USEC"))) {
+    : notify_socket_(take_from_environment("NOTIFY_SOCKET")),
+      watchdog_us_(take_from_environment("WATCHDOG_USEC")),
+      socket_(connect_to(notify_socket_)),
+      every_(pace_of(watchdog_us_)) {
   const std::string watched = take_from_environment("WATCHDOG_PID");
   if (!watched.empty() && watched != std::to_string(::getpid())) every_ = {};
 }
 
 ServiceManager::~ServiceManager() {
   if (socket_ >= 0) ::close(socket_);
+}
+
+void ServiceManager::leave_to_successor() const {
+  if (socket_ < 0) return;
+  ::setenv("NOTIFY_SOCKET", notify_socket_.c_str(), 1);
+  if (every_ > Duration::zero()) ::setenv("WATCHDOG_USEC", watchdog_us_.c_str(), 1);
 }
 
 void ServiceManager::alive(TimePoint now) {

@@ -2,6 +2,7 @@
 // nothing happens.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "shared/base/clock.h"
@@ -19,6 +20,9 @@ class ServiceManager {
 
   void ready() { tell("READY=1"); }
   void ending() { tell("STOPPING=1"); }
+  // This process becomes another program, which takes its place and says when it is ready: what the constructor took is
+  // in the environment again.
+  void leave_to_successor() const;
   // From the loop that must not stand still, as often as it likes: what is asked for is told, the rest costs nothing.
   // One thread at a time.
   void alive(TimePoint now);
@@ -26,6 +30,8 @@ class ServiceManager {
  private:
   void tell(std::string_view state) const;
 
+  std::string notify_socket_;  // as the environment had it
+  std::string watchdog_us_;
   int socket_ = -1;
   Duration every_{};  // zero: nobody watches
   TimePoint told_{};

@@ -31,6 +31,30 @@ void write_reach(JsonWriter& out, const ReachStatus& reach) {
   out.close('}');
 }
 
+void write_update(JsonWriter& out, const UpdateStatus& update) {
+  out.open("update", '{');
+  out.text("state", update.state);
+  out.text("text", update.text);
+  out.text("version", update.version);
+  out.text("notes", update.notes);
+  out.text("notes_url", update.notes_url);
+  out.text("required", update.required);
+  out.boolean("can_install", update.can_install);
+  out.integer("checked_ms", update.checked.unix_ms);
+  out.close('}');
+}
+
+void read_update(JsonReader& in, UpdateStatus& update) {
+  in.text("state", update.state, kTextMax);
+  in.text("text", update.text, kTextMax);
+  in.text("version", update.version, kTextMax);
+  in.text("notes", update.notes, kTextMax);
+  in.text("notes_url", update.notes_url, kTextMax);
+  in.text("required", update.required, kTextMax);
+  in.boolean("can_install", update.can_install);
+  in.integer("checked_ms", update.checked.unix_ms, 0, kCountMax);
+}
+
 void write_rules(JsonWriter& out, const RulesStatus& rules) {
   out.open("rules", '{');
   out.text("code", rules.code);
@@ -88,6 +112,7 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   out.text("peer", s.peer.hex());
   out.integer("listen_port", s.listen_port);
   write_reach(out, s.reach);
+  write_update(out, s.update);
   out.boolean("coordinator_away", s.coordinator_away);
   out.integer("round", s.round);
   out.integer("state_round", s.state_round);
@@ -172,6 +197,7 @@ void read_status(JsonReader& in, DaemonStatus& s) {
   read_id(in, "peer", s.peer);
   read_int(in, "listen_port", s.listen_port, 0, 65535);
   if (in.present("reach")) in.object("reach", [&](JsonReader& reach) { read_reach(reach, s.reach); });
+  if (in.present("update")) in.object("update", [&](JsonReader& update) { read_update(update, s.update); });
   in.boolean("coordinator_away", s.coordinator_away);
   read_training(in, s);
   in.object("swarm", [&](JsonReader& swarm) {
@@ -206,6 +232,7 @@ void read_request(JsonReader& in, ControlRequest& request) {
   if (in.present("for")) in.text("for", request.duration, kTextMax);
   if (in.present("after_round")) in.boolean("after_round", request.after_round);
   if (in.present("gpu")) in.boolean("gpu", request.gpu);
+  if (in.present("install")) in.boolean("install", request.install);
   if (in.present("preset")) in.text("preset", request.preset, kTextMax);
   if (in.present("changes"))
     in.list("changes", kPreferenceChangesMax, [&](JsonReader& item) {
@@ -262,6 +289,7 @@ std::string encode_line(const ControlRequest& request) {
   if (!request.duration.empty()) out.text("for", request.duration);
   if (request.after_round) out.boolean("after_round", true);
   if (request.gpu) out.boolean("gpu", true);
+  if (request.install) out.boolean("install", true);
   if (!request.preset.empty()) out.text("preset", request.preset);
   if (!request.changes.empty()) {
     out.open("changes", '[');

@@ -13,6 +13,7 @@
 //   {"command":"set_preferences","preset":"gentle","changes":[{"name":"on_battery","value":"yes"}]}
 //                                                                         all of them or none; the same reply
 //   {"command":"sample","prompt":"…","length":200,"temperature":0.8}  -> {"ok":true,"text":"…"}
+//   {"command":"update","install":true}           -> {"ok":true,"text":"…"}         looks for one at once
 //   {"command":"log","lines":100}                 -> {"ok":true,"text":"…"}
 //   {"command":"preview","link":"starling://…"}   -> {"ok":true,"preview":{…}}      what the link leads to
 //   {"command":"history","span":"day"}            -> {"ok":true,"history":[…]}      rounds, day, month or all
@@ -55,6 +56,7 @@ struct ControlRequest {
   std::string duration;                        // pause: "15m", "3h", "2d", "tomorrow"; empty: until resumed
   bool after_round = false;                    // pause: once the round under way is done
   bool gpu = false;                            // pause, resume: the graphics card alone
+  bool install = false;                        // update: whatever the preferences say of it
   std::string preset;                          // set_preferences; empty: none
   std::vector<PreferenceChange> changes;       // set_preferences, after the preset
   std::string prompt;                          // sample
@@ -102,6 +104,18 @@ struct ReachStatus {
   std::int64_t bytes = 0;    // passed on between others, since the daemon started
 };
 
+// Newer versions of Starling, as far as this daemon has heard.
+struct UpdateStatus {
+  std::string state = "off";  // off, unknown, current, available, downloading, ready, failed
+  std::string text;           // the same for people
+  std::string version;        // of the newer one; empty: none is known
+  std::string notes;          // what is new in it
+  std::string notes_url;
+  std::string required;      // the run needs this version at least, and this daemon is older; empty: it does not
+  bool can_install = false;  // this installation can change itself; others belong to the system's packages
+  WallTime checked;          // zero: not yet
+};
+
 // The one snapshot that every view of a daemon shows.
 struct DaemonStatus {
   std::int64_t revision = 0;  // grows with every change
@@ -119,6 +133,7 @@ struct DaemonStatus {
   PeerId peer;
   int listen_port = 0;
   ReachStatus reach;
+  UpdateStatus update;
   bool coordinator_away = false;
   RoundIndex round = 0;        // the swarm's
   RoundIndex state_round = 0;  // this replica's

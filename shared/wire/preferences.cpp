@@ -80,6 +80,9 @@ const auto kFields = std::to_array<Field>({
      OptionalNumber{&P::data_max_gb_per_month, 1e-6, 1e6}},
     {{"data_month_first_day", "Day on which a month of data begins"}, Whole{&P::data_month_first_day, 1, 28}},
     {{"port_mapping", "Ask the router to let calls of other volunteers through, by NAT-PMP or UPnP"}, &P::port_mapping},
+    {{"update_check", "Look for newer versions of Starling, once a day"}, &P::update_check},
+    {{"update_install", "Install newer versions between two rounds, unless a package of the system does that"},
+     &P::update_install},
     {{"relay_max_mbit_s", "Pass on what computers behind routers say to each other, at most so many megabits a second"},
      OptionalNumber{&P::relay_max_mbit_s, 0.1, 1e5}},
 });

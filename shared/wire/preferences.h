@@ -49,7 +49,9 @@ struct Preferences {
   std::optional<double> download_max_mbit_s;
   std::optional<double> data_max_gb_per_month;  // sent and received
   int data_month_first_day = 1;
-  bool port_mapping = true;  // let the router open a port, where others cannot dial this computer
+  bool port_mapping = true;    // let the router open a port, where others cannot dial this computer
+  bool update_check = true;    // look for newer versions of Starling
+  bool update_install = true;  // and start them between two rounds, where this installation may change itself
   // For others.
   std::optional<double> relay_max_mbit_s;  // relay for members that cannot reach each other; empty: for nobody
 

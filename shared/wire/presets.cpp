@@ -49,6 +49,8 @@ Preferences with_preset(const Preferences& own, Preferences preset) {
   preset.data_max_gb_per_month = own.data_max_gb_per_month;
   preset.data_month_first_day = own.data_month_first_day;
   preset.port_mapping = own.port_mapping;
+  preset.update_check = own.update_check;
+  preset.update_install = own.update_install;
   preset.relay_max_mbit_s = own.relay_max_mbit_s;
   return preset;
 }

@@ -35,6 +35,19 @@ TEST_CASE("what is wrong with this computer is shown, one line each") {
         "Training\n  problem    'a.safetensors' is damaged\n  problem    the disk is full\n");
 }
 
+TEST_CASE("a newer version is told, and what to do where the run needs it") {
+  wire::DaemonStatus status;
+  status.phase = "preparing";
+  status.update = {"available", "Starling 1.2 is out: starling update --install", "1.2", "Faster.", "", "1.1", true, {}};
+  CHECK(cli::format_status(status) ==
+        "Preparing\n  to do      update Starling to 1.1 or newer: starling update --install\n"
+        "  update     Starling 1.2 is out: starling update --install\n             New: Faster.\n");
+  status.update.can_install = false;
+  CHECK(cli::format_status(status).find("to do      update Starling to 1.1 or newer\n") != std::string::npos);
+  status.update = {"current", "Starling 1.2 is the newest version", "", "", "", "", true, {}};
+  CHECK(cli::format_status(status) == "Preparing\n");
+}
+
 TEST_CASE("a progress bar stays inside its frame") {
   CHECK(cli::progress_bar(-1, 4) == "[....]");
   CHECK(cli::progress_bar(0.5, 4) == "[##..]");

@@ -16,7 +16,7 @@ void check_refused(const std::string& daemon, const std::string& words) {
   const PlayedInstallation played("1.0.0");
   played.add_version("1.1.0", daemon);
   const Installation installation = played.open("1.0.0");
-  const Status status = hand_over(installation, "1.1.0", {"--data-dir", "/nowhere"});
+  const Status status = hand_over(installation, "1.1.0", {"--data-dir", "/nowhere"}, [] { return true; });
   REQUIRE(!status.ok());
   CHECK_MESSAGE(status.error().message.find(words) != std::string::npos, status.error().message);
   CHECK(played.current() == "versions/1.0.0");

@@ -53,6 +53,20 @@ TEST_CASE("the service manager hears when the program is ready and when it ends"
   CHECK(listener.heard() == "STOPPING=1");
 }
 
+TEST_CASE("the program that takes a program's place is heard and watched as it was") {
+  const Listener listener;
+  ::setenv("WATCHDOG_USEC", "60000000", 1);
+  const ServiceManager first;
+  CHECK(::getenv("NOTIFY_SOCKET") == nullptr);
+  first.leave_to_successor();
+  ServiceManager second;
+  second.ready();
+  CHECK(listener.heard() == "READY=1");
+  second.alive(at(40));
+  CHECK(listener.heard() == "WATCHDOG=1");
+  CHECK(::getenv("NOTIFY_SOCKET") == nullptr);
+}
+
 TEST_CASE("a watched program tells that it lives, half as far apart as it is waited for") {
   const Listener listener;
   ::setenv("WATCHDOG_USEC", "60000000", 1);

@@ -48,6 +48,7 @@ TEST_CASE("a status survives the trip to the command line") {
   status.validation_bits_per_byte = 2.25;
   status.validation_round = 31;
   status.bytes_sent = 1'000'000'000'000;
+  status.update = {"available", "1.2 is out", "1.2", "Faster.", "https://example.org/", "1.1", true, {17}};
   status.reach.reachability = "blocked";
   status.reach.relay.bytes.fill(5);
   status.reach.mapped_port = 4000;

@@ -39,6 +39,8 @@ constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
     {"data_max_gb_per_month", "2.5"},
     {"data_month_first_day", "15"},
     {"port_mapping", "no"},
+    {"update_check", "no"},
+    {"update_install", "no"},
     {"relay_max_mbit_s", "20"},
 };
 

@@ -1,0 +1,89 @@
+// Looks for updates now and then, fetches them where this installation may change itself, and says when one waits to be
+// started. It works on a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "client/daemon/task_loop.h"
+#include "client/updates/installation.h"
+#include "client/updates/updater.h"
+#include "shared/base/mutex.h"
+#include "shared/wire/control.h"
+
+namespace starling::daemon {
+
+// What the volunteer's rules say of updates just now.
+struct UpdateRules {
+  bool check = true;
+  bool install = true;
+  bool network = false;  // whether anybody may be called
+  bool large = false;    // whether much may be downloaded
+  std::int64_t free_bytes_min = 0;
+
+  friend bool operator==(const UpdateRules&, const UpdateRules&) = default;
+};
+
+struct UpdateOptions {
+  std::filesystem::path source;   // shared with all installations of one packager; see client/updates/update_source.h
+  std::filesystem::path program;  // this daemon's own
+  std::filesystem::path data_dir;
+  std::function<void()> changed;  // the status has changed; on this keeper's thread
+};
+
+class UpdateKeeper {
+ public:
+  UpdateKeeper(UpdateOptions options, const Clock& clock);
+  ~UpdateKeeper();
+
+  // Idle until it is called for the first time. Any thread.
+  void obey(const UpdateRules& rules) EXCLUDES(mutex_);
+  // Looks at once and, with `install`, installs what it finds whatever the rules say. Blocks for as long as looking
+  // takes; the installation goes on meanwhile. What to tell the volunteer. Any thread but this keeper's.
+  Result<std::string> ask(bool install);
+  // The run wants a newer version: looks soon, if that was not done within the hour.
+  void hurry();
+  // Ends what is under way, and refuses more. Any thread.
+  void cancel();
+  [[nodiscard]] wire::UpdateStatus status() const EXCLUDES(mutex_);
+  // The version that lies there complete and waits to be started; empty: none does.
+  [[nodiscard]] std::string waiting() const EXCLUDES(mutex_);
+  [[nodiscard]] std::int64_t wire_bytes() const { return updater_ ? updater_->wire_bytes() : 0; }
+
+ private:
+  // The keeper's thread.
+  void work();
+  void check(const UpdateRules& rules);
+  void install(const UpdateRules& rules);
+  void say(const std::string& state, const std::string& text) EXCLUDES(mutex_);
+  void set_alarm();
+  [[nodiscard]] UpdateRules rules() const EXCLUDES(mutex_);
+
+  UpdateOptions options_;
+  const Clock& clock_;
+  std::optional<updates::Installation> installation_;
+  std::unique_ptr<updates::Updater> updater_;  // none where nothing says where to look
+
+  mutable Mutex mutex_;
+  std::optional<UpdateRules> rules_ GUARDED_BY(mutex_);
+  wire::UpdateStatus status_ GUARDED_BY(mutex_);
+  std::string waiting_ GUARDED_BY(mutex_);
+
+  // The keeper's thread:
+  std::optional<updates::Found> found_;  // a newer version, not installed yet
+  bool asked_to_install_ = false;
+  bool check_failed_ = false;
+  TimePoint checked_at_{};         // last, well or badly
+  TimePoint next_check_ = kNever;  // never: not known yet
+  TimePoint next_try_{};           // of the installation
+  TimePoint well_at_;              // this version has shown that it works
+
+  TaskLoop loop_;
+};
+
+}  // namespace starling::daemon
