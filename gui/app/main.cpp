@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   QApplication qt(argc, argv);
   QApplication::setApplicationName(QStringLiteral("Starling"));
   QApplication::setApplicationVersion(QString::fromUtf8(kVersion.data(), static_cast<qsizetype>(kVersion.size())));
-  QApplication::setDesktopFileName(QStringLiteral("starling-tray"));
+  QApplication::setDesktopFileName(QStringLiteral(STARLING_APP_ID));  // the desktop entry beside it
   QApplication::setQuitOnLastWindowClosed(false);
   app::ApplicationOptions options = readOptions(qt);
   if (const Status made = ensure_directory(options.data_dir); !made.ok()) qFatal("%s", made.error().message.c_str());

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# From a download to an empty computer again: the packages in a fresh minimal Debian 12, which then boots. Installs them
+# where there is no systemd; serves a project by its unit; trains as a system-wide volunteer in the hardened unit, and as
+# a desktop's user who is led through the first-run wizard by mouse and keyboard; sees both on the leaderboard; upgrades
+# to a higher version, and sees identity and credit kept; is refused a downgrade below the database; purges, and looks
+# for what was left. Needs root, debootstrap, systemd-nspawn and a network.
+#
+#   packages.sh FOLDER PACKAGES HIGHER      PACKAGES and HIGHER: what `./dev package` made, of two versions
+#
+# FOLDER/base, a fresh Debian, is made once and kept. FOLDER/machine is made anew by every call, and kept to be looked
+# at; its /root/check holds the log and pictures of the screen. MIRROR names another Debian mirror.
+set -euo pipefail
+
+folder=$(realpath -m "${1:?usage: packages.sh FOLDER PACKAGES HIGHER}")
+packages=$(realpath "${2:?the packages}")
+higher=$(realpath "${3:?those of a higher version}")
+here=$(dirname "$(readlink -f "$0")")
+machine=$folder/machine
+# What plays the desktop and looks at the result; none of it is needed by the packages.
+tools=(systemd dbus dbus-user-session procps curl sqlite3 python3 xvfb openbox xdotool x11-apps imagemagick)
+
+if [[ ! -e $folder/base/etc/debian_version ]]; then
+  debootstrap --variant=minbase --include=ca-certificates bookworm "$folder/base" ${MIRROR:+"$MIRROR"}
+fi
+rm -rf "$machine"
+cp -a "$folder/base" "$machine"
+cp /etc/resolv.conf "$machine/etc/resolv.conf"
+for setting in /etc/apt/apt.conf.d/*proxy* /etc/apt/apt.conf.d/*registry*; do # how this machine reaches its mirror
+  [[ -e $setting ]] && cp "$setting" "$machine/etc/apt/apt.conf.d/"
+done
+mkdir -p "$machine/root/check/packages" "$machine/root/check/higher"
+cp "$packages"/*.deb "$machine/root/check/packages/"
+cp "$higher"/*.deb "$machine/root/check/higher/"
+rm -f "$machine"/root/check/*/*dbgsym*
+cp "$here/packages_check.sh" "$here/packages_desktop.sh" "$machine/root/check/"
+
+cat > "$machine/etc/systemd/system/check.service" << 'UNIT'
+[Unit]
+After=multi-user.target network.target
+[Service]
+Type=oneshot
+ExecStart=/bin/bash /root/check/packages_check.sh booted
+ExecStopPost=/bin/sh -c 'echo $EXIT_STATUS > /root/check/status; systemctl --no-block poweroff'
+StandardOutput=append:/root/check/log
+StandardError=append:/root/check/log
+TimeoutStartSec=20min
+[Install]
+WantedBy=default.target
+UNIT
+
+inside() {
+  unshare --mount --pid --fork --kill-child bash -euc '
+    mount -t proc proc "$0/proc"
+    mount -t tmpfs -o mode=1777 tmp "$0/tmp"
+    exec env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+      ${http_proxy:+http_proxy="$http_proxy"} chroot "$0" "$@"' "$machine" "$@"
+}
+inside bash /root/check/packages_check.sh unbooted
+inside apt-get install -y -qq --no-install-recommends "${tools[@]}" > "$machine/root/check/tools.log" 2>&1
+inside systemctl --quiet enable check.service
+
+systemd-nspawn --boot --directory "$machine" --register=no --keep-unit --quiet > "$machine/root/check/console" 2>&1 || true
+cat "$machine/root/check/log"
+[[ $(cat "$machine/root/check/status") == 0 ]] || { echo "packages.sh: failed; look into $machine/root/check" >&2; exit 1; }

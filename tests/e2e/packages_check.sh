@@ -1,0 +1,206 @@
+#!/usr/bin/env bash
+# What packages.sh does inside its machine: `unbooted`, where there is no systemd, then `booted`, where there is.
+set -euo pipefail
+cd /root/check
+exec 2>&1
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+export no_proxy=127.0.0.1
+
+project=/var/lib/starling-coordinator/poems
+address=127.0.0.1:7700
+defaults=/etc/default/starling-coordinator
+
+say() { printf '\n#### %s: %s\n' "$(date -u +%T)" "$*"; }
+fail() { printf '#### FAILED: %s\n' "$*"; exit 1; }
+as_operator() { runuser -u starling-coordinator -- "$@"; }
+# until SECONDS WHAT COMMAND …: asks once a second.
+until_true() {
+  local patience=$1 what=$2
+  shift 2
+  for ((i = 0; i < patience; ++i)); do
+    if "$@" > /dev/null 2>&1; then return 0; fi
+    sleep 1
+  done
+  fail "not within $patience s: $what"
+}
+json() { python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"; }
+# What a volunteer has been credited with, as everybody can see it.
+credited() { curl -ksS "https://$address/v1/leaderboard.json?sort=total" | python3 -c '
+import json, sys
+found = [row for row in json.load(sys.stdin)["rows"] if row["name"] == sys.argv[1]]
+print(found[0]["samples"] if found else 0)' "$1"; }
+is_credited() { [[ $(credited "$1") -gt ${2:-0} ]]; }
+files_of_system() { find / -xdev \( -path /proc -o -path /root -o -path /home -o -path /tmp -o -path /var/cache -o -path /var/log \
+  -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /run -o -path /sys -o -path /dev \) -prune -o -print | sort; }
+
+unbooted() {
+  apt-get update -qq
+  files_of_system > files_before
+  say "apt install ./starling-*.deb, without systemd"
+  apt-get install -y -qq ./packages/*.deb > install.log || { tail -20 install.log; fail "apt install"; }
+  dpkg -l 'starling*' | tail -3
+  for program in starling starlingd starling-coordinator; do $program --version; done
+  [[ $(stat -c %U:%a /var/lib/starling-coordinator) == starling-coordinator:700 ]] || fail "the projects' folder"
+  QT_QPA_PLATFORM=offscreen starling-tray --version
+  man -w starling > /dev/null 2>&1 || [[ -e /usr/share/man/man1/starling.1.gz || ! -d /usr/share/man ]] || fail "manual page"
+  say "removed, kept, purged, and installed again, without systemd"
+  apt-get remove -y -qq 'starling-*' > /dev/null
+  [[ -d /var/lib/starling-coordinator ]] || fail "removing took the state with it"
+  apt-get install -y -qq ./packages/*.deb > /dev/null
+}
+
+operator() {
+  say "a project of the operator's"
+  echo 'SERVE_OPTIONS="--admin 127.0.0.1:9443 --relay 127.0.0.1:7701"' > $defaults
+  as_operator starling-coordinator init $project --name Poems --listen $address > init.log
+  as_operator starling-coordinator invite new $project --uses 10 | tail -1 > link
+  mkdir -p run
+  cat /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/GPL-2 /usr/share/common-licenses/LGPL-2.1 > run/train.txt
+  cp /usr/share/common-licenses/Artistic run/held_out.txt
+  cat > run/manifest.toml << 'MANIFEST'
+run_id = "licences"
+title = "Licences, learned by heart"
+target_batch_size = 64
+micro_batch_size = 8
+[model]
+layers = 2
+width = 64
+heads = 2
+context = 64
+[schedule]
+warmup_rounds = 5
+total_rounds = 100000
+[data]
+train = "train.txt"
+validation = "held_out.txt"
+MANIFEST
+  chmod 755 /root /root/check
+  as_operator starling-coordinator run create $project /root/check/run/manifest.toml
+  as_operator starling-coordinator run start $project
+  systemctl enable --quiet --now starling-coordinator@poems
+  systemctl is-active starling-coordinator@poems
+  systemctl show starling-coordinator@poems -p Type -p StatusText -p WatchdogUSec -p WatchdogTimestamp
+  as_operator starling-coordinator doctor $project
+}
+
+metrics() {
+  say "every metric that the dashboard and the alerts name is there"
+  curl -ksS https://127.0.0.1:9443/metrics > metrics.txt
+  python3 - << 'PYTHON'
+import re
+known = set(re.findall(r"^(starling_\w+?)(?:\{| )", open("metrics.txt").read(), re.M))
+asked = set()
+for file in ("starling-coordinator.json", "starling-coordinator.rules.yml"):
+    asked |= set(re.findall(r"\bstarling_\w+", open("/usr/share/starling-coordinator/" + file).read()))
+late = {"starling_backup_last_success_timestamp_seconds"}
+print(len(asked), "asked for; unknown:", sorted(asked - known - late))
+assert asked - known - late == set()
+PYTHON
+}
+
+headless() {
+  say "a system-wide volunteer, in the hardened unit"
+  systemctl start starlingd
+  runuser -u starling -- starling --data-dir /var/lib/starling prefs preset dedicated > /dev/null
+  runuser -u starling -- starling --data-dir /var/lib/starling prefs set threads 1 > /dev/null 2>&1 || true
+  runuser -u starling -- starling --data-dir /var/lib/starling join "$(cat link)" --name Headless
+  until_true 240 "Headless is credited" is_credited Headless
+  runuser -u starling -- starling --data-dir /var/lib/starling status
+  runuser -u starling -- starling --data-dir /var/lib/starling log --lines 200 | grep -i sandbox || true
+  local trainer
+  trainer=$(pgrep -f libexec/starling/starling-trainer | head -1)
+  grep -E 'NoNewPrivs|Seccomp:' "/proc/$trainer/status"
+  chrt -p "$trainer" | head -1
+  systemd-analyze security --no-pager starlingd.service starling-coordinator@poems.service | grep -E 'UNIT|starling'
+  systemd-analyze security --no-pager starlingd.service | tail -1
+  systemd-analyze security --no-pager starling-coordinator@poems.service | tail -1
+  say "the watchdog hears both"
+  until_true 200 "the daemon's watchdog is fed" bash -c \
+    '[[ $(systemctl show starlingd -p WatchdogTimestampMonotonic --value) -gt $(systemctl show starlingd -p ActiveEnterTimestampMonotonic --value) ]]'
+  say "stopped: the model is saved and nobody is left"
+  systemctl stop starlingd
+  systemctl show starlingd -p Result
+  if pgrep -f starling-trainer; then fail "a trainer without its daemon"; fi
+}
+
+desktop() {
+  say "a desktop's user, from the join link to the first accepted sample"
+  useradd --create-home --shell /bin/bash ada
+  install -d -m 755 -o ada -g ada /home/ada/screens
+  runuser -u ada -- bash /root/check/packages_desktop.sh "$(cat link)"
+  until_true 240 "Ada is credited" is_credited Ada
+  curl -ksS "https://$address/leaderboard" | grep -o '>Ada<' | head -1
+  runuser -u ada -- starling status
+}
+
+# What must be the same after an upgrade.
+identity() {
+  as_operator cat $project/ca.pem | sha256sum
+  find /home/ada/.local/share/starling -name '*.key' -exec sha256sum {} +
+}
+
+upgraded() {
+  say "upgrade"
+  local before_identity before
+  before_identity=$(identity)
+  before=$(credited Ada)
+  local version
+  version=$(dpkg-deb -f "$(ls higher/starling-client_*.deb)" Version)
+  apt-get install -y -qq ./higher/*.deb > upgrade.log || { tail -20 upgrade.log; fail "upgrade"; }
+  [[ $(dpkg-query -W -f '${Version}' starling-coordinator) == "$version" ]] || fail "the version is not $version"
+  until_true 60 "the coordinator serves again" curl -ksS "https://$address/status.json"
+  curl -ksS "https://$address/status.json" | json 'd["version"]'
+  [[ $(curl -ksS "https://$address/status.json" | json 'd["version"]') == "${version%-*}" ]] || fail "the old one serves on"
+  grep -q admin $defaults || fail "the operator's settings are gone"
+  [[ $(identity) == "$before_identity" ]] || fail "another identity than before"
+  (($(credited Ada) >= before)) || fail "credit was lost"
+  # The daemon of a user's session is the user's: it goes on as it was until it is started anew.
+  runuser -u ada -- starling stop
+  until_true 30 "Ada's daemon has ended" bash -c '! pgrep -u ada -x starlingd'
+  runuser -u ada -- setsid starlingd > /dev/null 2>&1 &
+  until_true 240 "Ada is credited with more, by the new version" is_credited Ada "$before"
+  runuser -u ada -- starling status --json | json 'd["version"], d["display_name"], d["samples_credited"]'
+}
+
+refused() {
+  say "a downgrade below the database is refused, and changes nothing"
+  systemctl stop starling-coordinator@poems
+  as_operator sqlite3 $project/coordinator.db "INSERT INTO schema_version (version, name) VALUES (999, 'of the future')"
+  local version
+  version=$(dpkg-query -W -f '${Version}' starling-coordinator)
+  if apt-get install -y -qq --allow-downgrades ./packages/starling-coordinator_*.deb > downgrade.log 2>&1; then
+    fail "the downgrade was not refused"
+  fi
+  grep 'starling-coordinator: ' -A2 downgrade.log
+  [[ $(dpkg-query -W -f '${Status} ${Version}' starling-coordinator) == "install ok installed $version" ]] || fail "half a downgrade"
+  as_operator sqlite3 $project/coordinator.db "DELETE FROM schema_version WHERE version = 999"
+  systemctl start starling-coordinator@poems
+  say "a downgrade that the database allows is not"
+  apt-get install -y -qq --allow-downgrades ./packages/*.deb > downgrade.log 2>&1 || { tail downgrade.log; fail "downgrade"; }
+  as_operator starling-coordinator credit check $project
+}
+
+purged() {
+  say "purge"
+  runuser -u ada -- starling stop || true
+  apt-get purge -y -qq 'starling-*' > purge.log 2>&1 || { tail -20 purge.log; fail "purge"; }
+  if pgrep -fa 'starling(d|-coordinator|-trainer)'; then fail "somebody still runs"; fi
+  if getent passwd starling starling-coordinator; then fail "users are left"; fi
+  local left
+  left=$(files_of_system | comm -13 files_before - | grep -i starling || true)
+  [[ -z $left ]] || fail "left behind: $left"
+  ls -d /home/ada/.local/share/starling # users' homes are theirs
+}
+
+booted() {
+  operator
+  headless
+  desktop
+  metrics
+  upgraded
+  refused
+  purged
+  say "all of it passed"
+}
+
+"$1"

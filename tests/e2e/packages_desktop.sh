@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Ada's session: a screen, a window manager and the tray, which is opened by a join link and led through its first-run
+# wizard by the keyboard. Pictures go to ~/screens.
+set -euo pipefail
+link=$1
+cd
+export DISPLAY=:7 XDG_RUNTIME_DIR=/tmp/ada LC_ALL=C.UTF-8
+mkdir -p -m 0700 $XDG_RUNTIME_DIR
+Xvfb :7 -screen 0 1100x800x24 > /dev/null 2>&1 &
+for _ in {1..50}; do
+  [[ -e /tmp/.X11-unix/X7 ]] && break
+  sleep 0.2
+done
+openbox > /dev/null 2>&1 &
+sleep 1
+
+picture() { import -window root "screens/$1.png"; }
+wizard() { xdotool search --onlyvisible --name 'Join a project' | tail -1; }
+press() {
+  xdotool windowactivate --sync "$(wizard)"
+  xdotool key --delay 60 "$@"
+  sleep 1.5
+}
+
+# As a browser or a mail program does with the link: by the desktop entry's Exec line.
+entry=$(grep -l 'x-scheme-handler/starling' /usr/share/applications/*.desktop)
+program=$(sed -n 's/^Exec=\(starling-tray\) %u$/\1/p' "$entry")
+setsid "$program" "$link" > tray.log 2>&1 &
+for _ in {1..60}; do
+  [[ -n $(wizard) ]] && break
+  sleep 1
+done
+[[ -n $(wizard) ]] || { picture no-wizard; cat tray.log; echo "the wizard did not open"; exit 1; }
+sleep 4 # the project is asked what it is
+picture 1-link
+press Return
+picture 2-give
+press alt+n Tab space
+picture 2-given
+press Return
+xdotool type --delay 60 Ada
+picture 3-you
+press Return
+press Down Down
+picture 4-limits
+press Return
+picture 5-ready
+press Return
+sleep 5
+picture 6-first-steps
