@@ -75,14 +75,15 @@ struct Database::Parts {
   SqliteContributionStore contributions{access};
   SqliteEvaluationStore evaluations{access};
   SqliteLeaderboard leaderboard{access};
+  SqliteCheckpointStore checkpoints{access};
   SqliteLaneStore lanes{access};
   SqliteArtefactStore artefacts{access};
   SqliteStandingsStore standings{access};
   SqliteCreditStore credit{access};
   SqliteNewsStore news{access};
   SqliteBanStore bans{access};
-  Stores stores{accounts, invites,   runs,      contributions, evaluations, leaderboard,
-                lanes,    artefacts, standings, credit,        news,        bans};
+  Stores stores{accounts,  invites,     runs,      contributions, evaluations, leaderboard, lanes,
+                artefacts, checkpoints, standings, credit,        news,        bans};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -116,6 +116,17 @@ struct Lane {
   WallTime since;
 };
 
+// A copy of a run's state, as the members of a round agreed on it; its file is an artefact.
+struct KeptCheckpoint {
+  RunId run_id;
+  RoundIndex round = 0;  // the state at its start
+  Digest state_digest;
+  Digest artefact;
+  std::int64_t bytes = 0;
+  PeerId peer_id;  // sent it
+  WallTime at;
+};
+
 struct ArtefactRecord {
   Digest digest;
   std::int64_t bytes = 0;

@@ -160,4 +160,14 @@ class SqliteArtefactStore final : public ArtefactStore {
   Access access_;
 };
 
+class SqliteCheckpointStore final : public CheckpointStore {
+ public:
+  explicit SqliteCheckpointStore(Access access) : access_(access) {}
+  Result<std::vector<Digest>> keep(const KeptCheckpoint& checkpoint) override;
+  Result<std::optional<KeptCheckpoint>> newest(const RunId& run_id) const override;
+
+ private:
+  Access access_;
+};
+
 }  // namespace starling::db

@@ -120,6 +120,15 @@ class ArtefactStore {
   virtual Result<std::vector<ArtefactRecord>> list() const = 0;
 };
 
+// The newest two copies of each run's state.
+class CheckpointStore {
+ public:
+  virtual ~CheckpointStore() = default;
+  // Also makes the file an artefact. What is returned are artefacts that are none any more: their files may go.
+  virtual Result<std::vector<Digest>> keep(const KeptCheckpoint& checkpoint) = 0;
+  virtual Result<std::optional<KeptCheckpoint>> newest(const RunId& run_id) const = 0;
+};
+
 // References into one Database, which must outlive them.
 struct Stores {
   AccountStore& accounts;
@@ -130,6 +139,7 @@ struct Stores {
   LeaderboardQuery& leaderboard;
   LaneStore& lanes;
   ArtefactStore& artefacts;
+  CheckpointStore& checkpoints;
   StandingsStore& standings;
   CreditStore& credit;
   NewsStore& news;

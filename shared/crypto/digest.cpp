@@ -1,5 +1,6 @@
 #include "shared/crypto/digest.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -43,6 +44,26 @@ Digest Sha256::finish() {
   VERIFY(EVP_DigestFinal_ex(context_.get(), digest.bytes.data(), &size) == 1 && size == Digest::kSize);
   VERIFY(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
   return digest;
+}
+
+void PiecewiseSha256::update(std::span<const std::uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const std::size_t part = std::min(missing_, bytes.size());
+    piece_.update(bytes.first(part));
+    bytes = bytes.subspan(part);
+    missing_ -= part;
+    if (missing_ == 0) end_piece();
+  }
+}
+
+void PiecewiseSha256::end_piece() {
+  pieces_.update(piece_.finish().bytes);
+  missing_ = piece_bytes_;
+}
+
+Digest PiecewiseSha256::finish() {
+  if (missing_ < piece_bytes_) end_piece();
+  return pieces_.finish();
 }
 
 Result<Digest> sha256_file(const std::filesystem::path& path) {

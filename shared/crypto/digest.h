@@ -42,6 +42,23 @@ class Sha256 {
   std::unique_ptr<evp_md_ctx_st, Free> context_;
 };
 
+// For long contents whose pieces are checked one by one: the SHA-256 of the SHA-256 digests of pieces of the same
+// length, of which the last may be shorter, in their order.
+class PiecewiseSha256 {
+ public:
+  explicit PiecewiseSha256(std::size_t piece_bytes) : missing_(piece_bytes), piece_bytes_(piece_bytes) {}
+  void update(std::span<const std::uint8_t> bytes);
+  [[nodiscard]] Digest finish();  // then it starts afresh
+
+ private:
+  void end_piece();
+
+  Sha256 pieces_;
+  Sha256 piece_;
+  std::size_t missing_;  // of the piece under way
+  std::size_t piece_bytes_;
+};
+
 // Digest of a file of any size, read in pieces. not_found or io when it cannot be read.
 Result<Digest> sha256_file(const std::filesystem::path& path);
 

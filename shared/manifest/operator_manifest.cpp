@@ -170,6 +170,7 @@ Status read_all(TableReader& fields, const std::filesystem::path& folder, Operat
   fields.integer("target_batch_size", manifest.target_batch_size);
   fields.integer("micro_batch_size", manifest.micro_batch_size);
   fields.integer("rounds_max", manifest.rounds_max);
+  fields.integer("checkpoint_rounds", manifest.checkpoint_rounds);
   fields.integer("peers_max", manifest.peers_max);
   fields.number("flops_per_sample", manifest.flops_per_sample);
   fields.text("codec", manifest.codec);

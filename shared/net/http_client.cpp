@@ -30,6 +30,7 @@ struct HttpRequest {
   std::string_view method;
   std::string_view path;
   std::string_view body;
+  std::string_view content_type = "application/json";
   std::int64_t range_start = 0;  // above 0: only the bytes from there on
 };
 
@@ -144,13 +145,19 @@ class HttpClient::Connection {
   Connection(Endpoint endpoint, crypto::TlsContext tls, HttpOptions options)
       : endpoint_(std::move(endpoint)), tls_(std::move(tls)), options_(options) {}
 
-  [[nodiscard]] Patience patience() const { return {monotonic_now() + options_.deadline, Duration::zero()}; }
   [[nodiscard]] std::size_t response_bytes_max() const { return options_.response_bytes_max; }
   void set_deadline(Duration deadline) { options_.deadline = deadline; }
   void set_token(std::string token) { token_ = std::move(token); }
   void cancel() { cancel_.set(); }
   [[nodiscard]] std::int64_t wire_bytes() const {
     return closed_wire_bytes_ + (stream_ == nullptr ? 0 : stream_->wire_bytes());
+  }
+
+  // The whole reply, within the options' limits.
+  Result<HttpResponse> ask(const HttpRequest& request) {
+    WholeBody receiver(options_.response_bytes_max);
+    STARLING_TRY(exchange(request, {monotonic_now() + options_.deadline, Duration::zero()}, receiver));
+    return std::move(receiver.response);
   }
 
   // Sends the request and hands the reply to `receiver`. A GET that finds its kept connection closed under
@@ -204,7 +211,7 @@ class HttpClient::Connection {
     if (!token_.empty()) text += fmt::format("Authorization: Bearer {}\r\n", token_);
     if (request.range_start > 0) text += fmt::format("Range: bytes={}-\r\n", request.range_start);
     if (request.method == "POST") {
-      text += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", request.body.size());
+      text += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", request.content_type, request.body.size());
     }
     text += "\r\n";
     text += request.body;  // one write, and so one packet where it fits
@@ -268,16 +275,15 @@ void HttpClient::cancel() { connection_->cancel(); }
 std::int64_t HttpClient::wire_bytes() const { return connection_->wire_bytes(); }
 
 Result<HttpResponse> HttpClient::get(const std::string& path) {
-  WholeBody receiver(connection_->response_bytes_max());
-  STARLING_TRY(connection_->exchange({.method = "GET", .path = path, .body = ""}, connection_->patience(), receiver));
-  return std::move(receiver.response);
+  return connection_->ask({.method = "GET", .path = path, .body = ""});
 }
 
 Result<HttpResponse> HttpClient::post_json(const std::string& path, const std::string& body) {
-  WholeBody receiver(connection_->response_bytes_max());
-  STARLING_TRY(
-      connection_->exchange({.method = "POST", .path = path, .body = body}, connection_->patience(), receiver));
-  return std::move(receiver.response);
+  return connection_->ask({.method = "POST", .path = path, .body = body});
+}
+
+Result<HttpResponse> HttpClient::post_bytes(const std::string& path, std::string_view body) {
+  return connection_->ask({.method = "POST", .path = path, .body = body, .content_type = "application/octet-stream"});
 }
 
 Status HttpClient::download_artefact(const Download& download) {

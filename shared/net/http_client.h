@@ -69,6 +69,7 @@ class HttpClient {
 
   Result<HttpResponse> get(const std::string& path);
   Result<HttpResponse> post_json(const std::string& path, const std::string& body);
+  Result<HttpResponse> post_bytes(const std::string& path, std::string_view body);
 
   // Leaves the file of that digest at destination, by way of "<destination>.part", which a later call continues.
   // At once when it is there already. corrupt when the bytes are others; then the part is removed.

@@ -309,7 +309,38 @@ void read_reach(JsonReader& reader, HeartbeatReply& message) {
   reader.integer("relay_bytes", message.relay_bytes, 0, kMessageCountMax);
 }
 
+void write_checkpoint(JsonWriter& writer, const HeartbeatReply& message) {
+  if (message.send_checkpoint) writer.boolean("send_checkpoint", true);
+  if (!message.checkpoint) return;
+  writer.open("checkpoint", '{');
+  writer.integer("round", message.checkpoint->round);
+  writer.text("state_digest", message.checkpoint->state_digest.hex());
+  writer.text("sha256", message.checkpoint->file.sha256.hex());
+  writer.integer("bytes", message.checkpoint->file.bytes);
+  writer.close('}');
+}
+
+void read_checkpoint(JsonReader& reader, HeartbeatReply& message) {
+  if (reader.present("send_checkpoint")) reader.boolean("send_checkpoint", message.send_checkpoint);
+  if (!reader.present("checkpoint")) return;
+  reader.object("checkpoint", [&](JsonReader& item) {
+    Checkpoint& checkpoint = message.checkpoint.emplace();
+    item.integer("round", checkpoint.round, 0, kMessageCountMax);
+    read_id(item, "state_digest", checkpoint.state_digest);
+    read_id(item, "sha256", checkpoint.file.sha256);
+    item.integer("bytes", checkpoint.file.bytes, 1, kMessageCountMax);
+  });
+}
+
 }  // namespace
+
+std::string encode(const CheckpointReply& message) {
+  JsonWriter writer;
+  writer.open("", '{');
+  writer.integer("bytes", message.bytes);
+  writer.close('}');
+  return std::move(writer.str());
+}
 
 std::string encode(const HeartbeatReply& message) {
   JsonWriter writer;
@@ -334,6 +365,7 @@ std::string encode(const HeartbeatReply& message) {
     writer.close('}');
   }
   writer.close(']');
+  write_checkpoint(writer, message);
   writer.boolean("evaluate", message.evaluate);
   writer.integer("credited_samples", message.credited_samples);
   writer.number("credit", message.credit);
@@ -390,6 +422,7 @@ Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json) {
       reader.object("group", [&](JsonReader& item) { read_group(item, message.group.emplace()); });
     }
     reader.list("donors", kDonorsMax, [&](JsonReader& item) { read_endpoint(item, message.donors.emplace_back()); });
+    read_checkpoint(reader, message);
     reader.boolean("evaluate", message.evaluate);
     reader.integer("credited_samples", message.credited_samples, 0, kMessageCountMax);
     reader.number("credit", message.credit, 0, kMessageRateMax);
@@ -397,6 +430,13 @@ Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json) {
     read_reach(reader, message);
   };
   return decode_json<HeartbeatReply>(json, "heartbeat reply", kReplyBytesMax, read);
+}
+
+Result<CheckpointReply> decode_checkpoint_reply(std::string_view json) {
+  return decode_json<CheckpointReply>(json, "checkpoint reply", kReplyBytesMax,
+                                      [](JsonReader& reader, CheckpointReply& message) {
+                                        reader.integer("bytes", message.bytes, 0, kMessageCountMax);
+                                      });
 }
 
 Result<RoundReport> decode_round_report(std::string_view json) {

@@ -5,6 +5,8 @@
 //   POST /v1/heartbeat     Heartbeat -> HeartbeatReply    (client certificate required)
 //   GET  /v1/run           the signed manifest envelope of the run
 //   GET  /v1/artefacts/H   the bytes whose SHA-256 is H
+//   POST /v1/checkpoint?round=R&digest=D&offset=N   a piece of the state from byte N on, at most kCheckpointPieceBytes,
+//                          by the member that was asked (HeartbeatReply::send_checkpoint) -> CheckpointReply
 // A refusal is an HTTP status with an ErrorReply ({"code","error"}). Unknown fields are ignored, missing ones are
 // errors, so that either side may be one version older. Every list and string is bounded by a constant below.
 #pragma once
@@ -19,6 +21,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/wire/group_info.h"
+#include "shared/wire/run_manifest.h"
 
 namespace starling::wire {
 
@@ -133,6 +136,18 @@ struct Heartbeat {
   std::optional<EvaluationReport> evaluation;
 };
 
+// A copy of the state at the start of a round that the coordinator keeps and serves, as an artefact: the floats as they
+// lie in memory, little-endian.
+struct Checkpoint {
+  RoundIndex round = 0;
+  Digest state_digest;
+  Artefact file;
+};
+constexpr std::size_t kCheckpointPieceBytes = 96 * 1024;
+struct CheckpointReply {
+  std::int64_t bytes = 0;  // that the coordinator has from the start on; the next piece begins there
+};
+
 enum class RunState : std::uint8_t { created, running, paused, complete };
 std::string_view to_string(RunState state);
 
@@ -155,9 +170,11 @@ struct HeartbeatReply {
   std::int64_t next_heartbeat_ms = 1000;
   std::int64_t server_unix_ms = 0;  // the coordinator's wall clock
   bool renew_certificate = false;
-  std::optional<GroupInfo> group;    // the averaging this member must take part in
-  std::vector<Endpoint> donors;      // members that hold state_digest, when this member does not
-  bool evaluate = false;             // it is this member's turn to measure the held-out loss
+  std::optional<GroupInfo> group;        // the averaging this member must take part in
+  std::vector<Endpoint> donors;          // members that hold state_digest, when this member does not
+  std::optional<Checkpoint> checkpoint;  // state_digest's, when no member holds it but the coordinator does
+  bool send_checkpoint = false;  // it is this member's turn to send the coordinator the state it holds, state_digest
+  bool evaluate = false;         // it is this member's turn to measure the held-out loss
   SampleCount credited_samples = 0;  // of this account in this run, as the ledger has it
   double credit = 0;
   Reachability reachability = Reachability::unknown;
@@ -177,6 +194,7 @@ std::string encode(const RenewReply& message);
 // with a later heartbeat, since what is not acknowledged is sent again.
 std::string encode(const Heartbeat& message);
 std::string encode(const HeartbeatReply& message);
+std::string encode(const CheckpointReply& message);
 std::string encode(const RoundReport& report);  // alone, as it is kept on disk
 
 // corrupt for bytes that are not JSON; invalid_argument, naming the field, for values out of range.
@@ -187,6 +205,7 @@ Result<RenewRequest> decode_renew_request(std::string_view json);
 Result<RenewReply> decode_renew_reply(std::string_view json);
 Result<Heartbeat> decode_heartbeat(std::string_view json);
 Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json);
+Result<CheckpointReply> decode_checkpoint_reply(std::string_view json);
 Result<RoundReport> decode_round_report(std::string_view json);
 
 }  // namespace starling::wire

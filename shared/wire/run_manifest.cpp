@@ -179,6 +179,7 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   if (averaging.group_size != 0) {
     check.within("averaging.group_size", averaging.group_size, kGroupSizeMin, static_cast<int>(kGroupMembersMax));
   }
+  check.within("checkpoint_rounds", manifest.checkpoint_rounds, 0, kRoundsMax);
   check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
              "a version such as '0.1.0', or empty");
 }
@@ -295,6 +296,7 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
       read_any(fields, "group_size", manifest.averaging.group_size);
     });
   }
+  if (reader.present("checkpoint_rounds")) read_any(reader, "checkpoint_rounds", manifest.checkpoint_rounds);
   reader.text("client_min", manifest.client_min, kWordBytesMax);
 }
 
@@ -328,6 +330,9 @@ std::string encode_manifest(const RunManifest& manifest) {
     writer.text("formation", averaging.formation);
     writer.integer("group_size", averaging.group_size);
     writer.close('}');
+  }
+  if (manifest.checkpoint_rounds != RunManifest{}.checkpoint_rounds) {
+    writer.integer("checkpoint_rounds", manifest.checkpoint_rounds);
   }
   writer.text("client_min", manifest.client_min);
   writer.close('}');

@@ -30,7 +30,16 @@ TEST_CASE("a state's digest is the SHA-256 of its chunks' digests") {
     const auto floats = chunk_of(std::span(state), chunk);
     outer.update(crypto::sha256({reinterpret_cast<const std::uint8_t*>(floats.data()), floats.size_bytes()}).bytes);
   }
-  CHECK(state_digest(state) == outer.finish());
+  const Digest digest = outer.finish();
+  CHECK(state_digest(state) == digest);
+
+  // The same from bytes that come in pieces of any size.
+  crypto::PiecewiseSha256 piecewise(wire::kStateChunkFloats * sizeof(float));
+  const std::span bytes(reinterpret_cast<const std::uint8_t*>(state.data()), state.size() * sizeof(float));
+  for (std::size_t at = 0; at < bytes.size(); at += 100'003) {
+    piecewise.update(bytes.subspan(at, std::min<std::size_t>(100'003, bytes.size() - at)));
+  }
+  CHECK(piecewise.finish() == digest);
 }
 
 TEST_CASE("one changed bit anywhere changes the digest") {

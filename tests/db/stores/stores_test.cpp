@@ -250,6 +250,29 @@ TEST_CASE_FIXTURE(Fixture, "artefacts are found by digest") {
   CHECK(stores.artefacts.list()->size() == 1);
 }
 
+TEST_CASE_FIXTURE(Fixture, "the newest two copies of a run's state are kept, each with its file") {
+  create_run(stores, "one");
+  CHECK_FALSE(stores.checkpoints.newest("one").value().has_value());
+  for (std::uint8_t round = 1; round <= 4; ++round) {
+    const Digest artefact = digest(round == 4 ? 2 : round);  // the last is the second's file again
+    const KeptCheckpoint copy{"one", round, digest(static_cast<std::uint8_t>(100 + round)), artefact, 7, peer(1), {9}};
+    const auto gone = stores.checkpoints.keep(copy).value();
+    CAPTURE(round);
+    if (round == 3) CHECK(gone == std::vector<Digest>{digest(1)});
+    if (round != 3) CHECK(gone.empty());
+  }
+  const KeptCheckpoint newest = stores.checkpoints.newest("one").value().value();
+  CHECK(newest.round == 4);
+  CHECK(newest.state_digest == digest(104));
+  CHECK(newest.artefact == digest(2));
+  CHECK(newest.bytes == 7);
+  CHECK(newest.peer_id == peer(1));
+  CHECK_FALSE(stores.artefacts.find(digest(1)).ok());
+  CHECK(stores.artefacts.find(digest(2)).ok());
+  CHECK(stores.artefacts.find(digest(3)).ok());
+  CHECK_FALSE(stores.checkpoints.newest("two").value().has_value());
+}
+
 TEST_CASE_FIXTURE(Fixture, "a backup made in service restores to the same ledger") {
   const AccountId ada = join(stores, "Ada", 1);
   create_run(stores, "r");

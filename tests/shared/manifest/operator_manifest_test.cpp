@@ -52,6 +52,7 @@ seed = 42
 target_batch_size = 512
 micro_batch_size = 16
 rounds_max = 2000
+checkpoint_rounds = 50
 peers_max = 64
 flops_per_sample = 5e9
 codec = "fp16"
@@ -89,6 +90,7 @@ validation = "validation.txt"
   CHECK(manifest.target_batch_size == 512);
   CHECK(manifest.micro_batch_size == 16);
   CHECK(manifest.rounds_max == 2000);
+  CHECK(manifest.checkpoint_rounds == 50);
   CHECK(manifest.peers_max == 64);
   CHECK(manifest.flops_per_sample == 5e9);
   CHECK(manifest.codec == "fp16");

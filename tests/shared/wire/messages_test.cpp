@@ -71,6 +71,8 @@ HeartbeatReply sample_reply() {
                    {{make_id<PeerId>(2), "", 0}, 400, "int8", MemberRole::client_only}};
   group.reason = "all lines are used";
   reply.donors = {{make_id<PeerId>(2), "2001:db8::1", 4001}};
+  reply.checkpoint = Checkpoint{40, make_id<Digest>(8), {make_id<Digest>(9), 1'000'000}};
+  reply.send_checkpoint = true;
   reply.evaluate = true;
   reply.credited_samples = 12345;
   reply.credit = 0.75;
@@ -197,6 +199,12 @@ TEST_CASE("a reply arrives as it was sent") {
   CHECK(got->group->members[1].role == MemberRole::client_only);
   CHECK(got->group->reason == sent.group->reason);
   CHECK(got->group->members[1].endpoint.port == 0);
+  REQUIRE(got->checkpoint.has_value());
+  CHECK(got->checkpoint->round == 40);
+  CHECK(got->checkpoint->state_digest == make_id<Digest>(8));
+  CHECK(got->checkpoint->file.sha256 == make_id<Digest>(9));
+  CHECK(got->checkpoint->file.bytes == 1'000'000);
+  CHECK(got->send_checkpoint);
   REQUIRE(got->donors.size() == 1);
   CHECK(got->donors[0].host == "2001:db8::1");
   CHECK(got->evaluate);

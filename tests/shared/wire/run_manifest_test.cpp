@@ -64,6 +64,7 @@ TEST_CASE("a manifest survives the trip through JSON") {
   manifest.optimizer.beta2 = 0.95;
   manifest.codec = "fp16";
   manifest.rounds_max = 12345;
+  manifest.checkpoint_rounds = 20;
   manifest.contribution_codec = "sparse";
   manifest.error_feedback = 0.95;
   manifest.averaging = {"grid", 12};

@@ -1,0 +1,81 @@
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "db/stores/sqlite_stores.h"
+
+namespace starling::db {
+namespace {
+
+constexpr int kKept = 2;
+
+Result<KeptCheckpoint> read_checkpoint(const Statement& row) {
+  KeptCheckpoint checkpoint;
+  checkpoint.run_id = row.text(0);
+  checkpoint.round = row.integer(1);
+  STARLING_TRY(row.read_id(2, checkpoint.state_digest));
+  STARLING_TRY(row.read_id(3, checkpoint.artefact));
+  checkpoint.bytes = row.integer(4);
+  STARLING_TRY(row.read_id(5, checkpoint.peer_id));
+  checkpoint.at = {row.integer(6)};
+  return checkpoint;
+}
+
+Status insert(Connection& connection, const KeptCheckpoint& checkpoint) {
+  STARLING_ASSIGN(Statement artefact, connection.prepare("INSERT INTO artefact (digest, bytes, name) VALUES (?, ?, ?) "
+                                                         "ON CONFLICT DO NOTHING"));
+  const std::string name = fmt::format("state of '{}' at round {}", checkpoint.run_id, checkpoint.round);
+  STARLING_TRY(artefact.bind(checkpoint.artefact, checkpoint.bytes, name).run());
+  STARLING_ASSIGN(Statement row,
+                  connection.prepare("INSERT OR REPLACE INTO checkpoint (run_id, round, state_digest, artefact, bytes, "
+                                     "peer_id, at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+  return row
+      .bind(checkpoint.run_id, checkpoint.round, checkpoint.state_digest, checkpoint.artefact, checkpoint.bytes,
+            checkpoint.peer_id, checkpoint.at.unix_ms)
+      .run();
+}
+
+// Removes all copies but the newest; the files that none of those left needs.
+Result<std::vector<Digest>> remove_old(Connection& connection, const RunId& run_id) {
+  STARLING_ASSIGN(Statement old, connection.prepare("SELECT round, artefact FROM checkpoint WHERE run_id = ? "
+                                                    "ORDER BY round DESC LIMIT -1 OFFSET ?"));
+  old.bind(run_id, kKept);
+  std::vector<std::pair<RoundIndex, Digest>> rows;
+  for (;;) {
+    STARLING_ASSIGN(const bool more, old.step());
+    if (!more) break;
+    STARLING_TRY(old.read_id(1, rows.emplace_back(old.integer(0), Digest()).second));
+  }
+  std::vector<Digest> gone;
+  for (const auto& [round, artefact] : rows) {
+    STARLING_ASSIGN(Statement remove, connection.prepare("DELETE FROM checkpoint WHERE run_id = ? AND round = ?"));
+    STARLING_TRY(remove.bind(run_id, round).run());
+    STARLING_ASSIGN(Statement forget, connection.prepare("DELETE FROM artefact WHERE digest = ?1 AND NOT EXISTS "
+                                                         "(SELECT 1 FROM checkpoint WHERE artefact = ?1)"));
+    STARLING_TRY(forget.bind(artefact).run());
+    if (connection.changes() > 0) gone.push_back(artefact);
+  }
+  return gone;
+}
+
+}  // namespace
+
+Result<std::vector<Digest>> SqliteCheckpointStore::keep(const KeptCheckpoint& checkpoint) {
+  std::vector<Digest> gone;
+  STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_TRY(insert(connection, checkpoint));
+    STARLING_ASSIGN(gone, remove_old(connection, checkpoint.run_id));
+    return {};
+  }));
+  return gone;
+}
+
+Result<std::optional<KeptCheckpoint>> SqliteCheckpointStore::newest(const RunId& run_id) const {
+  STARLING_ASSIGN(auto rows, select(access_,
+                                    "SELECT run_id, round, state_digest, artefact, bytes, peer_id, at_ms FROM "
+                                    "checkpoint WHERE run_id = ? ORDER BY round DESC LIMIT 1",
+                                    read_checkpoint, run_id));
+  return rows.empty() ? std::optional<KeptCheckpoint>() : std::optional<KeptCheckpoint>(std::move(rows.front()));
+}
+
+}  // namespace starling::db
