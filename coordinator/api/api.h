@@ -6,6 +6,7 @@
 #include <string>
 
 #include "coordinator/api/ban_list.h"
+#include "coordinator/api/checkpoint_inbox.h"
 #include "coordinator/api/host_table.h"
 #include "coordinator/api/join_limiter.h"
 #include "coordinator/api/run_service.h"
@@ -27,16 +28,21 @@ struct Api {
   const BanList& bans;
   JoinLimiter& joins;  // asked where joining needs no invite
   RunService& run;
+  CheckpointInbox& checkpoints;
   const Clock& clock;
 };
 
 // Adds every /v1 route and /healthz. `api` must outlive the router.
 void add_routes(gate::Router& router, const Api& api);
 
+// Whose computer calls. unauthenticated or permission_denied for those that may not.
+Result<AccountId> admit_member(const Api& api, const gate::Request& request);
+
 // Parts of the above, by family.
 gate::Response join(const Api& api, const gate::Request& request);
 gate::Response renew(const Api& api, const gate::Request& request);
 gate::Response heartbeat(const Api& api, const gate::Request& request);
+gate::Response checkpoint(const Api& api, const gate::Request& request);
 gate::Response artefact(const Api& api, const gate::Request& request);
 gate::Response status(const Api& api, const gate::Request& request);
 

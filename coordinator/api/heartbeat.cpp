@@ -7,15 +7,19 @@
 
 namespace starling::api {
 
-gate::Response heartbeat(const Api& api, const gate::Request& request) {
+Result<AccountId> admit_member(const Api& api, const gate::Request& request) {
   if (!request.peer) {
-    return error_response({ErrorCode::unauthenticated, "a heartbeat needs the certificate that joining gives"});
+    return Error{ErrorCode::unauthenticated, "this call needs the certificate that joining gives"};
   }
   const auto account = api.hosts.admit(*request.peer);
-  if (!account) return error_response(told(account.error()));
-  if (const Status kept_out = api.bans.admit(*account, *request.peer, request.remote_address); !kept_out.ok()) {
-    return error_response(kept_out.error());
-  }
+  if (!account) return told(account.error());
+  STARLING_TRY(api.bans.admit(*account, *request.peer, request.remote_address));
+  return *account;
+}
+
+gate::Response heartbeat(const Api& api, const gate::Request& request) {
+  const auto account = admit_member(api, request);
+  if (!account) return error_response(account.error());
   const auto told = wire::decode_heartbeat(request.body);
   if (!told) return error_response(told.error());
   if (told->protocol != wire::kProtocolVersion) {

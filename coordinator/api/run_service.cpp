@@ -90,6 +90,10 @@ Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& 
   STARLING_ASSIGN(recovered.credited, read_credited(stores, run.run_id));
   STARLING_ASSIGN(const auto evaluation, stores.evaluations.latest(run.run_id));
   if (evaluation) recovered.evaluated_round = evaluation->round;
+  STARLING_ASSIGN(const auto checkpoint, stores.checkpoints.newest(run.run_id));
+  if (checkpoint) {
+    recovered.checkpoint = {checkpoint->round, checkpoint->state_digest, {checkpoint->artefact, checkpoint->bytes}};
+  }
   return recovered;
 }
 
@@ -208,6 +212,25 @@ std::optional<reach::RelayAllowance> RunService::allowance(const PeerId& caller,
   return reach::RelayAllowance{std::minmax(caller, called), share->round, share->bytes_max};
 }
 
+Result<core::CheckpointWanted> RunService::checkpoint_wanted(const PeerId& peer) {
+  MutexLock lock(mutex_);
+  if (!active_) return Error{ErrorCode::not_found, "the project has no run yet"};
+  const auto wanted = active_->core->on_checkpoint_piece(parts_.clock.now(), peer);
+  if (!wanted)
+    return Error{ErrorCode::failed_precondition, "it is another computer's turn to send a copy of the model"};
+  return *wanted;
+}
+
+void RunService::keep_checkpoint(const wire::Checkpoint& checkpoint) {
+  MutexLock lock(mutex_);
+  if (active_) active_->core->on_checkpoint_kept(parts_.clock.now(), checkpoint);
+}
+
+void RunService::give_up_checkpoint(const PeerId& peer) {
+  MutexLock lock(mutex_);
+  if (active_) active_->core->on_checkpoint_failed(parts_.clock.now(), peer);
+}
+
 std::optional<ServedRun> RunService::served() const {
   MutexLock lock(mutex_);
   if (!active_) return std::nullopt;
@@ -242,8 +265,10 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       others_.add("store that the run is complete",
                   [&stores, run_id] { return stores.runs.set_state(run_id, db::RunState::complete); });
     } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
-      log_warning("nobody holds the state of round {} any more; {} member(s) go on from theirs of round {}",
-                  adopted->round, adopted->holders, adopted->reported_round);
+      const std::string from =
+          adopted->holders == 0 ? "the copy that is kept here" : fmt::format("that of {} member(s)", adopted->holders);
+      log_warning("nobody holds the state of round {} any more; the run goes on from {}, of round {}", adopted->round,
+                  from, adopted->reported_round);
     } else if (const auto* seat = std::get_if<core::SeatChanged>(&op)) {
       log_info("peer {} {}{}", seat->peer.brief(), seat->sits_out ? "sits out: " : "takes part again. ", seat->why);
     }

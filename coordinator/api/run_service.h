@@ -53,6 +53,12 @@ class RunService final : public reach::RelayRules {
   // not_found: another run, or none. resource_exhausted: the run is full.
   Result<wire::HeartbeatReply> heartbeat(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat);
 
+  // What `peer` is sending a copy of; failed_precondition when it is not its turn. The turn ends with one of the other
+  // two. Called by one request of that member at a time.
+  Result<core::CheckpointWanted> checkpoint_wanted(const PeerId& peer);
+  void keep_checkpoint(const wire::Checkpoint& checkpoint);
+  void give_up_checkpoint(const PeerId& peer);
+
   [[nodiscard]] std::optional<ServedRun> served() const;
   // Who may use the operator's relay.
   [[nodiscard]] bool may_post(const PeerId& peer) const override;

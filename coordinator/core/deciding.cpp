@@ -224,7 +224,8 @@ void RunCoordinator::Impl::find_lost_state(TimePoint now, Ops& ops) {
   }
 }
 
-void RunCoordinator::Impl::adopt_most_advanced(TimePoint now, Ops& ops) {
+// Of the states that members hold; holders is 0 when none of them holds any.
+StateAdopted RunCoordinator::Impl::most_advanced() const {
   StateAdopted adopted;
   std::map<Digest, int> holders;
   for (const auto& [peer, member] : members_.all()) {
@@ -237,7 +238,18 @@ void RunCoordinator::Impl::adopt_most_advanced(TimePoint now, Ops& ops) {
     adopted.reported_round = member.state_round;
     adopted.state_digest = member.state_digest;
   }
-  if (adopted.holders == 0) return;
+  return adopted;
+}
+
+void RunCoordinator::Impl::adopt_most_advanced(TimePoint now, Ops& ops) {
+  StateAdopted adopted = most_advanced();
+  if (const auto& kept = checkpoint_.newest(); kept && kept->round > adopted.reported_round) {
+    // Members load it already; or one that holds more may still come back.
+    if (kept->state_digest == canonical_ || now - without_holder_since_ < options_.restore_grace) return;
+    adopted = {.reported_round = kept->round, .state_digest = kept->state_digest};
+  } else if (adopted.holders == 0) {
+    return;
+  }
   adopted.round = std::max(round_, adopted.reported_round);
   rhythm_known_ = false;
   enter_round(now, adopted.round, adopted.state_digest, {}, ops);

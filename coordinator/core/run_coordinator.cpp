@@ -9,6 +9,7 @@
 #include "coordinator/core/run_coordinator_impl.h"
 #include "shared/base/permutation.h"
 #include "shared/swarm/grid_plan.h"
+#include "shared/wire/model_layout.h"
 
 namespace starling::core {
 namespace {
@@ -50,6 +51,7 @@ RunCoordinator::Impl::Impl(const wire::RunManifest& manifest, std::int64_t vecto
       reach_(options_),
       lanes_(manifest.peers_max, recovered.round, recovered.lanes),
       evaluation_(recovered.evaluated_round),
+      checkpoint_(manifest.checkpoint_rounds, recovered.checkpoint),
       recovered_(recovered.round > 0),
       // Rounds are decided when just more than half of their members have reported.
       last_group_(static_cast<std::size_t>(std::max(0, 2 * recovered.survivors - 1))) {
@@ -210,9 +212,7 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
     reply.group = group.grid ? swarm::place_in(group, member.who.peer) : group;
     reply.group->start_in_ms = std::max<std::int64_t>(0, to_ms(plan_->start - now));
   }
-  if (!member.ready && !member.open_reports && !canonical_.is_zero() && !member.sits_out(now)) {
-    reply.donors = members_.donors(member.who.peer, wire::kDonorsMax);
-  }
+  tell_state(now, member, reply);
   if (member.ready && member.phase != wire::MemberPhase::paused && !plan_) {
     reply.evaluate = evaluation_.ask(now, member.who.peer, round_, state_ == wire::RunState::running, options_);
   }
@@ -224,6 +224,32 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   member.told = bounded_interval(interval_for(now, member), members_.all().size(), options_);
   reply.next_heartbeat_ms = std::max<std::int64_t>(1, to_ms(member.told));
   return reply;
+}
+
+// Where a member gets the state that it does not hold; and who sends the coordinator a copy of it.
+void RunCoordinator::Impl::tell_state(TimePoint now, const Member& member, wire::HeartbeatReply& reply) {
+  if (!member.ready && !member.open_reports && !canonical_.is_zero() && !member.sits_out(now)) {
+    reply.donors = members_.donors(member.who.peer, wire::kDonorsMax);
+    const auto& kept = checkpoint_.newest();
+    if (reply.donors.empty() && kept && kept->state_digest == canonical_) reply.checkpoint = kept;
+  }
+  if (!member.ready || member.assumed || !member.works() || state_ != wire::RunState::running) return;
+  if (checkpoint_.due(now, round_, options_) && !sends_fast(member)) return;
+  reply.send_checkpoint = checkpoint_.ask(now, member.who.peer, round_, canonical_, options_);
+}
+
+// Whoever is slower would keep the copy waiting, and its group.
+bool RunCoordinator::Impl::sends_fast(const Member& member) const {
+  return std::none_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
+    return entry.second.ready && entry.second.upload_bytes_per_s > 2 * member.upload_bytes_per_s;
+  });
+}
+
+std::optional<CheckpointWanted> RunCoordinator::Impl::on_checkpoint_piece(TimePoint now, const PeerId& peer) {
+  const CheckpointTurn::Turn* turn = checkpoint_.heard(now, peer);
+  if (turn == nullptr) return std::nullopt;
+  const auto bytes = static_cast<std::int64_t>(wire::state_size(manifest_) * sizeof(float));
+  return CheckpointWanted{manifest_.run_id, turn->round, turn->state_digest, bytes};
 }
 
 void RunCoordinator::Impl::tell_reach(const Member& member, wire::HeartbeatReply& reply) const {
@@ -319,6 +345,13 @@ bool RunCoordinator::uses_operator_relay(const PeerId& peer) const { return impl
 std::optional<RelayShare> RunCoordinator::operator_relay_share(const PeerId& a, const PeerId& b) const {
   return impl_->operator_relay_share(a, b);
 }
+std::optional<CheckpointWanted> RunCoordinator::on_checkpoint_piece(TimePoint now, const PeerId& peer) {
+  return impl_->on_checkpoint_piece(now, peer);
+}
+void RunCoordinator::on_checkpoint_kept(TimePoint now, const wire::Checkpoint& checkpoint) {
+  impl_->on_checkpoint_kept(now, checkpoint);
+}
+void RunCoordinator::on_checkpoint_failed(TimePoint now, const PeerId& peer) { impl_->on_checkpoint_failed(now, peer); }
 SwarmView RunCoordinator::view(TimePoint now) const { return impl_->view(now); }
 
 }  // namespace starling::core

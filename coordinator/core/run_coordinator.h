@@ -46,6 +46,12 @@ class RunCoordinator {
   [[nodiscard]] bool uses_operator_relay(const PeerId& peer) const;
   // What two may pass there; nothing unless both are members and one of them should wait there.
   [[nodiscard]] std::optional<RelayShare> operator_relay_share(const PeerId& a, const PeerId& b) const;
+  // The copy of the state that it is this member's turn to send, of which something has just arrived; nothing if it is
+  // not. The turn ends with on_checkpoint_kept, when the copy is complete and the store has it, or with
+  // on_checkpoint_failed.
+  std::optional<CheckpointWanted> on_checkpoint_piece(TimePoint now, const PeerId& peer);
+  void on_checkpoint_kept(TimePoint now, const wire::Checkpoint& checkpoint);
+  void on_checkpoint_failed(TimePoint now, const PeerId& peer);
   // The operator's wish (running or paused). A complete run stays complete.
   void set_state(wire::RunState state);
   [[nodiscard]] SwarmView view(TimePoint now) const;

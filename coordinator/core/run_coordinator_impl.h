@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "coordinator/core/cadence.h"
+#include "coordinator/core/checkpoint_turn.h"
 #include "coordinator/core/evaluation_turn.h"
 #include "coordinator/core/lanes.h"
 #include "coordinator/core/member.h"
@@ -46,6 +47,9 @@ class RunCoordinator::Impl {
   void on_dialled_back(TimePoint now, const wire::Endpoint& tested, bool reached);
   [[nodiscard]] bool uses_operator_relay(const PeerId& peer) const;
   [[nodiscard]] std::optional<RelayShare> operator_relay_share(const PeerId& a, const PeerId& b) const;
+  std::optional<CheckpointWanted> on_checkpoint_piece(TimePoint now, const PeerId& peer);
+  void on_checkpoint_kept(TimePoint now, const wire::Checkpoint& checkpoint) { checkpoint_.kept(now, checkpoint); }
+  void on_checkpoint_failed(TimePoint now, const PeerId& peer) { checkpoint_.given_up(now, peer); }
   [[nodiscard]] SwarmView view(TimePoint now) const;
 
  private:
@@ -56,6 +60,8 @@ class RunCoordinator::Impl {
                        Ops& ops);
   void note_catching_up(TimePoint now, Member& member);
   [[nodiscard]] wire::HeartbeatReply reply_to(TimePoint now, Member& member);
+  void tell_state(TimePoint now, const Member& member, wire::HeartbeatReply& reply);
+  [[nodiscard]] bool sends_fast(const Member& member) const;
   void tell_reach(const Member& member, wire::HeartbeatReply& reply) const;
   [[nodiscard]] Duration interval_for(TimePoint now, const Member& member) const;
   [[nodiscard]] bool hears_of_plan(TimePoint now, const Member& member) const;
@@ -75,6 +81,7 @@ class RunCoordinator::Impl {
   void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged,
                    Ops& ops);
   void find_lost_state(TimePoint now, Ops& ops);
+  [[nodiscard]] StateAdopted most_advanced() const;
   void adopt_most_advanced(TimePoint now, Ops& ops);
   void complete_if_done(Ops& ops);
 
@@ -110,6 +117,7 @@ class RunCoordinator::Impl {
   ReportBook reports_;
   Reputation reputation_;
   EvaluationTurn evaluation_;
+  CheckpointTurn checkpoint_;
   Rhythm rhythm_;
 
   std::optional<Plan> plan_;

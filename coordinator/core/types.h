@@ -61,6 +61,10 @@ struct CoordinatorOptions {
   Duration averaging_max = std::chrono::minutes(30);   // a plan whose members say they average is kept so long
   Duration evaluation_interval = std::chrono::seconds(5);  // between held-out measurements, at least
   Duration evaluation_timeout = std::chrono::seconds(60);
+  Duration checkpoint_interval = std::chrono::seconds(60);  // between two copies of the state, at least
+  Duration checkpoint_patience = std::chrono::seconds(30);  // without a piece, before another member is asked
+  Duration restore_grace =
+      std::chrono::seconds(60);                     // without any holder of the state, before the copy is gone back to
   Duration left_out_for = std::chrono::minutes(5);  // whose line is too slow for the others' rounds
   std::size_t group_members_max = 512;              // a report of more would not fit in a heartbeat
   std::size_t relayed_members_max = 32;  // of a group that only meets at relays: each pair takes one of their streams
@@ -87,6 +91,7 @@ struct RecoveredRun {
   std::vector<LaneHolder> lanes;
   std::vector<AccountSamples> credited;  // sums of this run's ledger
   std::optional<RoundIndex> evaluated_round;
+  std::optional<wire::Checkpoint> checkpoint;  // the newest copy of the state that is kept
 };
 
 // Work for the store, in order. The shell keeps each until the store took it.
@@ -120,13 +125,20 @@ struct EvaluationStored {
 struct RunStateChanged {
   wire::RunState state = wire::RunState::complete;
 };
-// For the log: nobody held the state any more, so the most advanced one that members reported was taken. The
-// round becomes that state's own number where it is higher; it never goes back.
+// For the log: nobody held the state any more, so the most advanced one that members reported was taken, or the copy
+// that is kept here. The round becomes that state's own number where it is higher; it never goes back.
 struct StateAdopted {
   RoundIndex round = 0;           // from now on
   RoundIndex reported_round = 0;  // of the adopted state
   Digest state_digest;
-  int holders = 0;
+  int holders = 0;  // 0: it is the copy
+};
+// What a member was asked to send a copy of.
+struct CheckpointWanted {
+  RunId run_id;
+  RoundIndex round = 0;
+  Digest state_digest;
+  std::int64_t bytes = 0;
 };
 // For the log: a member is left out of plans for what the others say of it, or is back.
 struct SeatChanged {

@@ -57,17 +57,31 @@ std::filesystem::path dated_folder(const ProjectFiles& files, WallTime now) {
   return files.backups() / std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H%M%SZ", &parts));
 }
 
+// Those that are not there yet. Copies of runs' states come and go meanwhile.
+Status copy_artefacts(const db::ArtefactStore& store, const ProjectFiles& from, const ProjectFiles& copy) {
+  STARLING_ASSIGN(const auto artefacts, store.list());
+  for (const db::ArtefactRecord& artefact : artefacts) {
+    const std::string name = artefact.digest.hex();
+    std::error_code absent;
+    if (std::filesystem::exists(copy.artefacts() / name, absent)) continue;
+    Status copied = copy_to(from.artefacts() / name, copy.artefacts() / name);
+    if (copied.ok()) continue;
+    const auto still = store.find(artefact.digest);
+    if (still.ok() || still.error().code != ErrorCode::not_found) return copied;
+    std::filesystem::remove(copy.artefacts() / name, absent);
+  }
+  return sync_to_disk(copy.artefacts());
+}
+
 Status copy_project(const Project& project, const ProjectFiles& copy) {
   STARLING_TRY(ensure_directory(copy.artefacts(), 0700));
   STARLING_ASSIGN(const auto database, open_database(project));
+  const db::ArtefactStore& artefacts = database->stores().artefacts;
+  // What takes long goes first, so that the files which the copied database names are still there afterwards.
+  STARLING_TRY(copy_artefacts(artefacts, project.files, copy));
   STARLING_TRY(database->backup(copy.database()));
+  STARLING_TRY(copy_artefacts(artefacts, project.files, copy));
   for (const char* name : kKeys) STARLING_TRY(copy_to(project.files.at(name), copy.at(name)));
-  STARLING_ASSIGN(const auto artefacts, database->stores().artefacts.list());
-  for (const db::ArtefactRecord& artefact : artefacts) {
-    const std::string name = artefact.digest.hex();
-    STARLING_TRY(copy_to(project.files.artefacts() / name, copy.artefacts() / name));
-  }
-  STARLING_TRY(sync_to_disk(copy.artefacts()));
   return copy_to(project.files.config(), copy.config());
 }
 

@@ -220,6 +220,12 @@ void work(const Cared& cared, const sigset_t& signals, const std::atomic<bool>& 
   log_info("ending");
 }
 
+void announce(const Project& project, std::uint16_t port) {
+  fmt::print("listening on https://{}\n", format_endpoint({project.config.listen.host, port}));
+  std::fflush(stdout);
+  log_info("starling-coordinator {} serves '{}'", kVersion, project.config.name);
+}
+
 }  // namespace
 
 Status serve(const ServeOptions& options) {
@@ -253,6 +259,7 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const auto relay, open_relay(options, core.relay.port, {peer_tls, clock, run}));
   STARLING_TRY(run.poll());
 
+  api::CheckpointInbox checkpoints(project.files.artefacts());
   gate::Router router;
   const api::Api api{project.config.name,
                      project.config.open_to_all,
@@ -264,6 +271,7 @@ Status serve(const ServeOptions& options) {
                      bans,
                      joins,
                      run,
+                     checkpoints,
                      clock};
   api::add_routes(router, api);
   Doors doors{nullptr, relay.get()};  // the gate is set before the first request
@@ -282,9 +290,7 @@ Status serve(const ServeOptions& options) {
   GateThread serving(*gate, broken);
   std::optional<GateThread> serving_admin;
   if (admin) serving_admin.emplace(*admin, broken);
-  fmt::print("listening on https://{}\n", format_endpoint({project.config.listen.host, gate->port()}));
-  std::fflush(stdout);
-  log_info("starling-coordinator {} serves '{}'", kVersion, project.config.name);
+  announce(project, gate->port());
   work({run, bans, database->stores()}, signals, broken, manager);
   const bool asked = !broken;
   if (serving_admin) STARLING_TRY(serving_admin->stop());

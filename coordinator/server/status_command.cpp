@@ -55,7 +55,8 @@ Live ask(const Project& project) {
 struct Overview {
   Live live;
   std::vector<db::Run> runs;
-  std::vector<db::Totals> totals;  // of each run
+  std::vector<db::Totals> totals;                              // of each run, …
+  std::vector<std::optional<db::KeptCheckpoint>> checkpoints;  // … and of its state
   std::int64_t volunteers = 0;
   db::Activity activity;
   std::size_t bans = 0;
@@ -74,6 +75,8 @@ Result<Overview> look(const Project& project, const db::Database& database) {
   for (const db::Run& run : overview.runs) {
     STARLING_ASSIGN(const db::Totals totals, stores.leaderboard.totals(run.run_id));
     overview.totals.push_back(totals);
+    STARLING_ASSIGN(auto checkpoint, stores.checkpoints.newest(run.run_id));
+    overview.checkpoints.push_back(std::move(checkpoint));
   }
   STARLING_ASSIGN(overview.volunteers, stores.leaderboard.volunteers(""));
   STARLING_ASSIGN(overview.activity, stores.standings.activity());
@@ -108,6 +111,11 @@ void print(const Project& project, const Overview& overview) {
     fmt::print("  run          '{}' is {}, round {}: {} samples, {:.3f} credit\n", run.run_id,
                wire::to_string(api::state_of(run)), run.round, overview.totals[i].samples,
                api::credit_of(overview.totals[i]));
+    if (const auto& checkpoint = overview.checkpoints[i]) {
+      fmt::print("  copy         of its state at round {}, {:.1f} MB, {:.1f} h old\n", checkpoint->round,
+                 static_cast<double>(checkpoint->bytes) / 1e6,
+                 static_cast<double>(overview.now.unix_ms - checkpoint->at.unix_ms) / kMsPerHour);
+    }
   }
   fmt::print("  volunteers   {}, {} of them in the last 24 hours\n", overview.volunteers,
              overview.activity.volunteers_day);

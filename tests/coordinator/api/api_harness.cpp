@@ -28,13 +28,15 @@ Digest digest_of(std::uint8_t byte) {
 }
 
 db::Stores with_contributions(const db::Stores& stores, db::ContributionStore& contributions) {
-  return {stores.accounts, stores.invites,   stores.runs,      contributions, stores.evaluations, stores.leaderboard,
-          stores.lanes,    stores.artefacts, stores.standings, stores.credit, stores.news,        stores.bans};
+  return {stores.accounts,    stores.invites, stores.runs,      contributions,      stores.evaluations,
+          stores.leaderboard, stores.lanes,   stores.artefacts, stores.checkpoints, stores.standings,
+          stores.credit,      stores.news,    stores.bans};
 }
 
 }  // namespace
 
-db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db::RunState state) {
+db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db::RunState state,
+                 RoundIndex checkpoint_rounds) {
   wire::RunManifest manifest;
   manifest.run_id = run_id;
   manifest.title = "A test";
@@ -44,6 +46,7 @@ db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db
   manifest.model.context = 16;
   manifest.data.train = {digest_of(1), 1'000'000};
   manifest.data.validation = {digest_of(2), 1'000};
+  manifest.checkpoint_rounds = checkpoint_rounds;
   manifest.target_batch_size = kTarget;
   manifest.flops_per_sample = 4.32e9;  // 100 samples are a credit
   db::Run run;
@@ -88,7 +91,7 @@ void TestProject::start() {
   run_ = std::make_unique<RunService>(RunService::Parts{stores_, *hosts_, clock, manifest_key.public_key()});
   REQUIRE(run_->poll().ok());
   api_ = std::make_unique<Api>(Api{"Test", open_to_all_, folder.path(), manifest_key.public_key().to_pem(), authority,
-                                   stores_, *hosts_, bans, joins_, *run_, clock});
+                                   stores_, *hosts_, bans, joins_, *run_, checkpoints_, clock});
   router_ = std::make_unique<gate::Router>();
   add_routes(*router_, *api_);
   gate::GateOptions options;
@@ -147,6 +150,14 @@ Result<wire::HeartbeatReply> TestVolunteer::call() {
   STARLING_ASSIGN(auto response, client.post_json("/v1/heartbeat", wire::encode(beat)));
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
   return wire::decode_heartbeat_reply(body);
+}
+
+net::HttpResponse TestVolunteer::send(const std::string& path, std::string_view body) {
+  const crypto::TlsIdentity identity{certificate, key};
+  net::HttpClient client(
+      {"127.0.0.1", project_.port},
+      crypto::TlsContext::coordinator_client(project_.authority.certificate_pem(), identity).value());
+  return client.post_bytes(path, body).value();
 }
 
 int TestVolunteer::post(const std::string& path, const std::string& body) {

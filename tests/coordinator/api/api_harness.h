@@ -17,7 +17,8 @@ namespace starling::api::testing {
 constexpr SampleCount kTarget = 60;
 
 // A signed run with that id, in the state given.
-db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db::RunState state);
+db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db::RunState state,
+                 RoundIndex checkpoint_rounds = 0);
 
 // Passes on to a real store unless told that the disk is full, or that what comes can never be stored.
 class FillableContributions final : public db::ContributionStore {
@@ -69,6 +70,7 @@ class TestProject {
 
   bool open_to_all_;
   JoinLimiter joins_{1, clock.now()};
+  CheckpointInbox checkpoints_{folder.path()};
   db::Stores stores_;
   crypto::TlsContext tls_;
   std::unique_ptr<HostTable> hosts_;
@@ -89,6 +91,7 @@ class TestVolunteer {
   Result<wire::HeartbeatReply> call();
   // The reply's status to any body.
   int post(const std::string& path, const std::string& body);
+  net::HttpResponse send(const std::string& path, std::string_view body);
 
   crypto::PrivateKey key = crypto::PrivateKey::generate();
   wire::Heartbeat beat;

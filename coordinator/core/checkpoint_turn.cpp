@@ -1,0 +1,40 @@
+#include "coordinator/core/checkpoint_turn.h"
+
+namespace starling::core {
+
+bool CheckpointTurn::due(TimePoint now, RoundIndex round, const CoordinatorOptions& options) const {
+  if (every_ <= 0 || round <= 0) return false;
+  if (turn_ && now - turn_->heard < options.checkpoint_patience) return false;
+  if (last_at_ && now - *last_at_ < options.checkpoint_interval) return false;
+  return round >= (newest_ ? newest_->round : 0) + every_;
+}
+
+bool CheckpointTurn::ask(TimePoint now, const PeerId& peer, RoundIndex round, const Digest& state_digest,
+                         const CoordinatorOptions& options) {
+  if (due(now, round, options)) {
+    turn_ = Turn{peer, round, state_digest, now};
+    return true;
+  }
+  // The answer may have been lost; who has the state still can begin then.
+  return turn_ && turn_->peer == peer && turn_->state_digest == state_digest;
+}
+
+const CheckpointTurn::Turn* CheckpointTurn::heard(TimePoint now, const PeerId& peer) {
+  if (!turn_ || turn_->peer != peer) return nullptr;
+  turn_->heard = now;
+  return &*turn_;
+}
+
+void CheckpointTurn::given_up(TimePoint now, const PeerId& peer) {
+  if (!turn_ || turn_->peer != peer) return;
+  turn_.reset();
+  last_at_ = now;
+}
+
+void CheckpointTurn::kept(TimePoint now, const wire::Checkpoint& checkpoint) {
+  turn_.reset();
+  last_at_ = now;
+  newest_ = checkpoint;
+}
+
+}  // namespace starling::core
