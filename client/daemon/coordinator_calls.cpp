@@ -129,6 +129,17 @@ Result<manifest::SignedManifest> CoordinatorCalls::run_manifest() {
   return manifest::decode_envelope(body);
 }
 
+Result<wire::CheckpointReply> CoordinatorCalls::send_checkpoint(RoundIndex round, const Digest& state_digest,
+                                                                std::int64_t offset, std::string_view piece) {
+  const std::string path =
+      fmt::format("/v1/checkpoint?round={}&digest={}&offset={}", round, state_digest.hex(), offset);
+  auto response = client_->post_bytes(path, piece);
+  count();
+  if (!response.ok()) return response.error();
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(*response)));
+  return wire::decode_checkpoint_reply(body);
+}
+
 Status CoordinatorCalls::fetch_artefact(const wire::Artefact& artefact, const std::filesystem::path& destination,
                                         std::function<bool(std::int64_t)> progress) {
   net::Download download;

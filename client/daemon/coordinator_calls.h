@@ -46,6 +46,10 @@ class CoordinatorCalls {
   // Downloads, or finds, the artefact at `destination`. `progress` gets the bytes so far; false stops it.
   Status fetch_artefact(const wire::Artefact& artefact, const std::filesystem::path& destination,
                         std::function<bool(std::int64_t)> progress);
+  // A piece of the copy of the state that the coordinator asked this member for: what it has of it now.
+  // failed_precondition: it does not want it any more.
+  Result<wire::CheckpointReply> send_checkpoint(RoundIndex round, const Digest& state_digest, std::int64_t offset,
+                                                std::string_view piece);
   // Ends the call under way and refuses those that follow.
   void cancel() EXCLUDES(mutex_);
   // Moved both ways so far, TLS included. From any thread.

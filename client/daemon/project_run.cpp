@@ -27,6 +27,7 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
 
 ProjectRun::ProjectRun(const Threads& threads, RunParts parts)
     : threads_(threads), parts_(std::make_unique<RunParts>(std::move(parts))) {
+  courier_.emplace();
   session::SessionOptions options;
   options.run_id = parts_->manifest.run_id;
   options.self = parts_->key.peer_id();
@@ -51,6 +52,7 @@ void ProjectRun::start(const Permission& permission, std::function<void()> chang
 void ProjectRun::stop() {
   stopped_ = true;
   threads_.control.set_timer(kNever, nullptr);
+  courier_.reset();
   parts_->network.reset();  // the others notice at once
   parts_->trainer->stop();  // a computation under way may be long, and nobody will hear its result
 }
@@ -95,6 +97,7 @@ void ProjectRun::obey(const Permission& permission) {
   }
   if (took_something) parts_->trainer->stop();
   coordinator_allowed_ = permission.coordinator;
+  if (!coordinator_allowed_) courier_->end();
   relay_bytes_per_s_ = permission.relay_bytes_per_s;
   port_mapping_ = permission.port_mapping;
   keep_port_open();

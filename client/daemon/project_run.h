@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "client/daemon/checkpoint_courier.h"
 #include "client/daemon/coordinator_calls.h"
 #include "client/daemon/corrected_clock.h"
 #include "client/daemon/governor.h"
@@ -115,6 +116,8 @@ class ProjectRun final : private session::Session::Mediator {
   void start_step(RoundIndex round) override;
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
+  void fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) override;
+  void send_checkpoint(RoundIndex round, const Digest& digest) override;
   void record_round(const wire::RoundReport& report, Duration round_duration) override;
   void forget_reports(RoundIndex below) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;
@@ -152,6 +155,7 @@ class ProjectRun final : private session::Session::Mediator {
   std::atomic<bool> stopped_{false};
   struct Fetch;  // the download of a state that was begun last
   std::shared_ptr<Fetch> fetch_;
+  std::optional<CheckpointCourier> courier_;  // none after stop()
   bool trainer_resting_ = false;
   bool coordinator_allowed_ = true;
   mutable Mutex share_mutex_;

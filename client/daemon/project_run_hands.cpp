@@ -188,16 +188,44 @@ void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex 
     }
   };
   parts_->network->cancel_fetch();
+  courier_->end();
   if (const Status begun = parts_->network->fetch_state(std::move(fetch)); !begun.ok()) {
     fetch_->ended = true;
     state_fetched(round, digest, begun);
   }
 }
 
+void ProjectRun::fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) {
+  parts_->network->cancel_fetch();
+  fetch_ = std::make_shared<Fetch>(round, digest);
+  const auto bytes = static_cast<std::int64_t>(parts_->trainer->layout().size() * sizeof(float));
+  auto calls = CoordinatorCalls::create(parts_->project, parts_->key, threads_.clock);
+  if (!calls.ok() || file.bytes != bytes) {
+    fetch_->ended = true;
+    const Error other_size{ErrorCode::corrupt, "the copy that the coordinator keeps has another size than the model"};
+    return state_fetched(round, digest, calls.ok() ? other_size : calls.error());
+  }
+  courier_->fetch(std::move(*calls), {file, digest, parts_->files.dir() / "fetched-state"},
+                  [this, round, digest, under_way = fetch_](const Result<CheckpointCourier::State>& state) {
+                    if (under_way->ended.exchange(true)) return;
+                    if (!state.ok()) return state_fetched(round, digest, state.error());
+                    install_state(round, digest, *state);
+                  });
+}
+
+void ProjectRun::send_checkpoint(RoundIndex round, const Digest& digest) {
+  if (!coordinator_allowed_ || courier_->is_sending(digest)) return;
+  auto state = parts_->snapshots->find(round, digest);
+  auto calls = CoordinatorCalls::create(parts_->project, parts_->key, threads_.clock);
+  if (state == nullptr || !calls.ok()) return;
+  courier_->send(std::move(*calls), std::move(state));
+}
+
 // A download whose end is on its way already is left to arrive.
 void ProjectRun::stop_fetch() {
   if (fetch_ == nullptr || fetch_->ended) return;
   parts_->network->cancel_fetch();
+  courier_->end();
   if (fetch_->ended.exchange(true)) return;
   state_fetched(fetch_->round, fetch_->digest, Error{ErrorCode::unavailable, "interrupted by a pause"});
 }

@@ -13,7 +13,7 @@ void ProjectRun::count_traffic(TrafficCounters& counters) const {
   const transport::NetworkStats stats = parts_->network->stats();
   // What is passed on comes in and goes out again.
   counters.averaging = stats.round_bytes_sent + stats.round_bytes_received + 2 * stats.relay.serving.bytes_total;
-  counters.models = stats.state_bytes_sent + stats.state_bytes_received;
+  counters.models = stats.state_bytes_sent + stats.state_bytes_received + courier_->wire_bytes();
 }
 
 void ProjectRun::note_peers(const wire::GroupInfo& group, averaging::Rank self) {

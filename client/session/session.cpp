@@ -291,6 +291,9 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   if (evaluation_told_) evaluation_report_.reset();
   take_sync_verdict(now, reply);
   if (reply.group.has_value()) take_group(now, *reply.group);
+  if (reply.send_checkpoint && synced_ && state_digest_ == reply.state_digest) {
+    mediator_.send_checkpoint(state_round_, state_digest_);
+  }
   if (reply.evaluate && synced_ && !evaluation_report_.has_value()) evaluate_due_ = true;
   advance(now);
 }

@@ -71,6 +71,10 @@ class Session {
     // Ends a download under way, if there is one; its on_state_fetched need not come, and changes nothing if it does.
     virtual void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) = 0;
     // Durable when it returns: the round's report survives a crash until `forget_reports` passes it.
+    // The same from the copy that the coordinator keeps in this file. A fetch of either kind ends the one before.
+    virtual void fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) = 0;
+    // Sends the coordinator a copy of the state, in its own time; if that is what the replica holds.
+    virtual void send_checkpoint(RoundIndex round, const Digest& digest) = 0;
     virtual void record_round(const wire::RoundReport& report, Duration round_duration) = 0;
     virtual void forget_reports(RoundIndex below) = 0;
     virtual void save_checkpoint(RoundIndex round, const Digest& digest) = 0;
@@ -165,7 +169,8 @@ class Session {
   bool averaging_ = false;
   bool fetching_ = false;
   bool discard_batch_ = false;          // the batch under way belongs to a state that is gone
-  std::vector<wire::Endpoint> donors_;  // of (fetch_round_, fetch_digest_), from the newest reply
+  std::vector<wire::Endpoint> donors_;  // of (fetch_round_, fetch_digest_), from the newest reply, …
+  std::optional<wire::Artefact> kept_;  // … or where the coordinator keeps it, when there are none
   RoundIndex fetch_round_ = 0;
   Digest fetch_digest_;
   int fetch_failures_ = 0;

@@ -26,6 +26,7 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
     state_round_ = reply.round;  // the swarm may have numbered this very state anew after a loss
     synced_ = true;
     donors_.clear();
+    kept_.reset();
     return;
   }
   if (synced_) lose_sync(now, "this replica is not at the swarm's state");
@@ -33,9 +34,11 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
   // What one donor no longer had says nothing of a newer state.
   if (reply.state_digest != fetch_digest_ && fetch_failures_ < kFetchPatience) fetch_not_before_ = now;
   donors_ = reply.donors;
+  kept_.reset();
+  if (reply.checkpoint && reply.checkpoint->state_digest == reply.state_digest) kept_ = reply.checkpoint->file;
   fetch_round_ = reply.round;
   fetch_digest_ = reply.state_digest;
-  unsynced_reason_ = donors_.empty() ? "waiting for a member that can hand over the model" : unsynced_reason_;
+  if (donors_.empty() && !kept_) unsynced_reason_ = "waiting for a member that can hand over the model";
 }
 
 void Session::lose_sync(TimePoint now, std::string reason) {
@@ -50,8 +53,9 @@ void Session::lose_sync(TimePoint now, std::string reason) {
 }
 
 void Session::fetch_if_possible(TimePoint now) {
-  if (synced_ || fetching_ || paused_ || donors_.empty() || now < fetch_not_before_) return;
+  if (synced_ || fetching_ || paused_ || (donors_.empty() && !kept_) || now < fetch_not_before_) return;
   fetching_ = true;
+  if (donors_.empty()) return mediator_.fetch_checkpoint(*kept_, fetch_round_, fetch_digest_);
   mediator_.fetch_state(donors_, fetch_round_, fetch_digest_);
 }
 
@@ -73,6 +77,7 @@ void Session::on_state_fetched(TimePoint now, RoundIndex round, const Digest& di
   if (digest != fetch_digest_) return;  // a newer one is under way
   fetching_ = false;
   donors_.clear();
+  kept_.reset();
   if (status.ok()) {
     fetch_failures_ = 0;
     synced_ = true;  // until the next answer says otherwise

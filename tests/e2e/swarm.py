@@ -45,13 +45,17 @@ class Swarm:
         self.logs = self.folder / "logs"
         self.logs.mkdir(parents=True, exist_ok=True)
         self.coordinator = programs.Coordinator(self.folder / "coordinator", self.logs / "coordinator.log")
-        self.volunteers = [self._volunteer(number, threads_each(volunteers)) for number in range(1, volunteers + 1)]
+        self.threads = threads_each(volunteers)
+        self.made = 0
+        self.volunteers = [self.newcomer() for _ in range(volunteers)]
         self.pollers = ThreadPoolExecutor(max_workers=8)
         self.run = None
 
-    def _volunteer(self, number, threads):
-        name = f"volunteer-{number}"
-        return programs.Volunteer(name, self.folder / name, self.logs / f"{name}.log", threads)
+    def newcomer(self):
+        """One more volunteer, whom nobody knows yet."""
+        self.made += 1
+        name = f"volunteer-{self.made}"
+        return programs.Volunteer(name, self.folder / name, self.logs / f"{name}.log", self.threads)
 
     def create(self, name, settings, corpus=None):
         """Makes the project, its run and the volunteers' data directories, and starts everything."""

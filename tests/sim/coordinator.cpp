@@ -7,6 +7,7 @@
 namespace starling::sim {
 namespace {
 
+constexpr RoundIndex kCheckpointRounds = 10;
 constexpr Duration kCommitTime = std::chrono::milliseconds(15);  // group commit and fsync
 
 wire::RunManifest manifest_of(const SwarmOptions& options) {
@@ -16,6 +17,7 @@ wire::RunManifest manifest_of(const SwarmOptions& options) {
   manifest.target_batch_size = options.target_batch_size;
   manifest.peers_max = kLanes;
   manifest.flops_per_sample = 1e9;
+  manifest.checkpoint_rounds = kCheckpointRounds;
   manifest.averaging = {options.formation, options.group_size};
   return manifest;
 }
@@ -31,6 +33,7 @@ void Coordinator::start() {
   timer_ = kNever;
   core::RecoveredRun recovered;
   recovered.state = store_.state;
+  recovered.checkpoint = store_.checkpoint;
   if (!store_.rounds.empty()) {
     recovered.round = store_.rounds.rbegin()->first + 1;
     recovered.state_digest = store_.rounds.rbegin()->second.state_digest;
@@ -38,6 +41,7 @@ void Coordinator::start() {
   }
   for (const auto& [peer, lane] : store_.lanes) recovered.lanes.push_back({peer, lane});
   core::CoordinatorOptions options;
+  options.checkpoint_interval = std::chrono::seconds(5);
   options.nonce = mix64(options_.seed + incarnation_);
   core_ = std::make_unique<core::RunCoordinator>(manifest_of(options_), options_.parameters, recovered,
                                                  static_cast<const core::KnownHosts&>(*this), options);
@@ -59,6 +63,14 @@ wire::HeartbeatReply Coordinator::on_heartbeat(const PeerId& from, const wire::H
   take(std::move(decision.ops));
   arm_timer();
   return decision.reply;
+}
+
+void Coordinator::on_checkpoint(const PeerId& from, const wire::Checkpoint& checkpoint, std::span<const float> state) {
+  const auto wanted = core_->on_checkpoint_piece(scheduler_.now(), from);
+  if (!wanted || wanted->state_digest != checkpoint.state_digest) return;
+  store_.checkpoint = checkpoint;
+  store_.checkpoint_state.assign(state.begin(), state.end());
+  core_->on_checkpoint_kept(scheduler_.now(), checkpoint);
 }
 
 void Coordinator::take(std::vector<core::StoreOp> ops) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "coordinator/core/run_coordinator.h"
@@ -22,6 +23,8 @@ struct Store {
   wire::RunState state = wire::RunState::running;
   std::map<RoundIndex, core::RoundDecided> rounds;  // the ledger, by round
   std::map<PeerId, int> lanes;
+  std::optional<wire::Checkpoint> checkpoint;
+  std::vector<float> checkpoint_state;
 };
 
 class Coordinator final : private core::KnownHosts {
@@ -35,6 +38,8 @@ class Coordinator final : private core::KnownHosts {
   void add_host(const PeerId& peer) { hosts_.insert(peer); }
 
   wire::HeartbeatReply on_heartbeat(const PeerId& from, const wire::Heartbeat& heartbeat);
+  // A copy of the state; ignored from those who were not asked.
+  void on_checkpoint(const PeerId& from, const wire::Checkpoint& checkpoint, std::span<const float> state);
   [[nodiscard]] const Store& store() const { return store_; }
 
   // Called when a round became durable.

@@ -334,6 +334,26 @@ void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round,
   });
 }
 
+void Peer::fetch_checkpoint(const wire::Artefact&, RoundIndex round, const Digest& wanted) {
+  const double bytes = static_cast<double>(parameters_.size() * sizeof(float));
+  const Duration took = from_seconds(bytes / world_.network().rates(index_).download_bytes_per_s);
+  schedule(world_.scheduler().now() + took, [this, round, wanted, serial = ++fetches_] {
+    if (serial != fetches_) return;  // given up for a newer one
+    Status fetched;
+    const std::vector<float>& kept = world_.kept_state();
+    if (transport::state_digest(std::span<const float>(kept)) == wanted) {
+      parameters_ = kept;
+    } else {
+      fetched = Error{ErrorCode::not_found, "the coordinator keeps another state by now"};
+    }
+    session_->on_state_fetched(world_.scheduler().now(), round, wanted, fetched);
+    after_session_event();
+  });
+}
+
+// At once, so that it is the state that was asked for.
+void Peer::send_checkpoint(RoundIndex round, const Digest& wanted) { world_.take_checkpoint(*this, round, wanted); }
+
 void Peer::record_round(const wire::RoundReport& report, Duration) {
   disk_.pending.push_back(report);
   world_.on_round_recorded(*this, report);

@@ -33,6 +33,9 @@ class World {
   virtual Peer& peer(int index) = 0;
   // The heartbeat's way to the coordinator and back; the reply comes as on_reply or on_no_reply.
   virtual void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) = 0;
+  // The coordinator's copy of the state: a member sends one, if it was asked to, or loads the one that is kept.
+  virtual void take_checkpoint(const Peer& from, RoundIndex round, const Digest& digest) = 0;
+  virtual const std::vector<float>& kept_state() = 0;
   // For the invariants.
   virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report) = 0;
   virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;
@@ -94,6 +97,8 @@ class Peer final : private session::Session::Mediator {
   void start_step(RoundIndex round) override;
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
+  void fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) override;
+  void send_checkpoint(RoundIndex round, const Digest& digest) override;
   void record_round(const wire::RoundReport& report, Duration round_duration) override;
   void forget_reports(RoundIndex below) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;

@@ -46,6 +46,8 @@ class Swarm final : private World, private Network::Mediator {
   void on_arrived(const Frame& frame) override { peer(frame.to).on_frame(frame); }
   void on_uplink_free(int index) override { peer(index).on_uplink_free(); }
   void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) override;
+  void take_checkpoint(const Peer& from, RoundIndex round, const Digest& digest) override;
+  const std::vector<float>& kept_state() override { return coordinator_.store().checkpoint_state; }
   void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
   void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) override;
@@ -106,6 +108,10 @@ void Swarm::add_peers() {
     // Newcomers trickle in.
     scheduler_.after(from_seconds(uniform(0, 3)), [peer = peers_.back().get()] { peer->start(); });
   }
+}
+
+void Swarm::take_checkpoint(const Peer& from, RoundIndex round, const Digest& digest) {
+  if (coordinator_.up()) coordinator_.on_checkpoint(from.id(), {round, digest, {digest, 1}}, from.parameters());
 }
 
 void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {

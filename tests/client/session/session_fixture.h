@@ -36,6 +36,8 @@ struct Hands : Session::Mediator {
   std::vector<RoundIndex> steps;
   int evaluations = 0;
   std::vector<std::pair<RoundIndex, Digest>> fetches;
+  std::vector<Digest> files_fetched;                // of the fetches, those of the coordinator's copy
+  std::vector<std::pair<RoundIndex, Digest>> sent;  // to the coordinator
   std::vector<wire::RoundReport> recorded;
   RoundIndex forgotten = 0;
   int checkpoints = 0;
@@ -54,6 +56,11 @@ struct Hands : Session::Mediator {
   void fetch_state(std::span<const wire::Endpoint>, RoundIndex round, const Digest& d) override {
     fetches.emplace_back(round, d);
   }
+  void fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& d) override {
+    files_fetched.push_back(file.sha256);
+    fetches.emplace_back(round, d);
+  }
+  void send_checkpoint(RoundIndex round, const Digest& d) override { sent.emplace_back(round, d); }
   void record_round(const wire::RoundReport& report, Duration) override { recorded.push_back(report); }
   void forget_reports(RoundIndex below) override { forgotten = below; }
   void save_checkpoint(RoundIndex, const Digest&) override { ++checkpoints; }

@@ -92,3 +92,43 @@ TEST_CASE("a late answer that knows less than this replica changes nothing") {
   CHECK(f.session.view(f.now).synced);
   CHECK(f.session.view(f.now).state_round == 1);
 }
+
+TEST_CASE("a state that only the coordinator still has is fetched there, and from members once they have it") {
+  Fixture f({0, digest(9), {}});
+  auto reply = f.reply(5, digest(1));
+  reply.checkpoint = wire::Checkpoint{4, digest(1), {digest(77), 400}};
+  f.hear(reply);
+  REQUIRE(f.hands.fetches.size() == 1);
+  CHECK(f.hands.fetches[0] == std::pair(RoundIndex{5}, digest(1)));
+  CHECK(f.hands.files_fetched == std::vector{digest(77)});
+  f.session.on_state_fetched(f.now, 5, digest(1), Error{ErrorCode::unavailable, "the line broke"});
+  f.hear(f.reply_with_donor(5, digest(1)));
+  f.session.on_timer(f.now + std::chrono::seconds(3));
+  CHECK(f.hands.fetches.size() == 2);
+  CHECK(f.hands.files_fetched.size() == 1);
+  f.session.on_state_fetched(f.now, 5, digest(1), Status());
+  CHECK(f.session.view(f.now).state_round == 5);
+  CHECK(f.session.view(f.now).synced);
+}
+
+TEST_CASE("a copy of another state than the swarm's is not fetched") {
+  Fixture f({0, digest(9), {}});
+  auto reply = f.reply(5, digest(1));
+  reply.checkpoint = wire::Checkpoint{4, digest(2), {digest(77), 400}};
+  f.hear(reply);
+  CHECK(f.hands.fetches.empty());
+  CHECK(f.session.view(f.now).activity.reason == "waiting for a member that can hand over the model");
+}
+
+TEST_CASE("the coordinator gets a copy of the state that it asks for, and of no other") {
+  Fixture f;
+  auto reply = f.reply(0, digest(1));
+  reply.send_checkpoint = true;
+  f.hear(reply);
+  REQUIRE(f.hands.sent.size() == 1);
+  CHECK(f.hands.sent[0] == std::pair(RoundIndex{0}, digest(1)));
+  auto other = f.reply_with_donor(5, digest(7));
+  other.send_checkpoint = true;
+  f.hear(other);
+  CHECK(f.hands.sent.size() == 1);
+}

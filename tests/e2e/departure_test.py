@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Everybody who held the model is gone for good, and their disks too. The run goes on from the copy that the coordinator
+keeps, and not from the beginning."""
+
+import shutil
+import unittest
+
+import programs
+import results
+from swarm_case import RUN_ID, SwarmCase
+
+LONG_GONE_S = 120  # those who hold more get a minute to come back
+
+
+class Departure(SwarmCase):
+    VOLUNTEERS = 2
+    SETTINGS = {"checkpoint_rounds": 10}
+
+    def coordinator_round(self):
+        return self.swarm.coordinator.run_status(RUN_ID)["round"]
+
+    def test_1_the_coordinator_keeps_a_copy_that_a_volunteer_sent(self):
+        line = self.wait_for_log(self.swarm.coordinator.server, "kept a copy of the state of round", 60)
+        self.assertGreaterEqual(int(line.split("of round ")[1].split(":")[0]), 10)
+        self.wait_for_rounds(self.swarm.volunteers, 3)
+
+    def test_2_without_any_of_the_others_newcomers_go_on_from_it(self):
+        for program in self.swarm.programs():
+            program.kill()
+        for volunteer in self.swarm.volunteers:
+            shutil.rmtree(volunteer.folder)
+        rounds_before = self.coordinator_round()
+        self.swarm.volunteers = [self.swarm.newcomer() for _ in self.swarm.volunteers]
+        link = self.swarm.coordinator.new_invite("--uses", len(self.swarm.volunteers))
+        self.swarm.coordinator.serve()
+        for volunteer in self.swarm.volunteers:
+            volunteer.start()
+            volunteer.join(link)
+        self.wait_for_log(self.swarm.coordinator.server, "goes on from the copy that is kept here", LONG_GONE_S)
+        self.wait_for_rounds(self.swarm.volunteers, 5, 60)
+        for volunteer in self.swarm.volunteers:
+            self.assertGreaterEqual(min(volunteer.journal()), rounds_before)
+        self.assertGreater(self.coordinator_round(), rounds_before)
+
+    def test_3_the_newcomers_hold_one_state(self):
+        self.swarm.coordinator.pause_run(RUN_ID)
+        programs.wait_until(lambda: results.same_state(self.swarm.statuses().values()), "they hold the same state")
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
