@@ -38,7 +38,8 @@ TEST_CASE("what is wrong with this computer is shown, one line each") {
 TEST_CASE("a newer version is told, and what to do where the run needs it") {
   wire::DaemonStatus status;
   status.phase = "preparing";
-  status.update = {"available", "Starling 1.2 is out: starling update --install", "1.2", "Faster.", "", "1.1", true, {}};
+  status.update = {"available", "Starling 1.2 is out: starling update --install", "1.2", "Faster.", "", "1.1", true,
+                   {}};
   CHECK(cli::format_status(status) ==
         "Preparing\n  to do      update Starling to 1.1 or newer: starling update --install\n"
         "  update     Starling 1.2 is out: starling update --install\n             New: Faster.\n");
