@@ -111,14 +111,54 @@ at::Tensor causal_attention(const at::Tensor& qkv, int heads) {
   return composed_causal_attention(qkv, heads);
 }
 
-at::Tensor composed_causal_attention(const at::Tensor& qkv, int heads) {
+namespace {
+
+// [batch, heads, context, head width] of each
+struct Heads {
+  at::Tensor query, key, value;
+};
+
+Heads heads_of(const at::Tensor& qkv, int heads) {
   const auto batch = qkv.size(0), context = qkv.size(1), width = qkv.size(2) / 3;
   const auto parts = qkv.view({batch, context, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
-  const double scale = 1 / std::sqrt(static_cast<double>(width / heads));
-  const auto future = at::ones({context, context}, qkv.options().dtype(at::kBool)).triu(1);
-  const auto scores = at::matmul(parts[0] * scale, parts[1].transpose(-1, -2))
-                          .masked_fill(future, -std::numeric_limits<double>::infinity());
-  return at::matmul(at::softmax(scores, -1), parts[2]).transpose(1, 2).reshape({batch, context, width});
+  return {parts[0], parts[1], parts[2]};
+}
+
+at::Tensor scores_of(const Heads& parts) {
+  return at::matmul(parts.query * (1 / std::sqrt(static_cast<double>(parts.query.size(3)))),
+                    parts.key.transpose(-1, -2));
+}
+
+at::Tensor mixed(const at::Tensor& scores, const at::Tensor& value) {
+  const at::Tensor mix = at::matmul(at::softmax(scores, -1), value).transpose(1, 2);
+  return mix.reshape({mix.size(0), mix.size(1), -1});
+}
+
+}  // namespace
+
+at::Tensor composed_causal_attention(const at::Tensor& qkv, int heads) {
+  const Heads parts = heads_of(qkv, heads);
+  const auto future = at::ones({qkv.size(1), qkv.size(1)}, qkv.options().dtype(at::kBool)).triu(1);
+  return mixed(scores_of(parts).masked_fill(future, -std::numeric_limits<double>::infinity()), parts.value);
+}
+
+at::Tensor full_attention(const at::Tensor& qkv, int heads) {
+  const Heads parts = heads_of(qkv, heads);
+  return mixed(scores_of(parts), parts.value);
+}
+
+at::Tensor with_rotary_positions(const at::Tensor& qkv, int heads) {
+  constexpr double kSlowest = 10000;
+  const auto batch = qkv.size(0), context = qkv.size(1), width = qkv.size(2) / 3;
+  const std::int64_t half = width / heads / 2;
+  const auto turns = at::pow(kSlowest, at::arange(half, qkv.options()) / -static_cast<double>(half));
+  const auto angles = at::outer(at::arange(context, qkv.options()), turns).view({context, 1, 1, half});
+  const auto cosine = angles.cos(), sine = angles.sin();
+  const auto parts = qkv.view({batch, context, 3, heads, 2 * half});
+  const auto turned = parts.narrow(2, 0, 2);
+  const auto x = turned.narrow(4, 0, half), y = turned.narrow(4, half, half);
+  const auto result = at::cat({x * cosine - y * sine, y * cosine + x * sine}, 4);
+  return at::cat({result, parts.narrow(2, 2, 1)}, 2).view({batch, context, 3 * width});
 }
 
 }  // namespace starling::models

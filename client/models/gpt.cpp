@@ -6,61 +6,49 @@
 
 #include "client/models/attention.h"
 #include "shared/base/verify.h"
-#include "shared/wire/model_layout.h"
 
 namespace starling::models {
 
-Gpt::Gpt(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient) : model_(model) {
-  VERIFY(static_cast<std::size_t>(parameters.numel()) == wire::parameter_count(model));
-  VERIFY(gradient.numel() == parameters.numel());
-  for (const wire::ParameterInfo& info : wire::model_layout(model)) {
-    const auto offset = static_cast<std::int64_t>(info.offset);
-    const auto count = static_cast<std::int64_t>(info.count);
-    at::Tensor view = parameters.narrow(0, offset, count).view(info.shape).detach();
-    view.requires_grad_(true);
-    view.mutable_grad() = gradient.narrow(0, offset, count).view(info.shape);
-    parameters_.emplace(info.name, view);
-  }
-}
+Gpt::Gpt(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient)
+    : model_(model), parameters_(model, parameters, gradient) {}
 
-at::Tensor Gpt::embed(const at::Tensor& tokens) const {
-  const std::int64_t length = tokens.size(1);
-  at::Tensor x =
-      at::embedding(parameter("embedding.weight"), tokens) + parameter("position.weight").narrow(0, 0, length);
-  for (std::int64_t back = 1; back <= std::min<std::int64_t>(wire::kRecentBytes, length - 1); ++back) {
-    const at::Tensor table = parameter("recent.weight").narrow(0, (back - 1) * model_.vocabulary, model_.vocabulary);
-    const at::Tensor earlier = at::embedding(table, tokens.narrow(1, 0, length - back));
-    x = x + at::constant_pad_nd(earlier, {0, 0, back, 0});  // nothing comes before the first byte
+at::Tensor Gpt::embed(const at::Tensor& words) const {
+  const std::int64_t length = words.size(1);
+  at::Tensor x = at::embedding(parameters_["embedding.weight"], words);
+  if (model_.positions == "learned") x = x + parameters_["position.weight"].narrow(0, 0, length);
+  for (std::int64_t back = 1; back <= std::min<std::int64_t>(model_.recent, length - 1); ++back) {
+    const at::Tensor table = parameters_["recent.weight"].narrow(0, (back - 1) * model_.vocabulary, model_.vocabulary);
+    const at::Tensor earlier = at::embedding(table, words.narrow(1, 0, length - back));
+    x = x + at::constant_pad_nd(earlier, {0, 0, back, 0});  // nothing comes before the first word
   }
   return x.view({-1, model_.width});
 }
 
-at::Tensor Gpt::norm(const at::Tensor& x, const std::string& name) const {
-  return at::layer_norm(x, {model_.width}, parameter(name + ".weight"), parameter(name + ".bias"));
+at::Tensor Gpt::activation(const at::Tensor& x) const {
+  return model_.activation == "gelu" ? at::gelu(x, "tanh") : at::relu(x).square();
 }
 
-at::Tensor Gpt::linear(const at::Tensor& x, const std::string& name) const {
-  return at::addmm(parameter(name + ".bias"), x, parameter(name + ".weight").t());
-}
-
-at::Tensor Gpt::logits(const at::Tensor& tokens) const {
-  VERIFY(tokens.dim() == 2 && tokens.size(1) <= model_.context);
-  at::Tensor x = embed(tokens);
+at::Tensor Gpt::next_word_scores(const at::Tensor& words) const {
+  VERIFY(words.dim() == 2 && words.size(1) <= model_.context);
+  at::Tensor x = embed(words);
   for (int layer = 0; layer < model_.layers; ++layer) {
     const std::string block = "block" + std::to_string(layer) + ".";
-    const at::Tensor qkv = at::mm(norm(x, block + "attention_norm"), parameter(block + "qkv.weight").t());
-    const at::Tensor mixed = causal_attention(qkv.view({tokens.size(0), tokens.size(1), -1}), model_.heads);
-    x = x + linear(mixed.view({-1, model_.width}), block + "attention_out");
-    const at::Tensor hidden = linear(norm(x, block + "mlp_norm"), block + "mlp_in");
-    x = x + linear(at::relu(hidden).square(), block + "mlp_out");
+    at::Tensor qkv = at::mm(parameters_.norm(x, block + "attention_norm"), parameters_[block + "qkv.weight"].t());
+    qkv = qkv.view({words.size(0), words.size(1), -1});
+    if (model_.positions == "rotary") qkv = with_rotary_positions(qkv, model_.heads);
+    const at::Tensor mixed = causal_attention(qkv, model_.heads);
+    x = x + parameters_.linear(mixed.view({-1, model_.width}), block + "attention_out");
+    const at::Tensor hidden = parameters_.linear(parameters_.norm(x, block + "mlp_norm"), block + "mlp_in");
+    x = x + parameters_.linear(activation(hidden), block + "mlp_out");
   }
-  return at::mm(norm(x, "final_norm"), parameter("embedding.weight").t());
+  return at::mm(parameters_.norm(x, "final_norm"), parameters_["embedding.weight"].t());
 }
 
-at::Tensor Gpt::loss(const at::Tensor& tokens, const at::Tensor& targets) const {
+at::Tensor Gpt::loss(const Batch& batch) const {
+  const at::Tensor& words = batch.at(0);
   const at::Tensor total =
-      at::cross_entropy_loss(logits(tokens), targets.reshape({-1}), /*weight=*/{}, at::Reduction::Sum);
-  return total / static_cast<double>(tokens.size(1));
+      at::cross_entropy_loss(next_word_scores(words), batch.at(1).reshape({-1}), /*weight=*/{}, at::Reduction::Sum);
+  return total / static_cast<double>(words.size(1));
 }
 
 }  // namespace starling::models

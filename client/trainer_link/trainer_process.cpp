@@ -26,11 +26,13 @@ struct TrainerProcess::Impl {
         region(std::move(shared)),
         optimizer(options.manifest),
         link(options, region.layout(), region.fd()),
-        flops_per_sample(wire::flops_per_sample(options.manifest.model)) {}
+        flops_per_sample(options.manifest.flops_per_sample) {}
 
   [[nodiscard]] double work_of_evaluation() const {
-    const auto bytes = static_cast<double>(options.manifest.data.validation.bytes);
-    return kForwardShare * flops_per_sample * (1 + bytes / options.manifest.model.context);
+    const wire::DataOptions& data = options.manifest.data;
+    const bool labelled = wire::sample_form(options.manifest) == wire::SampleForm::labelled;
+    const auto items = static_cast<double>(data.kind == "bytes" ? data.validation.bytes : data.validation_items);
+    return kForwardShare * flops_per_sample * (1 + items / (labelled ? 1 : options.manifest.model.context));
   }
 
   TrainerProcessOptions options;

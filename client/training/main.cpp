@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/trainer_link/serve.h"
+#include "client/training/precision.h"
 #include "client/training/torch_trainer.h"
 #include "shared/base/version.h"
 #include "shared/wire/model_layout.h"
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
                                           .gradient = gradient,
                                           .journal = resources.journal,
                                           .threads = resources.threads,
+                                          .bf16 = training::computes_in_bf16(),
                                       }));
         return std::unique_ptr<session::Trainer>(std::move(trainer));
       });

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "client/models/gpt.h"
+#include "client/models/model.h"
 #include "shared/wire/run_manifest.h"
 
 namespace starling::training {
@@ -14,7 +14,8 @@ struct SamplingOptions {
   double temperature = 1;  // 0: the likeliest byte every time
 };
 
-// The added bytes. The same for the same model, manifest and options.
-std::string continue_text(const models::Gpt& model, const wire::RunManifest& manifest, const SamplingOptions& options);
+// The added bytes, from a model of bytes. The same for the same model, manifest and options.
+std::string continue_text(const models::Model& model, const wire::RunManifest& manifest,
+                          const SamplingOptions& options);
 
 }  // namespace starling::training

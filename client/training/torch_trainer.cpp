@@ -5,27 +5,38 @@
 #include <torch/types.h>
 #include <torch/utils.h>
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <new>
 #include <utility>
 
-#include "client/models/gpt.h"
+#include "client/models/model.h"
 #include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
 #include "client/trainer_link/gradient_sum.h"
+#include "client/training/batches.h"
+#include "client/training/micro_batch_size.h"
+#include "client/training/precision.h"
 #include "client/training/process_setup.h"
 #include "client/training/sampling.h"
-#include "client/training/windows.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::training {
 
 namespace {
 
-constexpr int kByteValues = 256;
 constexpr int kThreadsMax = 64;
 constexpr int kSampledBytesMax = 64 * 1024;
+
+// LibTorch says it in words alone.
+bool tells_of_memory(std::string_view message) {
+  return message.find("allocate memory") != std::string_view::npos ||
+         message.find("not enough memory") != std::string_view::npos ||
+         message.find("out of memory") != std::string_view::npos;
+}
 
 // Runs `body` (returning Status or a Result) with LibTorch's exceptions turned into errors.
 template <typename Body>
@@ -35,7 +46,9 @@ auto guarded(const char* what, Body body) -> decltype(body()) {
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::resource_exhausted, std::string(what) + ": out of memory"};
   } catch (const c10::Error& error) {
-    return Error{ErrorCode::internal, std::string(what) + ": " + error.what_without_backtrace()};
+    const std::string why = error.what_without_backtrace();
+    if (tells_of_memory(why)) return Error{ErrorCode::resource_exhausted, std::string(what) + ": out of memory"};
+    return Error{ErrorCode::internal, std::string(what) + ": " + why};
   } catch (const std::exception& error) {
     return Error{ErrorCode::internal, std::string(what) + ": " + error.what()};
   }
@@ -46,25 +59,15 @@ at::Tensor view_of(std::span<float> values) {
 }
 
 Status check_options(const TorchTrainerOptions& options) {
-  const wire::ModelOptions& model = options.manifest.model;
   const auto refuse = [](const std::string& why) {
     return Error{ErrorCode::invalid_argument, "create trainer: " + why};
   };
-  if (model.architecture != "gpt" || model.vocabulary != kByteValues) {
-    return Error{ErrorCode::unsupported,
-                 "create trainer: this client knows architecture 'gpt' over 256 byte values, "
-                 "not '" +
-                     model.architecture + "' over " + std::to_string(model.vocabulary)};
+  if (options.gradient.size() != wire::parameter_count(options.manifest.model)) {
+    return refuse("gradient memory does not fit the model");
   }
-  const std::size_t parameters = wire::parameter_count(model);
-  if (options.gradient.size() != parameters) return refuse("gradient memory does not fit the model");
   if (options.state.size() != wire::state_size(options.manifest)) {
     return refuse("state memory does not fit the model");
   }
-  if (wire::sample_space(static_cast<std::int64_t>(options.train_bytes.size()), model.context) < 1) {
-    return refuse("the training text is shorter than one sample");
-  }
-  if (options.validation_bytes.size() < 2) return refuse("the validation text is empty");
   if (options.journal == nullptr) return refuse("no step journal");
   if (options.threads < 1 || options.threads > kThreadsMax) {
     return refuse("threads is " + std::to_string(options.threads) + "; it must be 1 to " + std::to_string(kThreadsMax));
@@ -72,18 +75,60 @@ Status check_options(const TorchTrainerOptions& options) {
   return {};
 }
 
+// Samples that a piece of `range` has, from its k-th on.
+wire::SampleRange piece_of(const wire::SampleRange& range, SampleCount k, SampleCount size) {
+  return {range.round, range.lane, range.first + k, std::min(size, range.count - k)};
+}
+
 }  // namespace
 
 struct TorchTrainer::Impl {
-  explicit Impl(TorchTrainerOptions opts)
-      : options(std::move(opts)),
+  Impl(const TorchTrainerOptions& opts, Dataset train_data, Dataset held_out_data)
+      : options(opts),
         optimizer(options.manifest),
-        model(options.manifest.model, view_of(options.state.first(optimizer.parameter_count())),
-              view_of(options.gradient)) {}
+        train(std::move(train_data)),
+        held_out(std::move(held_out_data)),
+        model(models::make_model(options.manifest.model, view_of(options.state.first(optimizer.parameter_count())),
+                                 view_of(options.gradient))),
+        pieces(options.manifest.micro_batch_size) {}
+
+  // The gradient of all samples into options.gradient; their loss.
+  Result<double> gradient_of(const wire::SampleRange& samples) {
+    std::fill(options.gradient.begin(), options.gradient.end(), 0.0F);
+    double loss_sum = 0;
+    const SampleCount size = pieces.size();
+    for (SampleCount k = 0; k < samples.count; k += size) {
+      STARLING_ASSIGN(const models::Batch batch, sample_batch(options.manifest, train, piece_of(samples, k, size)));
+      at::Tensor loss;
+      {
+        const Precision precision(options.manifest.precision == "bf16" && options.bf16);
+        loss = model->loss(batch);
+      }
+      loss.backward();
+      loss_sum += loss.item<double>();
+    }
+    return loss_sum;
+  }
+
+  // The same in pieces that memory holds.
+  Result<double> gradient_that_fits(const wire::SampleRange& samples) {
+    while (true) {
+      auto loss_sum = guarded("train batch", [&] { return gradient_of(samples); });
+      if (loss_sum.ok() || loss_sum.error().code != ErrorCode::resource_exhausted) return loss_sum;
+      if (!pieces.on_out_of_memory()) {
+        return Error{ErrorCode::resource_exhausted,
+                     "train batch: a single sample of this model takes more memory than there is, or than your limits "
+                     "leave: allow more with `starling prefs set memory_max_percent`, or close other programs"};
+      }
+      ::malloc_trim(0);
+    }
+  }
 
   TorchTrainerOptions options;
   optim::Optimizer optimizer;
-  models::Gpt model;
+  Dataset train, held_out;
+  std::unique_ptr<models::Model> model;
+  MicroBatchSize pieces;
 };
 
 TorchTrainer::TorchTrainer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -94,7 +139,17 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
   STARLING_TRY(check_options(options));
   return guarded("create trainer", [&]() -> Created {
     set_up_process(options.threads);
-    return std::unique_ptr<TorchTrainer>(new TorchTrainer(std::make_unique<Impl>(options)));
+    const wire::RunManifest& manifest = options.manifest;
+    const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
+    STARLING_ASSIGN(Dataset train,
+                    Dataset::open(manifest, options.train_bytes, labelled ? 1 : manifest.model.context + 1));
+    const bool whole_windows = wire::sample_form(manifest) == wire::SampleForm::masked_words;
+    STARLING_ASSIGN(Dataset held_out, Dataset::open(manifest, options.validation_bytes,
+                                                    labelled        ? 1
+                                                    : whole_windows ? manifest.model.context + 1
+                                                                    : 2));
+    return std::unique_ptr<TorchTrainer>(
+        new TorchTrainer(std::make_unique<Impl>(options, std::move(train), std::move(held_out))));
   });
 }
 
@@ -113,21 +168,16 @@ Status TorchTrainer::initialize() {
 Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& samples, std::span<float> into) {
   const TorchTrainerOptions& options = impl_->options;
   VERIFY(into.size() == options.gradient.size());
-  return guarded("train batch", [&]() -> Result<session::BatchReport> {
-    const auto begin = std::chrono::steady_clock::now();
-    STARLING_ASSIGN(const Windows batch, sample_windows(options.manifest, options.train_bytes, samples));
-    std::fill(options.gradient.begin(), options.gradient.end(), 0.0F);
-    const at::Tensor loss = impl_->model.loss(batch.tokens, batch.targets);
-    loss.backward();
-    const auto loss_sum = loss.item<double>();
-    if (!std::isfinite(loss_sum) || !trainer_link::add_gradient(options.gradient, into).ok()) {
-      return Error{ErrorCode::corrupt, "train batch: the gradient of lane " + std::to_string(samples.lane) +
-                                           ", sample " + std::to_string(samples.first) + " of round " +
-                                           std::to_string(samples.round) + " is not finite"};
-    }
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    return session::BatchReport{samples.count, loss_sum, elapsed.count()};
-  });
+  const auto begin = std::chrono::steady_clock::now();
+  STARLING_ASSIGN(const double loss_sum, impl_->gradient_that_fits(samples));
+  if (!std::isfinite(loss_sum) || !trainer_link::add_gradient(options.gradient, into).ok()) {
+    return Error{ErrorCode::corrupt, "train batch: the gradient of lane " + std::to_string(samples.lane) + ", sample " +
+                                         std::to_string(samples.first) + " of round " + std::to_string(samples.round) +
+                                         " is not finite"};
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  impl_->pieces.on_time(samples.count, elapsed.count());
+  return session::BatchReport{samples.count, loss_sum, elapsed.count()};
 }
 
 Status TorchTrainer::step(RoundIndex round, std::span<const float> gradient) {
@@ -136,7 +186,7 @@ Status TorchTrainer::step(RoundIndex round, std::span<const float> gradient) {
 
 Result<session::Evaluation> TorchTrainer::evaluate() {
   return guarded("evaluate", [&]() -> Result<session::Evaluation> {
-    return evaluate_held_out(impl_->model, impl_->options.manifest.model, impl_->options.validation_bytes);
+    return evaluate_held_out(*impl_->model, impl_->options.manifest, impl_->held_out);
   });
 }
 
@@ -145,8 +195,13 @@ Result<std::string> TorchTrainer::sample_text(const std::string& prompt, int len
     return Error{ErrorCode::invalid_argument, "sample text: length must be 0 to " + std::to_string(kSampledBytesMax) +
                                                   " bytes and the temperature not negative"};
   }
+  const wire::RunManifest& manifest = impl_->options.manifest;
+  if (manifest.model.architecture != "gpt" || manifest.data.kind != "bytes") {
+    return Error{ErrorCode::unsupported, "sample text: only a gpt over bytes writes text here; this run trains '" +
+                                             manifest.model.architecture + "' on " + manifest.data.kind};
+  }
   return guarded("sample text", [&]() -> Result<std::string> {
-    return continue_text(impl_->model, impl_->options.manifest, {prompt, length, temperature});
+    return continue_text(*impl_->model, impl_->options.manifest, {prompt, length, temperature});
   });
 }
 

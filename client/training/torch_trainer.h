@@ -21,6 +21,7 @@ struct TorchTrainerOptions {
   std::span<float> gradient;              // parameter_count floats of scratch for one micro-batch
   optim::StepJournal* journal = nullptr;  // as long-lived as the state
   int threads = 1;                        // of every matrix product in this process; 1..64
+  bool bf16 = false;                      // whether this machine computes fast in bf16, for runs that allow it
 };
 
 class TorchTrainer final : public session::Trainer {

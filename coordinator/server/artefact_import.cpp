@@ -74,6 +74,25 @@ Result<std::int64_t> file_bytes(const std::filesystem::path& file) {
   return static_cast<std::int64_t>(info.st_size);
 }
 
+Result<std::vector<wire::TensorInfo>> read_tensor_file_head(const std::filesystem::path& file) {
+  STARLING_ASSIGN(const std::int64_t bytes, file_bytes(file));
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return os_error("open", file, errno);
+  std::vector<std::uint8_t> head(std::min(wire::kTensorHeadBytesMax, static_cast<std::size_t>(bytes)));
+  std::size_t got = 0;
+  while (got < head.size()) {
+    const ssize_t more = ::read(fd.get(), head.data() + got, head.size() - got);
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0) return os_error("read", file, errno);
+    if (more == 0) break;
+    got += static_cast<std::size_t>(more);
+  }
+  head.resize(got);
+  auto tensors = wire::read_tensor_head(head, static_cast<std::uint64_t>(bytes));
+  if (!tensors) return tensors.error().prefixed(fmt::format("'{}'", file.string()));
+  return tensors;
+}
+
 Result<wire::Artefact> import_artefact(const FilePart& part, const std::filesystem::path& folder) {
   const UniqueFd from(::open(part.file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!from || ::lseek(from.get(), part.offset, SEEK_SET) < 0) return os_error("open", part.file, errno);

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "shared/base/result.h"
 #include "shared/wire/run_manifest.h"
+#include "shared/wire/safetensors.h"
 
 namespace starling::server {
 
@@ -16,6 +18,8 @@ struct FilePart {
 };
 
 Result<std::int64_t> file_bytes(const std::filesystem::path& file);
+// The tensors of a safetensors file; of its data nothing is read.
+Result<std::vector<wire::TensorInfo>> read_tensor_file_head(const std::filesystem::path& file);
 // Copies the part into `folder`, on disk when it returns. What is there already is written again: it may
 // have been damaged.
 Result<wire::Artefact> import_artefact(const FilePart& part, const std::filesystem::path& folder);

@@ -13,6 +13,7 @@
 #include "shared/manifest/signed_manifest.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/model_layout.h"
+#include "shared/wire/safetensors.h"
 
 namespace starling::server {
 namespace {
@@ -30,9 +31,24 @@ Result<db::Run> find_run(const db::Stores& stores, const std::string& run_id) {
   return Error{ErrorCode::invalid_argument, fmt::format("the project has several runs, say which: {}", names)};
 }
 
+// Words or samples that a file of that kind has, as its head says.
+Result<std::int64_t> items_of(const std::string& kind, const std::filesystem::path& file) {
+  STARLING_ASSIGN(const auto tensors, read_tensor_file_head(file));
+  const wire::TensorInfo* tensor = wire::find_tensor(tensors, kind == "tokens" ? "tokens" : "labels");
+  if (tensor != nullptr) return tensor->elements();
+  return Error{ErrorCode::invalid_argument, fmt::format("'{}' holds no data of kind '{}': it has no tensor '{}'",
+                                                        file.string(), kind, kind == "tokens" ? "tokens" : "labels")};
+}
+
 // Training and held-out bytes of the operator's files: two files, or two parts of one.
-Result<wire::DataOptions> import_data(const manifest::ManifestSource& source, const std::filesystem::path& folder) {
+Result<wire::DataOptions> import_data(const std::string& kind, const manifest::ManifestSource& source,
+                                      const std::filesystem::path& folder) {
   wire::DataOptions data;
+  data.kind = kind;
+  if (kind != "bytes") {
+    STARLING_ASSIGN(data.train_items, items_of(kind, source.train));
+    STARLING_ASSIGN(data.validation_items, items_of(kind, source.validation));
+  }
   FilePart train{.file = source.train};
   FilePart validation{.file = source.validation};
   if (source.validation.empty()) {
@@ -62,8 +78,11 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
   fmt::print("run '{}' is ready, paused\n", manifest.run_id);
   fmt::print("  model     {} parameters, {:.3g} GFLOP per sample\n", wire::parameter_count(manifest.model),
              manifest.flops_per_sample / 1e9);
-  fmt::print("  data      {} bytes to train on, {} bytes held out\n", manifest.data.train.bytes,
-             manifest.data.validation.bytes);
+  const wire::DataOptions& data = manifest.data;
+  const bool bytes = data.kind == "bytes";
+  fmt::print("  data      {} {} to train on, {} held out\n", bytes ? data.train.bytes : data.train_items,
+             data.kind == "labelled" ? "labelled samples" : data.kind,
+             bytes ? data.validation.bytes : data.validation_items);
   fmt::print("  rounds    {} samples each, by up to {} computers\n", manifest.target_batch_size, manifest.peers_max);
   fmt::print("start it with: starling-coordinator run start {} {}\n", directory.string(), manifest.run_id);
   fmt::print("{}\n", manifest.run_id);
@@ -139,7 +158,7 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
     return Error{ErrorCode::already_exists,
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
-  STARLING_ASSIGN(manifest.data, import_data(wanted->source, project.files.artefacts()));
+  STARLING_ASSIGN(manifest.data, import_data(manifest.data.kind, wanted->source, project.files.artefacts()));
   const auto signed_manifest = manifest::sign_manifest(manifest, project.manifest_key);
   if (!signed_manifest) return signed_manifest.error().prefixed(fmt::format("'{}'", manifest_file.string()));
   STARLING_TRY(record_artefacts(stores, *wanted));

@@ -98,21 +98,35 @@ class TableReader {
   Status status_;
 };
 
-Status read_model(TableReader fields, wire::ModelOptions& model) {
-  fields.text("architecture", model.architecture);
-  fields.integer("layers", model.layers);
-  fields.integer("width", model.width);
-  fields.integer("heads", model.heads);
-  fields.integer("context", model.context);
-  fields.integer("vocabulary", model.vocabulary);
-  return fields.finish();
-}
-
 void read_setting(TableReader& fields, std::string_view name, double& value) { fields.number(name, value); }
 void read_setting(TableReader& fields, std::string_view name, bool& value) { fields.boolean(name, value); }
+void read_setting(TableReader& fields, std::string_view name, std::string& value) { fields.text(name, value); }
 template <typename Integer>
 void read_setting(TableReader& fields, std::string_view name, Integer& value) {
   fields.integer(name, value);
+}
+
+// An architecture that is none is left to check_manifest_settings, which says so.
+Status read_model(TableReader fields, const std::filesystem::path& folder, OperatorManifest& out) {
+  wire::ModelOptions& model = out.manifest.model;
+  fields.text("architecture", model.architecture);
+  if (!wire::is_architecture(model.architecture)) return {};
+  wire::each_model_setting(
+      model, [&fields](std::string_view name, auto& value, const auto&) { read_setting(fields, name, value); });
+  if (model.architecture == "torchscript") {
+    std::string script;
+    std::string initial;
+    fields.text("script", script);
+    fields.text("initial", initial);
+    if (script.empty() || initial.empty() || script.size() > kPathBytesMax || initial.size() > kPathBytesMax) {
+      return Error{ErrorCode::invalid_argument,
+                   "manifest.toml, table [model]: a torchscript model needs script = \"model.pt\" and initial = "
+                   "\"model.safetensors\" (docs/models.md has the Python lines that make both)"};
+    }
+    out.source.script = folder / script;
+    out.source.initial = folder / initial;
+  }
+  return fields.finish(fmt::format("model '{}'", model.architecture));
 }
 
 // A kind that is none is left to check_manifest_settings, which says so; what its settings might be, nobody knows.
@@ -139,9 +153,12 @@ Status read_averaging(TableReader fields, wire::AveragingOptions& averaging) {
   return fields.finish();
 }
 
-Status read_data(TableReader fields, const std::filesystem::path& folder, ManifestSource& source) {
+Status read_data(TableReader fields, const std::filesystem::path& folder, OperatorManifest& out) {
+  ManifestSource& source = out.source;
   std::string train;
   std::string validation;
+  std::string& kind = out.manifest.data.kind;
+  fields.text("kind", kind);
   fields.text("train", train);
   fields.text("validation", validation);
   fields.number("validation_fraction", source.validation_fraction);
@@ -153,6 +170,9 @@ Status read_data(TableReader fields, const std::filesystem::path& folder, Manife
   if (train.size() > kPathBytesMax || validation.size() > kPathBytesMax) return bad("a path is too long");
   if (validation.empty() == (source.validation_fraction == 0)) {
     return bad("give either validation = \"file\" or validation_fraction (a share of train, such as 0.05)");
+  }
+  if (validation.empty() && kind != "bytes") {
+    return bad("validation = \"file\" is missing: only a text of bytes can be cut in two");
   }
   const bool fraction_fits = source.validation_fraction > 0 && source.validation_fraction <= kFractionMax;
   if (validation.empty() && !fraction_fits) return bad("validation_fraction must be above 0 and at most 0.5");
@@ -177,12 +197,13 @@ Status read_all(TableReader& fields, const std::filesystem::path& folder, Operat
   fields.text("contribution_codec", manifest.contribution_codec);
   fields.number("error_feedback", manifest.error_feedback);
   fields.integer("low_rank", manifest.low_rank);
+  fields.text("precision", manifest.precision);
   fields.text("client_min", manifest.client_min);
-  STARLING_TRY(read_model(fields.table("model"), manifest.model));
+  STARLING_TRY(read_model(fields.table("model"), folder, out));
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), manifest.schedule));
   STARLING_TRY(read_averaging(fields.table("averaging"), manifest.averaging));
-  STARLING_TRY(read_data(fields.table("data"), folder, out.source));
+  STARLING_TRY(read_data(fields.table("data"), folder, out));
   return fields.finish();
 }
 

@@ -100,6 +100,19 @@ void JsonReader::list(std::string_view name, std::size_t items_max, const std::f
   }
 }
 
+void JsonReader::fields(std::size_t fields_max,
+                        const std::function<void(std::string_view name, JsonReader&)>& read_field) {
+  const json& here = as_json(node_);
+  if (!here.is_object() || here.size() > fields_max) {
+    return refuse("", fmt::format("must be an object of at most {} fields", fields_max));
+  }
+  for (auto field = here.begin(); field != here.end() && tree_->error.empty(); ++field) {
+    if (!field->is_object()) return refuse(field.key(), "must be an object");
+    JsonReader reader = child(&*field, field.key(), -1);
+    read_field(field.key(), reader);
+  }
+}
+
 bool JsonReader::present(std::string_view name) const {
   const json& here = as_json(node_);
   if (!here.is_object()) return false;

@@ -44,6 +44,8 @@ class JsonReader {
   // Calls `read` with the object. A missing object is an error; see present().
   void object(std::string_view name, const std::function<void(JsonReader&)>& read);
   void list(std::string_view name, std::size_t items_max, const std::function<void(JsonReader&)>& read_item);
+  // Calls `read_field` with each field's name and a reader of its object, in the order of the names.
+  void fields(std::size_t fields_max, const std::function<void(std::string_view name, JsonReader&)>& read_field);
   // Whether the field is there and not null.
   [[nodiscard]] bool present(std::string_view name) const;
   // Notes that the field's value will not do: "<place>: <why>".

@@ -4,16 +4,24 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shared/wire/run_manifest.h"
 
 namespace starling::wire {
 
-// A position's input is the sum of the embeddings of its own byte and of so many bytes before it, each from a
-// table of its own. Which letters stand together is most of what there is to learn about bytes at first, and
-// attention alone takes long to find it.
-constexpr int kRecentBytes = 3;
+// In a gpt, a position's input is the sum of the embeddings of its own word and of so many words before it
+// (ModelOptions::recent), each from a table of its own. Which letters stand together is most of what there is to learn
+// about bytes at first, and attention alone takes long to find it.
+
+// Tokens with a meaning of their own in data of kind 'tokens', where words are masked: padding, unknown, the begin of
+// a sample, the end of a stretch of text, and a word that is left out.
+constexpr int kSampleBegin = 2;
+constexpr int kStretchEnd = 3;
+constexpr int kMask = 4;
+constexpr int kReservedTokens = 5;
+constexpr int kMaskedContextMin = 8;
 
 // One named tensor of the flat parameter vector.
 struct ParameterInfo {
@@ -27,14 +35,34 @@ struct ParameterInfo {
   float initial_value = 0;          // the constant
 };
 
+// A convolution of a resnet. Its parameters: "NAME.weight" [out, in · kernel · kernel], and those of the norm behind
+// it, "NAME_norm.weight" and "NAME_norm.bias".
+struct Convolution {
+  std::string name;
+  int in = 0;  // channels
+  int out = 0;
+  int kernel = 0;  // pixels; padded by half of it
+  int stride = 1;
+  int size = 0;  // pixels that the result is high and wide
+};
+
+bool is_architecture(std::string_view name);
+// "'gpt', 'albert', …"
+std::string architectures();
+
+// In the order of the layout.
+std::vector<Convolution> resnet_convolutions(const ModelOptions& model);
+// Words of a sample that an albert has to guess, at most.
+int masked_words(const ModelOptions& model);
+
 // Parameters of the model in the order of the flat vector, without gaps.
 std::vector<ParameterInfo> model_layout(const ModelOptions& model);
 std::size_t parameter_count(const ModelOptions& model);
 // Floats that a replica must agree on with all others: [parameters | the optimizer's vectors].
 std::size_t state_size(const RunManifest& manifest);
 
-// Floating-point operations of one sample (context bytes), forward and backward: twice the multiplications
-// of every matrix product, backward at twice the forward. Norms and softmax are left out.
+// Floating-point operations of one sample, forward and backward: twice the multiplications of every matrix product and
+// convolution. Norms, softmax and the like are left out. 0 for a program: its operator says.
 double flops_per_sample(const ModelOptions& model);
 
 }  // namespace starling::wire

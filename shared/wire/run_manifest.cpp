@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 #include "shared/wire/codec.h"
 #include "shared/wire/group_info.h"
-#include "shared/wire/json_reader.h"
-#include "shared/wire/json_writer.h"
 #include "shared/wire/low_rank.h"
+#include "shared/wire/manifest_fields.h"
+#include "shared/wire/model_layout.h"
 #include "shared/wire/training_data.h"
 
 namespace starling::wire {
@@ -21,42 +20,13 @@ namespace {
 constexpr int kVersion = 1;
 constexpr std::size_t kTitleBytesMax = 100;
 constexpr std::size_t kRunIdBytesMax = 40;
-constexpr std::size_t kWordBytesMax = 32;  // architecture, optimizer, codec, version
 constexpr int kLanesMax = 1 << 20;
-// Beyond these no volunteer's machine holds the model; what a machine does hold is the trainer's to say.
-constexpr int kLayersMax = 256;
-constexpr int kWidthMax = 16384;
-constexpr int kContextMax = 65536;
 constexpr int kByteValues = 256;
 constexpr int kGroupSizeMin = 3;  // a pair that loses one of its members has no majority
-constexpr std::int64_t kArtefactBytesMax = std::int64_t{1} << 40;
 constexpr std::int64_t kRoundsMax = 1'000'000'000;
 constexpr SampleCount kBatchMax = 1'000'000'000;
 constexpr SampleCount kMicroBatchMax = 65536;
 constexpr double kFlopsMax = 1e18;
-
-// Keeps the first failure: "run manifest: model.layers is 0; it must be 1 to 256".
-class Checker {
- public:
-  // A NaN fails, since no comparison with it holds.
-  template <typename Number>
-  void within(std::string_view field, Number value, std::type_identity_t<Number> least,
-              std::type_identity_t<Number> most) {
-    that(value >= least && value <= most, field, fmt::format("{}", value), fmt::format("{} to {}", least, most));
-  }
-  void word(std::string_view field, std::string_view value, bool known, std::string_view words) {
-    that(known, field, fmt::format("'{}'", value), words);
-  }
-  void that(bool holds, std::string_view field, std::string_view found, std::string_view wanted) {
-    if (holds || !status_.ok()) return;
-    status_ =
-        Error{ErrorCode::invalid_argument, fmt::format("run manifest: {} is {}; it must be {}", field, found, wanted)};
-  }
-  [[nodiscard]] Status status() const { return status_; }
-
- private:
-  Status status_;
-};
 
 bool only_of(std::string_view text, std::string_view allowed) {
   return text.find_first_not_of(allowed) == std::string_view::npos;
@@ -83,15 +53,21 @@ bool is_version(std::string_view text) {
          text.find("..") == std::string_view::npos;
 }
 
-void check_model(Checker& check, const ModelOptions& model) {
-  check.word("model.architecture", model.architecture, model.architecture == "gpt", "'gpt'");
-  check.within("model.layers", model.layers, 1, kLayersMax);
-  check.within("model.width", model.width, 1, kWidthMax);
-  check.within("model.heads", model.heads, 1, kWidthMax);
-  check.that(model.heads < 1 || model.width % model.heads == 0, "model.width", fmt::format("{}", model.width),
-             fmt::format("a multiple of model.heads ({})", model.heads));
-  check.within("model.context", model.context, 1, kContextMax);
-  check.within("model.vocabulary", model.vocabulary, kByteValues, kByteValues);
+// Whether the model can learn from data of that kind.
+void check_kind(Checker& check, const RunManifest& manifest) {
+  const std::string& kind = manifest.data.kind;
+  check.word("data.kind", kind, kind == "bytes" || kind == "tokens" || kind == "labelled",
+             "'bytes', 'tokens' or 'labelled'");
+  const ModelOptions& model = manifest.model;
+  if (model.architecture == "albert") check.word("data.kind", kind, kind == "tokens", "'tokens' for an albert");
+  if (model.architecture == "gpt") check.word("data.kind", kind, kind != "labelled", "'bytes' or 'tokens' for a gpt");
+  if (model.architecture == "resnet" || model.architecture == "mlp") {
+    check.word("data.kind", kind, kind == "labelled", fmt::format("'labelled' for a model of {}", model.architecture));
+  }
+  if (kind == "bytes" && model.architecture == "gpt") {
+    check.that(model.vocabulary == kByteValues, "model.vocabulary", fmt::format("{}", model.vocabulary),
+               "256 where data.kind is 'bytes'");
+  }
 }
 
 void check_optimizer(Checker& check, const RunManifest& manifest) {
@@ -113,21 +89,31 @@ void check_optimizer(Checker& check, const RunManifest& manifest) {
              fmt::format("at most schedule.total_rounds ({})", schedule.total_rounds));
 }
 
-void check_artefact(Checker& check, std::string_view field, const Artefact& artefact, int context) {
-  check.that(!artefact.sha256.is_zero(), fmt::format("{}.sha256", field), "zero", "the digest of a file");
-  check.within(fmt::format("{}.bytes", field), artefact.bytes, std::int64_t{context} + 1, kArtefactBytesMax);
+// `least` words or samples: the file's bytes where those are the words.
+void check_items(Checker& check, const DataOptions& data, std::int64_t least) {
+  const bool bytes = data.kind == "bytes";
+  const auto checks = [&](std::string_view field, const Artefact& artefact, std::int64_t items) {
+    check_artefact(check, field, artefact);
+    check.within(fmt::format("{}{}", field, bytes ? ".bytes" : "_items"), bytes ? artefact.bytes : items, least,
+                 kArtefactBytesMax);
+    if (bytes) check.within(fmt::format("{}_items", field), items, 0, 0);
+  };
+  checks("data.train", data.train, data.train_items);
+  checks("data.validation", data.validation, data.validation_items);
 }
 
 void check_data(Checker& check, const RunManifest& manifest) {
-  check_artefact(check, "data.train", manifest.data.train, manifest.model.context);
-  check_artefact(check, "data.validation", manifest.data.validation, manifest.model.context);
+  const bool labelled = sample_form(manifest) == SampleForm::labelled;
+  check_items(check, manifest.data, labelled ? 1 : std::int64_t{manifest.model.context} + 1);
   if (!check.status().ok()) return;
   // Lanes never meet as long as one lane alone can fill a round from its own samples.
-  const std::int64_t per_lane = sample_space(manifest.data.train.bytes, manifest.model.context) / manifest.peers_max;
+  const std::int64_t per_lane = sample_space(manifest) / manifest.peers_max;
   const SampleCount needed = manifest.target_batch_size + manifest.micro_batch_size;
-  check.that(per_lane >= needed, "data.train.bytes", fmt::format("{}", manifest.data.train.bytes),
+  const bool bytes = manifest.data.kind == "bytes";
+  check.that(per_lane >= needed, bytes ? "data.train.bytes" : "data.train_items",
+             fmt::format("{}", bytes ? manifest.data.train.bytes : manifest.data.train_items),
              fmt::format("at least {}, or peers_max ({}) or target_batch_size ({}) smaller",
-                         needed * manifest.peers_max + manifest.model.context, manifest.peers_max,
+                         needed * manifest.peers_max + (labelled ? 0 : manifest.model.context), manifest.peers_max,
                          manifest.target_batch_size));
   check.within("flops_per_sample", manifest.flops_per_sample, 1, kFlopsMax);
 }
@@ -161,6 +147,7 @@ void check_settings(Checker& check, const RunManifest& manifest) {
              "at most 100 bytes of plain text");
   check.within("seed", manifest.seed, 0, std::numeric_limits<std::int64_t>::max());
   check_model(check, manifest.model);
+  check_kind(check, manifest);
   check_optimizer(check, manifest);
   check.within("target_batch_size", manifest.target_batch_size, 1, kBatchMax);
   check.within("micro_batch_size", manifest.micro_batch_size, 1, kMicroBatchMax);
@@ -180,32 +167,22 @@ void check_settings(Checker& check, const RunManifest& manifest) {
     check.within("averaging.group_size", averaging.group_size, kGroupSizeMin, static_cast<int>(kGroupMembersMax));
   }
   check.within("checkpoint_rounds", manifest.checkpoint_rounds, 0, kRoundsMax);
+  check.word("precision", manifest.precision, manifest.precision == "fp32" || manifest.precision == "bf16",
+             "'fp32' or 'bf16'");
   check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
              "a version such as '0.1.0', or empty");
 }
 
-void write_artefact(JsonWriter& writer, std::string_view name, const Artefact& artefact) {
-  writer.open(name, '{');
-  writer.text("sha256", artefact.sha256.hex());
-  writer.integer("bytes", artefact.bytes);
+void write_data(JsonWriter& writer, const DataOptions& data) {
+  writer.open("data", '{');
+  const bool bytes = data.kind == "bytes";
+  if (!bytes) writer.text("kind", data.kind);
+  write_artefact(writer, "train", data.train);
+  if (!bytes) writer.integer("train_items", data.train_items);
+  write_artefact(writer, "validation", data.validation);
+  if (!bytes) writer.integer("validation_items", data.validation_items);
   writer.close('}');
 }
-
-void write_model(JsonWriter& writer, const ModelOptions& model) {
-  writer.open("model", '{');
-  writer.text("architecture", model.architecture);
-  writer.integer("layers", model.layers);
-  writer.integer("width", model.width);
-  writer.integer("heads", model.heads);
-  writer.integer("context", model.context);
-  writer.integer("vocabulary", model.vocabulary);
-  writer.close('}');
-}
-
-void write_setting(JsonWriter& writer, std::string_view name, double value) { writer.number(name, value); }
-void write_setting(JsonWriter& writer, std::string_view name, std::int64_t value) { writer.integer(name, value); }
-void write_setting(JsonWriter& writer, std::string_view name, int value) { writer.integer(name, value); }
-void write_setting(JsonWriter& writer, std::string_view name, bool value) { writer.boolean(name, value); }
 
 void write_optimizer(JsonWriter& writer, const OptimizerOptions& optimizer, const ScheduleOptions& schedule) {
   const auto writes = [&writer](std::string_view name, auto value, auto) { write_setting(writer, name, value); };
@@ -220,35 +197,13 @@ void write_optimizer(JsonWriter& writer, const OptimizerOptions& optimizer, cons
   writer.close('}');
 }
 
-// Whatever the type holds is read; check_manifest judges it, with its own words.
-void read_any(JsonReader& reader, std::string_view name, std::int64_t& out) {
-  reader.integer(name, out, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-}
-void read_any(JsonReader& reader, std::string_view name, int& out) {
-  read_int(reader, name, out, std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
-}
-void read_any(JsonReader& reader, std::string_view name, double& out) {
-  constexpr double kMost = std::numeric_limits<double>::max();
-  reader.number(name, out, -kMost, kMost);
-}
-
-void read_any(JsonReader& reader, std::string_view name, bool& out) { reader.boolean(name, out); }
-
-void read_artefact(JsonReader& reader, std::string_view name, Artefact& artefact) {
-  reader.object(name, [&](JsonReader& fields) {
-    read_id(fields, "sha256", artefact.sha256);
-    read_any(fields, "bytes", artefact.bytes);
-  });
-}
-
-void read_model(JsonReader& reader, ModelOptions& model) {
-  reader.object("model", [&](JsonReader& fields) {
-    fields.text("architecture", model.architecture, kWordBytesMax);
-    read_any(fields, "layers", model.layers);
-    read_any(fields, "width", model.width);
-    read_any(fields, "heads", model.heads);
-    read_any(fields, "context", model.context);
-    read_any(fields, "vocabulary", model.vocabulary);
+void read_data(JsonReader& reader, DataOptions& data) {
+  reader.object("data", [&](JsonReader& fields) {
+    if (fields.present("kind")) fields.text("kind", data.kind, kWordBytesMax);
+    read_artefact(fields, "train", data.train);
+    if (fields.present("train_items")) read_any(fields, "train_items", data.train_items);
+    read_artefact(fields, "validation", data.validation);
+    if (fields.present("validation_items")) read_any(fields, "validation_items", data.validation_items);
   });
 }
 
@@ -274,10 +229,7 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
   reader.integer("seed", seed, 0, std::numeric_limits<std::int64_t>::max());
   manifest.seed = static_cast<std::uint64_t>(seed);
   read_model(reader, manifest.model);
-  reader.object("data", [&](JsonReader& fields) {
-    read_artefact(fields, "train", manifest.data.train);
-    read_artefact(fields, "validation", manifest.data.validation);
-  });
+  read_data(reader, manifest.data);
   read_optimizer(reader, manifest.optimizer, manifest.schedule);
   read_any(reader, "target_batch_size", manifest.target_batch_size);
   read_any(reader, "micro_batch_size", manifest.micro_batch_size);
@@ -297,10 +249,22 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
     });
   }
   if (reader.present("checkpoint_rounds")) read_any(reader, "checkpoint_rounds", manifest.checkpoint_rounds);
+  if (reader.present("precision")) reader.text("precision", manifest.precision, kWordBytesMax);
   reader.text("client_min", manifest.client_min, kWordBytesMax);
 }
 
 }  // namespace
+
+SampleForm sample_form(const RunManifest& manifest) {
+  if (manifest.data.kind == "labelled") return SampleForm::labelled;
+  return manifest.model.architecture == "albert" ? SampleForm::masked_words : SampleForm::next_word;
+}
+
+std::int64_t sample_space(const RunManifest& manifest) {
+  const DataOptions& data = manifest.data;
+  if (sample_form(manifest) == SampleForm::labelled) return data.train_items;
+  return window_space(data.kind == "bytes" ? data.train.bytes : data.train_items, manifest.model.context);
+}
 
 std::string encode_manifest(const RunManifest& manifest) {
   JsonWriter writer;
@@ -310,10 +274,7 @@ std::string encode_manifest(const RunManifest& manifest) {
   writer.text("title", manifest.title);
   writer.integer("seed", static_cast<std::int64_t>(manifest.seed));
   write_model(writer, manifest.model);
-  writer.open("data", '{');
-  write_artefact(writer, "train", manifest.data.train);
-  write_artefact(writer, "validation", manifest.data.validation);
-  writer.close('}');
+  write_data(writer, manifest.data);
   write_optimizer(writer, manifest.optimizer, manifest.schedule);
   writer.integer("target_batch_size", manifest.target_batch_size);
   writer.integer("micro_batch_size", manifest.micro_batch_size);
@@ -334,6 +295,7 @@ std::string encode_manifest(const RunManifest& manifest) {
   if (manifest.checkpoint_rounds != RunManifest{}.checkpoint_rounds) {
     writer.integer("checkpoint_rounds", manifest.checkpoint_rounds);
   }
+  if (manifest.precision != RunManifest{}.precision) writer.text("precision", manifest.precision);
   writer.text("client_min", manifest.client_min);
   writer.close('}');
   return std::move(writer.str());
@@ -359,6 +321,7 @@ Status check_manifest_settings(const RunManifest& manifest) {
 Status check_manifest(const RunManifest& manifest) {
   STARLING_TRY(check_manifest_settings(manifest));
   Checker check;
+  if (manifest.model.architecture == "torchscript") check_artefact(check, "model.script", manifest.model.script);
   check_data(check, manifest);
   return check.status();
 }

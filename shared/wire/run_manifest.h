@@ -10,31 +10,24 @@
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/wire/model_options.h"
 #include "shared/wire/optimizer_options.h"
 
 namespace starling::wire {
 
 constexpr std::size_t kManifestBytesMax = 64 * 1024;
 
-// A pre-norm causal transformer over bytes.
-struct ModelOptions {
-  std::string architecture = "gpt";  // the only one so far
-  int layers = 4;
-  int width = 128;
-  int heads = 4;
-  int context = 128;     // bytes a sample holds (plus one, the last target)
-  int vocabulary = 256;  // byte values
-};
-
-// A digest-named file that the coordinator (or any mirror) serves.
-struct Artefact {
-  Digest sha256;
-  std::int64_t bytes = 0;
-};
-
+// What the samples are cut from. A word is a byte of text or a token.
+//   bytes     a file is text; every byte is a word
+//   tokens    a safetensors file with `tokens`, U16 or I32 [items]; and `word_starts`, U8 [vocabulary], where words
+//             are masked: whether a token begins a new word
+//   labelled  a safetensors file with `inputs`, U8 (0 to 255) or F32 [items, …], and `labels`, I32 [items]
 struct DataOptions {
-  Artefact train;       // raw bytes; a sample is a window of context + 1 bytes at any offset
-  Artefact validation;  // held-out bytes, evaluated in consecutive windows
+  std::string kind = "bytes";
+  Artefact train;
+  Artefact validation;           // held out
+  std::int64_t train_items = 0;  // words or labelled samples; 0 where the kind is bytes: their number says it
+  std::int64_t validation_items = 0;
 };
 
 // Who averages with whom in a round.
@@ -66,8 +59,19 @@ struct RunManifest {
   AveragingOptions averaging;
   // The coordinator keeps a copy of the state about every so many rounds, for when all who hold it are gone; 0: never.
   RoundIndex checkpoint_rounds = 100;
-  std::string client_min;  // oldest client version that may take part
+  std::string precision = "fp32";  // of matrix products; bf16: where a volunteer's machine is made for it
+  std::string client_min;          // oldest client version that may take part
 };
+
+// What a sample is, to the model.
+enum class SampleForm {
+  next_word,     // `context` words that follow each other, each with the next one as its target
+  masked_words,  // two stretches of text with words left out, and perhaps the wrong way round
+  labelled,      // values and a class
+};
+SampleForm sample_form(const RunManifest& manifest);
+// Different samples of the training data; 0 when it is shorter than one.
+std::int64_t sample_space(const RunManifest& manifest);
 
 // Canonical JSON: fields in a fixed order and without white space, so that equal manifests have equal bytes to sign.
 std::string encode_manifest(const RunManifest& manifest);

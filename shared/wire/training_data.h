@@ -19,8 +19,8 @@ struct SampleRange {
   SampleCount count = 0;
 };
 
-// Number of different samples (windows) in `bytes` of text; 0 when the text is too short.
-constexpr std::int64_t sample_space(std::int64_t bytes, int context) { return bytes > context ? bytes - context : 0; }
+// Number of different windows of `context` words and a target in a text; 0 when the text is too short.
+constexpr std::int64_t window_space(std::int64_t words, int context) { return words > context ? words - context : 0; }
 
 // The shuffle of one round: a new order of all samples each round, the same on every machine.
 inline SeededPermutation round_permutation(std::uint64_t seed, RoundIndex round, std::int64_t space) {

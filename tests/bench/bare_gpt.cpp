@@ -56,7 +56,7 @@ struct BareGptImpl : nn::Module {
         position(register_parameter("position", torch::randn({model.context, model.width}) * 0.02)),
         blocks(register_module("blocks", nn::Sequential())),
         final_norm(register_module("final_norm", nn::LayerNorm(nn::LayerNormOptions({model.width})))) {
-    for (int back = 0; back < wire::kRecentBytes; ++back) {
+    for (int back = 0; back < model.recent; ++back) {
       recent->push_back(nn::Embedding(model.vocabulary, model.width));
     }
     for (int layer = 0; layer < model.layers; ++layer) blocks->push_back(Block(model));
@@ -64,7 +64,7 @@ struct BareGptImpl : nn::Module {
 
   torch::Tensor forward(const torch::Tensor& tokens) {
     torch::Tensor x = embedding(tokens) + position;
-    for (std::int64_t back = 1; back <= wire::kRecentBytes; ++back) {
+    for (std::int64_t back = 1; back <= static_cast<std::int64_t>(recent->size()); ++back) {
       const torch::Tensor padded =
           nn::functional::pad(recent[static_cast<std::size_t>(back - 1)]->as<nn::Embedding>()->forward(tokens),
                               nn::functional::PadFuncOptions({0, 0, back, 0}));

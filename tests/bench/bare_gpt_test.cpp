@@ -27,7 +27,7 @@ TEST_CASE("the bare model has the trainer's loss on the trainer's samples, befor
   REQUIRE((*trainer)->initialize().ok());
 
   std::vector<std::int64_t> starts;
-  const std::int64_t space = wire::sample_space(static_cast<std::int64_t>(text.size()), manifest.model.context);
+  const std::int64_t space = wire::window_space(static_cast<std::int64_t>(text.size()), manifest.model.context);
   for (SampleCount k = 0; k < 8; ++k) {
     const auto shuffle = wire::round_permutation(manifest.seed, 0, space);
     starts.push_back(static_cast<std::int64_t>(shuffle.at(wire::sample_position(0, k, 1, space))));

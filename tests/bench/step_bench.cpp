@@ -85,7 +85,7 @@ struct OurLoop {
 
 std::vector<std::int64_t> random_starts(const OurLoop& ours, int step, int micro_batch) {
   const auto space = static_cast<std::uint64_t>(
-      wire::sample_space(static_cast<std::int64_t>(ours.text.size()), ours.manifest.model.context));
+      wire::window_space(static_cast<std::int64_t>(ours.text.size()), ours.manifest.model.context));
   std::vector<std::int64_t> starts;
   for (int i = 0; i < ours.options.micro_batch; ++i) {
     const auto index = (static_cast<std::uint64_t>(step) << 40) + (static_cast<std::uint64_t>(micro_batch) << 20) +

@@ -16,8 +16,8 @@
 #include "client/models/gpt.h"
 #include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
+#include "client/training/batches.h"
 #include "client/training/torch_trainer.h"
-#include "client/training/windows.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/golden/tiny_text.h"
 
@@ -103,8 +103,8 @@ struct Peer {
 
 // The reference: one process, one batch a round, nobody to talk to.
 struct SingleProcess {
-  SingleProcess(const wire::RunManifest& run, std::span<const std::uint8_t> data)
-      : manifest(run), text(data), optimizer(run) {
+  SingleProcess(const wire::RunManifest& run, std::span<const std::uint8_t> text)
+      : manifest(run), data(training::Dataset::open(run, text, 1).value()), optimizer(run) {
     state.resize(optimizer.state_size());
     gradient.resize(optimizer.parameter_count());
     optim::fill_initial_state(manifest, state);
@@ -119,21 +119,21 @@ struct SingleProcess {
   std::vector<float> mean_gradient(const std::vector<wire::SampleRange>& ranges) {
     std::vector<at::Tensor> tokens, targets;
     for (const wire::SampleRange& range : ranges) {
-      const auto windows = training::sample_windows(manifest, text, range);
+      const auto windows = training::sample_batch(manifest, data, range);
       REQUIRE(windows.ok());
-      tokens.push_back(windows->tokens);
-      targets.push_back(windows->targets);
+      tokens.push_back(windows->at(0));
+      targets.push_back(windows->at(1));
     }
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     const at::Tensor batch = at::cat(tokens);
-    model->loss(batch, at::cat(targets)).backward();
+    model->loss({batch, at::cat(targets)}).backward();
     std::vector<float> mean = gradient;
     for (float& value : mean) value /= static_cast<float>(batch.size(0));
     return mean;
   }
 
   wire::RunManifest manifest;
-  std::span<const std::uint8_t> text;
+  training::Dataset data;
   optim::Optimizer optimizer;
   std::vector<float> state, gradient;
   std::unique_ptr<models::Gpt> model;

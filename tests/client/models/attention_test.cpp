@@ -51,3 +51,25 @@ TEST_CASE("no position sees what comes after it") {
   CHECK(at::allclose(before.narrow(1, 0, 9), after.narrow(1, 0, 9), 1e-5, 1e-6));
   CHECK(!at::allclose(before.narrow(1, 9, 7), after.narrow(1, 9, 7), 1e-5, 1e-6));
 }
+
+TEST_CASE("turned queries and keys see of each other how far they lie apart, and nothing else") {
+  const int heads = 2, width = 12;
+  const at::Tensor qkv = random({1, 1, 3 * width}).expand({1, 10, 3 * width}).contiguous();
+  const at::Tensor turned = with_rotary_positions(qkv, heads).view({10, 3, heads, width / heads});
+  CHECK(at::equal(turned.select(1, 2), qkv.view({10, 3, heads, width / heads}).select(1, 2)));  // values stay
+  for (int head = 0; head < heads; ++head) {
+    const at::Tensor scores = at::mm(turned.select(1, 0).select(1, head), turned.select(1, 1).select(1, head).t());
+    for (int apart = -9; apart <= 9; ++apart) {
+      const at::Tensor alike = scores.diagonal(apart);
+      CHECK(at::allclose(alike, alike[0].expand_as(alike), 1e-4, 1e-5));
+    }
+    CHECK(!at::allclose(scores[0], scores[0][0].expand({10}), 1e-2, 1e-2));
+  }
+}
+
+TEST_CASE("where everything is seen, the first position depends on the last") {
+  const at::Tensor qkv = random({1, 16, 24});
+  at::Tensor changed = qkv.clone();
+  changed.narrow(1, 15, 1).add_(1);
+  CHECK(!at::allclose(full_attention(qkv, 2)[0][0], full_attention(changed, 2)[0][0], 1e-5, 1e-6));
+}

@@ -49,7 +49,7 @@ TEST_CASE("the gradient agrees with finite differences for every parameter tenso
   Fixture fixture(tiny());
   const at::Tensor tokens = bytes(2, 12, 1);
   const at::Tensor targets = bytes(2, 12, 2);
-  fixture.model.loss(tokens, targets).backward();
+  fixture.model.loss({tokens, targets}).backward();
   const torch::NoGradGuard no_grad;
   for (const wire::ParameterInfo& info : wire::model_layout(tiny())) {
     // Along the gradient of one tensor the loss must rise by the gradient's length.
@@ -62,9 +62,9 @@ TEST_CASE("the gradient agrees with finite differences for every parameter tenso
     const double reach = 2e-2;
     const at::Tensor saved = values.clone();
     values.copy_(saved + direction * (reach / length));
-    const auto up = fixture.model.loss(tokens, targets).item<double>();
+    const auto up = fixture.model.loss({tokens, targets}).item<double>();
     values.copy_(saved - direction * (reach / length));
-    const auto down = fixture.model.loss(tokens, targets).item<double>();
+    const auto down = fixture.model.loss({tokens, targets}).item<double>();
     values.copy_(saved);
     CHECK_MESSAGE((up - down) / (2 * reach) == doctest::Approx(length).epsilon(0.02), info.name);
   }
@@ -73,7 +73,7 @@ TEST_CASE("the gradient agrees with finite differences for every parameter tenso
 TEST_CASE("a model without knowledge pays eight bits for a byte") {
   Fixture fixture(tiny());
   fixture.parameters.zero_();
-  const at::Tensor loss = fixture.model.loss(bytes(3, 12, 1), bytes(3, 12, 2));
+  const at::Tensor loss = fixture.model.loss({bytes(3, 12, 1), bytes(3, 12, 2)});
   CHECK(loss.item<double>() / 3 == doctest::Approx(std::log(256.0)));
 }
 
@@ -82,13 +82,13 @@ TEST_CASE("a byte's scores do not depend on the bytes after it") {
   const at::Tensor tokens = bytes(1, 12, 1);
   const at::Tensor changed = tokens.clone();
   changed.narrow(1, 7, 5).fill_(0);
-  const at::Tensor before = fixture.model.logits(tokens);
-  const at::Tensor after = fixture.model.logits(changed);
+  const at::Tensor before = fixture.model.next_word_scores(tokens);
+  const at::Tensor after = fixture.model.next_word_scores(changed);
   CHECK(at::allclose(before.narrow(0, 0, 7), after.narrow(0, 0, 7), 1e-5, 1e-6));
   CHECK(!at::allclose(before.narrow(0, 7, 5), after.narrow(0, 7, 5), 1e-5, 1e-6));
 }
 
 TEST_CASE("a text shorter than the context can be scored") {
   Fixture fixture(tiny());
-  CHECK(fixture.model.logits(bytes(1, 5, 1)).size(0) == 5);
+  CHECK(fixture.model.next_word_scores(bytes(1, 5, 1)).size(0) == 5);
 }

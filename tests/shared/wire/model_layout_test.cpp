@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <set>
+#include <string>
+#include <utility>
 
 using namespace starling::wire;
 
@@ -45,4 +47,72 @@ TEST_CASE("the cost of a sample grows with layers, with the square of the width,
   ModelOptions longer = model;
   longer.context = 256;
   CHECK(flops_per_sample(longer) > 2 * base);
+}
+
+namespace {
+
+// FNV-1a over every name, shape and initial value in their order.
+std::uint64_t fingerprint(const ModelOptions& model) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  const auto add = [&hash](const std::string& text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  };
+  for (const ParameterInfo& info : model_layout(model)) {
+    add(info.name);
+    for (const std::int64_t size : info.shape) add(" " + std::to_string(size));
+    add(info.decayed ? " decayed" : "");
+    add(info.hidden ? " hidden" : "");
+    add(" " + std::to_string(info.initial_bound) + " " + std::to_string(info.initial_value) + ";");
+  }
+  return hash;
+}
+
+ModelOptions of(const std::string& architecture, int layers) {
+  ModelOptions model;
+  model.architecture = architecture;
+  model.layers = layers;
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("layouts stay as they are: a run that is under way has its parameters in them") {
+  CHECK(fingerprint(of("gpt", 4)) == 10429858755959708270U);
+  CHECK(fingerprint(of("albert", 4)) == 6973748544433362886U);
+  CHECK(fingerprint(of("resnet", 18)) == 2547962748276085035U);
+  CHECK(fingerprint(of("resnet", 50)) == 1871166204393932272U);
+  CHECK(fingerprint(of("mlp", 2)) == 2432467754672847532U);
+}
+
+TEST_CASE("well-known models have as many parameters as are published for them") {
+  ModelOptions gpt2 = of("gpt", 12);
+  gpt2.width = 768;
+  gpt2.heads = 12;
+  gpt2.context = 1024;
+  gpt2.vocabulary = 50257;
+  gpt2.recent = 0;
+  CHECK(parameter_count(gpt2) == 124'439'808 - 12 * 3 * 768);  // we do without the attention's biases
+  ModelOptions albert = of("albert", 12);
+  albert.width = 768;
+  albert.heads = 12;
+  albert.context = 512;
+  albert.vocabulary = 30000;
+  albert.embedding_width = 128;
+  albert.mlp_width = 3072;
+  // The published 11.7 M (encoder and pooler: 11 683 584), and the two heads.
+  CHECK(parameter_count(albert) == 11'683'584 - 3 * 768 + (768 * 128 + 128) + 2 * 128 + 30000 + (2 * 768 + 2));
+  for (const auto& [layers, published] : {std::pair{18, 11'689'512}, {50, 25'557'032}}) {
+    ModelOptions resnet = of("resnet", layers);
+    resnet.image_size = 224;
+    resnet.classes = 1000;
+    CHECK(parameter_count(resnet) == static_cast<std::size_t>(published));
+  }
+}
+
+TEST_CASE("what an image costs a resnet is what is published") {
+  ModelOptions resnet = of("resnet", 50);
+  resnet.image_size = 224;
+  resnet.classes = 1000;
+  // 4.09 billion multiplications forward, twice that back, less the first layer's gradient by the image.
+  CHECK(flops_per_sample(resnet) == doctest::Approx(2 * 3 * 4.09e9).epsilon(0.03));
 }

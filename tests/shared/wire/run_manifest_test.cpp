@@ -212,6 +212,83 @@ TEST_CASE("of every optimizer and schedule each setting travels, and out of its 
   }
 }
 
+namespace {
+
+// A run of that architecture on data that it can learn from.
+RunManifest manifest_for(const std::string& architecture) {
+  RunManifest manifest = good_manifest();
+  manifest.model.architecture = architecture;
+  manifest.data.kind = architecture == "gpt" || architecture == "albert" ? "tokens" : "labelled";
+  manifest.data.train_items = 1'000'000;
+  manifest.data.validation_items = 10'000;
+  if (architecture == "resnet") manifest.model.layers = 18;
+  return manifest;
+}
+
+}  // namespace
+
+TEST_CASE("of every architecture each setting travels, and out of its range is refused by its name") {
+  for (const char* architecture : {"gpt", "albert", "resnet", "mlp"}) {
+    RunManifest manifest = manifest_for(architecture);
+    REQUIRE_MESSAGE(check_manifest(manifest).ok(), check_manifest(manifest).error().message);
+    const auto back = decode_manifest(encode_manifest(manifest));
+    REQUIRE(back.ok());
+    CHECK(encode_manifest(*back) == encode_manifest(manifest));
+    CHECK(back->data.train_items == 1'000'000);
+    each_model_setting(manifest.model, [&](std::string_view name, auto& value, const auto& setting) {
+      CAPTURE(std::string(name));
+      const auto before = value;
+      if constexpr (std::is_same_v<decltype(value), std::string&>) {
+        value = "strange";
+      } else {
+        value = setting.most + 1;
+      }
+      const Status status = check_manifest(manifest);
+      REQUIRE_FALSE(status.ok());
+      CHECK(status.error().message.find(" model." + std::string(name) + " is ") != std::string::npos);
+      value = before;
+    });
+    manifest.data.kind = "bytes";
+    CHECK_FALSE(check_manifest(manifest).ok());  // its items would be counted twice
+  }
+}
+
+TEST_CASE("a model is refused sizes that make no sense together, and data that it cannot learn from") {
+  const auto refused = [](const std::string& architecture, const std::function<void(RunManifest&)>& change) {
+    RunManifest manifest = manifest_for(architecture);
+    change(manifest);
+    const Status status = check_manifest(manifest);
+    return status.ok() ? "" : status.error().message;
+  };
+  CHECK(refused("resnet", [](RunManifest& m) { m.model.layers = 34; }).find("18 or 50") != std::string::npos);
+  CHECK(refused("resnet", [](RunManifest& m) { m.data.kind = "tokens"; }).find("data.kind") != std::string::npos);
+  CHECK(refused("albert", [](RunManifest& m) { m.model.context = 4; }).find("model.context") != std::string::npos);
+  CHECK(refused("albert", [](RunManifest& m) { m.model.vocabulary = 5; }).find("model.vocabulary") !=
+        std::string::npos);
+  CHECK(refused("gpt", [](RunManifest& m) {
+          m.model.positions = "rotary";
+          m.model.width = 132;  // 33 a head: no halves to turn
+        }).find("twice model.heads") != std::string::npos);
+  CHECK(refused("mlp", [](RunManifest& m) { m.data.train_items = 1000; }).find("data.train_items") !=
+        std::string::npos);
+  CHECK(refused("gpt", [](RunManifest& m) { m.precision = "fp8"; }).find("precision") != std::string::npos);
+}
+
+TEST_CASE("what differs from how a gpt was at first is written, and nothing else") {
+  RunManifest manifest = good_manifest();
+  manifest.model.positions = "rotary";
+  manifest.model.recent = 0;
+  manifest.precision = "bf16";
+  const std::string json = encode_manifest(manifest);
+  CHECK(json.find(R"("vocabulary":256,"positions":"rotary","recent":0},)") != std::string::npos);
+  CHECK(json.find(R"("codec":"fp32","precision":"bf16",)") != std::string::npos);
+  const auto back = decode_manifest(json);
+  REQUIRE(back.ok());
+  CHECK(back->model.positions == "rotary");
+  CHECK(back->model.recent == 0);
+  CHECK_FALSE(decode_manifest(with(json, R"("recent":0)", R"("recent":3)")).ok());  // two ways to say one thing
+}
+
 TEST_CASE("how many vectors an optimizer keeps follows from its settings") {
   OptimizerOptions sgd = default_optimizer("sgd");
   CHECK(moment_vectors(sgd) == 1);

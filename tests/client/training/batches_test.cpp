@@ -1,4 +1,4 @@
-#include "client/training/windows.h"
+#include "client/training/batches.h"
 
 #include <ATen/ATen.h>
 
@@ -26,14 +26,21 @@ std::vector<std::uint8_t> counting_text(std::size_t size) {
   return text;
 }
 
+Result<models::Batch> batch_of(const wire::RunManifest& manifest, const std::vector<std::uint8_t>& file,
+                               const wire::SampleRange& range) {
+  const auto data = Dataset::open(manifest, file, 1);
+  REQUIRE(data.ok());
+  return sample_batch(manifest, *data, range);
+}
+
 }  // namespace
 
 TEST_CASE("a sample is a window of the text, its targets the same window one byte later") {
   const std::vector<std::uint8_t> text = counting_text(200);
-  const auto batch = sample_windows(manifest_of(10, 4), text, {3, 1, 0, 8});
+  const auto batch = batch_of(manifest_of(10, 4), text, {3, 1, 0, 8});
   REQUIRE(batch.ok());
-  REQUIRE(batch->tokens.sizes() == at::IntArrayRef({8, 10}));
-  CHECK(at::equal(batch->targets, (batch->tokens + 1)));
+  REQUIRE(batch->at(0).sizes() == at::IntArrayRef({8, 10}));
+  CHECK(at::equal(batch->at(1), batch->at(0) + 1));
 }
 
 TEST_CASE("lanes of a round never share a sample, and another round shuffles anew") {
@@ -42,9 +49,9 @@ TEST_CASE("lanes of a round never share a sample, and another round shuffles ane
     std::vector<std::int64_t> starts;
     for (int lane = 0; lane < 4; ++lane) {
       for (SampleCount first = 0; first < 40; first += 8) {
-        const auto batch = sample_windows(manifest_of(10, 4), text, {round, lane, first, 8});
+        const auto batch = batch_of(manifest_of(10, 4), text, {round, lane, first, 8});
         REQUIRE(batch.ok());
-        for (int row = 0; row < 8; ++row) starts.push_back(batch->tokens[row][0].item<std::int64_t>());
+        for (int row = 0; row < 8; ++row) starts.push_back(batch->at(0)[row][0].item<std::int64_t>());
       }
     }
     return starts;
@@ -56,10 +63,10 @@ TEST_CASE("lanes of a round never share a sample, and another round shuffles ane
 
 TEST_CASE("a batch split in two has the samples of the whole") {
   const std::vector<std::uint8_t> text = counting_text(200);
-  const auto whole = sample_windows(manifest_of(10, 4), text, {0, 2, 5, 8});
-  const auto front = sample_windows(manifest_of(10, 4), text, {0, 2, 5, 3});
-  const auto back = sample_windows(manifest_of(10, 4), text, {0, 2, 8, 5});
-  CHECK(at::equal(whole->tokens, at::cat({front->tokens, back->tokens})));
+  const auto whole = batch_of(manifest_of(10, 4), text, {0, 2, 5, 8});
+  const auto front = batch_of(manifest_of(10, 4), text, {0, 2, 5, 3});
+  const auto back = batch_of(manifest_of(10, 4), text, {0, 2, 8, 5});
+  CHECK(at::equal(whole->at(0), at::cat({front->at(0), back->at(0)})));
 }
 
 TEST_CASE("samples outside the manifest are refused") {
@@ -71,7 +78,7 @@ TEST_CASE("samples outside the manifest are refused") {
                                          {0, 0, 0, 0},
                                          {0, 0, 0, -3},
                                          {0, 0, 0, 9}}) {
-    const auto batch = sample_windows(manifest_of(10, 4), text, range);
+    const auto batch = batch_of(manifest_of(10, 4), text, range);
     REQUIRE(!batch.ok());
     CHECK(batch.error().code == ErrorCode::invalid_argument);
   }

@@ -1,0 +1,58 @@
+#include "client/models/albert.h"
+
+#include <ATen/ATen.h>
+
+#include "client/models/attention.h"
+
+namespace starling::models {
+
+namespace {
+
+constexpr double kNormEpsilon = 1e-12;  // as published
+
+}  // namespace
+
+Albert::Albert(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient)
+    : model_(model), parameters_(model, parameters, gradient) {}
+
+at::Tensor Albert::encode(const at::Tensor& words, const at::Tensor& segments) const {
+  at::Tensor x = at::embedding(parameters_["embedding.weight"], words) +
+                 at::embedding(parameters_["segment.weight"], segments) +
+                 parameters_["position.weight"].narrow(0, 0, words.size(1));
+  x = parameters_.norm(x.view({-1, model_.embedding_width}), "embedding_norm", kNormEpsilon);
+  x = parameters_.linear(x, "widen");
+  for (int layer = 0; layer < model_.layers; ++layer) {
+    const at::Tensor qkv = at::mm(x, parameters_["qkv.weight"].t()).view({words.size(0), words.size(1), -1});
+    const at::Tensor mixed = full_attention(qkv, model_.heads).view({-1, model_.width});
+    x = parameters_.norm(x + parameters_.linear(mixed, "attention_out"), "attention_norm", kNormEpsilon);
+    const at::Tensor hidden = at::gelu(parameters_.linear(x, "mlp_in"), "tanh");
+    x = parameters_.norm(x + parameters_.linear(hidden, "mlp_out"), "mlp_norm", kNormEpsilon);
+  }
+  return x;
+}
+
+at::Tensor Albert::guess_loss(const at::Tensor& encoded, const Batch& batch) const {
+  const at::Tensor places = batch.at(2), words = batch.at(3);
+  const at::Tensor hidden =
+      at::gelu(parameters_.linear(encoded.index_select(0, places.reshape({-1})), "guess"), "tanh");
+  const at::Tensor scores =
+      at::addmm(parameters_["guess_out.bias"], parameters_.norm(hidden, "guess_norm", kNormEpsilon),
+                parameters_["embedding.weight"].t());
+  const at::Tensor nats =
+      at::cross_entropy_loss(scores, words.reshape({-1}), /*weight=*/{}, at::Reduction::None, kNoGuess);
+  const at::Tensor guesses = (words != kNoGuess).sum(1).clamp_min(1);
+  return (nats.view(words.sizes()).sum(1) / guesses).sum();
+}
+
+at::Tensor Albert::order_loss(const at::Tensor& encoded, const at::Tensor& order) const {
+  const at::Tensor begins = encoded.view({order.size(0), -1, model_.width}).select(1, 0);
+  const at::Tensor pooled = at::tanh(parameters_.linear(begins, "pooler"));
+  return at::cross_entropy_loss(parameters_.linear(pooled, "order"), order, /*weight=*/{}, at::Reduction::Sum);
+}
+
+at::Tensor Albert::loss(const Batch& batch) const {
+  const at::Tensor encoded = encode(batch.at(0), batch.at(1));
+  return guess_loss(encoded, batch) + order_loss(encoded, batch.at(4));
+}
+
+}  // namespace starling::models

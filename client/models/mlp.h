@@ -1,0 +1,20 @@
+// Fully connected layers with rectifiers between them.
+#pragma once
+
+#include "client/models/model.h"
+#include "client/models/parameters.h"
+
+namespace starling::models {
+
+class Mlp final : public Model {
+ public:
+  Mlp(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient);
+
+  [[nodiscard]] at::Tensor loss(const Batch& batch) const override;
+
+ private:
+  wire::ModelOptions model_;
+  Parameters parameters_;
+};
+
+}  // namespace starling::models

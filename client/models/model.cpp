@@ -1,0 +1,46 @@
+#include "client/models/model.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "client/models/albert.h"
+#include "client/models/gpt.h"
+#include "client/models/mlp.h"
+#include "client/models/resnet.h"
+#include "shared/base/verify.h"
+
+namespace starling::models {
+
+namespace {
+
+template <typename Architecture>
+std::unique_ptr<Model> make(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient) {
+  return std::make_unique<Architecture>(model, parameters, gradient);
+}
+
+struct Maker {
+  std::string_view architecture;
+  std::unique_ptr<Model> (*make)(const wire::ModelOptions&, const at::Tensor&, const at::Tensor&);
+};
+
+constexpr std::array kMakers = {
+    Maker{"gpt", make<Gpt>},
+    Maker{"albert", make<Albert>},
+    Maker{"resnet", make<Resnet>},
+    Maker{"mlp", make<Mlp>},
+};
+
+}  // namespace
+
+at::Tensor Model::next_word_scores(const at::Tensor&) const { return {}; }
+
+std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Tensor& parameters,
+                                  const at::Tensor& gradient) {
+  const auto maker = std::find_if(kMakers.begin(), kMakers.end(),
+                                  [&](const Maker& known) { return known.architecture == model.architecture; });
+  VERIFY(maker != kMakers.end());
+  return maker->make(model, parameters, gradient);
+}
+
+}  // namespace starling::models

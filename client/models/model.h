@@ -1,0 +1,37 @@
+// What every model can do, whatever it is made of.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "shared/wire/model_options.h"
+
+namespace starling::models {
+
+// The tensors of a micro-batch, by what a sample is (wire::SampleForm):
+//   next_word     words [batch, length] and their targets, shaped alike
+//   masked_words  words [batch, context]; segments, 0 or 1, shaped alike; places [batch, masked] in the flattened
+//                 words; the words to guess there, shaped alike, kNoGuess: none; order [batch], 1: the wrong way round
+//   labelled      values (float) [batch, …] and classes [batch]
+using Batch = std::vector<at::Tensor>;
+constexpr std::int64_t kNoGuess = -100;
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  // Nats, summed over the batch's samples: of each, the mean over what it has to predict.
+  [[nodiscard]] virtual at::Tensor loss(const Batch& batch) const = 0;
+
+  // Scores of the next word at every position: words [batch, length <= context] of integers to [batch · length,
+  // vocabulary]. Undefined for a model that predicts no next words.
+  [[nodiscard]] virtual at::Tensor next_word_scores(const at::Tensor& words) const;
+};
+
+// `parameters` and `gradient` as for Parameters, which the model keeps views of. Any architecture but a program.
+std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Tensor& parameters,
+                                  const at::Tensor& gradient);
+
+}  // namespace starling::models

@@ -1,0 +1,183 @@
+#include "client/training/batches.h"
+
+#include <ATen/ATen.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "client/training/masking.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::training {
+
+namespace {
+
+constexpr std::int64_t kEvaluationBatch = 16;  // samples at once
+constexpr std::uint64_t kEvaluationSeed = 0x68656c64206f7574;
+
+using Starts = std::vector<std::int64_t>;
+
+std::span<std::int64_t> row_of(const at::Tensor& rows, std::size_t row) {
+  const auto length = static_cast<std::size_t>(rows.size(1));
+  return {rows.data_ptr<std::int64_t>() + row * length, length};
+}
+
+at::Tensor integers(std::size_t rows, std::int64_t columns) {
+  return at::empty({static_cast<std::int64_t>(rows), columns}, at::kLong);
+}
+
+// Windows of `length` words at each start, and the same one word later.
+Result<models::Batch> windows_at(const Dataset& data, const Starts& starts, std::int64_t length) {
+  models::Batch batch{integers(starts.size(), length), integers(starts.size(), length)};
+  for (std::size_t row = 0; row < starts.size(); ++row) {
+    STARLING_TRY(data.copy_words(starts[row], row_of(batch[0], row)));
+    STARLING_TRY(data.copy_words(starts[row] + 1, row_of(batch[1], row)));
+  }
+  return batch;
+}
+
+Result<models::Batch> masked_at(const wire::RunManifest& manifest, const Dataset& data, const Starts& starts,
+                                std::uint64_t seed) {
+  const wire::ModelOptions& model = manifest.model;
+  const std::int64_t masked = wire::masked_words(model);
+  models::Batch batch{integers(starts.size(), model.context), integers(starts.size(), model.context),
+                      integers(starts.size(), masked), integers(starts.size(), masked),
+                      at::empty({static_cast<std::int64_t>(starts.size())}, at::kLong)};
+  std::vector<std::int64_t> text(static_cast<std::size_t>(text_words(model)));
+  for (std::size_t row = 0; row < starts.size(); ++row) {
+    STARLING_TRY(data.copy_words(starts[row], text));
+    MaskedSample sample = mask_words(
+        model, text, [&data](std::int64_t token) { return data.starts_word(token); },
+        seed ^ mix64(static_cast<std::uint64_t>(starts[row])));
+    for (std::int64_t& place : sample.places) place += static_cast<std::int64_t>(row) * model.context;
+    std::copy(sample.words.begin(), sample.words.end(), row_of(batch[0], row).begin());
+    std::copy(sample.segments.begin(), sample.segments.end(), row_of(batch[1], row).begin());
+    std::copy(sample.places.begin(), sample.places.end(), row_of(batch[2], row).begin());
+    std::copy(sample.guesses.begin(), sample.guesses.end(), row_of(batch[3], row).begin());
+    batch[4].data_ptr<std::int64_t>()[row] = sample.swapped ? 1 : 0;
+  }
+  return batch;
+}
+
+Result<models::Batch> samples_at(const Dataset& data, const Starts& starts) {
+  std::vector<std::int64_t> shape = data.value_shape();
+  shape.insert(shape.begin(), static_cast<std::int64_t>(starts.size()));
+  models::Batch batch{at::empty(shape, at::kFloat), at::empty({shape[0]}, at::kLong)};
+  const auto values = static_cast<std::size_t>(data.values());
+  for (std::size_t row = 0; row < starts.size(); ++row) {
+    data.copy_values(starts[row], {batch[0].data_ptr<float>() + row * values, values});
+    STARLING_ASSIGN(batch[1].data_ptr<std::int64_t>()[row], data.class_of(starts[row]));
+  }
+  return batch;
+}
+
+// `seed` is for what is left to chance.
+Result<models::Batch> batch_at(const wire::RunManifest& manifest, const Dataset& data, const Starts& starts,
+                               std::uint64_t seed) {
+  switch (wire::sample_form(manifest)) {
+    case wire::SampleForm::masked_words:
+      return masked_at(manifest, data, starts, seed);
+    case wire::SampleForm::labelled:
+      return samples_at(data, starts);
+    case wire::SampleForm::next_word:
+      break;
+  }
+  return windows_at(data, starts, manifest.model.context);
+}
+
+Status check_range(const wire::RunManifest& manifest, const wire::SampleRange& range) {
+  const bool fits = range.round >= 0 && range.lane >= 0 && range.lane < manifest.peers_max && range.first >= 0 &&
+                    range.count >= 1 && range.count <= manifest.micro_batch_size;
+  if (fits) return {};
+  return Error{ErrorCode::invalid_argument,
+               "train batch: round " + std::to_string(range.round) + ", lane " + std::to_string(range.lane) +
+                   ", samples " + std::to_string(range.first) + "+" + std::to_string(range.count) +
+                   ": the manifest has " + std::to_string(manifest.peers_max) + " lanes and micro-batches of at most " +
+                   std::to_string(manifest.micro_batch_size)};
+}
+
+// Of the data that is really there, which may be more than the manifest says.
+std::int64_t space_of(const wire::RunManifest& manifest, const Dataset& data) {
+  const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
+  return labelled ? data.items() : wire::window_space(data.items(), manifest.model.context);
+}
+
+std::int64_t bytes_of(const Dataset& data, const at::Tensor& words) {
+  std::int64_t bytes = 0;
+  const at::Tensor flat = words.reshape({-1});
+  const auto* word = flat.data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < flat.numel(); ++i) bytes += data.bytes_of_word(word[i]);
+  return bytes > 0 ? bytes : flat.numel();
+}
+
+Result<session::Evaluation> evaluate_text(const models::Model& model, int context, const Dataset& data) {
+  const std::int64_t last = data.items() - 1;  // words that have a next one
+  const std::int64_t length = std::min<std::int64_t>(context, last);
+  const std::int64_t scored = (length + 1) / 2;
+  const std::int64_t places = (last - length) / scored + 1;
+  const std::int64_t taken = std::min(places, std::max<std::int64_t>(1, kEvaluatedWordsMax / scored));
+  double nats = 0;
+  std::int64_t bytes = 0;
+  for (std::int64_t window = 0; window < taken; window += kEvaluationBatch) {
+    Starts starts;
+    for (std::int64_t i = window; i < std::min(window + kEvaluationBatch, taken); ++i) {
+      starts.push_back(i * places / taken * scored);
+    }
+    STARLING_ASSIGN(const models::Batch batch, windows_at(data, starts, length));
+    const auto rows = static_cast<std::int64_t>(starts.size());
+    const at::Tensor scores = model.next_word_scores(batch[0]).view({rows, length, -1});
+    const at::Tensor targets = batch[1].narrow(1, length - scored, scored);
+    nats += at::cross_entropy_loss(scores.narrow(1, length - scored, scored).reshape({rows * scored, -1}),
+                                   targets.reshape({-1}), /*weight=*/{}, at::Reduction::Sum)
+                .item<double>();
+    bytes += bytes_of(data, targets);
+  }
+  return session::Evaluation{nats / static_cast<double>(bytes) / std::numbers::ln2, bytes};
+}
+
+Result<session::Evaluation> evaluate_samples(const models::Model& model, const wire::RunManifest& manifest,
+                                             const Dataset& data) {
+  const std::int64_t space = space_of(manifest, data);
+  const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
+  const std::int64_t most =
+      labelled ? kEvaluatedSamplesMax : std::max<std::int64_t>(1, kEvaluatedWordsMax / manifest.model.context);
+  const std::int64_t taken = std::min(space, most);
+  double nats = 0;
+  for (std::int64_t sample = 0; sample < taken; sample += kEvaluationBatch) {
+    Starts starts;
+    for (std::int64_t i = sample; i < std::min(sample + kEvaluationBatch, taken); ++i) {
+      starts.push_back(i * space / taken);
+    }
+    STARLING_ASSIGN(const models::Batch batch, batch_at(manifest, data, starts, kEvaluationSeed));
+    nats += model.loss(batch).item<double>();
+  }
+  return session::Evaluation{nats / static_cast<double>(taken) / std::numbers::ln2, taken};
+}
+
+}  // namespace
+
+Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Dataset& data,
+                                   const wire::SampleRange& range) {
+  STARLING_TRY(check_range(manifest, range));
+  const std::int64_t space = space_of(manifest, data);
+  const SeededPermutation shuffle = wire::round_permutation(manifest.seed, range.round, space);
+  Starts starts;
+  for (SampleCount k = range.first; k < range.first + range.count; ++k) {
+    const std::uint64_t position = wire::sample_position(range.lane, k, manifest.peers_max, space);
+    starts.push_back(static_cast<std::int64_t>(shuffle.at(position)));
+  }
+  return batch_at(manifest, data, starts, mix64(manifest.seed ^ mix64(~static_cast<std::uint64_t>(range.round))));
+}
+
+Result<session::Evaluation> evaluate_held_out(const models::Model& model, const wire::RunManifest& manifest,
+                                              const Dataset& data) {
+  const at::NoGradGuard no_grad;
+  const bool scores_words =
+      wire::sample_form(manifest) == wire::SampleForm::next_word && manifest.model.architecture != "torchscript";
+  return scores_words ? evaluate_text(model, manifest.model.context, data) : evaluate_samples(model, manifest, data);
+}
+
+}  // namespace starling::training

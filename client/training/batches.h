@@ -1,0 +1,31 @@
+// Data to tensors: the samples of a batch, and held-out ones to be judged by.
+#pragma once
+
+#include <cstdint>
+
+#include "client/models/model.h"
+#include "client/session/trainer.h"
+#include "client/training/dataset.h"
+#include "shared/base/result.h"
+#include "shared/wire/run_manifest.h"
+#include "shared/wire/training_data.h"
+
+namespace starling::training {
+
+// Words that an evaluation predicts at most: half a second's work for a small model on one core.
+constexpr std::int64_t kEvaluatedWordsMax = 16 * 1024;
+// Labelled samples that it judges at most.
+constexpr std::int64_t kEvaluatedSamplesMax = 512;
+
+// The samples of `range`. invalid_argument for a lane, round or count that the manifest does not allow, corrupt for
+// data that the model has no use for.
+Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Dataset& data,
+                                   const wire::SampleRange& range);
+
+// What held-out data costs the model, the same samples every time, spread evenly over all there are. Of text whose next
+// words are predicted: bits per byte, in windows of `context` words that overlap by half, of which only the second
+// half is scored, so that every word is predicted from at least half a context. Else bits per sample.
+Result<session::Evaluation> evaluate_held_out(const models::Model& model, const wire::RunManifest& manifest,
+                                              const Dataset& data);
+
+}  // namespace starling::training

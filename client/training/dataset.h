@@ -1,0 +1,56 @@
+// One file of a run's data, read where it lies: words of text, or labelled samples.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "shared/base/result.h"
+#include "shared/wire/run_manifest.h"
+#include "shared/wire/safetensors.h"
+
+namespace starling::training {
+
+// Refers to the file's bytes, which must outlive it.
+class Dataset {
+ public:
+  // corrupt when the file does not hold what the manifest's kind of data is, or fewer items than `items_min`.
+  static Result<Dataset> open(const wire::RunManifest& manifest, std::span<const std::uint8_t> file,
+                              std::int64_t items_min);
+
+  // Words, or labelled samples.
+  [[nodiscard]] std::int64_t items() const { return items_; }
+
+  // Words `first` and the ones behind it. corrupt for one outside of the model's vocabulary.
+  Status copy_words(std::int64_t first, std::span<std::int64_t> out) const;
+  // Whether a token begins a new word. True for all where the file does not say.
+  [[nodiscard]] bool starts_word(std::int64_t token) const;
+  // Bytes of text that a word stands for; 0 where the file does not say.
+  [[nodiscard]] int bytes_of_word(std::int64_t word) const;
+
+  // Of a labelled sample: its values, of bytes -2 to 2; their shape; its class.
+  void copy_values(std::int64_t sample, std::span<float> out) const;
+  [[nodiscard]] const std::vector<std::int64_t>& value_shape() const { return value_shape_; }
+  [[nodiscard]] std::int64_t values() const;
+  [[nodiscard]] Result<std::int64_t> class_of(std::int64_t sample) const;
+
+ private:
+  // Little-endian numbers at any address.
+  struct Numbers {
+    wire::TensorType type = wire::TensorType::u8;
+    std::span<const std::uint8_t> bytes;
+    [[nodiscard]] std::int64_t at(std::int64_t index) const;
+  };
+
+  Status find_words(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file);
+  Status find_samples(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file);
+
+  std::int64_t items_ = 0;
+  std::int64_t words_or_classes_ = 0;  // that there are to the model; 0: a program, which knows itself
+  Numbers items_at_;                   // words or classes
+  Numbers values_;
+  std::vector<std::int64_t> value_shape_;
+  std::span<const std::uint8_t> word_starts_, word_bytes_;
+};
+
+}  // namespace starling::training

@@ -1,0 +1,58 @@
+#include <cmath>
+
+#include "shared/wire/layouts.h"
+
+namespace starling::wire {
+namespace {
+
+constexpr std::int64_t kMlpFactor = 4;  // width of a block's hidden layer over the model's
+// Standard deviation of the initial values of matrices, times the root of the width.
+constexpr double kInitialGain = 0.7;
+
+double initial_bound(const ModelOptions& model) { return kInitialGain * std::sqrt(3.0 / model.width); }
+
+void add_block(LayoutBuilder& builder, const ModelOptions& model, int index) {
+  const std::int64_t width = model.width;
+  const std::string block = "block" + std::to_string(index) + ".";
+  const double bound = initial_bound(model);
+  // What is added to the residual stream starts smaller, so that its variance does not grow with depth.
+  const double residual_bound = bound / std::sqrt(2.0 * model.layers);
+  builder.vector(block + "attention_norm.weight", width, 1);
+  builder.vector(block + "attention_norm.bias", width, 0);
+  // No bias: a key's bias has no effect at all, so its gradient is rounding noise, which Adam would blow up into steps.
+  builder.matrix(block + "qkv.weight", 3 * width, width, bound);
+  builder.matrix(block + "attention_out.weight", width, width, residual_bound);
+  builder.vector(block + "attention_out.bias", width, 0);
+  builder.vector(block + "mlp_norm.weight", width, 1);
+  builder.vector(block + "mlp_norm.bias", width, 0);
+  builder.matrix(block + "mlp_in.weight", kMlpFactor * width, width, bound);
+  builder.vector(block + "mlp_in.bias", kMlpFactor * width, 0);
+  builder.matrix(block + "mlp_out.weight", width, kMlpFactor * width, residual_bound);
+  builder.vector(block + "mlp_out.bias", width, 0);
+}
+
+}  // namespace
+
+std::vector<ParameterInfo> gpt_layout(const ModelOptions& model) {
+  LayoutBuilder builder;
+  const double bound = initial_bound(model);
+  builder.embedding("embedding.weight", model.vocabulary, model.width, bound);  // also the output layer
+  if (model.recent > 0) {
+    builder.embedding("recent.weight", std::int64_t{model.recent} * model.vocabulary, model.width, bound);
+  }
+  if (model.positions == "learned") builder.embedding("position.weight", model.context, model.width, bound);
+  for (int block = 0; block < model.layers; ++block) add_block(builder, model, block);
+  builder.vector("final_norm.weight", model.width, 1);
+  builder.vector("final_norm.bias", model.width, 0);
+  return builder.take();
+}
+
+double gpt_flops(const ModelOptions& model) {
+  const double width = model.width;
+  const double context = model.context;
+  const double projections = width * (3 * width + width + 2 * kMlpFactor * width);
+  const double attention = 2 * context * width;  // scores and weighted values, over the whole square
+  return flops_of((model.layers * (projections + attention) + width * model.vocabulary) * context);
+}
+
+}  // namespace starling::wire

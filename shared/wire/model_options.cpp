@@ -1,0 +1,136 @@
+#include "shared/wire/model_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "shared/wire/manifest_fields.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::wire {
+namespace {
+
+constexpr int kTensorsMax = 2000;
+constexpr int kDimensionsMax = 8;
+constexpr std::size_t kTensorNameMax = 200;
+constexpr std::int64_t kTensorSizeMax = std::int64_t{1} << 36;
+
+// "'a', 'b' or 'c'"
+std::string quoted(const std::vector<std::string_view>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text += fmt::format("{}'{}'", i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
+  }
+  return text;
+}
+
+class ModelChecks {
+ public:
+  explicit ModelChecks(Checker& check) : check_(check) {}
+  template <typename Number>
+  void operator()(std::string_view name, Number value, const ModelSetting<Number>& setting) const {
+    check_.within(fmt::format("model.{}", name), value, setting.least, setting.most);
+  }
+  void operator()(std::string_view name, const std::string& value, const ModelWord& setting) const {
+    const bool known = std::find(setting.words.begin(), setting.words.end(), value) != setting.words.end();
+    check_.word(fmt::format("model.{}", name), value, known, quoted(setting.words));
+  }
+
+ private:
+  Checker& check_;
+};
+
+bool is_tensor(const TensorShape& tensor) {
+  if (tensor.name.empty() || tensor.name.size() > kTensorNameMax) return false;
+  if (tensor.shape.size() > kDimensionsMax) return false;
+  double elements = 1;
+  for (const std::int64_t size : tensor.shape) {
+    if (size < 1 || size > kTensorSizeMax) return false;
+    elements *= static_cast<double>(size);
+  }
+  return elements <= static_cast<double>(kTensorSizeMax);
+}
+
+void check_script(Checker& check, const ModelOptions& model) {
+  // Before its files are looked at there is nothing to judge.
+  if (model.script == Artefact{} && model.initial == Artefact{} && model.tensors.empty()) return;
+  check_artefact(check, "model.script", model.script);
+  check_artefact(check, "model.initial", model.initial);
+  check.within("model.tensors", model.tensors.size(), 1U, kTensorsMax);
+  for (const TensorShape& tensor : model.tensors) {
+    check.that(is_tensor(tensor), "model.tensors", fmt::format("'{}'", tensor.name.substr(0, kTensorNameMax)),
+               "tensors with a name and at most 8 sizes above 0");
+  }
+}
+
+void write_script(JsonWriter& writer, const ModelOptions& model) {
+  write_artefact(writer, "script", model.script);
+  write_artefact(writer, "initial", model.initial);
+  writer.open("tensors", '[');
+  for (const TensorShape& tensor : model.tensors) {
+    writer.open("", '{');
+    writer.text("name", tensor.name);
+    writer.open("shape", '[');
+    for (const std::int64_t size : tensor.shape) writer.integer("", size);
+    writer.close(']');
+    writer.close('}');
+  }
+  writer.close(']');
+}
+
+void read_script(JsonReader& fields, ModelOptions& model) {
+  read_artefact(fields, "script", model.script);
+  read_artefact(fields, "initial", model.initial);
+  fields.list("tensors", kTensorsMax, [&model](JsonReader& item) {
+    TensorShape tensor;
+    item.text("name", tensor.name, kTensorNameMax);
+    item.list("shape", kDimensionsMax,
+              [&tensor](JsonReader& size) { read_any(size, "", tensor.shape.emplace_back()); });
+    model.tensors.push_back(std::move(tensor));
+  });
+}
+
+}  // namespace
+
+void check_model(Checker& check, const ModelOptions& model) {
+  check.word("model.architecture", model.architecture, is_architecture(model.architecture),
+             fmt::format("one of {}", architectures()));
+  each_model_setting(model, ModelChecks(check));
+  if (!check.status().ok()) return;
+  const bool attends = model.architecture == "gpt" || model.architecture == "albert";
+  const int parts = attends ? (model.positions == "rotary" ? 2 * model.heads : model.heads) : 1;
+  check.that(model.width % parts == 0, "model.width", fmt::format("{}", model.width),
+             model.positions == "rotary" ? fmt::format("a multiple of twice model.heads ({})", model.heads)
+                                         : fmt::format("a multiple of model.heads ({})", model.heads));
+  if (model.architecture == "albert") {
+    check.within("model.context", model.context, kMaskedContextMin, std::numeric_limits<int>::max());
+    check.within("model.vocabulary", model.vocabulary, kReservedTokens + 1, std::numeric_limits<int>::max());
+  }
+  if (model.architecture == "resnet") {
+    check.that(model.layers == 18 || model.layers == 50, "model.layers", fmt::format("{}", model.layers), "18 or 50");
+  }
+  if (model.architecture == "torchscript") check_script(check, model);
+}
+
+void write_model(JsonWriter& writer, const ModelOptions& model) {
+  writer.open("model", '{');
+  writer.text("architecture", model.architecture);
+  each_model_setting(model, [&writer](std::string_view name, const auto& value, const auto& setting) {
+    if (!setting.left_out || *setting.left_out != value) write_setting(writer, name, value);
+  });
+  if (model.architecture == "torchscript") write_script(writer, model);
+  writer.close('}');
+}
+
+void read_model(JsonReader& reader, ModelOptions& model) {
+  reader.object("model", [&](JsonReader& fields) {
+    fields.text("architecture", model.architecture, kWordBytesMax);
+    each_model_setting(model, [&fields](std::string_view name, auto& value, const auto& setting) {
+      if (!setting.left_out || fields.present(name)) read_any(fields, name, value);
+    });
+    if (model.architecture == "torchscript") read_script(fields, model);
+  });
+}
+
+}  // namespace starling::wire

@@ -1,0 +1,101 @@
+// What a run trains: an architecture, chosen by a word, with exactly the settings that this word has. What a manifest
+// writes, reads and checks, and what an operator may set, all follow each_model_setting(): one table, so that no door
+// knows a setting that another does not. What an architecture is made of: model_layout.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/ids.h"
+
+namespace starling::wire {
+
+// A digest-named file that the coordinator (or any mirror) serves.
+struct Artefact {
+  Digest sha256;
+  std::int64_t bytes = 0;
+
+  friend bool operator==(const Artefact&, const Artefact&) = default;
+};
+
+// A tensor of a program that the operator brings.
+struct TensorShape {
+  std::string name;
+  std::vector<std::int64_t> shape;
+};
+
+struct ModelOptions {
+  std::string architecture = "gpt";   // gpt, albert, resnet, mlp or torchscript
+  int layers = 4;                     // blocks; resnet: 18 or 50; mlp: hidden layers
+  int width = 128;                    // of what flows between the blocks
+  int heads = 4;                      // of attention
+  int context = 128;                  // words (bytes, tokens) a sample holds, beside the last target
+  int vocabulary = 256;               // words there are; 256 where they are byte values
+  std::string positions = "learned";  // gpt: or rotary
+  std::string activation = "relu2";   // gpt: the square of what a rectifier lets through; or gelu (its tanh form)
+  int recent = 3;            // gpt: words before its own whose embeddings join a position's input (model_layout.h)
+  int embedding_width = 64;  // albert: of a word, before it is widened to the model's width
+  int mlp_width = 512;       // albert: of a block's hidden layer
+  double masked = 0.15;      // albert: the share of a sample's words that the model has to guess
+  int inputs = 784;          // mlp: values a sample holds
+  int channels = 3;          // resnet: of an image
+  int image_size = 32;       // resnet: pixels an image is high and wide; up to 64 the first layer keeps them all
+  int classes = 10;          // resnet, mlp
+  // torchscript: a program in PyTorch's own form and its initial parameters (safetensors), both the operator's
+  Artefact script{};
+  Artefact initial{};
+  std::vector<TensorShape> tensors{};  // its parameters, in the order of the flat vector
+};
+
+// A setting's range, both ends included, and the value with which it is left out of the canonical form, so that
+// manifests from before it keep their bytes, and so their signatures.
+template <typename Number>
+struct ModelSetting {
+  Number least;
+  Number most;
+  std::optional<Number> left_out{};
+};
+// The same for a word; `words` as a message says them: "'learned' or 'rotary'".
+struct ModelWord {
+  std::vector<std::string_view> words;
+  std::optional<std::string_view> left_out{};
+};
+
+// Calls visit(name, value, setting) for each setting that options.architecture has, in the order of the canonical
+// form. Options may be const. Of an architecture that is none, nothing.
+template <typename Options, typename Visit>
+void each_model_setting(Options& options, const Visit& visit) {
+  using Count = ModelSetting<int>;
+  constexpr int kLayersMax = 256, kWidthMax = 16384, kContextMax = 65536, kWordsMax = 1 << 20, kClassesMax = 1 << 20;
+  const bool is_gpt = options.architecture == "gpt", is_albert = options.architecture == "albert";
+  const bool is_resnet = options.architecture == "resnet", is_mlp = options.architecture == "mlp";
+  if (is_gpt || is_albert || is_resnet || is_mlp) visit("layers", options.layers, Count{1, kLayersMax});
+  if (is_gpt || is_albert || is_mlp) visit("width", options.width, Count{1, kWidthMax});
+  if (is_gpt || is_albert) {
+    visit("heads", options.heads, Count{1, kWidthMax});
+    visit("context", options.context, Count{1, kContextMax});
+    visit("vocabulary", options.vocabulary, Count{2, kWordsMax});
+  }
+  if (options.architecture == "torchscript") visit("context", options.context, Count{1, kContextMax, 128});
+  if (is_gpt) {
+    visit("positions", options.positions, ModelWord{{"learned", "rotary"}, "learned"});
+    visit("activation", options.activation, ModelWord{{"relu2", "gelu"}, "relu2"});
+    visit("recent", options.recent, Count{0, 8, 3});
+  }
+  if (is_albert) {
+    visit("embedding_width", options.embedding_width, Count{1, kWidthMax});
+    visit("mlp_width", options.mlp_width, Count{1, 4 * kWidthMax});
+    visit("masked", options.masked, ModelSetting<double>{0.01, 0.9});
+  }
+  if (is_resnet) {
+    visit("channels", options.channels, Count{1, 64});
+    visit("image_size", options.image_size, Count{8, 1024});
+  }
+  if (is_mlp) visit("inputs", options.inputs, Count{1, 1 << 24});
+  if (is_resnet || is_mlp) visit("classes", options.classes, Count{2, kClassesMax});
+}
+
+}  // namespace starling::wire

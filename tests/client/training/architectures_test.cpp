@@ -1,0 +1,141 @@
+// Every architecture in the product's trainer, on a data set that it can learn within seconds.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "client/optim/optimizer.h"
+#include "client/training/torch_trainer.h"
+#include "shared/wire/model_layout.h"
+#include "tests/client/training/data_files.h"
+
+using namespace starling;
+using namespace starling::training;
+using namespace starling::training::testing;
+
+namespace {
+
+struct Small {
+  wire::RunManifest manifest;
+  Bytes file;
+};
+
+Small small_run(const std::string& architecture, const std::string& kind) {
+  Small run;
+  wire::RunManifest& manifest = run.manifest;
+  manifest.model.architecture = architecture;
+  manifest.data.kind = kind;
+  manifest.peers_max = 1;
+  manifest.micro_batch_size = 16;
+  manifest.schedule.kind = "constant";
+  manifest.schedule.warmup_rounds = 5;
+  manifest.schedule.learning_rate = 3e-3;
+  manifest.model.width = 32;
+  manifest.model.heads = 2;
+  manifest.model.layers = 2;
+  manifest.model.context = 24;
+  manifest.model.vocabulary = 30;
+  manifest.model.embedding_width = 16;
+  manifest.model.mlp_width = 64;
+  manifest.model.image_size = 8;
+  manifest.model.inputs = 192;
+  manifest.model.classes = 2;
+  if (architecture == "resnet") manifest.model.layers = 18;
+  run.file = kind == "tokens" ? paired_tokens(1000) : two_kinds_of_images(64, 8);
+  return run;
+}
+
+struct Trainee {
+  explicit Trainee(const Small& run, bool bf16 = false)
+      : manifest(run.manifest), file(run.file), optimizer(run.manifest) {
+    state.resize(optimizer.state_size());
+    scratch.resize(optimizer.parameter_count());
+    sum.resize(optimizer.parameter_count());
+    auto created = TorchTrainer::create({manifest, file, file, state, scratch, journal.get(), 1, bf16});
+    REQUIRE_MESSAGE(created.ok(), created.error().message);
+    trainer = std::move(created).value();
+    REQUIRE(trainer->initialize().ok());
+  }
+
+  // The mean loss of the last of so many rounds.
+  double train(int rounds) {
+    double loss = 0;
+    for (RoundIndex round = 0; round < rounds; ++round) {
+      std::fill(sum.begin(), sum.end(), 0.0F);
+      const auto report = trainer->train_batch({round, 0, 0, manifest.micro_batch_size}, sum);
+      REQUIRE_MESSAGE(report.ok(), report.error().message);
+      for (float& value : sum) value /= static_cast<float>(manifest.micro_batch_size);
+      REQUIRE(trainer->step(round, sum).ok());
+      loss = report->loss_sum / static_cast<double>(manifest.micro_batch_size);
+    }
+    return loss;
+  }
+
+  wire::RunManifest manifest;
+  Bytes file;
+  optim::Optimizer optimizer;
+  std::vector<float> state, scratch, sum;
+  std::unique_ptr<optim::StepJournal> journal = std::make_unique<optim::StepJournal>();
+  std::unique_ptr<TorchTrainer> trainer;
+};
+
+}  // namespace
+
+TEST_CASE("a gpt over tokens learns which follow each other, and counts bits by the bytes they stand for") {
+  Small run = small_run("gpt", "tokens");
+  run.manifest.model.positions = "rotary";
+  run.manifest.model.activation = "gelu";
+  run.manifest.model.recent = 0;
+  Trainee trainee(run);
+  const auto before = trainee.trainer->evaluate();
+  REQUIRE(before.ok());
+  trainee.train(80);
+  const auto after = trainee.trainer->evaluate();
+  REQUIRE(after.ok());
+  // 12 words of two tokens of two bytes each: log2(12) / 4 bits a byte for who knows them all.
+  CHECK(before->bits_per_byte > 2.3);
+  CHECK(after->bits_per_byte < 1.2);
+  CHECK(after->bits_per_byte > 0.85);
+  CHECK_FALSE(trainee.trainer->sample_text("a", 1, 1).ok());
+}
+
+TEST_CASE("an albert learns to guess words, also by LAMB") {
+  Small run = small_run("albert", "tokens");
+  run.file = paired_tokens(1000, true);
+  run.manifest.optimizer = wire::default_optimizer("lamb");
+  run.manifest.schedule.learning_rate = 5e-3;
+  Trainee trainee(run);
+  const double first = trainee.train(1);
+  const double last = trainee.train(500);
+  CHECK(first > 3.7);  // log(30) for a word, log(2) for the order
+  CHECK(last < 3);     // 3.87 (log(24) and log(2)) for who knows only which words there are
+}
+
+TEST_CASE("a resnet and a perceptron learn to tell two kinds of images apart") {
+  for (const char* architecture : {"resnet", "mlp"}) {
+    CAPTURE(architecture);
+    Trainee trainee(small_run(architecture, "labelled"));
+    trainee.train(12);
+    const auto after = trainee.trainer->evaluate();
+    REQUIRE(after.ok());
+    CHECK(after->bits_per_byte < 0.3);
+  }
+}
+
+TEST_CASE("computing in bf16 changes gradients by its rounding, and no more") {
+  Small run = small_run("gpt", "tokens");
+  const Trainee plain(run);
+  run.manifest.precision = "bf16";
+  Trainee exact(run, false), rounded(run, true);
+  REQUIRE(exact.trainer->train_batch({0, 0, 0, 16}, exact.sum).ok());
+  REQUIRE(rounded.trainer->train_batch({0, 0, 0, 16}, rounded.sum).ok());
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < exact.sum.size(); ++i) {
+    difference += std::pow(static_cast<double>(exact.sum[i]) - rounded.sum[i], 2);
+    norm += std::pow(static_cast<double>(exact.sum[i]), 2);
+  }
+  CHECK(difference > 0);
+  CHECK(std::sqrt(difference / norm) < 0.03);
+}
