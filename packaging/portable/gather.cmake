@@ -1,0 +1,48 @@
+# cmake -DTREE=… -DQT_PLUGINS=… -P gather.cmake
+# Lays everything that the programs of an installed tree need of this system into its lib/: LibTorch, Qt, and what they
+# need in turn. Not the C library, the dynamic loader and the C++ runtime, which every system has its own of: a library
+# of the system that is loaded later, such as a graphics driver, may need a newer one.
+cmake_minimum_required(VERSION 3.25)
+
+set(from_system
+  "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|nsl|anl)\\.so" "^lib(stdc\\+\\+|gcc_s)\\.so")
+# What Qt asks for by name while it runs. Of its platforms those for a desktop, and one without a screen.
+set(plugins
+  platforms/libqxcb.so platforms/libqoffscreen.so platforms/libqwayland-generic.so
+  iconengines/libqsvgicon.so imageformats/libqsvg.so
+  platforminputcontexts/libcomposeplatforminputcontextplugin.so platforminputcontexts/libibusplatforminputcontextplugin.so)
+
+file(GLOB programs ${TREE}/bin/* ${TREE}/libexec/starling/*)
+list(FILTER programs EXCLUDE REGEX "qt\\.conf$")
+set(libraries)
+if(EXISTS ${TREE}/bin/starling-tray)
+  foreach(plugin IN LISTS plugins)
+    if(EXISTS ${QT_PLUGINS}/${plugin})
+      get_filename_component(folder ${plugin} DIRECTORY)
+      file(COPY ${QT_PLUGINS}/${plugin} DESTINATION ${TREE}/lib/qt6/plugins/${folder})
+      list(APPEND libraries ${TREE}/lib/qt6/plugins/${plugin})
+    endif()
+  endforeach()
+  file(WRITE ${TREE}/bin/qt.conf "[Paths]\nPrefix = ..\nPlugins = lib/qt6/plugins\n")
+endif()
+
+file(GET_RUNTIME_DEPENDENCIES
+  EXECUTABLES ${programs}
+  LIBRARIES ${libraries}
+  RESOLVED_DEPENDENCIES_VAR found
+  UNRESOLVED_DEPENDENCIES_VAR missing
+  CONFLICTING_DEPENDENCIES_PREFIX conflicting
+  PRE_EXCLUDE_REGEXES ${from_system}
+  POST_EXCLUDE_REGEXES "^${TREE}/lib/")
+if(missing)
+  message(FATAL_ERROR "not found on this system: ${missing}")
+endif()
+foreach(library IN LISTS found)
+  get_filename_component(name ${library} NAME)
+  file(REAL_PATH ${library} real)
+  get_filename_component(real_name ${real} NAME)
+  file(COPY ${real} DESTINATION ${TREE}/lib)
+  if(NOT name STREQUAL real_name)
+    file(RENAME ${TREE}/lib/${real_name} ${TREE}/lib/${name}) # the name it is asked for by
+  endif()
+endforeach()

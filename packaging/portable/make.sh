@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Makes what needs no package manager out of a build: an archive that runs from any folder, a self-extracting installer of
+# it, and an AppDir.
+#
+#   make.sh BUILD OUT [--updates FILE]
+#
+# FILE says where such installations look for newer versions (starling-release source). SOURCE_DATE_EPOCH, where it is
+# set, is the date of every file, so that the same build makes the same bytes.
+set -euo pipefail
+
+build=$(realpath "${1:?usage: make.sh BUILD OUT [--updates FILE]}")
+mkdir -p "$2"
+out=$(realpath "$2")
+shift 2
+updates=
+if [[ ${1:-} == --updates ]]; then
+  updates=$(realpath "${2:?--updates needs a file}")
+  shift 2
+fi
+(($# == 0)) || { echo "make.sh: what is '$1'?" >&2; exit 2; }
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+umask 022
+
+version=$("$build/bin/starlingd" --version)
+platform=linux-$(uname -m)
+name=starling-$version-$platform
+work=$(mktemp -d "$out/.making.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+root=$work/starling
+tree=$root/versions/$version
+
+say() { printf '\n== %s\n' "$*"; }
+
+install_tree() {
+  say "programs and what they need"
+  local component
+  for component in client tray; do
+    DESTDIR=$work/staging cmake --install "$build" --component "$component" --prefix /usr --strip > "$work/install.log"
+  done
+  mkdir -p "$root/versions"
+  mv "$work/staging/usr" "$tree"
+  rm -rf "$tree/lib/systemd" # units name paths of a system-wide installation
+  [[ -z $updates ]] || install -D -m 644 "$updates" "$tree/share/starling/updates.json"
+  cmake -DTREE="$tree" -DQT_PLUGINS="$(qmake6 -query QT_INSTALL_PLUGINS)" -P "$here/gather.cmake"
+  copy_translations
+  find "$tree/lib" -name '*.so*' -type f -exec chmod 644 {} + -exec strip --strip-unneeded {} +
+  set_paths
+}
+
+# Qt's own words, in the languages that the window speaks.
+copy_translations() {
+  local qt language
+  qt=$(qmake6 -query QT_INSTALL_TRANSLATIONS)
+  mkdir -p "$tree/translations"
+  for language in de es fr ru; do
+    [[ ! -e $qt/qtbase_$language.qm ]] || cp "$qt/qtbase_$language.qm" "$tree/translations"
+  done
+}
+
+# The old kind of path, which also holds for what the libraries themselves need.
+set_paths() {
+  local file
+  for file in "$tree"/bin/* "$tree"/libexec/starling/*; do
+    [[ $file == *.conf ]] || patchelf --force-rpath --set-rpath "\$ORIGIN/$(realpath --relative-to="$(dirname "$file")" "$tree/lib")" "$file"
+  done
+  while read -r file; do patchelf --remove-rpath "$file"; done < <(find "$tree/lib" -name '*.so*' -type f)
+}
+
+describe_root() {
+  printf '{"layout":1}\n' > "$root/installation.json"
+  ln -s "versions/$version" "$root/current"
+  install -m 755 "$here/setup.sh" "$root/setup"
+  cp "$here/README.txt" "$root/README.txt"
+}
+
+# tar as it is the same for everybody.
+pack() {
+  tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-$(date +%s)}" "$@"
+}
+
+make_archive() {
+  say "archive"
+  pack --directory "$work" starling | gzip -n -9 > "$out/$name.tar.gz"
+}
+
+make_installer() {
+  say "installer"
+  local digest
+  digest=$(sha256sum "$out/$name.tar.gz" | cut -d' ' -f1)
+  sed -e "s/@VERSION@/$version/" -e "s/@DIGEST@/$digest/" "$here/installer.sh" > "$work/installer"
+  cat "$work/installer" "$out/$name.tar.gz" > "$out/$name.run"
+  chmod 755 "$out/$name.run"
+}
+
+# What appimagetool takes; nobody here has that program, so the folder itself is what is made.
+make_appdir() {
+  say "AppDir"
+  local appdir=$out/Starling.AppDir
+  rm -rf "$appdir"
+  mkdir "$appdir"
+  cp -a "$tree" "$appdir/usr"
+  local desktop icon
+  desktop=$(find "$appdir/usr/share/applications" -name '*.desktop' 2> /dev/null | head -n 1)
+  icon=$(find "$appdir/usr/share/icons/hicolor/scalable/apps" -name '*.svg' 2> /dev/null | head -n 1)
+  [[ -z $desktop ]] || cp "$desktop" "$appdir"
+  [[ -z $icon ]] || { cp "$icon" "$appdir" && ln -s "$(basename "$icon")" "$appdir/.DirIcon"; }
+  install -m 755 "$here/AppRun" "$appdir/AppRun"
+}
+
+install_tree
+describe_root
+make_archive
+make_installer
+make_appdir
+say "sizes"
+(cd "$tree" && du -sb --apparent-size lib bin libexec share 2> /dev/null; du -b lib/libtorch_cpu.so* 2> /dev/null) || true
+(cd "$out" && du -b "$name.tar.gz" "$name.run")

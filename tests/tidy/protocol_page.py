@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""docs/protocol.md, made of what stands in shared/wire: the comments above and beside the messages' fields.
+
+  protocol_page.py           writes it
+  protocol_page.py --check   says whether it is current; a test runs this
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/protocol.md"
+# In the order in which a reader wants them.
+CHAPTERS = [
+    ("messages.h", "Volunteers and the coordinator"),
+    ("group_info.h", "The plan of a round"),
+    ("frames.h", "Volunteers among themselves"),
+    ("codec.h", "How numbers travel"),
+    ("low_rank.h", "Low-rank rounds"),
+    ("run_manifest.h", "The description of a run"),
+    ("optimizer_options.h", "Its optimizer and schedule"),
+    ("training_data.h", "Its samples"),
+    ("control.h", "A daemon and its window"),
+    ("control_views.h", "What the window is shown"),
+    ("preferences.h", "A volunteer's preferences"),
+    ("release_feed.h", "Newer versions"),
+]
+INTRODUCTION = """# The protocol
+
+Everything that Starling's programs say to each other is declared in [`shared/wire`](../shared/wire), with its limits;
+nothing is said that does not stand there. This page is made from those headers by
+`python3 tests/tidy/protocol_page.py`, and a test fails when it is not current. JSON between programs and the coordinator,
+CBOR and raw numbers between volunteers; all of it inside TLS 1.3, but for the daemon's own Unix socket.
+"""
+
+
+def comment_of(lines):
+    return [line.strip()[2:].removeprefix(" ").rstrip() for line in lines]
+
+
+def split_field(line):
+    """A line of code and the comment behind it."""
+    code, mark, comment = line.partition("//")
+    return code.strip(), comment.strip() if mark else ""
+
+
+def cell(text):
+    return text.replace("|", "\\|").strip()
+
+
+def code_cell(text):
+    return f"`{cell(text)}`" if text else ""
+
+
+def read_field(code):
+    """(type, name, default) of a data member; nothing for anything else."""
+    if "(" in code.split("=")[0] or not code.endswith(";"):
+        return None
+    declared, _, default = code[:-1].partition("=")
+    declared = declared.replace("{}", "").strip()
+    words = re.match(r"^(.*[\s>&*])([a-z_0-9]+)(?:\{(.*)\})?$", declared)
+    if not words or words.group(1).split()[0] in ("return", "using", "friend", "static", "explicit"):
+        return None
+    return words.group(1).strip(), words.group(2), default.strip() or (words.group(3) or "")
+
+
+def struct_rows(body):
+    """[(type, name, default, meaning)] from the lines between a struct's braces."""
+    rows, above, depth = [], [], 0
+    for line in body:
+        code, comment = split_field(line)
+        if not code and comment:
+            if rows and not above and line.index("//") > 8:  # goes on with what stands beside the field above
+                rows[-1][3] += " " + comment
+            else:
+                above.append(comment)
+            continue
+        if depth == 0:
+            field = read_field(code)
+            if field:
+                rows.append([*field, " ".join([*above, comment]).strip()])
+        depth += code.count("{") - code.count("}")
+        above = []
+    return rows
+
+
+def enum_values(body):
+    values = []
+    for line in body:
+        code, comment = split_field(line)
+        for value in filter(None, (part.strip() for part in code.split(","))):
+            values.append((value, comment))
+    return values
+
+
+def table(head, rows):
+    if not rows:
+        return []
+    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
+            *("| " + " | ".join(row) + " |" for row in rows), ""]
+
+
+def declarations(lines):
+    """(kind, name, comment above, body lines) of everything declared at the outermost level, and one-line constants."""
+    above, index = [], 0
+    while index < len(lines):
+        line = lines[index]
+        index += 1
+        if line.startswith("//"):
+            above.append(line)
+            continue
+        opened = re.match(r"^(struct|enum class) (\w+)[^;]*\{(.*)$", line)
+        if opened and not opened.group(3).rstrip().endswith("};"):
+            end = next(i for i in range(index, len(lines)) if lines[i].startswith("}"))
+            yield opened.group(1), opened.group(2), comment_of(above), lines[index:end]
+            index = end + 1
+        elif opened:
+            inside = opened.group(3).rpartition("};")[0]
+            yield opened.group(1), opened.group(2), comment_of(above), [part + ";" for part in inside.split(";") if part.strip()] \
+                if opened.group(1) == "struct" else [inside]
+        elif line.startswith("constexpr "):
+            yield "constant", line, comment_of(above), []
+        above = []
+
+
+def constant_row(line, above):
+    code, comment = split_field(line)
+    found = re.match(r"^constexpr\s+[\w:<>\s]+?\s(k\w+)\s*(?:=\s*|\{)(.*?)\}?;$", code)
+    return [code_cell(found.group(1)), code_cell(found.group(2)), cell(" ".join([*above, comment]))] if found else None
+
+
+def chapter(name, title):
+    lines = (ROOT / "shared/wire" / name).read_text().splitlines()
+    start = next(i for i, line in enumerate(lines) if not line.startswith("//"))
+    out = [f"## {title}", "", f"[`{name}`](../shared/wire/{name})", "", "```", *comment_of(lines[:start]), "```", ""]
+    constants, parts = [], []
+    for kind, what, above, body in declarations(lines[start:]):
+        if kind == "constant":
+            row = constant_row(what, above)
+            if row:
+                constants.append(row)
+            continue
+        parts += [f"### {what}", ""]
+        parts += [" ".join(above), ""] if above else []
+        if kind == "struct":
+            parts += table(["field", "type", "unless told", ""],
+                           [[code_cell(n), code_cell(t), code_cell(d), cell(m)] for t, n, d, m in struct_rows(body)])
+        else:
+            parts += table(["value", ""], [[code_cell(v), cell(c)] for v, c in enum_values(body)])
+    out += table(["limit", "value", ""], constants)
+    return out + parts
+
+
+def page():
+    out = [INTRODUCTION]
+    out += [f"- [{title}](#{title.lower().replace(' ', '-').replace(chr(39), '')})" for _, title in CHAPTERS] + [""]
+    for name, title in CHAPTERS:
+        out += chapter(name, title)
+    return "\n".join(line.rstrip() for line in "\n".join(out).splitlines()).rstrip() + "\n"
+
+
+def main():
+    made = page()
+    if sys.argv[1:] == ["--check"]:
+        if not PAGE.exists() or PAGE.read_text() != made:
+            print("docs/protocol.md is not what shared/wire says: run python3 tests/tidy/protocol_page.py", file=sys.stderr)
+            return 1
+        return 0
+    PAGE.write_text(made)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
