@@ -23,7 +23,7 @@ if(EXISTS ${TREE}/bin/starling-tray)
       list(APPEND libraries ${TREE}/lib/qt6/plugins/${plugin})
     endif()
   endforeach()
-  file(WRITE ${TREE}/bin/qt.conf "[Paths]\nPrefix = ..\nPlugins = lib/qt6/plugins\n")
+  file(WRITE ${TREE}/bin/qt.conf "[Paths]\nPrefix = ..\nPlugins = lib/qt6/plugins\nTranslations = lib/qt6/translations\n")
 endif()
 
 file(GET_RUNTIME_DEPENDENCIES

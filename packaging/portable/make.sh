@@ -51,9 +51,9 @@ install_tree() {
 copy_translations() {
   local qt language
   qt=$(qmake6 -query QT_INSTALL_TRANSLATIONS)
-  mkdir -p "$tree/translations"
+  mkdir -p "$tree/lib/qt6/translations"
   for language in de es fr ru; do
-    [[ ! -e $qt/qtbase_$language.qm ]] || cp "$qt/qtbase_$language.qm" "$tree/translations"
+    [[ ! -e $qt/qtbase_$language.qm ]] || cp "$qt/qtbase_$language.qm" "$tree/lib/qt6/translations"
   done
 }
 
@@ -80,7 +80,7 @@ pack() {
 
 make_archive() {
   say "archive"
-  pack --directory "$work" starling | gzip -n -9 > "$out/$name.tar.gz"
+  pack --directory "$work" starling | gzip -n -6 > "$out/$name.tar.gz"
 }
 
 make_installer() {
@@ -107,11 +107,26 @@ make_appdir() {
   install -m 755 "$here/AppRun" "$appdir/AppRun"
 }
 
+# needs FILE …: bytes of the bundled libraries that these need, all in all.
+needs() {
+  ldd "$@" | awk -v tree="$tree/lib/" 'index($3, tree) == 1 { print $3 }' | sort -u | xargs -r du -cb | tail -n 1 | cut -f1
+}
+
+# What this project adds to LibTorch, for a computer without a window.
+tell_sizes() {
+  say "sizes in bytes"
+  local libtorch client
+  libtorch=$(($(needs "$tree"/lib/libtorch_cpu.so.*) + $(du -cb "$tree"/lib/libtorch*.so.* "$tree"/lib/libc10.so.* | tail -n 1 | cut -f1)))
+  client=$(($(needs "$tree"/bin/starling{,d} "$tree/libexec/starling/starling-trainer") +
+    $(du -cb "$tree"/bin/starling{,d} "$tree/libexec/starling/starling-trainer" | tail -n 1 | cut -f1)))
+  printf '%12d  LibTorch and what it needs\n%12d  the client without its window, with that\n%12d  everything, unpacked\n' \
+    "$libtorch" "$client" "$(du -sb "$tree" | cut -f1)"
+  du -b "$out/$name".tar.gz "$out/$name".run | awk '{ printf "%12d  %s\n", $1, $2 }'
+}
+
 install_tree
 describe_root
 make_archive
 make_installer
 make_appdir
-say "sizes"
-(cd "$tree" && du -sb --apparent-size lib bin libexec share 2> /dev/null; du -b lib/libtorch_cpu.so* 2> /dev/null) || true
-(cd "$out" && du -b "$name.tar.gz" "$name.run")
+tell_sizes

@@ -16,7 +16,7 @@ server=
 trap '[[ -z $server ]] || kill "$server"; rm -rf "$work"' EXIT
 
 if [[ ! -e $folder/etc/debian_version ]]; then
-  debootstrap --variant=minbase "$suite" "$folder" ${MIRROR:+"$MIRROR"}
+  unshare --mount debootstrap --variant=minbase "$suite" "$folder" ${MIRROR:+"$MIRROR"}
 fi
 grep -q '^ada:' "$folder/etc/passwd" || chroot "$folder" useradd --create-home ada
 rm -rf "$folder/home/ada" && cp -r "$folder/etc/skel" "$folder/home/ada"
