@@ -3,7 +3,10 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QStandardPaths>
+
+#include "gui/link/daemon_starter.h"
 
 namespace starling::app {
 namespace {
@@ -25,7 +28,8 @@ bool setAutostart(bool on) {
   const QString entry = QStringLiteral(
                             "[Desktop Entry]\nType=Application\nName=Starling\nExec=\"%1\" --hidden\n"
                             "X-GNOME-Autostart-enabled=true\n")
-                            .arg(QCoreApplication::applicationFilePath());
+                            .arg(link::programFolder() + QLatin1Char('/') +
+                                 QFileInfo(QCoreApplication::applicationFilePath()).fileName());
   return file.write(entry.toUtf8()) > 0;
 }
 

@@ -24,9 +24,23 @@ Notifier::Notifier(models::DaemonModel& daemon, QObject* parent) : QObject(paren
   connect(&daemon_, &models::DaemonModel::changed, this, &Notifier::look);
 }
 
+void Notifier::lookForUpdates(const wire::DaemonStatus& status) {
+  if (!version_runs_.empty() && version_runs_ != status.version) {
+    emit noticed(tr("Starling was updated"), tr("Version %1 runs now.").arg(models::text(status.version)));
+  }
+  version_runs_ = status.version;
+  const wire::UpdateStatus& update = status.update;
+  if (update.version.empty() || update.version == version_out_ || update.state != "available") return;
+  version_out_ = update.version;
+  emit noticed(tr("Starling %1 is out").arg(models::text(update.version)),
+               update.can_install ? tr("It can be installed at the end of a round.")
+                                  : tr("Update it the way Starling was installed."));
+}
+
 void Notifier::look() {
   if (!daemon_.connected()) return;
   const wire::DaemonStatus& status = daemon_.status();
+  lookForUpdates(status);
   for (const std::string& problem : status.problems) {
     if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end()) {
       emit noticed(tr("Starling needs attention"), models::daemonWords(problem));

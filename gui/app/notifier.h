@@ -1,4 +1,5 @@
-// What is worth a notification: the first accepted sample, round numbers of them, and new problems. Each once.
+// What is worth a notification: the first accepted sample, round numbers of them, new problems, and newer versions of
+// Starling. Each once.
 #pragma once
 
 #include <QObject>
@@ -21,11 +22,14 @@ class Notifier : public QObject {
 
  private:
   void look();
+  void lookForUpdates(const wire::DaemonStatus& status);
 
   models::DaemonModel& daemon_;
   std::string project_;
   std::optional<SampleCount> credited_;  // when it was looked at last
   std::vector<std::string> problems_;
+  std::string version_out_;   // newer than the daemon's, and told
+  std::string version_runs_;  // of the daemon
 };
 
 // The largest of 1000, 10 000, 100 000 … in (before, now]; 0: none.

@@ -36,6 +36,12 @@ void Tray::makeMenu() {
   menu_.addMenu(snooze_gpu_);
   after_round_ =
       menu_.addAction(tr("Finish this round, then pause"), this, [this] { widgets::pauseAfterRound(daemon_); });
+  update_ = menu_.addAction(QString(), this, [this] {
+    wire::ControlRequest request;
+    request.command = "update";
+    request.install = true;
+    daemon_.tell(request);
+  });
   menu_.addSeparator();
   menu_.addMenu(makeModeMenu(tr("Training"), "compute"));
   menu_.addMenu(makeModeMenu(tr("Network"), "network"));
@@ -77,6 +83,12 @@ void Tray::follow() {
   resume_->setVisible(joined && paused);
   snooze_->menuAction()->setVisible(joined && !paused);
   snooze_gpu_->menuAction()->setVisible(joined && daemon_.status().rules.gpu_present);
+  const wire::UpdateStatus& update = daemon_.status().update;
+  update_->setVisible(daemon_.connected() && !update.version.empty());
+  update_->setEnabled(update.can_install && (update.state == "available" || update.state == "failed"));
+  update_->setText(update_->isEnabled() ? tr("Install Starling %1").arg(models::text(update.version))
+                   : update.can_install ? tr("Starling %1 is being installed").arg(models::text(update.version))
+                                        : tr("Starling %1 is out").arg(models::text(update.version)));
   after_round_->setVisible(joined && situation.face == models::Face::training);
 }
 

@@ -35,6 +35,7 @@ class Tray : public QObject {
   QAction* state_ = nullptr;
   QAction* resume_ = nullptr;
   QAction* after_round_ = nullptr;
+  QAction* update_ = nullptr;  // a newer version of Starling
   QMenu* snooze_ = nullptr;
   QMenu* snooze_gpu_ = nullptr;
 };

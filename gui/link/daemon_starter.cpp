@@ -1,15 +1,26 @@
 #include "gui/link/daemon_starter.h"
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QFileInfo>
 #include <QProcess>
 #include <QStandardPaths>
 
 namespace starling::link {
 
+// ROOT/versions/1.2.0/bin -> ROOT/current/bin; client/updates/installation.h has the layout.
+QString lastingFolder(const QString& folder) {
+  const QString root = folder + QStringLiteral("/../../..");
+  const QString current = QDir::cleanPath(root + QStringLiteral("/current/bin"));
+  const bool updates_itself = QFileInfo(root + QStringLiteral("/installation.json")).isFile();
+  return updates_itself && QFileInfo(current).isDir() ? current : folder;
+}
+
+QString programFolder() { return lastingFolder(QCoreApplication::applicationDirPath()); }
+
 QString findDaemon() {
   const QString name = QStringLiteral("starlingd");
-  const QString beside = QStandardPaths::findExecutable(name, {QCoreApplication::applicationDirPath()});
+  const QString beside = QStandardPaths::findExecutable(name, {programFolder()});
   return beside.isEmpty() ? QStandardPaths::findExecutable(name) : beside;
 }
 

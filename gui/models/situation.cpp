@@ -81,6 +81,26 @@ Situation onTheWay(const wire::DaemonStatus& status) {
   return s;
 }
 
+// The run asks for more than this version knows.
+Situation tooOld(const wire::UpdateStatus& update) {
+  Situation s;
+  s.face = Face::attention;
+  s.headline = Words::tr("This project needs Starling %1 or newer").arg(text(update.required));
+  if (update.state == "downloading" || update.state == "ready") {
+    s.face = Face::waiting;
+    s.detail = Words::tr("It is being installed.");
+  } else if (update.can_install) {
+    s.detail = Words::tr("Nothing is trained until then.");
+    s.remedy = Remedy::request;
+    s.request.command = "update";
+    s.request.install = true;
+    s.action = Words::tr("Update now");
+  } else {
+    s.detail = Words::tr("Update it the way Starling was installed.");
+  }
+  return s;
+}
+
 }  // namespace
 
 Situation situationOf(const Snapshot& snapshot) {
@@ -94,9 +114,10 @@ Situation situationOf(const Snapshot& snapshot) {
             Words::tr("Join a project…"),
             {}};
   }
-  Situation s = status.phase == "paused"  ? pausedByRules(status, snapshot.preferences, snapshot.now)
-                : takesPart(status.phase) ? inTraining(status)
-                                          : onTheWay(status);
+  Situation s = status.phase == "paused"          ? pausedByRules(status, snapshot.preferences, snapshot.now)
+                : takesPart(status.phase)         ? inTraining(status)
+                : !status.update.required.empty() ? tooOld(status.update)
+                                                  : onTheWay(status);
   // Something is wrong on this computer, or the coordinator has a word for its owner: the window lists it.
   if (!status.problems.empty() && s.face != Face::paused) s.face = Face::attention;
   return s;

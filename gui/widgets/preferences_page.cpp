@@ -122,6 +122,9 @@ void PreferencesPage::addNetwork() {
                  {0.1, 100000, rate, 10, 1}),
        makeSchedule(d, "network_schedule_on", "network_schedule",
                     tr("Use the network only in these hours of the week"))});
+  addGroup(tr("Newer versions of Starling"),
+           {makeSwitch(d, "update_check", tr("Look for them once a day")),
+            makeSwitch(d, "update_install", tr("Install them between two rounds, unless the system does that"))});
 }
 
 void PreferencesPage::showEvent(QShowEvent* event) {

@@ -454,6 +454,26 @@
             <source>Disconnected</source>
             <translation>Нет связи</translation>
         </message>
+        <message>
+            <source>This project needs Starling %1 or newer</source>
+            <translation>Этому проекту нужен Starling %1 или новее</translation>
+        </message>
+        <message>
+            <source>It is being installed.</source>
+            <translation>Он устанавливается.</translation>
+        </message>
+        <message>
+            <source>Nothing is trained until then.</source>
+            <translation>До этого ничего не обучается.</translation>
+        </message>
+        <message>
+            <source>Update now</source>
+            <translation>Обновить сейчас</translation>
+        </message>
+        <message>
+            <source>Update it the way Starling was installed.</source>
+            <translation>Обновите Starling тем же способом, каким он был установлен.</translation>
+        </message>
     </context>
     <context>
         <name>Snooze</name>
@@ -586,6 +606,26 @@
             <source>%1 samples of yours have been accepted.</source>
             <translation>Принято ваших примеров: %1.</translation>
         </message>
+        <message>
+            <source>Starling was updated</source>
+            <translation>Starling обновлён</translation>
+        </message>
+        <message>
+            <source>Version %1 runs now.</source>
+            <translation>Теперь работает версия %1.</translation>
+        </message>
+        <message>
+            <source>Starling %1 is out</source>
+            <translation>Вышла версия Starling %1</translation>
+        </message>
+        <message>
+            <source>It can be installed at the end of a round.</source>
+            <translation>Её можно установить в конце раунда.</translation>
+        </message>
+        <message>
+            <source>Update it the way Starling was installed.</source>
+            <translation>Обновите Starling тем же способом, каким он был установлен.</translation>
+        </message>
     </context>
     <context>
         <name>starling::app::Tray</name>
@@ -648,6 +688,18 @@
         <message>
             <source>Starling: %1</source>
             <translation>Starling: %1</translation>
+        </message>
+        <message>
+            <source>Install Starling %1</source>
+            <translation>Установить Starling %1</translation>
+        </message>
+        <message>
+            <source>Starling %1 is being installed</source>
+            <translation>Starling %1 устанавливается</translation>
+        </message>
+        <message>
+            <source>Starling %1 is out</source>
+            <translation>Вышла версия Starling %1</translation>
         </message>
     </context>
     <context>
@@ -1463,6 +1515,18 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <message>
             <source>Use the network only in these hours of the week</source>
             <translation>Использовать сеть только в эти часы недели</translation>
+        </message>
+        <message>
+            <source>Newer versions of Starling</source>
+            <translation>Новые версии Starling</translation>
+        </message>
+        <message>
+            <source>Look for them once a day</source>
+            <translation>Проверять раз в день</translation>
+        </message>
+        <message>
+            <source>Install them between two rounds, unless the system does that</source>
+            <translation>Устанавливать между раундами, если этого не делает система</translation>
         </message>
     </context>
     <context>

@@ -7,8 +7,10 @@
 #include <csignal>
 
 #include "gui/link/daemon_starter.h"
+#include "shared/base/files.h"
 #include "tests/gui/support/qt_test.h"
 #include "tests/gui/support/real_daemon.h"
+#include "tests/support/temp_dir.h"
 
 using namespace starling;
 using namespace starling::link;
@@ -126,7 +128,7 @@ TEST_CASE("requests beyond the limit are refused, and the others answered") {
 
 TEST_CASE("without a daemon, one is started on request, as nobody's child, and ends on request") {
   testing::need_qt();
-  const testing::TempDir dir;
+  const starling::testing::TempDir dir;
   Watcher watcher(dir.path());
   REQUIRE(watcher.reaches(LinkState::gone));
   REQUIRE(startDaemon(QString::fromUtf8(testing::RealDaemon::program()), dir.path()).ok());
@@ -138,8 +140,20 @@ TEST_CASE("without a daemon, one is started on request, as nobody's child, and e
 }
 
 TEST_CASE("a missing program is named, with what to do") {
-  const testing::TempDir dir;
+  const starling::testing::TempDir dir;
   const Status started = startDaemon(QStringLiteral("/nowhere/starlingd"), dir.path());
   REQUIRE_FALSE(started.ok());
   CHECK(started.error().message.find("install Starling again") != std::string::npos);
+}
+
+TEST_CASE("programs of an installation that updates itself are called by a path that lasts") {
+  const starling::testing::TempDir dir;
+  namespace fs = std::filesystem;
+  fs::create_directories(dir / "versions/1.2.0/bin");
+  fs::create_symlink("versions/1.2.0", dir / "current");
+  const QString folder = QString::fromStdString((dir / "versions/1.2.0/bin").string());
+  CHECK(lastingFolder(folder) == folder);
+  REQUIRE(write_file_atomically(dir / "installation.json", "{\"layout\":1}").ok());
+  CHECK(lastingFolder(folder) == QString::fromStdString((dir / "current/bin").string()));
+  CHECK(lastingFolder(QStringLiteral("/usr/bin")) == QStringLiteral("/usr/bin"));
 }

@@ -111,3 +111,24 @@ TEST_CASE("a problem asks for attention, unless the volunteer has paused") {
   snapshot.status->rules.code = "paused";
   CHECK(situationOf(snapshot).face == Face::paused);
 }
+
+TEST_CASE("a run for newer versions says so, and offers what can be done here") {
+  Snapshot snapshot = connected("preparing");
+  snapshot.status->update.required = "1.2";
+  const Situation by_system = situationOf(snapshot);
+  CHECK(by_system.face == Face::attention);
+  CHECK(by_system.headline.contains(QStringLiteral("1.2")));
+  CHECK(by_system.remedy == Remedy::none);
+  CHECK_FALSE(by_system.detail.isEmpty());
+
+  snapshot.status->update.can_install = true;
+  const Situation by_itself = situationOf(snapshot);
+  CHECK(by_itself.remedy == Remedy::request);
+  CHECK(by_itself.request.command == "update");
+  CHECK(by_itself.request.install);
+  CHECK_FALSE(by_itself.action.isEmpty());
+
+  snapshot.status->update.state = "downloading";
+  CHECK(situationOf(snapshot).face == Face::waiting);
+  CHECK(situationOf(snapshot).remedy == Remedy::none);
+}
