@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
 """docs/protocol.md, made of what stands in shared/wire: the comments above and beside the messages' fields.
 
-  protocol_page.py           writes it
-  protocol_page.py --check   says whether it is current; a test runs this
+tidy.py says when it is not current; this writes it.
 """
 
 import re
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/protocol.md"
+PAGE = "docs/protocol.md"
+COMMAND = "python3 tests/tidy/protocol_page.py"
 # In the order in which a reader wants them.
 CHAPTERS = [
     ("messages.h", "Volunteers and the coordinator"),
@@ -130,8 +128,8 @@ def constant_row(line, above):
     return [code_cell(found.group(1)), code_cell(found.group(2)), cell(" ".join([*above, comment]))] if found else None
 
 
-def chapter(name, title):
-    lines = (ROOT / "shared/wire" / name).read_text().splitlines()
+def chapter(root, name, title):
+    lines = (root / "shared/wire" / name).read_text().splitlines()
     start = next(i for i, line in enumerate(lines) if not line.startswith("//"))
     out = [f"## {title}", "", f"[`{name}`](../shared/wire/{name})", "", "```", *comment_of(lines[:start]), "```", ""]
     constants, parts = [], []
@@ -152,24 +150,22 @@ def chapter(name, title):
     return out + parts
 
 
-def page():
+def page(root):
     out = [INTRODUCTION]
     out += [f"- [{title}](#{title.lower().replace(' ', '-').replace(chr(39), '')})" for _, title in CHAPTERS] + [""]
     for name, title in CHAPTERS:
-        out += chapter(name, title)
+        out += chapter(root, name, title)
     return "\n".join(line.rstrip() for line in "\n".join(out).splitlines()).rstrip() + "\n"
 
 
+def is_current(root):
+    return (root / PAGE).read_text() == page(root)
+
+
 def main():
-    made = page()
-    if sys.argv[1:] == ["--check"]:
-        if not PAGE.exists() or PAGE.read_text() != made:
-            print("docs/protocol.md is not what shared/wire says: run python3 tests/tidy/protocol_page.py", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(made)
-    return 0
+    root = Path(__file__).resolve().parents[2]
+    (root / PAGE).write_text(page(root))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

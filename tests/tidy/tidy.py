@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words.
+"""Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; and that
+docs/protocol.md is what shared/wire says.
 
     tidy.py [ROOT]      prints one line a finding, and fails if any is an error
 """
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import cpp_source
 import house
+import protocol_page
 
 ROOTS = ["client", "coordinator", "shared", "db", "gui", "tests"]
 STANDARD_HEADER = re.compile(r"^[a-z_]+$")
@@ -213,6 +215,8 @@ def check_tree(root):
     yield from check_folders(paths)
     recipes = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith("CMakeLists.txt")}
     yield from check_built(paths, recipes)
+    if (root / protocol_page.PAGE).exists() and not protocol_page.is_current(root):
+        yield Finding(protocol_page.PAGE, 1, f"shared/wire says something else: run {protocol_page.COMMAND}")
 
 
 def main():

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Plants one violation of each kind and checks that tidy finds it, and finds nothing in code that obeys."""
 
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
 
 import cpp_source
 import house
+import protocol_page
 import tidy
 
 
@@ -166,6 +168,22 @@ class Folders(unittest.TestCase):
         paths = [f"tests/fuzz/{name}.cpp" for name in ("frames_fuzz", "main", "old_main", "codecs_fuzz", "frames")]
         self.assertEqual([f.path for f in tidy.check_built(paths, recipes)],
                          ["tests/fuzz/old_main.cpp", "tests/fuzz/codecs_fuzz.cpp", "tests/fuzz/frames.cpp"])
+
+
+
+class ProtocolPage(unittest.TestCase):
+    def test_a_field_that_the_page_does_not_know_is_found(self):
+        root = Path(__file__).resolve().parents[2]
+        with tempfile.TemporaryDirectory() as name:
+            copy = Path(name)
+            shutil.copytree(root / "shared/wire", copy / "shared/wire")
+            (copy / "docs").mkdir()
+            (copy / protocol_page.PAGE).write_text(protocol_page.page(copy))
+            self.assertTrue(protocol_page.is_current(copy))
+            header = copy / "shared/wire/messages.h"
+            header.write_text(header.read_text().replace("struct JoinRequest {", "struct JoinRequest {\n  int age = 0;  // of Ada"))
+            self.assertFalse(protocol_page.is_current(copy))
+            self.assertIn("| `age` | `int` | `0` | of Ada |", protocol_page.page(copy))
 
 
 if __name__ == "__main__":
