@@ -8,7 +8,7 @@ endif()
 include(CheckCXXCompilerFlag)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 add_compile_options(-fstack-protector-strong -Wformat -Werror=format-security
-  -ffile-prefix-map=${PROJECT_BINARY_DIR}=build -ffile-prefix-map=${PROJECT_SOURCE_DIR}=starling-${STARLING_VERSION})
+  -ffile-prefix-map=${PROJECT_BINARY_DIR}=build -ffile-prefix-map=${PROJECT_SOURCE_DIR}=starling)
 add_compile_definitions(_FORTIFY_SOURCE=2 _GLIBCXX_ASSERTIONS)
 foreach(flag -fstack-clash-protection -fcf-protection) # not on every processor
   string(MAKE_C_IDENTIFIER "STARLING_HAS${flag}" known)
