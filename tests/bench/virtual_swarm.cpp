@@ -145,6 +145,11 @@ class VirtualTrainer final : private session::Session::Mediator {
   void record_round(const wire::RoundReport& report, Duration /*took*/) override { parts_.swarm.on_recorded(report); }
   void forget_reports(RoundIndex below) override { parts_.swarm.on_acknowledged(below); }
   void save_checkpoint(RoundIndex /*round*/, const Digest& /*digest*/) override {}
+  // Nobody loses a disk here, so the coordinator neither gets a copy nor gives one.
+  void fetch_checkpoint(const wire::Artefact& /*file*/, RoundIndex round, const Digest& digest) override {
+    fetch_state({}, round, digest);
+  }
+  void send_checkpoint(RoundIndex /*round*/, const Digest& /*digest*/) override {}
 
   Parts parts_;
   Digest state_;
