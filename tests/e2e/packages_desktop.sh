@@ -21,6 +21,11 @@ press() {
   xdotool key --delay 60 "$@"
   sleep 1.5
 }
+# At X Y of the wizard: what is there has the keyboard then.
+click() {
+  xdotool mousemove --window "$(wizard)" "$1" "$2" click 1
+  sleep 1
+}
 
 # As a browser or a mail program does with the link: by the desktop entry's Exec line.
 entry=$(grep -l 'x-scheme-handler/starling' /usr/share/applications/*.desktop)
@@ -35,12 +40,14 @@ sleep 4 # the project is asked what it is
 picture 1-link
 press Return
 picture 2-give
-press alt+n Tab space
+click 28 453 # "I agree to give this"
 picture 2-given
 press Return
+click 200 84 # the name
 xdotool type --delay 60 Ada
 picture 3-you
 press Return
+click 28 84 # gentle; two further is dedicated, which needs no idle computer
 press Down Down
 picture 4-limits
 press Return
