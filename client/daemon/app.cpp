@@ -63,7 +63,7 @@ Result<std::unique_ptr<App>> App::create(const AppOptions& options) {
   STARLING_ASSIGN(const std::optional<storage::Project> project, files.project());
   std::unique_ptr<App> app(new App(options, std::move(files), std::move(key)));
   App* self = app.get();
-  STARLING_ASSIGN(app->server_, ControlServer::create(app->options_.data_dir / "control.sock",
+  STARLING_ASSIGN(app->server_, ControlServer::create(app->options_.data_dir / app->options_.control_socket,
                                                       [self](const auto& request) { return self->handle(request); }));
   // The first look comes first, so that nothing begins that the rules forbid.
   app->sensing_.post([self, project] {

@@ -32,6 +32,7 @@ namespace starling::daemon {
 
 struct AppOptions {
   std::filesystem::path data_dir;
+  std::string control_socket = "control.sock";  // in the data directory
   RunOptions run;
   int threads = 0;                      // of the trainer, whatever the preferences say; 0: what they say
   sensors::SensorOptions sensors;       // but the data directory

@@ -14,6 +14,7 @@ namespace starling::daemon {
 namespace {
 
 constexpr Duration kWellAfter = std::chrono::seconds(60);  // a version on trial that ran so long works
+constexpr Duration kRulesWithin = std::chrono::seconds(10);
 constexpr double kMegabyte = 1e6;
 
 double throw_dice() { return static_cast<double>(crypto::random_u64() >> 11) * 0x1p-53; }
@@ -47,6 +48,11 @@ UpdateKeeper::~UpdateKeeper() {
 }
 
 void UpdateKeeper::cancel() {
+  {
+    const MutexLock lock(mutex_);
+    cancelled_ = true;
+  }
+  news_.notify_all();
   if (updater_) updater_->cancel();
 }
 
@@ -80,11 +86,19 @@ void UpdateKeeper::obey(const UpdateRules& rules) {
     if (rules_ == rules) return;
     rules_ = rules;
   }
+  news_.notify_all();
   loop_.post([this] { work(); });
+}
+
+void UpdateKeeper::wait_for_rules() {
+  const TimePoint give_up = clock_.now() + kRulesWithin;
+  const MutexLock lock(mutex_);
+  while (!rules_ && !cancelled_ && clock_.now() < give_up) news_.wait_for(mutex_, kRulesWithin);
 }
 
 Result<std::string> UpdateKeeper::ask(bool install) {
   if (!updater_) return Error{ErrorCode::failed_precondition, status().text};
+  wait_for_rules();
   Result<std::string> answer = Error{ErrorCode::unavailable, "the daemon is ending"};
   loop_.run_and_wait([this, install, &answer] {
     const UpdateRules now = rules();

@@ -63,6 +63,8 @@ class UpdateKeeper {
   void say(const std::string& state, const std::string& text) EXCLUDES(mutex_);
   void set_alarm();
   [[nodiscard]] UpdateRules rules() const EXCLUDES(mutex_);
+  // A daemon that has just started does not know yet what its rules allow.
+  void wait_for_rules() EXCLUDES(mutex_);
 
   UpdateOptions options_;
   const Clock& clock_;
@@ -70,6 +72,8 @@ class UpdateKeeper {
   std::unique_ptr<updates::Updater> updater_;  // none where nothing says where to look
 
   mutable Mutex mutex_;
+  ConditionVariable news_;
+  bool cancelled_ GUARDED_BY(mutex_) = false;
   std::optional<UpdateRules> rules_ GUARDED_BY(mutex_);
   wire::UpdateStatus status_ GUARDED_BY(mutex_);
   std::string waiting_ GUARDED_BY(mutex_);
