@@ -109,14 +109,15 @@ make_appdir() {
 
 # needs FILE …: bytes of the bundled libraries that these need, all in all.
 needs() {
-  ldd "$@" | awk -v tree="$tree/lib/" 'index($3, tree) == 1 { print $3 }' | sort -u | xargs -r du -cb | tail -n 1 | cut -f1
+  LD_LIBRARY_PATH=$tree/lib ldd "$@" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | xargs -r realpath | sort -u |
+    grep "^$(realpath "$tree")/lib/" | xargs -r du -cb | tail -n 1 | cut -f1
 }
 
 # What this project adds to LibTorch, for a computer without a window.
 tell_sizes() {
   say "sizes in bytes"
   local libtorch client
-  libtorch=$(($(needs "$tree"/lib/libtorch_cpu.so.*) + $(du -cb "$tree"/lib/libtorch*.so.* "$tree"/lib/libc10.so.* | tail -n 1 | cut -f1)))
+  libtorch=$(($(needs "$tree"/lib/libtorch_cpu.so.*) + $(du -b "$tree"/lib/libtorch_cpu.so.* | cut -f1)))
   client=$(($(needs "$tree"/bin/starling{,d} "$tree/libexec/starling/starling-trainer") +
     $(du -cb "$tree"/bin/starling{,d} "$tree/libexec/starling/starling-trainer" | tail -n 1 | cut -f1)))
   printf '%12d  LibTorch and what it needs\n%12d  the client without its window, with that\n%12d  everything, unpacked\n' \
