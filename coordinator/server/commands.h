@@ -40,6 +40,14 @@ Status start_run(const RunOptions& options);
 Status pause_run(const RunOptions& options);
 Status show_run(const RunOptions& options);
 
+struct ExportOptions {
+  std::filesystem::path directory;
+  std::string run;
+  std::filesystem::path folder;  // made if it is not there
+};
+// Writes the model of the newest copy of the state as files that others open.
+Status export_run(const ExportOptions& options);
+
 // Adds the whole ledger up; failed_precondition unless the sum of volunteers is the sum of samples times the
 // runs' constants, and every total and average follows from the ledger.
 Status check_credit(const std::filesystem::path& directory);

@@ -28,6 +28,7 @@ struct Commands {
   InitOptions init;
   InviteOptions invite;
   RunOptions run;
+  ExportOptions exports;
   ReverseOptions reverse;
   BanOptions ban;
   NewsOptions news;
@@ -75,6 +76,15 @@ void add_run(CLI::App& cli, Commands& commands) {
   add("pause", "Let the round under way end, then nobody trains it", pause_run);
   add("status", "Progress, held-out loss, ledger and volunteers", show_run)
       ->add_flag("--json", commands.run.json, "For programs");
+}
+
+void add_export(CLI::App& cli, Commands& commands) {
+  CLI::App* exports = cli.get_subcommand("run")->add_subcommand(
+      "export", "Write the newest model that the swarm sent as safetensors and config.json");
+  directory_of(exports, commands.exports.directory);
+  exports->add_option("RUN", commands.exports.run, "Which run")->required();
+  exports->add_option("FOLDER", commands.exports.folder, "Where to; made if it is not there")->required();
+  exports->callback([&commands] { commands.chosen = [&commands] { return export_run(commands.exports); }; });
 }
 
 void add_invite(CLI::App& cli, Commands& commands) {
@@ -209,6 +219,7 @@ int main(int argc, char** argv) {
   cli.footer(kExample);
   add_init(cli, commands);
   add_run(cli, commands);
+  add_export(cli, commands);
   add_invite(cli, commands);
   add_credit(cli, commands);
   add_serve(cli, commands);

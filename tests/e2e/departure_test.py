@@ -2,6 +2,7 @@
 """Everybody who held the model is gone for good, and their disks too. The run goes on from the copy that the coordinator
 keeps, and not from the beginning."""
 
+import json
 import shutil
 import unittest
 
@@ -24,7 +25,19 @@ class Departure(SwarmCase):
         self.assertGreaterEqual(int(line.split("of round ")[1].split(":")[0]), 10)
         self.wait_for_rounds(self.swarm.volunteers, 3)
 
-    def test_2_without_any_of_the_others_newcomers_go_on_from_it(self):
+    def test_2_the_copy_leaves_as_files_that_others_open(self):
+        project = self.swarm.coordinator.folder
+        folder = project / "model"
+        said = self.swarm.coordinator.command("run", "export", project, RUN_ID, folder).stdout
+        self.assertIn("model.safetensors", said)
+        data = (folder / "model.safetensors").read_bytes()
+        length = int.from_bytes(data[:8], "little")
+        header = json.loads(data[8 : 8 + length])
+        self.assertEqual(header.pop("__metadata__")["run_id"], RUN_ID)
+        self.assertEqual(max(tensor["data_offsets"][1] for tensor in header.values()), len(data) - 8 - length)
+        self.assertEqual(json.loads((folder / "config.json").read_text())["model"]["architecture"], "gpt")
+
+    def test_3_without_any_of_the_others_newcomers_go_on_from_it(self):
         for program in self.swarm.programs():
             program.kill()
         for volunteer in self.swarm.volunteers:
@@ -42,7 +55,7 @@ class Departure(SwarmCase):
             self.assertGreaterEqual(min(volunteer.journal()), rounds_before)
         self.assertGreater(self.coordinator_round(), rounds_before)
 
-    def test_3_the_newcomers_hold_one_state(self):
+    def test_4_the_newcomers_hold_one_state(self):
         self.swarm.coordinator.pause_run(RUN_ID)
         programs.wait_until(lambda: results.same_state(self.swarm.statuses().values()), "they hold the same state")
 

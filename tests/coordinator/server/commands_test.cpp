@@ -50,6 +50,7 @@ TEST_CASE("what can not work is refused with advice") {
   refused({"serve", fresh}, "starling-coordinator init");
   refused({"run", "status", server.directory}, "no run yet");
   refused({"run", "start", server.directory, "nosuch"}, "no run 'nosuch'");
+  refused({"run", "export", server.directory, "nosuch", fresh}, "no run 'nosuch'");
   refused({"invite", "new", server.directory, "--expires", "soon"}, "7d");
   refused({"invite", "new", server.directory, "--uses", "0"}, "uses");
   CHECK(server.command({"frobnicate"}).status == 2);
@@ -239,6 +240,8 @@ TEST_CASE("status tells how the project stands, served or not") {
   const Ended told = server.command({"status", server.directory});
   CHECK_MESSAGE(told.says("server       up for"), told.output);
   CHECK(told.says("run          'one'"));
+  CHECK(server.command({"run", "export", server.directory, "one", server.directory + "/model"})
+            .says("no copy of the state of run 'one' has arrived yet"));
   CHECK(told.says("/backups/"));
   const Ended json = server.command({"status", server.directory, "--json"});
   CHECK(json.says(R"("served":true)"));

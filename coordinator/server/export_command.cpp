@@ -1,0 +1,79 @@
+#include <fmt/core.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coordinator/server/artefact_import.h"
+#include "coordinator/server/commands.h"
+#include "shared/base/files.h"
+#include "shared/crypto/digest.h"
+#include "shared/manifest/signed_manifest.h"
+#include "shared/wire/hugging_face.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::server {
+namespace {
+
+std::string_view bytes_of(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+// The parameters of the newest copy of the state that the swarm sent.
+Result<std::vector<float>> kept_parameters(const Project& project, const db::KeptCheckpoint& kept,
+                                           const wire::RunManifest& manifest) {
+  const std::filesystem::path file = project.files.artefacts() / kept.artefact.hex();
+  const std::size_t floats = wire::parameter_count(manifest.model);
+  if (kept.bytes != static_cast<std::int64_t>(wire::state_size(manifest) * sizeof(float))) {
+    return Error{ErrorCode::corrupt, fmt::format("'{}' is not a state of this run's model", file.string())};
+  }
+  STARLING_ASSIGN(const std::string state, read_file(file, static_cast<std::size_t>(kept.bytes)));
+  if (static_cast<std::int64_t>(state.size()) != kept.bytes || crypto::sha256(state) != kept.artefact) {
+    return Error{ErrorCode::corrupt, fmt::format("'{}' is damaged: its digest is not its name", file.string())};
+  }
+  std::vector<float> parameters(floats);
+  state.copy(reinterpret_cast<char*>(parameters.data()), floats * sizeof(float));
+  return parameters;
+}
+
+Status write_model(wire::ExportedModel model, const db::KeptCheckpoint& kept, const std::filesystem::path& folder) {
+  STARLING_TRY(ensure_directory(folder, 0755));
+  const std::string head = wire::encode_tensor_head(
+      model.tensors, {{"format", "pt"}, {"run_id", kept.run_id}, {"round", std::to_string(kept.round)}});
+  std::vector<std::string_view> pieces = {head};
+  for (const std::vector<float>& values : model.values) pieces.push_back(bytes_of(values));
+  STARLING_TRY(write_file_atomically(folder / "model.safetensors", pieces));
+  return write_file_atomically(folder / "config.json", model.config + "\n");
+}
+
+}  // namespace
+
+Status export_run(const ExportOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const db::Stores& stores = database->stores();
+  STARLING_ASSIGN(const db::Run run, stores.runs.find(options.run));
+  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
+  STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.manifest_key.public_key()));
+  STARLING_ASSIGN(const auto kept, stores.checkpoints.newest(run.run_id));
+  if (!kept) {
+    return Error{ErrorCode::not_found,
+                 fmt::format("no copy of the state of run '{}' has arrived yet: volunteers send one about every {} "
+                             "rounds (checkpoint_rounds in its manifest)",
+                             run.run_id, manifest.checkpoint_rounds)};
+  }
+  STARLING_ASSIGN(const std::vector<float> parameters, kept_parameters(project, *kept, manifest));
+  STARLING_TRY(write_model(wire::export_model(manifest.model, parameters), *kept, options.folder));
+  fmt::print("the model of run '{}' at round {} is in '{}': model.safetensors, config.json\n", run.run_id, kept->round,
+             options.folder.string());
+  if (wire::is_for_transformers(manifest.model)) {
+    fmt::print("Hugging Face's transformers open it: AutoModel.from_pretrained('{}')\n", options.folder.string());
+  } else {
+    fmt::print(
+        "its tensors have Starling's names; only a gpt with learned positions, gelu and recent = 0, and an "
+        "albert, have Hugging Face's\n");
+  }
+  return {};
+}
+
+}  // namespace starling::server

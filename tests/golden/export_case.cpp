@@ -1,0 +1,129 @@
+// export_case FOLDER: a small gpt and a small albert with random parameters, exported, each with a case of its own:
+// inputs and what our model makes of them. export_test.py holds PyTorch against them.
+#include <ATen/ATen.h>
+#include <torch/utils.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/models/model.h"
+#include "shared/base/files.h"
+#include "shared/base/permutation.h"
+#include "shared/base/verify.h"
+#include "shared/wire/hugging_face.h"
+#include "shared/wire/model_layout.h"
+
+namespace {
+
+using namespace starling;
+
+// Uniform in ±0.3: large enough that every path matters.
+std::vector<float> random_parameters(const wire::ModelOptions& model) {
+  std::vector<float> values(wire::parameter_count(model));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(static_cast<double>(mix64(i) >> 11) * 0x1p-53 * 0.6 - 0.3);
+  }
+  return values;
+}
+
+at::Tensor random_integers(std::int64_t below, std::vector<std::int64_t> shape, std::uint64_t seed) {
+  at::Tensor values = at::empty(shape, at::kLong);
+  auto* data = values.data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < values.numel(); ++i) {
+    data[i] = static_cast<std::int64_t>(mix64(seed << 32 | static_cast<std::uint64_t>(i)) %
+                                        static_cast<std::uint64_t>(below));
+  }
+  return values;
+}
+
+using Named = std::vector<std::pair<std::string, at::Tensor>>;
+
+void write_tensors(const std::filesystem::path& file, const Named& named) {
+  std::vector<wire::TensorInfo> infos;
+  for (const auto& [name, tensor] : named) {
+    const auto type = tensor.scalar_type() == at::kFloat ? wire::TensorType::f32 : wire::TensorType::i64;
+    infos.push_back({name, type, tensor.sizes().vec(), 0, 0});
+  }
+  std::string bytes = wire::encode_tensor_head(infos);
+  for (const auto& [name, tensor] : named) bytes.append(static_cast<const char*>(tensor.data_ptr()), tensor.nbytes());
+  VERIFY(write_file_atomically(file, bytes).ok());
+}
+
+struct Case {
+  Case(const wire::ModelOptions& model, const std::filesystem::path& folder) : parameters(random_parameters(model)) {
+    VERIFY(ensure_directory(folder).ok());
+    wire::ExportedModel exported = wire::export_model(model, parameters);
+    std::string bytes = wire::encode_tensor_head(exported.tensors);
+    for (const auto& values : exported.values) {
+      bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+    }
+    VERIFY(write_file_atomically(folder / "model.safetensors", bytes).ok());
+    VERIFY(write_file_atomically(folder / "config.json", exported.config).ok());
+    const at::Tensor flat =
+        at::from_blob(parameters.data(), {static_cast<std::int64_t>(parameters.size())}, at::kFloat);
+    ours = models::make_model(model, flat, at::zeros_like(flat));
+  }
+
+  std::vector<float> parameters;
+  std::unique_ptr<models::Model> ours;
+};
+
+void write_gpt(const std::filesystem::path& folder) {
+  wire::ModelOptions model;
+  model.layers = 3;
+  model.width = 24;
+  model.heads = 3;
+  model.context = 20;
+  model.vocabulary = 50;
+  model.activation = "gelu";
+  model.recent = 0;
+  VERIFY(wire::is_for_transformers(model));
+  const Case made(model, folder);
+  const at::Tensor words = random_integers(model.vocabulary, {2, model.context}, 1);
+  const at::Tensor scores = made.ours->next_word_scores(words).view({2, model.context, model.vocabulary});
+  write_tensors(folder / "case.safetensors", {{"words", words}, {"scores", scores}});
+}
+
+void write_albert(const std::filesystem::path& folder) {
+  wire::ModelOptions model;
+  model.architecture = "albert";
+  model.layers = 3;
+  model.width = 24;
+  model.heads = 3;
+  model.context = 20;
+  model.vocabulary = 50;
+  model.embedding_width = 12;
+  model.mlp_width = 40;
+  const Case made(model, folder);
+  const std::int64_t masked = wire::masked_words(model);
+  const at::Tensor words = random_integers(model.vocabulary, {1, model.context}, 1);
+  const at::Tensor segments = random_integers(2, {1, model.context}, 2);
+  const at::Tensor places = random_integers(model.context, {1, masked}, 3);
+  const at::Tensor guesses = random_integers(model.vocabulary, {1, masked}, 4);
+  const at::Tensor order = random_integers(2, {1}, 5);
+  const at::Tensor loss = made.ours->loss({words, segments, places, guesses, order}).reshape({1});
+  write_tensors(folder / "case.safetensors", {{"words", words},
+                                              {"segments", segments},
+                                              {"places", places},
+                                              {"guesses", guesses},
+                                              {"order", order},
+                                              {"loss", loss}});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("export_case FOLDER: writes exported models with cases for export_test.py\n", stderr);
+    return 2;
+  }
+  const at::NoGradGuard no_grad;
+  const std::filesystem::path folder = argv[1];
+  VERIFY(starling::ensure_directory(folder).ok());
+  write_gpt(folder / "gpt2");
+  write_albert(folder / "albert");
+  return 0;
+}
