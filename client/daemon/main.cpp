@@ -96,7 +96,7 @@ int check_itself(Call call) {
 int run(Call call) {
   const sigset_t signals = block_signals();
   daemon::AppOptions& options = call.options;
-  std::string next_version;  // written before the signal is sent
+  std::string next_version;  // written by the control thread before it sends the signal
   options.hand_over = [&next_version](const std::string& version) {
     next_version = version;
     ::kill(::getpid(), kHandOverSignal);
@@ -125,14 +125,12 @@ int run(Call call) {
   log_info("starlingd {} is ready in '{}'", kVersion, options.data_dir.string());
   int received = 0;
   sigwait(&signals, &received);
-  const bool hands_over = received == kHandOverSignal && !next_version.empty();
-  log_info("ending: {}", hands_over           ? "Starling " + next_version + " takes over"
-                         : received == SIGINT ? "interrupted"
-                                              : "asked to");
+  const bool hands_over = received == kHandOverSignal;
+  log_info("ending: {}", hands_over ? "a newer version takes over" : received == SIGINT ? "interrupted" : "asked to");
   if (!hands_over) manager.ending();
-  app->reset();
+  app->reset();  // and with it the thread that wrote next_version
   flush_logs();
-  return hands_over ? become_next(call, next_version, manager) : kOk;
+  return hands_over && !next_version.empty() ? become_next(call, next_version, manager) : kOk;
 }
 
 }  // namespace
