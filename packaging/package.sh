@@ -62,7 +62,11 @@ check_packages() {
   say "desktop entry, AppStream, Prometheus"
   find "$build/packaging" -name '*.desktop' -exec desktop-file-validate {} +
   find "$build/packaging" -name '*.metainfo.xml' -exec appstreamcli validate --no-net {} +
-  promtool check rules "$(dirname "$0")"/monitoring/*.rules.yml
+  if command -v promtool > /dev/null; then
+    promtool check rules "$(dirname "$0")"/monitoring/*.rules.yml
+  else
+    echo "the alert rules are not checked: promtool is in the package prometheus, which also starts a server"
+  fi
   python3 -m json.tool "$(dirname "$0")"/monitoring/starling-coordinator.json > "$build/dashboard.json"
 }
 
