@@ -5,10 +5,9 @@
 #include <filesystem>
 #include <string>
 
-#include "coordinator/api/ban_list.h"
+#include "coordinator/accounts/accounts.h"
 #include "coordinator/api/checkpoint_inbox.h"
 #include "coordinator/api/host_table.h"
-#include "coordinator/api/join_limiter.h"
 #include "coordinator/api/run_service.h"
 #include "coordinator/gate/router.h"
 #include "db/stores/stores.h"
@@ -17,16 +16,18 @@
 
 namespace starling::api {
 
+// How many computers strangers may add from one address: a class of a school at once, but not accounts by the thousand.
+constexpr accounts::KeyedLimits kJoinLimits{40, 1.0 / 60};
+
 struct Api {
   std::string project_name;
-  bool open_to_all = false;         // joining needs no invite
   std::filesystem::path artefacts;  // files named by the hex of their SHA-256
   std::string manifest_public_key_pem;
   const crypto::CertificateAuthority& authority;
   const db::Stores& stores;
   const HostTable& hosts;
-  const BanList& bans;
-  JoinLimiter& joins;  // asked where joining needs no invite
+  accounts::Accounts& accounts;
+  accounts::KeyedLimiter& joins;  // by address, where joining needs no invite
   RunService& run;
   CheckpointInbox& checkpoints;
   const Clock& clock;

@@ -13,7 +13,7 @@ Result<AccountId> admit_member(const Api& api, const gate::Request& request) {
   }
   const auto account = api.hosts.admit(*request.peer);
   if (!account) return told(account.error());
-  STARLING_TRY(api.bans.admit(*account, *request.peer, request.remote_address));
+  STARLING_TRY(api.accounts.parts().bans.admit(*account, *request.peer, request.remote_address));
   return *account;
 }
 

@@ -5,7 +5,8 @@ namespace starling::api {
 Result<AccountId> HostTable::admit(const PeerId& peer) const {
   STARLING_ASSIGN(const Entry entry, find(peer));
   if (entry.revoked) {
-    return Error{ErrorCode::permission_denied, "this computer has been removed from the project by its operator"};
+    return Error{ErrorCode::permission_denied,
+                 "this computer has been removed from the project, by its owner or by the project"};
   }
   return entry.account;
 }

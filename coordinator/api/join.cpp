@@ -4,8 +4,9 @@
 #include <cmath>
 #include <optional>
 
+#include "coordinator/accounts/credentials.h"
+#include "coordinator/accounts/display_name.h"
 #include "coordinator/api/api.h"
-#include "coordinator/api/display_name.h"
 #include "coordinator/api/responses.h"
 #include "shared/crypto/secrets.h"
 #include "shared/wire/messages.h"
@@ -29,22 +30,66 @@ Result<db::JoinRequest> check_join(const Api& api, const wire::JoinRequest& want
                     wanted.protocol, wanted.protocol < wire::kProtocolVersion ? "the client" : "the project")};
   }
   db::JoinRequest request;
-  STARLING_ASSIGN(request.display_name, check_display_name(wanted.display_name));
   auto peer = crypto::read_csr(wanted.csr_pem);
   if (!peer) return peer.error().prefixed("certificate request");
   request.peer_id = *peer;
   request.now = api.clock.wall_now();
-  if (!wanted.invite.empty()) {
-    request.invite = crypto::hash_token(wanted.invite);
-  } else if (!api.open_to_all) {
-    return Error{ErrorCode::unauthenticated, "this project needs an invite; ask it for a join link that has one"};
-  }
   return request;
 }
 
+// The account that name or address and password open; 0 when nobody logs in by this name yet. Names are public, so that
+// this tells nothing.
+Result<AccountId> account_by_password(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
+  const bool by_address = wanted.display_name.find('@') != std::string::npos;
+  const auto named = api.stores.logins.find(wanted.display_name);
+  if (!by_address && !named && named.error().code == ErrorCode::not_found) return AccountId{0};
+  STARLING_ASSIGN(const db::Login login,
+                  api.accounts.guard().check(wanted.display_name, wanted.password, {address, ""}));
+  return login.account_id;
+}
+
+// The account that this computer is to belong to, made now if need be.
+Result<AccountId> account_for(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
+  STARLING_ASSIGN(const AccountId known, account_by_password(api, wanted, address));
+  if (known != 0) return known;
+  STARLING_ASSIGN(
+      const accounts::SignedIn made,
+      api.accounts.sign_up({wanted.display_name, wanted.email, wanted.password, wanted.invite}, {address, ""}));
+  return made.account_id;
+}
+
+Status choose_account(const Api& api, const wire::JoinRequest& wanted, const std::string& address,
+                      db::JoinRequest& request) {
+  if (api.hosts.account_of(request.peer_id)) return {};  // it has one: a lost answer is asked for again
+  if (!wanted.password.empty()) {
+    STARLING_ASSIGN(request.account_id, account_for(api, wanted, address));
+    return {};
+  }
+  const accounts::Policy& policy = api.accounts.parts().policy;
+  const auto code = accounts::read_code(wanted.invite);
+  if (code) {
+    request.invite = crypto::hash_token(*code);
+    return {};
+  }
+  if (!wanted.invite.empty()) {
+    request.invite = crypto::hash_token(wanted.invite);
+  } else if (!policy.open_to_all) {
+    return Error{ErrorCode::unauthenticated, "this project needs an invite; ask it for a join link that has one"};
+  }
+  if (wanted.display_name.empty() && policy.anonymous) {
+    request.state = db::AccountState::anonymous;
+    return {};
+  }
+  if (policy.approval) request.state = db::AccountState::waiting;
+  STARLING_ASSIGN(request.display_name, accounts::check_display_name(wanted.display_name));
+  return {};
+}
+
 Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
-  STARLING_ASSIGN(const db::JoinRequest request, check_join(api, wanted));
-  STARLING_TRY(api.bans.admit(api.hosts.account_of(request.peer_id).value_or(0), request.peer_id, address));
+  STARLING_ASSIGN(db::JoinRequest request, check_join(api, wanted));
+  STARLING_TRY(choose_account(api, wanted, address, request));
+  STARLING_TRY(
+      api.accounts.parts().bans.admit(api.hosts.account_of(request.peer_id).value_or(0), request.peer_id, address));
   const Result<AccountId> account = api.stores.accounts.join(request);
   if (!account && account.error().code == ErrorCode::already_exists) {
     return Error{ErrorCode::already_exists,
@@ -52,8 +97,12 @@ Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wa
                              suggestion(request.display_name, request.peer_id))};
   }
   if (!account) return told(account.error());
+  const Result<db::Account> joined = api.stores.accounts.find_account(*account);
+  if (!joined) return told(joined.error());
+  STARLING_TRY(accounts::check_state(*joined));
   wire::JoinReply reply;
   reply.account_id = *account;
+  reply.display_name = joined->display_name;
   reply.peer_id = request.peer_id;
   reply.project_name = api.project_name;
   STARLING_ASSIGN(reply.certificate_pem, api.authority.issue(wanted.csr_pem, {.now = request.now}));
@@ -69,17 +118,20 @@ Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequ
   if (!peer) return peer.error().prefixed("certificate request");
   const Result<AccountId> account = api.hosts.admit(*peer);
   if (!account) return told(account.error());
-  STARLING_TRY(api.bans.admit(*account, *peer, address));
+  STARLING_TRY(api.accounts.parts().bans.admit(*account, *peer, address));
   wire::RenewReply reply;
   reply.server_unix_ms = api.clock.wall_now().unix_ms;
   STARLING_ASSIGN(reply.certificate_pem, api.authority.issue(wanted.csr_pem, {.now = {reply.server_unix_ms}}));
   return reply;
 }
 
-// Without invites nothing else bounds how many accounts one caller makes. Zero: it may go on.
+// Without invites nothing else bounds how many accounts one caller makes; nor how many codes it tries. Zero: it may go
+// on.
 Duration wait_to_join(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
-  if (!api.open_to_all || !wanted.invite.empty()) return {};
-  return api.joins.take(address, api.clock.now());
+  const bool limited =
+      wanted.invite.empty() ? api.accounts.parts().policy.open_to_all : accounts::read_code(wanted.invite).has_value();
+  const std::string from = accounts::limit_key(address);
+  return limited && !from.empty() ? api.joins.take(from, api.clock.now()) : Duration{};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Keeping volunteers, computers and addresses out, and telling volunteers the news.
 #include <fmt/core.h>
 
-#include "coordinator/api/ban_list.h"
+#include "coordinator/accounts/ban_list.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/clock.h"
@@ -31,7 +31,7 @@ Result<db::Ban> subject_of(const std::string& who, const db::Stores& stores) {
     return ban;
   }
   if (kind == "address") {
-    STARLING_TRY(api::AddressRange::parse(subject).status());
+    STARLING_TRY(accounts::AddressRange::parse(subject).status());
     ban.kind = db::BanKind::address;
     ban.subject = subject;
     return ban;

@@ -15,6 +15,8 @@ struct InitOptions {
   std::string listen;
   std::string public_at;  // empty: as listen
   bool open_to_all = false;
+  bool approval = false;
+  bool anonymous = false;
 };
 // Last line: a join link with the first invite.
 Status init_project(const InitOptions& options);
@@ -63,6 +65,24 @@ struct ReverseOptions {
 };
 // Takes credit back by reversal lines in the ledger.
 Status reverse_credit(const ReverseOptions& options);
+
+enum class UsersListed : std::uint8_t { active, waiting, deleted };
+struct UsersOptions {
+  std::filesystem::path directory;
+  std::string name;
+  UsersListed listed = UsersListed::active;
+  std::string computer;  // 64 hex digits
+};
+Status list_users(const UsersOptions& options);
+Status show_user(const UsersOptions& options);
+Status approve_user(const UsersOptions& options);
+// Last line: a link with which the user sets a new password.
+Status new_password_link(const UsersOptions& options);
+Status confirm_email(const UsersOptions& options);
+Status delete_user(const UsersOptions& options);
+Status list_hosts(const UsersOptions& options);
+Status revoke_host(const UsersOptions& options);
+Status admit_host(const UsersOptions& options);
 
 // "user:NAME", "host:HEX" or "address:192.0.2.0/24", for a time ("30d") or for good (empty).
 struct BanOptions {

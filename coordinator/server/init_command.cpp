@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "coordinator/api/display_name.h"
+#include "coordinator/accounts/display_name.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/clock.h"
@@ -13,7 +13,9 @@ namespace {
 Result<ProjectConfig> config_of(const InitOptions& options) {
   ProjectConfig config;
   config.open_to_all = options.open_to_all;
-  STARLING_ASSIGN(config.name, api::check_display_name(options.name));
+  config.approval = options.approval;
+  config.anonymous = options.anonymous;
+  STARLING_ASSIGN(config.name, accounts::check_display_name(options.name));
   STARLING_ASSIGN(config.listen, parse_endpoint(options.listen));
   config.public_at = config.listen;
   if (!options.public_at.empty()) {

@@ -30,6 +30,7 @@ struct Commands {
   RunOptions run;
   ExportOptions exports;
   ReverseOptions reverse;
+  UsersOptions users;
   BanOptions ban;
   NewsOptions news;
   NumberedOptions numbered;
@@ -54,6 +55,8 @@ void add_init(CLI::App& cli, Commands& commands) {
   init->add_option("--listen", commands.init.listen, "HOST:PORT to serve on; 0.0.0.0 is every address")->required();
   init->add_option("--public", commands.init.public_at, "HOST:PORT as volunteers reach it; as --listen by default");
   init->add_flag("--open", commands.init.open_to_all, "Anybody may join, without an invite");
+  init->add_flag("--approve", commands.init.approval, "New accounts wait until you let them in: users approve");
+  init->add_flag("--anonymous", commands.init.anonymous, "Computers may join without a name; they share one account");
   init->callback([&commands] { commands.chosen = [&commands] { return init_project(commands.init); }; });
 }
 
@@ -144,6 +147,39 @@ void add_serve(CLI::App& cli, Commands& commands) {
   serve_command->callback([&commands] { commands.chosen = [&commands] { return serve(commands.serve); }; });
 }
 
+void add_users(CLI::App& cli, Commands& commands) {
+  CLI::App* users = cli.add_subcommand("users", "Accounts: who there is, who waits, and help for who is locked out");
+  CLI::App* hosts = cli.add_subcommand("hosts", "Computers of an account, and which of them are kept out");
+  UsersOptions& options = commands.users;
+  const auto add = [&](CLI::App* group, const char* name, const char* help, Status (*command)(const UsersOptions&)) {
+    group->require_subcommand(1);
+    CLI::App* added = group->add_subcommand(name, help);
+    directory_of(added, options.directory);
+    added->callback(
+        [&commands, command] { commands.chosen = [&commands, command] { return command(commands.users); }; });
+    return added;
+  };
+  const auto named = [&](CLI::App* command) {
+    command->add_option("NAME", options.name, "The display name")->required();
+  };
+  const auto numbered = [&](CLI::App* command) {
+    command->add_option("COMPUTER", options.computer, "64 hex digits, as `hosts list` tells")->required();
+  };
+  CLI::App* list = add(users, "list", "Accounts, oldest first", list_users);
+  list->add_flag_callback(
+      "--waiting", [&options] { options.listed = UsersListed::waiting; }, "Who waits for approval");
+  list->add_flag_callback(
+      "--deleted", [&options] { options.listed = UsersListed::deleted; }, "Who has left");
+  named(add(users, "show", "One account: computers, credit, address", show_user));
+  named(add(users, "approve", "Let somebody in who waits", approve_user));
+  named(add(users, "password-link", "Print a link for a new password, good for a day", new_password_link));
+  named(add(users, "confirm-email", "You know that the address is theirs", confirm_email));
+  named(add(users, "delete", "Delete an account as its owner could: what it contributed stays", delete_user));
+  named(add(hosts, "list", "Computers of an account", list_hosts));
+  numbered(add(hosts, "revoke", "Keep a computer out, within a minute", revoke_host));
+  numbered(add(hosts, "admit", "Let it in again", admit_host));
+}
+
 void add_ban(CLI::App& cli, Commands& commands) {
   CLI::App* ban = cli.add_subcommand("ban", "Keep volunteers, computers and addresses out");
   ban->require_subcommand(1);
@@ -223,6 +259,7 @@ int main(int argc, char** argv) {
   add_invite(cli, commands);
   add_credit(cli, commands);
   add_serve(cli, commands);
+  add_users(cli, commands);
   add_ban(cli, commands);
   add_news(cli, commands);
   add_care(cli, commands);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "coordinator/server/arguments.h"
 #include "shared/base/files.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
@@ -40,18 +41,24 @@ std::string encode(const ProjectConfig& config) {
   write_endpoint(writer, "listen", config.listen);
   write_endpoint(writer, "public", config.public_at);
   writer.boolean("open_to_all", config.open_to_all);
+  writer.boolean("approval", config.approval);
+  writer.boolean("anonymous", config.anonymous);
   writer.close('}');
   return writer.str() + "\n";
 }
 
 Result<ProjectConfig> decode_config(std::string_view text, const std::filesystem::path& file) {
-  return wire::decode_json<ProjectConfig>(text, fmt::format("'{}'", file.string()), kSmallFileBytesMax,
-                                          [](wire::JsonReader& reader, ProjectConfig& config) {
-                                            reader.text("name", config.name, wire::kNameBytesMax);
-                                            read_endpoint(reader, "listen", config.listen);
-                                            read_endpoint(reader, "public", config.public_at);
-                                            reader.boolean("open_to_all", config.open_to_all);
-                                          });
+  return wire::decode_json<ProjectConfig>(
+      text, fmt::format("'{}'", file.string()), kSmallFileBytesMax,
+      [](wire::JsonReader& reader, ProjectConfig& config) {
+        reader.text("name", config.name, wire::kNameBytesMax);
+        read_endpoint(reader, "listen", config.listen);
+        read_endpoint(reader, "public", config.public_at);
+        reader.boolean("open_to_all", config.open_to_all);
+        for (auto [name, flag] : {std::pair{"approval", &config.approval}, std::pair{"anonymous", &config.anonymous}}) {
+          if (reader.present(name)) reader.boolean(name, *flag);
+        }
+      });
 }
 
 Result<std::string> read_text(const ProjectFiles& files, const char* name) {
@@ -106,6 +113,8 @@ Status check_directory_is_free(const std::filesystem::path& directory) {
 }
 
 }  // namespace
+
+std::string web_root(const ProjectConfig& config) { return "https://" + format_endpoint(config.public_at); }
 
 Result<Project> create_project(const std::filesystem::path& directory, const ProjectConfig& config, WallTime now) {
   STARLING_TRY(check_directory_is_free(directory));

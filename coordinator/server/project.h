@@ -29,7 +29,12 @@ struct ProjectConfig {
   net::Endpoint listen;      // an IP literal
   net::Endpoint public_at;   // what join links say
   bool open_to_all = false;  // joining needs no invite
+  bool approval = false;     // new accounts wait for the operator
+  bool anonymous = false;    // joining needs no name
 };
+
+// Where browsers find it: "https://example.org:7300".
+std::string web_root(const ProjectConfig& config);
 
 // Paths inside a project directory.
 struct ProjectFiles {

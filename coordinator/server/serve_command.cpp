@@ -16,6 +16,7 @@
 #include "coordinator/server/artefact_import.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/metrics.h"
+#include "coordinator/web/account_site.h"
 #include "coordinator/web/site.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
@@ -137,10 +138,37 @@ Result<std::unique_ptr<reach::RelayServer>> open_relay(const ServeOptions& optio
   return opened;
 }
 
-web::JoinAdvice join_advice(const Project& project) {
+std::string link_with(const Project& project, const std::string& invite) {
   const net::Endpoint& at = project.config.public_at;
-  return {manifest::format_join_link({at.host, at.port, project.authority.fingerprint(), ""}),
-          project.config.open_to_all};
+  return manifest::format_join_link({at.host, at.port, project.authority.fingerprint(), invite});
+}
+
+web::JoinAdvice join_advice(const Project& project) { return {link_with(project, ""), project.config.open_to_all}; }
+
+accounts::Policy policy_of(const ProjectConfig& config) {
+  return {config.open_to_all, config.approval, config.anonymous};
+}
+
+// Everything about accounts.
+struct People {
+  People(const Project& project, const db::Stores& stores, const Clock& clock, const std::string& secret)
+      : bans(stores.bans, clock),
+        accounts({project.config.name, web_root(project.config), policy_of(project.config), stores, bans, outbox, clock,
+                  secret}),
+        site({accounts, [&project](const std::string& code) { return link_with(project, code); }}) {}
+
+  accounts::NoOutbox outbox;
+  accounts::BanList bans;
+  accounts::Accounts accounts;
+  web::AccountSite site;
+};
+
+// `project`, `stores` and `clock` must outlive it.
+Result<std::unique_ptr<People>> open_people(const Project& project, const db::Stores& stores, const Clock& clock) {
+  STARLING_ASSIGN(const std::string secret, accounts::own_secret(stores.keeper));
+  auto people = std::make_unique<People>(project, stores, clock, secret);
+  STARLING_TRY(people->bans.refresh());
+  return people;
 }
 
 // A gate that serves on a thread of its own until stop().
@@ -185,7 +213,7 @@ Result<std::unique_ptr<gate::Gate>> admin_gate(const ServeOptions& options, cons
 // What is looked at from time to time.
 struct Cared {
   api::RunService& run;
-  api::BanList& bans;
+  accounts::BanList& bans;
   const db::Stores& stores;
 };
 
@@ -249,9 +277,8 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const auto tls, crypto::TlsContext::coordinator_server(project.authority.certificate_pem(),
                                                                          identity.volunteers, identity.browsers));
   const api::HostTable hosts(database->stores().accounts, clock);
-  api::BanList bans(database->stores().bans, clock);
-  STARLING_TRY(bans.refresh());
-  api::JoinLimiter joins(crypto::random_u64(), clock.now());
+  STARLING_ASSIGN(const auto people, open_people(project, database->stores(), clock));
+  accounts::KeyedLimiter joins(crypto::random_u64(), clock.now(), api::kJoinLimits);
   STARLING_ASSIGN(const auto peer_tls, as_peer(project, identity));
   STARLING_ASSIGN(const core::CoordinatorOptions core, core_options(options, identity.volunteers.key.peer_id()));
   api::RunService run({database->stores(), hosts, clock, project.manifest_key.public_key()}, core);
@@ -262,13 +289,12 @@ Status serve(const ServeOptions& options) {
   api::CheckpointInbox checkpoints(project.files.artefacts());
   gate::Router router;
   const api::Api api{project.config.name,
-                     project.config.open_to_all,
                      project.files.artefacts(),
                      project.manifest_key.public_key().to_pem(),
                      project.authority,
                      database->stores(),
                      hosts,
-                     bans,
+                     people->accounts,
                      joins,
                      run,
                      checkpoints,
@@ -278,6 +304,7 @@ Status serve(const ServeOptions& options) {
   web::Site site({project.config.name, database->stores(), [&run] { return shown(run); },
                   [&] { return health(started, *database, doors); }, join_advice(project), clock});
   site.add_routes(router);
+  people->site.add_routes(router);
 
   STARLING_ASSIGN(const auto gate, gate::Gate::create(gate_options(options, project.config), tls, router));
   doors.gate = gate.get();
@@ -291,7 +318,7 @@ Status serve(const ServeOptions& options) {
   std::optional<GateThread> serving_admin;
   if (admin) serving_admin.emplace(*admin, broken);
   announce(project, gate->port());
-  work({run, bans, database->stores()}, signals, broken, manager);
+  work({run, people->bans, database->stores()}, signals, broken, manager);
   const bool asked = !broken;
   if (serving_admin) STARLING_TRY(serving_admin->stop());
   STARLING_TRY(serving.stop());

@@ -12,8 +12,11 @@ struct Link {
   std::string_view path;
   std::string_view text;
 };
-constexpr Link kNavigation[] = {
-    {"/", "The run"}, {"/leaderboard", "Leaderboard"}, {"/credit", "How credit is counted"}, {"/status", "Status"}};
+constexpr Link kNavigation[] = {{"/", "The run"},
+                                {"/leaderboard", "Leaderboard"},
+                                {"/credit", "How credit is counted"},
+                                {"/status", "Status"},
+                                {"/account", "Account"}};
 
 std::string navigation(std::string_view current) {
   std::string html = "<nav aria-label=\"Pages of the project\"><ul>";

@@ -5,9 +5,9 @@ namespace {
 
 constexpr std::string_view kStyle = R"css(
 :root{color-scheme:light dark;--bg:#f5f6fa;--card:#fff;--ink:#1b1d29;--soft:#5b6072;--line:#e3e5ee;--track:#e6e8f1;--own:#eef0ff;
---accent:#4f46e5;--accent2:#0d9488;--good:#0f766e;--goodbg:#d7f3ee;--warn:#92400e;--warnbg:#fdecc8;--shadow:0 1px 2px #1b1d2914,0 4px 16px #1b1d290d}
+--accent:#4f46e5;--accent2:#0d9488;--good:#0f766e;--goodbg:#d7f3ee;--warn:#92400e;--warnbg:#fdecc8;--bad:#b42318;--badbg:#fde4e1;--shadow:0 1px 2px #1b1d2914,0 4px 16px #1b1d290d}
 @media (prefers-color-scheme:dark){:root{--bg:#12131a;--card:#1b1d27;--ink:#eceef6;--soft:#a2a8bd;--line:#2c2f3e;--track:#2b2e3d;--own:#26284a;
---accent:#a5a0ff;--accent2:#2dd4bf;--good:#5eead4;--goodbg:#123b38;--warn:#fcd34d;--warnbg:#42330f;--shadow:none}}
+--accent:#a5a0ff;--accent2:#2dd4bf;--good:#5eead4;--goodbg:#123b38;--warn:#fcd34d;--warnbg:#42330f;--bad:#fca5a5;--badbg:#451d1d;--shadow:none}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;
 -webkit-text-size-adjust:100%}
@@ -116,6 +116,28 @@ article p{margin:.35rem 0;overflow-wrap:anywhere;white-space:pre-line}
 .formula{background:var(--bg);border:1px solid var(--line);border-radius:8px;padding:.6rem .9rem}
 sup{line-height:0}
 a{color:var(--accent)}
+form.fields{display:block;margin:0 0 .6rem}
+.narrow{max-width:34rem}
+.field{margin:0 0 .9rem}
+.field label{display:block;margin-bottom:.2rem;color:var(--ink);font-size:.94rem}
+.field input{display:block;width:100%}
+.field small,.list small{display:block;color:var(--soft);font-size:.84rem;margin-top:.2rem}
+.soft{color:var(--soft)}
+.check{display:flex;gap:.6rem;align-items:flex-start}
+.field.check input{flex:none;width:auto;min-width:0;margin:.3rem 0 0}
+.field.check label{margin:0}
+form.one{display:inline-flex;margin:0}
+.send{margin:0}
+button.main{background:var(--accent);color:var(--card);border-color:var(--accent);padding:.5rem 1.1rem}
+button.danger{color:var(--bad);border-color:var(--bad)}
+.box{border-radius:8px;padding:.6rem .9rem;margin:0 0 1rem}
+.box.done{background:var(--goodbg);color:var(--good)}
+.box.bad{background:var(--badbg);color:var(--bad)}
+.list{list-style:none;margin:0;padding:0}
+.list li{display:grid;grid-template-columns:minmax(0,1fr) auto;gap:.2rem 1rem;padding:.6rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+.list li:last-child{border:0}
+.list details{margin:0}.list details[open]{grid-column:1/-1}
+.code{font:600 1.9rem/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:.08em;margin:.3rem 0}
 a:focus-visible,button:focus-visible,input:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:6px}
 header a:focus-visible{outline-color:#fff}
 footer{color:var(--soft);font-size:.86rem;padding-bottom:2.5rem}

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "db/stores/account_rows.h"
 #include "db/stores/sqlite_stores.h"
 
 namespace starling::db {
@@ -9,7 +10,8 @@ namespace {
 
 constexpr std::int64_t kTouchEveryMs = 60'000;
 
-constexpr std::string_view kHostColumns = "SELECT peer_id, account_id, created_ms, last_seen_ms, revoked FROM host ";
+constexpr std::string_view kHostColumns =
+    "SELECT peer_id, account_id, created_ms, last_seen_ms, revoked, label FROM host ";
 
 Result<Host> read_host(const Statement& row) {
   Host host;
@@ -18,11 +20,8 @@ Result<Host> read_host(const Statement& row) {
   host.created = {row.integer(2)};
   host.last_seen = {row.integer(3)};
   host.revoked = row.integer(4) != 0;
+  host.label = row.text(5);
   return host;
-}
-
-Result<Account> read_account(const Statement& row) {
-  return Account{row.integer(0), row.text(1), WallTime{row.integer(2)}};
 }
 
 // The account of a host that joined before; nothing when it is new.
@@ -31,46 +30,44 @@ Result<std::optional<AccountId>> known_account(Connection& connection, const Pee
   STARLING_ASSIGN(const bool known, find.bind(peer).step());
   if (!known) return std::optional<AccountId>();
   if (find.integer(1) != 0) {
-    return Error{ErrorCode::permission_denied, "this computer has been removed from the project by its operator"};
+    return Error{ErrorCode::permission_denied,
+                 "this computer has been removed from the project, by its owner or by the project"};
   }
   return std::optional<AccountId>(find.integer(0));
 }
 
-Status spend_invite(Connection& connection, const Digest& token_hash, WallTime now) {
-  STARLING_ASSIGN(Statement find,
-                  connection.prepare("SELECT expires_ms, uses_max, uses FROM invite WHERE token_hash = ?"));
-  STARLING_ASSIGN(const bool known, find.bind(token_hash).step());
-  if (!known) {
-    return Error{ErrorCode::unauthenticated,
-                 "this invite is not one of this project's; ask the project for a new join link"};
-  }
-  if (find.integer(0) <= now.unix_ms) {
-    return Error{ErrorCode::permission_denied, "this invite has expired; ask the project for a new join link"};
-  }
-  if (find.integer(2) >= find.integer(1)) {
-    return Error{ErrorCode::permission_denied, "this invite has been used up; ask the project for a new join link"};
-  }
-  STARLING_ASSIGN(Statement spend, connection.prepare("UPDATE invite SET uses = uses + 1 WHERE token_hash = ?"));
-  return spend.bind(token_hash).run();
+// The account that the code links a computer to, if it is such a code and still good. It works once.
+Result<std::optional<AccountId>> spend_code(Connection& connection, const Digest& code, WallTime now) {
+  STARLING_ASSIGN(Statement spend,
+                  connection.prepare("DELETE FROM ticket WHERE token_hash = ? AND purpose = 'computer' "
+                                     "AND expires_ms > ? RETURNING account_id"));
+  STARLING_ASSIGN(const bool good, spend.bind(code, now.unix_ms).step());
+  return good ? std::optional<AccountId>(spend.integer(0)) : std::nullopt;
 }
 
-Result<AccountId> insert_account(Connection& connection, const JoinRequest& request) {
-  STARLING_ASSIGN(Statement insert,
-                  connection.prepare("INSERT INTO account (display_name, created_ms) VALUES (?, ?) RETURNING id"));
-  const Result<bool> inserted = insert.bind(request.display_name, request.now.unix_ms).step();
-  if (inserted) return insert.integer(0);
-  if (inserted.error().code == ErrorCode::already_exists) {
-    return Error{ErrorCode::already_exists,
-                 fmt::format("the name '{}' is taken; choose another one", request.display_name)};
+// The one account of all who give no name.
+Result<AccountId> anonymous_account(Connection& connection, WallTime now) {
+  STARLING_ASSIGN(Statement find, connection.prepare("SELECT id FROM account WHERE state = 'anonymous'"));
+  STARLING_ASSIGN(const bool there, find.step());
+  if (there) return find.integer(0);
+  return insert_account(connection, {std::string(kAnonymousName), AccountState::anonymous, now});
+}
+
+Result<AccountId> account_for(Connection& connection, const JoinRequest& request) {
+  if (request.account_id != 0) return request.account_id;
+  if (request.invite) {
+    STARLING_ASSIGN(const auto linked, spend_code(connection, *request.invite, request.now));
+    if (linked) return *linked;
+    STARLING_TRY(spend_invite(connection, *request.invite, request.now));
   }
-  return inserted.error();
+  if (request.state == AccountState::anonymous) return anonymous_account(connection, request.now);
+  return insert_account(connection, {request.display_name, request.state, request.now});
 }
 
 Result<AccountId> join_in(Connection& connection, const JoinRequest& request) {
   STARLING_ASSIGN(const std::optional<AccountId> known, known_account(connection, request.peer_id));
   if (known) return *known;
-  if (request.invite) STARLING_TRY(spend_invite(connection, *request.invite, request.now));
-  STARLING_ASSIGN(const AccountId account, insert_account(connection, request));
+  STARLING_ASSIGN(const AccountId account, account_for(connection, request));
   STARLING_ASSIGN(
       Statement host,
       connection.prepare("INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms) VALUES (?, ?, ?, ?)"));
@@ -90,13 +87,13 @@ Result<AccountId> SqliteAccountStore::join(const JoinRequest& request) {
 }
 
 Result<Account> SqliteAccountStore::find_account(AccountId id) const {
-  return only(select(access_, "SELECT id, display_name, created_ms FROM account WHERE id = ?", read_account, id),
-              fmt::format("there is no account {}", id));
+  static const std::string sql = std::string(kAccountColumns) + "WHERE id = ?";
+  return only(select(access_, sql, read_account, id), fmt::format("there is no account {}", id));
 }
 
 Result<Account> SqliteAccountStore::find_account_named(const std::string& display_name) const {
-  return only(select(access_, "SELECT id, display_name, created_ms FROM account WHERE display_name = ?", read_account,
-                     display_name),
+  static const std::string sql = std::string(kAccountColumns) + "WHERE display_name = ?";
+  return only(select(access_, sql, read_account, display_name),
               fmt::format("there is no volunteer '{}'", display_name));
 }
 

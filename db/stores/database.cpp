@@ -11,6 +11,7 @@
 #include "db/schema/migrate.h"
 #include "db/stores/reader_pool.h"
 #include "db/stores/sqlite_credit.h"
+#include "db/stores/sqlite_logins.h"
 #include "db/stores/sqlite_operator.h"
 #include "db/stores/sqlite_stores.h"
 #include "db/stores/write_lock.h"
@@ -82,8 +83,11 @@ struct Database::Parts {
   SqliteCreditStore credit{access};
   SqliteNewsStore news{access};
   SqliteBanStore bans{access};
-  Stores stores{accounts,  invites,     runs,      contributions, evaluations, leaderboard, lanes,
-                artefacts, checkpoints, standings, credit,        news,        bans};
+  SqliteLoginStore logins{access};
+  SqliteSessionStore sessions{access};
+  SqliteAccountKeeper keeper{access};
+  Stores stores{accounts,    invites,   runs,   contributions, evaluations, leaderboard, lanes,    artefacts,
+                checkpoints, standings, credit, news,          bans,        logins,      sessions, keeper};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -1,4 +1,4 @@
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/account_rows.h"
 
 namespace starling::db {
 namespace {
@@ -14,6 +14,24 @@ Result<Invite> read_invite(const Statement& row) {
 }
 
 }  // namespace
+
+Status spend_invite(Connection& connection, const Digest& token_hash, WallTime now) {
+  STARLING_ASSIGN(Statement find,
+                  connection.prepare("SELECT expires_ms, uses_max, uses FROM invite WHERE token_hash = ?"));
+  STARLING_ASSIGN(const bool known, find.bind(token_hash).step());
+  if (!known) {
+    return Error{ErrorCode::unauthenticated,
+                 "this invite is not one of this project's; ask the project for a new join link"};
+  }
+  if (find.integer(0) <= now.unix_ms) {
+    return Error{ErrorCode::permission_denied, "this invite has expired; ask the project for a new join link"};
+  }
+  if (find.integer(2) >= find.integer(1)) {
+    return Error{ErrorCode::permission_denied, "this invite has been used up; ask the project for a new join link"};
+  }
+  STARLING_ASSIGN(Statement spend, connection.prepare("UPDATE invite SET uses = uses + 1 WHERE token_hash = ?"));
+  return spend.bind(token_hash).run();
+}
 
 Status SqliteInviteStore::add(const Invite& invite) {
   return access_.writes.run([&](Connection& connection) -> Status {

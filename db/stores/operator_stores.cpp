@@ -13,7 +13,7 @@ Result<Ban> read_ban(const Statement& row) {
   Ban ban;
   ban.id = row.integer(0);
   const std::string kind = row.text(1);
-  for (const BanKind each : {BanKind::user, BanKind::host, BanKind::address}) {
+  for (const BanKind each : {BanKind::user, BanKind::host, BanKind::address, BanKind::team}) {
     if (kind == name_of(each)) ban.kind = each;
   }
   ban.subject = row.text(2);
@@ -46,6 +46,8 @@ std::string_view name_of(BanKind kind) {
       return "host";
     case BanKind::address:
       return "address";
+    case BanKind::team:
+      return "team";
   }
   return "";
 }

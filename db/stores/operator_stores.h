@@ -24,12 +24,12 @@ class NewsStore {
   virtual Status remove(std::int64_t id) = 0;                   // or not_found
 };
 
-enum class BanKind : std::uint8_t { user, host, address };
+enum class BanKind : std::uint8_t { user, host, address, team };
 
 struct Ban {
   std::int64_t id = 0;
   BanKind kind = BanKind::user;
-  std::string subject;  // an account's number, a computer's digest in hex, a range of addresses
+  std::string subject;  // a number of an account or team, a computer's digest in hex, a range of addresses
   std::string reason;   // told to whoever is kept out
   WallTime created;
   WallTime expires;  // kNoExpiry: never

@@ -17,10 +17,20 @@ constexpr MicroCredit kMicroCreditsPerCredit = 1'000'000;
 
 constexpr int kPageRowsMax = 1000;  // the most rows that any listing returns at once
 
+enum class AccountState : std::uint8_t {
+  active,
+  waiting,    // for the operator's approval
+  deleted,    // by its owner; only what it contributed is left
+  anonymous,  // the one that everybody without a name shares
+};
+
 struct Account {
   AccountId id = 0;
   std::string display_name;  // unique; upper and lower case of a-z count as the same letter
   WallTime created;
+  AccountState state = AccountState::active;
+  bool shows_computers = false;
+  WallTime deleted = {};
 };
 
 struct Host {
@@ -29,14 +39,17 @@ struct Host {
   WallTime created;
   WallTime last_seen;
   bool revoked = false;
+  std::string label = {};  // what its owner calls it; for nobody else
 };
 
-// A volunteer's first visit. Without an invite only where the project is open to everybody.
+// A computer's first visit. Without an invite only where the project is open to everybody.
 struct JoinRequest {
   std::string display_name;
   PeerId peer_id;
-  std::optional<Digest> invite;  // SHA-256 of the invite's token
+  std::optional<Digest> invite;  // of the token of an invite, or of the code that links a computer to an account
   WallTime now;
+  AccountState state = AccountState::active;  // of the new account; `anonymous` shares one account among all
+  AccountId account_id = 0;                   // 0: a new one; else the computer becomes one of this account's
 };
 
 struct Invite {

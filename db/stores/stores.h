@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "db/stores/credit_stores.h"
+#include "db/stores/login_stores.h"
 #include "db/stores/operator_stores.h"
 #include "db/stores/records.h"
 #include "shared/base/result.h"
@@ -27,7 +28,7 @@ class AccountStore {
   // Creates account and host and spends one use of the invite: all of it or nothing. A host that is
   // known already gets its account again and spends nothing, so a lost answer may be asked for again.
   // already_exists: the name is taken. unauthenticated: no such invite. permission_denied: the invite
-  // is expired or used up, or the host is revoked.
+  // is expired or used up, or the host is revoked. A code that links a computer makes no account.
   virtual Result<AccountId> join(const JoinRequest& request) = 0;
   virtual Result<Account> find_account(AccountId id) const = 0;                           // or not_found
   virtual Result<Account> find_account_named(const std::string& display_name) const = 0;  // or not_found
@@ -144,6 +145,9 @@ struct Stores {
   CreditStore& credit;
   NewsStore& news;
   BanStore& bans;
+  LoginStore& logins;
+  SessionStore& sessions;
+  AccountKeeper& keeper;
 };
 
 }  // namespace starling::db

@@ -2,6 +2,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 
 #include <array>
@@ -104,6 +105,15 @@ Digest hash_token(std::string_view token) {
 
 bool token_matches(std::string_view token, const Digest& stored) {
   return constant_time_equal(hash_token(token).bytes, stored.bytes);
+}
+
+Digest keyed_digest(std::string_view secret, std::string_view text) {
+  Digest digest;
+  unsigned int size = 0;
+  const std::span<const std::uint8_t> bytes = as_bytes(text);
+  VERIFY(HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), bytes.data(), bytes.size(),
+              digest.bytes.data(), &size) != nullptr);
+  return digest;
 }
 
 Result<std::string> hash_password(std::string_view password, const ScryptOptions& options) {

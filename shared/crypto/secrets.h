@@ -25,6 +25,9 @@ std::string make_token();
 Digest hash_token(std::string_view token);
 bool token_matches(std::string_view token, const Digest& stored);
 
+// HMAC-SHA-256 of the text under a secret: proves later that this program wrote it.
+Digest keyed_digest(std::string_view secret, std::string_view text);
+
 // Cost of a password hash: 2^log2_n blocks of 128·r bytes, so 128 MiB and about half a second as given.
 struct ScryptOptions {
   int log2_n = 17;

@@ -12,6 +12,8 @@ constexpr std::int64_t kUnixMsMax = std::int64_t{1} << 48;
 constexpr std::size_t kPemBytesMax = 16 * 1024;
 constexpr std::size_t kTokenBytesMax = 128;
 constexpr std::size_t kMessageBytesMax = 2048;
+constexpr std::size_t kPasswordBytesMax = 256;
+constexpr std::size_t kEmailBytesMax = 254;
 
 }  // namespace
 
@@ -32,6 +34,8 @@ std::string encode(const JoinRequest& message) {
   writer.text("invite", message.invite);
   writer.text("display_name", message.display_name);
   writer.text("csr_pem", message.csr_pem);
+  if (!message.password.empty()) writer.text("password", message.password);
+  if (!message.email.empty()) writer.text("email", message.email);
   writer.close('}');
   return std::move(writer.str());
 }
@@ -45,6 +49,7 @@ std::string encode(const JoinReply& message) {
   writer.text("certificate_pem", message.certificate_pem);
   writer.text("manifest_public_key", message.manifest_public_key);
   writer.integer("server_unix_ms", message.server_unix_ms);
+  if (!message.display_name.empty()) writer.text("display_name", message.display_name);
   writer.close('}');
   return std::move(writer.str());
 }
@@ -78,8 +83,10 @@ Result<JoinRequest> decode_join_request(std::string_view json) {
     read_int(reader, "protocol", message.protocol, 1, 1000);
     reader.text("client_version", message.client_version, kNameBytesMax);
     reader.text("invite", message.invite, kTokenBytesMax);
-    reader.text("display_name", message.display_name, kNameBytesMax);
+    reader.text("display_name", message.display_name, kEmailBytesMax);
     reader.text("csr_pem", message.csr_pem, kPemBytesMax);
+    if (reader.present("password")) reader.text("password", message.password, kPasswordBytesMax);
+    if (reader.present("email")) reader.text("email", message.email, kEmailBytesMax);
   });
 }
 
@@ -91,6 +98,7 @@ Result<JoinReply> decode_join_reply(std::string_view json) {
     reader.text("certificate_pem", message.certificate_pem, kPemBytesMax);
     reader.text("manifest_public_key", message.manifest_public_key, kPemBytesMax);
     reader.integer("server_unix_ms", message.server_unix_ms, 0, kUnixMsMax);
+    if (reader.present("display_name")) reader.text("display_name", message.display_name, kNameBytesMax);
   });
 }
 

@@ -47,6 +47,10 @@ struct JoinRequest {
   std::string invite;        // token of the join link; empty where the project is open
   std::string display_name;  // shown on the leaderboard
   std::string csr_pem;       // PKCS#10 with the host's Ed25519 key
+  // With a password: that of the account of this name, or of a new one; with an address instead of a name, of the
+  // account whose it is.
+  std::string password = {};
+  std::string email = {};  // of a new account; may be empty
 };
 struct JoinReply {
   AccountId account_id = 0;
@@ -55,6 +59,7 @@ struct JoinReply {
   std::string certificate_pem;      // of this host, short-lived
   std::string manifest_public_key;  // PEM; pinned by the client from now on
   std::int64_t server_unix_ms = 0;  // lets the client notice a wrong clock
+  std::string display_name = {};    // of the account; the project may know it by another name than was asked for
 };
 
 struct RenewRequest {

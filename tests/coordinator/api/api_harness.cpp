@@ -28,9 +28,10 @@ Digest digest_of(std::uint8_t byte) {
 }
 
 db::Stores with_contributions(const db::Stores& stores, db::ContributionStore& contributions) {
-  return {stores.accounts,    stores.invites, stores.runs,      contributions,      stores.evaluations,
-          stores.leaderboard, stores.lanes,   stores.artefacts, stores.checkpoints, stores.standings,
-          stores.credit,      stores.news,    stores.bans};
+  return {stores.accounts,    stores.invites,     stores.runs,     contributions,
+          stores.evaluations, stores.leaderboard, stores.lanes,    stores.artefacts,
+          stores.checkpoints, stores.standings,   stores.credit,   stores.news,
+          stores.bans,        stores.logins,      stores.sessions, stores.keeper};
 }
 
 }  // namespace
@@ -73,12 +74,12 @@ Status FillableContributions::append_async(db::RoundResult result, Appended done
   return real_.append_async(std::move(result), std::move(done));
 }
 
-TestProject::TestProject(bool open_to_all)
+TestProject::TestProject(accounts::Policy policy)
     : authority(new_authority()),
       database(db::Database::open(folder / "test.db", {.create = true, .ballast_bytes = 0}).value()),
       contributions(database->stores().contributions),
       bans(database->stores().bans, clock),
-      open_to_all_(open_to_all),
+      policy_(policy),
       stores_(with_contributions(database->stores(), contributions)),
       tls_(server_context(authority)) {
   start();
@@ -90,8 +91,17 @@ void TestProject::start() {
   hosts_ = std::make_unique<HostTable>(stores_.accounts, clock);
   run_ = std::make_unique<RunService>(RunService::Parts{stores_, *hosts_, clock, manifest_key.public_key()});
   REQUIRE(run_->poll().ok());
-  api_ = std::make_unique<Api>(Api{"Test", open_to_all_, folder.path(), manifest_key.public_key().to_pem(), authority,
-                                   stores_, *hosts_, bans, joins_, *run_, checkpoints_, clock});
+  accounts_ = std::make_unique<accounts::Accounts>(accounts::Accounts::Parts{"Test",
+                                                                             "https://test.example",
+                                                                             policy_,
+                                                                             stores_,
+                                                                             bans,
+                                                                             outbox_,
+                                                                             clock,
+                                                                             "a secret of the test's",
+                                                                             {.hash_log2_n = 8}});
+  api_ = std::make_unique<Api>(Api{"Test", folder.path(), manifest_key.public_key().to_pem(), authority, stores_,
+                                   *hosts_, *accounts_, joins_, *run_, checkpoints_, clock});
   router_ = std::make_unique<gate::Router>();
   add_routes(*router_, *api_);
   gate::GateOptions options;
@@ -109,6 +119,7 @@ void TestProject::stop() {
   gate_.reset();
   router_.reset();
   api_.reset();
+  accounts_.reset();
   run_.reset();
 }
 
@@ -129,11 +140,12 @@ net::HttpClient TestProject::stranger() const {
           crypto::TlsContext::coordinator_client(authority.certificate_pem(), std::nullopt).value()};
 }
 
-Result<wire::JoinReply> TestVolunteer::join(const std::string& invite) {
+Result<wire::JoinReply> TestVolunteer::join(const std::string& invite, const std::string& password) {
   wire::JoinRequest request;
   request.client_version = "0.1.0";
   request.invite = invite;
   request.display_name = name_;
+  request.password = password;
   request.csr_pem = crypto::make_csr(key);
   net::HttpClient client = project_.stranger();
   STARLING_ASSIGN(auto response, client.post_json("/v1/join", wire::encode(request)));

@@ -41,7 +41,7 @@ class FillableContributions final : public db::ContributionStore {
 
 class TestProject {
  public:
-  explicit TestProject(bool open_to_all = false);
+  explicit TestProject(accounts::Policy policy = {});
   ~TestProject();
 
   // A new invite's token.
@@ -54,6 +54,7 @@ class TestProject {
   [[nodiscard]] const db::Stores& stores() const { return stores_; }
   [[nodiscard]] RunService& run() { return *run_; }
   [[nodiscard]] const Api& api() const { return *api_; }
+  [[nodiscard]] accounts::Accounts& accounts() { return *accounts_; }
 
   starling::testing::TempDir folder;
   SystemClock clock;
@@ -61,20 +62,22 @@ class TestProject {
   crypto::PrivateKey manifest_key = crypto::PrivateKey::generate();
   std::unique_ptr<db::Database> database;
   FillableContributions contributions;
-  BanList bans;
+  accounts::BanList bans;
   std::uint16_t port = 0;
 
  private:
   void start();
   void stop();
 
-  bool open_to_all_;
-  JoinLimiter joins_{1, clock.now()};
+  accounts::Policy policy_;
+  accounts::KeyedLimiter joins_{1, clock.now(), kJoinLimits};
   CheckpointInbox checkpoints_{folder.path()};
   db::Stores stores_;
+  accounts::NoOutbox outbox_;
   crypto::TlsContext tls_;
   std::unique_ptr<HostTable> hosts_;
   std::unique_ptr<RunService> run_;
+  std::unique_ptr<accounts::Accounts> accounts_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<gate::Router> router_;
   std::unique_ptr<gate::Gate> gate_;
@@ -87,7 +90,7 @@ class TestVolunteer {
   TestVolunteer(TestProject& project, std::string name) : project_(project), name_(std::move(name)) {}
 
   // The reply to a join with this invite; keeps the certificate.
-  Result<wire::JoinReply> join(const std::string& invite);
+  Result<wire::JoinReply> join(const std::string& invite, const std::string& password = "");
   Result<wire::HeartbeatReply> call();
   // The reply's status to any body.
   int post(const std::string& path, const std::string& body);

@@ -1,4 +1,4 @@
-#include "coordinator/api/ban_list.h"
+#include "coordinator/accounts/ban_list.h"
 
 #include <doctest/doctest.h>
 
@@ -6,6 +6,8 @@
 
 namespace starling::api::testing {
 namespace {
+
+using accounts::AddressRange;
 
 // A project with a running run.
 struct RunningProject : TestProject {

@@ -65,7 +65,7 @@ TEST_CASE("a name that is taken comes with a suggestion, and the invite stays go
 }
 
 TEST_CASE("where joining needs no invite, one address makes a bounded number of accounts") {
-  TestProject project(true);
+  TestProject project({.open_to_all = true});
   int number = 0;
   const auto join_from = [&](const std::string& address) {
     wire::JoinRequest wanted;
@@ -76,7 +76,7 @@ TEST_CASE("where joining needs no invite, one address makes a bounded number of 
     request.remote_address = address;
     return join(project.api(), request);
   };
-  const int burst = static_cast<int>(JoinLimits().burst);
+  const int burst = static_cast<int>(kJoinLimits.burst);
   for (int i = 0; i < burst; ++i) CHECK(join_from("192.0.2.7").status == 200);
   const gate::Response refused = join_from("192.0.2.7");
   CHECK(refused.status == 429);
@@ -90,17 +90,60 @@ TEST_CASE("where joining needs no invite, one address makes a bounded number of 
   CHECK(join_from("127.0.0.1").status == 200);
 }
 
-TEST_CASE("the limit of an address fills again with time; an IPv6 network is one address, this machine has no limit") {
-  const TimePoint start{std::chrono::hours(1)};
-  JoinLimiter limiter(7, start, {.burst = 2, .per_second = 0.5, .addresses = 1024});
-  CHECK(limiter.take("2001:db8::1", start) == Duration{});
-  CHECK(limiter.take("2001:db8::2", start) == Duration{});
-  const Duration wait = limiter.take("2001:db8::3", start);
-  CHECK(to_seconds(wait) == doctest::Approx(2));
-  CHECK(limiter.take("2001:db8:0:1::1", start) == Duration{});
-  CHECK(limiter.take("2001:db8::3", start + wait) == Duration{});
-  CHECK(limiter.take("2001:db8::3", start + wait) > Duration{});
-  for (int i = 0; i < 10; ++i) CHECK(limiter.take("::1", start) == Duration{});
+TEST_CASE("with a password a computer joins a new account, and further computers the same one without an invite") {
+  TestProject project;
+  TestVolunteer desk(project, "Ada");
+  const std::string password = "correct horse battery";
+  refused(desk.join("", password), ErrorCode::unauthenticated, "invite");
+  const auto first = desk.join(project.invite(), password);
+  REQUIRE_MESSAGE(first.ok(), first.status().error().message);
+  TestVolunteer attic(project, "ada");
+  refused(attic.join("", "a wrong password"), ErrorCode::unauthenticated, "do not belong together");
+  const auto second = attic.join("", password);
+  REQUIRE(second.ok());
+  CHECK(second->account_id == first->account_id);
+  CHECK(second->display_name == "Ada");
+  CHECK(project.stores().accounts.hosts_of(first->account_id)->size() == 2);
+  refused(TestVolunteer(project, "nobody@example.org").join("", password), ErrorCode::unauthenticated,
+          "belong together");
+}
+
+TEST_CASE("a code from the account page links a computer, whatever name it gives and however it is typed") {
+  TestProject project;
+  TestVolunteer desk(project, "Ada");
+  const auto first = desk.join(project.invite());
+  REQUIRE(first.ok());
+  std::string code = project.accounts().link_code(first->account_id).value();
+  code.erase(4, 1);
+  for (char& c : code) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  TestVolunteer attic(project, "Attic");
+  const auto second = attic.join(code);
+  REQUIRE_MESSAGE(second.ok(), second.status().error().message);
+  CHECK(second->account_id == first->account_id);
+  CHECK(second->display_name == "Ada");
+  CHECK_FALSE(TestVolunteer(project, "Eve").join(code).ok());
+}
+
+TEST_CASE("where the operator approves accounts, a computer joins once its account is approved") {
+  TestProject project({.open_to_all = true, .approval = true});
+  TestVolunteer ada(project, "Ada");
+  refused(ada.join(""), ErrorCode::permission_denied, "waits for the project's approval");
+  const auto waiting = project.stores().keeper.list(db::AccountState::waiting, 10, 0);
+  REQUIRE(waiting->size() == 1);
+  REQUIRE(project.stores().keeper.set_state(waiting->front().id, db::AccountState::active).ok());
+  CHECK(ada.join("").ok());
+}
+
+TEST_CASE("where the operator allows it, computers without a name share one account") {
+  TestProject project({.open_to_all = true, .anonymous = true});
+  TestVolunteer one(project, "");
+  TestVolunteer two(project, "");
+  const auto first = one.join("");
+  REQUIRE_MESSAGE(first.ok(), first.status().error().message);
+  CHECK(two.join("")->account_id == first->account_id);
+  CHECK(first->display_name == "(anonymous)");
+  TestProject named({.open_to_all = true});
+  CHECK_FALSE(TestVolunteer(named, "").join("").ok());
 }
 
 TEST_CASE("a request that is no request for a certificate is refused") {

@@ -1,8 +1,8 @@
-#include "coordinator/api/display_name.h"
+#include "coordinator/accounts/display_name.h"
 
 #include <doctest/doctest.h>
 
-namespace starling::api {
+namespace starling::accounts {
 
 TEST_CASE("names of every script may be shown") {
   for (const char* name : {"Ada", "volunteer-1", "Zo\u00eb", "\u041c\u0438\u0440\u0430 2", "\u6771\u4eac", "a.b_c",
@@ -25,4 +25,4 @@ TEST_CASE("names that would deceive or break a page are refused") {
   CHECK_FALSE(check_display_name(std::string("a\0b", 3)).ok());
 }
 
-}  // namespace starling::api
+}  // namespace starling::accounts

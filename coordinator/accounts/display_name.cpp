@@ -1,4 +1,4 @@
-#include "coordinator/api/display_name.h"
+#include "coordinator/accounts/display_name.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "shared/wire/messages.h"
 
-namespace starling::api {
+namespace starling::accounts {
 namespace {
 
 constexpr std::size_t kLettersMax = 32;
@@ -72,4 +72,4 @@ Result<std::string> check_display_name(std::string_view name) {
   return std::string(name);
 }
 
-}  // namespace starling::api
+}  // namespace starling::accounts

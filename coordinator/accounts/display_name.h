@@ -6,11 +6,11 @@
 
 #include "shared/base/result.h"
 
-namespace starling::api {
+namespace starling::accounts {
 
 // The name without blanks around it. invalid_argument unless it is 1 to 32 letters or digits of any script,
 // blanks, '.', '_' or '-', at least one of them a letter or digit: nothing invisible, nothing that turns the
 // direction of text.
 Result<std::string> check_display_name(std::string_view name);
 
-}  // namespace starling::api
+}  // namespace starling::accounts

@@ -13,7 +13,7 @@
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
 
-namespace starling::api {
+namespace starling::accounts {
 
 // Addresses that begin alike, IPv4 ones in IPv6 clothes.
 struct AddressRange {
@@ -49,4 +49,4 @@ class BanList {
   std::shared_ptr<const Entries> entries_ GUARDED_BY(mutex_) = std::make_shared<Entries>();
 };
 
-}  // namespace starling::api
+}  // namespace starling::accounts

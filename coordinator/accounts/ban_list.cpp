@@ -1,4 +1,4 @@
-#include "coordinator/api/ban_list.h"
+#include "coordinator/accounts/ban_list.h"
 
 #include <arpa/inet.h>
 #include <fmt/core.h>
@@ -10,7 +10,7 @@
 
 #include "shared/base/log.h"
 
-namespace starling::api {
+namespace starling::accounts {
 namespace {
 
 constexpr int kMappedBits = 96;  // of ::ffff:0:0/96, where IPv4 addresses are
@@ -115,4 +115,4 @@ std::shared_ptr<const BanList::Entries> BanList::entries() const {
   return entries_;
 }
 
-}  // namespace starling::api
+}  // namespace starling::accounts

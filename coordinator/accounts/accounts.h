@@ -1,0 +1,92 @@
+// Signing up, logging in, and what people do about their accounts, for the pages and for programs alike.
+// Messages of errors are for them.
+#pragma once
+
+#include <string>
+
+#include "coordinator/accounts/ban_list.h"
+#include "coordinator/accounts/outbox.h"
+#include "coordinator/accounts/password_guard.h"
+#include "coordinator/accounts/sessions.h"
+#include "db/stores/stores.h"
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+
+namespace starling::accounts {
+
+// Who may join.
+struct Policy {
+  bool open_to_all = false;  // without an invite
+  bool approval = false;     // new accounts wait for the operator
+  bool anonymous = false;    // without a name
+};
+
+struct SignUpForm {
+  std::string display_name;
+  std::string email;  // may be empty
+  std::string password;
+  std::string invite;
+};
+
+// A browser that has just been let in.
+struct SignedIn {
+  AccountId account_id = 0;
+  std::string session;        // for its cookie
+  std::string known_browser;  // for another cookie, which survives logging out
+};
+
+class Accounts {
+ public:
+  struct Parts {
+    std::string project;
+    std::string web_root;  // "https://example.org:7300"
+    Policy policy;
+    const db::Stores& stores;
+    const BanList& bans;
+    Outbox& outbox;
+    const Clock& clock;
+    std::string secret;  // the coordinator's own; see own_secret()
+    GuardLimits limits = {};
+  };
+  // What `parts` refer to must outlive it.
+  explicit Accounts(Parts parts);
+
+  Result<SignedIn> sign_up(const SignUpForm& form, const Caller& caller);
+  Result<SignedIn> log_in(const std::string& name, const std::string& password, const Caller& caller);
+  // Sends a link that proves the account's address.
+  Status send_verification(AccountId account);
+  // The link's visit.
+  Status verify(const std::string& token);
+  // Sends a link for a new password to whoever the address is theirs. Says nothing about whether it is anybody's.
+  Status forgot(const std::string& email, const Caller& caller);
+  // By such a link. Ends all sessions; what the mail was sent to is proven by it.
+  Status new_password(const std::string& token, const std::string& password);
+  // A code that links a computer to the account, good for kCodeLifetime.
+  Result<std::string> link_code(AccountId account);
+
+  [[nodiscard]] const Parts& parts() const { return parts_; }
+  PasswordGuard& guard() { return guard_; }
+  Sessions& sessions() { return sessions_; }
+
+  static constexpr Duration kCodeLifetime = std::chrono::minutes(15);
+  static constexpr Duration kLinkLifetime = std::chrono::hours(24);
+
+ private:
+  Result<SignedIn> let_in(const db::Login& login);
+
+  const Parts parts_;
+  PasswordGuard guard_;
+  Sessions sessions_;
+  KeyedLimiter sign_ups_;
+  KeyedLimiter letters_;  // by address of the network and by e-mail address
+};
+
+// The secret of this coordinator, made when it is first asked for.
+Result<std::string> own_secret(db::AccountKeeper& keeper);
+// A link for a new password, as an operator hands it out.
+Result<std::string> password_link(const db::Stores& stores, AccountId account, const std::string& web_root,
+                                  WallTime now);
+// Errors for those whose account can not be used now: waiting or deleted.
+Status check_state(const db::Account& account);
+
+}  // namespace starling::accounts

@@ -1,0 +1,25 @@
+// What people choose for themselves, as it may be kept.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "shared/base/result.h"
+
+namespace starling::accounts {
+
+constexpr std::size_t kEmailBytesMax = 254;
+constexpr std::size_t kPasswordLettersMin = 10;
+
+// In lower case, without blanks around it; empty stays empty. invalid_argument for what is no address.
+Result<std::string> check_email(std::string_view email);
+// invalid_argument for a password that is short, overlong, one letter again and again, or the name or address itself.
+Status check_new_password(std::string_view password, std::string_view name, std::string_view email);
+
+// A code that people type: two groups of four letters and digits, none of which look alike.
+std::string make_code();
+// A code as make_code() wrote it, from what somebody typed; nothing when it is none.
+std::optional<std::string> read_code(std::string_view typed);
+
+}  // namespace starling::accounts

@@ -1,0 +1,32 @@
+// Where letters to volunteers are left.
+#pragma once
+
+#include <string>
+
+#include "shared/base/result.h"
+
+namespace starling::accounts {
+
+struct Letter {
+  std::string to;       // an address that check_email() let through
+  std::string subject;  // ASCII
+  std::string text;     // UTF-8, lines of any length
+};
+
+class Outbox {
+ public:
+  virtual ~Outbox() = default;
+  // Whether the project sends mail at all.
+  [[nodiscard]] virtual bool open() const = 0;
+  // Returns at once; it is sent as soon as the relay takes it. resource_exhausted: too many wait.
+  virtual Status leave(Letter letter) = 0;
+};
+
+// Of a project that sends no mail.
+class NoOutbox final : public Outbox {
+ public:
+  [[nodiscard]] bool open() const override { return false; }
+  Status leave(Letter) override { return Error{ErrorCode::unavailable, "this project sends no mail"}; }
+};
+
+}  // namespace starling::accounts

@@ -1,0 +1,91 @@
+#include "coordinator/accounts/password_guard.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "coordinator/gate/text.h"
+#include "shared/crypto/digest.h"
+#include "shared/crypto/secrets.h"
+
+namespace starling::accounts {
+namespace {
+
+crypto::ScryptOptions cost(const GuardLimits& limits) { return {.log2_n = limits.hash_log2_n, .r = 8, .p = 3}; }
+
+Error too_many(Duration wait) {
+  return {ErrorCode::resource_exhausted, fmt::format("too many attempts; try again in {:.0f} s, or ask for a new "
+                                                     "password",
+                                                     std::ceil(std::max(1.0, to_seconds(wait))))};
+}
+
+std::string account_key(std::string_view name) {
+  std::string key(name);
+  std::transform(key.begin(), key.end(), key.begin(), gate::to_lower);
+  return key;
+}
+
+}  // namespace
+
+// One of the few that may hash at once.
+class PasswordGuard::Slot {
+ public:
+  explicit Slot(PasswordGuard& guard)
+      : guard_(guard), taken_(guard.hashing_.fetch_add(1) < guard.limits_.hashes_at_once) {}
+  ~Slot() { guard_.hashing_.fetch_sub(1); }
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+
+  [[nodiscard]] Status status() const {
+    if (taken_) return {};
+    return Error{ErrorCode::resource_exhausted, "many people log in at this moment; try again in a few seconds"};
+  }
+
+ private:
+  PasswordGuard& guard_;
+  const bool taken_;
+};
+
+PasswordGuard::PasswordGuard(const db::Stores& stores, const Clock& clock, std::string secret,
+                             const GuardLimits& limits)
+    : stores_(stores),
+      clock_(clock),
+      secret_(std::move(secret)),
+      limits_(limits),
+      nobodys_(crypto::hash_password(crypto::make_token(), cost(limits)).value()),
+      addresses_(crypto::random_u64(), clock.now(), limits.by_address),
+      accounts_(crypto::random_u64(), clock.now(), limits.by_account) {}
+
+Result<db::Login> PasswordGuard::check(const std::string& name_or_email, const std::string& password,
+                                       const Caller& caller) {
+  const TimePoint now = clock_.now();
+  const std::string from = limit_key(caller.address);
+  if (!from.empty()) {
+    if (const Duration wait = addresses_.take(from, now); wait > Duration{}) return too_many(wait);
+  }
+  const Result<db::Login> login = stores_.logins.find(name_or_email);
+  if (!login && login.error().code != ErrorCode::not_found) return login.error();
+  const bool known = login.ok() && !caller.known_browser.empty() && caller.known_browser == known_browser(*login);
+  const std::string key = known ? caller.known_browser : account_key(name_or_email);
+  if (const Duration wait = accounts_.wait(key, now); wait > Duration{}) return too_many(wait);
+
+  const Slot slot(*this);
+  STARLING_TRY(slot.status());
+  STARLING_ASSIGN(const bool right, crypto::verify_password(password, login ? login->password : nobodys_));
+  if (right && login) return login;
+  (void)accounts_.take(key, now);
+  return Error{ErrorCode::unauthenticated, "this name or address and this password do not belong together"};
+}
+
+Result<std::string> PasswordGuard::hash(const std::string& password) {
+  const Slot slot(*this);
+  STARLING_TRY(slot.status());
+  return crypto::hash_password(password, cost(limits_));
+}
+
+std::string PasswordGuard::known_browser(const db::Login& login) const {
+  return crypto::keyed_digest(secret_, fmt::format("known browser\n{}\n{}", login.account_id, login.password)).hex();
+}
+
+}  // namespace starling::accounts

@@ -1,0 +1,54 @@
+// Is this their password? Guessing is slow: each address and each account has a bucket of attempts. Whoever logged in
+// before from a browser has a bucket of their own there, so that an attack on an account does not lock its owner out.
+// A name that nobody has takes as long, and is answered alike.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "coordinator/accounts/keyed_limiter.h"
+#include "db/stores/stores.h"
+#include "shared/base/clock.h"
+#include "shared/base/result.h"
+
+namespace starling::accounts {
+
+struct Caller {
+  std::string address;        // the socket's
+  std::string known_browser;  // proof of an earlier log-in, as known_browser() made it; or empty
+};
+
+struct GuardLimits {
+  KeyedLimits by_address{30, 1.0 / 20};  // a class of a school may log in at once
+  KeyedLimits by_account{10, 1.0 / 30};
+  int hashes_at_once = 2;  // each takes 32 MiB and a third of a second of one core; other workers stay free
+  int hash_log2_n = 15;    // with r = 8, p = 3: OWASP's second choice, in a quarter of the first one's memory
+};
+
+class PasswordGuard {
+ public:
+  // `secret` is the coordinator's own, for known_browser(). The first two must outlive the guard.
+  PasswordGuard(const db::Stores& stores, const Clock& clock, std::string secret, const GuardLimits& limits = {});
+
+  // The login whose password it is. unauthenticated: it is not. resource_exhausted: too many attempts, or too many
+  // people at this moment.
+  Result<db::Login> check(const std::string& name_or_email, const std::string& password, const Caller& caller);
+  // For keeping. resource_exhausted as above.
+  Result<std::string> hash(const std::string& password);
+  // What a browser keeps after a log-in; worth nothing after the next change of the password.
+  [[nodiscard]] std::string known_browser(const db::Login& login) const;
+
+ private:
+  class Slot;
+
+  const db::Stores& stores_;
+  const Clock& clock_;
+  const std::string secret_;
+  const GuardLimits limits_;
+  const std::string nobodys_;  // a hash of no password anybody knows
+  KeyedLimiter addresses_;
+  KeyedLimiter accounts_;
+  std::atomic<int> hashing_ = 0;
+};
+
+}  // namespace starling::accounts

@@ -1,0 +1,146 @@
+// Accounts and computers, for the operator.
+#include <fmt/core.h>
+
+#include "coordinator/accounts/accounts.h"
+#include "coordinator/api/run_report.h"
+#include "coordinator/server/arguments.h"
+#include "coordinator/server/commands.h"
+#include "shared/base/clock.h"
+
+namespace starling::server {
+namespace {
+
+db::AccountState state_of(UsersListed listed) {
+  switch (listed) {
+    case UsersListed::active:
+      return db::AccountState::active;
+    case UsersListed::waiting:
+      return db::AccountState::waiting;
+    case UsersListed::deleted:
+      return db::AccountState::deleted;
+  }
+  return db::AccountState::active;
+}
+
+// A command about one account.
+struct Opened {
+  Project project;
+  std::unique_ptr<db::Database> database;
+  db::Account account;
+  [[nodiscard]] const db::Stores& stores() const { return database->stores(); }
+};
+
+Result<Opened> open_for(const UsersOptions& options) {
+  STARLING_ASSIGN(Project project, load_project(options.directory));
+  STARLING_ASSIGN(auto database, open_database(project));
+  STARLING_ASSIGN(db::Account account, database->stores().accounts.find_account_named(options.name));
+  return Opened{std::move(project), std::move(database), std::move(account)};
+}
+
+void print_hosts(const std::vector<db::Host>& hosts) {
+  fmt::print("{:<64} {:<17} {:<17} {}\n", "computer", "joined", "last seen", "state");
+  for (const db::Host& host : hosts) {
+    fmt::print("{:<64} {:<17} {:<17} {}\n", host.peer_id.hex(), local_time(host.created), local_time(host.last_seen),
+               host.revoked ? "kept out" : "");
+  }
+}
+
+Status set_revoked(const UsersOptions& options, bool revoked) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const auto computer = PeerId::from_hex(options.computer);
+  if (!computer) {
+    return Error{ErrorCode::invalid_argument, fmt::format("'{}' is no computer: 64 hex digits", options.computer)};
+  }
+  STARLING_TRY(database->stores().accounts.set_revoked(*computer, revoked));
+  fmt::print("computer {} {}\n", computer->brief(), revoked ? "is kept out" : "may take part again");
+  return {};
+}
+
+}  // namespace
+
+Status list_users(const UsersOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  fmt::print("{:<8} {:<34} {}\n", "account", "name", options.listed == UsersListed::deleted ? "deleted" : "since");
+  for (std::int64_t offset = 0;; offset += db::kPageRowsMax) {
+    STARLING_ASSIGN(const auto accounts,
+                    database->stores().keeper.list(state_of(options.listed), db::kPageRowsMax, offset));
+    for (const db::Account& account : accounts) {
+      fmt::print("{:<8} {:<34} {}\n", account.id, account.display_name,
+                 local_time(options.listed == UsersListed::deleted ? account.deleted : account.created));
+    }
+    if (accounts.size() < static_cast<std::size_t>(db::kPageRowsMax)) return {};
+  }
+}
+
+Status show_user(const UsersOptions& options) {
+  STARLING_ASSIGN(const Opened opened, open_for(options));
+  const db::Stores& stores = opened.stores();
+  STARLING_ASSIGN(const auto standings, stores.standings.page({.limit = 0, .pinned = options.name}));
+  fmt::print("{}, account {}, since {}\n", opened.account.display_name, opened.account.id,
+             local_time(opened.account.created));
+  if (opened.account.state == db::AccountState::waiting) fmt::print("waits for your approval: users approve\n");
+  if (standings.pinned) {
+    fmt::print("credit {:.6f} for {} samples\n", api::credit_of(standings.pinned->total),
+               standings.pinned->total.samples);
+  }
+  if (const auto login = stores.logins.of(opened.account.id); !login.ok()) {
+    fmt::print("no password: joined by a link, logs in nowhere\n");
+  } else if (!login->email.empty()) {
+    fmt::print("e-mail {} ({})\n", login->email, login->verified.unix_ms > 0 ? "confirmed" : "not confirmed");
+  }
+  STARLING_ASSIGN(const auto hosts, stores.accounts.hosts_of(opened.account.id));
+  print_hosts(hosts);
+  return {};
+}
+
+Status approve_user(const UsersOptions& options) {
+  STARLING_ASSIGN(const Opened opened, open_for(options));
+  if (opened.account.state != db::AccountState::waiting) {
+    return Error{ErrorCode::failed_precondition, fmt::format("'{}' does not wait for approval", options.name)};
+  }
+  STARLING_TRY(opened.stores().keeper.set_state(opened.account.id, db::AccountState::active));
+  fmt::print("'{}' may take part\n", opened.account.display_name);
+  return {};
+}
+
+Status new_password_link(const UsersOptions& options) {
+  STARLING_ASSIGN(const Opened opened, open_for(options));
+  STARLING_ASSIGN(const std::string link,
+                  accounts::password_link(opened.stores(), opened.account.id, web_root(opened.project.config),
+                                          SystemClock().wall_now()));
+  fmt::print("whoever opens this within 24 hours sets the password of '{}':\n{}\n", opened.account.display_name, link);
+  return {};
+}
+
+Status confirm_email(const UsersOptions& options) {
+  STARLING_ASSIGN(const Opened opened, open_for(options));
+  STARLING_ASSIGN(const db::Login login, opened.stores().logins.of(opened.account.id));
+  if (login.email.empty()) {
+    return Error{ErrorCode::failed_precondition, fmt::format("'{}' gave no e-mail address", options.name)};
+  }
+  STARLING_TRY(opened.stores().logins.verify(login.account_id, login.email, SystemClock().wall_now()));
+  fmt::print("{} is the address of '{}'\n", login.email, opened.account.display_name);
+  return {};
+}
+
+Status delete_user(const UsersOptions& options) {
+  STARLING_ASSIGN(const Opened opened, open_for(options));
+  STARLING_TRY(opened.stores().keeper.erase(opened.account.id, SystemClock().wall_now()));
+  fmt::print("the account '{}' is deleted\n", options.name);
+  return {};
+}
+
+Status list_hosts(const UsersOptions& options) {
+  STARLING_ASSIGN(const Opened opened, open_for(options));
+  STARLING_ASSIGN(const auto hosts, opened.stores().accounts.hosts_of(opened.account.id));
+  print_hosts(hosts);
+  return {};
+}
+
+Status revoke_host(const UsersOptions& options) { return set_revoked(options, true); }
+
+Status admit_host(const UsersOptions& options) { return set_revoked(options, false); }
+
+}  // namespace starling::server

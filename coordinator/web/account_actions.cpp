@@ -1,0 +1,215 @@
+// What people see and do once they are logged in.
+#include <fmt/core.h>
+
+#include <map>
+
+#include "coordinator/accounts/credentials.h"
+#include "coordinator/accounts/display_name.h"
+#include "coordinator/web/account_site.h"
+#include "coordinator/web/page.h"
+
+namespace starling::web {
+namespace {
+
+constexpr int kLedgerPagesMax = 1000;  // of kPageRowsMax lines, in an export
+constexpr std::size_t kLabelBytesMax = 64;
+
+// What the page says after a redirect; the address names it, so that no link can put other words there.
+const std::map<std::string_view, std::string_view>& done_texts() {
+  static const std::map<std::string_view, std::string_view> texts = {
+      {"saved", "Saved."},
+      {"sent", "A link is on its way. Look at your mail."},
+      {"password", "The new password is set; other browsers are logged out."},
+      {"others", "All other browsers are logged out."},
+      {"revoked", "The computer is kept out, within a minute."},
+      {"admitted", "The computer may take part again."}};
+  return texts;
+}
+
+Result<PeerId> computer_of(const Form& form) { return PeerId::from_hex(form.value("computer")); }
+
+// Text that its owner alone sees: anything without control characters.
+std::string plain(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, kLabelBytesMax)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) out += c;
+  }
+  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
+  if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0) out.pop_back();
+  return out;
+}
+
+gate::Response to(std::string location) {
+  gate::Response response;
+  response.status = 303;
+  response.content_type = "text/html; charset=utf-8";
+  response.headers = {{"Location", std::move(location)}, {"Cache-Control", "no-store"}};
+  return response;
+}
+
+}  // namespace
+
+gate::Response AccountSite::show_account(const Visit& visit) {
+  if (!visit.viewer) return to("/login");
+  return account(visit, {});
+}
+
+gate::Response AccountSite::account(const Visit& visit, const Status& problem, const std::string& code) {
+  const auto& parts = parts_.accounts.parts();
+  const db::Stores& stores = parts.stores;
+  AccountPage shown{frame(visit, problem), {}, {}, {}, code, code.empty() ? "" : parts_.join_link(code),
+                    parts.outbox.open()};
+  if (problem.ok()) {
+    const auto text = done_texts().find(visit.request.parameter("done"));
+    if (text != done_texts().end()) shown.frame.message = text->second;
+  }
+  const auto account = stores.accounts.find_account(visit.viewer->account_id);
+  if (!account) return refuse(visit, "Your account", account.status());
+  shown.account = *account;
+  if (const auto login = stores.logins.of(account->id); login.ok()) shown.login = *login;
+  const auto hosts = stores.accounts.hosts_of(account->id);
+  if (!hosts) return refuse(visit, "Your account", hosts.status());
+  shown.hosts = *hosts;
+  return page(visit, render_account(shown), problem.ok() ? 200 : 400);
+}
+
+gate::Response AccountSite::export_data(const Visit& visit) {
+  if (!visit.viewer) return to("/login");
+  const auto& parts = parts_.accounts.parts();
+  const AccountId id = visit.viewer->account_id;
+  PersonalData data{parts.project, {}, {}, {}, {}, parts.clock.wall_now()};
+  const auto account = parts.stores.accounts.find_account(id);
+  const auto hosts = parts.stores.accounts.hosts_of(id);
+  if (!account || !hosts) return refuse(visit, "Your data", account ? hosts.status() : account.status());
+  data.account = *account;
+  data.hosts = *hosts;
+  if (const auto login = parts.stores.logins.of(id); login.ok()) data.login = *login;
+  for (int i = 0; i < kLedgerPagesMax; ++i) {
+    const auto lines = parts.stores.contributions.entries_of(
+        id, {.limit = db::kPageRowsMax, .offset = std::int64_t{i} * db::kPageRowsMax});
+    if (!lines) return refuse(visit, "Your data", lines.status());
+    data.ledger.insert(data.ledger.end(), lines->begin(), lines->end());
+    if (lines->size() < static_cast<std::size_t>(db::kPageRowsMax)) break;
+  }
+  gate::Response response = page(visit, personal_data_json(data));
+  response.content_type = "application/json";
+  response.headers.emplace_back("Content-Disposition", "attachment; filename=\"starling-account.json\"");
+  return response;
+}
+
+gate::Response AccountSite::act(const Visit& visit) {
+  if (!visit.viewer) return to("/login");
+  static const std::map<std::string_view, Act> actions = {
+      {"profile", &AccountSite::change_profile},  {"email", &AccountSite::change_email},
+      {"verify", &AccountSite::ask_verification}, {"password", &AccountSite::change_password},
+      {"others", &AccountSite::log_others_out},   {"computer", &AccountSite::label_computer},
+      {"revoke", &AccountSite::revoke_computer},  {"admit", &AccountSite::admit_computer},
+      {"delete", &AccountSite::delete_account},
+  };
+  if (visit.request.suffix == "code") {
+    const auto code = parts_.accounts.link_code(visit.viewer->account_id);
+    return account(visit, code.status(), code ? *code : "");
+  }
+  const auto action = actions.find(visit.request.suffix);
+  if (action == actions.end()) {
+    return refuse(visit, "Your account", Error{ErrorCode::not_found, "there is nothing at this address"});
+  }
+  const Result<std::string> done = (this->*action->second)(visit);
+  if (!done) return account(visit, done.status());
+  return done->empty() ? to("/") : to("/account?done=" + *done);
+}
+
+// Whoever found a browser open still needs it.
+Status AccountSite::check_password(const Visit& visit, std::string_view field) {
+  const auto& stores = parts_.accounts.parts().stores;
+  STARLING_ASSIGN(const db::Account account, stores.accounts.find_account(visit.viewer->account_id));
+  const auto checked =
+      parts_.accounts.guard().check(account.display_name, visit.form.value(field),
+                                    {visit.request.remote_address, cookie(visit.request, kKnownCookie)});
+  if (checked) return {};
+  if (checked.error().code != ErrorCode::unauthenticated) return checked.error();
+  return Error{ErrorCode::permission_denied, "this is not your password"};
+}
+
+Result<std::string> AccountSite::change_profile(const Visit& visit) {
+  auto& keeper = parts_.accounts.parts().stores.keeper;
+  STARLING_ASSIGN(const std::string name, accounts::check_display_name(visit.form.value("name")));
+  STARLING_TRY(keeper.rename(visit.viewer->account_id, name));
+  STARLING_TRY(keeper.show_computers(visit.viewer->account_id, visit.form.value("computers") == "1"));
+  return std::string("saved");
+}
+
+Result<std::string> AccountSite::change_email(const Visit& visit) {
+  auto& logins = parts_.accounts.parts().stores.logins;
+  STARLING_ASSIGN(const std::string email, accounts::check_email(visit.form.value("email")));
+  STARLING_TRY(check_password(visit, "password"));
+  STARLING_ASSIGN(db::Login login, logins.of(visit.viewer->account_id));
+  if (login.email == email) return std::string("saved");
+  login.email = email;
+  login.verified = {};
+  STARLING_TRY(logins.set(login));
+  if (email.empty() || !parts_.accounts.parts().outbox.open()) return std::string("saved");
+  STARLING_TRY(parts_.accounts.send_verification(login.account_id));
+  return std::string("sent");
+}
+
+Result<std::string> AccountSite::ask_verification(const Visit& visit) {
+  STARLING_TRY(parts_.accounts.send_verification(visit.viewer->account_id));
+  return std::string("sent");
+}
+
+Result<std::string> AccountSite::change_password(const Visit& visit) {
+  const auto& stores = parts_.accounts.parts().stores;
+  const AccountId id = visit.viewer->account_id;
+  STARLING_ASSIGN(const db::Account account, stores.accounts.find_account(id));
+  STARLING_ASSIGN(db::Login login, stores.logins.of(id));
+  STARLING_TRY(accounts::check_new_password(visit.form.value("new"), account.display_name, login.email));
+  STARLING_TRY(check_password(visit, "old"));
+  STARLING_ASSIGN(login.password, parts_.accounts.guard().hash(visit.form.value("new")));
+  STARLING_TRY(stores.logins.set(login));
+  STARLING_TRY(parts_.accounts.sessions().close_all(id, visit.viewer->session));
+  return std::string("password");
+}
+
+Result<std::string> AccountSite::log_others_out(const Visit& visit) {
+  STARLING_TRY(parts_.accounts.sessions().close_all(visit.viewer->account_id, visit.viewer->session));
+  return std::string("others");
+}
+
+Result<std::string> AccountSite::label_computer(const Visit& visit) {
+  STARLING_ASSIGN(const PeerId peer, computer_of(visit.form));
+  STARLING_TRY(parts_.accounts.parts().stores.keeper.label_host(visit.viewer->account_id, peer,
+                                                                plain(visit.form.value("label"))));
+  return std::string("saved");
+}
+
+Result<std::string> AccountSite::revoke_computer(const Visit& visit) {
+  STARLING_TRY(set_revoked(visit, true));
+  return std::string("revoked");
+}
+
+Result<std::string> AccountSite::admit_computer(const Visit& visit) {
+  STARLING_TRY(set_revoked(visit, false));
+  return std::string("admitted");
+}
+
+// Only one's own.
+Status AccountSite::set_revoked(const Visit& visit, bool revoked) {
+  auto& store = parts_.accounts.parts().stores.accounts;
+  STARLING_ASSIGN(const PeerId peer, computer_of(visit.form));
+  const auto host = store.find_host(peer);
+  if (!host || host->account_id != visit.viewer->account_id) {
+    return Error{ErrorCode::not_found, "there is no such computer"};
+  }
+  return store.set_revoked(peer, revoked);
+}
+
+Result<std::string> AccountSite::delete_account(const Visit& visit) {
+  const auto& parts = parts_.accounts.parts();
+  STARLING_TRY(check_password(visit, "gone"));
+  STARLING_TRY(parts.stores.keeper.erase(visit.viewer->account_id, parts.clock.wall_now()));
+  return std::string();
+}
+
+}  // namespace starling::web

@@ -1,0 +1,234 @@
+#include "coordinator/web/account_site.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "coordinator/web/html.h"
+#include "coordinator/web/page.h"
+#include "shared/base/log.h"
+#include "shared/crypto/digest.h"
+#include "shared/crypto/secrets.h"
+
+namespace starling::web {
+namespace {
+
+constexpr const char* kHtml = "text/html; charset=utf-8";
+constexpr std::int64_t kKnownSeconds = std::int64_t{365} * 24 * 3600;
+
+gate::Response private_response(std::string body, const char* content_type) {
+  gate::Response response;
+  response.content_type = content_type;
+  response.body = std::move(body);
+  response.headers = {{"X-Content-Type-Options", "nosniff"},
+                      {"Cache-Control", "no-store"},
+                      {"Content-Security-Policy", page_policy()},
+                      {"Referrer-Policy", "no-referrer"}};
+  return response;
+}
+
+void set_cookie(gate::Response& response, const char* name, std::string_view value, std::int64_t seconds) {
+  response.headers.emplace_back(
+      "Set-Cookie", fmt::format("{}={}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age={}", name, value, seconds));
+}
+
+gate::Response redirect(const std::string& to) {
+  gate::Response response = private_response("", kHtml);
+  response.status = 303;
+  response.headers.emplace_back("Location", to);
+  return response;
+}
+
+int status_of(const Status& why) {
+  switch (why.error().code) {
+    case ErrorCode::unauthenticated:
+    case ErrorCode::permission_denied:
+      return 403;
+    case ErrorCode::not_found:
+      return 404;
+    case ErrorCode::already_exists:
+      return 409;
+    case ErrorCode::resource_exhausted:
+      return 429;
+    case ErrorCode::io:
+    case ErrorCode::internal:
+    case ErrorCode::corrupt:
+    case ErrorCode::unavailable:
+    case ErrorCode::deadline_exceeded:
+      return 503;
+    default:
+      return 400;
+  }
+}
+
+// Errors of our own disk name files and statements: those are not for strangers.
+Status told(const Status& why) {
+  if (why.ok() || status_of(why) != 503) return why;
+  log_warning("pages of accounts: {}", why.error().message);
+  return Error{ErrorCode::unavailable, "this can not be done at the moment; please try again later"};
+}
+
+}  // namespace
+
+void AccountSite::add_routes(gate::Router& router) {
+  const auto add = [&](const char* method, const char* path, Show show) {
+    router.add(method, path, [this, show](const gate::Request& request) { return guarded(request, show); });
+  };
+  add("GET", "/signup", &AccountSite::show_sign_up);
+  add("POST", "/signup", &AccountSite::sign_up);
+  add("GET", "/login", &AccountSite::show_log_in);
+  add("POST", "/login", &AccountSite::log_in);
+  add("POST", "/logout", &AccountSite::log_out);
+  add("GET", "/password", &AccountSite::show_password);
+  add("POST", "/password", &AccountSite::password);
+  add("GET", "/verify", &AccountSite::show_verify);
+  add("POST", "/verify", &AccountSite::verify);
+  add("GET", "/account", &AccountSite::show_account);
+  add("GET", "/account/export", &AccountSite::export_data);
+  router.add_prefix("POST", "/account/",
+                    [this](const gate::Request& request) { return guarded(request, &AccountSite::act); });
+}
+
+AccountSite::Visit AccountSite::visit(const gate::Request& request) const {
+  Visit visit{request, Form(request.method == "POST" ? request.body : ""), {}, cookie(request, kSessionCookie), false};
+  visit.viewer = parts_.accounts.sessions().viewer(visit.cookie);
+  if (visit.viewer) return visit;
+  visit.cookie = cookie(request, kVisitorCookie);
+  if (!Digest::from_hex(visit.cookie).ok()) {
+    visit.cookie = crypto::make_token();
+    visit.new_visitor = true;
+  }
+  return visit;
+}
+
+gate::Response AccountSite::guarded(const gate::Request& request, Show show) {
+  const Visit visit = this->visit(request);
+  const auto& parts = parts_.accounts.parts();
+  const AccountId viewer = visit.viewer ? visit.viewer->account_id : 0;
+  if (const Status out = parts.bans.admit(viewer, {}, request.remote_address); !out.ok()) {
+    return refuse(visit, "Kept out", out);
+  }
+  if (request.method == "POST") {
+    const std::string token = visit.form.value("form");
+    const bool own =
+        !visit.new_visitor &&
+        crypto::constant_time_equal(crypto::as_bytes(token), crypto::as_bytes(accounts::form_token(visit.cookie)));
+    if (!own || is_from_elsewhere(request)) {
+      return refuse(visit, "Please try again",
+                    Error{ErrorCode::permission_denied,
+                          "this form was not made for this browser, or is too old; open the page again. The browser "
+                          "must allow cookies"});
+    }
+  }
+  return (this->*show)(visit);
+}
+
+gate::Response AccountSite::page(const Visit& visit, std::string html, int status) const {
+  gate::Response response = private_response(std::move(html), kHtml);
+  response.status = status;
+  if (visit.new_visitor)
+    set_cookie(response, kVisitorCookie, visit.cookie, to_ms(accounts::Sessions::kLifetime) / 1000);
+  if (status == 429) response.headers.emplace_back("Retry-After", "30");
+  return response;
+}
+
+FormFrame AccountSite::frame(const Visit& visit, const Status& problem) const {
+  const auto& parts = parts_.accounts.parts();
+  FormFrame frame{parts.project, accounts::form_token(visit.cookie), "", !problem.ok(), parts.clock.wall_now()};
+  if (!problem.ok()) {
+    frame.message = told(problem).error().message;
+    if (!frame.message.empty() && frame.message[0] >= 'a' && frame.message[0] <= 'z') frame.message[0] -= 'a' - 'A';
+    frame.message += '.';
+  }
+  return frame;
+}
+
+gate::Response AccountSite::refuse(const Visit& visit, std::string_view title, const Status& why) const {
+  return page(visit, render_notice(frame(visit, why), title), status_of(why));
+}
+
+gate::Response AccountSite::signed_in(const Visit& visit, const accounts::SignedIn& in) const {
+  gate::Response response = redirect("/account");
+  set_cookie(response, kSessionCookie, in.session, to_ms(accounts::Sessions::kLifetime) / 1000);
+  set_cookie(response, kKnownCookie, in.known_browser, kKnownSeconds);
+  if (!visit.new_visitor) set_cookie(response, kVisitorCookie, "", 0);
+  return response;
+}
+
+gate::Response AccountSite::show_sign_up(const Visit& visit) {
+  if (visit.viewer) return redirect("/account");
+  const accounts::Policy& policy = parts_.accounts.parts().policy;
+  return page(visit, render_sign_up({frame(visit), !policy.open_to_all, policy.approval, "", "",
+                                     std::string(visit.request.parameter("invite").substr(0, 128))}));
+}
+
+gate::Response AccountSite::sign_up(const Visit& visit) {
+  const accounts::SignUpForm form{visit.form.value("name"), visit.form.value("email"), visit.form.value("password"),
+                                  visit.form.value("invite")};
+  const auto in = parts_.accounts.sign_up(form, {visit.request.remote_address, ""});
+  if (in) return signed_in(visit, *in);
+  const accounts::Policy& policy = parts_.accounts.parts().policy;
+  return page(visit,
+              render_sign_up({frame(visit, in.status()), !policy.open_to_all, policy.approval, form.display_name,
+                              form.email, form.invite}),
+              status_of(in.status()));
+}
+
+gate::Response AccountSite::show_log_in(const Visit& visit) {
+  if (visit.viewer) return redirect("/account");
+  return page(visit, render_log_in(frame(visit), "", parts_.accounts.parts().outbox.open()));
+}
+
+gate::Response AccountSite::log_in(const Visit& visit) {
+  const std::string name = visit.form.value("name");
+  const auto in = parts_.accounts.log_in(name, visit.form.value("password"),
+                                         {visit.request.remote_address, cookie(visit.request, kKnownCookie)});
+  if (in) return signed_in(visit, *in);
+  return page(visit, render_log_in(frame(visit, in.status()), name, parts_.accounts.parts().outbox.open()),
+              status_of(in.status()));
+}
+
+gate::Response AccountSite::log_out(const Visit& visit) {
+  if (visit.viewer) (void)parts_.accounts.sessions().close(visit.cookie).ok();
+  gate::Response response = redirect("/login");
+  set_cookie(response, kSessionCookie, "", 0);
+  return response;
+}
+
+gate::Response AccountSite::show_password(const Visit& visit) {
+  const std::string_view token = visit.request.parameter("token");
+  if (!token.empty()) return page(visit, render_new_password(frame(visit), token.substr(0, 128)));
+  return page(visit, render_forgot(frame(visit), parts_.accounts.parts().outbox.open()));
+}
+
+gate::Response AccountSite::password(const Visit& visit) {
+  const std::string token = visit.form.value("token");
+  if (!token.empty()) {
+    const Status done = parts_.accounts.new_password(token, visit.form.value("password"));
+    if (!done.ok()) return page(visit, render_new_password(frame(visit, done), token), status_of(done));
+    FormFrame told = frame(visit);
+    told.message = "The new password is set. Log in with it.";
+    return page(visit, render_log_in(told, "", parts_.accounts.parts().outbox.open()));
+  }
+  const Status asked = parts_.accounts.forgot(visit.form.value("email"), {visit.request.remote_address, ""});
+  if (!asked.ok()) {
+    return page(visit, render_forgot(frame(visit, asked), parts_.accounts.parts().outbox.open()), status_of(asked));
+  }
+  FormFrame told = frame(visit);
+  told.message = "If this is the address of an account, a link is on its way. Look at your mail.";
+  return page(visit, render_notice(told, "A new password"));
+}
+
+gate::Response AccountSite::show_verify(const Visit& visit) {
+  return page(visit, render_verify(frame(visit), visit.request.parameter("token").substr(0, 128)));
+}
+
+gate::Response AccountSite::verify(const Visit& visit) {
+  const Status done = parts_.accounts.verify(visit.form.value("token"));
+  if (!done.ok()) return refuse(visit, "Your e-mail address", done);
+  FormFrame told = frame(visit);
+  told.message = "Thank you: the address is confirmed.";
+  return page(visit, render_notice(told, "Your e-mail address"));
+}
+
+}  // namespace starling::web

@@ -1,0 +1,86 @@
+// Signing up, logging in, and one's own account in a browser: which route shows and does what.
+//
+//   GET, POST /signup, /login, /password (a new one), /verify      POST /logout
+//   GET /account, /account/export
+//   POST /account/… profile, email, verify, password, others, code, computer, revoke, admit, delete
+//
+// Every POST brings a token that only this browser's cookie gives, and answers with a redirect, so that "reload" does
+// nothing twice. A session's cookie is made at log-in, never taken over from before it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "coordinator/accounts/accounts.h"
+#include "coordinator/gate/router.h"
+#include "coordinator/web/account_pages.h"
+#include "coordinator/web/form.h"
+
+namespace starling::web {
+
+class AccountSite {
+ public:
+  struct Parts {
+    accounts::Accounts& accounts;
+    std::function<std::string(const std::string& code)> join_link;  // with that code as its invite
+  };
+  // What `parts` refer to must outlive it, and this the router.
+  explicit AccountSite(Parts parts) : parts_(std::move(parts)) {}
+
+  void add_routes(gate::Router& router);
+
+  static constexpr const char* kSessionCookie = "__Host-starling";
+  static constexpr const char* kVisitorCookie = "__Host-starling-form";  // of a browser that is not logged in
+  static constexpr const char* kKnownCookie = "__Host-starling-known";   // outlives log-ins
+
+ private:
+  // One request, looked at.
+  struct Visit {
+    const gate::Request& request;
+    Form form;
+    std::optional<accounts::Viewer> viewer;
+    std::string cookie;        // session's or visitor's
+    bool new_visitor = false;  // the answer must set it
+  };
+  using Show = gate::Response (AccountSite::*)(const Visit&);
+  using Act = Result<std::string> (AccountSite::*)(const Visit&);  // what to tell, a key of kDone
+
+  Visit visit(const gate::Request& request) const;
+  gate::Response guarded(const gate::Request& request, Show show);  // of POST: the form must be this browser's own
+  gate::Response page(const Visit& visit, std::string html, int status = 200) const;
+  [[nodiscard]] FormFrame frame(const Visit& visit, const Status& problem = {}) const;
+  gate::Response refuse(const Visit& visit, std::string_view title, const Status& why) const;
+  gate::Response signed_in(const Visit& visit, const accounts::SignedIn& in) const;
+
+  gate::Response show_sign_up(const Visit& visit);
+  gate::Response sign_up(const Visit& visit);
+  gate::Response show_log_in(const Visit& visit);
+  gate::Response log_in(const Visit& visit);
+  gate::Response log_out(const Visit& visit);
+  gate::Response show_password(const Visit& visit);
+  gate::Response password(const Visit& visit);
+  gate::Response show_verify(const Visit& visit);
+  gate::Response verify(const Visit& visit);
+  gate::Response show_account(const Visit& visit);
+  gate::Response export_data(const Visit& visit);
+  gate::Response act(const Visit& visit);
+
+  gate::Response account(const Visit& visit, const Status& problem, const std::string& code = "");
+  Status check_password(const Visit& visit, std::string_view field);
+  Result<std::string> change_profile(const Visit& visit);
+  Result<std::string> change_email(const Visit& visit);
+  Result<std::string> ask_verification(const Visit& visit);
+  Result<std::string> change_password(const Visit& visit);
+  Result<std::string> log_others_out(const Visit& visit);
+  Result<std::string> label_computer(const Visit& visit);
+  Result<std::string> revoke_computer(const Visit& visit);
+  Result<std::string> admit_computer(const Visit& visit);
+  Status set_revoked(const Visit& visit, bool revoked);
+  Result<std::string> delete_account(const Visit& visit);
+
+  const Parts parts_;
+};
+
+}  // namespace starling::web

@@ -1,0 +1,28 @@
+// Parts of forms as HTML: every field has a label, and says to browsers what belongs in it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace starling::web {
+
+struct Field {
+  std::string_view name;   // also its id
+  std::string_view label;  // all texts but `value` are HTML already
+  std::string_view type = "text";
+  std::string_view autocomplete = "off";
+  std::string_view value = "";
+  std::string_view hint = "";
+  std::string_view more = "";  // further attributes
+};
+std::string field(const Field& field);
+// The opening tag, and the field that proves whose form it is.
+std::string form_to(std::string_view action, std::string_view token);
+// A form that is one button; `hidden` is HTML.
+std::string button_form(std::string_view action, std::string_view token, std::string_view hidden,
+                        std::string_view button);
+std::string hidden(std::string_view name, std::string_view value);
+// What was done or went wrong, for eyes and ears.
+std::string message_box(std::string_view message, bool failed);
+
+}  // namespace starling::web

@@ -1,0 +1,120 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "db/stores/account_rows.h"
+#include "db/stores/sqlite_logins.h"
+
+namespace starling::db {
+namespace {
+
+std::string no_account(AccountId account) { return fmt::format("there is no account {}", account); }
+
+// One statement about one account or computer, inside a write.
+template <typename... Values>
+Status change(Connection& connection, std::string_view sql, const Values&... values) {
+  STARLING_ASSIGN(Statement statement, connection.prepare(sql));
+  return statement.bind(values...).run();
+}
+
+Status erase_in(Connection& connection, AccountId account, WallTime now) {
+  STARLING_TRY(change(connection,
+                      "UPDATE account SET display_name = '(deleted ' || id || ')', state = 'deleted', deleted_ms = ?2, "
+                      "shows_computers = 0 WHERE id = ?1 AND state IN ('active', 'waiting')",
+                      account, now.unix_ms));
+  if (connection.changes() == 0) return Error{ErrorCode::not_found, no_account(account)};
+  for (const std::string_view sql :
+       {"DELETE FROM login WHERE account_id = ?", "DELETE FROM web_session WHERE account_id = ?",
+        "DELETE FROM ticket WHERE account_id = ?", "UPDATE host SET label = '', revoked = 1 WHERE account_id = ?"}) {
+    STARLING_TRY(change(connection, sql, account));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name_of(AccountState state) {
+  switch (state) {
+    case AccountState::active:
+      return "active";
+    case AccountState::waiting:
+      return "waiting";
+    case AccountState::deleted:
+      return "deleted";
+    case AccountState::anonymous:
+      return "anonymous";
+  }
+  return "";
+}
+
+Result<Account> read_account(const Statement& row) {
+  Account account{row.integer(0), row.text(1), {row.integer(2)}};
+  const std::string state = row.text(3);
+  for (const AccountState each :
+       {AccountState::active, AccountState::waiting, AccountState::deleted, AccountState::anonymous}) {
+    if (state == name_of(each)) account.state = each;
+  }
+  account.shows_computers = row.integer(4) != 0;
+  account.deleted = {row.integer(5)};
+  return account;
+}
+
+Result<AccountId> insert_account(Connection& connection, const NewAccount& account) {
+  STARLING_ASSIGN(
+      Statement insert,
+      connection.prepare("INSERT INTO account (display_name, created_ms, state) VALUES (?, ?, ?) RETURNING id"));
+  const Result<bool> inserted = insert.bind(account.display_name, account.now.unix_ms, name_of(account.state)).step();
+  if (inserted) return insert.integer(0);
+  if (inserted.error().code == ErrorCode::already_exists) {
+    return Error{ErrorCode::already_exists,
+                 fmt::format("the name '{}' is taken; choose another one", account.display_name)};
+  }
+  return inserted.error();
+}
+
+Status SqliteAccountKeeper::rename(AccountId account, const std::string& display_name) {
+  const Status renamed =
+      update_one(access_, "UPDATE account SET display_name = ? WHERE id = ? AND state IN ('active', 'waiting')",
+                 no_account(account), display_name, account);
+  if (renamed.ok() || renamed.error().code != ErrorCode::already_exists) return renamed;
+  return Error{ErrorCode::already_exists, fmt::format("the name '{}' is taken; choose another one", display_name)};
+}
+
+Status SqliteAccountKeeper::set_state(AccountId account, AccountState state) {
+  return update_one(access_, "UPDATE account SET state = ? WHERE id = ? AND state IN ('active', 'waiting')",
+                    no_account(account), name_of(state), account);
+}
+
+Status SqliteAccountKeeper::show_computers(AccountId account, bool shown) {
+  return update_one(access_, "UPDATE account SET shows_computers = ? WHERE id = ?", no_account(account), shown,
+                    account);
+}
+
+Status SqliteAccountKeeper::label_host(AccountId account, const PeerId& peer, const std::string& label) {
+  return update_one(access_, "UPDATE host SET label = ? WHERE account_id = ? AND peer_id = ?",
+                    "there is no such computer", label, account, peer);
+}
+
+Status SqliteAccountKeeper::erase(AccountId account, WallTime now) {
+  return access_.writes.run([=](Connection& connection) { return erase_in(connection, account, now); });
+}
+
+Result<std::vector<Account>> SqliteAccountKeeper::list(AccountState state, int limit, std::int64_t offset) const {
+  static const std::string sql = std::string(kAccountColumns) + "WHERE state = ? ORDER BY id LIMIT ? OFFSET ?";
+  return select(access_, sql, read_account, name_of(state), std::clamp(limit, 0, kPageRowsMax), offset);
+}
+
+Result<std::string> SqliteAccountKeeper::setting(const std::string& name, const std::string& fresh) {
+  std::string value;
+  STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_TRY(
+        change(connection, "INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", name, fresh));
+    STARLING_ASSIGN(Statement read, connection.prepare("SELECT value FROM setting WHERE name = ?"));
+    STARLING_TRY(read.bind(name).step().status());
+    value = read.text(0);
+    return {};
+  }));
+  return value;
+}
+
+}  // namespace starling::db

@@ -1,0 +1,102 @@
+// How people get at their accounts: passwords, browsers' sessions, links and codes that work once, and what owners and
+// operators change about an account. See stores.h for what holds for every call.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/stores/records.h"
+#include "shared/base/result.h"
+
+namespace starling::db {
+
+// How somebody gets at an account by a password.
+struct Login {
+  AccountId account_id = 0;
+  std::string email;     // lower case; empty: none
+  WallTime verified;     // when somebody showed that the address is theirs; 0: not yet
+  std::string password;  // a hash (shared/crypto/secrets.h)
+};
+
+struct SignUp {
+  std::string display_name;
+  std::string email;
+  std::string password;  // a hash
+  std::optional<Digest> invite = {};
+  AccountState state = AccountState::active;
+  WallTime now = {};
+};
+
+class LoginStore {
+ public:
+  virtual ~LoginStore() = default;
+  // Account and login together, spending a use of the invite. Errors as AccountStore::join.
+  virtual Result<AccountId> sign_up(const SignUp& request) = 0;
+  // By display name, or by an address that was shown to be theirs; or not_found.
+  virtual Result<Login> find(const std::string& name_or_email) const = 0;
+  virtual Result<Login> of(AccountId account) const = 0;  // or not_found
+  // Whom a forgotten password of this address may belong to: the account it was shown to be of, else those that claim
+  // it, newest first; at most 5.
+  virtual Result<std::vector<Login>> claiming(const std::string& email) const = 0;
+  virtual Status set(const Login& login) = 0;
+  // The address is the account's own from now on, and no longer stands at others. A claim of a moment ago that is no
+  // longer what the account says is failed_precondition.
+  virtual Status verify(AccountId account, const std::string& email, WallTime now) = 0;
+};
+
+// A browser that is logged in.
+struct WebSession {
+  Digest token_hash;
+  AccountId account_id = 0;
+  WallTime created;
+  WallTime expires;
+};
+
+enum class TicketPurpose : std::uint8_t {
+  verify,    // an e-mail address is theirs
+  password,  // a new password may be set
+  computer,  // a computer may be linked to the account
+};
+std::string_view name_of(TicketPurpose purpose);
+
+struct Ticket {
+  Digest token_hash;
+  TicketPurpose purpose = TicketPurpose::verify;
+  AccountId account_id = 0;
+  std::string email;
+  WallTime expires;
+};
+
+class SessionStore {
+ public:
+  virtual ~SessionStore() = default;
+  virtual Status open(const WebSession& session) = 0;                                 // drops expired ones
+  virtual Result<WebSession> find(const Digest& token_hash, WallTime now) const = 0;  // or not_found
+  virtual Status close(const Digest& token_hash) = 0;                                 // fine when there is none
+  virtual Status close_all(AccountId account, const std::optional<Digest>& but) = 0;
+  // At most kTicketsMax of one purpose for one account: older ones are dropped.
+  virtual Status issue(const Ticket& ticket, WallTime now) = 0;
+  virtual Result<Ticket> look_at(const Digest& token_hash, TicketPurpose purpose, WallTime now) const = 0;
+  virtual Result<Ticket> spend(const Digest& token_hash, TicketPurpose purpose, WallTime now) = 0;  // or not_found
+
+  static constexpr int kTicketsMax = 5;
+};
+
+// What owners and operators change. All are not_found when there is no such account or computer.
+class AccountKeeper {
+ public:
+  virtual ~AccountKeeper() = default;
+  virtual Status rename(AccountId account, const std::string& display_name) = 0;  // or already_exists
+  virtual Status set_state(AccountId account, AccountState state) = 0;
+  virtual Status show_computers(AccountId account, bool shown) = 0;
+  virtual Status label_host(AccountId account, const PeerId& peer, const std::string& label) = 0;
+  // Name, login, sessions, tickets and labels are gone, its computers revoked; what it contributed stays.
+  virtual Status erase(AccountId account, WallTime now) = 0;
+  // In this state, oldest first.
+  virtual Result<std::vector<Account>> list(AccountState state, int limit, std::int64_t offset) const = 0;
+  // The text kept under that name; `fresh` is kept, and given, when there is none yet.
+  virtual Result<std::string> setting(const std::string& name, const std::string& fresh) = 0;
+};
+
+}  // namespace starling::db
