@@ -128,7 +128,7 @@ std::string render_account(const AccountPage& page) {
   if (page.account.state == db::AccountState::waiting) html += "<span class=\"state\">waits for approval</span>";
   html += "<div class=\"push\">" + button_form("/logout", page.frame.token, "", "Log out") + "</div></div>\n";
   html +=
-      fmt::format("<p class=\"what\">Joined {}. <a href=\"/volunteer?name={}\">Your page</a>, as others see it.</p>\n",
+      fmt::format("<p class=\"what\">Joined {}. <a href=\"/leaderboard?me={}\">Your row on the leaderboard</a>.</p>\n",
                   utc(page.account.created).substr(0, 10), url_encode(page.account.display_name));
   html += "</section>\n<div class=\"two\"><div>\n";
   add_computers(html, page);
