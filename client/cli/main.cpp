@@ -73,8 +73,9 @@ void print(const Arguments& arguments, const wire::ControlReply& reply) {
     print_views(reply);
   }
   if (!arguments.json && !reply.text.empty()) {
-    std::fputs(reply.text.c_str(), stdout);
-    if (reply.text.back() != '\n') std::fputc('\n', stdout);
+    std::FILE* where = reply.preferences.has_value() ? stderr : stdout;  // beside settings it is a word of warning
+    std::fputs(reply.text.c_str(), where);
+    if (reply.text.back() != '\n') std::fputc('\n', where);
   }
   std::fflush(stdout);
 }

@@ -171,7 +171,7 @@ Status App::join(const std::string& link_text, const std::string& name) {
   coordinator_.run_and_wait([&] {
     check();  // joins take turns here: another one may have come first
     if (!status.ok()) return;
-    auto project = join_project(*link, name, key_, clock_);
+    auto project = join_project(*link, name, key_, clock_, &line_);
     status = project.ok() ? files_.save_project(*project) : Status(project.error());
     if (!status.ok()) return;
     log_info("joined '{}' as '{}'", project->name, project->display_name);
@@ -226,7 +226,7 @@ Result<std::string> App::log_tail(int lines) const {
 
 void App::open_project(const storage::Project& project) {
   project_ = project;
-  auto calls = CoordinatorCalls::create(project, key_, clock_);
+  auto calls = CoordinatorCalls::create(project, key_, clock_, &line_);
   if (!calls.ok()) {
     preparing_ = calls.error().message;
     log_error("open project '{}': {}", project.name, preparing_);
@@ -269,7 +269,7 @@ void App::prepare() {
     }
     trainer_.post([this, preparation, threads, project, calls, prepared = std::move(*prepared)] {
       if (closing_ || preparation != preparation_) return;
-      auto run = ProjectRun::create(threads, options_.run, {project, prepared, key_, files_, *calls});
+      auto run = ProjectRun::create(threads, options_.run, {project, prepared, key_, files_, *calls, line_});
       // std::function wants copyable tasks, so the run travels in a shared holder.
       auto holder = std::make_shared<Result<std::unique_ptr<ProjectRun>>>(std::move(run));
       control_.post([this, preparation, holder] { on_prepared(preparation, std::move(*holder)); });

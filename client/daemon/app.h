@@ -26,6 +26,7 @@
 #include "client/storage/project_files.h"
 #include "shared/base/result.h"
 #include "shared/net/backoff.h"
+#include "shared/net/line.h"
 #include "shared/wire/control.h"
 
 namespace starling::daemon {
@@ -90,6 +91,7 @@ class App {
   crypto::PrivateKey key_;
   CorrectedClock clock_;
   SystemClock volunteers_clock_;
+  net::Line line_;  // all traffic takes from it; the control thread sets its limits
   StatusBoard board_;
   std::atomic<bool> closing_{false};     // ends a preparation that is under way
   std::atomic<bool> may_prepare_{true};  // so does this, until the rules allow it again
@@ -97,7 +99,7 @@ class App {
   std::atomic<bool> need_programs_{false};
   std::atomic<bool> need_temperature_{false};
   sensors::Sensors sensors_;  // sensor thread
-  LookUps look_ups_;          // connections' threads
+  LookUps look_ups_{line_};   // connections' threads
 
   // Control thread:
   std::optional<storage::Project> project_;

@@ -60,6 +60,9 @@ void App::obey() {
   updates_->obey({wishes.update_check, wishes.update_install, governor_.verdict().network != policy::NetworkUse::none,
                   governor_.verdict().network == policy::NetworkUse::all,
                   static_cast<std::int64_t>(wishes.disk_free_min_gb * kBytesPerGigabyte)});
+  const Permission allowed = permission();
+  line_.upload.set_rate(clock_.now(), allowed.upload_bytes_per_s);
+  line_.download.set_rate(clock_.now(), allowed.download_bytes_per_s);
   const sensors::Needs needs = governor_.needs();
   const bool asks_more =
       (needs.programs && !need_programs_.exchange(true)) || (needs.temperature && !need_temperature_.exchange(true));
@@ -67,7 +70,7 @@ void App::obey() {
   need_temperature_ = needs.temperature;
   if (asks_more) sensing_.post([this] { look_around(); });
   if (run_) {
-    run_->obey(permission());  // tells its changes by itself
+    run_->obey(allowed);  // tells its changes by itself
   } else if (prepare_due_ && may_prepare_) {
     prepare();
   } else {
@@ -110,6 +113,10 @@ wire::ControlReply App::steer(const wire::ControlRequest& request) {
     if (request.command == "set_preferences") {
       if (auto changed = governor_.change_preferences(request); changed.ok()) {
         reply.preferences = *changed;
+        const bool line = std::any_of(request.changes.begin(), request.changes.end(), [](const auto& change) {
+          return change.name == "upload_max_mbit_s" || change.name == "download_max_mbit_s";
+        });
+        if (line && run_) reply.text = run_->limit_warning(permission());
       } else {
         reply.error = changed.error();
       }

@@ -11,13 +11,13 @@
 
 namespace starling::daemon {
 Result<storage::Project> join_project(const manifest::JoinLink& link, const std::string& display_name,
-                                      const crypto::PrivateKey& key, CorrectedClock& clock) {
+                                      const crypto::PrivateKey& key, CorrectedClock& clock, net::Line* line) {
   const std::string where = fmt::format("join the project at {}:{}", link.host, link.port);
   const net::Endpoint endpoint{link.host, link.port};
-  auto ca_pem = net::fetch_pinned_ca(endpoint, link.ca_fingerprint);
+  auto ca_pem = net::fetch_pinned_ca(endpoint, link.ca_fingerprint, {.line = line});
   if (!ca_pem.ok()) return ca_pem.error().prefixed(where);
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(*ca_pem, std::nullopt));
-  net::HttpClient client(endpoint, std::move(tls));
+  net::HttpClient client(endpoint, std::move(tls), {.line = line});
 
   wire::JoinRequest request;
   request.client_version = kVersion;
@@ -48,24 +48,26 @@ Result<storage::Project> join_project(const manifest::JoinLink& link, const std:
 }
 
 Result<std::shared_ptr<net::HttpClient>> CoordinatorCalls::make_client(const storage::Project& project,
-                                                                       const crypto::PrivateKey& key) {
+                                                                       const crypto::PrivateKey& key, net::Line* line) {
   const crypto::TlsIdentity identity{project.certificate_pem, key};
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project.ca_pem, identity));
-  return std::make_shared<net::HttpClient>(net::Endpoint{project.host, project.port}, std::move(tls));
+  return std::make_shared<net::HttpClient>(net::Endpoint{project.host, project.port}, std::move(tls),
+                                           net::HttpOptions{.line = line});
 }
 
 Result<std::unique_ptr<CoordinatorCalls>> CoordinatorCalls::create(const storage::Project& project,
-                                                                   const crypto::PrivateKey& key,
-                                                                   CorrectedClock& clock) {
-  STARLING_ASSIGN(auto client, make_client(project, key));
-  return std::unique_ptr<CoordinatorCalls>(new CoordinatorCalls(project, key, clock, std::move(client)));
+                                                                   const crypto::PrivateKey& key, CorrectedClock& clock,
+                                                                   net::Line* line) {
+  STARLING_ASSIGN(auto client, make_client(project, key, line));
+  return std::unique_ptr<CoordinatorCalls>(new CoordinatorCalls(project, key, clock, std::move(client), line));
 }
 
 CoordinatorCalls::CoordinatorCalls(storage::Project project, crypto::PrivateKey key, CorrectedClock& clock,
-                                   std::shared_ptr<net::HttpClient> client)
+                                   std::shared_ptr<net::HttpClient> client, net::Line* line)
     : project_(std::move(project)),
       key_(std::move(key)),
       clock_(clock),
+      line_(line),
       client_(std::move(client)),
       heartbeat_deadline_(kHeartbeatDeadline) {
   expose(client_);
@@ -101,7 +103,8 @@ Result<wire::HeartbeatReply> CoordinatorCalls::heartbeat(const wire::Heartbeat& 
 Result<std::string> CoordinatorCalls::renew_certificate() {
   // An expired certificate would be refused by the handshake: this one call goes without, the request is signed.
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project_.ca_pem, std::nullopt));
-  auto anonymous = std::make_shared<net::HttpClient>(net::Endpoint{project_.host, project_.port}, std::move(tls));
+  auto anonymous = std::make_shared<net::HttpClient>(net::Endpoint{project_.host, project_.port}, std::move(tls),
+                                                     net::HttpOptions{.line = line_});
   expose(anonymous);
   auto certificate_pem = renew_over(*anonymous);
   earlier_wire_bytes_ += anonymous->wire_bytes();
@@ -117,7 +120,7 @@ Result<std::string> CoordinatorCalls::renew_over(net::HttpClient& anonymous) {
   STARLING_ASSIGN(wire::RenewReply reply, wire::decode_renew_reply(body));
   clock_.set_wall_time(reply.server_unix_ms);
   project_.certificate_pem = reply.certificate_pem;
-  STARLING_ASSIGN(auto renewed, make_client(project_, key_));
+  STARLING_ASSIGN(auto renewed, make_client(project_, key_, line_));
   earlier_wire_bytes_ += client_->wire_bytes();
   client_ = std::move(renewed);
   return reply.certificate_pem;

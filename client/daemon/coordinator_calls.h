@@ -18,13 +18,15 @@
 #include "shared/manifest/join_link.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/net/http_client.h"
+#include "shared/net/line.h"
 #include "shared/wire/messages.h"
 
 namespace starling::daemon {
 
 // First contact: the CA by its fingerprint, then the account and this host's certificate.
+// `line` as below.
 Result<storage::Project> join_project(const manifest::JoinLink& link, const std::string& display_name,
-                                      const crypto::PrivateKey& key, CorrectedClock& clock);
+                                      const crypto::PrivateKey& key, CorrectedClock& clock, net::Line* line = nullptr);
 
 // Of a heartbeat: 10 s before any was answered, then several times the slowest answer, within bounds that keep one on a
 // kept connection from being judged by its speed alone, and an absent coordinator from being waited for too long.
@@ -33,9 +35,11 @@ constexpr DeadlineOptions kHeartbeatDeadline{
 
 class CoordinatorCalls {
  public:
-  // `clock` outlives this object and is set right by the coordinator's answers.
+  // `clock` outlives this object and is set right by the coordinator's answers; `line`, too, is what all traffic takes
+  // from, if it is given.
   static Result<std::unique_ptr<CoordinatorCalls>> create(const storage::Project& project,
-                                                          const crypto::PrivateKey& key, CorrectedClock& clock);
+                                                          const crypto::PrivateKey& key, CorrectedClock& clock,
+                                                          net::Line* line = nullptr);
 
   // Given up after a time that is learned from how long heartbeats took before (kHeartbeatDeadline).
   Result<wire::HeartbeatReply> heartbeat(const wire::Heartbeat& heartbeat);
@@ -57,9 +61,9 @@ class CoordinatorCalls {
 
  private:
   CoordinatorCalls(storage::Project project, crypto::PrivateKey key, CorrectedClock& clock,
-                   std::shared_ptr<net::HttpClient> client);
+                   std::shared_ptr<net::HttpClient> client, net::Line* line);
   static Result<std::shared_ptr<net::HttpClient>> make_client(const storage::Project& project,
-                                                              const crypto::PrivateKey& key);
+                                                              const crypto::PrivateKey& key, net::Line* line);
   Result<std::string> renew_over(net::HttpClient& anonymous);
   // The client of the calls that follow, which cancel() ends, also when that was called before.
   void expose(std::shared_ptr<net::HttpClient> client) EXCLUDES(mutex_);
@@ -68,6 +72,7 @@ class CoordinatorCalls {
   storage::Project project_;
   crypto::PrivateKey key_;
   CorrectedClock& clock_;
+  net::Line* line_;
   std::shared_ptr<net::HttpClient> client_;  // coordinator thread, …
   Deadline heartbeat_deadline_;              // … this too
   std::int64_t earlier_wire_bytes_ = 0;      // of clients before this one

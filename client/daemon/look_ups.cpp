@@ -81,7 +81,7 @@ Status ask_about(net::HttpClient& client, wire::ProjectPreview& preview) {
 class LookUps::Call {
  public:
   Call(LookUps& owner, const net::Endpoint& endpoint, crypto::TlsContext tls)
-      : owner_(owner), client_(endpoint, std::move(tls)) {
+      : owner_(owner), client_(endpoint, std::move(tls), {.line = &owner.line_}) {
     const MutexLock lock(owner_.mutex_);
     owner_.clients_.push_back(&client_);
     if (owner_.cancelled_) client_.cancel();
@@ -112,7 +112,7 @@ Result<wire::ProjectPreview> LookUps::preview(const std::string& link_text) {
   if (!link.ok()) return link.error().prefixed("read the join link");
   const std::string where = fmt::format("ask the project at {}:{}", link->host, link->port);
   const net::Endpoint endpoint{link->host, link->port};
-  auto ca_pem = net::fetch_pinned_ca(endpoint, link->ca_fingerprint, kFirstContact);
+  auto ca_pem = net::fetch_pinned_ca(endpoint, link->ca_fingerprint, {.deadline = kFirstContact, .line = &line_});
   if (!ca_pem.ok()) return ca_pem.error().prefixed(where);
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(*ca_pem, std::nullopt));
   Call call(*this, endpoint, std::move(tls));

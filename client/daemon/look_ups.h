@@ -12,6 +12,7 @@
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
 #include "shared/net/http_client.h"
+#include "shared/net/line.h"
 #include "shared/wire/control.h"
 
 namespace starling::daemon {
@@ -19,6 +20,8 @@ namespace starling::daemon {
 // May be asked from several threads at once; the answers block.
 class LookUps {
  public:
+  // `line`, which all traffic takes from, outlives this object.
+  explicit LookUps(net::Line& line) : line_(line) {}
   Result<wire::ProjectPreview> preview(const std::string& link);
   // A page of it, with the volunteer's own row.
   Result<wire::LeaderboardView> leaderboard(const storage::Project& project, const wire::ControlRequest& request);
@@ -30,6 +33,7 @@ class LookUps {
  private:
   class Call;  // one client, for as long as it is used
 
+  net::Line& line_;
   std::atomic<std::int64_t> wire_bytes_{0};
   Mutex mutex_;
   std::vector<net::HttpClient*> clients_ GUARDED_BY(mutex_);

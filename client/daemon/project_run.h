@@ -54,7 +54,7 @@ struct Permission {
   bool coordinator = true;          // whether it may be called
   bool port_mapping = true;         // whether the router may be asked to open a port
   double relay_bytes_per_s = 0;     // may be passed on between others
-  double upload_bytes_per_s = 0;    // all traffic with other volunteers together; 0: no limit
+  double upload_bytes_per_s = 0;    // everything together; 0: no limit
   double download_bytes_per_s = 0;  // the same
   trainer_link::TrainerShare share;
 };
@@ -66,6 +66,7 @@ struct RunInputs {
   const crypto::PrivateKey& key;
   storage::ProjectFiles& files;
   CoordinatorCalls& calls;
+  net::Line& line;  // outlives the run as well
 };
 
 struct RunParts;  // what create() opens
@@ -91,6 +92,8 @@ class ProjectRun final : private session::Session::Mediator {
   // that slipped through while it was starting is ended by the next call.
   void obey(const Permission& permission);
   // Continues a text on the trainer thread; `done` runs there.
+  // A sentence for the volunteer when the permission's limits leave too little of the line; usually empty.
+  [[nodiscard]] std::string limit_warning(const Permission& permission) const;
   void sample_text(const std::string& prompt, int length, double temperature,
                    std::function<void(Result<std::string>)> done);
 

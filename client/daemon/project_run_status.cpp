@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "client/daemon/limit_warning.h"
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
 
@@ -96,6 +97,20 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
     status.bytes_sent = stats.round_bytes_sent + stats.state_bytes_sent;
     status.bytes_received = stats.round_bytes_received + stats.state_bytes_received;
   }
+}
+
+std::string ProjectRun::limit_warning(const Permission& permission) const {
+  ExchangeNeeds needs;
+  needs.vector_floats = static_cast<double>(parts_->averaged.size());
+  needs.codec = parts_->manifest.codec;
+  needs.contribution_codec = parts_->manifest.contribution_codec;
+  needs.error_feedback = parts_->manifest.error_feedback > 0;
+  const session::Session::View view = parts_->session->view(threads_.clock.now());
+  if (view.last_reply.has_value() && view.last_reply->swarm_samples_per_s > 0) {
+    needs.batch_s = static_cast<double>(parts_->manifest.target_batch_size) / view.last_reply->swarm_samples_per_s;
+    needs.swarm_size = view.last_reply->swarm_size;
+  }
+  return daemon::limit_warning(needs, permission.upload_bytes_per_s, permission.download_bytes_per_s);
 }
 
 }  // namespace starling::daemon

@@ -86,6 +86,7 @@ Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const R
   network_options.listen_port = options.listen_port;
   network_options.self = inputs.key.peer_id();
   network_options.run_id = prepared.manifest.run_id;
+  network_options.line = &inputs.line;
   network_options.addresses = transport::policy_for_coordinator(inputs.project.host);
   STARLING_ASSIGN(crypto::TlsContext tls,
                   crypto::TlsContext::peer(inputs.project.ca_pem, {prepared.certificate_pem, inputs.key}));

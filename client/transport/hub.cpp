@@ -58,7 +58,8 @@ Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::
              .clock = clock,
              .self = options.self,
              .run_id = options.run_id,
-             .congestion_control = options.congestion_control},
+             .congestion_control = options.congestion_control,
+             .line = options.line != nullptr ? *options.line : own_line_},
       switchboard_(links_, *this, tls, {.addresses = options.addresses, .links_max = options.links_max}),
       relays_(links_, tls, options.addresses,
               {.link =
@@ -380,6 +381,9 @@ void Hub::measure(TimePoint now) {
   download_.note(now, links_.moved.bytes_received - moved_before_.bytes_received);
   moved_before_ = links_.moved;
   if (const double probed = probe_.note(now, links_.moved.bytes_acknowledged); probed > 0) upload_.expect(probed);
+  links_.upload.settle(links_.on_wire.sent - on_wire_before_.sent);
+  links_.download.settle(links_.on_wire.received - on_wire_before_.received);
+  on_wire_before_ = links_.on_wire;
   count_relayed(now);
   measured_at_ = now;
   // The slower direction, as the plan has it: so all members come to about the same time for the round.
@@ -392,8 +396,8 @@ void Hub::count_relayed(TimePoint now) {
   const auto since = static_cast<std::size_t>(relayed - relayed_before_);
   relayed_before_ = relayed;
   if (since == 0 || now - measured_at_ > RateMeter::kWindow) return;  // no link was held up by it
-  links_.upload.passed(since);
-  links_.download.passed(since);
+  links_.upload.others_passed(since);
+  links_.download.others_passed(since);
 }
 
 void Hub::pace_round(TimePoint now) {

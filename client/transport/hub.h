@@ -79,6 +79,7 @@ class Hub final : public Link::Mediator {
 
   asio::io_context& io_;
   const Clock& clock_;
+  net::Line own_line_;  // where no other is given
   LinkContext links_;
   Switchboard switchboard_;
   RelayDesk relays_;
@@ -107,6 +108,7 @@ class Hub final : public Link::Mediator {
   TimePoint measured_at_{};
   TcpCounters moved_before_;         // at that time
   double waited_before_ = 0;         // the same
+  net::WireBytes on_wire_before_;    // the same
   std::int64_t relayed_before_ = 0;  // the same
   NetworkStats totals_;
   LogLimit refusals_logged_;

@@ -40,14 +40,6 @@ constexpr int kKeepAliveIdleS = 30;
 constexpr int kKeepAliveIntervalS = 10;
 constexpr int kKeepAliveProbes = 3;
 
-// Under a limit, the most that the other end may send before we have read it: what flows in that time.
-constexpr Duration kWindowTime = std::chrono::milliseconds(200);
-constexpr double kWindowMin = 64 * 1024;
-constexpr double kWindowMax = 64 * 1024 * 1024;
-
-// What goes the other way for bytes that pass: a header for every second packet.
-std::size_t acknowledgements(std::size_t bytes) { return bytes / 56; }
-
 // What beats pace need not be paced by the kernel, packet by packet, nor stop now and then to look for the shortest
 // round trip, as bbr does. A line that loses more than this part of its packets needs bbr all the same.
 constexpr const char* kPacedCongestionControl = "cubic";
@@ -150,7 +142,6 @@ void LinkStream::read_frames() {
   std::size_t budget = allowed;
   const IoState state = read_some(budget);
   context_.download.passed(allowed - budget);
-  context_.upload.passed(acknowledgements(allowed - budget));
   if (budget < allowed) owner_->input_paused(*this);
   if (phase_ == Phase::closed) return;
   if (state != IoState::done) return stop(state);
@@ -229,7 +220,6 @@ void LinkStream::pump() {
   pumping_ = false;
   const auto sent = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(allowed) - budget);
   context_.upload.passed(sent);
-  context_.download.passed(acknowledgements(sent));
   owner_->output_sent(sent);
   // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.
   if (state == IoState::closed) output_over_ = true;
@@ -273,6 +263,7 @@ LossWatch::Finding LinkStream::count_traffic() {
   const std::int64_t received = moved.bytes_received - counted_.bytes_received;
   context_.moved.bytes_received += received;
   counted_ = moved;
+  count_on_wire();
   const TimePoint now = context_.clock.now();
   const Duration time = now - counted_at_;
   counted_at_ = now;
@@ -292,13 +283,18 @@ void LinkStream::set_company(std::size_t streams) {
   limit_window();
 }
 
+void LinkStream::count_on_wire() {
+  const net::WireBytes now = net::wire_bytes(socket_.native_handle());
+  context_.on_wire.sent += now.sent - counted_on_wire_.sent;
+  context_.on_wire.received += now.received - counted_on_wire_.received;
+  counted_on_wire_ = now;
+}
+
 void LinkStream::limit_window() {
   const double limit = context_.download.bytes_per_s();
   if (!socket_.is_open() || (limit <= 0 && !window_limited_)) return;
   window_limited_ = true;
-  const double share = limit * to_seconds(kWindowTime) / static_cast<double>(streams_);
-  const double window = std::clamp(share, kWindowMin, kWindowMax);
-  set_option(socket_.native_handle(), IPPROTO_TCP, TCP_WINDOW_CLAMP, static_cast<int>(limit > 0 ? window : kWindowMax));
+  net::limit_window(socket_.native_handle(), limit / static_cast<double>(streams_));
 }
 
 void LinkStream::expect_beats(bool expected) {

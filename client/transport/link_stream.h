@@ -32,9 +32,12 @@ struct LinkContext {
   TcpCounters moved = {};
   // How long each of the bytes acknowledged has waited somewhere on its way, in seconds, added up.
   double waited = 0;
-  // What the volunteer allows all of them together.
-  LineLimit upload{io, clock};
-  LineLimit download{io, clock};
+  // What the volunteer allows all of them together, and whatever else uses the line.
+  net::Line& line;
+  LineLimit upload{io, clock, line.upload};
+  LineLimit download{io, clock, line.download};
+  // What all links have put on the line and taken from it so far, as far as count_traffic has seen it.
+  net::WireBytes on_wire = {};
 };
 
 class LinkStream : public std::enable_shared_from_this<LinkStream> {
@@ -105,6 +108,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   Status begin_frame();
   bool pull(FrameToSend& frame);
   void stop(IoState state);
+  void count_on_wire();
   void limit_unsent(double bytes_per_s);
   void choose_congestion_control();
   // Lets the socket gather input until it is worth waking up for.
@@ -131,6 +135,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   LossWatch losses_;
   bool loss_based_ = false;  // its congestion control
   TcpCounters counted_;      // in the context's totals
+  net::WireBytes counted_on_wire_;
   TimePoint counted_at_{};
   bool beats_ = false;
   bool paced_by_beats_ = false;  // and not by congestion control

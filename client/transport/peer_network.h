@@ -24,6 +24,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/crypto/tls.h"
+#include "shared/net/line.h"
 #include "shared/reach/relay_types.h"
 #include "shared/wire/group_info.h"
 
@@ -39,6 +40,9 @@ struct PeerNetworkOptions {
   // What TCP is asked for; the system's own choice stays where it does not have it or does not allow it, or when this
   // is empty. One stream under loss-based control gets an eighth of a 100 Mbit/s path with 40 ms and 0.1 % loss.
   std::string congestion_control = "bbr";
+  // The volunteer's line, where others than this network use it too; outlives the network. Null: only this network
+  // does.
+  net::Line* line = nullptr;
   std::size_t donations_max = 4;  // peers that may download a state from here at once; others wait their turn
 };
 
@@ -136,7 +140,7 @@ class PeerNetwork {
   void relay_for(RelayDuty duty);
   Status post_at(const std::optional<wire::Endpoint>& relay, std::function<void()> changed = nullptr);
 
-  // What all traffic of this network may take of the line, headers included; 0: no limit. Waits for the net thread.
+  // What all traffic may take of the line, headers included; 0: no limit. Waits for the net thread.
   void limit(double upload_bytes_per_s, double download_bytes_per_s);
 
   // For links from now on; those that are up stay until they are a day old.

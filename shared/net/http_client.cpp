@@ -8,6 +8,7 @@
 
 #include "shared/crypto/digest.h"
 #include "shared/net/artefact_file.h"
+#include "shared/net/line.h"
 #include "shared/net/response_head.h"
 #include "shared/net/tls_stream.h"
 
@@ -38,7 +39,8 @@ struct HttpRequest {
 struct Patience {
   TimePoint deadline;
   Duration stall{};
-  [[nodiscard]] TimePoint until() const { return stall > Duration::zero() ? monotonic_now() + stall : deadline; }
+  [[nodiscard]] bool is_bulk() const { return stall > Duration::zero(); }
+  [[nodiscard]] TimePoint until() const { return is_bulk() ? monotonic_now() + stall : deadline; }
 };
 
 // Takes a reply apart: first its head, then its body piece by piece.
@@ -188,7 +190,7 @@ class HttpClient::Connection {
 
   Status exchange_once(const HttpRequest& request, const Patience& patience, Receiver& receiver) {
     if (stream_ == nullptr) {
-      STARLING_ASSIGN(stream_, TlsStream::connect(endpoint_, tls_, cancel_, patience.until()));
+      STARLING_ASSIGN(stream_, TlsStream::connect(endpoint_, tls_, cancel_, patience.until(), options_.line));
     }
     STARLING_TRY(stream_->write_all(request_text(request), patience.until()));
     std::string buffer;
@@ -247,7 +249,11 @@ class HttpClient::Connection {
   }
 
   Status read_more(std::string& buffer, const Patience& patience) {
-    STARLING_ASSIGN(const std::size_t size, stream_->read_some(chunk_, patience.until()));
+    std::size_t wanted = chunk_.size();
+    if (patience.is_bulk()) {
+      STARLING_ASSIGN(wanted, stream_->await_turn(wanted));
+    }
+    STARLING_ASSIGN(const std::size_t size, stream_->read_some(std::span(chunk_).first(wanted), patience.until()));
     if (size == 0) return Error{ErrorCode::unavailable, "receive: the server closed the connection"};
     answered_ = true;
     buffer.append(chunk_.data(), size);
@@ -302,10 +308,12 @@ Status HttpClient::download_artefact(const Download& download) {
   return file.finish(download.sha256);
 }
 
-Result<std::string> fetch_pinned_ca(const Endpoint& endpoint, const Digest& ca_fingerprint, Duration deadline) {
+Result<std::string> fetch_pinned_ca(const Endpoint& endpoint, const Digest& ca_fingerprint,
+                                    const HttpOptions& options) {
   STARLING_ASSIGN(const crypto::TlsContext tls, crypto::TlsContext::first_contact());
   const CancelEvent never;
-  STARLING_ASSIGN(const auto stream, TlsStream::connect(endpoint, tls, never, monotonic_now() + deadline));
+  STARLING_ASSIGN(const auto stream,
+                  TlsStream::connect(endpoint, tls, never, monotonic_now() + options.deadline, options.line));
   return crypto::ca_from_chain(stream->native(), ca_fingerprint);
 }
 

@@ -25,10 +25,15 @@ struct Endpoint {
   std::uint16_t port = 0;
 };
 
+struct Line;
+
 struct HttpOptions {
   // Of one request: connect, send and receive together. Looking a name up is the system's, with its own limit.
   Duration deadline = std::chrono::seconds(20);
   std::size_t response_bytes_max = wire::kReplyBytesMax;  // of the body
+  // What everything takes that goes both ways; downloads of artefacts also wait for their turn. Outlives the client.
+  // Null: nobody counts.
+  Line* line = nullptr;
 };
 
 // A complete reply, whatever its status. Errors of get and post mean that there was none:
@@ -90,6 +95,6 @@ class HttpClient {
 // First contact, when only the fingerprint of the join link is known: the CA's certificate as PEM. It is
 // taken from the TLS handshake, so nothing else that an impostor sends is ever parsed.
 Result<std::string> fetch_pinned_ca(const Endpoint& endpoint, const Digest& ca_fingerprint,
-                                    Duration deadline = std::chrono::seconds(20));
+                                    const HttpOptions& options = {});
 
 }  // namespace starling::net

@@ -121,16 +121,51 @@ bool CancelEvent::is_set() const {
 }
 
 Result<std::unique_ptr<TlsStream>> TlsStream::connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
-                                                      const CancelEvent& cancel, TimePoint deadline) {
+                                                      const CancelEvent& cancel, TimePoint deadline, Line* line) {
   STARLING_ASSIGN(const int fd, connect_endpoint(endpoint, cancel, deadline));
-  std::unique_ptr<TlsStream> stream(new TlsStream(fd, tls, cancel));
+  std::unique_ptr<TlsStream> stream(new TlsStream(fd, tls, cancel, line));
   STARLING_TRY(stream->drive("set up TLS", deadline, [&] { return stream->session_.handshake(); }).status());
   return stream;
 }
 
 TlsStream::~TlsStream() {
   session_.close();
+  settle();
+  if (line_ != nullptr) line_->download.take(monotonic_now(), -prepaid_);
   close(fd_);
+}
+
+void TlsStream::settle() {
+  if (line_ == nullptr) return;
+  const WireBytes moved = net::wire_bytes(fd_);
+  const auto received = static_cast<double>(moved.received - settled_.received);
+  const double paid = std::min(prepaid_, received);
+  prepaid_ -= paid;
+  const TimePoint now = monotonic_now();
+  line_->upload.take(now, static_cast<double>(moved.sent - settled_.sent));
+  line_->download.take(now, received - paid);
+  settled_ = moved;
+}
+
+Result<std::size_t> TlsStream::await_turn(std::size_t wanted) {
+  if (line_ == nullptr) return wanted;
+  const double turn = line_->download.turn_bytes();
+  if (turn <= 0) return wanted;
+  if (const double limit = line_->download.bytes_per_s(); limit != window_limit_) {
+    limit_window(fd_, limit);
+    window_limit_ = limit;
+  }
+  settle();
+  const TimePoint due = line_->download.reserve(monotonic_now(), std::max(0.0, turn - prepaid_));
+  prepaid_ = std::max(prepaid_, turn);
+  while (true) {
+    const Duration left = due - monotonic_now();
+    if (left <= Duration::zero()) return std::min(wanted, static_cast<std::size_t>(turn));
+    const timespec timeout = {std::chrono::duration_cast<std::chrono::seconds>(left).count(),
+                              static_cast<long>((left % std::chrono::seconds(1)).count())};
+    pollfd cancelled{cancel_.fd(), POLLIN, 0};
+    if (ppoll(&cancelled, 1, &timeout, nullptr) > 0) return Error{ErrorCode::unavailable, "receive: cancelled"};
+  }
 }
 
 template <typename Call>
@@ -156,7 +191,9 @@ Result<std::size_t> TlsStream::drive(std::string_view what, TimePoint deadline, 
 }
 
 Result<std::size_t> TlsStream::read_some(std::span<char> out, TimePoint deadline) {
-  return drive("receive", deadline, [&] { return session_.read(out); });
+  auto size = drive("receive", deadline, [&] { return session_.read(out); });
+  settle();
+  return size;
 }
 
 Status TlsStream::write_all(std::string_view bytes, TimePoint deadline) {
@@ -165,6 +202,7 @@ Status TlsStream::write_all(std::string_view bytes, TimePoint deadline) {
     if (size == 0) return Error{ErrorCode::unavailable, "send: the other end closed the connection"};
     bytes.remove_prefix(size);
   }
+  settle();
   return {};
 }
 

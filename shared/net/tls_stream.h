@@ -11,6 +11,7 @@
 #include "shared/base/result.h"
 #include "shared/crypto/tls_session.h"
 #include "shared/net/http_client.h"
+#include "shared/net/line.h"
 
 namespace starling::net {
 
@@ -34,9 +35,11 @@ class CancelEvent {
 
 class TlsStream {
  public:
-  // `cancel` must outlive the stream. unavailable, deadline_exceeded, or unauthenticated (see tls.h).
+  // `cancel` and `line`, which may be null, must outlive the stream. unavailable, deadline_exceeded, or unauthenticated
+  // (see tls.h).
   static Result<std::unique_ptr<TlsStream>> connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
-                                                    const CancelEvent& cancel, TimePoint deadline);
+                                                    const CancelEvent& cancel, TimePoint deadline,
+                                                    Line* line = nullptr);
   ~TlsStream();
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
@@ -44,6 +47,8 @@ class TlsStream {
   // At least one byte; 0 when the other end closed in order.
   Result<std::size_t> read_some(std::span<char> out, TimePoint deadline);
   Status write_all(std::string_view bytes, TimePoint deadline);
+  // Of something long that is received: waits until more of it is due under the line's limit, and says how much.
+  Result<std::size_t> await_turn(std::size_t wanted);
   // Whether the other end still holds an idle connection, as far as can be known without sending.
   [[nodiscard]] bool is_alive() { return session_.is_silent(); }
 
@@ -52,14 +57,20 @@ class TlsStream {
   [[nodiscard]] ssl_st* native() const { return session_.native(); }
 
  private:
-  TlsStream(int fd, const crypto::TlsContext& tls, const CancelEvent& cancel)
-      : fd_(fd), cancel_(cancel), session_(crypto::TlsSession::client(tls, fd)) {}
+  TlsStream(int fd, const crypto::TlsContext& tls, const CancelEvent& cancel, Line* line)
+      : fd_(fd), cancel_(cancel), line_(line), session_(crypto::TlsSession::client(tls, fd)) {}
+  // What has passed since the last time is taken from the line.
+  void settle();
   // Repeats `step` until it is over, waiting for the socket in between; 0 bytes when the other end closed.
   template <typename Call>
   Result<std::size_t> drive(std::string_view what, TimePoint deadline, const Call& step);
 
   int fd_;
   const CancelEvent& cancel_;
+  Line* line_;
+  WireBytes settled_;
+  double prepaid_ = 0;       // bytes that were reserved and have not come yet
+  double window_limit_ = 0;  // by which the connection's window was set; 0: it was not
   crypto::TlsSession session_;
 };
 

@@ -24,9 +24,9 @@ TRAIN_BYTES = 200_000
 HELD_OUT_BYTES = 4_000
 
 
-def small_corpus():
+def small_corpus(train_bytes=TRAIN_BYTES):
     corpus = text.load_corpus()
-    return text.Corpus(corpus.train[:TRAIN_BYTES], corpus.held_out[:HELD_OUT_BYTES])
+    return text.Corpus(corpus.train[:train_bytes], corpus.held_out[:HELD_OUT_BYTES])
 
 
 class SwarmCase(unittest.TestCase):
@@ -34,6 +34,7 @@ class SwarmCase(unittest.TestCase):
 
     VOLUNTEERS = 3
     SETTINGS = {}  # beside those above
+    TRAIN_BYTES = TRAIN_BYTES
 
     @classmethod
     def setUpClass(cls):
@@ -43,7 +44,7 @@ class SwarmCase(unittest.TestCase):
         cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS)
         cls.prepare()
         cls.addClassCleanup(cls.swarm.stop)
-        cls.swarm.create("End to end", {**SETTINGS, **cls.SETTINGS}, small_corpus())
+        cls.swarm.create("End to end", {**SETTINGS, **cls.SETTINGS}, small_corpus(cls.TRAIN_BYTES))
 
     @classmethod
     def prepare(cls):

@@ -29,47 +29,6 @@ double part_used(std::int64_t bytes, double seconds, double limit) {
 
 }  // namespace
 
-TEST_CASE("over a minute exactly the limit passes, however unevenly it is asked for") {
-  for (const double rate : {62'500.0, 1e6, 125e6}) {
-    CAPTURE(rate);
-    TokenBucket bucket;
-    TimePoint now = TimePoint{} + 5s;
-    bucket.set_rate(now, rate);
-    const TimePoint end = now + 60s;
-    double passed = 0;
-    std::size_t asked = 0;
-    while (now < end) {
-      const std::size_t allowed = bucket.allowance(now);
-      if (allowed > 0) {
-        const std::size_t bytes = ++asked % 7 == 0 ? allowed + 16'384 : allowed;  // a record more now and then
-        bucket.take(now, bytes);
-        passed += static_cast<double>(bytes);
-      }
-      now = std::max(bucket.ready_at(), now + (asked % 5 == 0 ? 13ms : 1ms));
-    }
-    CHECK(passed == doctest::Approx(60 * rate).epsilon(0.02));
-  }
-}
-
-TEST_CASE("after a rest only a little passes at once") {
-  TokenBucket bucket;
-  bucket.set_rate(TimePoint{}, 1e6);
-  const TimePoint later = TimePoint{} + 1h;
-  CHECK(bucket.allowance(later) == 100'000);
-  bucket.take(later, 100'000);
-  CHECK(bucket.allowance(later) == 0);
-  CHECK(bucket.allowance(bucket.ready_at()) >= 20'000);
-}
-
-TEST_CASE("without a limit everything passes") {
-  TokenBucket bucket;
-  bucket.set_rate(TimePoint{}, 1000);
-  bucket.take(TimePoint{}, 1'000'000);
-  CHECK(bucket.allowance(TimePoint{} + 1s) == 0);
-  bucket.set_rate(TimePoint{} + 1s, 0);
-  CHECK(bucket.allowance(TimePoint{} + 1s) > 1'000'000'000);
-}
-
 TEST_CASE("a turn that comes while it is asked for is given later, when the asker waits") {
   // Time passes between any two looks at it.
   class TickingClock final : public Clock {
@@ -82,7 +41,8 @@ TEST_CASE("a turn that comes while it is asked for is given later, when the aske
   };
   const TickingClock clock;
   asio::io_context io;
-  LineLimit limit(io, clock);
+  net::LineBudget budget;
+  LineLimit limit(io, clock, budget);
   limit.set(1e6);
   for (int i = 0; i < 20; ++i) {
     limit.passed(std::min<std::size_t>(limit.ask(1'000'000, [] {}), 100'000));

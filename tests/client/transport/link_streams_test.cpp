@@ -21,7 +21,8 @@ using asio::ip::tcp;
 struct End final : Link::Mediator {
   End(asio::io_context& io, const Project& project)
       : key(crypto::PrivateKey::generate()),
-        context{.io = io, .clock = clock, .self = key.peer_id(), .run_id = kRun, .congestion_control = ""},
+        context{
+            .io = io, .clock = clock, .self = key.peer_id(), .run_id = kRun, .congestion_control = "", .line = line},
         tls(project.context(project.identity(key))) {}
 
   std::shared_ptr<Link> make_link() {
@@ -70,6 +71,7 @@ struct End final : Link::Mediator {
 
   SystemClock clock;
   crypto::PrivateKey key;
+  net::Line line;
   LinkContext context;
   crypto::TlsContext tls;
   std::vector<std::shared_ptr<Link>> links;

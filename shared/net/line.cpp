@@ -1,0 +1,82 @@
+#include "shared/net/line.h"
+
+// The kernel's own header, as the C library's stops short of these counters; the two cannot be included together.
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+namespace starling::net {
+namespace {
+
+constexpr Duration kTurnTime = std::chrono::milliseconds(20);
+constexpr double kTurnBytesMin = 4 * 1024;
+constexpr double kTurnBytesMax = 64 * 1024;
+
+constexpr Duration kWindowTime = std::chrono::milliseconds(200);
+constexpr double kWindowMin = 16 * 1024;
+constexpr double kWindowMax = 64 * 1024 * 1024;
+
+// Ethernet, IPv4, and TCP with time stamps; IPv6 is longer.
+constexpr std::int64_t kHeaders = 14 + 20 + 20 + 12;
+constexpr std::int64_t kIpv6Longer = 20;
+
+std::int64_t header_bytes(int fd) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.ss_family != AF_INET6) return kHeaders;
+  const in6_addr& address = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
+  return IN6_IS_ADDR_V4MAPPED(&address) ? kHeaders : kHeaders + kIpv6Longer;
+}
+
+}  // namespace
+
+void LineBudget::set_rate(TimePoint now, double bytes_per_s) {
+  const MutexLock lock(mutex_);
+  if (bytes_per_s == rate_) return;
+  const double owed = rate_ > 0 ? std::max(0.0, to_seconds(free_at_ - now)) * rate_ : 0;
+  rate_ = bytes_per_s;
+  free_at_ = now + (rate_ > 0 ? from_seconds(owed / rate_) : Duration::zero());
+}
+
+double LineBudget::bytes_per_s() const {
+  const MutexLock lock(mutex_);
+  return rate_;
+}
+
+double LineBudget::turn_bytes() const {
+  const MutexLock lock(mutex_);
+  return rate_ > 0 ? std::clamp(rate_ * to_seconds(kTurnTime), kTurnBytesMin, kTurnBytesMax) : 0;
+}
+
+TimePoint LineBudget::reserve(TimePoint now, double bytes) {
+  const MutexLock lock(mutex_);
+  if (rate_ <= 0) return now;
+  const TimePoint due = std::max(free_at_, now - kBurst);
+  free_at_ = due + from_seconds(bytes / rate_);
+  return std::max(due, now);
+}
+
+void LineBudget::take(TimePoint now, double bytes) {
+  const MutexLock lock(mutex_);
+  if (rate_ > 0) free_at_ = std::max(free_at_, now - kBurst) + from_seconds(bytes / rate_);
+}
+
+WireBytes wire_bytes(int fd) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  const std::int64_t headers = header_bytes(fd);
+  return {static_cast<std::int64_t>(info.tcpi_bytes_sent) + headers * info.tcpi_segs_out,
+          static_cast<std::int64_t>(info.tcpi_bytes_received) + headers * info.tcpi_segs_in};
+}
+
+void limit_window(int fd, double bytes_per_s) {
+  const double window =
+      bytes_per_s > 0 ? std::clamp(bytes_per_s * to_seconds(kWindowTime), kWindowMin, kWindowMax) : kWindowMax;
+  const int bytes = static_cast<int>(window);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &bytes, sizeof bytes);
+}
+
+}  // namespace starling::net

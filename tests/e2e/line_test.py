@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Limits on a volunteer's line, looked at from outside its processes: what the interface counts.
+
+Interfaces count Ethernet frames: with the headers of Ethernet, IP and TCP, acknowledgements, what is sent again, and
+whatever else the computer says. Every packet travels by itself here, as on a real line.
+"""
+
+import json
+import subprocess
+import time
+import unittest
+
+import homes
+import programs
+from nat_test import NatCoordinator
+from swarm_case import SwarmCase
+
+MBIT = 1.0  # both ways, of every volunteer
+BYTES_PER_S = MBIT * 1e6 / 8
+WINDOW_S = 16  # what is under way at its ends, and may pass at once, is less than 2 % of what the limit allows in it
+WITHIN = 0.02
+USED = 0.95  # at least, when there is enough to do: a busy machine may leave some
+
+
+@unittest.skipIf(homes.missing(), homes.missing())
+class Line(SwarmCase):
+    VOLUNTEERS = 2
+    # Text that takes longer to download, and a vector that takes longer to average, than is measured.
+    TRAIN_BYTES = 2_600_000
+    SETTINGS = {"codec": "fp32", "model": {"layers": 4, "width": 128, "heads": 2, "context": 64}}
+
+    @classmethod
+    def prepare(cls):
+        cls.internet = homes.Internet(cls.swarm.logs / "namespaces.log", cls.VOLUNTEERS)
+        cls.addClassCleanup(cls.internet.stop)
+        cls.internet.core.run("ip", "link", "set", "net", "gso_max_segs", 1)
+        cls.swarm.coordinator = NatCoordinator(cls.folder / "coordinator", cls.swarm.logs / "coordinator.log",
+                                               cls.internet.core)
+        for number, volunteer in enumerate(cls.swarm.volunteers):
+            router = cls.internet.routers[number]  # it has an address that others can dial
+            router.run("ip", "link", "set", "wan", "gso_max_segs", 1)
+            cls.internet.core.run("ip", "link", "set", f"home{number}", "gso_max_segs", 1)
+            command = [part if part != "127.0.0.1" else "0.0.0.0" for part in volunteer.daemon.command]
+            volunteer.daemon.command = router.inside(*command)
+            volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": MBIT, "download_max_mbit_s": MBIT}
+
+    def inside(self, *command):
+        return subprocess.run(self.internet.routers[0].inside(*command), capture_output=True, text=True,
+                              check=True).stdout
+
+    def counted(self):
+        """Bytes the first volunteer has sent and received, and between which two moments."""
+        before = time.monotonic()
+        stats = json.loads(self.inside("ip", "-json", "-stats", "link", "show", "wan"))[0]["stats64"]
+        return stats["tx"]["bytes"], stats["rx"]["bytes"], before, time.monotonic()
+
+    def shares(self, seconds=WINDOW_S):
+        """What was sent and received in a while, as shares of what the limits allow: each at least, and at most. A busy
+        machine may take a while to look."""
+        sent, received, earliest, began = self.counted()
+        time.sleep(seconds)  # the length of the measurement, not a wait for anything
+        sent_then, received_then, ended, latest = self.counted()
+        least, most = BYTES_PER_S * (latest - earliest), BYTES_PER_S * (ended - began)
+        sent, received = sent_then - sent, received_then - received
+        if max(sent, received) > least * (1 + WITHIN):
+            print(self.inside("ss", "-tinH"))  # by connection
+        return [(amount / least, amount / most) for amount in (sent, received)]
+
+    def status_when(self, condition, what):
+        def met():
+            status = self.swarm.volunteers[0].status()
+            return status is not None and condition(status) and status
+
+        return programs.wait_until(met, what, 60)
+
+    def status(self):
+        return self.status_when(lambda status: True, "the volunteer answers")  # a busy machine lets it wait
+
+    def downloads(self, status):
+        return "downloading the training data" in status["reason"]
+
+    def test_1_a_download_takes_what_is_allowed_and_no_more(self):
+        self.status_when(self.downloads, "the volunteer downloads the data")
+        time.sleep(1)  # what may pass at once after a rest has passed
+        sent, received = self.shares()
+        self.assertTrue(self.downloads(self.status()), "it was downloading all the time")
+        print(f"downloading: sent {sent[0]:.4f} and received {received[0]:.4f} of the limits")
+        self.assertLess(max(sent[0], received[0]), 1 + WITHIN)
+        self.assertGreater(received[1], USED)
+
+    def test_2_so_does_averaging(self):
+        volunteer = self.swarm.volunteers[0]
+        self.wait_for_rounds([volunteer], 1, timeout_s=90)
+
+        def averages(status):
+            return status["phase"] == "averaging"
+
+        for _ in range(3):  # a round may end meanwhile
+            round_before = self.status_when(averages, "the volunteer averages")["round"]
+            time.sleep(1)
+            sent, received = self.shares()
+            status = self.status()
+            print(f"averaging: sent {sent[0]:.4f} and received {received[0]:.4f} of the limits")
+            self.assertLess(max(sent[0], received[0]), 1 + WITHIN)
+            if averages(status) and status["round"] == round_before:
+                self.assertGreater(max(sent[1], received[1]), USED)
+                return
+        self.fail("no round took longer than is measured")
+
+    def test_3_a_limit_that_leaves_no_time_for_rounds_is_warned_of(self):
+        done = self.swarm.volunteers[0].command("prefs", "set", "upload_max_mbit_s", "0.5")
+        self.assertIn("too low for this run", done.stderr)
+        done = self.swarm.volunteers[0].command("prefs", "set", "upload_max_mbit_s", "none")
+        done = self.swarm.volunteers[0].command("prefs", "set", "download_max_mbit_s", "none")
+        self.assertEqual(done.stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2, failfast=True)
