@@ -16,10 +16,6 @@ wire::RunState state_of(const db::Run& run) {
   return run.round == 0 ? wire::RunState::created : wire::RunState::paused;
 }
 
-double credit_of(const db::Totals& totals) {
-  return static_cast<double>(totals.credit) / static_cast<double>(db::kMicroCreditsPerCredit);
-}
-
 Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, SampleCount target_batch_size) {
   RunReport report;
   report.run_id = run.run_id;
@@ -45,6 +41,7 @@ std::string encode(const RunReport& report) {
   writer.integer("target_batch_size", report.target_batch_size);
   writer.integer("swarm_size", report.swarm.swarm_size);
   writer.number("samples_per_s", report.swarm.samples_per_s);
+  writer.text("plan", report.swarm.plan);
   writer.integer("ledger_samples", report.totals.samples);
   writer.number("credit_total", credit_of(report.totals));
   writer.integer("volunteers", report.volunteers);

@@ -29,10 +29,8 @@ Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, 
 wire::RunState state_of(const db::Run& run);
 
 // {"run_id","state","round","rounds_decided","samples_accumulated","target_batch_size","swarm_size",
-//  "samples_per_s","ledger_samples","credit_total","volunteers","credit_by_volunteer":{name: credit},
+//  "samples_per_s","plan","ledger_samples","credit_total","volunteers","credit_by_volunteer":{name: credit},
 //  "samples_by_volunteer":{name: samples},"validation":{"round","bits_per_byte","first_bits_per_byte"} or null}
 std::string encode(const RunReport& report);
-
-double credit_of(const db::Totals& totals);
 
 }  // namespace starling::api

@@ -213,6 +213,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
   plan.begin_by = start + from_ms(plan.groups.front().begin_within_ms);
   seat(plan, ready_s);
   planned_rate_ = members_.forecast().samples_per_s();
+  plan_reason_ = plan.groups.front().reason;
   plan_ = std::move(plan);
 }
 

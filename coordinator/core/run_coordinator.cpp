@@ -319,6 +319,7 @@ SwarmView RunCoordinator::Impl::view(TimePoint now) const {
     view.relayed += !member.dialable() && wire::dialable(member.endpoint()) ? 1 : 0;
   }
   view.averaging = plan_ && now >= plan_->start;
+  view.plan = plan_reason_;
   return view;
 }
 

@@ -121,6 +121,7 @@ class RunCoordinator::Impl {
   Rhythm rhythm_;
 
   std::optional<Plan> plan_;
+  std::string plan_reason_;  // the newest plan's, also when it is over
   std::uint64_t plans_made_ = 0;
   double planned_rate_ = 0;  // samples a second of the swarm when the last plan was made
   bool assuming_ = false;    // some members are assumed ready, until …

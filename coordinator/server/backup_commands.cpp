@@ -150,7 +150,7 @@ Status try_database(const ProjectFiles& backup) {
     STARLING_ASSIGN(const auto runs, database->stores().runs.list());
     for (const db::Run& run : runs) {
       STARLING_ASSIGN(const db::Totals sum, database->stores().contributions.ledger_sum(run.run_id));
-      fmt::print("  run '{}': {} samples, {:.6f} credit in the ledger\n", run.run_id, sum.samples, api::credit_of(sum));
+      fmt::print("  run '{}': {} samples, {:.6f} credit in the ledger\n", run.run_id, sum.samples, credit_of(sum));
     }
     return {};
   }();

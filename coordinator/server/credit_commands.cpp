@@ -19,9 +19,8 @@ Result<bool> check_run(const Project& project, const db::Stores& stores, const d
   STARLING_ASSIGN(const db::RunAudit audit, stores.credit.audit(run.run_id, a_sample * db::kMicroCreditsPerCredit));
   fmt::print("run '{}'\n", run.run_id);
   fmt::print("  ledger       {:>16} samples {:>18.6f} credit, in {} lines, {} of them reversals\n",
-             audit.ledger.samples, api::credit_of(audit.ledger), audit.lines, audit.reversals);
-  fmt::print("  volunteers   {:>16} samples {:>18.6f} credit\n", audit.volunteers.samples,
-             api::credit_of(audit.volunteers));
+             audit.ledger.samples, credit_of(audit.ledger), audit.lines, audit.reversals);
+  fmt::print("  volunteers   {:>16} samples {:>18.6f} credit\n", audit.volunteers.samples, credit_of(audit.volunteers));
   fmt::print("  constant     {:>16.6g} FLOP x 200 / 86400e9 = {:.9g} credit a sample: {:.6f} credit\n",
              manifest.flops_per_sample, a_sample, a_sample * static_cast<double>(audit.ledger.samples));
   if (audit.misvalued > 0) fmt::print("  PROBLEM  {} lines are not worth their samples\n", audit.misvalued);
@@ -82,7 +81,7 @@ Status reverse_credit(const ReverseOptions& options) {
                   options.dry_run ? stores.credit.preview(request) : stores.credit.correct(request));
   fmt::print("{} {} ledger lines of '{}': {} samples, {:.6f} credit\n",
              options.dry_run ? "would take back" : "took back", outcome.lines, account.display_name,
-             outcome.taken_back.samples, api::credit_of(outcome.taken_back));
+             outcome.taken_back.samples, credit_of(outcome.taken_back));
   return {};
 }
 

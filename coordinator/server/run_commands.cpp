@@ -123,6 +123,7 @@ core::SwarmView ask_server(const Project& project, const RunId& run_id) {
   reader.integer("samples_accumulated", view.samples_accumulated, 0, INT64_MAX);
   wire::read_int(reader, "swarm_size", view.swarm_size, 0, INT32_MAX);
   reader.number("samples_per_s", view.samples_per_s, 0, 1e15);
+  if (reader.present("plan")) reader.text("plan", view.plan, wire::kReasonBytesMax);
   return reader.status().ok() && served == run_id ? view : core::SwarmView{};
 }
 
@@ -130,16 +131,17 @@ void print_report(const api::RunReport& report) {
   fmt::print("run '{}' is {}, round {}\n", report.run_id, wire::to_string(report.state), report.round);
   fmt::print("  this round   {} of {} samples, {:.1f} a second, {} computers\n", report.swarm.samples_accumulated,
              report.target_batch_size, report.swarm.samples_per_s, report.swarm.swarm_size);
+  if (!report.swarm.plan.empty()) fmt::print("  plan         {}\n", report.swarm.plan);
   if (report.latest_evaluation && report.first_evaluation) {
     fmt::print("  held out     {:.4f} bits per byte at round {}, {:.4f} at first\n",
                report.latest_evaluation->bits_per_byte, report.latest_evaluation->round,
                report.first_evaluation->bits_per_byte);
   }
   fmt::print("  ledger       {} samples, {:.3f} credit, {} volunteers\n", report.totals.samples,
-             api::credit_of(report.totals), report.volunteers);
+             credit_of(report.totals), report.volunteers);
   for (const db::LeaderboardRow& row : report.rows) {
     fmt::print("    {:<34} {:>12} samples {:>12.3f} credit\n", row.display_name, row.totals.samples,
-               api::credit_of(row.totals));
+               credit_of(row.totals));
   }
 }
 

@@ -28,6 +28,7 @@ struct Live {
   int less_relied_on = 0;
   int sitting_out = 0;
   double samples_per_s = 0;
+  std::string plan;
 };
 
 Live ask(const Project& project) {
@@ -46,6 +47,7 @@ Live ask(const Project& project) {
       wire::read_int(run, "less_relied_on", live.less_relied_on, 0, INT32_MAX);
       wire::read_int(run, "sitting_out", live.sitting_out, 0, INT32_MAX);
       run.number("samples_per_s", live.samples_per_s, 0, 1e15);
+      if (run.present("plan")) run.text("plan", live.plan, wire::kReasonBytesMax);
     });
   }
   live.served = reader.status().ok();
@@ -102,6 +104,7 @@ void print(const Project& project, const Overview& overview) {
           "               the server's log\n",
           live.less_relied_on, live.sitting_out);
     }
+    if (!live.plan.empty()) fmt::print("  plan         {}\n", live.plan);
   } else {
     fmt::print("  server       not serving; start it with: starling-coordinator serve '{}'\n",
                project.files.directory.string());
@@ -110,7 +113,7 @@ void print(const Project& project, const Overview& overview) {
     const db::Run& run = overview.runs[i];
     fmt::print("  run          '{}' is {}, round {}: {} samples, {:.3f} credit\n", run.run_id,
                wire::to_string(api::state_of(run)), run.round, overview.totals[i].samples,
-               api::credit_of(overview.totals[i]));
+               credit_of(overview.totals[i]));
     if (const auto& checkpoint = overview.checkpoints[i]) {
       fmt::print("  copy         of its state at round {}, {:.1f} MB, {:.1f} h old\n", checkpoint->round,
                  static_cast<double>(checkpoint->bytes) / 1e6,
@@ -146,6 +149,7 @@ std::string encode(const Project& project, const Overview& overview) {
   writer.integer("less_relied_on", overview.live.less_relied_on);
   writer.integer("sitting_out", overview.live.sitting_out);
   writer.number("samples_per_s", overview.live.samples_per_s);
+  writer.text("plan", overview.live.plan);
   writer.open("runs", '[');
   for (std::size_t i = 0; i < overview.runs.size(); ++i) {
     writer.open("", '{');
@@ -153,7 +157,7 @@ std::string encode(const Project& project, const Overview& overview) {
     writer.text("state", wire::to_string(api::state_of(overview.runs[i])));
     writer.integer("round", overview.runs[i].round);
     writer.integer("samples", overview.totals[i].samples);
-    writer.number("credit", api::credit_of(overview.totals[i]));
+    writer.number("credit", credit_of(overview.totals[i]));
     writer.close('}');
   }
   writer.close(']');

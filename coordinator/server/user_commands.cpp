@@ -82,8 +82,7 @@ Status show_user(const UsersOptions& options) {
              local_time(opened.account.created));
   if (opened.account.state == db::AccountState::waiting) fmt::print("waits for your approval: users approve\n");
   if (standings.pinned) {
-    fmt::print("credit {:.6f} for {} samples\n", api::credit_of(standings.pinned->total),
-               standings.pinned->total.samples);
+    fmt::print("credit {:.6f} for {} samples\n", credit_of(standings.pinned->total), standings.pinned->total.samples);
   }
   if (const auto login = stores.logins.of(opened.account.id); !login.ok()) {
     fmt::print("no password: joined by a link, logs in nowhere\n");

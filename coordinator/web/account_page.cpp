@@ -115,7 +115,7 @@ void write_line(wire::JsonWriter& writer, const db::LedgerEntry& line) {
   writer.integer("round", line.round);
   writer.text("computer", line.contribution.peer_id.hex());
   writer.integer("samples", line.contribution.samples);
-  writer.number("credit", credit_of({0, line.contribution.credit}));
+  writer.number("credit", credit_of(db::Totals{0, line.contribution.credit}));
   writer.integer("at_unix_ms", line.contribution.at.unix_ms);
   writer.close('}');
 }

@@ -179,10 +179,6 @@ void add_table(std::string& html, const LeaderboardData& data) {
 
 }  // namespace
 
-double credit_of(const db::Totals& totals) {
-  return static_cast<double>(totals.credit) / static_cast<double>(db::kMicroCreditsPerCredit);
-}
-
 db::Board board_named(std::string_view name) {
   for (const Column& column : kColumns) {
     if (column.name == name) return column.board;

@@ -28,7 +28,6 @@ struct LeaderboardData {
   WallTime now;
 };
 
-double credit_of(const db::Totals& totals);
 std::string render_leaderboard(const LeaderboardData& data);
 std::string leaderboard_csv(const LeaderboardData& data);
 std::string leaderboard_json(const LeaderboardData& data);

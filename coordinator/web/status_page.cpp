@@ -66,7 +66,9 @@ void add_swarm(std::string& html, const StatusData& data) {
   if (data.activity) {
     add_cell(html, "Active, 24 hours", grouped(data.activity->volunteers_day), "volunteers with accepted samples");
   }
-  html += "</dl>\n</section>\n";
+  html += "</dl>\n";
+  if (!swarm.plan.empty()) html += fmt::format("<p class=\"what\">The newest plan: {}.</p>\n", escape(swarm.plan));
+  html += "</section>\n";
 }
 
 }  // namespace
@@ -111,6 +113,7 @@ std::string status_json(const StatusData& data) {
     writer.integer("relayed", swarm.relayed);
     writer.integer("less_relied_on", swarm.less_relied_on);
     writer.integer("sitting_out", swarm.sitting_out);
+    writer.text("plan", swarm.plan);
     if (data.health.relay_bytes) writer.integer("relay_bytes", *data.health.relay_bytes);
     if (const auto left = seconds_left(*data.run)) writer.number("seconds_left", *left);
     writer.close('}');

@@ -104,6 +104,9 @@ struct Totals {
   MicroCredit credit = 0;
   friend bool operator==(const Totals&, const Totals&) = default;
 };
+inline double credit_of(const Totals& totals) {
+  return static_cast<double>(totals.credit) / static_cast<double>(kMicroCreditsPerCredit);
+}
 
 struct Evaluation {
   RunId run_id;

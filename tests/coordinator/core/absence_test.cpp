@@ -1,0 +1,213 @@
+// Rounds that members average among themselves while the coordinator is away, and what it makes of them.
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "tests/coordinator/core/swarm_harness.h"
+
+namespace starling::core::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+SampleCount ledger_sum(const Swarm& swarm) {
+  return std::accumulate(swarm.ledger.begin(), swarm.ledger.end(), SampleCount{0},
+                         [](SampleCount sum, const auto& entry) { return sum + entry.second; });
+}
+
+// The group `members` of `swarm` average among themselves, as they do while the coordinator is away.
+void average_autonomously(Swarm& swarm, const std::vector<int>& members, SampleCount samples) {
+  wire::RoundReport report;
+  VirtualMember& first = swarm.member(members.front());
+  report.round = first.state_round;
+  report.autonomous = true;
+  report.group.bytes.fill(static_cast<std::uint8_t>(0x40 + report.round));
+  for (int number : members) {
+    report.members.push_back(peer_id(number));
+    report.contributions.push_back({peer_id(number), samples});
+  }
+  report.state_digest = state_after(first.state, report.group);
+  for (int number : members) {
+    VirtualMember& member = swarm.member(number);
+    member.step(report);
+  }
+}
+
+// The round under way ends, and no other is begun.
+void pause_between_rounds(Swarm& swarm) {
+  swarm.coordinator->set_state(wire::RunState::paused);
+  swarm.run_for(seconds(3));
+}
+
+}  // namespace
+
+TEST_CASE("rounds averaged while the coordinator was away are credited in order, once") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(4));
+  pause_between_rounds(swarm);
+  const std::size_t before = swarm.decided.size();
+  const SampleCount credited = ledger_sum(swarm);
+  swarm.coordinator_reachable = false;
+  for (int round = 0; round < 40; ++round) average_autonomously(swarm, {1, 2, 3}, 7);
+  swarm.run_for(seconds(10));
+  swarm.coordinator_reachable = true;
+  SUBCASE("after a restart") { swarm.restart_coordinator(); }
+  SUBCASE("with the same process") {}
+  swarm.coordinator->set_state(wire::RunState::paused);
+  swarm.run_for(seconds(10));
+  CHECK(swarm.decided.size() == before + 40);
+  CHECK(ledger_sum(swarm) == credited + 40 * 3 * 7);
+  CHECK(swarm.member(1).reports.empty());
+  swarm.coordinator->set_state(wire::RunState::running);
+  swarm.run_for(seconds(5));
+  CHECK(swarm.decided.size() > before + 43);
+}
+
+TEST_CASE("hundreds of rounds averaged while the coordinator was away are told within seconds") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(4));
+  pause_between_rounds(swarm);
+  const std::size_t before = swarm.decided.size();
+  swarm.coordinator_reachable = false;
+  for (int round = 0; round < 500; ++round) average_autonomously(swarm, {1, 2, 3}, 7);
+  swarm.run_for(seconds(10));
+  swarm.coordinator_reachable = true;
+  swarm.run_for(seconds(8));
+  CHECK(swarm.decided.size() == before + 500);
+}
+
+TEST_CASE("whoever is back first after an absence does not go on without the others") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 400);
+  swarm.run_for(seconds(4));
+  pause_between_rounds(swarm);
+  swarm.coordinator->set_state(wire::RunState::running);
+  const std::size_t before = swarm.decided.size();
+  swarm.coordinator_reachable = false;
+  for (int round = 0; round < 5; ++round) average_autonomously(swarm, {2, 3}, 7);
+  swarm.run_for(seconds(20));
+  SUBCASE("after a restart") { swarm.restart_coordinator(); }
+  SUBCASE("with the same process") {}
+  for (int call = 0; call < 50; ++call) {  // the first one sat it out
+    swarm.coordinator_reachable = true;
+    swarm.call(swarm.member(1));
+    swarm.coordinator_reachable = false;
+    swarm.run_for(milliseconds(100));
+  }
+  swarm.coordinator_reachable = true;
+  swarm.run_for(seconds(5));
+  REQUIRE(swarm.decided.size() > before + 5);
+  for (std::size_t round = before; round < before + 5; ++round) CHECK(swarm.decided[round].contributions.size() == 2);
+  CHECK(swarm.member(1).synced);
+}
+
+TEST_CASE("one that averages in a group formed without the coordinator is not the only one of it") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 400);
+  swarm.run_for(seconds(4));
+  pause_between_rounds(swarm);
+  swarm.restart_coordinator();
+  swarm.coordinator->set_state(wire::RunState::running);
+  const std::size_t before = swarm.decided.size();
+  // The first is back and trains. The second calls from an averaging that waits long for the first; the third is away.
+  swarm.coordinator_reachable = false;
+  VirtualMember& second = swarm.member(2);
+  for (int call = 0; call < 150; ++call) {
+    swarm.coordinator_reachable = true;
+    swarm.call(swarm.member(1));
+    second.phase = wire::MemberPhase::averaging;
+    swarm.call(second);
+    second.phase = wire::MemberPhase::training;
+    swarm.coordinator_reachable = false;
+    swarm.run_for(milliseconds(100));
+  }
+  CHECK(swarm.decided.size() == before);
+  average_autonomously(swarm, {2, 3}, 7);
+  swarm.coordinator_reachable = true;
+  swarm.run_for(seconds(5));
+  REQUIRE(swarm.decided.size() > before);
+  CHECK(swarm.decided[before].contributions.size() == 2);
+  CHECK(swarm.member(1).synced);
+}
+
+TEST_CASE("when most of a group are gone for good, those who are left go on") {
+  Swarm swarm;
+  for (int i = 1; i <= 5; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(5));
+  for (int i = 2; i <= 5; ++i) swarm.member(i).alive = false;
+  const std::size_t before = swarm.decided.size();
+  swarm.run_for(seconds(30));
+  CHECK(swarm.decided.size() > before + 5);
+  CHECK(swarm.decided.back().contributions.size() == 1);
+}
+
+TEST_CASE("one member's story of a round without the others waits for them") {
+  Swarm swarm;
+  for (int i = 1; i <= 5; ++i) swarm.add(i, 0.01);
+  swarm.run_for(seconds(4));
+  average_autonomously(swarm, {5}, 60);  // in a group with itself alone
+  swarm.call(swarm.member(5));
+  CHECK(swarm.decided.empty());
+  average_autonomously(swarm, {1, 2, 3, 4}, 9);
+  for (int i = 1; i <= 4; ++i) swarm.call(swarm.member(i));
+  swarm.run_for(milliseconds(50));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.decided[0].contributions.size() == 4);
+  swarm.run_for(seconds(2));
+  CHECK(swarm.member(5).synced);
+  CHECK(swarm.member(5).state == swarm.decided[0].state_digest);
+}
+
+TEST_CASE("a state that nobody holds any more is replaced by the most advanced one") {
+  Swarm swarm(small_manifest(), running_run(100, state_after(first_state(), GroupId{})));
+  Digest older = first_state();
+  older.bytes.fill(50);
+  Digest newer = first_state();
+  newer.bytes.fill(95);
+  for (int i = 1; i <= 3; ++i) {
+    VirtualMember& member = swarm.add(i, 40);
+    member.state = i == 2 ? newer : older;
+    member.state_round = i == 2 ? 95 : 50;
+  }
+  swarm.run_for(seconds(8));
+  CHECK(swarm.adopted.empty());
+  swarm.run_for(seconds(8));
+  REQUIRE(swarm.adopted.size() == 1);
+  CHECK(swarm.adopted[0].round == 100);
+  CHECK(swarm.adopted[0].state_digest == newer);
+  swarm.run_for(seconds(5));
+  REQUIRE_FALSE(swarm.decided.empty());
+  CHECK(swarm.decided.front().round == 100);
+  CHECK(swarm.decided.back().contributions.size() == 3);
+}
+
+TEST_CASE("a store set back in time jumps forward to what the members have") {
+  Swarm swarm(small_manifest(), running_run(10, state_after(first_state(), GroupId{})));
+  for (int i = 1; i <= 2; ++i) {
+    swarm.add(i, 40).state_round = 30;
+  }
+  swarm.run_for(seconds(20));
+  REQUIRE(swarm.adopted.size() == 1);
+  CHECK(swarm.adopted[0].round == 30);
+  REQUIRE_FALSE(swarm.decided.empty());
+  CHECK(swarm.decided.front().round == 30);
+}
+
+TEST_CASE("a gap in the members' reports is jumped over") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 0.01);
+  swarm.run_for(seconds(4));
+  average_autonomously(swarm, {1, 2, 3}, 9);
+  for (int i = 1; i <= 3; ++i) swarm.member(i).reports.clear();  // round 0 is lost
+  average_autonomously(swarm, {1, 2, 3}, 9);
+  swarm.run_for(seconds(30));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.decided[0].round == 1);
+  CHECK(swarm.member(1).last_reply.round == 2);
+  CHECK(swarm.member(1).reports.empty());
+}
+
+}  // namespace starling::core::testing
