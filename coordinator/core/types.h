@@ -175,7 +175,7 @@ struct SwarmView {
   bool averaging = false;
   int less_relied_on = 0;  // own smaller parts than they could, or none, by what the others say of them
   int sitting_out = 0;     // of these, members that are left out of plans for that
-  std::string plan;  // what the newest plan says of its choice; empty before the first
+  std::string plan;        // what the newest plan says of its choice; empty before the first
 };
 
 // Credit of `samples`: BOINC's cobblestones, 200 for a day at one GFLOPS.
