@@ -94,7 +94,7 @@ App::App(const AppOptions& options, storage::ProjectFiles files, crypto::Private
   coordinator_.start("coordinator");
   sensing_.start("sensors");
   updates_ = std::make_unique<UpdateKeeper>(UpdateOptions{options_.update_source, options_.program, options_.data_dir,
-                                                          [this] { control_.post([this] { publish(); }); }},
+                                                          [this] { control_.post([this] { publish(); }); }, &line_},
                                             volunteers_clock_);
 }
 

@@ -199,7 +199,7 @@ void ProjectRun::fetch_checkpoint(const wire::Artefact& file, RoundIndex round, 
   parts_->network->cancel_fetch();
   fetch_ = std::make_shared<Fetch>(round, digest);
   const auto bytes = static_cast<std::int64_t>(parts_->trainer->layout().size() * sizeof(float));
-  auto calls = CoordinatorCalls::create(parts_->project, parts_->key, threads_.clock);
+  auto calls = CoordinatorCalls::create(parts_->project, parts_->key, threads_.clock, &parts_->line);
   if (!calls.ok() || file.bytes != bytes) {
     fetch_->ended = true;
     const Error other_size{ErrorCode::corrupt, "the copy that the coordinator keeps has another size than the model"};
@@ -216,7 +216,7 @@ void ProjectRun::fetch_checkpoint(const wire::Artefact& file, RoundIndex round, 
 void ProjectRun::send_checkpoint(RoundIndex round, const Digest& digest) {
   if (!coordinator_allowed_ || courier_->is_sending(digest)) return;
   auto state = parts_->snapshots->find(round, digest);
-  auto calls = CoordinatorCalls::create(parts_->project, parts_->key, threads_.clock);
+  auto calls = CoordinatorCalls::create(parts_->project, parts_->key, threads_.clock, &parts_->line);
   if (state == nullptr || !calls.ok()) return;
   courier_->send(std::move(*calls), std::move(state));
 }

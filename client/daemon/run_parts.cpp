@@ -103,6 +103,7 @@ Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const R
                  inputs.key,
                  inputs.files,
                  inputs.calls,
+                 inputs.line,
                  std::move(trainer),
                  std::move(snapshots),
                  std::move(serving),

@@ -29,6 +29,7 @@ struct RunParts {
   crypto::PrivateKey key;
   storage::ProjectFiles& files;
   CoordinatorCalls& calls;
+  net::Line& line;
   // Trainer thread, except state() through `snapshots` and stop().
   std::unique_ptr<trainer_link::TrainerProcess> trainer;
   std::unique_ptr<SnapshotKeeper> snapshots;

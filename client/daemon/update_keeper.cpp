@@ -29,7 +29,7 @@ UpdateKeeper::UpdateKeeper(UpdateOptions options, const Clock& clock)
       loop_(clock) {
   auto source = updates::load_update_source(options_.source);
   if (source.ok()) {
-    updater_ = std::make_unique<updates::Updater>(std::move(*source), installation_, options_.data_dir);
+    updater_ = std::make_unique<updates::Updater>(std::move(*source), installation_, options_.data_dir, options_.line);
   } else if (source.error().code != ErrorCode::not_found) {
     log_warning("{}", source.error().message);
   }

@@ -34,6 +34,7 @@ struct UpdateOptions {
   std::filesystem::path program;  // this daemon's own
   std::filesystem::path data_dir;
   std::function<void()> changed;  // the status has changed; on this keeper's thread
+  net::Line* line = nullptr;      // what looking and downloading take from; outlives the keeper
 };
 
 class UpdateKeeper {

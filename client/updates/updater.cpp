@@ -23,8 +23,12 @@ struct Memory {
 
 }  // namespace
 
-Updater::Updater(UpdateSource source, std::optional<Installation> installation, const std::filesystem::path& data_dir)
-    : source_(std::move(source)), installation_(std::move(installation)), memory_file_(data_dir / "updates.json") {
+Updater::Updater(UpdateSource source, std::optional<Installation> installation, const std::filesystem::path& data_dir,
+                 net::Line* line)
+    : source_(std::move(source)),
+      line_(line),
+      installation_(std::move(installation)),
+      memory_file_(data_dir / "updates.json") {
   recall();
 }
 
@@ -56,6 +60,7 @@ Result<std::unique_ptr<net::HttpClient>> Updater::connect() {
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::web_client(source_.server.host, source_.ca_pem));
   net::HttpOptions options;
   options.response_bytes_max = manifest::kSignedFeedBytesMax;
+  options.line = line_;
   auto client = std::make_unique<net::HttpClient>(source_.server, std::move(tls), options);
   const MutexLock lock(mutex_);
   if (cancelled_) client->cancel();

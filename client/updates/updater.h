@@ -13,6 +13,7 @@
 #include "client/updates/update_source.h"
 #include "shared/base/mutex.h"
 #include "shared/net/http_client.h"
+#include "shared/net/line.h"
 #include "shared/wire/release_feed.h"
 
 namespace starling::updates {
@@ -25,8 +26,9 @@ struct Found {
 
 class Updater {
  public:
-  // Remembers in `data_dir` which feeds it has seen. No installation: it only tells.
-  Updater(UpdateSource source, std::optional<Installation> installation, const std::filesystem::path& data_dir);
+  // Remembers in `data_dir` which feeds it has seen. No installation: it only tells. `line`: as in net::HttpOptions.
+  Updater(UpdateSource source, std::optional<Installation> installation, const std::filesystem::path& data_dir,
+          net::Line* line = nullptr);
 
   [[nodiscard]] bool can_install() const { return installation_.has_value(); }
   [[nodiscard]] WallTime last_check() const { return last_check_; }  // that brought a genuine feed; 0: none
@@ -46,6 +48,7 @@ class Updater {
   Status remember(std::int64_t serial, WallTime now);
 
   UpdateSource source_;
+  net::Line* line_;
   std::optional<Installation> installation_;
   std::filesystem::path memory_file_;
   std::int64_t serial_seen_ = 0;

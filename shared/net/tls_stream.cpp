@@ -131,19 +131,24 @@ Result<std::unique_ptr<TlsStream>> TlsStream::connect(const Endpoint& endpoint, 
 TlsStream::~TlsStream() {
   session_.close();
   settle();
-  if (line_ != nullptr) line_->download.take(monotonic_now(), -prepaid_);
+  if (line_ != nullptr) {
+    line_->upload.take(monotonic_now(), -prepaid_.sent);
+    line_->download.take(monotonic_now(), -prepaid_.received);
+  }
   close(fd_);
 }
 
 void TlsStream::settle() {
   if (line_ == nullptr) return;
   const WireBytes moved = net::wire_bytes(fd_);
-  const auto received = static_cast<double>(moved.received - settled_.received);
-  const double paid = std::min(prepaid_, received);
-  prepaid_ -= paid;
   const TimePoint now = monotonic_now();
-  line_->upload.take(now, static_cast<double>(moved.sent - settled_.sent));
-  line_->download.take(now, received - paid);
+  const auto pay = [now](LineBudget& budget, std::int64_t bytes, double& prepaid) {
+    const double paid = std::min(prepaid, static_cast<double>(bytes));
+    prepaid -= paid;
+    budget.take(now, static_cast<double>(bytes) - paid);
+  };
+  pay(line_->upload, moved.sent - settled_.sent, prepaid_.sent);
+  pay(line_->download, moved.received - settled_.received, prepaid_.received);
   settled_ = moved;
 }
 
@@ -156,15 +161,34 @@ Result<std::size_t> TlsStream::await_turn(std::size_t wanted) {
     window_limit_ = limit;
   }
   settle();
-  const TimePoint due = line_->download.reserve(monotonic_now(), std::max(0.0, turn - prepaid_));
-  prepaid_ = std::max(prepaid_, turn);
+  const TimePoint due = line_->download.reserve(monotonic_now(), std::max(0.0, turn - prepaid_.received));
+  prepaid_.received = std::max(prepaid_.received, turn);
+  STARLING_TRY(wait_until(due, "receive"));
+  return std::min(wanted, static_cast<std::size_t>(turn));
+}
+
+Result<std::size_t> TlsStream::await_upload(std::size_t wanted, TimePoint deadline) {
+  const double turn = line_ == nullptr ? 0 : line_->upload.turn_bytes();
+  if (turn <= 0) return wanted;
+  settle();
+  const std::size_t piece = std::min(wanted, static_cast<std::size_t>(turn));
+  const double on_the_line = static_cast<double>(piece) * kOnTheLine;
+  const TimePoint due = line_->upload.reserve(monotonic_now(), on_the_line);
+  prepaid_.sent += on_the_line;
+  STARLING_TRY(wait_until(std::min(due, deadline), "send"));
+  return piece;
+}
+
+Status TlsStream::wait_until(TimePoint due, std::string_view what) {
   while (true) {
     const Duration left = due - monotonic_now();
-    if (left <= Duration::zero()) return std::min(wanted, static_cast<std::size_t>(turn));
+    if (left <= Duration::zero()) return {};
     const timespec timeout = {std::chrono::duration_cast<std::chrono::seconds>(left).count(),
                               static_cast<long>((left % std::chrono::seconds(1)).count())};
     pollfd cancelled{cancel_.fd(), POLLIN, 0};
-    if (ppoll(&cancelled, 1, &timeout, nullptr) > 0) return Error{ErrorCode::unavailable, "receive: cancelled"};
+    if (ppoll(&cancelled, 1, &timeout, nullptr) > 0) {
+      return Error{ErrorCode::unavailable, std::string(what) + ": cancelled"};
+    }
   }
 }
 
@@ -197,8 +221,14 @@ Result<std::size_t> TlsStream::read_some(std::span<char> out, TimePoint deadline
 }
 
 Status TlsStream::write_all(std::string_view bytes, TimePoint deadline) {
+  const bool is_bulk = bytes.size() > kBulkBytes;
   while (!bytes.empty()) {
-    STARLING_ASSIGN(const std::size_t size, drive("send", deadline, [&] { return session_.write(bytes); }));
+    std::string_view piece = bytes;
+    if (is_bulk) {
+      STARLING_ASSIGN(const std::size_t allowed, await_upload(bytes.size(), deadline));
+      piece = bytes.substr(0, allowed);
+    }
+    STARLING_ASSIGN(const std::size_t size, drive("send", deadline, [&] { return session_.write(piece); }));
     if (size == 0) return Error{ErrorCode::unavailable, "send: the other end closed the connection"};
     bytes.remove_prefix(size);
   }

@@ -35,6 +35,9 @@ class CancelEvent {
 
 class TlsStream {
  public:
+  // Shorter than this is sent at once, and paid for afterwards.
+  static constexpr std::size_t kBulkBytes = 32 * 1024;
+
   // `cancel` and `line`, which may be null, must outlive the stream. unavailable, deadline_exceeded, or unauthenticated
   // (see tls.h).
   static Result<std::unique_ptr<TlsStream>> connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
@@ -46,6 +49,7 @@ class TlsStream {
 
   // At least one byte; 0 when the other end closed in order.
   Result<std::size_t> read_some(std::span<char> out, TimePoint deadline);
+  // What is longer than kBulkBytes waits for its turns under the line's limit.
   Status write_all(std::string_view bytes, TimePoint deadline);
   // Of something long that is received: waits until more of it is due under the line's limit, and says how much.
   Result<std::size_t> await_turn(std::size_t wanted);
@@ -61,6 +65,9 @@ class TlsStream {
       : fd_(fd), cancel_(cancel), line_(line), session_(crypto::TlsSession::client(tls, fd)) {}
   // What has passed since the last time is taken from the line.
   void settle();
+  // How much of something long may be sent now, after a wait.
+  Result<std::size_t> await_upload(std::size_t wanted, TimePoint deadline);
+  Status wait_until(TimePoint due, std::string_view what);
   // Repeats `step` until it is over, waiting for the socket in between; 0 bytes when the other end closed.
   template <typename Call>
   Result<std::size_t> drive(std::string_view what, TimePoint deadline, const Call& step);
@@ -69,7 +76,10 @@ class TlsStream {
   const CancelEvent& cancel_;
   Line* line_;
   WireBytes settled_;
-  double prepaid_ = 0;       // bytes that were reserved and have not come yet
+  struct {
+    double sent = 0;
+    double received = 0;
+  } prepaid_;                // bytes that were reserved and have not passed yet
   double window_limit_ = 0;  // by which the connection's window was set; 0: it was not
   crypto::TlsSession session_;
 };

@@ -21,6 +21,21 @@ namespace {
 
 constexpr TimePoint kBegin = TimePoint{} + 1h;
 
+TEST_CASE("what is long to send waits for its turns") {
+  const testing::Project project;
+  testing::TestServer server(project, project.coordinator(),
+                             [](const std::string&) { return testing::ok_reply("{}"); });
+  Line line;
+  const SystemClock clock;
+  line.upload.set_rate(clock.now(), 1e6);
+  HttpClient client(server.endpoint(), project.client_tls(), {.line = &line});
+  const std::string piece(90'000, 'x');
+  const TimePoint began = clock.now();
+  for (int i = 0; i < 6; ++i) REQUIRE(client.post_bytes("/v1/checkpoint", piece).ok());
+  CHECK(to_seconds(clock.now() - began) > 0.4);  // a tenth of a second may pass at once
+  CHECK(line.upload.reserve(clock.now(), 1) < clock.now() + 200ms);
+}
+
 }  // namespace
 
 TEST_CASE("over a minute exactly the limit passes, however unevenly it is asked for and overdrawn") {
