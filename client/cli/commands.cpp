@@ -39,6 +39,21 @@ void add_preference_commands(CLI::App& app, Arguments& arguments) {
   prefs->fallthrough();
 }
 
+void add_project_commands(CLI::App& app, wire::ControlRequest& request) {
+  constexpr const char* kWhich = "Its name or host:port";
+  auto* projects = app.add_subcommand("projects", "The projects this computer has joined; one is trained at a time");
+  auto* share = projects->add_subcommand("share", "How much of the time one gets, relative to the others");
+  share->add_option("project", request.project, kWhich)->required();
+  share->add_option("share", request.share, "1 is what each gets by itself; 0: only where no other can be trained")
+      ->required()
+      ->check(CLI::Range(0.0, 1000.0));
+  auto* train = projects->add_subcommand("train", "Give one its turn now");
+  train->add_option("project", request.project, kWhich)->required();
+  for (CLI::App* command : {share, train}) command->fallthrough();
+  projects->fallthrough();
+  projects->require_subcommand(0, 1);
+}
+
 void add_view_commands(CLI::App& app, wire::ControlRequest& request) {
   auto* preview = app.add_subcommand("preview", "What a join link leads to, without joining");
   preview->add_option("link", request.link, "starling://host:port/?ca=…&invite=…")->required();
@@ -82,7 +97,9 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   add_preference_commands(app, arguments);
   auto* update = app.add_subcommand("update", "Look now for a newer version of Starling");
   update->add_flag("--install", request.install, "And install it, at the end of the round");
-  app.add_subcommand("leave", "Leave the project; what was accepted stays credited");
+  auto* leave = app.add_subcommand("leave", "Leave a project; what was accepted stays credited");
+  leave->add_option("project", request.project, "Its name or host:port, where several were joined");
+  add_project_commands(app, request);
   app.add_subcommand("stop", "End the daemon; nothing is trained until it is started again");
   app.add_subcommand("doctor", "Whether something is wrong here, and what to do about it; exit code 4 if so");
   auto* report = app.add_subcommand("report", "What helps others to find out what is wrong; nothing private is in it");

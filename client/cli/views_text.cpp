@@ -56,6 +56,20 @@ std::string format_me(const wire::DaemonStatus& status, const wire::LeaderboardV
                             me.day_samples, me.week_samples);
 }
 
+std::string format_projects(const std::vector<wire::ProjectView>& projects) {
+  if (projects.empty()) return "none; join one with: starling join LINK --name NAME\n";
+  double shares = 0;
+  for (const wire::ProjectView& project : projects) shares += project.share;
+  std::string text;
+  for (const wire::ProjectView& project : projects) {
+    const double percent = shares > 0 ? 100 * project.share / shares : 0;
+    text += fmt::format("{} {:<24} {:<28} as {:<16} {:>3.0f} % of the time (share {:g}), {:.1f} h trained\n",
+                        project.current ? "*" : " ", project.name, project.address, project.display_name, percent,
+                        project.share, project.trained_s / 3600);
+  }
+  return text + (projects.size() > 1 ? "* is the one whose turn it is.\n" : "");
+}
+
 std::string format_peers(const wire::PeersView& peers) {
   if (peers.members == 0) return "no averaging yet\n";
   std::string text = fmt::format("round {}: {} members\n", peers.round, peers.members);

@@ -1,5 +1,6 @@
-// The daemon put together: its threads, its data directory, at most one project, and the control socket. The life of a
-// project here: joined -> preparing (manifest, data, model) -> running; preparation is tried again until it succeeds.
+// The daemon put together: its threads, its data directory, the projects it has joined, and the control socket. One
+// project at a time has its turn (client/policy/turns.h): preparing (manifest, data, model) -> running; preparation is
+// tried again until it succeeds. The others wait, with their files where they are.
 // All along the sensors look every second, and whatever the volunteer's rules say is obeyed at once.
 //
 // The control thread owns everything below `control thread` in the members; connections' threads only post to it.
@@ -8,9 +9,10 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "client/daemon/control_server.h"
 #include "client/daemon/coordinator_calls.h"
@@ -21,9 +23,11 @@
 #include "client/daemon/status_board.h"
 #include "client/daemon/task_loop.h"
 #include "client/daemon/update_keeper.h"
+#include "client/policy/turns.h"
 #include "client/sensors/sensors.h"
-#include "client/storage/history.h"
+#include "client/storage/memberships.h"
 #include "client/storage/project_files.h"
+#include "shared/base/mutex.h"
 #include "shared/base/result.h"
 #include "shared/net/backoff.h"
 #include "shared/net/line.h"
@@ -36,6 +40,7 @@ struct AppOptions {
   std::string control_socket = "control.sock";  // in the data directory
   RunOptions run;
   int threads = 0;                      // of the trainer, whatever the preferences say; 0: what they say
+  policy::TurnOptions turns;            // of several projects
   sensors::SensorOptions sensors;       // but the data directory
   std::filesystem::path update_source;  // where to look for newer versions; a file that is not there: nowhere
   std::filesystem::path program;        // this daemon's own: it tells whether the installation may change itself
@@ -53,26 +58,34 @@ class App {
   ~App();
 
  private:
-  App(const AppOptions& options, storage::ProjectFiles files, crypto::PrivateKey key);
+  App(const AppOptions& options, storage::Memberships memberships, crypto::PrivateKey key);
 
   wire::ControlReply handle(const wire::ControlRequest& request);
   Status join(const std::string& link, const std::string& name);
   wire::ControlReply steer(const wire::ControlRequest& request);  // pause, resume, preferences
-  Status leave();
+  Status leave(const std::string& project);
+  wire::ControlReply arrange(const wire::ControlRequest& request);  // projects, share, train
   Result<std::string> sample(const wire::ControlRequest& request);
   Result<std::string> log_tail(int lines) const;
   wire::ControlReply recall(const wire::ControlRequest& request);   // history, peers
   wire::ControlReply look_up(const wire::ControlRequest& request);  // preview, leaderboard: asks a coordinator
 
   // Control thread.
-  void open_project(const storage::Project& project);
+  storage::Membership* current();  // null: nothing is joined, or one project makes room for the next
+  void open_project();             // the current one
+  void open_next();                // whose turn it is, of those that are left
   void prepare();
   void on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run);
-  [[nodiscard]] Status check_vacant() const;  // whether a project may be joined
-  // `closed` gets the end, on the control thread: the project is forgotten, or, when its files cannot be removed, goes
-  // on.
-  void close_project(std::function<void(Status)> closed);
-  Status forget_project();
+  // `closed` runs on the control thread once nothing of the run is open any more.
+  void close_run(std::string reason, bool keep_state, std::function<void()> closed);
+  void change_over(std::size_t next);
+  // Of the request's project, or the only one there is; an Error says why none is meant.
+  [[nodiscard]] Result<std::size_t> meant(const std::string& project) const;
+  void leave_now(std::size_t index, std::function<void(Status)> left);
+  void count_turn();        // every second
+  void end_turn_if_over();  // between two rounds
+  [[nodiscard]] std::vector<policy::Claim> claims() const;
+  [[nodiscard]] std::vector<wire::ProjectView> project_views();
   void publish();
   // Asks the rules and does what they say. Whenever anything that they look at has changed, and every second.
   void obey();
@@ -87,7 +100,6 @@ class App {
   void look_around();
 
   AppOptions options_;
-  storage::ProjectFiles files_;
   crypto::PrivateKey key_;
   CorrectedClock clock_;
   SystemClock volunteers_clock_;
@@ -102,20 +114,30 @@ class App {
   LookUps look_ups_{line_};   // connections' threads
 
   // Control thread:
-  std::optional<storage::Project> project_;
+  storage::Memberships memberships_;
   std::unique_ptr<CoordinatorCalls> calls_;
   std::unique_ptr<ProjectRun> run_;
   std::unique_ptr<UpdateKeeper> updates_;
   std::string version_required_;  // by the run, and this is older
   bool handing_over_ = false;
-  bool leaving_ = false;  // the project is closed, its files are still there
+  std::string closing_run_;  // why the run is being closed; empty: it is not
+  struct Turn {
+    TimePoint began{};
+    TimePoint looked{};        // at last
+    TimePoint trained_last{};  // or was forbidden to
+    TimePoint saved{};
+    bool trains = false;  // as published last
+  };
+  Turn turn_;
+  std::map<int, TimePoint> resting_until_;  // by number of the membership
   Governor governor_;
   std::string preparing_;     // what the preparation is doing, or why it waits
   bool prepare_due_ = false;  // once the rules allow it
   std::int64_t rounds_ended_ = 0;
-  storage::HistoryFile history_;
   TimePoint history_saved_{};
   net::Backoff backoff_;
+
+  Mutex join_mutex_;  // joins take turns
 
   TaskLoop control_;
   TaskLoop trainer_;

@@ -46,7 +46,10 @@ Permission App::permission() const {
 
 void App::save_history() {
   history_saved_ = clock_.now();
-  if (const Status saved = history_.save(); !saved.ok()) log_warning("keep the history: {}", saved.error().message);
+  storage::Membership* membership = current();
+  if (membership == nullptr) return;
+  if (const Status saved = membership->history.save(); !saved.ok())
+    log_warning("keep the history: {}", saved.error().message);
 }
 
 void App::obey() {
@@ -55,6 +58,7 @@ void App::obey() {
   count_traffic();
   if (clock_.now() - history_saved_ >= kHistorySavedEvery) save_history();
   governor_.decide();
+  count_turn();
   may_prepare_ = governor_.may_prepare();
   const wire::Preferences& wishes = governor_.preferences();
   updates_->obey({wishes.update_check, wishes.update_install, governor_.verdict().network != policy::NetworkUse::none,
@@ -98,6 +102,8 @@ void App::notice_round_ends(const wire::DaemonStatus& status) {
   const bool over = ended > rounds_ended_ || !has_round_under_way(status);
   rounds_ended_ = std::max(rounds_ended_, ended);
   if (over) start_waiting_version();
+  turn_.trains = has_round_under_way(status);
+  if (over && turn_.trains) control_.post([this] { end_turn_if_over(); });
   if (!over || !governor_.verdict().pause_after_round) return;
   governor_.on_round_finished();
   control_.post([this] { obey(); });

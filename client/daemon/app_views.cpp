@@ -26,7 +26,8 @@ wire::ControlReply App::recall(const wire::ControlRequest& request) {
   }
   const bool ran = control_.run_and_wait([&] {
     if (span) {
-      reply.history = history_.history().points(*span);
+      reply.history =
+          current() != nullptr ? current()->history.history().points(*span) : std::vector<wire::HistoryPoint>();
     } else {
       reply.peers = run_ ? run_->peers() : wire::PeersView();
     }
@@ -39,7 +40,7 @@ wire::ControlReply App::look_up(const wire::ControlRequest& request) {
   wire::ControlReply reply;
   std::optional<storage::Project> project;
   const bool ran = control_.run_and_wait([&] {
-    project = project_;
+    if (current() != nullptr) project = current()->project;
     if (governor_.verdict().network == policy::NetworkUse::none) {
       reply.error = Error{ErrorCode::failed_precondition, describe_obstacle(governor_.verdict())};
     }

@@ -155,6 +155,10 @@ int main(int argc, char** argv) {
   cli.add_option("--port", options.run.listen_port, "Port for other volunteers; 0: any free one")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
+  double turn_minutes = to_seconds(options.turns.turn) / 60;
+  cli.add_option("--turn", turn_minutes, "Minutes for which one of several projects is trained at a stretch")
+      ->check(CLI::Range(0.01, 1e5))
+      ->capture_default_str();
   cli.add_option("--trainer", options.run.trainer_program, "The program that computes")->capture_default_str();
   cli.add_option("--updates", options.update_source, "File that says where newer versions are; none: nowhere")
       ->capture_default_str();
@@ -167,5 +171,6 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return cli.exit(error) == 0 ? kOk : kUsage;
   }
+  options.turns.turn = from_seconds(60 * turn_minutes);
   return run(std::move(call));
 }

@@ -78,7 +78,14 @@ Result<ProjectFiles> ProjectFiles::open(const std::filesystem::path& data_dir) {
   return ProjectFiles(data_dir, std::move(*lock));
 }
 
-ProjectFiles::ProjectFiles(std::filesystem::path dir, FileLock lock) : dir_(std::move(dir)), lock_(std::move(lock)) {}
+Result<ProjectFiles> ProjectFiles::within(const std::filesystem::path& folder) {
+  STARLING_TRY(ensure_directory(folder, 0700));
+  remove_leftovers(folder);
+  return ProjectFiles(folder, std::nullopt);
+}
+
+ProjectFiles::ProjectFiles(std::filesystem::path dir, std::optional<FileLock> lock)
+    : dir_(std::move(dir)), lock_(std::move(lock)) {}
 
 Result<crypto::PrivateKey> ProjectFiles::host_key() {
   const auto path = dir_ / "host.key";

@@ -1,5 +1,6 @@
-// Everything a data directory keeps about its project: the host key, certificates and what the join brought. Secrets
+// Everything a data directory keeps about a project: the host key, certificates and what the join brought. Secrets
 // are 0600, the directory 0700; every file is replaced atomically. What the volunteer prefers: preference_files.h.
+// Further projects: memberships.h.
 //
 //   DIR/lock  host.key  project.json  manifest.json (signed envelope)  preferences.json  pause.json  traffic.json
 //   DIR/artefacts/<sha256>  DIR/checkpoints/  DIR/rounds.jsonl  DIR/reports.jsonl  DIR/control.sock  DIR/starlingd.log
@@ -35,6 +36,9 @@ class ProjectFiles {
   // uses it; permission_denied when it cannot be written.
   static Result<ProjectFiles> open(const std::filesystem::path& data_dir);
 
+  // A folder for one more project, within a directory that open() holds locked.
+  static Result<ProjectFiles> within(const std::filesystem::path& folder);
+
   [[nodiscard]] const std::filesystem::path& dir() const { return dir_; }
   // Made on first use. corrupt, naming the file, when it cannot be read as a key: it is never overwritten.
   Result<crypto::PrivateKey> host_key();
@@ -48,9 +52,9 @@ class ProjectFiles {
   Status save_manifest_envelope(const std::string& envelope);
 
  private:
-  ProjectFiles(std::filesystem::path dir, FileLock lock);
+  ProjectFiles(std::filesystem::path dir, std::optional<FileLock> lock);
   std::filesystem::path dir_;
-  FileLock lock_;
+  std::optional<FileLock> lock_;
 };
 
 }  // namespace starling::storage

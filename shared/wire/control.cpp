@@ -107,6 +107,7 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   write_rules(out, s.rules);
   out.text("project", s.project);
   out.text("display_name", s.display_name);
+  out.integer("projects", s.projects);
   out.text("run_id", s.run_id);
   out.text("run_state", s.run_state);
   out.text("peer", s.peer.hex());
@@ -192,6 +193,7 @@ void read_status(JsonReader& in, DaemonStatus& s) {
   in.object("rules", [&](JsonReader& rules) { read_rules(rules, s.rules); });
   in.text("project", s.project, kTextMax);
   in.text("display_name", s.display_name, kTextMax);
+  if (in.present("projects")) read_int(in, "projects", s.projects, 0, std::numeric_limits<int>::max());
   in.text("run_id", s.run_id, kTextMax);
   in.text("run_state", s.run_state, kTextMax);
   read_id(in, "peer", s.peer);
@@ -228,6 +230,8 @@ void read_request(JsonReader& in, ControlRequest& request) {
   }
   if (in.present("link")) in.text("link", request.link, kTextMax);
   if (in.present("name")) in.text("name", request.name, kTextMax);
+  if (in.present("project")) in.text("project", request.project, kTextMax);
+  if (in.present("share")) in.number("share", request.share.emplace(), 0, kNumberMax);
   if (in.present("reason")) in.text("reason", request.reason, kPauseReasonBytesMax);
   if (in.present("for")) in.text("for", request.duration, kTextMax);
   if (in.present("after_round")) in.boolean("after_round", request.after_round);
@@ -269,6 +273,7 @@ void read_reply(JsonReader& in, ControlReply& reply) {
   if (in.present("status"))
     in.object("status", [&](JsonReader& status) { read_status(status, reply.status.emplace()); });
   if (in.present("preview")) in.object("preview", [&](JsonReader& p) { read_preview(p, reply.preview.emplace()); });
+  if (in.present("projects")) read_projects(in, reply.projects.emplace());
   if (in.present("history")) read_history(in, "history", reply.history.emplace());
   if (in.present("peers")) in.object("peers", [&](JsonReader& p) { read_peers(p, reply.peers.emplace()); });
   if (in.present("leaderboard")) {
@@ -285,6 +290,8 @@ std::string encode_line(const ControlRequest& request) {
   if (request.after_revision.has_value()) out.integer("after_revision", *request.after_revision);
   if (!request.link.empty()) out.text("link", request.link);
   if (!request.name.empty()) out.text("name", request.name);
+  if (!request.project.empty()) out.text("project", request.project);
+  if (request.share.has_value()) out.number("share", *request.share);
   if (!request.reason.empty()) out.text("reason", request.reason);
   if (!request.duration.empty()) out.text("for", request.duration);
   if (request.after_round) out.boolean("after_round", true);
@@ -326,6 +333,7 @@ std::string encode_line(const ControlReply& reply) {
   if (reply.status.has_value()) write_status(out, "status", *reply.status);
   if (reply.preferences.has_value()) out.raw("preferences", encode(*reply.preferences));
   if (reply.preview.has_value()) write_preview(out, *reply.preview);
+  if (reply.projects.has_value()) write_projects(out, *reply.projects);
   if (reply.history.has_value()) write_history(out, "history", *reply.history);
   if (reply.peers.has_value()) write_peers(out, *reply.peers);
   if (reply.leaderboard.has_value()) write_leaderboard(out, *reply.leaderboard);

@@ -4,7 +4,10 @@
 //   {"command":"status"}                          -> {"ok":true,"status":{…}}
 //   {"command":"status","after_revision":N}       -> the same, once the revision is above N (or after 30 s)
 //   {"command":"join","link":"starling://…","name":"Ada"}
-//   {"command":"leave"}
+//   {"command":"projects"}                        -> {"ok":true,"projects":[…]}     all that were joined
+//   {"command":"share","project":"Birds","share":2}   of the time, relative to the others; the same reply
+//   {"command":"train","project":"Birds"}             now, for a turn; the same reply
+//   {"command":"leave","project":"Birds"}         without a name where there is only one
 //   {"command":"stop"}                                                    ends the daemon
 //   {"command":"pause","reason":"…","for":"1h","after_round":true}        -> {"ok":true,"text":"…"}
 //   {"command":"pause","gpu":true,"for":"tomorrow"}                       the graphics card alone
@@ -52,6 +55,8 @@ struct ControlRequest {
   std::optional<std::int64_t> after_revision;  // status
   std::string link;                            // join, preview
   std::string name;                            // join: the display name
+  std::string project;                         // share, train, leave: its name or host:port
+  std::optional<double> share;                 // share
   std::string reason;                          // pause
   std::string duration;                        // pause: "15m", "3h", "2d", "tomorrow"; empty: until resumed
   bool after_round = false;                    // pause: once the round under way is done
@@ -126,8 +131,9 @@ struct DaemonStatus {
   std::vector<std::string> problems;  // for the owner to know: a damaged file, a full disk, what the coordinator told
   bool paused = false;                // by the volunteer
   RulesStatus rules;
-  std::string project;
+  std::string project;  // the one whose turn it is
   std::string display_name;
+  int projects = 0;  // that were joined
   RunId run_id;
   std::string run_state;
   PeerId peer;
@@ -166,6 +172,7 @@ struct ControlReply {
   std::optional<DaemonStatus> status;
   std::optional<Preferences> preferences;
   std::optional<ProjectPreview> preview;
+  std::optional<std::vector<ProjectView>> projects;
   std::optional<std::vector<HistoryPoint>> history;
   std::optional<PeersView> peers;
   std::optional<LeaderboardView> leaderboard;

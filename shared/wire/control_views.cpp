@@ -79,6 +79,33 @@ void read_history(JsonReader& in, std::string_view name, std::vector<HistoryPoin
   in.list(name, kHistoryPointsMax, [&](JsonReader& item) { read_point(item, points.emplace_back()); });
 }
 
+void write_projects(JsonWriter& out, const std::vector<ProjectView>& projects) {
+  out.open("projects", '[');
+  for (const ProjectView& project : projects) {
+    out.open("", '{');
+    out.text("name", project.name);
+    out.text("display_name", project.display_name);
+    out.text("address", project.address);
+    out.number("share", project.share);
+    out.number("trained_s", project.trained_s);
+    out.boolean("current", project.current);
+    out.close('}');
+  }
+  out.close(']');
+}
+
+void read_projects(JsonReader& in, std::vector<ProjectView>& projects) {
+  in.list("projects", kProjectsShownMax, [&](JsonReader& item) {
+    ProjectView& project = projects.emplace_back();
+    item.text("name", project.name, kTextMax);
+    item.text("display_name", project.display_name, kTextMax);
+    item.text("address", project.address, kTextMax);
+    item.number("share", project.share, 0, kNumberMax);
+    item.number("trained_s", project.trained_s, 0, kNumberMax);
+    item.boolean("current", project.current);
+  });
+}
+
 void write_peers(JsonWriter& out, const PeersView& peers) {
   out.open("peers", '{');
   out.integer("round", peers.round);

@@ -91,8 +91,21 @@ struct ProjectPreview {
   double bits_per_byte = 0;          // of the model, as measured last; 0: not yet
 };
 
+// One of the projects this computer has joined.
+struct ProjectView {
+  std::string name;
+  std::string display_name;  // the volunteer's there
+  std::string address;       // host:port
+  double share = 1;          // of the time, relative to the others
+  double trained_s = 0;
+  bool current = false;  // the one that is trained, or would be
+};
+constexpr std::size_t kProjectsShownMax = 64;
+
 void write_history(JsonWriter& out, std::string_view name, const std::vector<HistoryPoint>& points);
 void read_history(JsonReader& in, std::string_view name, std::vector<HistoryPoint>& points);
+void write_projects(JsonWriter& out, const std::vector<ProjectView>& projects);
+void read_projects(JsonReader& in, std::vector<ProjectView>& projects);
 void write_peers(JsonWriter& out, const PeersView& peers);
 void read_peers(JsonReader& in, PeersView& peers);
 void write_leaderboard(JsonWriter& out, const LeaderboardView& leaderboard);

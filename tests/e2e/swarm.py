@@ -64,7 +64,7 @@ class Swarm:
         self.run = settings["run_id"]
         self.coordinator.create_run(manifest)
         self.coordinator.start_run(self.run)
-        link = self.coordinator.new_invite("--uses", len(self.volunteers))
+        link = self.coordinator.new_invite("--uses", max(1, len(self.volunteers)))
         self.coordinator.serve()
         for volunteer in self.volunteers:
             volunteer.start()

@@ -1,0 +1,303 @@
+// The daemon's projects: joining, leaving, and one after another, each for its turn.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "client/daemon/app.h"
+#include "shared/base/log.h"
+#include "shared/manifest/join_link.h"
+
+namespace starling::daemon {
+namespace {
+
+constexpr Duration kTurnSavedEvery = std::chrono::seconds(60);
+constexpr Duration kLookedLongAgo = std::chrono::seconds(5);  // the computer slept
+
+Error is_ending() { return {ErrorCode::unavailable, "the daemon is ending"}; }
+
+// Errors that trying again soon cannot mend.
+bool is_lasting(ErrorCode code) {
+  return code == ErrorCode::unsupported || code == ErrorCode::corrupt || code == ErrorCode::permission_denied ||
+         code == ErrorCode::unauthenticated || code == ErrorCode::invalid_argument;
+}
+
+}  // namespace
+
+storage::Membership* App::current() {
+  const std::size_t index = memberships_.current();
+  return index < memberships_.all().size() ? &memberships_.all()[index] : nullptr;
+}
+
+Status App::join(const std::string& link_text, const std::string& name) {
+  auto link = manifest::parse_join_link(link_text);
+  if (!link.ok()) return link.error().prefixed("read the join link");
+  const MutexLock lock(join_mutex_);
+  Status status = is_ending();
+  control_.run_and_wait([&] { status = memberships_.check_new(link->host, link->port); });
+  if (!status.ok()) return status;
+  auto project = join_project(*link, name, key_, clock_, &line_);
+  if (!project.ok()) return project.error();
+  status = is_ending();
+  control_.run_and_wait([&] {
+    status = memberships_.add(*project, policy::trained_at_start(claims()));
+    if (!status.ok()) return;
+    log_info("joined '{}' as '{}'", project->name, project->display_name);
+    change_over(memberships_.all().size() - 1);
+  });
+  return status;
+}
+
+Result<std::size_t> App::meant(const std::string& project) const {
+  if (!closing_run_.empty()) {
+    return Error{ErrorCode::failed_precondition, fmt::format("{}: try again in a moment", closing_run_)};
+  }
+  if (!project.empty()) return memberships_.find(project);
+  if (memberships_.all().size() == 1) return 0;
+  if (memberships_.all().empty()) return Error{ErrorCode::failed_precondition, "no project was joined"};
+  return Error{
+      ErrorCode::invalid_argument,
+      fmt::format("{} projects were joined: say which one (starling projects lists them)", memberships_.all().size())};
+}
+
+Status App::leave(const std::string& project) {
+  auto answer = std::make_shared<std::promise<Status>>();
+  std::future<Status> future = answer->get_future();
+  control_.run_and_wait([&] {
+    if (const auto index = meant(project); index.ok()) {
+      leave_now(*index, [answer](const Status& left) { answer->set_value(left); });
+    } else {
+      answer->set_value(index.error());
+    }
+  });
+  answer.reset();
+  try {
+    return future.get();
+  } catch (const std::future_error&) {
+    return is_ending();
+  }
+}
+
+void App::leave_now(std::size_t index, std::function<void(Status)> left) {
+  if (index != memberships_.current()) {
+    resting_until_.erase(memberships_.all()[index].number);
+    const Status removed = memberships_.remove(index);
+    publish();
+    return left(removed.ok() ? removed : removed.error().prefixed("leave the project"));
+  }
+  close_run("leaving the project", false, [this, index, left = std::move(left)] {
+    const Status removed = memberships_.remove(index);
+    if (removed.ok()) {
+      open_next();
+    } else {
+      open_project();
+    }
+    publish();
+    left(removed.ok() ? removed : removed.error().prefixed("leave the project"));
+  });
+}
+
+wire::ControlReply App::arrange(const wire::ControlRequest& request) {
+  wire::ControlReply reply;
+  reply.error = is_ending();
+  control_.run_and_wait([&] {
+    reply.error.reset();
+    if (request.command != "projects") {
+      const auto index = meant(request.project);
+      if (!index.ok()) {
+        reply.error = index.error();
+      } else if (request.command == "train") {
+        change_over(*index);
+      } else if (!request.share || *request.share > storage::kShareMax) {
+        reply.error =
+            Error{ErrorCode::invalid_argument, fmt::format("a share is a number from 0 to {}", storage::kShareMax)};
+      } else {
+        memberships_.all()[*index].share = *request.share;
+        if (const Status saved = memberships_.save(); !saved.ok()) reply.error = saved.error();
+      }
+    }
+    reply.projects = project_views();
+  });
+  return reply;
+}
+
+std::vector<wire::ProjectView> App::project_views() {
+  std::vector<wire::ProjectView> views;
+  for (const storage::Membership& membership : memberships_.all()) {
+    views.push_back({membership.project.name, membership.project.display_name, storage::address_of(membership.project),
+                     membership.share, membership.trained_s, &membership == current()});
+  }
+  return views;
+}
+
+void App::open_project() {
+  storage::Membership& membership = *current();
+  turn_ = {};
+  turn_.began = turn_.looked = turn_.trained_last = turn_.saved = clock_.now();
+  rounds_ended_ = 0;
+  backoff_.reset();
+  // A run may have replaced its certificate since it was read.
+  if (auto fresh = membership.files->project(); fresh.ok() && fresh->has_value()) membership.project = **fresh;
+  auto calls = CoordinatorCalls::create(membership.project, key_, clock_, &line_);
+  if (!calls.ok()) {
+    preparing_ = calls.error().message;
+    log_error("open project '{}': {}", membership.project.name, preparing_);
+    publish();
+    return;
+  }
+  calls_ = std::move(*calls);
+  prepare();
+}
+
+void App::open_next() {
+  if (memberships_.all().empty()) return;
+  policy::Turn over;
+  over.lasted = options_.turns.turn;
+  memberships_.set_current(policy::whose_turn(claims(), 0, over, options_.turns));
+  open_project();
+}
+
+void App::prepare() {
+  prepare_due_ = !may_prepare_;
+  if (prepare_due_) return publish();
+  preparing_ = "preparing the run";
+  publish();
+  const Threads threads{control_, trainer_, coordinator_, clock_};
+  const std::int64_t disk_bytes_left = governor_.disk_bytes_left();
+  const int preparation = ++preparation_;
+  coordinator_.post([this, preparation, threads, disk_bytes_left, project = current()->project,
+                     files = current()->files.get(), calls = calls_.get()] {
+    if (closing_ || preparation != preparation_) return;
+    PreparationOptions options;
+    options.disk_bytes_left = disk_bytes_left;
+    options.tell = [this](const std::string& doing) {
+      control_.post([this, doing] {
+        preparing_ = doing;
+        publish();
+      });
+    };
+    options.too_old = [this, preparation](const std::string& version) {
+      control_.post([this, preparation, version] {
+        if (preparation != preparation_) return;
+        version_required_ = version;
+        updates_->hurry();
+      });
+    };
+    options.may_go_on = [this, preparation] { return !closing_ && may_prepare_ && preparation == preparation_; };
+    auto prepared = prepare_run(project, *files, *calls, clock_, options);
+    if (!prepared.ok()) {
+      control_.post([this, preparation, error = prepared.error()] { on_prepared(preparation, error); });
+      return;
+    }
+    trainer_.post([this, preparation, threads, project, files, calls, prepared = std::move(*prepared)] {
+      if (closing_ || preparation != preparation_) return;
+      auto run = ProjectRun::create(threads, options_.run, {project, prepared, key_, *files, *calls, line_});
+      // std::function wants copyable tasks, so the run travels in a shared holder.
+      auto holder = std::make_shared<Result<std::unique_ptr<ProjectRun>>>(std::move(run));
+      control_.post([this, preparation, holder] { on_prepared(preparation, std::move(*holder)); });
+    });
+  });
+}
+
+void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) {
+  if (closing_ || preparation != preparation_) return;
+  if (!run.ok() && !may_prepare_) return prepare();
+  if (!run.ok()) {
+    const Duration delay = is_lasting(run.error().code) ? std::chrono::seconds(60) : backoff_.next_delay();
+    log_warning("{}; trying again in {:.1f} s", run.error().message, to_seconds(delay));
+    preparing_ = run.error().message;
+    control_.set_timer(clock_.now() + delay, [this] { prepare(); });
+    publish();
+    return;
+  }
+  backoff_.reset();
+  version_required_.clear();
+  run_ = std::move(*run);
+  rounds_ended_ = 0;
+  run_->start(
+      permission(), [this] { publish(); },
+      [this](wire::HistoryPoint round) {
+        round.begin = volunteers_clock_.wall_now();
+        if (storage::Membership* membership = current(); membership != nullptr) membership->history.add(round);
+      });
+}
+
+// Whatever still runs on the other threads ends first, in the order in which they feed one another; then the run, and
+// what it called with, may go.
+void App::close_run(std::string reason, bool keep_state, std::function<void()> closed) {
+  closing_run_ = std::move(reason);
+  version_required_.clear();
+  ++preparation_;
+  prepare_due_ = false;
+  control_.set_timer(kNever, nullptr);
+  count_traffic();
+  save_history();
+  if (run_) run_->stop();
+  if (calls_) calls_->cancel();
+  auto run = std::make_shared<std::unique_ptr<ProjectRun>>(std::move(run_));
+  coordinator_.post([this, run, keep_state, closed = std::move(closed)] {
+    trainer_.post([this, run, keep_state, closed] {
+      if (*run) (*run)->finish_on_trainer(keep_state);
+      control_.post([this, run, closed] {
+        run->reset();
+        calls_.reset();
+        count_traffic();  // the next run counts from the beginning
+        closing_run_.clear();
+        closed();
+      });
+    });
+  });
+  publish();
+}
+
+void App::change_over(std::size_t next) {
+  if (!closing_run_.empty() || (current() != nullptr && memberships_.current() == next)) return;
+  const auto open = [this, next] {
+    memberships_.set_current(next);
+    log_info("it is the turn of '{}'", current()->project.name);
+    if (const Status saved = memberships_.save(); !saved.ok()) log_warning("{}", saved.error().message);
+    open_project();
+    publish();
+  };
+  if (current() == nullptr) return open();
+  close_run("changing over to another project", true, open);
+}
+
+std::vector<policy::Claim> App::claims() const {
+  std::vector<policy::Claim> claims;
+  for (const storage::Membership& membership : memberships_.all()) {
+    const auto rests = resting_until_.find(membership.number);
+    claims.push_back(
+        {membership.share, membership.trained_s, rests != resting_until_.end() && rests->second > clock_.now()});
+  }
+  return claims;
+}
+
+void App::count_turn() {
+  storage::Membership* membership = current();
+  if (membership == nullptr || !closing_run_.empty() || turn_.began == TimePoint()) return;
+  const TimePoint now = clock_.now();
+  const Duration passed = std::min<Duration>(now - turn_.looked, kLookedLongAgo);
+  turn_.looked = now;
+  if (turn_.trains) membership->trained_s += to_seconds(passed);
+  if (turn_.trains || !governor_.verdict().may_train()) turn_.trained_last = now;
+  if (memberships_.all().size() < 2) return;
+  if (now - turn_.saved >= kTurnSavedEvery) {
+    turn_.saved = now;
+    if (const Status saved = memberships_.save(); !saved.ok()) log_warning("{}", saved.error().message);
+  }
+  if (!turn_.trains) end_turn_if_over();
+}
+
+void App::end_turn_if_over() {
+  if (current() == nullptr || !closing_run_.empty() || memberships_.all().size() < 2) return;
+  const TimePoint now = clock_.now();
+  const policy::Turn turn{now - turn_.began, now - turn_.trained_last};
+  const std::size_t next = policy::whose_turn(claims(), memberships_.current(), turn, options_.turns);
+  if (next == memberships_.current()) return;
+  if (turn.untrained >= options_.turns.patience) resting_until_[current()->number] = now + options_.turns.rest;
+  change_over(next);
+}
+
+}  // namespace starling::daemon

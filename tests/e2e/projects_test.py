@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""One computer in two projects: one is trained at a time, by shares, and neither loses anything to the other."""
+
+import json
+import unittest
+
+import programs
+from swarm import Swarm
+from swarm_case import SETTINGS, SwarmCase, small_corpus
+
+TURN_MINUTES = 0.05
+
+
+class Projects(SwarmCase):
+    VOLUNTEERS = 1
+    SETTINGS = {"target_batch_size": 16}  # rounds shorter than turns, on a busy computer too
+
+    @classmethod
+    def prepare(cls):
+        cls.second = Swarm(cls.folder / "second", 0)
+        cls.addClassCleanup(cls.second.stop)
+        cls.second.create("Second", {**SETTINGS, **cls.SETTINGS, "run_id": "second"}, small_corpus())
+        cls.volunteer = cls.swarm.volunteers[0]
+        cls.volunteer.daemon.command += ["--turn", str(TURN_MINUTES)]
+
+    def projects(self):
+        done = self.volunteer.command("projects", "--json")
+        return {project["name"]: project for project in json.loads(done.stdout)["projects"]}
+
+    def journal_of_second(self):
+        return programs.read_journal(self.volunteer.folder / "projects" / "1" / "rounds.jsonl")
+
+    def ledger(self, swarm):
+        return swarm.coordinator.run_status(swarm.run)["ledger_samples"]
+
+    def test_1_a_second_project_takes_its_turn_and_gives_it_back(self):
+        self.wait_for_rounds([self.volunteer], 2, 120)
+        self.volunteer.join(self.second.coordinator.new_invite())
+        self.assertEqual(set(self.projects()), {"End to end", "Second"})
+        programs.wait_until(lambda: len(self.journal_of_second()) >= 2, "two rounds of the second project", 120)
+        self.wait_for_rounds([self.volunteer], 2, 120)  # of the first one, again
+        programs.wait_until(lambda: all(p["trained_s"] > 0 for p in self.projects().values()), "both were trained")
+        # What it did for either is credited there.
+        self.assertGreater(self.ledger(self.swarm), 0)
+        self.assertGreater(self.ledger(self.second), 0)
+
+    def test_2_joining_twice_is_refused(self):
+        done = self.volunteer.join(self.second.coordinator.new_invite(), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("'Second' already", done.stderr)
+
+    def test_3_shares_count_and_both_survive_a_crash(self):
+        self.volunteer.command("projects", "share", "second", "0")
+        self.volunteer.command("projects", "train", "End to end")
+        self.volunteer.daemon.kill()
+        self.volunteer.start()
+        self.wait_for_rounds([self.volunteer], 1, 120)
+        projects = self.projects()
+        self.assertEqual(projects["Second"]["share"], 0)
+        self.assertTrue(projects["End to end"]["current"])
+        self.assertEqual(self.volunteer.status()["projects"], 2)
+
+    def test_4_leaving_one_keeps_the_other(self):
+        ambiguous = self.volunteer.command("leave", check=False)
+        self.assertEqual(ambiguous.returncode, 1)
+        self.assertIn("say which one", ambiguous.stderr)
+        programs.wait_until(lambda: self.volunteer.command("leave", "second", check=False).returncode == 0, "it is left")
+        self.assertEqual(set(self.projects()), {"End to end"})
+        self.assertFalse((self.volunteer.folder / "projects" / "1").exists())
+        self.wait_for_rounds([self.volunteer], 2, 120)
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
