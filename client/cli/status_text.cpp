@@ -60,6 +60,12 @@ std::string limit_lines(const wire::RulesStatus& rules) {
     text += fmt::format(", about {} by its end", bytes_text(static_cast<double>(rules.month_bytes_forecast)));
   }
   text += "\n";
+  if (rules.month_bytes > 0) {
+    text += fmt::format("             averaging {}, models {}, coordinator and data {}\n",
+                        bytes_text(static_cast<double>(rules.month_averaging_bytes)),
+                        bytes_text(static_cast<double>(rules.month_models_bytes)),
+                        bytes_text(static_cast<double>(rules.month_coordinator_bytes)));
+  }
   if (!rules.unknown.empty()) {
     text +=
         fmt::format("  unseen     {}: no sensor tells here, so rules about it do not apply\n", joined(rules.unknown));

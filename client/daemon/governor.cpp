@@ -193,6 +193,9 @@ void Governor::describe(wire::DaemonStatus& status) const {
   rules.gpu_reason = verdict_.gpu_text;
   rules.unknown = verdict_.unknown;
   rules.month_bytes = traffic_.total();
+  rules.month_averaging_bytes = traffic_.averaging;
+  rules.month_models_bytes = traffic_.models;
+  rules.month_coordinator_bytes = traffic_.coordinator;
   rules.month_bytes_max = static_cast<std::int64_t>(preferences_.data_max_gb_per_month.value_or(0) * kGigabyte);
   // By the hour, so that a status does not change with the time alone.
   const WallTime hour{clock_.wall_now().unix_ms / kHourMs * kHourMs};

@@ -71,6 +71,9 @@ void write_rules(JsonWriter& out, const RulesStatus& rules) {
   for (const std::string& sensor : rules.unknown) out.text("", sensor);
   out.close(']');
   out.integer("month_bytes", rules.month_bytes);
+  out.integer("month_averaging_bytes", rules.month_averaging_bytes);
+  out.integer("month_models_bytes", rules.month_models_bytes);
+  out.integer("month_coordinator_bytes", rules.month_coordinator_bytes);
   out.integer("month_bytes_max", rules.month_bytes_max);
   out.integer("month_bytes_forecast", rules.month_bytes_forecast);
   out.close('}');
@@ -89,6 +92,11 @@ void read_rules(JsonReader& in, RulesStatus& rules) {
   in.text("gpu_reason", rules.gpu_reason, kTextMax);
   in.list("unknown", kUnknownMax, [&](JsonReader& sensor) { sensor.text("", rules.unknown.emplace_back(), kTextMax); });
   in.integer("month_bytes", rules.month_bytes, 0, kCountMax);
+  if (in.present("month_averaging_bytes")) {
+    in.integer("month_averaging_bytes", rules.month_averaging_bytes, 0, kCountMax);
+    in.integer("month_models_bytes", rules.month_models_bytes, 0, kCountMax);
+    in.integer("month_coordinator_bytes", rules.month_coordinator_bytes, 0, kCountMax);
+  }
   in.integer("month_bytes_max", rules.month_bytes_max, 0, kCountMax);
   in.integer("month_bytes_forecast", rules.month_bytes_forecast, 0, kCountMax);
 }

@@ -85,12 +85,15 @@ struct RulesStatus {
   int threads = 0;  // that the trainer may use
   std::int64_t memory_bytes = 0;
   bool gpu_present = false;
-  bool gpu = true;                        // whether it may be used
-  std::string gpu_reason;                 // why not
-  std::vector<std::string> unknown;       // what no sensor tells, although a rule asks for it
-  std::int64_t month_bytes = 0;           // sent and received in this month of data
-  std::int64_t month_bytes_max = 0;       // 0: no cap
-  std::int64_t month_bytes_forecast = 0;  // 0: too early to tell
+  bool gpu = true;                           // whether it may be used
+  std::string gpu_reason;                    // why not
+  std::vector<std::string> unknown;          // what no sensor tells, although a rule asks for it
+  std::int64_t month_bytes = 0;              // sent and received in this month of data
+  std::int64_t month_averaging_bytes = 0;    // of it: gradients and averages, with what is relayed
+  std::int64_t month_models_bytes = 0;       // whole models, from and for others
+  std::int64_t month_coordinator_bytes = 0;  // heartbeats, manifests, training data
+  std::int64_t month_bytes_max = 0;          // 0: no cap
+  std::int64_t month_bytes_forecast = 0;     // 0: too early to tell
 };
 constexpr std::size_t kUnknownMax = 16;
 

@@ -187,6 +187,8 @@ TEST_CASE("a crash loses little of what was counted, half a percent of the cap")
   wire::DaemonStatus status;
   governor.describe(status);
   CHECK(status.rules.month_bytes == 5'100'000);
+  CHECK(status.rules.month_averaging_bytes + status.rules.month_models_bytes + status.rules.month_coordinator_bytes ==
+        status.rules.month_bytes);
 }
 
 TEST_CASE("a paused status has the rules' reason, end and action") {
