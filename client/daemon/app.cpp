@@ -183,6 +183,7 @@ void App::publish() {
   status.peer = key_.peer_id();
   status.projects = static_cast<int>(memberships_.all().size());
   const storage::Membership* membership = current();
+  has_project_ = membership != nullptr;
   if (membership != nullptr) {
     status.project = membership->project.name;
     status.display_name = membership->project.display_name;

@@ -108,6 +108,7 @@ class App {
   std::atomic<bool> closing_{false};     // ends a preparation that is under way
   std::atomic<bool> may_prepare_{true};  // so does this, until the rules allow it again
   std::atomic<int> preparation_{0};      // the one that counts; whatever an earlier one brings comes too late
+  std::atomic<bool> has_project_{false};
   std::atomic<bool> need_programs_{false};
   std::atomic<bool> need_temperature_{false};
   sensors::Sensors sensors_;  // sensor thread

@@ -11,7 +11,8 @@ namespace {
 constexpr double kBytesPerMbit = 1e6 / 8;
 constexpr double kBytesPerGigabyte = 1e9;
 constexpr Duration kLookEvery = std::chrono::seconds(1);
-constexpr Duration kHistorySavedEvery = std::chrono::seconds(60);  // a crash may lose so much of the plots
+constexpr Duration kLookEveryWithoutProject = std::chrono::seconds(3);  // nothing has to obey
+constexpr Duration kHistorySavedEvery = std::chrono::seconds(60);       // a crash may lose so much of the plots
 
 bool has_round_under_way(const wire::DaemonStatus& status) {
   return status.phase == "training" || status.phase == "averaging" || status.phase == "stepping" ||
@@ -26,7 +27,7 @@ void App::look_around() {
     governor_.see(std::move(seen));
     obey();
   });
-  sensing_.set_timer(clock_.now() + kLookEvery, [this] { look_around(); });
+  sensing_.set_timer(clock_.now() + (has_project_ ? kLookEvery : kLookEveryWithoutProject), [this] { look_around(); });
 }
 
 Permission App::permission() const {

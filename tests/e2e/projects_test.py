@@ -13,7 +13,9 @@ TURN_MINUTES = 0.05
 
 class Projects(SwarmCase):
     VOLUNTEERS = 1
-    SETTINGS = {"target_batch_size": 16}  # rounds shorter than turns, on a busy computer too
+    # Rounds of a moment, on a busy computer too.
+    SETTINGS = {"target_batch_size": 4, "micro_batch_size": 4,
+                "model": {"layers": 1, "width": 32, "heads": 2, "context": 32}}
 
     @classmethod
     def prepare(cls):

@@ -14,7 +14,7 @@ BUSY = ("preparing", "joining", "downloading", "training", "averaging", "steppin
 
 def threads_each(volunteers):
     """Cores for each volunteer's trainer, so that all of them together fill this machine and no more."""
-    return max(1, (os.cpu_count() or 1) // volunteers)
+    return max(1, (os.cpu_count() or 1) // max(1, volunteers))
 
 
 def write_run(folder, corpus, settings):
