@@ -30,7 +30,7 @@ class Model {
   [[nodiscard]] virtual at::Tensor next_word_scores(const at::Tensor& words) const;
 };
 
-// `parameters` and `gradient` as for Parameters, which the model keeps views of. Any architecture but a program.
+// `parameters` and `gradient` as for Parameters, which the model keeps views of.
 std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Tensor& parameters,
                                   const at::Tensor& gradient);
 

@@ -175,8 +175,7 @@ Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Data
 Result<session::Evaluation> evaluate_held_out(const models::Model& model, const wire::RunManifest& manifest,
                                               const Dataset& data) {
   const at::NoGradGuard no_grad;
-  const bool scores_words =
-      wire::sample_form(manifest) == wire::SampleForm::next_word && manifest.model.architecture != "torchscript";
+  const bool scores_words = wire::sample_form(manifest) == wire::SampleForm::next_word;
   return scores_words ? evaluate_text(model, manifest.model.context, data) : evaluate_samples(model, manifest, data);
 }
 

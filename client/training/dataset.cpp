@@ -25,15 +25,14 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// Words or classes that the model has; 0 where only the program knows.
+// Words or classes that the model has.
 std::int64_t choices_of(const wire::RunManifest& manifest) {
   const wire::ModelOptions& model = manifest.model;
   if (manifest.data.kind == "bytes") return kByteValues;
-  if (model.architecture == "torchscript") return 0;
   return manifest.data.kind == "labelled" ? model.classes : model.vocabulary;
 }
 
-// Values of a sample that the model takes; 0 where only the program knows.
+// Values of a sample that the model takes; 0: no model of samples.
 std::int64_t values_wanted(const wire::ModelOptions& model) {
   if (model.architecture == "mlp") return model.inputs;
   if (model.architecture != "resnet") return 0;
@@ -120,7 +119,6 @@ Status Dataset::find_samples(const std::vector<wire::TensorInfo>& tensors, std::
 Status Dataset::copy_words(std::int64_t first, std::span<std::int64_t> out) const {
   VERIFY(first >= 0 && first + static_cast<std::int64_t>(out.size()) <= items_);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = items_at_.at(first + static_cast<std::int64_t>(i));
-  if (words_or_classes_ == 0) return {};
   const auto strange =
       std::find_if(out.begin(), out.end(), [this](std::int64_t word) { return word < 0 || word >= words_or_classes_; });
   if (strange == out.end()) return {};
@@ -155,7 +153,7 @@ void Dataset::copy_values(std::int64_t sample, std::span<float> out) const {
 Result<std::int64_t> Dataset::class_of(std::int64_t sample) const {
   VERIFY(sample >= 0 && sample < items_);
   const std::int64_t label = items_at_.at(sample);
-  if (words_or_classes_ == 0 || (label >= 0 && label < words_or_classes_)) return label;
+  if (label >= 0 && label < words_or_classes_) return label;
   return Error{ErrorCode::corrupt, fmt::format("read the run's data: sample {} is of class {}, and the model has {}",
                                                sample, label, words_or_classes_)};
 }

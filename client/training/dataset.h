@@ -46,7 +46,7 @@ class Dataset {
   Status find_samples(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file);
 
   std::int64_t items_ = 0;
-  std::int64_t words_or_classes_ = 0;  // that there are to the model; 0: a program, which knows itself
+  std::int64_t words_or_classes_ = 0;  // that there are to the model
   Numbers items_at_;                   // words or classes
   Numbers values_;
   std::vector<std::int64_t> value_shape_;

@@ -107,25 +107,11 @@ void read_setting(TableReader& fields, std::string_view name, Integer& value) {
 }
 
 // An architecture that is none is left to check_manifest_settings, which says so.
-Status read_model(TableReader fields, const std::filesystem::path& folder, OperatorManifest& out) {
-  wire::ModelOptions& model = out.manifest.model;
+Status read_model(TableReader fields, wire::ModelOptions& model) {
   fields.text("architecture", model.architecture);
   if (!wire::is_architecture(model.architecture)) return {};
   wire::each_model_setting(
       model, [&fields](std::string_view name, auto& value, const auto&) { read_setting(fields, name, value); });
-  if (model.architecture == "torchscript") {
-    std::string script;
-    std::string initial;
-    fields.text("script", script);
-    fields.text("initial", initial);
-    if (script.empty() || initial.empty() || script.size() > kPathBytesMax || initial.size() > kPathBytesMax) {
-      return Error{ErrorCode::invalid_argument,
-                   "manifest.toml, table [model]: a torchscript model needs script = \"model.pt\" and initial = "
-                   "\"model.safetensors\" (docs/models.md has the Python lines that make both)"};
-    }
-    out.source.script = folder / script;
-    out.source.initial = folder / initial;
-  }
   return fields.finish(fmt::format("model '{}'", model.architecture));
 }
 
@@ -199,7 +185,7 @@ Status read_all(TableReader& fields, const std::filesystem::path& folder, Operat
   fields.integer("low_rank", manifest.low_rank);
   fields.text("precision", manifest.precision);
   fields.text("client_min", manifest.client_min);
-  STARLING_TRY(read_model(fields.table("model"), folder, out));
+  STARLING_TRY(read_model(fields.table("model"), manifest.model));
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), manifest.schedule));
   STARLING_TRY(read_averaging(fields.table("averaging"), manifest.averaging));

@@ -16,8 +16,6 @@ struct ManifestSource {
   std::filesystem::path train;
   std::filesystem::path validation;  // empty: validation_fraction applies
   double validation_fraction = 0;    // of train's bytes, in (0, 0.5]
-  std::filesystem::path script;      // of a torchscript model
-  std::filesystem::path initial;
 };
 
 struct OperatorManifest {
@@ -26,7 +24,7 @@ struct OperatorManifest {
 };
 
 // Relative paths are taken from `folder`. Fields that are absent keep their defaults (run_id and data.train
-// have none); a flops_per_sample of 0 is computed from the model, but for a torchscript model. An unknown key, a wrong
+// have none); a flops_per_sample of 0 is computed from the model. An unknown key, a wrong
 // type or a value out of range is invalid_argument with the line and the key.
 Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std::filesystem::path& folder);
 

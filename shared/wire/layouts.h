@@ -22,11 +22,6 @@ class LayoutBuilder {
   void vector(std::string name, std::int64_t size, float value) {
     add({std::move(name), {size}, 0, 0, false, false, 0, value});
   }
-  // Of a program: a matrix is decayed, and nobody knows what lies where.
-  void any(std::string name, std::vector<std::int64_t> shape) {
-    const bool is_matrix = shape.size() >= 2;
-    add({std::move(name), std::move(shape), 0, 0, is_matrix, false, 0, 0});
-  }
   std::vector<ParameterInfo> take() { return std::move(layout_); }
 
  private:
@@ -59,7 +54,5 @@ std::vector<ParameterInfo> resnet_layout(const ModelOptions& model);
 double resnet_flops(const ModelOptions& model);
 std::vector<ParameterInfo> mlp_layout(const ModelOptions& model);
 double mlp_flops(const ModelOptions& model);
-std::vector<ParameterInfo> script_layout(const ModelOptions& model);
-double script_flops(const ModelOptions& model);
 
 }  // namespace starling::wire

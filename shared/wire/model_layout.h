@@ -62,7 +62,7 @@ std::size_t parameter_count(const ModelOptions& model);
 std::size_t state_size(const RunManifest& manifest);
 
 // Floating-point operations of one sample, forward and backward: twice the multiplications of every matrix product and
-// convolution. Norms, softmax and the like are left out. 0 for a program: its operator says.
+// convolution. Norms, softmax and the like are left out.
 double flops_per_sample(const ModelOptions& model);
 
 }  // namespace starling::wire

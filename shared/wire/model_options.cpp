@@ -11,11 +11,6 @@
 namespace starling::wire {
 namespace {
 
-constexpr int kTensorsMax = 2000;
-constexpr int kDimensionsMax = 8;
-constexpr std::size_t kTensorNameMax = 200;
-constexpr std::int64_t kTensorSizeMax = std::int64_t{1} << 36;
-
 // "'a', 'b' or 'c'"
 std::string quoted(const std::vector<std::string_view>& words) {
   std::string text;
@@ -41,56 +36,6 @@ class ModelChecks {
   Checker& check_;
 };
 
-bool is_tensor(const TensorShape& tensor) {
-  if (tensor.name.empty() || tensor.name.size() > kTensorNameMax) return false;
-  if (tensor.shape.size() > kDimensionsMax) return false;
-  double elements = 1;
-  for (const std::int64_t size : tensor.shape) {
-    if (size < 1 || size > kTensorSizeMax) return false;
-    elements *= static_cast<double>(size);
-  }
-  return elements <= static_cast<double>(kTensorSizeMax);
-}
-
-void check_script(Checker& check, const ModelOptions& model) {
-  // Before its files are looked at there is nothing to judge.
-  if (model.script == Artefact{} && model.initial == Artefact{} && model.tensors.empty()) return;
-  check_artefact(check, "model.script", model.script);
-  check_artefact(check, "model.initial", model.initial);
-  check.within("model.tensors", model.tensors.size(), 1U, kTensorsMax);
-  for (const TensorShape& tensor : model.tensors) {
-    check.that(is_tensor(tensor), "model.tensors", fmt::format("'{}'", tensor.name.substr(0, kTensorNameMax)),
-               "tensors with a name and at most 8 sizes above 0");
-  }
-}
-
-void write_script(JsonWriter& writer, const ModelOptions& model) {
-  write_artefact(writer, "script", model.script);
-  write_artefact(writer, "initial", model.initial);
-  writer.open("tensors", '[');
-  for (const TensorShape& tensor : model.tensors) {
-    writer.open("", '{');
-    writer.text("name", tensor.name);
-    writer.open("shape", '[');
-    for (const std::int64_t size : tensor.shape) writer.integer("", size);
-    writer.close(']');
-    writer.close('}');
-  }
-  writer.close(']');
-}
-
-void read_script(JsonReader& fields, ModelOptions& model) {
-  read_artefact(fields, "script", model.script);
-  read_artefact(fields, "initial", model.initial);
-  fields.list("tensors", kTensorsMax, [&model](JsonReader& item) {
-    TensorShape tensor;
-    item.text("name", tensor.name, kTensorNameMax);
-    item.list("shape", kDimensionsMax,
-              [&tensor](JsonReader& size) { read_any(size, "", tensor.shape.emplace_back()); });
-    model.tensors.push_back(std::move(tensor));
-  });
-}
-
 }  // namespace
 
 void check_model(Checker& check, const ModelOptions& model) {
@@ -110,7 +55,6 @@ void check_model(Checker& check, const ModelOptions& model) {
   if (model.architecture == "resnet") {
     check.that(model.layers == 18 || model.layers == 50, "model.layers", fmt::format("{}", model.layers), "18 or 50");
   }
-  if (model.architecture == "torchscript") check_script(check, model);
 }
 
 void write_model(JsonWriter& writer, const ModelOptions& model) {
@@ -119,7 +63,6 @@ void write_model(JsonWriter& writer, const ModelOptions& model) {
   each_model_setting(model, [&writer](std::string_view name, const auto& value, const auto& setting) {
     if (!setting.left_out || *setting.left_out != value) write_setting(writer, name, value);
   });
-  if (model.architecture == "torchscript") write_script(writer, model);
   writer.close('}');
 }
 
@@ -129,7 +72,6 @@ void read_model(JsonReader& reader, ModelOptions& model) {
     each_model_setting(model, [&fields](std::string_view name, auto& value, const auto& setting) {
       if (!setting.left_out || fields.present(name)) read_any(fields, name, value);
     });
-    if (model.architecture == "torchscript") read_script(fields, model);
   });
 }
 

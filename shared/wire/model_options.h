@@ -21,14 +21,8 @@ struct Artefact {
   friend bool operator==(const Artefact&, const Artefact&) = default;
 };
 
-// A tensor of a program that the operator brings.
-struct TensorShape {
-  std::string name;
-  std::vector<std::int64_t> shape;
-};
-
 struct ModelOptions {
-  std::string architecture = "gpt";   // gpt, albert, resnet, mlp or torchscript
+  std::string architecture = "gpt";   // gpt, albert, resnet or mlp
   int layers = 4;                     // blocks; resnet: 18 or 50; mlp: hidden layers
   int width = 128;                    // of what flows between the blocks
   int heads = 4;                      // of attention
@@ -44,10 +38,6 @@ struct ModelOptions {
   int channels = 3;          // resnet: of an image
   int image_size = 32;       // resnet: pixels an image is high and wide; up to 64 the first layer keeps them all
   int classes = 10;          // resnet, mlp
-  // torchscript: a program in PyTorch's own form and its initial parameters (safetensors), both the operator's
-  Artefact script{};
-  Artefact initial{};
-  std::vector<TensorShape> tensors{};  // its parameters, in the order of the flat vector
 };
 
 // A setting's range, both ends included, and the value with which it is left out of the canonical form, so that
@@ -79,7 +69,6 @@ void each_model_setting(Options& options, const Visit& visit) {
     visit("context", options.context, Count{1, kContextMax});
     visit("vocabulary", options.vocabulary, Count{2, kWordsMax});
   }
-  if (options.architecture == "torchscript") visit("context", options.context, Count{1, kContextMax, 128});
   if (is_gpt) {
     visit("positions", options.positions, ModelWord{{"learned", "rotary"}, "learned"});
     visit("activation", options.activation, ModelWord{{"relu2", "gelu"}, "relu2"});

@@ -321,7 +321,6 @@ Status check_manifest_settings(const RunManifest& manifest) {
 Status check_manifest(const RunManifest& manifest) {
   STARLING_TRY(check_manifest_settings(manifest));
   Checker check;
-  if (manifest.model.architecture == "torchscript") check_artefact(check, "model.script", manifest.model.script);
   check_data(check, manifest);
   return check.status();
 }
