@@ -118,7 +118,7 @@ struct TorchTrainer::Impl {
       if (!pieces.on_out_of_memory()) {
         return Error{ErrorCode::resource_exhausted,
                      "train batch: a single sample of this model takes more memory than there is, or than your limits "
-                     "leave: allow more with `starling prefs set memory_max_percent`, or close other programs"};
+                     "leave: allow more with `starling prefs set memory_idle_percent`, or close other programs"};
       }
       ::malloc_trim(0);
     }
