@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ namespace starling::daemon {
 namespace {
 
 constexpr int kAcceptRetryMs = 100;
+constexpr timeval kSendPatience{.tv_sec = 5, .tv_usec = 0};  // for a program that does not take its answer
 
 Error socket_error(std::string_view what, const std::filesystem::path& path) {
   return {ErrorCode::io, fmt::format("{} '{}': {}", what, path.string(), std::strerror(errno))};
@@ -92,7 +94,8 @@ ControlServer::~ControlServer() {
   {
     const MutexLock lock(mutex_);
     stopping_ = true;
-    for (Connection& connection : connections_) ::shutdown(connection.fd, SHUT_RDWR);
+    // Who asked for the end still hears that it comes.
+    for (Connection& connection : connections_) ::shutdown(connection.fd, SHUT_RD);
   }
   ::shutdown(listener_, SHUT_RDWR);  // wakes accept()
   accept_thread_.join();
@@ -145,6 +148,7 @@ void ControlServer::admit(int fd) {
     ::close(fd);
     return;
   }
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &kSendPatience, sizeof kSendPatience);
   Connection& connection = connections_.emplace_back();
   connection.fd = fd;
   connection.thread = std::thread([this, fd, &connection] {
