@@ -52,6 +52,10 @@ class SmallDisk:
 
 @unittest.skipUnless(INSIDE in os.environ, "this system does not let us mount a small disk: neither root nor user namespaces")
 class FullDisks(SwarmCase):
+    # While the coordinator's disk is full there are only some ten rounds; they must last longer than it takes a volunteer
+    # that was late for one to load the state again.
+    SETTINGS = {"target_batch_size": 1024, "peers_max": 64}
+
     @classmethod
     def prepare(cls):
         cls.victim = cls.swarm.volunteers[0]

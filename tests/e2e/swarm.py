@@ -1,6 +1,7 @@
 """One project and its volunteers on this machine, from init to the last drained report."""
 
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import results
 import text
 
 SETTLE_TIMEOUT_S = 30
+STEADY_S = 1  # a round that was under way when the run was paused may be told a moment later
 BUSY = ("preparing", "joining", "downloading", "training", "averaging", "stepping", "evaluating")
 
 
@@ -98,8 +100,15 @@ class Swarm:
             accepted = results.compare_journals(self.journals())[0]
             return accepted == self.coordinator.run_status(self.run)["ledger_samples"]
 
+        since = None
+
+        def stays_settled():
+            nonlocal since
+            since = (since or time.monotonic()) if settled() else None
+            return since is not None and time.monotonic() - since >= STEADY_S
+
         try:
-            programs.wait_until(settled, "the swarm settles", SETTLE_TIMEOUT_S)
+            programs.wait_until(stays_settled, "the swarm settles", SETTLE_TIMEOUT_S)
             return True
         except programs.ProgramError:
             return False
