@@ -73,13 +73,10 @@ try_it() {
   in_root starling-coordinator init /project/poems --name Poems --listen 127.0.0.1:7399 > /dev/null
   in_root starling-coordinator serve /project/poems --admin 127.0.0.1:9499 > "$out/serve.log" 2>&1 &
   local server=$! healthy=no
-  for _ in $(seq 50); do
-    if in_root curl --fail --silent --insecure --output /dev/null https://127.0.0.1:9499/healthz; then
-      healthy=yes
-      break
-    fi
-    sleep 0.2
-  done
+  if in_root curl --fail --silent --insecure --retry 30 --retry-delay 1 --retry-all-errors --output /dev/null \
+    https://127.0.0.1:9499/healthz; then
+    healthy=yes
+  fi
   if in_root touch /usr/anything 2> /dev/null; then healthy="no: the root can be written"; fi
   kill $server
   wait $server || true

@@ -6,13 +6,12 @@ link=$1
 cd
 export DISPLAY=:7 XDG_RUNTIME_DIR=/tmp/ada LC_ALL=C.UTF-8
 mkdir -p -m 0700 $XDG_RUNTIME_DIR
-Xvfb :7 -screen 0 1100x800x24 > /dev/null 2>&1 &
-for _ in {1..50}; do
-  [[ -e /tmp/.X11-unix/X7 ]] && break
-  sleep 0.2
-done
-openbox > /dev/null 2>&1 &
-sleep 1
+# It writes its number once it can be used.
+exec {screen}< <(exec Xvfb :7 -screen 0 1100x800x24 -displayfd 1 2> /dev/null)
+read -r -t 30 -u "$screen" || { echo "no screen"; exit 1; }
+mkfifo "$XDG_RUNTIME_DIR/managed"
+openbox --startup "tee $XDG_RUNTIME_DIR/managed" < /dev/null > /dev/null 2>&1 &
+timeout 30 cat "$XDG_RUNTIME_DIR/managed"  # ends when the window manager has started
 
 picture() { import -window root "screens/$1.png"; }
 wizard() { xdotool search --onlyvisible --name 'Join a project' | tail -1; }
@@ -31,10 +30,7 @@ click() {
 entry=$(grep -l 'x-scheme-handler/starling' /usr/share/applications/*.desktop)
 program=$(sed -n 's/^Exec=\(starling-tray\) %u$/\1/p' "$entry")
 setsid "$program" "$link" > tray.log 2>&1 &
-for _ in {1..60}; do
-  [[ -n $(wizard) ]] && break
-  sleep 1
-done
+timeout 60 xdotool search --sync --onlyvisible --name 'Join a project' > /dev/null || true
 [[ -n $(wizard) ]] || { picture no-wizard; cat tray.log; echo "the wizard did not open"; exit 1; }
 sleep 4 # the project is asked what it is
 picture 1-link
