@@ -125,6 +125,9 @@ struct ServeOptions {
   int workers = 4;
   std::string relay;          // ADDRESS:PORT of the operator's relay, as volunteers reach it; empty: none
   double relay_mbit_s = 100;  // what flows through it, at most
+  std::string smtp;           // the mail relay's URL; empty: the project sends no mail
+  std::string mail_from;      // the address that letters come from
+  std::string smtp_user;      // with the password in DIR/smtp.password; empty: the relay asks for none
   bool dial_back = false;     // find out which volunteers others can dial, instead of believing what they say
 };
 // Until SIGTERM or SIGINT. Prints "listening on https://HOST:PORT".

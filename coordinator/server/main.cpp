@@ -133,6 +133,11 @@ void add_serve(CLI::App& cli, Commands& commands) {
       ->capture_default_str();
   serve_command->add_option("--admin", commands.serve.admin)
       ->description("HOST:PORT of /metrics, /healthz and /readyz, such as 127.0.0.1:9443; not open by default");
+  serve_command->add_option("--smtp", commands.serve.smtp)
+      ->description("A mail relay, such as smtp://relay.example.org:587, for new passwords and to confirm addresses");
+  serve_command->add_option("--mail-from", commands.serve.mail_from, "The address that mail comes from");
+  serve_command->add_option("--smtp-user", commands.serve.smtp_user,
+                            "Who the relay asks for; the password stands in DIR/smtp.password");
   serve_command->add_option("--relay", commands.serve.relay)
       ->description(
           "ADDRESS:PORT at which volunteers that nobody can dial meet, such as 203.0.113.5:8444; they need one when no "

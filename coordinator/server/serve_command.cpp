@@ -10,8 +10,10 @@
 #include <optional>
 #include <thread>
 
+#include "coordinator/accounts/credentials.h"
 #include "coordinator/api/api.h"
 #include "coordinator/gate/gate.h"
+#include "coordinator/mail/smtp_outbox.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/artefact_import.h"
 #include "coordinator/server/commands.h"
@@ -149,24 +151,53 @@ accounts::Policy policy_of(const ProjectConfig& config) {
   return {config.open_to_all, config.approval, config.anonymous};
 }
 
+// A relay on this very machine may do without TLS.
+bool is_local(const std::string& url) {
+  return url.starts_with("smtp://127.0.0.1") || url.starts_with("smtp://[::1]") || url.starts_with("smtp://localhost");
+}
+
+Result<std::unique_ptr<accounts::Outbox>> open_outbox(const Project& project, const ServeOptions& options) {
+  if (options.smtp.empty()) return std::unique_ptr<accounts::Outbox>(new accounts::NoOutbox());
+  mail::SmtpOptions relay;
+  relay.url = options.smtp;
+  relay.user = options.smtp_user;
+  relay.tls = !is_local(options.smtp);
+  auto from = accounts::check_email(options.mail_from);
+  if (!from || from->empty()) {
+    return Error{ErrorCode::invalid_argument, "--smtp needs --mail-from, the address that mail comes from"};
+  }
+  relay.from = *from;
+  if (!relay.user.empty()) {
+    constexpr std::size_t kPasswordBytesMax = 1024;
+    auto password = read_file(project.files.at("smtp.password"), kPasswordBytesMax);
+    if (!password) return password.error().prefixed("--smtp-user");
+    relay.password = password->substr(0, password->find('\n'));
+  }
+  return std::unique_ptr<accounts::Outbox>(new mail::SmtpOutbox(std::move(relay)));
+}
+
 // Everything about accounts.
 struct People {
-  People(const Project& project, const db::Stores& stores, const Clock& clock, const std::string& secret)
-      : bans(stores.bans, clock),
-        accounts({project.config.name, web_root(project.config), policy_of(project.config), stores, bans, outbox, clock,
-                  secret}),
+  People(const Project& project, const db::Stores& stores, const Clock& clock, const std::string& secret,
+         std::unique_ptr<accounts::Outbox> letters)
+      : outbox(std::move(letters)),
+        bans(stores.bans, clock),
+        accounts({project.config.name, web_root(project.config), policy_of(project.config), stores, bans, *outbox,
+                  clock, secret}),
         site({accounts, [&project](const std::string& code) { return link_with(project, code); }}) {}
 
-  accounts::NoOutbox outbox;
+  std::unique_ptr<accounts::Outbox> outbox;
   accounts::BanList bans;
   accounts::Accounts accounts;
   web::AccountSite site;
 };
 
 // `project`, `stores` and `clock` must outlive it.
-Result<std::unique_ptr<People>> open_people(const Project& project, const db::Stores& stores, const Clock& clock) {
+Result<std::unique_ptr<People>> open_people(const Project& project, const ServeOptions& options,
+                                            const db::Stores& stores, const Clock& clock) {
+  STARLING_ASSIGN(auto outbox, open_outbox(project, options));
   STARLING_ASSIGN(const std::string secret, accounts::own_secret(stores.keeper));
-  auto people = std::make_unique<People>(project, stores, clock, secret);
+  auto people = std::make_unique<People>(project, stores, clock, secret, std::move(outbox));
   STARLING_TRY(people->bans.refresh());
   return people;
 }
@@ -277,7 +308,7 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const auto tls, crypto::TlsContext::coordinator_server(project.authority.certificate_pem(),
                                                                          identity.volunteers, identity.browsers));
   const api::HostTable hosts(database->stores().accounts, clock);
-  STARLING_ASSIGN(const auto people, open_people(project, database->stores(), clock));
+  STARLING_ASSIGN(const auto people, open_people(project, options, database->stores(), clock));
   accounts::KeyedLimiter joins(crypto::random_u64(), clock.now(), api::kJoinLimits);
   STARLING_ASSIGN(const auto peer_tls, as_peer(project, identity));
   STARLING_ASSIGN(const core::CoordinatorOptions core, core_options(options, identity.volunteers.key.peer_id()));

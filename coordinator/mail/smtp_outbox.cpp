@@ -1,0 +1,158 @@
+#include "coordinator/mail/smtp_outbox.h"
+
+#include <curl/curl.h>
+#include <fmt/core.h>
+
+#include <ctime>
+#include <memory>
+#include <utility>
+
+#include "shared/base/log.h"
+
+namespace starling::mail {
+namespace {
+
+template <auto Free>
+struct Freed {
+  template <typename T>
+  void operator()(T* what) const {
+    Free(what);
+  }
+};
+using Handle = std::unique_ptr<CURL, Freed<curl_easy_cleanup>>;
+using Lines = std::unique_ptr<curl_slist, Freed<curl_slist_free_all>>;
+using Mime = std::unique_ptr<curl_mime, Freed<curl_mime_free>>;
+
+void add(Lines& lines, const std::string& line) {
+  curl_slist* longer = curl_slist_append(lines.get(), line.c_str());
+  if (longer == nullptr) return;
+  (void)lines.release();  // it is the head of the longer one
+  lines.reset(longer);
+}
+
+std::string date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  ::gmtime_r(&now, &parts);
+  char text[64];
+  return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S +0000", &parts)};
+}
+
+// The library encodes the text; names and subjects are ASCII.
+Mime text_of(CURL* handle, const std::string& text) {
+  Mime mime(curl_mime_init(handle));
+  curl_mimepart* part = curl_mime_addpart(mime.get());
+  curl_mime_data(part, text.data(), text.size());
+  curl_mime_type(part, "text/plain; charset=utf-8");
+  curl_mime_encoder(part, "base64");
+  return mime;
+}
+
+void set_relay(CURL* handle, const SmtpOptions& options) {
+  curl_easy_setopt(handle, CURLOPT_URL, options.url.c_str());
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+  curl_easy_setopt(handle, CURLOPT_USE_SSL, options.tls ? CURLUSESSL_ALL : CURLUSESSL_NONE);
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(to_ms(options.patience)));
+  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  if (options.user.empty()) return;
+  curl_easy_setopt(handle, CURLOPT_USERNAME, options.user.c_str());
+  curl_easy_setopt(handle, CURLOPT_PASSWORD, options.password.c_str());
+}
+
+}  // namespace
+
+Status send_letter(const SmtpOptions& options, const accounts::Letter& letter) {
+  const Handle handle(curl_easy_init());
+  if (handle == nullptr) return Error{ErrorCode::internal, "send mail: no memory"};
+  set_relay(handle.get(), options);
+  const std::string from = fmt::format("<{}>", options.from);
+  const std::string to = fmt::format("<{}>", letter.to);
+  Lines recipients;
+  add(recipients, to);
+  Lines headers;
+  for (const std::string& line : {"Date: " + date(), "From: " + from, "To: " + to, "Subject: " + letter.subject,
+                                  std::string("Auto-Submitted: auto-generated")}) {
+    add(headers, line);
+  }
+  const Mime mime = text_of(handle.get(), letter.text);
+  curl_easy_setopt(handle.get(), CURLOPT_MAIL_FROM, from.c_str());
+  curl_easy_setopt(handle.get(), CURLOPT_MAIL_RCPT, recipients.get());
+  curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
+  curl_easy_setopt(handle.get(), CURLOPT_MIMEPOST, mime.get());
+  const CURLcode code = curl_easy_perform(handle.get());
+  if (code == CURLE_OK) return {};
+  return Error{ErrorCode::unavailable, fmt::format("send mail through {}: {}", options.url, curl_easy_strerror(code))};
+}
+
+SmtpOutbox::SmtpOutbox(SmtpOptions options) : options_(std::move(options)) {
+  curl_global_init(CURL_GLOBAL_DEFAULT);
+  thread_ = std::thread([this] { loop(); });
+}
+
+SmtpOutbox::~SmtpOutbox() {
+  {
+    const MutexLock lock(mutex_);
+    closing_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+Status SmtpOutbox::leave(accounts::Letter letter) {
+  const MutexLock lock(mutex_);
+  if (waiting_.size() >= kWaitingMax) {
+    return Error{ErrorCode::resource_exhausted, "too much mail waits to be sent; try again later"};
+  }
+  waiting_.push_back(std::move(letter));
+  changed_.notify_all();
+  return {};
+}
+
+std::int64_t SmtpOutbox::sent() const {
+  const MutexLock lock(mutex_);
+  return sent_;
+}
+
+// False when there is no more to do.
+bool SmtpOutbox::next(accounts::Letter& letter) {
+  const MutexLock lock(mutex_);
+  while (waiting_.empty() && !closing_) changed_.wait(mutex_);
+  if (closing_) return false;
+  letter = std::move(waiting_.front());
+  waiting_.pop_front();
+  return true;
+}
+
+// False when the process is ending.
+bool SmtpOutbox::pause(Duration time) {
+  const SystemClock clock;
+  const TimePoint end = clock.now() + time;
+  const MutexLock lock(mutex_);
+  while (!closing_) {
+    const Duration left = end - clock.now();
+    if (left <= Duration{}) return true;
+    changed_.wait_for(mutex_, left);
+  }
+  return false;
+}
+
+void SmtpOutbox::loop() {
+  accounts::Letter letter;
+  while (next(letter)) {
+    Duration wait = options_.retry_after;
+    for (int tries = 1;; ++tries) {
+      const Status done = send_letter(options_, letter);
+      if (done.ok()) {
+        const MutexLock lock(mutex_);
+        ++sent_;
+        break;
+      }
+      log_warning("{}{}", done.error().message, tries == kTriesMax ? "; the letter is dropped" : "");
+      if (tries == kTriesMax) break;
+      if (!pause(wait)) return;
+      wait *= 2;
+    }
+  }
+}
+
+}  // namespace starling::mail

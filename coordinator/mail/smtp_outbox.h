@@ -1,0 +1,61 @@
+// Letters to volunteers, through a mail relay.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <thread>
+
+#include "coordinator/accounts/outbox.h"
+#include "shared/base/clock.h"
+#include "shared/base/mutex.h"
+
+namespace starling::mail {
+
+struct SmtpOptions {
+  std::string url;   // "smtp://relay.example:587", "smtps://relay.example"
+  std::string from;  // "poems@example.org"
+  std::string user = {};
+  std::string password = {};
+  // Passwords and links go over the wire, so that the relay must speak TLS and prove its name. Off: a relay on this
+  // very machine.
+  bool tls = true;
+  Duration patience = std::chrono::seconds(30);     // for one letter
+  Duration retry_after = std::chrono::seconds(20);  // and twice as long the next time
+};
+
+// One thread sends, one letter at a time. A letter that the relay does not take is tried again, then dropped and
+// logged without its address.
+class SmtpOutbox final : public accounts::Outbox {
+ public:
+  static constexpr std::size_t kWaitingMax = 1000;
+  static constexpr int kTriesMax = 5;
+
+  explicit SmtpOutbox(SmtpOptions options);
+  // What waits is lost: whoever asked for it may ask again.
+  ~SmtpOutbox() override;
+  SmtpOutbox(const SmtpOutbox&) = delete;
+  SmtpOutbox& operator=(const SmtpOutbox&) = delete;
+
+  [[nodiscard]] bool open() const override { return true; }
+  Status leave(accounts::Letter letter) override;
+  [[nodiscard]] std::int64_t sent() const;
+
+ private:
+  void loop();
+  bool next(accounts::Letter& letter);
+  bool pause(Duration time);
+
+  const SmtpOptions options_;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<accounts::Letter> waiting_ GUARDED_BY(mutex_);
+  bool closing_ GUARDED_BY(mutex_) = false;
+  std::int64_t sent_ GUARDED_BY(mutex_) = 0;
+  std::thread thread_;  // last: it uses the others
+};
+
+// Hands one letter to the relay.
+Status send_letter(const SmtpOptions& options, const accounts::Letter& letter);
+
+}  // namespace starling::mail
