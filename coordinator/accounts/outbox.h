@@ -9,7 +9,7 @@ namespace starling::accounts {
 
 struct Letter {
   std::string to;       // an address that check_email() let through
-  std::string subject;  // ASCII
+  std::string subject;  // UTF-8, one line
   std::string text;     // UTF-8, lines of any length
 };
 

@@ -3,8 +3,11 @@
 #include <curl/curl.h>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cctype>
 #include <ctime>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "shared/base/log.h"
@@ -38,7 +41,36 @@ std::string date() {
   return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S +0000", &parts)};
 }
 
-// The library encodes the text; names and subjects are ASCII.
+// A subject as headers carry it: plain ASCII stays, all else becomes the encoded words of RFC 2047 (quoted, each within
+// 75 letters, none of which splits a character), one a line. The library does so for texts, not for headers.
+std::string header_text(std::string_view text) {
+  constexpr std::size_t kWordMax = 75 - std::string_view(
+                                            "=?utf-8?Q?"
+                                            "?=")
+                                            .size();
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; })) return std::string(text);
+  std::string words;
+  std::string word;
+  const auto finish = [&] {
+    if (!word.empty()) words += fmt::format("{}=?utf-8?Q?{}?=", words.empty() ? "" : "\r\n ", word);
+    word.clear();
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
+    std::string letter;
+    for (; at < end; ++at) {
+      const bool plain = std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+      letter += plain ? std::string(1, text[at]) : fmt::format("={:02X}", static_cast<unsigned char>(text[at]));
+    }
+    if (word.size() + letter.size() > kWordMax) finish();
+    word += letter;
+  }
+  finish();
+  return words;
+}
+
+// The library encodes the text.
 Mime text_of(CURL* handle, const std::string& text) {
   Mime mime(curl_mime_init(handle));
   curl_mimepart* part = curl_mime_addpart(mime.get());
@@ -70,8 +102,9 @@ Status send_letter(const SmtpOptions& options, const accounts::Letter& letter) {
   Lines recipients;
   add(recipients, to);
   Lines headers;
-  for (const std::string& line : {"Date: " + date(), "From: " + from, "To: " + to, "Subject: " + letter.subject,
-                                  std::string("Auto-Submitted: auto-generated")}) {
+  for (const std::string& line :
+       {"Date: " + date(), "From: " + from, "To: " + to, "Subject: " + header_text(letter.subject),
+        std::string("Auto-Submitted: auto-generated")}) {
     add(headers, line);
   }
   const Mime mime = text_of(handle.get(), letter.text);

@@ -158,6 +158,12 @@ bool is_local(const std::string& url) {
 
 Result<std::unique_ptr<accounts::Outbox>> open_outbox(const Project& project, const ServeOptions& options) {
   if (options.smtp.empty()) return std::unique_ptr<accounts::Outbox>(new accounts::NoOutbox());
+  if (!options.smtp.starts_with("smtp://") && !options.smtp.starts_with("smtps://")) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("--smtp '{}': a mail relay is named as smtp://relay.example.org:587, or smtps:// for TLS "
+                             "from the first byte",
+                             options.smtp)};
+  }
   mail::SmtpOptions relay;
   relay.url = options.smtp;
   relay.user = options.smtp_user;

@@ -86,6 +86,19 @@ TEST_CASE("a letter arrives as it was written, at whom it is for") {
   CHECK(holds(letter, link));
 }
 
+TEST_CASE("a subject in any script arrives as it was written, and cannot add a header") {
+  SmallRelay relay("0");
+  SmtpOutbox outbox(options_for(relay));
+  const std::string name =
+      "Gr\u00fc\u00dfe an alle: \u8bd7\u6b4c and a very long name that goes on for more than one line";
+  REQUIRE(outbox.leave({"ada@example.org", name, "one"}).ok());
+  CHECK(holds(relay.line(),
+              "\"subject\": \"Gr\\u00fc\\u00dfe an alle: \\u8bd7\\u6b4c and a very long name that goes on "
+              "for more than one line\""));
+  REQUIRE(outbox.leave({"ada@example.org", "Hello\r\nBcc: bob@example.org", "two"}).ok());
+  CHECK(holds(relay.line(), "\"to\": [\"ada@example.org\"]"));
+}
+
 TEST_CASE("a letter that a busy relay sends back is tried again") {
   SmallRelay relay("2");
   SmtpOutbox outbox(options_for(relay));
