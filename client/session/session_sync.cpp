@@ -29,7 +29,7 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
     kept_.reset();
     return;
   }
-  if (synced_) lose_sync(now, "this replica is not at the swarm's state");
+  if (synced_) lose_sync(now, "the model here differs from everybody else's");
   if (outcome_.has_value()) outcome_.reset();
   // What one donor no longer had says nothing of a newer state.
   if (reply.state_digest != fetch_digest_ && fetch_failures_ < kFetchPatience) fetch_not_before_ = now;

@@ -4,6 +4,7 @@
 
 #include "gui/app/application.h"
 #include "gui/app/languages.h"
+#include "gui/app/link_handler.h"
 #include "gui/app/theme.h"
 #include "gui/link/daemon_starter.h"
 #include "shared/base/files.h"
@@ -51,5 +52,6 @@ int main(int argc, char** argv) {
   app::applyLanguage(settings.language());
   options.daemon_program = link::findDaemon();
   app::Application application(options);
+  app::claimLinks();
   return application.start() ? QApplication::exec() : 0;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gui/link/daemon_starter.h"
+#include "gui/models/daemon_words.h"
 #include "gui/models/format.h"
 
 namespace starling::models {
@@ -42,7 +43,7 @@ void DaemonModel::ask(const wire::ControlRequest& request, QObject* context, lin
 void DaemonModel::tell(const wire::ControlRequest& request) {
   link_.ask(request, [this](const link::Reply& reply) {
     if (!reply.ok()) {
-      emit refused(text(reply.error().message));
+      emit refused(errorWords(reply.error()));
       return;
     }
     if (reply->preferences.has_value()) {
@@ -69,7 +70,7 @@ void DaemonModel::fetchPreferences() {
 
 void DaemonModel::startDaemon() {
   if (const Status started = link::startDaemon(daemon_program_, link_.dataDir()); !started.ok()) {
-    emit refused(text(started.error().message));
+    emit refused(errorWords(started.error()));
   }
 }
 

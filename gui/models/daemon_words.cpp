@@ -22,7 +22,7 @@ constexpr std::array kSentences = {
     QT_TRANSLATE_NOOP("Daemon", "there is a new run"),
     QT_TRANSLATE_NOOP("Daemon", "the coordinator names a donor"),
     QT_TRANSLATE_NOOP("Daemon", "waiting for a member that can hand over the model"),
-    QT_TRANSLATE_NOOP("Daemon", "this replica is not at the swarm's state"),
+    QT_TRANSLATE_NOOP("Daemon", "the model here differs from everybody else's"),
     QT_TRANSLATE_NOOP("Daemon", "the group went on without this computer"),
     QT_TRANSLATE_NOOP("Daemon", "the trainer failed"),
     QT_TRANSLATE_NOOP("Daemon", "the next try, in a moment"),
@@ -32,9 +32,50 @@ constexpr std::array kSentences = {
     QT_TRANSLATE_NOOP("Daemon", "downloading the validation data"),
     QT_TRANSLATE_NOOP("Daemon", "the model and its data are here"),
     QT_TRANSLATE_NOOP("Daemon", "leaving the project"),
-    QT_TRANSLATE_NOOP("Daemon", "what it left on this disk is removed"),
+    QT_TRANSLATE_NOOP("Daemon", "changing over to another project"),
+    QT_TRANSLATE_NOOP("Daemon", "what it left is put away"),
     QT_TRANSLATE_NOOP("Daemon", "the coordinator says"),
 };
+
+// Empty where the window speaks English, as the daemon does.
+QString kindOf(ErrorCode code) {
+  const char* kind = nullptr;
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      kind = QT_TRANSLATE_NOOP("Daemon", "What was asked for cannot be done like this.");
+      break;
+    case ErrorCode::not_found:
+      kind = QT_TRANSLATE_NOOP("Daemon", "There is no such thing.");
+      break;
+    case ErrorCode::already_exists:
+      kind = QT_TRANSLATE_NOOP("Daemon", "It is there already.");
+      break;
+    case ErrorCode::permission_denied:
+    case ErrorCode::unauthenticated:
+      kind = QT_TRANSLATE_NOOP("Daemon", "It is not allowed. An invite may be used up or out of date.");
+      break;
+    case ErrorCode::failed_precondition:
+      kind = QT_TRANSLATE_NOOP("Daemon", "It is not possible just now.");
+      break;
+    case ErrorCode::resource_exhausted:
+      kind = QT_TRANSLATE_NOOP("Daemon", "A limit was reached: disk, memory, or how often one may try.");
+      break;
+    case ErrorCode::unavailable:
+    case ErrorCode::deadline_exceeded:
+      kind = QT_TRANSLATE_NOOP("Daemon", "It cannot be reached. Check the network, and try again later.");
+      break;
+    case ErrorCode::unsupported:
+      kind = QT_TRANSLATE_NOOP("Daemon", "This version of Starling cannot do that. Update it.");
+      break;
+    case ErrorCode::corrupt:
+    case ErrorCode::io:
+    case ErrorCode::internal:
+      kind = QT_TRANSLATE_NOOP("Daemon", "Something went wrong. The log says more.");
+      break;
+  }
+  const QString translated = QCoreApplication::translate("Daemon", kind);
+  return translated == QString::fromUtf8(kind) ? QString() : translated;
+}
 
 QString capitalized(QString sentence) {
   if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
@@ -60,6 +101,13 @@ QString daemonWords(const std::string& sentence) {
   const QString known = capitalized(QCoreApplication::translate("Daemon", head.c_str()));
   if (colon == std::string::npos) return known;
   return known + QStringLiteral(": ") + figures(QString::fromStdString(sentence.substr(colon + 2)));
+}
+
+QString errorWords(const Error& error) {
+  const QString message = QString::fromStdString(error.message);
+  const QString kind = kindOf(error.code);
+  // In English the daemon's own sentence says it best.
+  return kind.isEmpty() ? message : QStringLiteral("%1 (%2)").arg(kind, message);
 }
 
 }  // namespace starling::models

@@ -4,9 +4,14 @@
 #include <QString>
 #include <string>
 
+#include "shared/base/result.h"
+
 namespace starling::models {
 
 // A reason or an end of wire::DaemonStatus, with a capital letter; what is not known stays as it is.
 QString daemonWords(const std::string& sentence);
+
+// Why the daemon refused: by its code in the window's language, with its own words behind.
+QString errorWords(const Error& error);
 
 }  // namespace starling::models

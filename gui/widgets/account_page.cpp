@@ -17,7 +17,8 @@ AccountPage::AccountPage(models::DaemonModel& daemon, QWidget* parent)
       name_(new QLabel()),
       run_(new QLabel()),
       credit_(new QLabel()),
-      computer_(new QLabel()) {
+      computer_(new QLabel()),
+      projects_(new QLabel()) {
   auto* form = new QFormLayout();
   const std::pair<QString, QLabel*> rows[] = {{tr("Project"), project_},
                                               {tr("Your name on the leaderboard"), name_},
@@ -39,6 +40,11 @@ AccountPage::AccountPage(models::DaemonModel& daemon, QWidget* parent)
   layout->addLayout(form);
   layout->addWidget(note);
   layout->addSpacing(12);
+  layout->addWidget(projects_);
+  auto* join_button = new QPushButton(tr("Join another project…"));
+  connect(join_button, &QPushButton::clicked, this, &AccountPage::joinWanted);
+  projects_->setWordWrap(true);
+  layout->addWidget(join_button, 0, Qt::AlignLeft);
   layout->addWidget(leave_button, 0, Qt::AlignLeft);
   layout->addStretch(1);
   connect(&daemon_, &models::DaemonModel::changed, this, &AccountPage::showStatus);
@@ -46,6 +52,7 @@ AccountPage::AccountPage(models::DaemonModel& daemon, QWidget* parent)
 
 void AccountPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
+  listed_.clear();
   showStatus();
 }
 
@@ -58,12 +65,38 @@ void AccountPage::showStatus() {
   credit_->setText(tr("%1 credit for %2 accepted samples")
                        .arg(models::creditText(status.credit), models::countText(status.samples_credited)));
   computer_->setText(models::text(status.peer.brief()));
+  const std::string turn = std::to_string(status.projects) + status.project;
+  if (turn != listed_) fetchProjects();
+  listed_ = turn;
+}
+
+void AccountPage::fetchProjects() {
+  wire::ControlRequest request;
+  request.command = "projects";
+  daemon_.ask(request, this, [this](const link::Reply& reply) {
+    if (reply.ok() && reply->projects.has_value()) showProjects(*reply->projects);
+  });
+}
+
+void AccountPage::showProjects(const std::vector<wire::ProjectView>& projects) {
+  double shares = 0;
+  for (const wire::ProjectView& project : projects) shares += project.share;
+  QStringList lines = {tr("Projects that take turns on this computer:")};
+  for (const wire::ProjectView& project : projects) {
+    const double percent = shares > 0 ? 100 * project.share / shares : 0;
+    const QString line = tr("%1: %2 % of the time, %3 hours so far")
+                             .arg(models::text(project.name), models::numberText(percent, 0),
+                                  models::numberText(project.trained_s / 3600, 1));
+    lines.append(project.current ? tr("%1 – its turn now").arg(line) : line);
+  }
+  projects_->setText(lines.join(QLatin1Char('\n')));
+  projects_->setVisible(projects.size() > 1);
 }
 
 void AccountPage::leave() {
   QMessageBox question(QMessageBox::Question, tr("Leave the project?"),
                        tr("What was accepted from you stays credited. The model and its data are removed from this "
-                          "computer, and nothing is trained until you join a project again."),
+                          "computer. Without another project nothing is trained until you join one."),
                        QMessageBox::Cancel, this);
   QPushButton* leave_button = question.addButton(tr("Leave"), QMessageBox::DestructiveRole);
   question.setDefaultButton(QMessageBox::Cancel);
@@ -71,6 +104,7 @@ void AccountPage::leave() {
   if (question.clickedButton() != leave_button) return;
   wire::ControlRequest request;
   request.command = "leave";
+  if (daemon_.status().projects > 1) request.project = daemon_.status().project;
   daemon_.tell(request);
 }
 

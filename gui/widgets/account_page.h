@@ -1,4 +1,4 @@
-// The volunteer in the project: the name, what was credited, and the way out.
+// The volunteer in the project: the name, what was credited, and the way out; and which projects share this computer.
 #pragma once
 
 #include <QWidget>
@@ -15,11 +15,16 @@ class AccountPage : public QWidget {
  public:
   explicit AccountPage(models::DaemonModel& daemon, QWidget* parent = nullptr);
 
+ signals:
+  void joinWanted();
+
  protected:
   void showEvent(QShowEvent* event) override;
 
  private:
   void showStatus();
+  void fetchProjects();
+  void showProjects(const std::vector<wire::ProjectView>& projects);
   void leave();
 
   models::DaemonModel& daemon_;
@@ -28,6 +33,8 @@ class AccountPage : public QWidget {
   QLabel* run_;
   QLabel* credit_;
   QLabel* computer_;
+  QLabel* projects_;
+  std::string listed_;  // whose turn it was when the projects were asked for
 };
 
 }  // namespace starling::widgets

@@ -11,6 +11,7 @@
 #include <QRadioButton>
 #include <QVBoxLayout>
 
+#include "gui/models/daemon_words.h"
 #include "gui/models/format.h"
 #include "gui/widgets/preferences_page.h"
 #include "shared/wire/messages.h"
@@ -107,7 +108,7 @@ void LinkPage::show(const link::Reply& reply) {
     answer_->setText(describe(choice_->preview));
   } else {
     answer_->setText(
-        tr("That did not work: %1").arg(models::text(reply.ok() ? "" : reply.error().message).toHtmlEscaped()));
+        tr("That did not work: %1").arg((reply.ok() ? QString() : models::errorWords(reply.error())).toHtmlEscaped()));
   }
   emit completeChanged();
 }

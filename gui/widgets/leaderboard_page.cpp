@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/models/daemon_words.h"
 #include "gui/models/format.h"
 #include "gui/widgets/table.h"
 
@@ -101,7 +102,7 @@ void LeaderboardPage::fetch() {
 
 void LeaderboardPage::show(const link::Reply& reply) {
   if (!reply.ok() || !reply->leaderboard.has_value()) {
-    place_->setText(reply.ok() ? QString() : models::text(reply.error().message));
+    place_->setText(reply.ok() ? QString() : models::errorWords(reply.error()));
     return;
   }
   const wire::LeaderboardView& board = *reply->leaderboard;

@@ -74,7 +74,8 @@ void MainWindow::addPages(models::HistoryModel& history) {
   tabs_->addTab(new LeaderboardPage(daemon_), tr("Leaderboard"));
   tabs_->addTab(new LogPage(daemon_), tr("Log"));
   tabs_->addTab(preferences_, tr("Preferences"));
-  tabs_->addTab(scrolled(new AccountPage(daemon_)), tr("Account"));
+  auto* account = new AccountPage(daemon_);
+  tabs_->addTab(scrolled(account), tr("Account"));
   for (int tab = 0; tab < tabs_->count(); ++tab) {
     auto* go = new QAction(this);
     go->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + tab)));
@@ -83,6 +84,7 @@ void MainWindow::addPages(models::HistoryModel& history) {
     });
     addAction(go);
   }
+  connect(account, &AccountPage::joinWanted, this, &MainWindow::joinWanted);
   connect(home, &HomePage::wanted, this, &MainWindow::remedy);
   connect(network, &NetworkPage::preferencesWanted, this, [this] { open(Page::preferences); });
 }

@@ -77,6 +77,7 @@ NetworkPage::NetworkPage(models::DaemonModel& daemon, QWidget* parent)
       advice_(new QLabel()),
       month_(new QLabel()),
       cap_(new QProgressBar()),
+      kinds_(new FigureGrid()),
       limits_(new QLabel()),
       figures_(new FigureGrid()) {
   for (QLabel* label : {verdict_, advice_, month_, limits_}) {
@@ -88,6 +89,9 @@ NetworkPage::NetworkPage(models::DaemonModel& daemon, QWidget* parent)
   for (const QString& caption : {tr("upload, measured"), tr("download, measured"), tr("sent since the start"),
                                  tr("received since the start"), tr("passed on for others")}) {
     figures_->add(caption);
+  }
+  for (const QString& caption : {tr("averaging"), tr("whole models"), tr("coordinator and training data")}) {
+    kinds_->add(caption);
   }
   auto* change = new QPushButton(tr("Change the limits…"));
   connect(change, &QPushButton::clicked, this, &NetworkPage::preferencesWanted);
@@ -101,6 +105,7 @@ NetworkPage::NetworkPage(models::DaemonModel& daemon, QWidget* parent)
   layout->addWidget(makeHeading(tr("Data this month")));
   layout->addWidget(month_);
   layout->addWidget(cap_);
+  layout->addWidget(kinds_);
   layout->addWidget(limits_);
   layout->addWidget(change, 0, Qt::AlignLeft);
   layout->addStretch(1);
@@ -135,6 +140,8 @@ void NetworkPage::showStatus() {
                 .arg(models::bytesText(static_cast<double>(rules.month_bytes_forecast)));
   }
   month_->setText(text + QLatin1Char('.'));
+  const std::int64_t kinds[] = {rules.month_averaging_bytes, rules.month_models_bytes, rules.month_coordinator_bytes};
+  for (int kind = 0; kind < 3; ++kind) kinds_->set(kind, models::bytesText(static_cast<double>(kinds[kind])));
   cap_->setVisible(rules.month_bytes_max > 0);
   const double share =
       static_cast<double>(rules.month_bytes) / std::max(1.0, static_cast<double>(rules.month_bytes_max));

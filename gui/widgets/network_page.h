@@ -32,6 +32,7 @@ class NetworkPage : public QWidget {
   QLabel* advice_;
   QLabel* month_;
   QProgressBar* cap_;
+  FigureGrid* kinds_;
   QLabel* limits_;
   FigureGrid* figures_;
 };

@@ -127,7 +127,7 @@ Plot::Plot(const QString& title, PlotKind kind, QWidget* parent)
 Plot::~Plot() = default;
 
 void Plot::show(HistorySpan span, const std::vector<HistoryPoint>& points, const std::vector<double>& values) {
-  const bool enough = points.size() > (kind_ == PlotKind::line ? 1U : 0U);
+  const bool enough = !points.empty();
   empty_->setVisible(!enough);
   chart_->view->setVisible(enough);
   describe(values);
@@ -137,6 +137,9 @@ void Plot::show(HistorySpan span, const std::vector<HistoryPoint>& points, const
     line = roofs(span, points, values);
   } else {
     for (std::size_t i = 0; i < points.size(); ++i) line.append({xOf(span, points[i]), values[i]});
+    // One alone is a stroke as long as what it stands for.
+    const double width = span == HistorySpan::rounds ? 1 : static_cast<double>(widthOf(span));
+    if (line.size() == 1) line.append({line.first().x() + width, line.first().y()});
   }
   chart_->line->replace(line);
   chart_->use(span);

@@ -5,13 +5,17 @@
 #include <QAction>
 #include <QGuiApplication>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 #include <vector>
 
 #include "gui/app/autostart.h"
+#include "gui/app/link_handler.h"
 #include "gui/app/theme.h"
 #include "gui/widgets/icons.h"
 #include "tests/gui/support/qt_test.h"
 #include "tests/gui/support/real_daemon.h"
+#include "tests/support/temp_dir.h"
 
 using namespace starling;
 using namespace starling::app;
@@ -132,4 +136,28 @@ TEST_CASE("starting at login is a file that can be switched on and off") {
   CHECK(autostartOn());
   CHECK(setAutostart(false));
   CHECK_FALSE(autostartOn());
+}
+
+TEST_CASE("a copy that nobody installed takes starling:// links, once, and leaves them to an installed one") {
+  testing::need_qt();
+  const testing::TempDir home;
+  const QByteArray before = qgetenv("XDG_DATA_HOME");
+  qputenv("XDG_DATA_HOME", home.path().c_str());
+  qputenv("XDG_DATA_DIRS", (home.path() / "usr").c_str());
+  const auto applications = home.path() / "applications";
+  const auto entry = applications / "starling-tray-links.desktop";
+  std::filesystem::create_directories(applications);
+  const auto packaged = applications / "org.starling.Starling.desktop";
+  std::ofstream(packaged) << "MimeType=x-scheme-handler/starling;\n";
+  claimLinks();
+  CHECK_FALSE(std::filesystem::exists(entry));
+  std::filesystem::remove(packaged);
+  claimLinks();
+  REQUIRE(std::filesystem::exists(entry));
+  std::ostringstream text;
+  text << std::ifstream(entry).rdbuf();
+  CHECK(text.str().find("MimeType=x-scheme-handler/starling;") != std::string::npos);
+  CHECK(text.str().find(QCoreApplication::applicationFilePath().toStdString()) != std::string::npos);
+  qputenv("XDG_DATA_HOME", before);
+  qunsetenv("XDG_DATA_DIRS");
 }
