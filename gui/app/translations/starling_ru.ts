@@ -52,10 +52,6 @@
             <translation>ожидается участник, который передаст модель</translation>
         </message>
         <message>
-            <source>this replica is not at the swarm's state</source>
-            <translation>модель здесь отстала от остальных</translation>
-        </message>
-        <message>
             <source>the group went on without this computer</source>
             <translation>группа продолжила без этого компьютера</translation>
         </message>
@@ -92,16 +88,60 @@
             <translation>выход из проекта</translation>
         </message>
         <message>
-            <source>what it left on this disk is removed</source>
-            <translation>всё оставшееся на диске будет удалено</translation>
-        </message>
-        <message>
             <source>the coordinator says</source>
             <translation>координатор сообщает</translation>
         </message>
         <message>
             <source>%1 of %2 MB</source>
             <translation>%1 из %2 МБ</translation>
+        </message>
+        <message>
+            <source>the model here differs from everybody else&apos;s</source>
+            <translation>модель здесь отличается от модели остальных</translation>
+        </message>
+        <message>
+            <source>changing over to another project</source>
+            <translation>переход к другому проекту</translation>
+        </message>
+        <message>
+            <source>what it left is put away</source>
+            <translation>всё прежнее будет убрано</translation>
+        </message>
+        <message>
+            <source>What was asked for cannot be done like this.</source>
+            <translation>Так сделать нельзя.</translation>
+        </message>
+        <message>
+            <source>There is no such thing.</source>
+            <translation>Такого нет.</translation>
+        </message>
+        <message>
+            <source>It is there already.</source>
+            <translation>Это уже есть.</translation>
+        </message>
+        <message>
+            <source>It is not allowed. An invite may be used up or out of date.</source>
+            <translation>Это не разрешено. Возможно, приглашение уже использовано или устарело.</translation>
+        </message>
+        <message>
+            <source>It is not possible just now.</source>
+            <translation>Сейчас это невозможно.</translation>
+        </message>
+        <message>
+            <source>A limit was reached: disk, memory, or how often one may try.</source>
+            <translation>Достигнут предел: диск, память или число попыток.</translation>
+        </message>
+        <message>
+            <source>It cannot be reached. Check the network, and try again later.</source>
+            <translation>Нет связи. Проверьте сеть и попробуйте позже.</translation>
+        </message>
+        <message>
+            <source>This version of Starling cannot do that. Update it.</source>
+            <translation>Эта версия Starling так не умеет. Обновите её.</translation>
+        </message>
+        <message>
+            <source>Something went wrong. The log says more.</source>
+            <translation>Что-то пошло не так. Подробности в журнале.</translation>
         </message>
     </context>
     <context>
@@ -247,7 +287,7 @@
             <translation>Продолжится, когда он остынет.</translation>
         </message>
         <message>
-            <source>This month's %1 GB of data are used up</source>
+            <source>This month&apos;s %1 GB of data are used up</source>
             <translation>%1 ГБ данных этого месяца исчерпаны</translation>
         </message>
         <message>
@@ -354,7 +394,7 @@
     <context>
         <name>Situation</name>
         <message>
-            <source>Looking for Starling's daemon…</source>
+            <source>Looking for Starling&apos;s daemon…</source>
             <translation>Поиск службы Starling…</translation>
         </message>
         <message>
@@ -362,7 +402,7 @@
             <translation>Запустить</translation>
         </message>
         <message>
-            <source>Starling's daemon does not answer</source>
+            <source>Starling&apos;s daemon does not answer</source>
             <translation>Служба Starling не отвечает</translation>
         </message>
         <message>
@@ -370,7 +410,7 @@
             <translation>Она занята или зависла. Окно продолжает попытки.</translation>
         </message>
         <message>
-            <source>Starling's daemon belongs to another user of this computer</source>
+            <source>Starling&apos;s daemon belongs to another user of this computer</source>
             <translation>Служба Starling принадлежит другому пользователю этого компьютера</translation>
         </message>
         <message>
@@ -398,7 +438,7 @@
             <translation>Не делать паузу</translation>
         </message>
         <message>
-            <source>The project's coordinator cannot be reached; training goes on, and nothing is lost.</source>
+            <source>The project&apos;s coordinator cannot be reached; training goes on, and nothing is lost.</source>
             <translation>Координатор проекта недоступен; обучение продолжается, ничего не теряется.</translation>
         </message>
         <message numerus="yes">
@@ -517,11 +557,11 @@
     <context>
         <name>main</name>
         <message>
-            <source>Starling: this computer's idle time for a community's neural network</source>
+            <source>Starling: this computer&apos;s idle time for a community&apos;s neural network</source>
             <translation>Starling: свободное время этого компьютера для нейронной сети сообщества</translation>
         </message>
         <message>
-            <source>The daemon's data directory</source>
+            <source>The daemon&apos;s data directory</source>
             <translation>Папка данных службы</translation>
         </message>
         <message>
@@ -721,11 +761,11 @@
             <translation>Засчитано вам в этом обучении</translation>
         </message>
         <message>
-            <source>This computer's pseudonym</source>
+            <source>This computer&apos;s pseudonym</source>
             <translation>Псевдоним этого компьютера</translation>
         </message>
         <message>
-            <source>Others see your name and what you contributed. They see neither this computer's name nor its address on any page.</source>
+            <source>Others see your name and what you contributed. They see neither this computer&apos;s name nor its address on any page.</source>
             <translation>Другие видят ваше имя и ваш вклад. Ни имени этого компьютера, ни его адреса нет ни на одной странице.</translation>
         </message>
         <message>
@@ -741,12 +781,28 @@
             <translation>Покинуть проект?</translation>
         </message>
         <message>
-            <source>What was accepted from you stays credited. The model and its data are removed from this computer, and nothing is trained until you join a project again.</source>
-            <translation>Всё принятое от вас остаётся засчитанным. Модель и её данные удаляются с этого компьютера, и ничего не обучается, пока вы снова не вступите в проект.</translation>
-        </message>
-        <message>
             <source>Leave</source>
             <translation>Покинуть</translation>
+        </message>
+        <message>
+            <source>Join another project…</source>
+            <translation>Присоединиться к ещё одному проекту…</translation>
+        </message>
+        <message>
+            <source>Projects that take turns on this computer:</source>
+            <translation>Проекты, которые обучаются на этом компьютере по очереди:</translation>
+        </message>
+        <message>
+            <source>%1: %2 % of the time, %3 hours so far</source>
+            <translation>%1: %2 % времени, пока %3 ч</translation>
+        </message>
+        <message>
+            <source>%1 – its turn now</source>
+            <translation>%1 – сейчас его очередь</translation>
+        </message>
+        <message>
+            <source>What was accepted from you stays credited. The model and its data are removed from this computer. Without another project nothing is trained until you join one.</source>
+            <translation>Всё принятое от вас остаётся засчитанным. Модель и её данные будут удалены с этого компьютера. Если других проектов нет, ничего не обучается, пока вы не присоединитесь к какому-нибудь.</translation>
         </message>
     </context>
     <context>
@@ -830,7 +886,7 @@
             <translation>В любую секунду можно сделать паузу, изменить пределы или уйти: принятое останется за вами.</translation>
         </message>
         <message>
-            <source>&lt;b&gt;Idle time&lt;/b&gt; of this computer's processor, and of its graphics card if it has one, within the limits you choose on the next pages.</source>
+            <source>&lt;b&gt;Idle time&lt;/b&gt; of this computer&apos;s processor, and of its graphics card if it has one, within the limits you choose on the next pages.</source>
             <translation>&lt;b&gt;Свободное время&lt;/b&gt; процессора и, если есть, видеокарты этого компьютера в пределах, которые вы выберете дальше.</translation>
         </message>
         <message>
@@ -846,7 +902,7 @@
             <translation>&lt;b&gt;Что обучается:&lt;/b&gt; «%1», модель из %2 млн параметров.</translation>
         </message>
         <message>
-            <source>&lt;b&gt;Public:&lt;/b&gt; the name you choose next, and how many samples you contributed. Other volunteers' programs see this computer's network address; no page shows it.</source>
+            <source>&lt;b&gt;Public:&lt;/b&gt; the name you choose next, and how many samples you contributed. Other volunteers&apos; programs see this computer&apos;s network address; no page shows it.</source>
             <translation>&lt;b&gt;Видно всем:&lt;/b&gt; имя, которое вы сейчас выберете, и число ваших примеров. Программы других участников видят сетевой адрес этого компьютера, но ни одна страница его не показывает.</translation>
         </message>
         <message>
@@ -1180,12 +1236,12 @@
             <translation>О программе Starling</translation>
         </message>
         <message>
-            <source>Starling %1 gives this computer's idle time to a community's neural network.
+            <source>Starling %1 gives this computer&apos;s idle time to a community&apos;s neural network.
 
-Free software under the GNU General Public License, version 3 or later.</source>
+    Free software under the GNU General Public License, version 3 or later.</source>
             <translation>Starling %1 отдаёт свободное время этого компьютера нейронной сети сообщества.
 
-Свободная программа под лицензией GNU GPL версии 3 или новее.</translation>
+    Свободная программа под лицензией GNU GPL версии 3 или новее.</translation>
         </message>
         <message>
             <source>Quit the window, keep training</source>
@@ -1247,7 +1303,7 @@ Free software under the GNU General Public License, version 3 or later.</source>
             <translation>Пока неизвестно, доступен ли этот компьютер другим</translation>
         </message>
         <message>
-            <source>The project's coordinator tries it once this computer takes part.</source>
+            <source>The project&apos;s coordinator tries it once this computer takes part.</source>
             <translation>Координатор проекта проверит это, когда компьютер начнёт участвовать.</translation>
         </message>
         <message>
@@ -1259,7 +1315,7 @@ Free software under the GNU General Public License, version 3 or later.</source>
             <translation>без предела</translation>
         </message>
         <message>
-            <source>This month's data against the cap</source>
+            <source>This month&apos;s data against the cap</source>
             <translation>Данные этого месяца и предел</translation>
         </message>
         <message>
@@ -1317,6 +1373,18 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <message>
             <source>Speed limits: sending %1, receiving %2.</source>
             <translation>Пределы скорости: отправка – %1, приём – %2.</translation>
+        </message>
+        <message>
+            <source>averaging</source>
+            <translation>усреднение</translation>
+        </message>
+        <message>
+            <source>whole models</source>
+            <translation>модели целиком</translation>
+        </message>
+        <message>
+            <source>coordinator and training data</source>
+            <translation>координатор и данные для обучения</translation>
         </message>
     </context>
     <context>
@@ -1551,7 +1619,7 @@ Free software under the GNU General Public License, version 3 or later.</source>
     <context>
         <name>starling::widgets::RunPage</name>
         <message>
-            <source>Computing gradients on this computer's samples</source>
+            <source>Computing gradients on this computer&apos;s samples</source>
             <translation>Вычисляются градиенты на примерах этого компьютера</translation>
         </message>
         <message>
@@ -1741,7 +1809,7 @@ Free software under the GNU General Public License, version 3 or later.</source>
             <translation>не разрешено</translation>
         </message>
         <message>
-            <source>%1, %2 o'clock: %3. In all: %4</source>
+            <source>%1, %2 o&apos;clock: %3. In all: %4</source>
             <translation>%1, %2 ч: %3. Всего: %4</translation>
         </message>
     </context>
@@ -1760,7 +1828,7 @@ Free software under the GNU General Public License, version 3 or later.</source>
             <translation>Имя в таблице участников</translation>
         </message>
         <message>
-            <source>Everybody can see it on the project's leaderboard.</source>
+            <source>Everybody can see it on the project&apos;s leaderboard.</source>
             <translation>Оно видно всем в таблице участников проекта.</translation>
         </message>
     </context>
