@@ -1,9 +1,7 @@
 #include "gui/app/autostart.h"
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
-#include <QFileInfo>
 #include <QStandardPaths>
 
 #include "gui/link/daemon_starter.h"
@@ -28,8 +26,7 @@ bool setAutostart(bool on) {
   const QString entry = QStringLiteral(
                             "[Desktop Entry]\nType=Application\nName=Starling\nExec=\"%1\" --hidden\n"
                             "X-GNOME-Autostart-enabled=true\n")
-                            .arg(link::programFolder() + QLatin1Char('/') +
-                                 QFileInfo(QCoreApplication::applicationFilePath()).fileName());
+                            .arg(link::thisProgram());
   return file.write(entry.toUtf8()) > 0;
 }
 

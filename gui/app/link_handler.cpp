@@ -1,10 +1,11 @@
 #include "gui/app/link_handler.h"
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
 #include <QProcess>
 #include <QStandardPaths>
+
+#include "gui/link/daemon_starter.h"
 
 namespace starling::app {
 namespace {
@@ -30,11 +31,12 @@ bool isClaimed() {
 void claimLinks() {
   if (isClaimed()) return;
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::ApplicationsLocation);
-  const QByteArray entry = QStringLiteral(
-                               "[Desktop Entry]\nType=Application\nName=Starling\nExec=\"%1\" %u\nNoDisplay=true\n"
-                               "MimeType=x-scheme-handler/starling;\n")
-                               .arg(QCoreApplication::applicationFilePath())
-                               .toUtf8();
+  const QByteArray entry =
+      QStringLiteral(
+          "[Desktop Entry]\nType=Application\nName=Starling\nTryExec=%1\nExec=\"%1\" %u\nNoDisplay=true\n"
+          "MimeType=x-scheme-handler/starling;\n")
+          .arg(link::thisProgram())
+          .toUtf8();
   QFile file(folder + QLatin1Char('/') + QLatin1String(kEntry));
   if (file.open(QIODevice::ReadOnly) && file.readAll() == entry) return;
   file.close();

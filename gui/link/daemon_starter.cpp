@@ -18,6 +18,10 @@ QString lastingFolder(const QString& folder) {
 
 QString programFolder() { return lastingFolder(QCoreApplication::applicationDirPath()); }
 
+QString thisProgram() {
+  return programFolder() + QLatin1Char('/') + QFileInfo(QCoreApplication::applicationFilePath()).fileName();
+}
+
 QString findDaemon() {
   const QString name = QStringLiteral("starlingd");
   const QString beside = QStandardPaths::findExecutable(name, {programFolder()});

@@ -11,6 +11,8 @@ namespace starling::link {
 // Where this installation's programs are, also after it has updated itself: its `current` link, where it has one.
 QString lastingFolder(const QString& folder);
 QString programFolder();
+// This program there.
+QString thisProgram();
 // The starlingd beside this program, or else in the PATH; empty when there is none.
 QString findDaemon();
 // Returns at once; whether it came up is seen by DaemonLink. not_found, unavailable: what to do is in the message.
