@@ -12,7 +12,9 @@
 #include "gui/app/autostart.h"
 #include "gui/app/languages.h"
 #include "gui/app/theme.h"
+#include "gui/link/daemon_starter.h"
 #include "gui/widgets/preferences_page.h"
+#include "shared/base/version.h"
 
 namespace starling::app {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 constexpr std::chrono::milliseconds kVisiblePace{200};
 constexpr std::chrono::milliseconds kHiddenPace{1000};
 constexpr std::chrono::seconds kTrayWatch{3};
+constexpr int kPanelLooks = 10;  // at login the panel may come later than this program
 constexpr int kMessageMs = 10000;
 
 QCheckBox* makeAutostartSwitch() {
@@ -67,6 +70,7 @@ Application::Application(const ApplicationOptions& options)
     window_.present();
   });
   connect(&tray_, &Tray::quitWanted, this, &Application::quit);
+  connect(&tray_, &Tray::restartWanted, this, &Application::restart);
   connect(&notifier_, &Notifier::noticed, this, &Application::notify);
   connect(&daemon_, &models::DaemonModel::changed, this, &Application::follow);
   connect(&instance_, &SingleInstance::called, this, [this](const QString& link) {
@@ -83,7 +87,7 @@ bool Application::start() {
   instance_.listen();
   daemon_.open();
   tray_watch_.start(kTrayWatch);
-  if (!options_.hidden || !QSystemTrayIcon::isSystemTrayAvailable()) window_.present();
+  if (!options_.hidden) window_.present();
   if (!options_.link.isEmpty()) showWizard(options_.link);
   return true;
 }
@@ -115,8 +119,26 @@ void Application::follow() {
   }
   if (!daemon_.connected()) return;
   daemon_started_ = true;
+  watchVersion();
+  if (!window_.isVisible()) return;
   if (!wizard_offered_ && daemon_.status().project.empty()) showWizard({});
   wizard_offered_ = true;
+}
+
+// An update changes the daemon at once; the window follows when nobody looks at it, or when asked.
+void Application::watchVersion() {
+  const bool replaced =
+      daemon_.status().version != kVersion && !link::successorOf(QApplication::applicationFilePath()).isEmpty();
+  tray_.setReplaced(replaced);
+  if (replaced && !window_.isVisible() && wizard_ == nullptr) restart();
+}
+
+void Application::restart() {
+  const QString program = link::successorOf(QApplication::applicationFilePath());
+  if (program.isEmpty()) return;
+  successor_ = {program, QStringLiteral("--data-dir"), QString::fromStdString(options_.data_dir.string())};
+  if (!window_.isVisible()) successor_ += QStringLiteral("--hidden");
+  quit(false);
 }
 
 void Application::showWizard(const QString& link) {
@@ -131,9 +153,14 @@ void Application::showWizard(const QString& link) {
   wizard_->activateWindow();
 }
 
-// Without a panel, or when it goes, nobody could find a hidden window again.
+// When the panel goes, nobody could find a hidden window again. Where there never was one, nobody who starts this
+// hidden at every login wants a window each time: the daemon is what matters.
 void Application::watchTray() {
-  if (!window_.isVisible() && !QSystemTrayIcon::isSystemTrayAvailable()) window_.present();
+  const bool has_tray = QSystemTrayIcon::isSystemTrayAvailable();
+  if (has_tray) panel_seen_ = true;
+  if (has_tray || window_.isVisible()) return;
+  if (panel_seen_ || !options_.hidden) return window_.present();
+  if (++looks_for_panel_ >= kPanelLooks && daemon_started_) quit(false);
 }
 
 void Application::onClosed() {

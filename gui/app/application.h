@@ -21,7 +21,7 @@ namespace starling::app {
 struct ApplicationOptions {
   std::filesystem::path data_dir;
   QString daemon_program;  // started when none runs
-  bool hidden = false;     // where there is a tray: only the icon
+  bool hidden = false;     // only the icon in the panel; where there is no panel, only the daemon
   QString link;            // to join with
 };
 
@@ -35,6 +35,8 @@ class Application : public QObject {
   // False when another one runs for this data directory, which has been shown instead.
   bool start();
   void showWizard(const QString& link);
+  // The command that is to be run once this program has ended: its newer self. Mostly empty.
+  [[nodiscard]] const QStringList& successor() const { return successor_; }
   [[nodiscard]] models::DaemonModel& daemon() { return daemon_; }
   [[nodiscard]] widgets::MainWindow& window() { return window_; }
   [[nodiscard]] widgets::FirstRunWizard* wizard() { return wizard_; }
@@ -43,6 +45,8 @@ class Application : public QObject {
   void addWindowSettings();
   void follow();
   void watchTray();
+  void watchVersion();
+  void restart();
   void onClosed();
   void quit(bool stop_training);
   void notify(const QString& title, const QString& words);
@@ -59,6 +63,9 @@ class Application : public QObject {
   QTimer tray_watch_;
   bool daemon_started_ = false;  // once by itself; later only when asked
   bool wizard_offered_ = false;
+  bool panel_seen_ = false;
+  int looks_for_panel_ = 0;
+  QStringList successor_;
 };
 
 }  // namespace starling::app

@@ -1,8 +1,12 @@
 // starling-tray: the volunteer's window and the icon in the panel; a client of starlingd and nothing else.
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QProcess>
+#include <algorithm>
+#include <string_view>
 
 #include "gui/app/application.h"
+#include "gui/app/autostart.h"
 #include "gui/app/languages.h"
 #include "gui/app/link_handler.h"
 #include "gui/app/theme.h"
@@ -24,7 +28,10 @@ app::ApplicationOptions readOptions(const QApplication& qt) {
                                     QStringLiteral("folder"), QString::fromStdString(default_data_dir().string()));
   const QCommandLineOption hidden(QStringLiteral("hidden"),
                                   QApplication::translate("main", "Only the icon in the panel, where there is one"));
-  parser.addOptions({data_dir, hidden});
+  const QCommandLineOption at_login(
+      QStringLiteral("at-login"),
+      QApplication::translate("main", "As hidden; and nothing at all for who has joined no project"));
+  parser.addOptions({data_dir, hidden, at_login});
   parser.addPositionalArgument(QStringLiteral("link"), QApplication::translate("main", "A link to join a project with"),
                                QStringLiteral("[starling://…]"));
   parser.addHelpOption();
@@ -32,14 +39,29 @@ app::ApplicationOptions readOptions(const QApplication& qt) {
   parser.process(qt);
   app::ApplicationOptions options;
   options.data_dir = std::filesystem::absolute(parser.value(data_dir).toStdString());
-  options.hidden = parser.isSet(hidden);
+  options.hidden = parser.isSet(hidden) || parser.isSet(at_login);
   options.link = parser.positionalArguments().value(0);
   return options;
+}
+
+// Everybody's login calls this program; who has joined nothing is not to notice, whatever display there is.
+bool startedForNothing(int argc, char** argv) {
+  const auto at_login = [](const char* argument) { return std::string_view(argument) == "--at-login"; };
+  return std::any_of(argv, argv + argc, at_login) && !app::joinedAnything(default_data_dir());
+}
+
+int run(const app::ApplicationOptions& options, QStringList& successor) {
+  app::Application application(options);
+  app::claimLinks();
+  const int status = application.start() ? QApplication::exec() : 0;
+  successor = application.successor();
+  return status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (startedForNothing(argc, argv)) return 0;
   QApplication qt(argc, argv);
   QApplication::setApplicationName(QStringLiteral("Starling"));
   QApplication::setApplicationVersion(QString::fromUtf8(kVersion.data(), static_cast<qsizetype>(kVersion.size())));
@@ -51,7 +73,8 @@ int main(int argc, char** argv) {
   app::applyTheme(settings.theme());
   app::applyLanguage(settings.language());
   options.daemon_program = link::findDaemon();
-  app::Application application(options);
-  app::claimLinks();
-  return application.start() ? QApplication::exec() : 0;
+  QStringList successor;
+  const int status = run(options, successor);
+  if (!successor.isEmpty()) QProcess::startDetached(successor.first(), successor.mid(1));
+  return status;
 }

@@ -4,15 +4,17 @@
 #include <QGuiApplication>
 #include <QPalette>
 
+#include "gui/app/panel_icon.h"
+#include "gui/link/daemon_starter.h"
 #include "gui/models/format.h"
-#include "gui/widgets/icons.h"
 #include "gui/widgets/snooze_menu.h"
 
 namespace starling::app {
 
 using widgets::Page;
 
-Tray::Tray(models::DaemonModel& daemon, QObject* parent) : QObject(parent), daemon_(daemon) {
+Tray::Tray(models::DaemonModel& daemon, QObject* parent)
+    : QObject(parent), daemon_(daemon), icon_by_name_(panelKnowsNames()) {
   makeMenu();
   icon_.setContextMenu(&menu_);
   connect(&icon_, &QSystemTrayIcon::activated, this, [this](QSystemTrayIcon::ActivationReason reason) {
@@ -42,6 +44,8 @@ void Tray::makeMenu() {
     request.install = true;
     daemon_.tell(request);
   });
+  restart_ = menu_.addAction(tr("Restart this window as the new version"), this, &Tray::restartWanted);
+  restart_->setVisible(false);
   menu_.addSeparator();
   menu_.addMenu(makeModeMenu(tr("Training"), "compute"));
   menu_.addMenu(makeModeMenu(tr("Network"), "network"));
@@ -74,7 +78,7 @@ QMenu* Tray::makeModeMenu(const QString& title, const char* preference) {
 
 void Tray::follow() {
   const models::Situation situation = daemon_.situation();
-  icon_.setIcon(widgets::faceIcon(situation.face, QGuiApplication::palette().color(QPalette::WindowText)));
+  icon_.setIcon(panelIcon(situation.face, icon_by_name_, QGuiApplication::palette().color(QPalette::WindowText)));
   icon_.setToolTip(tr("Starling: %1").arg(situation.headline) +
                    (situation.detail.isEmpty() ? QString() : QLatin1Char('\n') + situation.detail));
   state_->setText(situation.headline);
@@ -91,6 +95,8 @@ void Tray::follow() {
                                         : tr("Starling %1 is out").arg(models::text(update.version)));
   after_round_->setVisible(joined && situation.face == models::Face::training);
 }
+
+void Tray::setReplaced(bool replaced) { restart_->setVisible(replaced); }
 
 void Tray::notify(const QString& title, const QString& words) {
   if (QSystemTrayIcon::supportsMessages()) icon_.showMessage(title, words, icon_.icon());

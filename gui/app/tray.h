@@ -16,6 +16,8 @@ class Tray : public QObject {
  public:
   explicit Tray(models::DaemonModel& daemon, QObject* parent = nullptr);
 
+  // A newer version than this program is installed, and runs as the daemon.
+  void setReplaced(bool replaced);
   void notify(const QString& title, const QString& words);
   [[nodiscard]] QMenu& menu() { return menu_; }
 
@@ -23,6 +25,7 @@ class Tray : public QObject {
   void windowWanted();
   void pageWanted(starling::widgets::Page page);
   void quitWanted(bool stop_training);
+  void restartWanted();
 
  private:
   void makeMenu();
@@ -35,7 +38,9 @@ class Tray : public QObject {
   QAction* state_ = nullptr;
   QAction* resume_ = nullptr;
   QAction* after_round_ = nullptr;
-  QAction* update_ = nullptr;  // a newer version of Starling
+  QAction* update_ = nullptr;   // a newer version of Starling
+  QAction* restart_ = nullptr;  // one that is installed, and that this program is not yet
+  bool icon_by_name_;
   QMenu* snooze_ = nullptr;
   QMenu* snooze_gpu_ = nullptr;
 };

@@ -22,6 +22,13 @@ QString thisProgram() {
   return programFolder() + QLatin1Char('/') + QFileInfo(QCoreApplication::applicationFilePath()).fileName();
 }
 
+QString successorOf(const QString& program) {
+  const QFileInfo own(program);
+  const QFileInfo lasting(lastingFolder(own.path()) + QLatin1Char('/') + own.fileName());
+  const bool same = own.canonicalFilePath() == lasting.canonicalFilePath();
+  return same || !lasting.isExecutable() ? QString() : lasting.filePath();
+}
+
 QString findDaemon() {
   const QString name = QStringLiteral("starlingd");
   const QString beside = QStandardPaths::findExecutable(name, {programFolder()});

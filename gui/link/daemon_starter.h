@@ -13,6 +13,9 @@ QString lastingFolder(const QString& folder);
 QString programFolder();
 // This program there.
 QString thisProgram();
+// `program` in the version that its installation has changed to since it was started; empty where that is the same
+// still.
+QString successorOf(const QString& program);
 // The starlingd beside this program, or else in the PATH; empty when there is none.
 QString findDaemon();
 // Returns at once; whether it came up is seen by DaemonLink. not_found, unavailable: what to do is in the message.

@@ -11,26 +11,26 @@ namespace {
 constexpr int kSizes[] = {16, 22, 24, 32, 48, 64, 128};
 const char kTemplateColor[] = "#123456";
 
-QString fileOf(models::Face face) {
+}  // namespace
+
+QString drawingName(models::Face face) {
   switch (face) {
     case models::Face::training:
-      return QStringLiteral(":/icons/training.svg");
+      return QStringLiteral("training");
     case models::Face::paused:
-      return QStringLiteral(":/icons/paused.svg");
+      return QStringLiteral("paused");
     case models::Face::waiting:
-      return QStringLiteral(":/icons/waiting.svg");
+      return QStringLiteral("waiting");
     case models::Face::attention:
-      return QStringLiteral(":/icons/attention.svg");
+      return QStringLiteral("attention");
     case models::Face::disconnected:
-      return QStringLiteral(":/icons/disconnected.svg");
+      return QStringLiteral("disconnected");
   }
   return {};
 }
 
-}  // namespace
-
 QIcon faceIcon(models::Face face, const QColor& color) {
-  QFile file(fileOf(face));
+  QFile file(QStringLiteral(":/icons/%1.svg").arg(drawingName(face)));
   if (!file.open(QIODevice::ReadOnly)) return {};
   QSvgRenderer renderer(file.readAll().replace(kTemplateColor, color.name().toLatin1()));
   QIcon icon;

@@ -8,6 +8,8 @@
 
 namespace starling::widgets {
 
+// "training", "paused", …: what its drawing is called.
+QString drawingName(models::Face face);
 QIcon faceIcon(models::Face face, const QColor& color);
 
 }  // namespace starling::widgets

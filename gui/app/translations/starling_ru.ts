@@ -557,6 +557,10 @@
     <context>
         <name>main</name>
         <message>
+            <source>As hidden; and nothing at all for who has joined no project</source>
+            <translation>Как hidden, а для тех, кто не вступил ни в один проект, вообще ничего</translation>
+        </message>
+        <message>
             <source>Starling: this computer&apos;s idle time for a community&apos;s neural network</source>
             <translation>Starling: свободное время этого компьютера для нейронной сети сообщества</translation>
         </message>
@@ -669,6 +673,10 @@
     </context>
     <context>
         <name>starling::app::Tray</name>
+        <message>
+            <source>Restart this window as the new version</source>
+            <translation>Перезапустить это окно новой версией</translation>
+        </message>
         <message>
             <source>Open Starling</source>
             <translation>Открыть Starling</translation>

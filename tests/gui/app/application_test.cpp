@@ -11,8 +11,10 @@
 
 #include "gui/app/autostart.h"
 #include "gui/app/link_handler.h"
+#include "gui/app/panel_icon.h"
 #include "gui/app/theme.h"
 #include "gui/widgets/icons.h"
+#include "shared/base/files.h"
 #include "tests/gui/support/qt_test.h"
 #include "tests/gui/support/real_daemon.h"
 #include "tests/support/temp_dir.h"
@@ -130,12 +132,65 @@ TEST_CASE("in both themes words stand out from what is behind them") {
 TEST_CASE("starting at login is a file that can be switched on and off") {
   testing::need_qt();
   const testing::TempDir dir;
-  qputenv("XDG_CONFIG_HOME", dir.path().c_str());
+  qputenv("XDG_CONFIG_HOME", (dir / "user").c_str());
+  qputenv("XDG_CONFIG_DIRS", (dir / "everybody").c_str());
   CHECK_FALSE(autostartOn());
   CHECK(setAutostart(true));
   CHECK(autostartOn());
   CHECK(setAutostart(false));
   CHECK_FALSE(autostartOn());
+  CHECK_FALSE(std::filesystem::exists(dir / "user/autostart/starling-tray.desktop"));
+}
+
+TEST_CASE("a package's entry for everybody counts until the user, or the user's desktop, says no") {
+  testing::need_qt();
+  const testing::TempDir dir;
+  qputenv("XDG_CONFIG_HOME", (dir / "user").c_str());
+  qputenv("XDG_CONFIG_DIRS", (dir / "everybody").c_str());
+  std::filesystem::create_directories(dir / "everybody/autostart");
+  const char entry[] = "[Desktop Entry]\nType=Application\nName=Starling\nExec=starling-tray --at-login\n";
+  REQUIRE(write_file_atomically(dir / "everybody/autostart/starling-tray.desktop", entry).ok());
+  CHECK(autostartOn());
+  CHECK(setAutostart(false));
+  CHECK_FALSE(autostartOn());
+  CHECK(setAutostart(true));
+  CHECK(autostartOn());
+  const std::string by_desktop = std::string(entry) + "X-GNOME-Autostart-enabled=false\n";
+  REQUIRE(write_file_atomically(dir / "user/autostart/starling-tray.desktop", by_desktop).ok());
+  CHECK_FALSE(autostartOn());
+}
+
+TEST_CASE("who has joined no project is not a volunteer yet") {
+  const testing::TempDir dir;
+  CHECK_FALSE(joinedAnything(dir / "nothing"));
+  CHECK_FALSE(joinedAnything(dir.path()));
+  std::filesystem::create_directories(dir / "projects");
+  CHECK_FALSE(joinedAnything(dir.path()));
+  std::filesystem::create_directories(dir / "projects/1");
+  CHECK(joinedAnything(dir.path()));
+  REQUIRE(write_file_atomically(dir / "project.json", "{}").ok());
+  std::filesystem::remove_all(dir / "projects");
+  CHECK(joinedAnything(dir.path()));
+}
+
+TEST_CASE("a panel that knows icons by name gets this installation's symbolic ones, every other a drawing") {
+  testing::need_qt();
+  const testing::TempDir dir;
+  const std::string name = STARLING_APP_ID "-training-symbolic";
+  const std::filesystem::path folder = dir / "hicolor/symbolic/status";
+  std::filesystem::create_directories(folder);
+  REQUIRE(write_file_atomically(dir / "hicolor/index.theme",
+                                "[Icon Theme]\nName=Hicolor\nDirectories=symbolic/status\n\n[symbolic/status]\n"
+                                "Size=16\nMinSize=8\nMaxSize=512\nType=Scalable\n")
+              .ok());
+  REQUIRE(write_file_atomically(folder / (name + ".svg"), "<svg xmlns=\"http://www.w3.org/2000/svg\"/>").ok());
+  QIcon::setThemeSearchPaths({QString::fromStdString(dir.path().string())});
+  QIcon::setThemeName(QStringLiteral("hicolor"));
+  CHECK(panelIcon(models::Face::training, true, Qt::black).name().toStdString() == name);
+  CHECK(panelIcon(models::Face::training, false, Qt::black).name().isEmpty());
+  const QIcon drawn = panelIcon(models::Face::paused, true, Qt::black);  // which this installation lacks
+  CHECK(drawn.name().isEmpty());
+  CHECK_FALSE(drawn.pixmap(22, 22).isNull());
 }
 
 TEST_CASE("a copy that nobody installed takes starling:// links, once, and leaves them to an installed one") {

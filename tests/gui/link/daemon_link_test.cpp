@@ -157,3 +157,23 @@ TEST_CASE("programs of an installation that updates itself are called by a path 
   CHECK(lastingFolder(folder) == QString::fromStdString((dir / "current/bin").string()));
   CHECK(lastingFolder(QStringLiteral("/usr/bin")) == QStringLiteral("/usr/bin"));
 }
+
+TEST_CASE("a program whose installation has changed to another version has a successor there") {
+  namespace fs = std::filesystem;
+  const starling::testing::TempDir dir;
+  for (const char* version : {"1.2.0", "1.3.0"}) {
+    const fs::path folder = dir / "versions" / version / "bin";
+    fs::create_directories(folder);
+    fs::copy_file("/bin/true", folder / "starling-tray");
+  }
+  REQUIRE(write_file_atomically(dir / "installation.json", "{\"layout\":1}").ok());
+  fs::create_symlink("versions/1.2.0", dir / "current");
+  const QString old = QString::fromStdString((dir / "versions/1.2.0/bin/starling-tray").string());
+  CHECK(successorOf(old).isEmpty());
+  fs::remove(dir / "current");
+  fs::create_symlink("versions/1.3.0", dir / "current");
+  CHECK(successorOf(old) == QString::fromStdString((dir / "current/bin/starling-tray").string()));
+  fs::remove(dir / "versions/1.3.0/bin/starling-tray");
+  CHECK(successorOf(old).isEmpty());
+  CHECK(successorOf(QStringLiteral("/usr/bin/starling-tray")).isEmpty());
+}
