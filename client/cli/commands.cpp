@@ -1,6 +1,8 @@
 #include "client/cli/commands.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "client/cli/completion.h"
@@ -70,12 +72,28 @@ void add_view_commands(CLI::App& app, wire::ControlRequest& request) {
       ->required();
 }
 
+void add_join_command(CLI::App& app, Arguments& arguments) {
+  wire::ControlRequest& request = arguments.request;
+  auto* join = app.add_subcommand("join", "Join a project with the link its operator gave you");
+  join->add_option("link", request.link, "starling://host:port/?ca=…&invite=…")->required();
+  join->add_option("--name", request.name)
+      ->description("Your name on the leaderboard; with a password, the name or e-mail address of your account");
+  auto* password = join->add_flag("--password", arguments.ask_password,
+                                  "Log in to your account, or make one: the password is asked for here");
+  join->add_option("--password-file", arguments.password_file,
+                   "The same, with the first line of a file, or - for input")
+      ->excludes(password);
+  join->add_option("--email", request.email)
+      ->description("Of a new account, for the day on which you forget its password; asks for one");
+}
+
 // What the tree does not tell: which words are paths, and of those that are no closed list the ones typed most.
 void add_values(Command& command) {
   for (Command& below : command.commands) add_values(below);
   for (CommandOption& option : command.options) {
+    constexpr std::array<std::string_view, 3> kPaths = {"--data-dir", "--out", "--password-file"};
     option.is_path =
-        option.names == std::vector<std::string>{"--data-dir"} || option.names == std::vector<std::string>{"--out"};
+        option.names.size() == 1 && std::find(kPaths.begin(), kPaths.end(), option.names.front()) != kPaths.end();
     if (option.place == "length") option.values = {"15m", "1h", "3h", "8h", "tomorrow"};
     if (option.place != "name") continue;
     for (const wire::PreferenceInfo& info : wire::preference_infos()) option.values.emplace_back(info.name);
@@ -86,9 +104,7 @@ void add_values(Command& command) {
 
 void add_commands(CLI::App& app, Arguments& arguments) {
   wire::ControlRequest& request = arguments.request;
-  auto* join = app.add_subcommand("join", "Join a project with the link its operator gave you");
-  join->add_option("link", request.link, "starling://host:port/?ca=…&invite=…")->required();
-  join->add_option("--name", request.name, "Your name on the leaderboard")->required();
+  add_join_command(app, arguments);
   auto* status = app.add_subcommand("status", "What the daemon is doing, and why");
   status->add_flag("--follow", arguments.follow,
                    "Go on until Ctrl-C: a live view, or a line for every change where no terminal shows it");

@@ -26,6 +26,8 @@ struct Arguments {
   std::string shell;                          // completion: bash, zsh or fish
   std::string preference;                     // prefs get, set: its name; empty: all
   std::vector<std::string> preference_words;  // prefs set: the value
+  std::filesystem::path password_file;        // join: "-" is standard input
+  bool ask_password = false;                  // join: at the terminal
   wire::ControlRequest request;
 };
 

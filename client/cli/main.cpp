@@ -10,6 +10,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/control_client.h"
 #include "client/cli/inquiries.h"
+#include "client/cli/password.h"
 #include "client/cli/preferences_text.h"
 #include "client/cli/status_text.h"
 #include "client/cli/views_text.h"
@@ -128,6 +129,16 @@ int run(Arguments arguments) {
   }
 }
 
+// A password, where one is to be sent along.
+Status add_password(Arguments& arguments) {
+  if (!arguments.password_file.empty()) {
+    STARLING_ASSIGN(arguments.request.password, read_password(arguments.password_file));
+  } else if (arguments.ask_password || !arguments.request.email.empty()) {
+    STARLING_ASSIGN(arguments.request.password, ask_password(!arguments.request.email.empty()));
+  }
+  return {};
+}
+
 // The daemon's word for the command that was given; fills in what `prefs set` changes.
 std::string request_of(const std::string& given, Arguments& arguments) {
   if (given == "snooze") return "pause";
@@ -178,6 +189,7 @@ int main(int argc, char** argv) {
   if (given == "doctor") return run_doctor(arguments);
   if (given == "report") return run_report(arguments);
   if (given == "me") return run_me(arguments);
+  if (const Status added = add_password(arguments); !added.ok()) return fail(arguments, added.error(), kRefused);
   arguments.request.command = request_of(given, arguments);
   return run(std::move(arguments));
 }

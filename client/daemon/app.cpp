@@ -122,7 +122,9 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
                                                       : board_.wait(-1, Duration::zero());
     return reply;
   }
-  if (request.command == "join") return reply_of(join(request.link, request.name));
+  if (request.command == "join") {
+    return reply_of(join(request.link, {request.name, request.email, request.password}));
+  }
   if (request.command == "pause" || request.command == "resume" || request.command == "preferences" ||
       request.command == "set_preferences") {
     return steer(request);

@@ -61,7 +61,7 @@ class App {
   App(const AppOptions& options, storage::Memberships memberships, crypto::PrivateKey key);
 
   wire::ControlReply handle(const wire::ControlRequest& request);
-  Status join(const std::string& link, const std::string& name);
+  Result<std::string> join(const std::string& link, const Applicant& applicant);
   wire::ControlReply steer(const wire::ControlRequest& request);  // pause, resume, preferences
   Status leave(const std::string& project);
   wire::ControlReply arrange(const wire::ControlRequest& request);  // projects, share, train

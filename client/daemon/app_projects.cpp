@@ -30,14 +30,14 @@ storage::Membership* App::current() {
   return index < memberships_.all().size() ? &memberships_.all()[index] : nullptr;
 }
 
-Status App::join(const std::string& link_text, const std::string& name) {
+Result<std::string> App::join(const std::string& link_text, const Applicant& applicant) {
   auto link = manifest::parse_join_link(link_text);
   if (!link.ok()) return link.error().prefixed("read the join link");
   const MutexLock lock(join_mutex_);
   Status status = is_ending();
   control_.run_and_wait([&] { status = memberships_.check_new(link->host, link->port); });
-  if (!status.ok()) return status;
-  auto project = join_project(*link, name, key_, clock_, &line_);
+  if (!status.ok()) return status.error();
+  auto project = join_project(*link, applicant, key_, clock_, &line_);
   if (!project.ok()) return project.error();
   status = is_ending();
   control_.run_and_wait([&] {
@@ -46,7 +46,8 @@ Status App::join(const std::string& link_text, const std::string& name) {
     log_info("joined '{}' as '{}'", project->name, project->display_name);
     change_over(memberships_.all().size() - 1);
   });
-  return status;
+  if (!status.ok()) return status.error();
+  return fmt::format("Joined '{}' as '{}'.", project->name, project->display_name);
 }
 
 Result<std::size_t> App::meant(const std::string& project) const {

@@ -10,7 +10,7 @@
 #include "shared/crypto/tls.h"
 
 namespace starling::daemon {
-Result<storage::Project> join_project(const manifest::JoinLink& link, const std::string& display_name,
+Result<storage::Project> join_project(const manifest::JoinLink& link, const Applicant& applicant,
                                       const crypto::PrivateKey& key, CorrectedClock& clock, net::Line* line) {
   const std::string where = fmt::format("join the project at {}:{}", link.host, link.port);
   const net::Endpoint endpoint{link.host, link.port};
@@ -22,7 +22,9 @@ Result<storage::Project> join_project(const manifest::JoinLink& link, const std:
   wire::JoinRequest request;
   request.client_version = kVersion;
   request.invite = link.invite;
-  request.display_name = display_name;
+  request.display_name = applicant.name;
+  request.email = applicant.email;
+  request.password = applicant.password;
   request.csr_pem = crypto::make_csr(key);
   auto response = client.post_json("/v1/join", wire::encode(request));
   if (!response.ok()) return response.error().prefixed(where);
@@ -39,7 +41,7 @@ Result<storage::Project> join_project(const manifest::JoinLink& link, const std:
   project.host = link.host;
   project.port = link.port;
   project.name = reply->project_name;
-  project.display_name = display_name;
+  project.display_name = reply->display_name.empty() ? applicant.name : reply->display_name;
   project.account_id = reply->account_id;
   project.ca_pem = std::move(*ca_pem);
   project.certificate_pem = reply->certificate_pem;

@@ -23,9 +23,16 @@
 
 namespace starling::daemon {
 
-// First contact: the CA by its fingerprint, then the account and this host's certificate.
-// `line` as below.
-Result<storage::Project> join_project(const manifest::JoinLink& link, const std::string& display_name,
+// Who joins; wire::JoinRequest says how the three go together.
+struct Applicant {
+  std::string name;
+  std::string email = {};
+  std::string password = {};
+};
+
+// First contact: the CA by its fingerprint, then the account and this host's certificate. The project is joined as whom
+// the coordinator says, who may have another name than the applicant's. `line` as below.
+Result<storage::Project> join_project(const manifest::JoinLink& link, const Applicant& applicant,
                                       const crypto::PrivateKey& key, CorrectedClock& clock, net::Line* line = nullptr);
 
 // Of a heartbeat: 10 s before any was answered, then several times the slowest answer, within bounds that keep one on a

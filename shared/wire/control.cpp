@@ -6,6 +6,7 @@
 #include "shared/wire/group_info.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
+#include "shared/wire/messages.h"
 #include "shared/wire/pause_wish.h"
 
 namespace starling::wire {
@@ -238,6 +239,8 @@ void read_request(JsonReader& in, ControlRequest& request) {
   }
   if (in.present("link")) in.text("link", request.link, kTextMax);
   if (in.present("name")) in.text("name", request.name, kTextMax);
+  if (in.present("password")) in.text("password", request.password, kPasswordBytesMax);
+  if (in.present("email")) in.text("email", request.email, kEmailBytesMax);
   if (in.present("project")) in.text("project", request.project, kTextMax);
   if (in.present("share")) in.number("share", request.share.emplace(), 0, kNumberMax);
   if (in.present("reason")) in.text("reason", request.reason, kPauseReasonBytesMax);
@@ -298,6 +301,8 @@ std::string encode_line(const ControlRequest& request) {
   if (request.after_revision.has_value()) out.integer("after_revision", *request.after_revision);
   if (!request.link.empty()) out.text("link", request.link);
   if (!request.name.empty()) out.text("name", request.name);
+  if (!request.password.empty()) out.text("password", request.password);
+  if (!request.email.empty()) out.text("email", request.email);
   if (!request.project.empty()) out.text("project", request.project);
   if (request.share.has_value()) out.number("share", *request.share);
   if (!request.reason.empty()) out.text("reason", request.reason);

@@ -4,6 +4,7 @@
 //   {"command":"status"}                          -> {"ok":true,"status":{…}}
 //   {"command":"status","after_revision":N}       -> the same, once the revision is above N (or after 30 s)
 //   {"command":"join","link":"starling://…","name":"Ada"}
+//   {"command":"join","link":"…","name":"Ada","password":"…","email":"ada@example.org"}   with an account to log in to
 //   {"command":"projects"}                        -> {"ok":true,"projects":[…]}     all that were joined
 //   {"command":"share","project":"Birds","share":2}   of the time, relative to the others; the same reply
 //   {"command":"train","project":"Birds"}             now, for a turn; the same reply
@@ -54,7 +55,9 @@ struct ControlRequest {
   std::string command;
   std::optional<std::int64_t> after_revision;  // status
   std::string link;                            // join, preview
-  std::string name;                            // join: the display name
+  std::string name;                            // join: the display name; or the address, of an account that has one
+  std::string password;                        // join: of an account that is there, or of a new one; empty: none
+  std::string email;                           // join: of a new account; may be empty
   std::string project;                         // share, train, leave: its name or host:port
   std::optional<double> share;                 // share
   std::string reason;                          // pause

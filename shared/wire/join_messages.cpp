@@ -12,8 +12,6 @@ constexpr std::int64_t kUnixMsMax = std::int64_t{1} << 48;
 constexpr std::size_t kPemBytesMax = 16 * 1024;
 constexpr std::size_t kTokenBytesMax = 128;
 constexpr std::size_t kMessageBytesMax = 2048;
-constexpr std::size_t kPasswordBytesMax = 256;
-constexpr std::size_t kEmailBytesMax = 254;
 
 }  // namespace
 

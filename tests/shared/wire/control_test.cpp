@@ -149,6 +149,18 @@ TEST_CASE("wishes and preferences travel whole") {
   CHECK(told->preferences == reply.preferences);
 }
 
+TEST_CASE("whoever joins with a password is told as typed") {
+  ControlRequest request;
+  request.command = "join";
+  request.name = "Ada";
+  request.email = "ada@example.org";
+  request.password = "swan \"lake\" \\ at dusk";
+  const auto asked = decode_control_request(encode_line(request));
+  REQUIRE(asked.ok());
+  CHECK(asked->password == request.password);
+  CHECK(asked->email == request.email);
+}
+
 TEST_CASE("history, peers, leaderboard and preview travel whole") {
   const ControlReply reply = all_views();
   const auto told = decode_control_reply(encode_line(reply));

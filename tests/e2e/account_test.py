@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Accounts from the command line: made with a password, logged in to from other computers, and refused."""
+
+import os
+import pty
+import tempfile
+import unittest
+from pathlib import Path
+
+import programs
+
+PASSWORD = "swan lake at dusk"
+
+
+class Accounts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.coordinator = programs.Coordinator(cls.folder / "project", cls.folder / "coordinator.log")
+        cls.link = cls.coordinator.init("Poems")
+        cls.link = cls.coordinator.new_invite("--uses", "9")
+        cls.coordinator.serve()
+        cls.addClassCleanup(cls.coordinator.server.stop)
+        cls.password = cls.folder / "password"
+        cls.password.write_text(PASSWORD + "\n")
+
+    def computer(self, name):
+        volunteer = programs.Volunteer(name, self.folder / name, self.folder / f"{name}.log")
+        self.addCleanup(volunteer.daemon.stop)
+        volunteer.start()
+        return volunteer
+
+    def joins(self, volunteer, *arguments, **options):
+        return volunteer.command("join", self.link, *arguments, **options)
+
+    def user(self, name):
+        return self.coordinator.command("users", "show", self.coordinator.folder, name).stdout
+
+    def test_1_an_account_is_made_and_opened_from_a_second_computer(self):
+        first = self.computer("desk")
+        made = self.joins(first, "--name", "Ada", "--email", "ada@example.org", "--password-file", self.password)
+        self.assertEqual(made.stdout, "Joined 'Poems' as 'Ada'.\n")
+        self.assertIn("ada@example.org (not confirmed)", self.user("Ada"))
+        second = self.computer("laptop")
+        by_address = ("--name", "ada@example.org", "--password-file", self.password)
+        refused = self.joins(second, *by_address, check=False)  # nobody has shown yet whose address it is
+        self.assertEqual(refused.returncode, 1)
+        self.coordinator.command("users", "confirm-email", self.coordinator.folder, "Ada")
+        self.joins(second, *by_address)
+        self.assertEqual(second.status()["display_name"], "Ada")
+        self.assertEqual(len(self.user("Ada").splitlines()), 5)  # two computers, below three lines
+        for file in [*(self.folder / "desk").rglob("*"), *self.folder.glob("*.log")]:
+            if file.is_file():
+                self.assertNotIn(PASSWORD.encode(), file.read_bytes(), file)
+
+    def test_2_a_wrong_password_joins_nothing(self):
+        volunteer = self.computer("stranger")
+        wrong = self.folder / "wrong"
+        wrong.write_text("swan lake at dawn\n")
+        refused = self.joins(volunteer, "--name", "Ada", "--password-file", wrong, check=False)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("password", refused.stderr)
+        self.assertEqual(volunteer.status()["projects"], 0)
+
+    def test_3_a_password_is_asked_for_at_the_terminal_and_not_shown(self):
+        volunteer = self.computer("terminal")
+        command = [programs.BIN / "starling", "--data-dir", volunteer.folder, "join", self.link, "--name", "Grace",
+                   "--email", "grace@example.org"]
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execv(command[0], [str(part) for part in command])
+        shown = b""
+        try:
+            for question in (b"Password: ", b"The same again: "):
+                while not shown.endswith(question):
+                    shown += os.read(terminal, 1024)
+                os.write(terminal, PASSWORD.encode() + b"\n")
+            while piece := os.read(terminal, 1024):
+                shown += piece
+        except OSError:
+            pass  # the terminal of a program that has ended
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0, shown)
+        self.assertIn(b"Joined 'Poems' as 'Grace'.", shown)
+        self.assertNotIn(PASSWORD.encode(), shown)
+        self.assertIn("grace@example.org", self.user("Grace"))
+
+
+if __name__ == "__main__":
+    unittest.main()
