@@ -2,8 +2,8 @@
 
 #include <QApplication>
 #include <QPalette>
-#include <QStyle>
-#include <QStyleFactory>
+
+#include "gui/app/outlined_style.h"
 
 namespace starling::app {
 namespace {
@@ -45,7 +45,7 @@ const Shades kDark = {"#22262b", "#1a1d21", "#262b31", "#2f353c", "#e8eaed",
 }  // namespace
 
 void applyTheme(const QString& theme) {
-  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QApplication::setStyle(makeOutlinedStyle());
   if (theme == QLatin1String("light")) return QApplication::setPalette(paletteOf(kLight));
   if (theme == QLatin1String("dark")) return QApplication::setPalette(paletteOf(kDark));
   const QPalette desktop = QPalette();

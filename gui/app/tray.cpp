@@ -32,6 +32,7 @@ void Tray::makeMenu() {
   menu_.addSeparator();
   menu_.addAction(tr("Open Starling"), this, &Tray::windowWanted);
   resume_ = menu_.addAction(tr("Resume"), this, [this] { widgets::resume(daemon_); });
+  pause_ = menu_.addAction(tr("Pause"), this, [this] { widgets::pauseNow(daemon_); });
   snooze_ = widgets::makeSnoozeMenu(daemon_, false, &menu_);
   menu_.addMenu(snooze_);
   snooze_gpu_ = widgets::makeSnoozeMenu(daemon_, true, &menu_);
@@ -85,6 +86,7 @@ void Tray::follow() {
   const bool joined = daemon_.connected() && !daemon_.status().project.empty();
   const bool paused = situation.face == models::Face::paused;
   resume_->setVisible(joined && paused);
+  pause_->setVisible(joined && !paused);
   snooze_->menuAction()->setVisible(joined && !paused);
   snooze_gpu_->menuAction()->setVisible(joined && daemon_.status().rules.gpu_present);
   const wire::UpdateStatus& update = daemon_.status().update;

@@ -37,6 +37,7 @@ class Tray : public QObject {
   QSystemTrayIcon icon_;
   QAction* state_ = nullptr;
   QAction* resume_ = nullptr;
+  QAction* pause_ = nullptr;
   QAction* after_round_ = nullptr;
   QAction* update_ = nullptr;   // a newer version of Starling
   QAction* restart_ = nullptr;  // one that is installed, and that this program is not yet

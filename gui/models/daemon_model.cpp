@@ -41,7 +41,7 @@ void DaemonModel::ask(const wire::ControlRequest& request, QObject* context, lin
 }
 
 void DaemonModel::tell(const wire::ControlRequest& request) {
-  link_.ask(request, [this](const link::Reply& reply) {
+  link_.ask(request, [this, request](const link::Reply& reply) {
     if (!reply.ok()) {
       emit refused(errorWords(reply.error()));
       return;
@@ -51,7 +51,9 @@ void DaemonModel::tell(const wire::ControlRequest& request) {
       emit preferencesChanged();
       emit changed();
     }
-    if (!reply->text.empty()) emit said(text(reply->text));
+    // What a pause or its end leads to is the situation's to say.
+    const bool told = !request.gpu && (request.command == "pause" || request.command == "resume");
+    if (!told && !reply->text.empty()) emit said(replyWords(reply->text));
   });
 }
 

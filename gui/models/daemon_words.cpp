@@ -4,6 +4,7 @@
 #include <QRegularExpression>
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace starling::models {
 namespace {
@@ -98,9 +99,39 @@ QString daemonWords(const std::string& sentence) {
   if (std::find(kSentences.begin(), kSentences.end(), head) == kSentences.end()) {
     return capitalized(QString::fromStdString(sentence));
   }
-  const QString known = capitalized(QCoreApplication::translate("Daemon", head.c_str()));
+  QString known = capitalized(QCoreApplication::translate("Daemon", head.c_str()));
   if (colon == std::string::npos) return known;
   return known + QStringLiteral(": ") + figures(QString::fromStdString(sentence.substr(colon + 2)));
+}
+
+QString planWords(const std::string& sentence) {
+  // The words of shared/swarm, with what stands for a name or a figure in brackets.
+  constexpr std::pair<const char*, const char*> kPlans[] = {
+      {"alone: nothing to average with", QT_TRANSLATE_NOOP("Daemon", "Alone: nothing to average with.")},
+      {"nobody's line has been measured yet", QT_TRANSLATE_NOOP("Daemon", "Nobody's line has been measured yet.")},
+      {"all lines are used: the averaging takes ([0-9.]+) s",
+       QT_TRANSLATE_NOOP("Daemon", "All lines are used: the averaging takes %1 s.")},
+      {"the upload of (.+), ([0-9.]+) Mbit/s, bounds the averaging at ([0-9.]+) s",
+       QT_TRANSLATE_NOOP("Daemon", "The upload of %1, %2 Mbit/s, bounds the averaging at %3 s.")},
+      {"the download of (.+), ([0-9.]+) Mbit/s, bounds the averaging at ([0-9.]+) s",
+       QT_TRANSLATE_NOOP("Daemon", "The download of %1, %2 Mbit/s, bounds the averaging at %3 s.")}};
+  const QString said = QString::fromStdString(sentence);
+  for (const auto& [pattern, words] : kPlans) {
+    const QRegularExpression whole(QRegularExpression::anchoredPattern(QString::fromUtf8(pattern)));
+    const QRegularExpressionMatch match = whole.match(said);
+    if (!match.hasMatch()) continue;
+    QString known = QCoreApplication::translate("Daemon", words);
+    for (int part = 1; part <= match.lastCapturedIndex(); ++part) known = known.arg(match.captured(part));
+    return known;
+  }
+  return capitalized(said);
+}
+
+QString replyWords(const std::string& sentence) {
+  const char* done = QT_TRANSLATE_NOOP("Daemon", "Done");
+  const QString translated = QCoreApplication::translate("Daemon", done);
+  const QString words = QString::fromStdString(sentence);
+  return translated == QString::fromUtf8(done) ? words : QStringLiteral("%1: %2").arg(translated, words);
 }
 
 QString errorWords(const Error& error) {

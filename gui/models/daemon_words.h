@@ -11,6 +11,12 @@ namespace starling::models {
 // A reason or an end of wire::DaemonStatus, with a capital letter; what is not known stays as it is.
 QString daemonWords(const std::string& sentence);
 
+// Why the last averaging was planned as it was, of shared/swarm.
+QString planWords(const std::string& sentence);
+
+// What it says to a command that it carried out.
+QString replyWords(const std::string& sentence);
+
 // Why the daemon refused: by its code in the window's language, with its own words behind.
 QString errorWords(const Error& error);
 

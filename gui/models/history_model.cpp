@@ -2,6 +2,7 @@
 
 #include <QDateTime>
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace starling::models {
@@ -49,6 +50,13 @@ const std::vector<HistoryPoint>& HistoryModel::points(HistorySpan span) const {
 HistoryModel::Sum HistoryModel::today() const {
   const QDateTime midnight = QDate::currentDate().startOfDay();
   return sumSince(points(HistorySpan::day), {midnight.toMSecsSinceEpoch()});
+}
+
+std::vector<HistoryPoint> withLoss(const std::vector<HistoryPoint>& points) {
+  std::vector<HistoryPoint> found;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(found),
+               [](const HistoryPoint& point) { return point.loss > 0; });
+  return found;
 }
 
 HistoryModel::Sum sumSince(const std::vector<HistoryPoint>& points, WallTime from) {

@@ -41,6 +41,9 @@ class HistoryModel : public QObject {
   std::string project_seen_;
 };
 
+// Those with a loss: of a round to which nobody brought samples there is none.
+std::vector<wire::HistoryPoint> withLoss(const std::vector<wire::HistoryPoint>& points);
+
 // The sum of the points that begin at `from` or later; credit is what it grew by.
 HistoryModel::Sum sumSince(const std::vector<wire::HistoryPoint>& points, WallTime from);
 

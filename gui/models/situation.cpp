@@ -57,7 +57,8 @@ Situation inTraining(const wire::DaemonStatus& status) {
   } else if (status.coordinator_away) {
     s.detail = Words::tr("The project's coordinator cannot be reached; training goes on, and nothing is lost.");
   } else if (status.swarm_size > 1) {
-    s.detail = Words::tr("Together with %n other computer(s).", nullptr, status.swarm_size - 1);
+    s.detail =
+        Words::tr("This computer trains its neural network together with %n other(s).", nullptr, status.swarm_size - 1);
   } else {
     s.detail = Words::tr("This computer is the only one just now; others can join at any time.");
   }

@@ -4,6 +4,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "gui/models/daemon_words.h"
 #include "gui/models/format.h"
 
 namespace starling::widgets {
@@ -64,7 +65,7 @@ void FirstStepsPage::setLimitsAndJoin() {
 }
 
 void FirstStepsPage::fail(const Error& error) {
-  message_->setText(tr("That did not work: %1").arg(models::text(error.message)));
+  message_->setText(tr("That did not work: %1").arg(models::errorWords(error)));
   again_->show();
 }
 

@@ -45,6 +45,7 @@ HomePage::HomePage(models::DaemonModel& daemon, models::HistoryModel& history, Q
   layout->addWidget(figures_);
   loss_ = new Plot(tr("The model learns: training loss by round, lower is better"), PlotKind::line);
   layout->addWidget(loss_, 1);
+  layout->addStretch(0);  // what is left where there is no plot
   connect(&daemon_, &models::DaemonModel::changed, this, &HomePage::showStatus);
   connect(&history_, &models::HistoryModel::arrived, this, &HomePage::showHistory);
   showStatus();
@@ -150,9 +151,7 @@ void HomePage::showHistory() {
                 tr("%1 credit in %n round(s) since midnight", nullptr, static_cast<int>(today.rounds))
                     .arg(models::creditText(today.credit)));
   const auto& rounds = history_.points(wire::HistorySpan::rounds);
-  std::vector<double> losses;
-  for (const wire::HistoryPoint& point : rounds) losses.push_back(point.loss);
-  loss_->show(wire::HistorySpan::rounds, rounds, losses);
+  loss_->show(wire::HistorySpan::rounds, models::withLoss(rounds), [](const wire::HistoryPoint& p) { return p.loss; });
 }
 
 void HomePage::act() {

@@ -23,8 +23,8 @@ constexpr std::chrono::seconds kRefresh{60};
 LeaderboardPage::LeaderboardPage(models::DaemonModel& daemon, QWidget* parent)
     : QWidget(parent),
       daemon_(daemon),
-      rows_(new models::RowsModel({tr("Rank"), tr("Recent average"), tr("Credit"), tr("Samples"),
-                                   tr("Samples, 24 hours"), tr("Samples, 7 days"), tr("Name")},
+      rows_(new models::RowsModel({tr("Rank"), tr("Name"), tr("Recent average"), tr("Credit"), tr("Samples"),
+                                   tr("Samples, 24 hours"), tr("Samples, 7 days")},
                                   this)),
       sort_(new QComboBox()),
       search_(new QLineEdit()),
@@ -43,7 +43,7 @@ LeaderboardPage::LeaderboardPage(models::DaemonModel& daemon, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->addWidget(makeChoice());
   layout->addWidget(own_);
-  layout->addWidget(makeTable(rows_, tr("Leaderboard"), false), 1);
+  layout->addWidget(makeTable(rows_, tr("Leaderboard"), {.wide_column = 1}), 1);
   layout->addLayout(pages);
   connect(previous_, &QPushButton::clicked, this, [this] { turn(-1); });
   connect(next_, &QPushButton::clicked, this, [this] { turn(1); });
@@ -109,9 +109,10 @@ void LeaderboardPage::show(const link::Reply& reply) {
   QList<models::RowsModel::Row> rows;
   for (const wire::StandingView& row : board.rows) {
     const QString name = models::text(row.name);
-    rows.append({static_cast<qlonglong>(row.rank), row.recent_average, row.credit, static_cast<qlonglong>(row.samples),
-                 static_cast<qlonglong>(row.day_samples), static_cast<qlonglong>(row.week_samples),
-                 row.name == daemon_.status().display_name ? tr("%1 (you)").arg(name) : name});
+    rows.append({static_cast<qlonglong>(row.rank),
+                 row.name == daemon_.status().display_name ? tr("%1 (you)").arg(name) : name, row.recent_average,
+                 row.credit, static_cast<qlonglong>(row.samples), static_cast<qlonglong>(row.day_samples),
+                 static_cast<qlonglong>(row.week_samples)});
   }
   rows_->setRows(std::move(rows));
   own_->setText(board.pinned

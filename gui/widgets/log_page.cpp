@@ -28,7 +28,7 @@ LogPage::LogPage(models::DaemonModel& daemon, QWidget* parent)
       rows_(new models::RowsModel({tr("Time"), tr("Level"), tr("What happened")}, this)),
       level_(new QComboBox()),
       search_(new QLineEdit()),
-      table_(makeTable(rows_, tr("Log"), false)) {
+      table_(makeTable(rows_, tr("Log"), {.wide_column = kColumns - 1})) {
   level_->addItems({tr("Everything"), tr("Warnings and errors"), tr("Errors")});
   level_->setAccessibleName(tr("Level"));
   search_->setPlaceholderText(tr("Search the log"));

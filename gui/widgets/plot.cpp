@@ -3,6 +3,7 @@
 #include <QDateTime>
 #include <QEvent>
 #include <QLabel>
+#include <QLocale>
 #include <QPainter>
 #include <QVBoxLayout>
 #include <QtCharts/QAreaSeries>
@@ -14,6 +15,7 @@
 #include <algorithm>
 
 #include "gui/models/format.h"
+#include "gui/widgets/plot_scale.h"
 
 namespace starling::widgets {
 namespace {
@@ -21,7 +23,9 @@ namespace {
 using wire::HistoryPoint;
 using wire::HistorySpan;
 
-constexpr int kPlotHeightMin = 170;
+constexpr int kPlotHeightMin = 150;
+constexpr int kStepsAcross = 5;
+constexpr int kStepsUp = 4;
 constexpr std::int64_t kMinuteMs = 60 * 1000;
 
 // Of a point, in ms; 0: single rounds.
@@ -82,6 +86,29 @@ struct Plot::Chart {
     }
     of->attachAxis(wanted);
   }
+  void scaleX(HistorySpan span, double first, double last) const {
+    if (span == HistorySpan::rounds) {
+      rounds->setTickInterval(std::max(1.0, plotScale(first, last, kStepsAcross).step));
+      rounds->setRange(first, std::max(last, first + 1));
+      return;
+    }
+    const auto begin = static_cast<std::int64_t>(first);
+    const std::int64_t offset_ms = QDateTime::fromMSecsSinceEpoch(begin).offsetFromUtc() * std::int64_t{1000};
+    // A single stretch is shown with some time around it.
+    const auto least = (kStepsAcross - 1) * widthOf(span);
+    const PlotScale scale =
+        timeScale(begin, std::max(static_cast<std::int64_t>(last), begin + least), offset_ms, kStepsAcross);
+    times->setFormat(span == HistorySpan::day ? QStringLiteral("HH:mm") : QStringLiteral("d MMM"));
+    times->setTickCount(scale.ticks());
+    times->setRange(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(scale.low)),
+                    QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(scale.high)));
+  }
+  void scaleY(double low, double high) const {
+    const PlotScale scale = plotScale(low, high, kStepsUp);
+    values->setTickCount(scale.ticks());
+    values->setRange(scale.low, scale.high);
+    values->setLabelFormat(QStringLiteral("%.%1f").arg(scale.decimals));
+  }
 };
 
 Plot::Plot(const QString& title, PlotKind kind, QWidget* parent)
@@ -101,14 +128,17 @@ Plot::Plot(const QString& title, PlotKind kind, QWidget* parent)
   chart->addAxis(chart_->times, Qt::AlignBottom);
   chart->addAxis(chart_->values, Qt::AlignLeft);
   chart_->series()->attachAxis(chart_->values);
-  chart_->rounds->setLabelFormat(QStringLiteral("%d"));
+  chart->setLocale(QLocale());
+  chart->setLocalizeNumbers(true);
+  chart_->rounds->setLabelFormat(QStringLiteral("%.0f"));
+  chart_->rounds->setTickType(QValueAxis::TicksDynamic);
   chart_->times->setVisible(false);
-  chart_->values->setTickCount(4);
   chart_->view->setFrameShape(QFrame::NoFrame);
   chart_->view->setRenderHint(QPainter::Antialiasing);
   chart_->view->setFocusPolicy(Qt::NoFocus);
   chart_->view->viewport()->setFocusPolicy(Qt::NoFocus);
   chart_->view->setMinimumHeight(kPlotHeightMin);
+  chart_->view->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);  // what there is room for
   chart_->view->setAccessibleName(title);
   empty_->setText(tr("Nothing yet: the first finished round shows here."));
   empty_->setAlignment(Qt::AlignCenter);
@@ -126,7 +156,9 @@ Plot::Plot(const QString& title, PlotKind kind, QWidget* parent)
 
 Plot::~Plot() = default;
 
-void Plot::show(HistorySpan span, const std::vector<HistoryPoint>& points, const std::vector<double>& values) {
+void Plot::show(HistorySpan span, const std::vector<HistoryPoint>& points, const Value& value) {
+  std::vector<double> values;
+  for (const HistoryPoint& point : points) values.push_back(value(point));
   const bool enough = !points.empty();
   empty_->setVisible(!enough);
   chart_->view->setVisible(enough);
@@ -143,21 +175,9 @@ void Plot::show(HistorySpan span, const std::vector<HistoryPoint>& points, const
   }
   chart_->line->replace(line);
   chart_->use(span);
-  if (span == HistorySpan::rounds) {
-    chart_->rounds->setRange(line.first().x(), line.last().x());
-  } else {
-    chart_->times->setFormat(span == HistorySpan::day ? QStringLiteral("HH:mm") : QStringLiteral("dd.MM."));
-    chart_->times->setRange(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(line.first().x())),
-                            QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(line.last().x())));
-  }
+  chart_->scaleX(span, line.first().x(), line.last().x());
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const double margin = std::max(1e-9, 0.08 * (*high - *low));
-  chart_->values->setRange(kind_ == PlotKind::amount ? 0 : *low - margin, std::max(*high + margin, 1e-9));
-  const double range = chart_->values->max() - chart_->values->min();
-  chart_->values->setLabelFormat(range >= 20     ? QStringLiteral("%.0f")
-                                 : range >= 2    ? QStringLiteral("%.1f")
-                                 : range >= 0.02 ? QStringLiteral("%.3f")
-                                                 : QStringLiteral("%.2g"));
+  chart_->scaleY(kind_ == PlotKind::amount ? std::min(0.0, *low) : *low, *high);
 }
 
 void Plot::describe(const std::vector<double>& values) {

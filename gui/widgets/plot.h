@@ -3,6 +3,7 @@
 
 #include <QFrame>
 #include <QPointF>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -21,8 +22,9 @@ class Plot : public QFrame {
   Plot(const QString& title, PlotKind kind, QWidget* parent = nullptr);
   ~Plot() override;
 
+  using Value = std::function<double(const wire::HistoryPoint&)>;
   // One value for each point of the span, oldest first. With rounds, x is the round; else the time.
-  void show(wire::HistorySpan span, const std::vector<wire::HistoryPoint>& points, const std::vector<double>& values);
+  void show(wire::HistorySpan span, const std::vector<wire::HistoryPoint>& points, const Value& value);
 
  protected:
   void changeEvent(QEvent* event) override;

@@ -49,7 +49,7 @@ PreferencesPage::PreferencesPage(models::DaemonModel& daemon, QWidget* parent)
 QWidget* PreferencesPage::makePreset() {
   for (const PresetWords& preset : presetWords()) preset_->addItem(preset.title, QString::fromLatin1(preset.name));
   preset_->addItem(tr("Custom"), QStringLiteral("custom"));
-  preset_->setAccessibleName(tr("Mixture"));
+  preset_->setAccessibleName(tr("Preset"));
   preset_->setObjectName(QStringLiteral("preset"));
   connect(preset_, &QComboBox::activated, this, [this] {
     wire::ControlRequest request;
@@ -61,7 +61,7 @@ QWidget* PreferencesPage::makePreset() {
   auto* row = new QWidget();
   auto* layout = new QHBoxLayout(row);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(new QLabel(tr("Ready-made mixture:")));
+  layout->addWidget(new QLabel(tr("Preset:")));
   layout->addWidget(preset_);
   layout->addStretch(1);
   return row;

@@ -34,7 +34,7 @@ class PreferencesPage : public QScrollArea {
   QComboBox* preset_;
 };
 
-// The three ready-made mixtures: name on the command line, title, and what it means.
+// The three presets: name on the command line, title, and what it means.
 struct PresetWords {
   const char* name;
   QString title;

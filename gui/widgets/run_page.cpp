@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/models/daemon_words.h"
 #include "gui/models/format.h"
 #include "gui/widgets/figure_grid.h"
 #include "gui/widgets/plot.h"
@@ -52,6 +53,7 @@ RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWi
   QFont bold = phase_->font();
   bold.setBold(true);
   phase_->setFont(bold);
+  phase_->setWordWrap(true);
   plan_->setWordWrap(true);
   round_->setRange(0, kProgressSteps);
   round_->setAccessibleName(tr("Progress of the round"));
@@ -62,6 +64,7 @@ RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWi
   }
   auto* heading = new QLabel(tr("Computers of the last averaging, by pseudonym"));
   heading->setFont(bold);
+  heading->setWordWrap(true);
   auto* layout = new QVBoxLayout(this);
   layout->addWidget(phase_);
   layout->addWidget(round_);
@@ -69,7 +72,7 @@ RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWi
   layout->addWidget(contribution_, 1);
   layout->addWidget(heading);
   layout->addWidget(plan_);
-  layout->addWidget(makeTable(peers_, heading->text(), true), 1);
+  layout->addWidget(makeTable(peers_, heading->text(), {.sorting = true, .wide_column = 4}), 1);
   connect(&daemon_, &models::DaemonModel::changed, this, &RunPage::showStatus);
   connect(&history_, &models::HistoryModel::arrived, this, &RunPage::showHistory);
 }
@@ -89,16 +92,19 @@ void RunPage::showStatus() {
                                                           static_cast<double>(status.target_batch_size)
                                                     : 0;
   round_->setValue(static_cast<int>(kProgressSteps * std::clamp(share, 0.0, 1.0)));
-  round_->setFormat(tr("%1 of %2 samples, %3 by this computer")
-                        .arg(models::countText(status.samples_accumulated), models::countText(status.target_batch_size),
-                             models::countText(status.samples_this_round)));
+  const QString here = models::countText(status.samples_this_round);
+  const QString sum = models::countText(status.samples_accumulated);
+  round_->setFormat(
+      share < 1
+          ? tr("%1 of %2 samples, %3 by this computer").arg(sum, models::countText(status.target_batch_size), here)
+          : tr("%1 samples: enough for the round; %2 by this computer").arg(sum, here));
   figures_->set(kRounds, models::countText(status.rounds_done),
                 tr("%n round(s) lost", nullptr, static_cast<int>(status.rounds_failed)));
   figures_->set(kHere, models::numberText(status.samples_per_s, 1));
   figures_->set(kSwarm, models::numberText(status.swarm_samples_per_s, 1));
   figures_->set(kUpload, models::rateText(status.upload_bytes_per_s));
   figures_->set(kDownload, models::rateText(status.download_bytes_per_s));
-  plan_->setText(models::text(status.plan));
+  plan_->setText(models::planWords(status.plan));
   plan_->setVisible(!status.plan.empty());
   const std::int64_t rounds = status.rounds_done + status.rounds_failed;
   if (rounds != rounds_shown_) fetchPeers();
@@ -108,9 +114,8 @@ void RunPage::showStatus() {
 void RunPage::showHistory() {
   if (!isVisible()) return;
   const auto& rounds = history_.points(wire::HistorySpan::rounds);
-  std::vector<double> samples;
-  for (const wire::HistoryPoint& point : rounds) samples.push_back(static_cast<double>(point.samples));
-  contribution_->show(wire::HistorySpan::rounds, rounds, samples);
+  contribution_->show(wire::HistorySpan::rounds, rounds,
+                      [](const wire::HistoryPoint& p) { return static_cast<double>(p.samples); });
 }
 
 void RunPage::fetchPeers() {

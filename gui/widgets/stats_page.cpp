@@ -35,13 +35,6 @@ std::vector<HistoryPoint> since(WallTime from, const std::vector<HistoryPoint>& 
   return found;
 }
 
-template <typename Value>
-std::vector<double> column(const std::vector<HistoryPoint>& points, Value value) {
-  std::vector<double> values;
-  for (const HistoryPoint& point : points) values.push_back(static_cast<double>(value(point)));
-  return values;
-}
-
 }  // namespace
 
 StatsPage::StatsPage(models::HistoryModel& history, QWidget* parent)
@@ -101,11 +94,10 @@ void StatsPage::showPoints(HistorySpan arrived) {
   if (arrived != span()) return;
   const WallTime from = beginOf(span());
   const std::vector<HistoryPoint> points = since(from, history_.points(span()));
-  samples_->show(span(), points, column(points, [](const HistoryPoint& p) { return p.samples; }));
-  credit_->show(span(), points, column(points, [](const HistoryPoint& p) { return p.credit; }));
-  loss_->show(span(), points, column(points, [](const HistoryPoint& p) { return p.loss; }));
-  traffic_->show(span(), points,
-                 column(points, [](const HistoryPoint& p) { return static_cast<double>(p.bytes) / 1e6; }));
+  samples_->show(span(), points, [](const HistoryPoint& p) { return static_cast<double>(p.samples); });
+  credit_->show(span(), points, [](const HistoryPoint& p) { return p.credit; });
+  loss_->show(span(), models::withLoss(points), [](const HistoryPoint& p) { return p.loss; });
+  traffic_->show(span(), points, [](const HistoryPoint& p) { return static_cast<double>(p.bytes) / 1e6; });
   const models::HistoryModel::Sum sum = models::sumSince(history_.points(span()), from);
   double bytes = 0;
   for (const HistoryPoint& point : points) bytes += static_cast<double>(point.bytes);

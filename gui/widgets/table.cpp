@@ -5,14 +5,14 @@
 
 namespace starling::widgets {
 
-QTableView* makeTable(models::RowsModel* rows, const QString& name, bool sorting) {
+QTableView* makeTable(models::RowsModel* rows, const QString& name, TableOptions options) {
   auto* view = new QTableView();
   auto* proxy = new QSortFilterProxyModel(view);
   proxy->setSourceModel(rows);
   proxy->setSortRole(models::RowsModel::kSortRole);
   view->setModel(proxy);
-  view->setSortingEnabled(sorting);
-  if (sorting) view->sortByColumn(-1, Qt::AscendingOrder);
+  view->setSortingEnabled(options.sorting);
+  if (options.sorting) view->sortByColumn(-1, Qt::AscendingOrder);
   view->setAccessibleName(name);
   view->setSelectionBehavior(QAbstractItemView::SelectRows);
   view->setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -22,7 +22,7 @@ QTableView* makeTable(models::RowsModel* rows, const QString& name, bool sorting
   view->setTabKeyNavigation(false);
   view->verticalHeader()->hide();
   view->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  view->horizontalHeader()->setStretchLastSection(true);
+  view->horizontalHeader()->setSectionResizeMode(options.wide_column, QHeaderView::Stretch);
   view->horizontalHeader()->setHighlightSections(false);
   return view;
 }

@@ -1,4 +1,4 @@
-// A table of a RowsModel: sortable, whole rows, no grid, the last column taking what is left.
+// A table of a RowsModel: whole rows, no grid, one column taking what is left.
 #pragma once
 
 #include <QTableView>
@@ -9,7 +9,12 @@ class QSortFilterProxyModel;
 
 namespace starling::widgets {
 
-// `name` is what screen readers say. Without sorting, rows keep the model's order.
-QTableView* makeTable(models::RowsModel* rows, const QString& name, bool sorting);
+struct TableOptions {
+  bool sorting = false;  // by a click on a header; without it, rows keep the model's order
+  int wide_column = 0;   // takes what is left
+};
+
+// `name` is what screen readers say.
+QTableView* makeTable(models::RowsModel* rows, const QString& name, TableOptions options);
 
 }  // namespace starling::widgets

@@ -14,10 +14,10 @@
     <context>
         <name>Situation</name>
         <message numerus="yes">
-            <source>Together with %n other computer(s).</source>
+            <source>This computer trains its neural network together with %n other(s).</source>
             <translation>
-                <numerusform>Together with %n other computer.</numerusform>
-                <numerusform>Together with %n other computers.</numerusform>
+                <numerusform>This computer trains its neural network together with %n other.</numerusform>
+                <numerusform>This computer trains its neural network together with %n others.</numerusform>
             </translation>
         </message>
     </context>

@@ -4,6 +4,30 @@
     <context>
         <name>Daemon</name>
         <message>
+            <source>Done</source>
+            <translation>Готово</translation>
+        </message>
+        <message>
+            <source>Alone: nothing to average with.</source>
+            <translation>Компьютер один: усреднять не с кем.</translation>
+        </message>
+        <message>
+            <source>Nobody&apos;s line has been measured yet.</source>
+            <translation>Ничья линия ещё не измерена.</translation>
+        </message>
+        <message>
+            <source>All lines are used: the averaging takes %1 s.</source>
+            <translation>Используются все линии: усреднение занимает %1 с.</translation>
+        </message>
+        <message>
+            <source>The upload of %1, %2 Mbit/s, bounds the averaging at %3 s.</source>
+            <translation>Усреднение занимает %3 с: столько требует отправка у %1, %2 Мбит/с.</translation>
+        </message>
+        <message>
+            <source>The download of %1, %2 Mbit/s, bounds the averaging at %3 s.</source>
+            <translation>Усреднение занимает %3 с: столько требует приём у %1, %2 Мбит/с.</translation>
+        </message>
+        <message>
             <source>the coordinator cannot be reached</source>
             <translation>координатор недоступен</translation>
         </message>
@@ -442,11 +466,11 @@
             <translation>Координатор проекта недоступен; обучение продолжается, ничего не теряется.</translation>
         </message>
         <message numerus="yes">
-            <source>Together with %n other computer(s).</source>
+            <source>This computer trains its neural network together with %n other(s).</source>
             <translation>
-                <numerusform>Вместе с %n компьютером.</numerusform>
-                <numerusform>Вместе с %n компьютерами.</numerusform>
-                <numerusform>Вместе с %n компьютерами.</numerusform>
+                <numerusform>Этот компьютер обучает его нейросеть вместе ещё с %n компьютером.</numerusform>
+                <numerusform>Этот компьютер обучает его нейросеть вместе ещё с %n компьютерами.</numerusform>
+                <numerusform>Этот компьютер обучает его нейросеть вместе ещё с %n компьютерами.</numerusform>
             </translation>
         </message>
         <message>
@@ -684,6 +708,10 @@
         <message>
             <source>Resume</source>
             <translation>Возобновить</translation>
+        </message>
+        <message>
+            <source>Pause</source>
+            <translation>Пауза</translation>
         </message>
         <message>
             <source>Finish this round, then pause</source>
@@ -1441,11 +1469,11 @@
             <translation>По-своему</translation>
         </message>
         <message>
-            <source>Mixture</source>
+            <source>Preset</source>
             <translation>Набор</translation>
         </message>
         <message>
-            <source>Ready-made mixture:</source>
+            <source>Preset:</source>
             <translation>Готовый набор:</translation>
         </message>
         <message>
@@ -1725,6 +1753,10 @@
         <message>
             <source>Round %1: %2</source>
             <translation>Раунд %1: %2</translation>
+        </message>
+        <message>
+            <source>%1 samples: enough for the round; %2 by this computer</source>
+            <translation>%1 примеров: на раунд хватает; отсюда %2</translation>
         </message>
         <message>
             <source>%1 of %2 samples, %3 by this computer</source>

@@ -54,8 +54,8 @@ TEST_CASE("English counts in singular and plural, Russian in its three forms") {
     return models::situationOf(snapshot).detail;
   };
   app::applyLanguage(QStringLiteral("en"));
-  CHECK(detail(2) == QStringLiteral("Together with 1 other computer."));
-  CHECK(detail(3) == QStringLiteral("Together with 2 other computers."));
+  CHECK(detail(2) == QStringLiteral("This computer trains its neural network together with 1 other."));
+  CHECK(detail(3) == QStringLiteral("This computer trains its neural network together with 2 others."));
   app::applyLanguage(QStringLiteral("ru"));
   CHECK(detail(2).endsWith(QStringLiteral("1 компьютером.")));
   CHECK(detail(3).endsWith(QStringLiteral("2 компьютерами.")));

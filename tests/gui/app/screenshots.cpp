@@ -89,7 +89,9 @@ void take_wizard(const std::filesystem::path& data_dir, const QString& link, con
     look.take(wizard, QStringLiteral("wizard-%1").arg(page));
     wizard.next();
   }
+  wait_for([&] { return daemon.status().samples_credited > 0; });
   look.take(wizard, QStringLiteral("wizard-6"));
+  tell(daemon, "leave", [&] { return daemon.status().project.empty(); });
 }
 
 void take_without_daemon(const Look& look) {

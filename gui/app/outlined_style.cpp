@@ -1,0 +1,53 @@
+#include "gui/app/outlined_style.h"
+
+#include <QPainter>
+#include <QProxyStyle>
+#include <QStyleOption>
+
+namespace starling::app {
+namespace {
+
+constexpr float kStrength = 0.5F;  // of the text's colour: three times as light or dark as what lies around
+constexpr double kRadius = 2;
+
+// Around what can be used; what has the keyboard is outlined by Fusion itself, in the accent's colour.
+void outline(const QStyleOption& option, QPainter& painter, bool round) {
+  if ((option.state & QStyle::State_HasFocus) != 0 || (option.state & QStyle::State_Enabled) == 0) return;
+  QColor color = option.palette.color(QPalette::WindowText);
+  color.setAlphaF(kStrength);
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(color);
+  painter.setBrush(Qt::NoBrush);
+  const QRectF box = QRectF(option.rect).adjusted(0.5, 0.5, -0.5, -0.5);
+  if (round) {
+    painter.drawEllipse(box);
+  } else {
+    painter.drawRoundedRect(box, kRadius, kRadius);
+  }
+  painter.restore();
+}
+
+class OutlinedStyle : public QProxyStyle {
+ public:
+  OutlinedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
+
+  void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                     const QWidget* widget) const override {
+    QProxyStyle::drawPrimitive(element, option, painter, widget);
+    if (element == PE_IndicatorCheckBox || element == PE_FrameLineEdit) outline(*option, *painter, false);
+    if (element == PE_IndicatorRadioButton) outline(*option, *painter, true);
+  }
+
+  void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,
+                          const QWidget* widget) const override {
+    QProxyStyle::drawComplexControl(control, option, painter, widget);
+    if (control == CC_SpinBox) outline(*option, *painter, false);
+  }
+};
+
+}  // namespace
+
+QStyle* makeOutlinedStyle() { return new OutlinedStyle(); }
+
+}  // namespace starling::app
