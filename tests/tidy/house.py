@@ -43,7 +43,7 @@ ARROWS = {
     "gui/widgets": ["gui/models", "shared/base", "shared/wire"],
     "gui/app": ["gui/*", "shared/base", "shared/wire"],
     "tests/support": ["shared/*"],
-    "tests/gui/support": ["shared/base", "tests/support"],
+    "tests/gui/support": ["gui/link", "gui/models", "shared/base", "shared/wire", "tests/support"],
     "tests/netlab": ["shared/base", "tests/support"],
     # These look at the whole product from outside.
     "tests/plot": ["shared/base"],

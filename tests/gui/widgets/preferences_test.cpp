@@ -10,39 +10,26 @@
 #include <QLineEdit>
 
 #include "gui/widgets/week_grid.h"
+#include "tests/gui/support/desk.h"
 #include "tests/gui/support/qt_test.h"
-#include "tests/gui/support/real_daemon.h"
 
 using namespace starling;
 using namespace starling::widgets;
-using namespace std::chrono_literals;
 using starling::testing::wait_for;
 
 namespace {
 
-// The page on a real daemon.
-struct Desk {
-  Desk() {
-    testing::need_qt();
-    daemon.start();
-    link::LinkOptions options;
-    options.data_dir = daemon.data_dir();
-    options.pace = 10ms;
-    model = std::make_unique<models::DaemonModel>(options, QString());
-    page = std::make_unique<PreferencesPage>(*model);
-    page->show();
-    model->open();
-    REQUIRE(wait_for([&] { return model->connected(); }));
-  }
+struct Opened {
+  Opened() { page.show(); }
   template <typename Control>
   [[nodiscard]] Control* control(std::string_view name) const {
-    return page->findChild<Control*>(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
+    return page.findChild<Control*>(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
   }
-  [[nodiscard]] const wire::Preferences& now() const { return model->preferences(); }
+  [[nodiscard]] const wire::Preferences& now() { return model.preferences(); }
 
-  testing::RealDaemon daemon;
-  std::unique_ptr<models::DaemonModel> model;
-  std::unique_ptr<PreferencesPage> page;
+  testing::Desk desk;
+  models::DaemonModel& model = desk.model();
+  PreferencesPage page{model};
 };
 
 void press(QWidget* widget, Qt::Key key) {
@@ -53,63 +40,63 @@ void press(QWidget* widget, Qt::Key key) {
 }  // namespace
 
 TEST_CASE("there is a control for every setting that the daemon knows") {
-  const Desk desk;
+  Opened opened;
   for (const wire::PreferenceInfo& info : wire::preference_infos()) {
     CAPTURE(info.name);
-    CHECK(desk.control<QWidget>(info.name) != nullptr);
+    CHECK(opened.control<QWidget>(info.name) != nullptr);
   }
 }
 
 TEST_CASE("each kind of control changes the daemon's setting, and follows it") {
-  const Desk desk;
-  desk.control<QCheckBox>("on_battery")->click();
-  CHECK(wait_for([&] { return desk.now().on_battery; }));
-  desk.control<QDoubleSpinBox>("idle_minutes")->setValue(7);
-  CHECK(wait_for([&] { return desk.now().idle_minutes == 7; }));
-  auto* mode = desk.control<QComboBox>("network");
+  Opened opened;
+  opened.control<QCheckBox>("on_battery")->click();
+  CHECK(wait_for([&] { return opened.now().on_battery; }));
+  opened.control<QDoubleSpinBox>("idle_minutes")->setValue(7);
+  CHECK(wait_for([&] { return opened.now().idle_minutes == 7; }));
+  auto* mode = opened.control<QComboBox>("network");
   mode->setCurrentIndex(mode->findData(QStringLiteral("never")));
-  CHECK(wait_for([&] { return desk.now().network == wire::UseMode::never; }));
-  auto* programs = desk.control<QLineEdit>("exclusive_programs");
+  CHECK(wait_for([&] { return opened.now().network == wire::UseMode::never; }));
+  auto* programs = opened.control<QLineEdit>("exclusive_programs");
   programs->setText(QStringLiteral("blender, steam"));
   emit programs->editingFinished();
-  CHECK(wait_for([&] { return desk.now().exclusive_programs.size() == 2; }));
+  CHECK(wait_for([&] { return opened.now().exclusive_programs.size() == 2; }));
 
-  desk.model->set("idle_minutes", "9");
-  CHECK(wait_for([&] { return desk.control<QDoubleSpinBox>("idle_minutes")->value() == 9; }));
+  opened.model.set("idle_minutes", "9");
+  CHECK(wait_for([&] { return opened.control<QDoubleSpinBox>("idle_minutes")->value() == 9; }));
 }
 
 TEST_CASE("a limit is switched on with a sensible number, and off again") {
-  const Desk desk;
-  auto* number = desk.control<QDoubleSpinBox>("data_max_gb_per_month");
+  Opened opened;
+  auto* number = opened.control<QDoubleSpinBox>("data_max_gb_per_month");
   auto* on = number->parentWidget()->findChild<QCheckBox*>();
   CHECK_FALSE(number->isEnabled());
   on->click();
-  CHECK(wait_for([&] { return desk.now().data_max_gb_per_month == 50.0; }));
+  CHECK(wait_for([&] { return opened.now().data_max_gb_per_month == 50.0; }));
   CHECK(wait_for([&] { return number->isEnabled(); }));
   on->click();
-  CHECK(wait_for([&] { return !desk.now().data_max_gb_per_month.has_value(); }));
+  CHECK(wait_for([&] { return !opened.now().data_max_gb_per_month.has_value(); }));
 }
 
 TEST_CASE("a preset is chosen by name, and a single change makes it custom") {
-  const Desk desk;
-  auto* preset = desk.control<QComboBox>("preset");
+  Opened opened;
+  auto* preset = opened.control<QComboBox>("preset");
   CHECK(preset->currentData().toString() == QStringLiteral("gentle"));
   preset->setCurrentIndex(preset->findData(QStringLiteral("dedicated")));
   emit preset->activated(preset->currentIndex());
-  CHECK(wait_for([&] { return desk.now().threads_in_use_percent == 100; }));
-  desk.model->set("on_battery", "no");
+  CHECK(wait_for([&] { return opened.now().threads_in_use_percent == 100; }));
+  opened.model.set("on_battery", "no");
   CHECK(wait_for([&] { return preset->currentData().toString() == QStringLiteral("custom"); }));
 }
 
 TEST_CASE("hours of the week are switched with the keyboard alone") {
-  const Desk desk;
-  desk.control<QCheckBox>("compute_schedule_on")->click();
-  auto* grid = desk.control<WeekGrid>("compute_schedule");
+  Opened opened;
+  opened.control<QCheckBox>("compute_schedule_on")->click();
+  auto* grid = opened.control<WeekGrid>("compute_schedule");
   CHECK(wait_for([&] { return grid->isVisible(); }));
   press(grid, Qt::Key_Down);   // Tuesday
   press(grid, Qt::Key_Right);  // 1 o'clock
   press(grid, Qt::Key_Space);
-  CHECK(wait_for([&] { return !desk.now().compute_schedule[25]; }));
-  CHECK(desk.now().compute_schedule.count() == wire::kWeekHours - 1);
+  CHECK(wait_for([&] { return !opened.now().compute_schedule[25]; }));
+  CHECK(opened.now().compute_schedule.count() == wire::kWeekHours - 1);
   CHECK(grid->accessibleDescription().contains(QStringLiteral("1 o'clock: not allowed")));
 }

@@ -7,12 +7,11 @@
 #include <QLineEdit>
 
 #include "tests/gui/support/control_names.h"
+#include "tests/gui/support/desk.h"
 #include "tests/gui/support/qt_test.h"
-#include "tests/gui/support/real_daemon.h"
 
 using namespace starling;
 using namespace starling::widgets;
-using namespace std::chrono_literals;
 using starling::testing::wait_for;
 
 TEST_CASE("the link is found in whatever was pasted") {
@@ -22,15 +21,8 @@ TEST_CASE("the link is found in whatever was pasted") {
 }
 
 TEST_CASE("a link that leads nowhere is told on the first page, which cannot be left") {
-  testing::need_qt();
-  testing::RealDaemon daemon;
-  daemon.start();
-  link::LinkOptions options;
-  options.data_dir = daemon.data_dir();
-  models::DaemonModel model(options, {});
-  model.open();
-  REQUIRE(wait_for([&] { return model.connected(); }));
-  FirstRunWizard wizard(model);
+  testing::Desk desk;
+  FirstRunWizard wizard(desk.model());
   wizard.show();
   CHECK_FALSE(wizard.button(QWizard::NextButton)->isEnabled());
   const auto shows = [&](const QString& words) {
