@@ -77,7 +77,10 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   set(CPACK_DEBIAN_${COMPONENT}_PACKAGE_NAME ${package})
   set(CPACK_DEBIAN_${COMPONENT}_PACKAGE_SECTION science)
   set(CPACK_RPM_${COMPONENT}_PACKAGE_NAME ${package})
-  set(CPACK_RPM_${COMPONENT}_PACKAGE_SUMMARY "${summary_${component}}")
+  string(SUBSTRING "${summary_${component}}" 0 1 initial) # RPM's begin with a capital, Debian's do not
+  string(TOUPPER "${initial}" initial)
+  string(REGEX REPLACE "^." "${initial}" summary "${summary_${component}}")
+  set(CPACK_RPM_${COMPONENT}_PACKAGE_SUMMARY "${summary}")
   set(CPACK_RPM_${COMPONENT}_PACKAGE_DESCRIPTION "${first}\n\n${second}")
   set(CPACK_RPM_${COMPONENT}_FILE_NAME RPM-DEFAULT)
 endforeach()
@@ -108,11 +111,12 @@ set(CPACK_RPM_PACKAGE_RELEASE 1)
 set(CPACK_RPM_PACKAGE_URL "${STARLING_HOMEPAGE}")
 set(CPACK_RPM_PACKAGE_GROUP "Applications/Engineering")
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
-set(CPACK_RPM_TRAY_PACKAGE_REQUIRES "starling-client = ${STARLING_VERSION}-${CPACK_RPM_PACKAGE_RELEASE}")
+set(CPACK_RPM_TRAY_PACKAGE_REQUIRES "starling-client = ${STARLING_VERSION}")
+set(CPACK_RPM_TRAY_USER_FILELIST "%config(noreplace) /etc/xdg/autostart/starling-tray.desktop")
 set(CPACK_RPM_CLIENT_USER_FILELIST "%config(noreplace) /etc/default/starlingd")
 set(CPACK_RPM_COORDINATOR_USER_FILELIST "%config(noreplace) /etc/default/starling-coordinator")
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
-  /etc /etc/default /usr/share/applications /usr/share/bash-completion /usr/share/bash-completion/completions
+  /etc /etc/default /etc/xdg /etc/xdg/autostart /usr/share/applications /usr/share/bash-completion /usr/share/bash-completion/completions
   /usr/share/fish /usr/share/fish/vendor_completions.d /usr/share/icons /usr/share/icons/hicolor
   /usr/share/icons/hicolor/scalable /usr/share/icons/hicolor/scalable/apps /usr/share/icons/hicolor/symbolic
   /usr/share/icons/hicolor/symbolic/apps /usr/share/icons/hicolor/symbolic/status /usr/share/man /usr/share/man/man1
@@ -120,7 +124,7 @@ set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
   /usr/lib/systemd /usr/lib/systemd/system /usr/lib/systemd/user)
 # Nothing of the machine and the moment it is made on.
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost starling\n%define use_source_date_epoch_as_buildtime 1
-%define clamp_mtime_to_source_date_epoch 1\n%define _build_id_links none\n%define source_date_epoch_from_changelog 0")
+%define clamp_mtime_to_source_date_epoch 1\n%define packager ${STARLING_MAINTAINER}\n%define _build_id_links none\n%define source_date_epoch_from_changelog 0")
 foreach(component IN ITEMS client coordinator)
   string(TOUPPER ${component} COMPONENT)
   configure_file(rpm/${component}.pre ${CMAKE_CURRENT_BINARY_DIR}/rpm/${component}.pre @ONLY)

@@ -5,6 +5,7 @@
 #
 # SOURCE_DATE_EPOCH is set: all dates are that one.
 set -euo pipefail
+umask 022
 
 build=$(realpath "${1:?usage: package.sh BUILD OUT [--sign KEY]}")
 mkdir -p "$2"
@@ -24,7 +25,7 @@ make() {
   say "packages: $1"
   local folder=$build/packages-$1
   rm -rf "$folder"
-  (cd "$build" && umask 022 && cpack -G "$1" -B "$folder" > "$folder.log" 2>&1) || { cat "$folder.log" >&2; return 1; }
+  (cd "$build" && cpack -G "$1" -B "$folder" > "$folder.log" 2>&1) || { cat "$folder.log" >&2; return 1; }
   find "$folder" -maxdepth 1 -name "$2" -exec mv {} "$out" \;
   rm -rf "$folder"
 }
@@ -59,8 +60,10 @@ make_packages() {
 check_packages() {
   say "lintian"
   lintian --allow-root --fail-on error,warning --suppress-tags-from-file "$(dirname "$0")/lintian-exceptions" "$out"/*.deb
-  say "desktop entry, AppStream, Prometheus"
-  find "$build/packaging" -name '*.desktop' -exec desktop-file-validate {} +
+  say "rpmlint"
+  rpmlint --strict --config "$(dirname "$0")/rpmlint.toml" "$out"/*.rpm
+  say "desktop entries, AppStream, Prometheus"
+  find "$build/packaging" -name '*.desktop' -print0 | xargs -0 -n 1 desktop-file-validate
   find "$build/packaging" -name '*.metainfo.xml' -exec appstreamcli validate --no-net {} +
   if command -v promtool > /dev/null; then
     promtool check rules "$(dirname "$0")"/monitoring/*.rules.yml
@@ -72,11 +75,7 @@ check_packages() {
 
 list_digests() {
   say "digests"
-  (cd "$out" && rm -f SHA256SUMS SHA256SUMS.asc && sha256sum -- * > "$build/SHA256SUMS" && mv "$build/SHA256SUMS" .)
-  if [[ $key ]]; then
-    gpg --batch --yes --armor --local-user "$key" --output "$out/SHA256SUMS.asc" --detach-sign "$out/SHA256SUMS"
-  fi
-  (cd "$out" && du -b -- * | sort -rn | awk '{ printf "%12d bytes  %s\n", $1, $2 }')
+  "$(dirname "$0")/digests.sh" "$out" ${key:+--sign "$key"}
 }
 
 make_packages

@@ -2,7 +2,7 @@
 # Makes what needs no package manager out of a build: an archive that runs from any folder, a self-extracting installer of
 # it, and an AppDir.
 #
-#   make.sh BUILD OUT [--updates FILE]
+#   make.sh BUILD OUT [--updates FILE] [--sign KEY]
 #
 # FILE says where such installations look for newer versions (starling-release source). SOURCE_DATE_EPOCH, where it is
 # set, is the date of every file, so that the same build makes the same bytes.
@@ -12,14 +12,17 @@ build=$(realpath "${1:?usage: make.sh BUILD OUT [--updates FILE]}")
 mkdir -p "$2"
 out=$(realpath "$2")
 shift 2
-updates=
-if [[ ${1:-} == --updates ]]; then
-  updates=$(realpath "${2:?--updates needs a file}")
-  shift 2
-fi
-(($# == 0)) || { echo "make.sh: what is '$1'?" >&2; exit 2; }
+updates= key=
+while (($#)); do
+  case $1 in
+    --updates) updates=$(realpath "${2:?--updates needs a file}") && shift 2 ;;
+    --sign) key=${2:?--sign needs a key that gpg knows} && shift 2 ;;
+    *) echo "make.sh: what is '$1'?" >&2 && exit 2 ;;
+  esac
+done
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 umask 022
+own_bytes_max=20000000 # what a client without a window may weigh beside LibTorch
 
 version=$("$build/bin/starlingd" --version)
 platform=linux-$(uname -m)
@@ -122,7 +125,15 @@ tell_sizes() {
     $(du -cb "$tree"/bin/starling{,d} "$tree/libexec/starling/starling-trainer" | tail -n 1 | cut -f1)))
   printf '%12d  LibTorch and what it needs\n%12d  the client without its window, with that\n%12d  everything, unpacked\n' \
     "$libtorch" "$client" "$(du -sb "$tree" | cut -f1)"
-  du -b "$out/$name".tar.gz "$out/$name".run | awk '{ printf "%12d  %s\n", $1, $2 }'
+  local own=$((client - libtorch))
+  printf '%12d  of the client that are not LibTorch; %d are allowed\n' "$own" "$own_bytes_max"
+  ((own <= own_bytes_max)) || { echo "make.sh: the client has become too large" >&2; exit 1; }
+}
+
+list_digests() {
+  say "digests"
+  find "$out" -maxdepth 1 -name 'starling-*' ! -name "$name.*" -type f -exec rm {} + # of other versions
+  "$here/../digests.sh" "$out" ${key:+--sign "$key"}
 }
 
 install_tree
@@ -131,3 +142,4 @@ make_archive
 make_installer
 make_appdir
 tell_sizes
+list_digests

@@ -56,8 +56,8 @@ install_for_user() {
   if [ "${autostart:-}" = "" ]; then autostart=$(ask_autostart); fi
   if [ "$autostart" = yes ]; then
     mkdir -p "$(dirname "$autostart_entry")"
-    printf '[Desktop Entry]\nType=Application\nName=Starling\nExec="%s" --hidden\nX-GNOME-Autostart-enabled=true\n' \
-      "$root/current/bin/starling-tray" > "$autostart_entry"
+    printf '[Desktop Entry]\nType=Application\nName=Starling\nExec="%s" --hidden\nTryExec=%s\nX-GNOME-Autostart-enabled=true\n' \
+      "$root/current/bin/starling-tray" "$root/current/bin/starling-tray" > "$autostart_entry"
   fi
   say "Starling is installed in $root."
   case :$PATH: in
@@ -72,7 +72,10 @@ uninstall_for_user() {
     if [ "$(readlink "$commands/$program" 2> /dev/null)" = "$root/current/bin/$program" ]; then rm "$commands/$program"; fi
   done
   each_shared_file | while read -r file; do rm -f "$data/$file"; done
-  if grep -qs "$root/" "$autostart_entry"; then rm -f "$autostart_entry"; fi
+  # Of these the window has written some itself: for a copy that was run before it was installed.
+  for entry in "$autostart_entry" "$data/applications/starling-tray-links.desktop"; do
+    if grep -qs "$root/" "$entry"; then rm -f "$entry"; fi
+  done
   refresh_desktop
   if [ "${purge:-}" = yes ]; then rm -rf "$data/starling"; fi
   cd /
