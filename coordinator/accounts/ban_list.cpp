@@ -79,6 +79,8 @@ Status BanList::refresh() {
       fresh->users.emplace(account, ban);
     } else if (ban.kind == db::BanKind::host) {
       if (const auto peer = PeerId::from_hex(ban.subject)) fresh->hosts.emplace(*peer, ban);
+    } else if (ban.kind == db::BanKind::team) {
+      continue;  // the stores of teams look for themselves
     } else if (const auto range = AddressRange::parse(ban.subject)) {
       fresh->ranges.emplace_back(*range, ban);
     }

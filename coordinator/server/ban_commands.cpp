@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kNewsListed = 100;
 
-// "user:Ada", "host:<64 hex digits>", "address:192.0.2.0/24" as the database names them.
+// "user:Ada", "host:<64 hex digits>", "address:192.0.2.0/24", "team:Swans" as the database names them.
 Result<db::Ban> subject_of(const std::string& who, const db::Stores& stores) {
   const std::size_t colon = who.find(':');
   const std::string kind = who.substr(0, colon);
@@ -36,8 +36,14 @@ Result<db::Ban> subject_of(const std::string& who, const db::Stores& stores) {
     ban.subject = subject;
     return ban;
   }
+  if (kind == "team") {
+    STARLING_ASSIGN(const db::Team team, stores.teams.find_named(subject));
+    ban.kind = db::BanKind::team;
+    ban.subject = std::to_string(team.id);
+    return ban;
+  }
   return Error{ErrorCode::invalid_argument,
-               fmt::format("'{}' names nobody; write user:NAME, host:HEX or address:192.0.2.0/24", who)};
+               fmt::format("'{}' names nobody; write user:NAME, host:HEX, team:NAME or address:192.0.2.0/24", who)};
 }
 
 std::string shown_subject(const db::Ban& ban, const db::Stores& stores) {

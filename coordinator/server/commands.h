@@ -84,7 +84,7 @@ Status list_hosts(const UsersOptions& options);
 Status revoke_host(const UsersOptions& options);
 Status admit_host(const UsersOptions& options);
 
-// "user:NAME", "host:HEX" or "address:192.0.2.0/24", for a time ("30d") or for good (empty).
+// "user:NAME", "host:HEX", "team:NAME" or "address:192.0.2.0/24", for a time ("30d") or for good (empty).
 struct BanOptions {
   std::filesystem::path directory;
   std::string who;

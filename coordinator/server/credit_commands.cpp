@@ -21,11 +21,15 @@ Result<bool> check_run(const Project& project, const db::Stores& stores, const d
   fmt::print("  ledger       {:>16} samples {:>18.6f} credit, in {} lines, {} of them reversals\n",
              audit.ledger.samples, credit_of(audit.ledger), audit.lines, audit.reversals);
   fmt::print("  volunteers   {:>16} samples {:>18.6f} credit\n", audit.volunteers.samples, credit_of(audit.volunteers));
+  fmt::print("  teams        {:>16} samples {:>18.6f} credit, and {:.6f} of volunteers in none\n", audit.teams.samples,
+             credit_of(audit.teams), credit_of(audit.teamless));
   fmt::print("  constant     {:>16.6g} FLOP x 200 / 86400e9 = {:.9g} credit a sample: {:.6f} credit\n",
              manifest.flops_per_sample, a_sample, a_sample * static_cast<double>(audit.ledger.samples));
   if (audit.misvalued > 0) fmt::print("  PROBLEM  {} lines are not worth their samples\n", audit.misvalued);
   if (audit.volunteers != audit.ledger) fmt::print("  PROBLEM  volunteers and ledger differ\n");
-  return audit.misvalued == 0 && audit.volunteers == audit.ledger;
+  const db::Totals teams{audit.teams.samples + audit.teamless.samples, audit.teams.credit + audit.teamless.credit};
+  if (audit.volunteers != teams) fmt::print("  PROBLEM  volunteers and teams differ\n");
+  return audit.misvalued == 0 && audit.volunteers == audit.ledger && audit.volunteers == teams;
 }
 
 bool report(const char* what, const Status& status) {

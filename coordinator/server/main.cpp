@@ -190,7 +190,8 @@ void add_ban(CLI::App& cli, Commands& commands) {
   ban->require_subcommand(1);
   CLI::App* add = ban->add_subcommand("add", "In force within seconds, in the running server too");
   directory_of(add, commands.ban.directory);
-  add->add_option("WHO", commands.ban.who, "user:NAME, host:64 hex digits, or address:192.0.2.0/24")->required();
+  add->add_option("WHO", commands.ban.who, "user:NAME, host:64 hex digits, team:NAME, or address:192.0.2.0/24")
+      ->required();
   add->add_option("--reason", commands.ban.reason, "They are told it")->required();
   add->add_option("--for", commands.ban.lasts, "How long: 12h, 30d; for good by default");
   add->callback([&commands] { commands.chosen = [&commands] { return add_ban(commands.ban); }; });

@@ -169,7 +169,7 @@ void add_table(std::string& html, const LeaderboardData& data) {
   html += "<tbody>\n";
   if (standings.pinned) add_row(html, data, *standings.pinned, true);
   for (const db::Standing& row : standings.rows) {
-    const bool own = standings.pinned && standings.pinned->account_id == row.account_id;
+    const bool own = standings.pinned && standings.pinned->holder_id == row.holder_id;
     if (!own) add_row(html, data, row, false);
   }
   html += "</tbody>\n</table>\n";

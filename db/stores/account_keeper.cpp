@@ -23,6 +23,10 @@ Status erase_in(Connection& connection, AccountId account, WallTime now) {
                       "shows_computers = 0 WHERE id = ?1 AND state IN ('active', 'waiting')",
                       account, now.unix_ms));
   if (connection.changes() == 0) return Error{ErrorCode::not_found, no_account(account)};
+  if (const Status left = leave_team(connection, account);
+      !left.ok() && left.error().code != ErrorCode::failed_precondition) {
+    return left;
+  }
   for (const std::string_view sql :
        {"DELETE FROM login WHERE account_id = ?", "DELETE FROM web_session WHERE account_id = ?",
         "DELETE FROM ticket WHERE account_id = ?", "UPDATE host SET label = '', revoked = 1 WHERE account_id = ?"}) {

@@ -22,6 +22,7 @@ struct NewAccount {
   WallTime now;
 };
 Result<AccountId> insert_account(Connection& connection, const NewAccount& account);  // already_exists: the name
+Status leave_team(Connection& connection, AccountId account);  // failed_precondition: they are in none
 Status spend_invite(Connection& connection, const Digest& token_hash, WallTime now);
 
 }  // namespace starling::db

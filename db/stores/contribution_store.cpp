@@ -27,9 +27,12 @@ Status insert_round(Connection& connection, const RoundRecord& record) {
 Result<AppendOutcome> append_in(Connection& connection, const RoundResult& result) {
   STARLING_TRY(insert_round(connection, result.record));
   STARLING_ASSIGN(Statement insert,
-                  connection.prepare("INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms) "
-                                     "VALUES ((SELECT number FROM run WHERE run_id = ?), ?, "
-                                     "(SELECT id FROM host WHERE peer_id = ?), ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+                  connection.prepare(
+                      "INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms, team_id) "
+                      "VALUES ((SELECT number FROM run WHERE run_id = ?1), ?2, (SELECT id FROM host WHERE peer_id = "
+                      "?3), ?4, ?5, ?6, ?7, (SELECT team_id FROM account WHERE id = ?4 AND team_id IS NOT NULL AND NOT "
+                      "EXISTS (SELECT 1 FROM ban WHERE kind = 'team' AND subject = CAST(team_id AS TEXT) AND "
+                      "expires_ms > ?7))) ON CONFLICT DO NOTHING"));
   AppendOutcome outcome;
   for (const Contribution& line : result.contributions) {
     STARLING_TRY(insert
@@ -84,6 +87,50 @@ constexpr std::string_view kRunDifferences =
     " HAVING coalesce(sum(t.samples), 0) <> run.samples OR coalesce(sum(t.credit), 0) <> run.credit"
     " OR count(t.account_id) <> run.volunteers LIMIT 1";
 
+constexpr std::string_view kTallyDifferences =
+    "SELECT 'tally ' || kind || ' of ' || holder, sum(ledger), sum(kept) FROM ("
+    "  SELECT 1 AS kind, team_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
+    "    FROM contribution WHERE team_id IS NOT NULL"
+    "  UNION ALL SELECT 2, host, samples, 0, credit, 0 FROM contribution"
+    "  UNION ALL SELECT kind, holder, 0, samples, 0, credit FROM tally)"
+    " GROUP BY kind, holder"
+    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
+constexpr std::string_view kTallyRunDifferences =
+    "SELECT 'tally ' || kind || ' of ' || holder || ' in run ' || run, sum(ledger), sum(kept) FROM ("
+    "  SELECT 1 AS kind, run, team_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit,"
+    "    0 AS kept_credit FROM contribution WHERE team_id IS NOT NULL"
+    "  UNION ALL SELECT 2, run, host, samples, 0, credit, 0 FROM contribution"
+    "  UNION ALL SELECT kind, run, holder, 0, samples, 0, credit FROM tally_run)"
+    " GROUP BY kind, run, holder"
+    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
+constexpr std::string_view kTallyWindowDifferences =
+    "WITH line AS (SELECT days, team_id, host, samples, credit FROM standing_window"
+    "  JOIN contribution AS line ON line.id > tail AND line.id <= head"
+    "  WHERE reverses IS NULL AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id))"
+    " SELECT 'tally ' || kind || ' of ' || holder || ' in ' || days || ' day(s)', sum(ledger), sum(kept) FROM ("
+    "  SELECT 1 AS kind, days, team_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit,"
+    "    0 AS kept_credit FROM line WHERE team_id IS NOT NULL"
+    "  UNION ALL SELECT 2, days, host, samples, 0, credit, 0 FROM line"
+    "  UNION ALL SELECT kind, days, holder, 0, samples, 0, credit FROM tally_window)"
+    " GROUP BY kind, days, holder"
+    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
+constexpr std::string_view kDayDifferences =
+    "SELECT 'tally ' || kind || ' of ' || holder || ' on day ' || day, sum(ledger), sum(kept) FROM ("
+    "  SELECT 0 AS kind, account_id AS holder, at_ms / 86400000 AS day, samples AS ledger, 0 AS kept,"
+    "    credit AS ledger_credit, 0 AS kept_credit FROM contribution"
+    "  UNION ALL SELECT 1, team_id, at_ms / 86400000, samples, 0, credit, 0 FROM contribution"
+    "    WHERE team_id IS NOT NULL"
+    "  UNION ALL SELECT kind, holder, day, 0, samples, 0, credit FROM tally_day)"
+    " GROUP BY kind, holder, day"
+    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
+constexpr std::string_view kTeamVolunteerDifferences =
+    "SELECT 'account ' || account_id || ' for team ' || team_id, sum(ledger), sum(kept) FROM ("
+    "  SELECT team_id, account_id, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
+    "    FROM contribution WHERE team_id IS NOT NULL"
+    "  UNION ALL SELECT team_id, account_id, 0, samples, 0, credit FROM team_volunteer)"
+    " GROUP BY team_id, account_id"
+    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
+
 Status expect_no_difference(Connection& connection, std::string_view sql) {
   STARLING_ASSIGN(Statement find, connection.prepare(sql));
   STARLING_ASSIGN(const bool differs, find.step());
@@ -127,7 +174,8 @@ Status SqliteContributionStore::verify_totals() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction view, Transaction::begin(*reader, TransactionKind::read));
   for (const std::string_view differences :
-       {kVolunteerDifferences, kAccountDifferences, kWindowDifferences, kRunDifferences}) {
+       {kVolunteerDifferences, kAccountDifferences, kWindowDifferences, kRunDifferences, kTallyDifferences,
+        kTallyRunDifferences, kTallyWindowDifferences, kDayDifferences, kTeamVolunteerDifferences}) {
     STARLING_TRY(expect_no_difference(*reader, differences));
   }
   return {};

@@ -5,6 +5,7 @@
 
 #include "db/sqlite/transaction.h"
 #include "db/stores/sqlite_credit.h"
+#include "db/stores/tallies.h"
 #include "db/stores/windows.h"
 
 namespace starling::db {
@@ -66,7 +67,8 @@ Status reverse_line(Connection& connection, std::int64_t line, std::int64_t corr
   }
   STARLING_ASSIGN(Statement add,
                   connection.prepare("INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms, "
-                                     "reverses) SELECT run, round, host, account_id, -samples, -credit, at_ms, id "
+                                     "reverses, team_id) SELECT run, round, host, account_id, -samples, -credit, "
+                                     "at_ms, id, team_id "
                                      "FROM contribution WHERE id = ? RETURNING id"));
   STARLING_TRY(add.bind(line).step().status());
   const std::int64_t reversal = add.integer(0);
@@ -98,6 +100,17 @@ Status store_recent(Connection& connection, AccountId account, const RecentAvera
   return update.bind(average.per_day, average.at.unix_ms, account).run();
 }
 
+Status expect_same(Connection& connection, const std::string& whose, const RecentAverage& kept,
+                   const RecentAverage& replayed) {
+  // Both at one moment: a correction may leave the last grant earlier than it was.
+  const WallTime when = std::max(kept.at, replayed.at);
+  const double a = decayed(kept, when);
+  const double b = decayed(replayed, when);
+  if (std::abs(a - b) <= kRecentToleranceRelative * std::max({std::abs(a), std::abs(b), 1e-6})) return {};
+  return Error{ErrorCode::corrupt, fmt::format("database '{}': {}: the recent average is kept as {} and is {}",
+                                               connection.file().string(), whose, a, b)};
+}
+
 // Some lines in one write. `correction` is 0 before the first.
 Result<CorrectionOutcome> correct_some(Connection& connection, const CorrectionRequest& request,
                                        std::int64_t& correction) {
@@ -116,6 +129,7 @@ Result<CorrectionOutcome> correct_some(Connection& connection, const CorrectionR
   outcome.lines = static_cast<std::int64_t>(lines.size());
   STARLING_ASSIGN(const RecentAverage left, replay(connection, request.account_id));
   STARLING_TRY(store_recent(connection, request.account_id, left));
+  STARLING_TRY(restore_tallies_of(connection, request.account_id));
   correction = noted;
   return outcome;
 }
@@ -174,6 +188,16 @@ Result<RunAudit> SqliteCreditStore::audit(const RunId& run_id, double micro_cred
                   reader->prepare("SELECT sum(samples), sum(credit) FROM volunteer_total WHERE run_id = ?"));
   STARLING_TRY(kept.bind(run_id).step().status());
   audit.volunteers = {kept.integer(0), kept.integer(1)};
+  STARLING_ASSIGN(Statement teams,
+                  reader->prepare("SELECT sum(samples), sum(credit) FROM tally_run WHERE kind = 1 AND run = "
+                                  "(SELECT number FROM run WHERE run_id = ?)"));
+  STARLING_TRY(teams.bind(run_id).step().status());
+  audit.teams = {teams.integer(0), teams.integer(1)};
+  STARLING_ASSIGN(Statement teamless,
+                  reader->prepare("SELECT sum(samples), sum(credit) FROM contribution WHERE team_id IS NULL AND run = "
+                                  "(SELECT number FROM run WHERE run_id = ?)"));
+  STARLING_TRY(teamless.bind(run_id).step().status());
+  audit.teamless = {teamless.integer(0), teamless.integer(1)};
   return audit;
 }
 
@@ -183,18 +207,16 @@ Status SqliteCreditStore::verify_recent() const {
   STARLING_ASSIGN(Statement accounts, reader->prepare("SELECT account_id, recent, recent_ms FROM account_total"));
   for (;;) {
     STARLING_ASSIGN(const bool more, accounts.step());
-    if (!more) return {};
+    if (!more) break;
     const RecentAverage kept{accounts.real(1), {accounts.integer(2)}};
     STARLING_ASSIGN(const RecentAverage replayed, replay(*reader, accounts.integer(0)));
-    // Both at one moment: a correction may leave the last grant earlier than it was.
-    const WallTime when = std::max(kept.at, replayed.at);
-    const double a = decayed(kept, when);
-    const double b = decayed(replayed, when);
-    if (std::abs(a - b) <= kRecentToleranceRelative * std::max({std::abs(a), std::abs(b), 1e-6})) continue;
-    return Error{ErrorCode::corrupt,
-                 fmt::format("database '{}': account {}: the recent average is kept as {} and is {}",
-                             reader->file().string(), accounts.integer(0), a, b)};
+    STARLING_TRY(expect_same(*reader, fmt::format("account {}", accounts.integer(0)), kept, replayed));
   }
+  return for_each_tally(*reader, [&](TallyKind kind, std::int64_t holder, const RecentAverage& kept) -> Status {
+    STARLING_ASSIGN(const RecentAverage replayed, replay_tally(*reader, kind, holder));
+    return expect_same(*reader, fmt::format("{} {}", kind == TallyKind::team ? "team" : "computer", holder), kept,
+                       replayed);
+  });
 }
 
 }  // namespace starling::db

@@ -12,24 +12,32 @@
 
 namespace starling::db {
 
-// What volunteers are ordered by; then by samples, then by who was first.
+// Who has credit.
+enum class Holder : std::uint8_t {
+  volunteer,
+  team,
+  computer,  // of volunteers who show theirs
+};
+
+// What they are ordered by; then by samples, then by who was first.
 enum class Board : std::uint8_t { recent, total, run, day, week };
 
 struct StandingsRequest {
+  Holder of = Holder::volunteer;
   Board board = Board::recent;
   RunId run_id = {};        // of Board::run, and of what rows say about a run
   int limit = 50;           // 1 … kPageRowsMax
   std::int64_t offset = 0;  // rows before the first one wanted
-  std::string search = {};  // only names that contain it; empty: everybody
-  std::string pinned = {};  // the name of one volunteer to look up as well
+  std::string search = {};  // only names that contain it, of computers their owner's; empty: everybody
+  std::string pinned = {};  // the name of one volunteer or team to look up as well
 };
 
-// A volunteer as leaderboards show it.
+// A volunteer, team or computer as leaderboards show it.
 struct Standing {
-  std::int64_t rank = 0;  // on the board asked for, from 1; 0: not on it
-  AccountId account_id = 0;
+  std::int64_t rank = 0;       // on the board asked for, from 1; 0: not on it
+  std::int64_t holder_id = 0;  // an account's, for volunteers
   std::string display_name;
-  WallTime joined;
+  WallTime joined;  // of a team: founded
   WallTime last_contribution;
   RecentAverage recent;
   Totals total;
@@ -44,6 +52,31 @@ struct Standings {
   std::optional<Standing> pinned;
 };
 
+// The page of one volunteer or team.
+struct ProfileRequest {
+  Holder of = Holder::volunteer;
+  std::int64_t holder_id = 0;
+  WallTime now;
+  int days = 30;  // before and with today
+};
+struct RunTotals {
+  RunId run_id;
+  Totals earned;
+};
+struct DayTotals {
+  std::int64_t day = 0;  // since 1970 UTC
+  Totals earned;
+};
+struct Profile {
+  Standing standing;            // its rank is that of the recent average
+  std::int64_t total_rank = 0;  // 0: no credit yet
+  std::int64_t ranked = 0;      // how many have a recent average above kRankedRecentMin
+  std::vector<RunTotals> runs;  // newest first, at most kProfileRunsMax
+  std::vector<DayTotals> days;  // with credit, oldest first
+};
+constexpr double kRankedRecentMin = 1;  // credit a day: fewer are no competition
+constexpr int kProfileRunsMax = 20;
+
 // What happened lately.
 struct Activity {
   Totals day;
@@ -52,11 +85,12 @@ struct Activity {
   std::int64_t volunteers_week = 0;
 };
 
-// Only volunteers with credit on a board are on it.
+// Only those with credit on a board are on it.
 class StandingsStore {
  public:
   virtual ~StandingsStore() = default;
   virtual Result<Standings> page(const StandingsRequest& request) const = 0;
+  virtual Result<Profile> profile(const ProfileRequest& request) const = 0;  // or not_found; not of computers
   virtual Result<Activity> activity() const = 0;
   // Moves the sums of the last day and week on to `now`. Returns at once and promises nothing; does nothing
   // when the last call was a moment ago. They are late by as long as nobody calls it.
@@ -86,6 +120,8 @@ struct RunAudit {
   std::int64_t reversals = 0;
   Totals ledger;
   Totals volunteers;
+  Totals teams;
+  Totals teamless;             // of the ledger: lines of volunteers that were in no team
   std::int64_t misvalued = 0;  // lines whose credit is not their samples times the run's constant
 };
 

@@ -14,6 +14,7 @@
 #include "db/stores/sqlite_logins.h"
 #include "db/stores/sqlite_operator.h"
 #include "db/stores/sqlite_stores.h"
+#include "db/stores/sqlite_teams.h"
 #include "db/stores/write_lock.h"
 #include "db/stores/write_queue.h"
 #include "shared/base/files.h"
@@ -86,8 +87,9 @@ struct Database::Parts {
   SqliteLoginStore logins{access};
   SqliteSessionStore sessions{access};
   SqliteAccountKeeper keeper{access};
-  Stores stores{accounts,    invites,   runs,   contributions, evaluations, leaderboard, lanes,    artefacts,
-                checkpoints, standings, credit, news,          bans,        logins,      sessions, keeper};
+  SqliteTeamStore teams{access};
+  Stores stores{accounts,  invites, runs, contributions, evaluations, leaderboard, lanes,  artefacts, checkpoints,
+                standings, credit,  news, bans,          logins,      sessions,    keeper, teams};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

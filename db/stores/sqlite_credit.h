@@ -12,6 +12,7 @@ class SqliteStandingsStore final : public StandingsStore {
   explicit SqliteStandingsStore(Access access);
   ~SqliteStandingsStore() override;
   Result<Standings> page(const StandingsRequest& request) const override;
+  Result<Profile> profile(const ProfileRequest& request) const override;
   Result<Activity> activity() const override;
   Status roll(WallTime now) override;
 

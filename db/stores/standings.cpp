@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "db/sqlite/transaction.h"
+#include "db/stores/boards.h"
 #include "db/stores/sqlite_credit.h"
 #include "db/stores/windows.h"
 #include "shared/base/log.h"
@@ -14,68 +15,11 @@ namespace {
 
 constexpr std::int64_t kRollEveryMs = 5'000;
 
-// A board: whose accounts, in which order. Both are an index's, so that no board is ever sorted. ?1 is the run.
-struct BoardSql {
-  std::string_view from;
-  std::string_view order;
-};
-
-BoardSql sql_of(Board board) {
-  constexpr std::string_view kByCredit = "credit DESC, samples DESC, account_id";
-  switch (board) {
-    case Board::recent:
-      return {"account_total WHERE ?1 = ?1 AND recent_key IS NOT NULL", "recent_key DESC, account_id"};
-    case Board::total:
-      return {"account_total WHERE ?1 = ?1 AND credit > 0", kByCredit};
-    case Board::run:
-      return {"volunteer_total WHERE run_id = ?1 AND credit > 0", kByCredit};
-    case Board::day:
-      return {"window_total WHERE ?1 = ?1 AND days = 1 AND credit > 0", kByCredit};
-    case Board::week:
-      return {"window_total WHERE ?1 = ?1 AND days = 7 AND credit > 0", kByCredit};
-  }
-  return {};
-}
-
-// Everything about one account that boards show.
-constexpr std::string_view kStandingSql =
-    "SELECT a.id, a.display_name, a.created_ms, t.last_ms, t.recent, t.recent_ms, t.samples, t.credit,"
-    " r.samples, r.credit, d.samples, d.credit, w.samples, w.credit"
-    " FROM account AS a JOIN account_total AS t ON t.account_id = a.id"
-    " LEFT JOIN volunteer_total AS r ON r.run_id = ?1 AND r.account_id = a.id"
-    " LEFT JOIN window_total AS d ON d.days = 1 AND d.account_id = a.id"
-    " LEFT JOIN window_total AS w ON w.days = 7 AND w.account_id = a.id"
-    " WHERE a.id = ?2";
-
-Standing read_standing(const Statement& row) {
-  Standing standing;
-  standing.account_id = row.integer(0);
-  standing.display_name = row.text(1);
-  standing.joined = {row.integer(2)};
-  standing.last_contribution = {row.integer(3)};
-  standing.recent = {row.real(4), {row.integer(5)}};
-  standing.total = {row.integer(6), row.integer(7)};
-  standing.run = {row.integer(8), row.integer(9)};
-  standing.day = {row.integer(10), row.integer(11)};
-  standing.week = {row.integer(12), row.integer(13)};
-  return standing;
-}
-
-// `text` anywhere in a name, whatever it holds.
-std::string like_pattern(std::string_view text) {
-  std::string pattern = "%";
-  for (const char c : text) {
-    if (c == '%' || c == '_' || c == '\\') pattern += '\\';
-    pattern += c;
-  }
-  return pattern + "%";
-}
-
 // Reads of one request, all at one moment of the database.
 class Reading {
  public:
   Reading(Connection& connection, const StandingsRequest& request)
-      : connection_(connection), request_(request), board_(sql_of(request.board)) {}
+      : connection_(connection), request_(request), board_(board_sql(request.of, request.board)) {}
 
   Result<std::int64_t> count() {
     STARLING_ASSIGN(Statement count, connection_.prepare(fmt::format("SELECT count(*) FROM {}", board_.from)));
@@ -83,38 +27,33 @@ class Reading {
     return count.integer(0);
   }
 
-  // The accounts of one page, in order.
-  Result<std::vector<AccountId>> page() {
+  // Those on one page, in order.
+  Result<std::vector<std::int64_t>> page() {
     const int limit = std::clamp(request_.limit, 0, kPageRowsMax);
-    STARLING_ASSIGN(Statement list,
-                    connection_.prepare(fmt::format("SELECT account_id FROM {} ORDER BY {} LIMIT ?2 OFFSET ?3",
-                                                    board_.from, board_.order)));
+    STARLING_ASSIGN(Statement list, connection_.prepare(fmt::format("SELECT {} FROM {} ORDER BY {} LIMIT ?2 OFFSET ?3",
+                                                                    board_.id, board_.from, board_.order)));
     list.bind(request_.run_id, limit, std::max<std::int64_t>(0, request_.offset));
     return ids(list);
   }
 
-  Result<std::vector<AccountId>> matches() {
-    STARLING_ASSIGN(Statement find,
-                    connection_.prepare("SELECT a.id FROM account AS a JOIN account_total AS t ON t.account_id = a.id "
-                                        "WHERE a.display_name LIKE ? ESCAPE '\\' ORDER BY a.display_name LIMIT ?"));
+  Result<std::vector<std::int64_t>> matches() {
+    STARLING_ASSIGN(Statement find, connection_.prepare(matches_sql(request_.of)));
     find.bind(like_pattern(request_.search), kPageRowsMax);
     return ids(find);
   }
 
-  Result<std::vector<AccountId>> named(const std::string& name) {
-    STARLING_ASSIGN(Statement find,
-                    connection_.prepare("SELECT a.id FROM account AS a JOIN account_total AS t ON t.account_id = a.id "
-                                        "WHERE a.display_name = ?"));
+  Result<std::vector<std::int64_t>> named(const std::string& name) {
+    STARLING_ASSIGN(Statement find, connection_.prepare(named_sql(request_.of)));
     find.bind(name);
     return ids(find);
   }
 
   // Walks the board from its top until all are found: some ten milliseconds for 100 000 volunteers.
-  Result<std::unordered_map<AccountId, std::int64_t>> ranks(const std::vector<AccountId>& wanted) {
-    std::unordered_map<AccountId, std::int64_t> ranks;
-    for (const AccountId account : wanted) ranks.emplace(account, 0);
+  Result<std::unordered_map<std::int64_t, std::int64_t>> ranks(const std::vector<std::int64_t>& wanted) {
+    std::unordered_map<std::int64_t, std::int64_t> ranks;
+    for (const std::int64_t holder : wanted) ranks.emplace(holder, 0);
     std::size_t missing = ranks.size();
-    STARLING_ASSIGN(Statement walk, connection_.prepare(fmt::format("SELECT account_id FROM {} ORDER BY {}",
+    STARLING_ASSIGN(Statement walk, connection_.prepare(fmt::format("SELECT {} FROM {} ORDER BY {}", board_.id,
                                                                     board_.from, board_.order)));
     walk.bind(request_.run_id);
     for (std::int64_t rank = 1; missing > 0; ++rank) {
@@ -128,21 +67,21 @@ class Reading {
     return ranks;
   }
 
-  Result<Standing> standing(AccountId account, std::int64_t rank) {
-    STARLING_ASSIGN(Statement read, connection_.prepare(kStandingSql));
-    STARLING_TRY(read.bind(request_.run_id, account).step().status());
+  Result<Standing> standing(std::int64_t holder, std::int64_t rank) {
+    STARLING_ASSIGN(Statement read, connection_.prepare(standing_sql(request_.of)));
+    STARLING_TRY(read.bind(request_.run_id, holder).step().status());
     Standing standing = read_standing(read);
     standing.rank = rank;
     return standing;
   }
 
  private:
-  static Result<std::vector<AccountId>> ids(Statement& statement) {
-    std::vector<AccountId> accounts;
+  static Result<std::vector<std::int64_t>> ids(Statement& statement) {
+    std::vector<std::int64_t> holders;
     for (;;) {
       STARLING_ASSIGN(const bool more, statement.step());
-      if (!more) return accounts;
-      accounts.push_back(statement.integer(0));
+      if (!more) return holders;
+      holders.push_back(statement.integer(0));
     }
   }
 
@@ -153,10 +92,10 @@ class Reading {
 
 Status read_page(Reading& reading, const StandingsRequest& request, Standings& standings) {
   STARLING_ASSIGN(standings.volunteers, reading.count());
-  STARLING_ASSIGN(const std::vector<AccountId> accounts, reading.page());
+  STARLING_ASSIGN(const std::vector<std::int64_t> holders, reading.page());
   std::int64_t rank = std::max<std::int64_t>(0, request.offset);
-  for (const AccountId account : accounts) {
-    STARLING_ASSIGN(Standing standing, reading.standing(account, ++rank));
+  for (const std::int64_t holder : holders) {
+    STARLING_ASSIGN(Standing standing, reading.standing(holder, ++rank));
     standings.rows.push_back(std::move(standing));
   }
   return {};
@@ -164,27 +103,27 @@ Status read_page(Reading& reading, const StandingsRequest& request, Standings& s
 
 // In the board's order; those that are on no board come last.
 Status read_matches(Reading& reading, const StandingsRequest& request, Standings& standings) {
-  STARLING_ASSIGN(std::vector<AccountId> accounts, reading.matches());
-  STARLING_ASSIGN(const auto ranks, reading.ranks(accounts));
-  const auto key = [&](AccountId account) {
-    const std::int64_t rank = ranks.at(account);
+  STARLING_ASSIGN(std::vector<std::int64_t> holders, reading.matches());
+  STARLING_ASSIGN(const auto ranks, reading.ranks(holders));
+  const auto key = [&](std::int64_t holder) {
+    const std::int64_t rank = ranks.at(holder);
     return rank == 0 ? INT64_MAX : rank;
   };
-  std::stable_sort(accounts.begin(), accounts.end(), [&](AccountId a, AccountId b) { return key(a) < key(b); });
-  standings.volunteers = static_cast<std::int64_t>(accounts.size());
-  const auto count = static_cast<std::int64_t>(accounts.size());
+  std::stable_sort(holders.begin(), holders.end(), [&](std::int64_t a, std::int64_t b) { return key(a) < key(b); });
+  standings.volunteers = static_cast<std::int64_t>(holders.size());
+  const auto count = static_cast<std::int64_t>(holders.size());
   const std::int64_t begin = std::clamp<std::int64_t>(request.offset, 0, count);
   const std::int64_t end = std::min(count, begin + std::clamp(request.limit, 0, kPageRowsMax));
   for (std::int64_t i = begin; i < end; ++i) {
-    const AccountId account = accounts[static_cast<std::size_t>(i)];
-    STARLING_ASSIGN(Standing standing, reading.standing(account, ranks.at(account)));
+    const std::int64_t holder = holders[static_cast<std::size_t>(i)];
+    STARLING_ASSIGN(Standing standing, reading.standing(holder, ranks.at(holder)));
     standings.rows.push_back(std::move(standing));
   }
   return {};
 }
 
 Status read_pinned(Reading& reading, const StandingsRequest& request, Standings& standings) {
-  STARLING_ASSIGN(const std::vector<AccountId> found, reading.named(request.pinned));
+  STARLING_ASSIGN(const std::vector<std::int64_t> found, reading.named(request.pinned));
   if (found.empty()) return {};
   STARLING_ASSIGN(const auto ranks, reading.ranks(found));
   STARLING_ASSIGN(standings.pinned, reading.standing(found.front(), ranks.at(found.front())));

@@ -13,6 +13,7 @@
 #include "db/stores/login_stores.h"
 #include "db/stores/operator_stores.h"
 #include "db/stores/records.h"
+#include "db/stores/team_stores.h"
 #include "shared/base/result.h"
 
 namespace starling::db {
@@ -148,6 +149,7 @@ struct Stores {
   LoginStore& logins;
   SessionStore& sessions;
   AccountKeeper& keeper;
+  TeamStore& teams;
 };
 
 }  // namespace starling::db

@@ -49,6 +49,24 @@ Result<bool> roll(Connection& connection, Window window, std::int64_t newest, Wa
   return window.head < newest || window.tail == before.tail + kRollLinesMax;
 }
 
+// The same for teams and computers.
+Status tally_in_window(Connection& connection, const WindowLines& lines) {
+  STARLING_ASSIGN(
+      Statement add,
+      connection.prepare("WITH line AS (SELECT team_id, host, account_id, samples, credit FROM contribution AS line "
+                         "WHERE line.id BETWEEN ?2 AND ?3 AND line.reverses IS NULL "
+                         "AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)) "
+                         "INSERT INTO tally_window (kind, days, holder, samples, credit, shown) "
+                         "SELECT 1, ?1, team_id, ?4 * sum(samples), ?4 * sum(credit), 1 FROM line "
+                         "WHERE team_id IS NOT NULL GROUP BY team_id UNION ALL "
+                         "SELECT 2, ?1, host, ?4 * sum(samples), ?4 * sum(credit), "
+                         "(SELECT shows_computers FROM account WHERE id = account_id) FROM line "
+                         "GROUP BY host, account_id HAVING true "
+                         "ON CONFLICT (kind, days, holder) DO UPDATE SET samples = samples + excluded.samples, "
+                         "credit = credit + excluded.credit"));
+  return add.bind(lines.days, lines.first, lines.last, lines.sign).run();
+}
+
 }  // namespace
 
 Status count_in_window(Connection& connection, const WindowLines& lines) {
@@ -62,10 +80,14 @@ Status count_in_window(Connection& connection, const WindowLines& lines) {
                          "ON CONFLICT (days, account_id) DO UPDATE SET samples = samples + excluded.samples, "
                          "credit = credit + excluded.credit"));
   STARLING_TRY(add.bind(lines.days, lines.first, lines.last, lines.sign).run());
+  STARLING_TRY(tally_in_window(connection, lines));
   if (lines.sign > 0) return {};
-  STARLING_ASSIGN(Statement tidy,
-                  connection.prepare("DELETE FROM window_total WHERE days = ? AND credit = 0 AND samples = 0"));
-  return tidy.bind(lines.days).run();
+  for (const std::string_view sql : {"DELETE FROM window_total WHERE days = ? AND credit = 0 AND samples = 0",
+                                     "DELETE FROM tally_window WHERE days = ? AND credit = 0 AND samples = 0"}) {
+    STARLING_ASSIGN(Statement tidy, connection.prepare(sql));
+    STARLING_TRY(tidy.bind(lines.days).run());
+  }
+  return {};
 }
 
 Result<bool> roll_windows(Connection& connection, WallTime now) {

@@ -30,7 +30,7 @@ std::vector<db::Evaluation> evaluations(const std::vector<RoundIndex>& rounds) {
 db::Standing standing(std::int64_t rank, const std::string& name, db::MicroCredit credit) {
   db::Standing row;
   row.rank = rank;
-  row.account_id = rank;
+  row.holder_id = rank;
   row.display_name = name;
   row.last_contribution = {kNow.unix_ms - rank * 3'600'000};
   row.recent = {static_cast<double>(credit) / 1e7, kNow};

@@ -1,0 +1,95 @@
+// What one volunteer or team has done: SqliteStandingsStore::profile().
+#include <fmt/core.h>
+
+#include "db/sqlite/transaction.h"
+#include "db/stores/boards.h"
+#include "db/stores/sqlite_credit.h"
+#include "shared/base/verify.h"
+
+namespace starling::db {
+namespace {
+
+// log2 of an average of kRankedRecentMin credit a day, as the kept key would have it now.
+std::string ranked_key(WallTime now) {
+  static_assert(kRankedRecentMin == 1);
+  return fmt::format("{} / {}.0", now.unix_ms, kRecentHalfLifeMs);
+}
+
+Result<std::int64_t> counted(Connection& connection, const BoardSql& board, std::string_view condition,
+                             std::int64_t holder) {
+  STARLING_ASSIGN(Statement count,
+                  connection.prepare(fmt::format("SELECT count(*) FROM {} {}", board.from, condition)));
+  STARLING_TRY(count.bind(std::string_view(""), holder).step().status());
+  return count.integer(0);
+}
+
+// 0: not on the board. Counts the index's entries above it.
+Result<std::int64_t> rank_of(Connection& connection, Holder of, Board board, std::int64_t holder) {
+  const BoardSql sql = board_sql(of, board);
+  STARLING_ASSIGN(const std::int64_t there, counted(connection, sql, fmt::format("AND {} = ?2", sql.id), holder));
+  if (there == 0) return 0;
+  const std::string_view table = std::string_view(sql.from).substr(0, sql.from.find(' '));
+  const std::string own = of == Holder::volunteer ? fmt::format("FROM {} WHERE account_id = ?2", table)
+                                                  : fmt::format("FROM {} WHERE kind = 1 AND holder = ?2", table);
+  const std::string above =
+      board == Board::recent
+          ? fmt::format("AND ({0}, -{1}) > (SELECT {0}, -{1} {2})", sql.recent_key, sql.id, own)
+          : fmt::format("AND (credit, samples, -{0}) > (SELECT credit, samples, -{0} {1})", sql.id, own);
+  STARLING_ASSIGN(const std::int64_t better, counted(connection, sql, above, holder));
+  return better + 1;
+}
+
+Result<std::vector<RunTotals>> runs_of(Connection& connection, Holder of, std::int64_t holder) {
+  STARLING_ASSIGN(
+      Statement read,
+      connection.prepare(of == Holder::volunteer
+                             ? "SELECT run.run_id, t.samples, t.credit FROM run JOIN volunteer_total AS t ON "
+                               "t.run_id = run.run_id AND t.account_id = ? ORDER BY run.number DESC LIMIT ?"
+                             : "SELECT run.run_id, t.samples, t.credit FROM run JOIN tally_run AS t ON t.kind "
+                               "= 1 AND t.run = run.number AND t.holder = ? ORDER BY run.number DESC LIMIT ?"));
+  read.bind(holder, kProfileRunsMax);
+  std::vector<RunTotals> runs;
+  for (;;) {
+    STARLING_ASSIGN(const bool more, read.step());
+    if (!more) return runs;
+    runs.push_back({read.text(0), {read.integer(1), read.integer(2)}});
+  }
+}
+
+Result<std::vector<DayTotals>> days_of(Connection& connection, const ProfileRequest& request) {
+  constexpr std::int64_t kMsPerDay = 86'400'000;
+  STARLING_ASSIGN(Statement read, connection.prepare("SELECT day, samples, credit FROM tally_day WHERE kind = ? AND "
+                                                     "holder = ? AND day > ? AND credit > 0 ORDER BY day"));
+  read.bind(request.of == Holder::volunteer ? 0 : 1, request.holder_id, request.now.unix_ms / kMsPerDay - request.days);
+  std::vector<DayTotals> days;
+  for (;;) {
+    STARLING_ASSIGN(const bool more, read.step());
+    if (!more) return days;
+    days.push_back({read.integer(0), {read.integer(1), read.integer(2)}});
+  }
+}
+
+}  // namespace
+
+Result<Profile> SqliteStandingsStore::profile(const ProfileRequest& request) const {
+  VERIFY(request.of != Holder::computer);
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
+  STARLING_ASSIGN(Statement read, reader->prepare(standing_sql(request.of)));
+  STARLING_ASSIGN(const bool there, read.bind(std::string_view(""), request.holder_id).step());
+  if (!there) return Error{ErrorCode::not_found, "there is nobody of this number"};
+  Profile profile;
+  profile.standing = read_standing(read);
+  STARLING_ASSIGN(profile.standing.rank, rank_of(*reader, request.of, Board::recent, request.holder_id));
+  STARLING_ASSIGN(profile.total_rank, rank_of(*reader, request.of, Board::total, request.holder_id));
+  const BoardSql recent = board_sql(request.of, Board::recent);
+  STARLING_ASSIGN(
+      profile.ranked,
+      counted(*reader, recent, fmt::format("AND ?2 = ?2 AND {} > {}", recent.recent_key, ranked_key(request.now)),
+              request.holder_id));
+  STARLING_ASSIGN(profile.runs, runs_of(*reader, request.of, request.holder_id));
+  STARLING_ASSIGN(profile.days, days_of(*reader, request));
+  return profile;
+}
+
+}  // namespace starling::db
