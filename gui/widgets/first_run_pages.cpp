@@ -70,6 +70,7 @@ LinkPage::LinkPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice
   layout->addSpacing(12);
   layout->addWidget(answer_);
   layout->addStretch(1);
+  setFocusProxy(link_);
   typed_.setSingleShot(true);
   typed_.setInterval(kTypingPause);
   connect(paste, &QPushButton::clicked, this, [this] { useLink(QGuiApplication::clipboard()->text()); });
@@ -123,6 +124,7 @@ GivePage::GivePage(std::shared_ptr<FirstRun> choice)
   layout->addWidget(facts_);
   layout->addStretch(1);
   layout->addWidget(agreed_);
+  setFocusProxy(agreed_);
   connect(agreed_, &QCheckBox::toggled, this, &GivePage::completeChanged);
 }
 
@@ -163,6 +165,7 @@ YouPage::YouPage(std::shared_ptr<FirstRun> choice) : choice_(std::move(choice)),
   layout->addWidget(name_);
   layout->addWidget(makeText(tr("Everybody can see it on the project's leaderboard.")));
   layout->addStretch(1);
+  setFocusProxy(name_);
   connect(name_, &QLineEdit::textChanged, this, &YouPage::completeChanged);
 }
 
@@ -197,6 +200,7 @@ LimitsPage::LimitsPage(std::shared_ptr<FirstRun> choice)
     layout->addSpacing(8);
   }
   layout->addStretch(1);
+  setFocusProxy(presets_->button(0));
 }
 
 bool LimitsPage::validatePage() {

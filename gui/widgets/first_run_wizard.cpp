@@ -3,6 +3,7 @@
 #include <QRegularExpression>
 #include <memory>
 
+#include "gui/models/format.h"
 #include "gui/widgets/first_run_pages.h"
 #include "gui/widgets/first_steps_page.h"
 
@@ -13,18 +14,31 @@ enum PageId { kLink, kGive, kYou, kLimits, kReady, kFirstSteps };
 
 }  // namespace
 
-FirstRunWizard::FirstRunWizard(models::DaemonModel& daemon, QWidget* parent) : QWizard(parent) {
-  const auto choice = std::make_shared<FirstRun>();
-  setWindowTitle(tr("Join a project"));
+FirstRunWizard::FirstRunWizard(models::DaemonModel& daemon, QWidget* parent)
+    : QWizard(parent), choice_(std::make_shared<FirstRun>()) {
   setWizardStyle(QWizard::ModernStyle);
   setOption(QWizard::NoBackButtonOnStartPage);
-  setPage(kLink, new LinkPage(daemon, choice));
-  setPage(kGive, new GivePage(choice));
-  setPage(kYou, new YouPage(choice));
-  setPage(kLimits, new LimitsPage(choice));
-  setPage(kReady, new ReadyPage(choice));
-  setPage(kFirstSteps, new FirstStepsPage(daemon, choice));
+  setPage(kLink, new LinkPage(daemon, choice_));
+  setPage(kGive, new GivePage(choice_));
+  setPage(kYou, new YouPage(choice_));
+  setPage(kLimits, new LimitsPage(choice_));
+  setPage(kReady, new ReadyPage(choice_));
+  setPage(kFirstSteps, new FirstStepsPage(daemon, choice_));
+  connect(this, &QWizard::currentIdChanged, this, [this] {
+    tellWhere();
+    if (currentPage() != nullptr) currentPage()->setFocus();
+  });
+  connect(page(kLink), &QWizardPage::completeChanged, this, &FirstRunWizard::tellWhere);
+  tellWhere();
   resize(640, 520);
+}
+
+void FirstRunWizard::tellWhere() {
+  const QWizardPage* shown = currentPage();
+  const bool found = page(kLink)->isComplete();
+  setWindowTitle(shown == nullptr || !found
+                     ? tr("Join a project")
+                     : tr("Join %1: %2").arg(models::text(choice_->preview.project), shown->title()));
 }
 
 void FirstRunWizard::useLink(const QString& link) { static_cast<LinkPage*>(page(kLink))->useLink(link); }

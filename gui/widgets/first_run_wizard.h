@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QWizard>
+#include <memory>
 
 #include "gui/models/daemon_model.h"
 
@@ -26,6 +27,12 @@ class FirstRunWizard : public QWizard {
   void useLink(const QString& link);
   // On the page before the last; the application knows what they do.
   void addReadyOption(QWidget* option);
+
+ private:
+  // In the window's title: the project, once it has answered, and the page.
+  void tellWhere();
+
+  std::shared_ptr<FirstRun> choice_;
 };
 
 // The join link in a text that somebody pasted or a QR code holds; empty when there is none.

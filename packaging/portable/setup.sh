@@ -66,8 +66,16 @@ install_for_user() {
   esac
 }
 
-uninstall_for_user() {
+# The daemon saves what it has learned; the window has nothing to save.
+end_programs() {
   "$root/current/bin/starling" stop > /dev/null 2>&1 || true
+  for process in /proc/[0-9]*; do
+    case $(readlink "$process/exe" 2> /dev/null) in "$root"/*) kill "${process#/proc/}" 2> /dev/null || true ;; esac
+  done
+}
+
+uninstall_for_user() {
+  end_programs
   for program in starling starlingd starling-tray; do
     if [ "$(readlink "$commands/$program" 2> /dev/null)" = "$root/current/bin/$program" ]; then rm "$commands/$program"; fi
   done

@@ -17,7 +17,7 @@ higher=$(realpath "${3:?those of a higher version}")
 here=$(dirname "$(readlink -f "$0")")
 machine=$folder/machine
 # What plays the desktop and looks at the result; none of it is needed by the packages.
-tools=(systemd dbus dbus-user-session procps curl sqlite3 python3 xvfb openbox xdotool x11-apps imagemagick)
+tools=(systemd dbus dbus-user-session procps curl sqlite3 python3 xvfb openbox trayer xdotool imagemagick)
 
 if [[ ! -e $folder/base/etc/debian_version ]]; then
   debootstrap --variant=minbase --include=ca-certificates bookworm "$folder/base" ${MIRROR:+"$MIRROR"}
@@ -32,7 +32,7 @@ mkdir -p "$machine/root/check/packages" "$machine/root/check/higher"
 cp "$packages"/*.deb "$machine/root/check/packages/"
 cp "$higher"/*.deb "$machine/root/check/higher/"
 rm -f "$machine"/root/check/*/*dbgsym*
-cp "$here/packages_check.sh" "$here/packages_desktop.sh" "$machine/root/check/"
+cp "$here"/{packages_check,desktop,waiting}.sh "$machine/root/check/"
 
 cat > "$machine/etc/systemd/system/check.service" << 'UNIT'
 [Unit]

@@ -3,6 +3,7 @@
 set -euo pipefail
 cd /root/check
 exec 2>&1
+. ./waiting.sh
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 export no_proxy=127.0.0.1
 
@@ -11,18 +12,7 @@ address=127.0.0.1:7700
 defaults=/etc/default/starling-coordinator
 
 say() { printf '\n#### %s: %s\n' "$(date -u +%T)" "$*"; }
-fail() { printf '#### FAILED: %s\n' "$*"; exit 1; }
 as_operator() { runuser -u starling-coordinator -- "$@"; }
-# until SECONDS WHAT COMMAND …: asks once a second.
-until_true() {
-  local patience=$1 what=$2
-  shift 2
-  for ((i = 0; i < patience; ++i)); do
-    if "$@" > /dev/null 2>&1; then return 0; fi
-    sleep 1
-  done
-  fail "not within $patience s: $what"
-}
 json() { python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"; }
 # What a volunteer has been credited with, as everybody can see it.
 credited() { curl -ksS "https://$address/v1/leaderboard.json?sort=total" | python3 -c '
@@ -124,14 +114,26 @@ headless() {
 }
 
 desktop() {
+  say "autostart does nothing for a user who has joined nothing"
+  useradd --create-home --shell /bin/bash bob
+  local at_login=(env -u DISPLAY sh -c "$(sed -n 's/^Exec=//p' /etc/xdg/autostart/starling-tray.desktop)")
+  runuser -u bob -- "${at_login[@]}" || fail "the autostart entry, without a display and a project"
+  [[ ! -e /home/bob/.local/share/starling ]] || fail "it has written something"
   say "a desktop's user, from the join link to the first accepted sample"
   useradd --create-home --shell /bin/bash ada
   install -d -m 755 -o ada -g ada /home/ada/screens
-  runuser -u ada -- bash /root/check/packages_desktop.sh "$(cat link)"
+  # As a browser or a mail program does with the link: by the desktop entry's Exec line.
+  local program
+  program=$(sed -n 's/^Exec=\(starling-tray\) %u$/\1/p' "$(grep -l 'x-scheme-handler/starling' /usr/share/applications/*.desktop)")
+  at_desktop join /home/ada/screens "$(cat link)" "$program"
   until_true 240 "Ada is credited" is_credited Ada
+  at_desktop close /home/ada/screens
   curl -ksS "https://$address/leaderboard" | grep -o '>Ada<' | head -1
   runuser -u ada -- starling status
+  if runuser -u ada -- "${at_login[@]}" > at_login.log 2>&1; then fail "autostart does nothing for a volunteer"; fi
+  grep -o 'could not connect to display' at_login.log | head -1
 }
+at_desktop() { (cd /home/ada && runuser -u ada -- bash /root/check/desktop.sh "$@"); }
 
 # What must be the same after an upgrade.
 identity() {
@@ -155,8 +157,10 @@ upgraded() {
   [[ $(identity) == "$before_identity" ]] || fail "another identity than before"
   (($(credited Ada) >= before)) || fail "credit was lost"
   # The daemon of a user's session is the user's: it goes on as it was until it is started anew.
+  local old
+  old=$(pgrep -u ada -x starlingd)
   runuser -u ada -- starling stop
-  until_true 30 "Ada's daemon has ended" bash -c '! pgrep -u ada -x starlingd'
+  timeout 30 tail --pid="$old" --follow /dev/null || fail "Ada's daemon has not ended"
   runuser -u ada -- setsid starlingd > /dev/null 2>&1 &
   until_true 240 "Ada is credited with more, by the new version" is_credited Ada "$before"
   runuser -u ada -- starling status --json | json 'd["version"], d["display_name"], d["samples_credited"]'

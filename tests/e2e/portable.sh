@@ -1,48 +1,78 @@
 #!/usr/bin/env bash
 # Does the installer without a package manager give an ordinary user of another distribution a working volunteer? Makes a
-# machine with nothing but Debian 13 (a chroot), runs the installer in it as a user without rights, joins a project that is
-# served outside, trains, looks at the leaderboard, and takes everything away again. Needs root, debootstrap and a network.
+# machine with nothing but Debian 13 and a font (a chroot; SUITE=sid for another). In it, as a user without rights: runs the
+# installer; starts the window by its menu entry and a join link, and is led through the wizard by the keyboard; trains for a
+# project that is served outside; sees the volunteer on the leaderboard; updates to a higher version from a signed feed,
+# which the window follows, without losing identity or credit; and takes everything away again.
 #
-#   portable.sh FOLDER BUILD INSTALLER      the chroot, kept; a build with starling-coordinator; the .run file
+#   portable.sh FOLDER BUILD INSTALLER HIGHER    the chroot, kept; a build with starling-coordinator and starling-release;
+#                                                the .run file; the .tar.gz of a higher version
+#
+# Needs root, debootstrap, a network, and for the desktop, which is outside the machine: xvfb openbox trayer xdotool
+# imagemagick. Pictures of the screen are in FOLDER.screens. MIRROR names another Debian mirror.
 set -euo pipefail
 
-folder=$(realpath -m "${1:?usage: portable.sh FOLDER BUILD INSTALLER}")
-build=$(realpath "$2")
-installer=$(realpath "$3")
+folder=$(realpath -m "${1:?usage: portable.sh FOLDER BUILD INSTALLER HIGHER}")
+build=$(realpath "${2:?a build}")
+installer=$(realpath "${3:?the installer}")
+higher=$(realpath "${4:?the archive of a higher version}")
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+. "$here/waiting.sh"
 suite=${SUITE:-trixie}
+screens=$folder.screens
 work=$(mktemp -d)
-server=
-trap '[[ -z $server ]] || kill "$server"; rm -rf "$work"' EXIT
-
-if [[ ! -e $folder/etc/debian_version ]]; then
-  unshare --mount debootstrap --variant=minbase "$suite" "$folder" ${MIRROR:+"$MIRROR"}
-fi
-grep -q '^ada:' "$folder/etc/passwd" || chroot "$folder" useradd --create-home ada
-rm -rf "$folder/home/ada" && cp -r "$folder/etc/skel" "$folder/home/ada"
-cp "$installer" "$folder/home/ada/starling.run"
-chroot "$folder" chown -R ada: /home/ada
-before=$(cd "$folder" && find home/ada | sort)
+trap 'kill $(jobs -p) 2> /dev/null || true; rm -rf "$work"' EXIT
+export STARLING_BIN=$build/bin PYTHONPATH=$here
 
 say() { printf '\n== %s\n' "$*"; }
+files_of_ada() { (cd "$folder" && find home/ada ! -type d | sort); }
 
-# as_ada COMMAND: in the chroot, without any right, with processes of its own that end with it.
-as_ada() {
-  unshare --mount --pid --fork --kill-child bash -euc '
+make_machine() {
+  if [[ ! -e $folder/etc/debian_version ]]; then
+    unshare --mount debootstrap --variant=minbase --include=fonts-dejavu-core,fontconfig-config "$suite" "$folder" ${MIRROR:+"$MIRROR"}
+  fi
+  say "$(sed -n 's/^PRETTY_NAME=//p' "$folder/etc/os-release"), glibc $(chroot "$folder" dpkg-query -W -f '${Version}' libc6), $(
+    chroot "$folder" dpkg-query -f '.\n' -W | wc -l) packages"
+  echo '127.0.0.1 localhost' > "$folder/etc/hosts"
+  grep -q '^ada:' "$folder/etc/passwd" || chroot "$folder" useradd --create-home ada
+  rm -rf "$folder/home/ada" && cp -r "$folder/etc/skel" "$folder/home/ada"
+  cp "$installer" "$folder/home/ada/starling.run"
+  chroot "$folder" chown -R ada: /home/ada
+  files_of_ada > "$work/before"
+  rm -rf "$screens" && mkdir -p "$screens"
+}
+
+# One set of mounts and processes, which ends with this script.
+start_machine() {
+  mkdir -p -m 1777 /tmp/.X11-unix
+  coproc MACHINE { exec unshare --mount --pid --fork --kill-child bash -euc '
     mount --rbind /dev "$0/dev"
     mount -t proc proc "$0/proc"
     mount -t tmpfs -o mode=1777 tmp "$0/tmp"
-    exec chroot "$0" setpriv --reuid ada --regid ada --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all \
-      env -i HOME=/home/ada PATH=/home/ada/.local/bin:/usr/bin:/bin LANG=C.UTF-8 sh -euc "cd; $1"
-  ' "$folder" "$1"
+    mkdir -p "$0/tmp/.X11-unix" && mount --bind /tmp/.X11-unix "$0/tmp/.X11-unix"
+    echo ready
+    read -r until_the_end || true' "$folder"; }
+  read -r -t 30 <&"${MACHINE[0]}" || fail "no machine"
+  cat > "$work/ada" << SCRIPT
+#!/bin/sh
+# As that user, without any right.
+exec nsenter --mount=/proc/$MACHINE_PID/ns/mnt --pid=/proc/$MACHINE_PID/ns/pid_for_children chroot "$folder" \\
+  setpriv --reuid ada --regid ada --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all \\
+  env -i HOME=/home/ada PATH=/home/ada/.local/bin:/usr/bin:/bin LANG=C.UTF-8 \${DISPLAY:+DISPLAY="\$DISPLAY"} "\$@"
+SCRIPT
+  chmod +x "$work/ada"
 }
-
-coordinator=$build/bin/starling-coordinator
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+as_ada() { "$work/ada" sh -euc "cd; $1"; }
+status() { as_ada 'starling status --json' | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+credited() { "$build/bin/starling-coordinator" run status "$work/project" small | awk '$1 == "Ada" { print $2 }'; }
+is_credited() { (($(status samples_credited) > $1)); }
+runs_version() { [[ $(status version) == "$1" ]]; }
 
 serve_project() {
   say "a project outside"
-  PYTHONPATH=$here python3 - "$work" << 'PYTHON'
+  local coordinator=$build/bin/starling-coordinator
+  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  python3 - "$work" << 'PYTHON'
 import sys
 from pathlib import Path
 import swarm, swarm_case
@@ -52,40 +82,100 @@ PYTHON
   "$coordinator" run create "$work/project" "$work/run/manifest.toml" > /dev/null
   "$coordinator" run start "$work/project" small
   "$coordinator" serve "$work/project" > "$work/log" 2>&1 &
-  server=$!
+  until_true 30 "the coordinator serves" curl --silent --insecure --fail "https://127.0.0.1:$port/status.json"
 }
 
+# A static host with the higher version, and where an installation of the lower one looks for it.
+serve_release() {
+  coproc HOST { exec python3 - "$work/releases" "$higher" << 'PYTHON'
+import shutil, sys, threading
+from pathlib import Path
+import releases
+folder, higher = map(Path, sys.argv[1:])
+host = releases.StaticHost(folder / "host")  # makes its folder
+made = releases.Releases(folder / "made", host)
+shutil.copy(higher, host.files)
+made.feed(higher.name.split("-")[1], host.files / higher.name)
+made.source(folder / "updates.json")
+print("ready", flush=True)
+threading.Event().wait()
+PYTHON
+  }
+  read -r -t 60 <&"${HOST[0]}" || fail "no host for releases"
+}
+
+install() {
+  say "install, as a user without rights"
+  as_ada 'sh starling.run --yes --autostart yes
+          ls ~/.local/bin ~/.local/share/applications ~/.config/autostart
+          starlingd --version
+          QT_QPA_PLATFORM=offscreen starling-tray --version
+          ldd ~/.local/share/starling-program/current/lib/qt6/plugins/platforms/libqxcb.so > libraries
+          for file in ~/.local/share/starling-program/current/bin/*; do
+            case $file in *.conf) ;; *) ldd "$file" >> libraries ;; esac
+          done
+          ! grep "not found" libraries
+          rm libraries'
+  lower=$(as_ada 'starlingd --version')
+  install -D -m 644 -o "$(stat -c %u "$folder/home/ada")" "$work/releases/updates.json" \
+    "$folder/home/ada/.local/share/starling-program/versions/$lower/share/starling/updates.json"
+}
+
+volunteer() {
+  say "the window, by its menu entry and the link; the wizard"
+  local entry program
+  entry=$(as_ada "grep -l 'x-scheme-handler/starling' ~/.local/share/applications/*.desktop")
+  program=$(sed -n 's/^Exec=\(.*starling-tray\) %u$/\1/p' "$folder$entry")
+  "$here/desktop.sh" join "$screens" "$link" "$work/ada" "$program"
+  say "trained, and on the leaderboard"
+  until_true 240 "Ada is credited" is_credited 0
+  "$here/desktop.sh" close "$screens"
+  as_ada 'starling status
+          starling leaderboard | grep Ada
+          grep "is ready, confined by" ~/.local/share/starling/starlingd.log | tail -n 1'
+  curl --silent --insecure "https://127.0.0.1:$port/leaderboard" | grep -o '>Ada<' | head -n 1
+}
+
+identity() { as_ada 'sha256sum ~/.local/share/starling/host.key'; }
+# The tray that runs as this version.
+tray_of() {
+  local exe
+  for exe in /proc/[0-9]*/exe; do readlink "$exe" || true; done 2> /dev/null | grep "/versions/$1/bin/starling-tray$"
+}
+
+update() {
+  local version before before_identity
+  version=$(basename "$higher" | cut -d- -f2)
+  say "an update from $lower to $version, from a signed feed"
+  before_identity=$(identity)
+  before=$(status samples_credited)
+  tray_of "$lower" || fail "no tray of the lower version"
+  as_ada 'starling update'
+  until_true 240 "the daemon is version $version" runs_version "$version"
+  until_true 60 "the window is that version too" tray_of "$version"
+  tray_of "$version"
+  [[ $(identity) == "$before_identity" ]] || fail "another identity than before"
+  until_true 240 "credit goes on from $before" is_credited "$before"
+  "$here/desktop.sh" picture "$screens" 11-updated
+  as_ada 'starling status --json' | python3 -c 'import json, sys
+d = json.load(sys.stdin); print(d["version"], d["display_name"], d["samples_credited"])'
+  ls "$folder/home/ada/.local/share/starling-program/versions"
+}
+
+uninstall() {
+  say "uninstall"
+  as_ada '~/.local/share/starling-program/setup uninstall --purge'
+  diff "$work/before" <(files_of_ada) || fail "left behind"
+  (cd "$folder" && find home/ada -iname '*starling*' ! -name starling.run) | grep . && fail "left behind"
+  if pgrep --uid "$(stat -c %u "$folder/home/ada")" starling; then fail "somebody still runs"; fi
+}
+
+make_machine
+start_machine
 serve_project
-say "install"
-as_ada 'sh starling.run --yes --autostart yes
-        ls ~/.local/bin ~/.local/share/applications ~/.config/autostart 2> /dev/null || true
-        starlingd --version
-        QT_QPA_PLATFORM=offscreen starling-tray --version
-        ldd ~/.local/share/starling-program/current/lib/qt6/plugins/platforms/libqxcb.so > /dev/null
-        for file in ~/.local/share/starling-program/current/bin/*; do
-          case $file in *.conf) ;; *) ! ldd "$file" | grep "not found" ;; esac
-        done'
-say "join and train"
-as_ada "mkdir -p -m 700 ~/.local/share/starling
-        echo '{\"compute\":\"always\",\"network\":\"always\",\"disk_free_min_gb\":0}' > ~/.local/share/starling/preferences.json
-        starlingd --listen 127.0.0.1 > log 2>&1 &
-        for i in \$(seq 100); do starling status > /dev/null 2>&1 && break; sleep 0.1; done
-        starling join '$link' --name Ada
-        for i in \$(seq 600); do
-          starling leaderboard | grep -q '1  Ada' && break
-          sleep 0.1
-        done
-        starling status
-        starling leaderboard | grep Ada
-        grep 'is ready, confined by' log
-        starling update || true
-        starling stop
-        wait"
-"$coordinator" run status "$work/project" small | grep Ada
-curl --silent --insecure "https://127.0.0.1:$port/leaderboard" | grep -o Ada | head -n 1
-say "uninstall"
-as_ada '~/.local/share/starling-program/setup uninstall --purge; rm log'
-left=$(cd "$folder" && find home/ada -type f -o -type l | sort)
-known=$(cd "$folder" && printf '%s\n' "$before" | while read -r file; do [[ -d $file ]] || echo "$file"; done)
-[[ $left == "$known" ]] || { echo "left behind:"; diff <(echo "$known") <(echo "$left"); exit 1; }
+serve_release
+install
+volunteer
+update
+uninstall
 say "all of it worked"

@@ -844,6 +844,10 @@
     <context>
         <name>starling::widgets::FirstRunWizard</name>
         <message>
+            <source>Join %1: %2</source>
+            <translation>Вступить в %1: %2</translation>
+        </message>
+        <message>
             <source>Join a project</source>
             <translation>Вступить в проект</translation>
         </message>

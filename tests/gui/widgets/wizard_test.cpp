@@ -37,6 +37,7 @@ TEST_CASE("a link that leads nowhere is told on the first page, which cannot be 
   CHECK(shows(QStringLiteral("begins with starling://")));
   wizard.useLink(QStringLiteral("starling://127.0.0.1:1/?ca=%1").arg(QString(64, QLatin1Char('0'))));
   CHECK(shows(QStringLiteral("That did not work")));
+  CHECK(wizard.windowTitle() == QStringLiteral("Join a project"));  // which, is known when the project has answered
   CHECK_FALSE(wizard.button(QWizard::NextButton)->isEnabled());
   CHECK(testing::nameless_controls(wizard).isEmpty());
 }

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# A volunteer at a desktop: a screen, a window manager, a panel, and the program that a join link starts.
+#
+#   desktop.sh join FOLDER LINK COMMAND …   starts all that, then COMMAND … LINK, and goes through the first-run wizard by
+#                                           the keyboard, as Ada; all of it goes on afterwards
+#   desktop.sh close FOLDER                 finishes the wizard and closes the window; the icon in the panel stays
+#   desktop.sh picture FOLDER NAME          of the screen
+#
+# Pictures go to FOLDER, the screen's number to FOLDER/display. Each step waits for its window, by title.
+set -euo pipefail
+. "$(dirname "$0")/waiting.sh"
+folder=$2
+[[ ! -e $folder/display ]] || export DISPLAY=$(cat "$folder/display")
+
+picture() { import -window root "$folder/$1.png"; }
+
+start_screen() {
+  # Each says when it can be used: the screen writes its number, the window manager calls back, the panel has a window.
+  exec {screen}< <(exec setsid Xvfb -screen 0 1100x800x24 -ac -displayfd 1 2> /dev/null)
+  read -r -t 30 -u "$screen" number || fail "no screen"
+  export DISPLAY=:$number
+  mkfifo "$folder/managed"
+  setsid openbox --startup "tee $folder/managed" < /dev/null > /dev/null 2>&1 &
+  timeout 30 cat "$folder/managed" # ends when the window manager has started
+  setsid trayer --edge top --align right --widthtype request --height 28 < /dev/null > /dev/null 2>&1 &
+  timeout 30 xdotool search --sync --onlyvisible --class trayer > /dev/null || fail "no panel"
+  echo "$DISPLAY" > "$folder/display"
+}
+
+# The window of that title gets the keyboard.
+at_window() {
+  if ! timeout 60 xdotool search --sync --onlyvisible --name "$1" > "$folder/found"; then
+    picture lost
+    fail "no window '$1'; see $folder/lost.png"
+  fi
+  xdotool windowactivate --sync "$(tail -n 1 "$folder/found")"
+}
+
+# Keys are taken one after the other, whatever page comes in between.
+wizard() {
+  at_window '^Join .*: Which project' # it names the project once that has answered
+  picture 1-link
+  xdotool key Return
+  at_window '^Join .*: What you give$'
+  xdotool key space # "I agree to give this"
+  picture 2-give
+  xdotool key Return
+  at_window '^Join .*: You$'
+  xdotool type Ada
+  picture 3-you
+  xdotool key Return
+  at_window '^Join .*: How much$'
+  xdotool key Down Down # from gentle to dedicated, which needs no idle computer
+  picture 4-limits
+  xdotool key Return
+  at_window '^Join .*: Ready$'
+  picture 5-ready
+  xdotool key Return
+  at_window '^Join .*: First steps$'
+  picture 6-first-steps
+}
+
+close_window() {
+  at_window '^Join .*: First steps$'
+  picture 7-accepted
+  xdotool key Return
+  at_window '– Starling$'
+  picture 8-window
+  xdotool key alt+F4
+  at_window '^Starling goes on$' # it says so the first time
+  picture 9-goes-on
+  xdotool key Return
+  until_true 30 "the window is closed" bash -c '! xdotool search --onlyvisible --name "– Starling$|^Starling goes on$"'
+  picture 10-panel
+}
+
+case $1 in
+  join)
+    link=$3
+    shift 3
+    start_screen
+    setsid "$@" "$link" < /dev/null > "$folder/tray.log" 2>&1 &
+    wizard
+    ;;
+  close) close_window ;;
+  picture) picture "$3" ;;
+esac
