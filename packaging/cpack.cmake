@@ -102,7 +102,7 @@ set(CPACK_DEBIAN_COORDINATOR_PACKAGE_DEPENDS "adduser")
 set(CPACK_DEBIAN_COORDINATOR_PACKAGE_SUGGESTS "prometheus")
 # The platform plug-ins, which no program is linked with.
 set(CPACK_DEBIAN_TRAY_PACKAGE_DEPENDS "starling-client (= ${STARLING_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), qt6-qpa-plugins")
-set(CPACK_DEBIAN_TRAY_PACKAGE_RECOMMENDS "qt6-wayland, qt6-translations-l10n")
+set(CPACK_DEBIAN_TRAY_PACKAGE_RECOMMENDS "qt6-wayland, qt6-translations-l10n, hicolor-icon-theme")
 
 # RPM: the same files; what dpkg's scripts do, in RPM's terms.
 set(CPACK_RPM_COMPONENT_INSTALL ON)
@@ -119,7 +119,7 @@ set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
   /etc /etc/default /etc/xdg /etc/xdg/autostart /usr/share/applications /usr/share/bash-completion /usr/share/bash-completion/completions
   /usr/share/fish /usr/share/fish/vendor_completions.d /usr/share/icons /usr/share/icons/hicolor
   /usr/share/icons/hicolor/scalable /usr/share/icons/hicolor/scalable/apps /usr/share/icons/hicolor/symbolic
-  /usr/share/icons/hicolor/symbolic/apps /usr/share/icons/hicolor/symbolic/status /usr/share/man /usr/share/man/man1
+  /usr/share/icons/hicolor/symbolic/apps /usr/share/man /usr/share/man/man1
   /usr/share/metainfo /usr/share/zsh /usr/share/zsh/site-functions /usr/share/zsh/vendor-completions /usr/libexec
   /usr/lib/systemd /usr/lib/systemd/system /usr/lib/systemd/user)
 # Nothing of the machine and the moment it is made on.

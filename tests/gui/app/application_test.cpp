@@ -172,10 +172,10 @@ TEST_CASE("a panel that knows icons by name gets this installation's symbolic on
   testing::need_qt();
   const testing::TempDir dir;
   const std::string name = STARLING_APP_ID "-training-symbolic";
-  const std::filesystem::path folder = dir / "hicolor/symbolic/status";
+  const std::filesystem::path folder = dir / "hicolor/symbolic/apps";
   std::filesystem::create_directories(folder);
   REQUIRE(write_file_atomically(dir / "hicolor/index.theme",
-                                "[Icon Theme]\nName=Hicolor\nDirectories=symbolic/status\n\n[symbolic/status]\n"
+                                "[Icon Theme]\nName=Hicolor\nDirectories=symbolic/apps\n\n[symbolic/apps]\n"
                                 "Size=16\nMinSize=8\nMaxSize=512\nType=Scalable\n")
               .ok());
   REQUIRE(write_file_atomically(folder / (name + ".svg"), "<svg xmlns=\"http://www.w3.org/2000/svg\"/>").ok());
