@@ -2,6 +2,15 @@
 
 namespace starling::api {
 
+Status HostTable::refresh() {
+  STARLING_ASSIGN(const std::int64_t changes, accounts_.revocations());
+  MutexLock lock(mutex_);
+  if (changes == changes_) return {};
+  changes_ = changes;
+  changed_ = clock_.now();
+  return {};
+}
+
 Result<AccountId> HostTable::admit(const PeerId& peer) const {
   STARLING_ASSIGN(const Entry entry, find(peer));
   if (entry.revoked) {
@@ -23,11 +32,13 @@ std::optional<AccountId> HostTable::account_of(const PeerId& peer) const {
 Result<HostTable::Entry> HostTable::find(const PeerId& peer) const {
   const TimePoint now = clock_.now();
   std::optional<Entry> known;
+  bool fresh = false;
   {
     MutexLock lock(mutex_);
     if (const auto entry = entries_.find(peer); entry != entries_.end()) known = entry->second;
+    fresh = known && now - known->read_at < kFreshFor && known->read_at >= changed_;
   }
-  if (known && now - known->read_at < kFreshFor) return *known;
+  if (fresh) return *known;
   const Result<db::Host> host = accounts_.find_host(peer);
   if (!host) {
     if (host.error().code == ErrorCode::not_found) {

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "coordinator/gate/forwarded.h"
+
 namespace starling::gate {
 namespace {
 
@@ -122,7 +124,9 @@ void Connection::on_bytes(std::string_view bytes) {
 }
 
 void Connection::submit() {
-  WorkerPool::Job job{parser_.take(), {peer_, address_.text}, {}};
+  WorkerPool::Job job{parser_.take(), {peer_, ""}, {}};
+  // Who shows a certificate of ours has come through no proxy that ends TLS: the headers are their own.
+  job.caller.address = peer_ ? address_.text : caller_of(address_.text, job.request.headers, settings_.proxies);
   ++requests_;
   if (draining_ || requests_ >= limits().requests_per_connection_max || now() >= expires_) {
     job.request.keep_alive = false;

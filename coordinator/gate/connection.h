@@ -38,6 +38,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const GateLimits& limits;
     const Clock& clock;
     Mediator& mediator;
+    std::span<const std::string> proxies = {};  // GateOptions::trusted_proxies
   };
   // Settings' references must outlive the connection.
   Connection(const Settings& settings, const crypto::TlsContext& tls, asio::posix::stream_descriptor socket,

@@ -137,7 +137,7 @@ void Gate::Parts::admit(int fd, const Address& from) {
     ::close(fd);
     return;
   }
-  const Connection::Settings settings{io, options.limits, clock, *this};
+  const Connection::Settings settings{io, options.limits, clock, *this, options.trusted_proxies};
   std::shared_ptr<Connection> connection;
   {
     MutexLock lock(tls_mutex);
@@ -155,7 +155,9 @@ bool Gate::Parts::within_limits(const Address& from) {
   if (connections.size() >= static_cast<std::size_t>(limits.connections_max)) return false;
   const auto found = by_address.find(from.unit);
   const int held = found == by_address.end() ? 0 : found->second;
-  return held < (from.loopback ? limits.connections_per_loopback_max : limits.connections_per_address_max);
+  const bool own = from.loopback || std::find(options.trusted_proxies.begin(), options.trusted_proxies.end(),
+                                              from.text) != options.trusted_proxies.end();
+  return held < (own ? limits.connections_per_loopback_max : limits.connections_per_address_max);
 }
 
 bool Gate::Parts::submit(WorkerPool::Job& job) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "coordinator/gate/router.h"
 #include "shared/base/clock.h"
@@ -44,6 +45,9 @@ struct GateOptions {
   std::string address = "0.0.0.0";  // an IP literal
   std::uint16_t port = 0;           // 0: any free port, see port()
   int workers = 4;
+  // Addresses of proxies that end TLS: their X-Forwarded-For is believed (forwarded.h), and they count as this
+  // machine's own for limits on connections.
+  std::vector<std::string> trusted_proxies = {};
   Duration stop_grace = from_ms(5'000);  // how long requests that have begun may take to end after stop()
   GateLimits limits = {};
 };

@@ -27,7 +27,7 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> headers;  // as received, in order
   std::string body;
   std::optional<PeerId> peer;  // who the verified client certificate says it is
-  std::string remote_address;  // the socket's own, without port: "192.0.2.7", "2001:db8::1"
+  std::string remote_address;  // without port: "192.0.2.7", "2001:db8::1"; see caller_of() for proxies
 
   // The first value of that name; empty when there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const;

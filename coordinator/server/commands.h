@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "coordinator/server/project.h"
 #include "shared/base/result.h"
@@ -123,6 +124,7 @@ struct ServeOptions {
   std::string admin;  // HOST:PORT of /metrics, /healthz and /readyz; empty: none
   int connections_per_address = 64;
   int workers = 4;
+  std::vector<std::string> trusted_proxies;  // IP addresses of proxies that end TLS
   std::string relay;          // ADDRESS:PORT of the operator's relay, as volunteers reach it; empty: none
   double relay_mbit_s = 100;  // what flows through it, at most
   std::string smtp;           // the mail relay's URL; empty: the project sends no mail

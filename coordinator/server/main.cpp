@@ -133,6 +133,11 @@ void add_serve(CLI::App& cli, Commands& commands) {
       ->capture_default_str();
   serve_command->add_option("--admin", commands.serve.admin)
       ->description("HOST:PORT of /metrics, /healthz and /readyz, such as 127.0.0.1:9443; not open by default");
+  serve_command->add_option("--trusted-proxy", commands.serve.trusted_proxies)
+      ->description(
+          "The IP address of a proxy for browsers that ends TLS and writes X-Forwarded-For; may be given again. By "
+          "default "
+          "nobody is believed");
   serve_command->add_option("--smtp", commands.serve.smtp)
       ->description("A mail relay, such as smtp://relay.example.org:587, for new passwords and to confirm addresses");
   serve_command->add_option("--mail-from", commands.serve.mail_from, "The address that mail comes from");
@@ -181,7 +186,7 @@ void add_users(CLI::App& cli, Commands& commands) {
   named(add(users, "confirm-email", "You know that the address is theirs", confirm_email));
   named(add(users, "delete", "Delete an account as its owner could: what it contributed stays", delete_user));
   named(add(hosts, "list", "Computers of an account", list_hosts));
-  numbered(add(hosts, "revoke", "Keep a computer out, within a minute", revoke_host));
+  numbered(add(hosts, "revoke", "Keep a computer out, from its next heartbeat on", revoke_host));
   numbered(add(hosts, "admit", "Let it in again", admit_host));
 }
 

@@ -12,6 +12,7 @@
 
 #include "coordinator/accounts/credentials.h"
 #include "coordinator/api/api.h"
+#include "coordinator/gate/address.h"
 #include "coordinator/gate/gate.h"
 #include "coordinator/mail/smtp_outbox.h"
 #include "coordinator/server/arguments.h"
@@ -64,13 +65,19 @@ bool wait_for_signal(const sigset_t& signals, Duration patience) {
   return ::sigtimedwait(&signals, nullptr, &limit) > 0;
 }
 
-gate::GateOptions gate_options(const ServeOptions& options, const ProjectConfig& config) {
+Result<gate::GateOptions> gate_options(const ServeOptions& options, const ProjectConfig& config) {
   gate::GateOptions gate;
   gate.address = config.listen.host;
   gate.port = config.listen.port;
   gate.workers = options.workers;
   gate.limits.connections_per_address_max = options.connections_per_address;
   gate.limits.body_bytes_max = wire::kJsonBytesMax;
+  for (const std::string& proxy : options.trusted_proxies) {
+    const auto address = gate::parse_address(proxy, 0);
+    if (!address)
+      return Error{ErrorCode::invalid_argument, fmt::format("--trusted-proxy: '{}' is no IP address", proxy)};
+    gate.trusted_proxies.push_back(gate::address_of(address->storage).text);
+  }
   return gate;
 }
 
@@ -251,6 +258,7 @@ Result<std::unique_ptr<gate::Gate>> admin_gate(const ServeOptions& options, cons
 struct Cared {
   api::RunService& run;
   accounts::BanList& bans;
+  api::HostTable& hosts;
   const db::Stores& stores;
 };
 
@@ -261,6 +269,7 @@ void look_after(const Cared& cared, const Clock& clock, LogLimit& complaints) {
   };
   tell("look at the runs", cared.run.poll());
   tell("look at the bans", cared.bans.refresh());
+  tell("look at revocations", cared.hosts.refresh());
   tell("sums of the last day and week", cared.stores.standings.roll(clock.wall_now()));
 }
 
@@ -313,7 +322,7 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const ServerIdentity identity, server_identity(project, clock.wall_now()));
   STARLING_ASSIGN(const auto tls, crypto::TlsContext::coordinator_server(project.authority.certificate_pem(),
                                                                          identity.volunteers, identity.browsers));
-  const api::HostTable hosts(database->stores().accounts, clock);
+  api::HostTable hosts(database->stores().accounts, clock);
   STARLING_ASSIGN(const auto people, open_people(project, options, database->stores(), clock));
   accounts::KeyedLimiter joins(crypto::random_u64(), clock.now(), api::kJoinLimits);
   STARLING_ASSIGN(const auto peer_tls, as_peer(project, identity));
@@ -343,7 +352,8 @@ Status serve(const ServeOptions& options) {
   site.add_routes(router);
   people->site.add_routes(router);
 
-  STARLING_ASSIGN(const auto gate, gate::Gate::create(gate_options(options, project.config), tls, router));
+  STARLING_ASSIGN(const gate::GateOptions front, gate_options(options, project.config));
+  STARLING_ASSIGN(const auto gate, gate::Gate::create(front, tls, router));
   doors.gate = gate.get();
   STARLING_ASSIGN(const WallTime certificate_ends, certificate_end(project));
   const Observed observed{project, *database, run, *gate, router, relay.get(), clock, started, certificate_ends};
@@ -355,7 +365,7 @@ Status serve(const ServeOptions& options) {
   std::optional<GateThread> serving_admin;
   if (admin) serving_admin.emplace(*admin, broken);
   announce(project, gate->port());
-  work({run, people->bans, database->stores()}, signals, broken, manager);
+  work({run, people->bans, hosts, database->stores()}, signals, broken, manager);
   const bool asked = !broken;
   if (serving_admin) STARLING_TRY(serving_admin->stop());
   STARLING_TRY(serving.stop());

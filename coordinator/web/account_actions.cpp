@@ -21,7 +21,7 @@ const std::map<std::string_view, std::string_view>& done_texts() {
       {"sent", "A link is on its way. Look at your mail."},
       {"password", "The new password is set; other browsers are logged out."},
       {"others", "All other browsers are logged out."},
-      {"revoked", "The computer is kept out, within a minute."},
+      {"revoked", "The computer is kept out from now on."},
       {"admitted", "The computer may take part again."}};
   return texts;
 }

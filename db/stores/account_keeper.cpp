@@ -32,7 +32,7 @@ Status erase_in(Connection& connection, AccountId account, WallTime now) {
         "DELETE FROM ticket WHERE account_id = ?", "UPDATE host SET label = '', revoked = 1 WHERE account_id = ?"}) {
     STARLING_TRY(change(connection, sql, account));
   }
-  return {};
+  return count_revocation(connection);
 }
 
 }  // namespace

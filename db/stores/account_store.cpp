@@ -77,6 +77,13 @@ Result<AccountId> join_in(Connection& connection, const JoinRequest& request) {
 
 }  // namespace
 
+Status count_revocation(Connection& connection) {
+  STARLING_ASSIGN(Statement count,
+                  connection.prepare("INSERT INTO setting (name, value) VALUES ('revocations', '1') ON CONFLICT (name) "
+                                     "DO UPDATE SET value = CAST(value AS INTEGER) + 1"));
+  return count.run();
+}
+
 Result<AccountId> SqliteAccountStore::join(const JoinRequest& request) {
   AccountId account = 0;
   STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
@@ -126,8 +133,20 @@ Status SqliteAccountStore::touch_host(const PeerId& peer, WallTime now) {
 }
 
 Status SqliteAccountStore::set_revoked(const PeerId& peer, bool revoked) {
-  return update_one(access_, "UPDATE host SET revoked = ? WHERE peer_id = ?",
-                    fmt::format("computer {} has not joined", peer.brief()), revoked, peer);
+  return access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(Statement update, connection.prepare("UPDATE host SET revoked = ? WHERE peer_id = ?"));
+    STARLING_TRY(update.bind(revoked, peer).run());
+    if (connection.changes() == 0) {
+      return Error{ErrorCode::not_found, fmt::format("computer {} has not joined", peer.brief())};
+    }
+    return count_revocation(connection);
+  });
+}
+
+Result<std::int64_t> SqliteAccountStore::revocations() const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  return reader->query_int(
+      "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'revocations'), 0)");
 }
 
 }  // namespace starling::db

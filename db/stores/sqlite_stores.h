@@ -69,6 +69,7 @@ class SqliteAccountStore final : public AccountStore {
   Result<std::vector<Host>> hosts_of(AccountId id) const override;
   Status touch_host(const PeerId& peer, WallTime now) override;
   Status set_revoked(const PeerId& peer, bool revoked) override;
+  Result<std::int64_t> revocations() const override;
 
  private:
   Access access_;

@@ -38,6 +38,8 @@ class AccountStore {
   // Notes that the host was heard of, to the minute. Returns at once and promises nothing.
   virtual Status touch_host(const PeerId& peer, WallTime now) = 0;
   virtual Status set_revoked(const PeerId& peer, bool revoked) = 0;  // or not_found
+  // Grows whenever hosts are revoked or let in again.
+  virtual Result<std::int64_t> revocations() const = 0;
 };
 
 class InviteStore {

@@ -123,6 +123,11 @@ void TestProject::stop() {
   run_.reset();
 }
 
+void TestProject::look() {
+  REQUIRE(hosts_->refresh().ok());
+  REQUIRE(bans.refresh().ok());
+}
+
 void TestProject::restart() {
   stop();
   start();

@@ -50,6 +50,8 @@ class TestProject {
   [[nodiscard]] net::HttpClient stranger() const;
   // Ends the service and starts another one on the same database, as a restart does.
   void restart();
+  // What the server does several times a second: looks at what others have changed in the database.
+  void look();
 
   [[nodiscard]] const db::Stores& stores() const { return stores_; }
   [[nodiscard]] RunService& run() { return *run_; }

@@ -176,9 +176,29 @@ TEST_CASE("a certificate is renewed for a member, and for nobody else") {
         ada.key.peer_id());
   CHECK(renew(crypto::PrivateKey::generate()).status == 401);
   REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true).ok());
-  project.restart();  // otherwise noticed within HostTable::kFreshFor
-  net::HttpClient again = project.stranger();
-  CHECK(again.post_json("/v1/renew", wire::encode(wire::RenewRequest{crypto::make_csr(ada.key)}))->status == 403);
+  project.look();
+  CHECK(renew(ada.key).status == 403);
+}
+
+TEST_CASE("a computer that is revoked, let in again or whose account is deleted notices at its next heartbeat") {
+  TestProject project;
+  TestVolunteer ada(project, "Ada");
+  TestVolunteer ben(project, "Ben");
+  const auto joined = ada.join(project.invite());
+  REQUIRE(joined.ok());
+  REQUIRE(ben.join(project.invite()).ok());
+  project.look();
+  CHECK(ada.post("/v1/heartbeat", "{}") == 400);  // let in, and not understood
+  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true).ok());
+  project.look();
+  CHECK(ada.post("/v1/heartbeat", "{}") == 403);
+  CHECK(ben.post("/v1/heartbeat", "{}") == 400);
+  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), false).ok());
+  project.look();
+  CHECK(ada.post("/v1/heartbeat", "{}") == 400);
+  REQUIRE(project.stores().keeper.erase(joined->account_id, project.clock.wall_now()).ok());
+  project.look();
+  CHECK(ada.post("/v1/heartbeat", "{}") == 403);
 }
 
 }  // namespace starling::api::testing

@@ -85,6 +85,31 @@ TEST_CASE_FIXTURE(Fixture, "paths, queries and headers reach the handler decoded
   CHECK(client.get("/v1/artefacts/..%2f..%2fetc").status == 404);
 }
 
+TEST_CASE_FIXTURE(Fixture, "X-Forwarded-For is believed of trusted proxies alone, and only its end") {
+  const auto who = [&](const GateOptions& options, const std::string& header,
+                       const std::optional<crypto::TlsIdentity>& identity = {}) {
+    RunningGate gate(project, router, options);
+    TlsClient client(gate->port(), project.client(identity));
+    client.send("GET /who HTTP/1.1\r\nHost: x\r\n" + header + "\r\n");
+    const std::string answer = client.read_answer().body;
+    return answer.substr(0, answer.find(' '));
+  };
+  const std::string forged = "X-Forwarded-For: 203.0.113.1, 198.51.100.7\r\n";
+  CHECK(who({}, forged) == "127.0.0.1");
+  GateOptions behind;
+  behind.trusted_proxies = {"127.0.0.1", "192.0.2.9"};
+  CHECK(who(behind, forged) == "198.51.100.7");
+  CHECK(who(behind, "x-forwarded-for: 203.0.113.1,2001:DB8::7 , 192.0.2.9\r\n") == "2001:db8::7");
+  CHECK(who(behind, "X-Forwarded-For: 203.0.113.1\r\nX-Forwarded-For: 192.0.2.9\r\n") == "203.0.113.1");
+  CHECK(who(behind, "") == "127.0.0.1");
+  CHECK(who(behind, "X-Forwarded-For: 203.0.113.1, unknown\r\n") == "127.0.0.1");
+  CHECK(who(behind, "X-Forwarded-For: " + std::string(4000, ',') + "\r\n") == "127.0.0.1");
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  const std::string certificate =
+      project.authority.issue(crypto::make_csr(key), {.now = SystemClock().wall_now()}).value();
+  CHECK(who(behind, forged, crypto::TlsIdentity{certificate, key}) == "127.0.0.1");
+}
+
 TEST_CASE_FIXTURE(Fixture, "unknown addresses, wrong methods and failing handlers have their status") {
   RunningGate gate(project, router);
   TlsClient client(gate->port(), project.client());
