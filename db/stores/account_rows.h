@@ -23,7 +23,7 @@ struct NewAccount {
 };
 Result<AccountId> insert_account(Connection& connection, const NewAccount& account);  // already_exists: the name
 Status leave_team(Connection& connection, AccountId account);  // failed_precondition: they are in none
-Status count_revocation(Connection& connection);  // see AccountStore::revocations()
+Status count_revocation(Connection& connection);               // see AccountStore::revocations()
 Status spend_invite(Connection& connection, const Digest& token_hash, WallTime now);
 
 }  // namespace starling::db
