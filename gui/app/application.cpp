@@ -63,7 +63,8 @@ Application::Application(const ApplicationOptions& options)
   window_.restoreGeometry(settings_.geometry());
   connect(&window_, &widgets::MainWindow::joinWanted, this, [this] { showWizard({}); });
   connect(&window_, &widgets::MainWindow::quitWanted, this, &Application::quit);
-  connect(&window_, &widgets::MainWindow::closed, this, &Application::onClosed);
+  // Queued: the window is out of sight before its closing is explained.
+  connect(&window_, &widgets::MainWindow::closed, this, &Application::onClosed, Qt::QueuedConnection);
   connect(&tray_, &Tray::windowWanted, &window_, &widgets::MainWindow::present);
   connect(&tray_, &Tray::pageWanted, this, [this](widgets::Page page) {
     window_.open(page);

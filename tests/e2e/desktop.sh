@@ -15,15 +15,10 @@ folder=$2
 picture() { import -window root "$folder/$1.png"; }
 
 start_screen() {
-  # Each says when it can be used: the screen writes its number, the window manager calls back, the panel has a window.
-  exec {screen}< <(exec setsid Xvfb -screen 0 1100x800x24 -ac -displayfd 1 2> /dev/null)
-  read -r -t 30 -u "$screen" number || fail "no screen"
+  # It goes on when this script has ended.
+  exec {screen}< <(exec setsid bash "$(dirname "$0")/screen.sh" 1100x800 --panel < <(exec setsid sleep infinity))
+  read -r -t 90 -u "$screen" number || fail "no screen"
   export DISPLAY=:$number
-  mkfifo "$folder/managed"
-  setsid openbox --startup "tee $folder/managed" < /dev/null > /dev/null 2>&1 &
-  timeout 30 cat "$folder/managed" # ends when the window manager has started
-  setsid trayer --edge top --align right --widthtype request --height 28 < /dev/null > /dev/null 2>&1 &
-  timeout 30 xdotool search --sync --onlyvisible --class trayer > /dev/null || fail "no panel"
   echo "$DISPLAY" > "$folder/display"
 }
 

@@ -32,7 +32,7 @@ mkdir -p "$machine/root/check/packages" "$machine/root/check/higher"
 cp "$packages"/*.deb "$machine/root/check/packages/"
 cp "$higher"/*.deb "$machine/root/check/higher/"
 rm -f "$machine"/root/check/*/*dbgsym*
-cp "$here"/{packages_check,desktop,waiting}.sh "$machine/root/check/"
+cp "$here"/{packages_check,desktop,screen,waiting}.sh "$machine/root/check/"
 
 cat > "$machine/etc/systemd/system/check.service" << 'UNIT'
 [Unit]

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""The window and the icon in the panel, as real windows under a window manager, on a daemon that trains."""
+
+import os
+import time
+import unittest
+
+import desktop
+import programs
+from swarm_case import SwarmCase
+
+TRAY = "starling-tray"
+OPENS_WITHIN_MS = 500
+SAYS_SO_WITHIN_S = 3
+RESIDENT_MAX_MB = 120
+PAGES = 8
+HINT_HEIGHT_MAX = 100  # the icon's hint may open where the mouse is, too
+STATE, OPEN, PAUSE_OR_RESUME = 1, 2, 3  # entries of the panel's menu, from above
+TRAINS_WITHIN_S = 120  # trainers are the last in line
+BUSY_FACTOR = 4  # of times, on a machine that does much else
+
+
+@unittest.skipIf(desktop.missing(), desktop.missing())
+class RealWindows(SwarmCase):
+    VOLUNTEERS = 1
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.volunteer = cls.swarm.volunteers[0]
+        cls.desktop = desktop.Desktop(cls.folder / "desktop")
+        cls.addClassCleanup(cls.desktop.stop)
+        cls.tray = programs.Program(TRAY, [programs.BIN / TRAY, "--data-dir", cls.volunteer.folder],
+                                    cls.swarm.logs / "tray.log")
+        cls.tray.environment = cls.desktop.environment
+        cls.addClassCleanup(cls.tray.stop)
+
+    def window(self, words, timeout_s=20):
+        """The main window, once its title says this."""
+        return self.desktop.wait_for_window(TRAY, lambda title: title == f"{words} – Starling", f"a window says '{words}'",
+                                            timeout_s)
+
+    def icon(self):
+        return self.desktop.wait_for_window(TRAY, lambda title: title == "Starling", "an icon in the panel")
+
+    def icon_picture(self):
+        self.desktop.mouse_away()  # its hint would lie above it
+        return self.desktop.picture_of(self.icon())
+
+    def choose(self, entry):
+        """An entry of the icon's menu, by mouse and keyboard."""
+        before = set(self.desktop.windows(TRAY))
+
+        def menu():
+            opened = set(self.desktop.windows(TRAY)) - before
+            return next((window for window in opened if self.desktop.height_of(window) > HINT_HEIGHT_MAX), None)
+
+        opened = desktop.until(lambda: self.desktop.click(self.icon(), 10, 10, button=3), menu, "the menu opens")
+        for _ in range(entry):
+            self.desktop.press_until_it_shows(opened, "Down")
+        desktop.until(lambda: self.desktop.press("Return"), lambda: opened not in self.desktop.windows(TRAY),
+                      "the menu closes")
+
+    def no_window_says(self, words):
+        return not any(words in title for title in self.desktop.windows(TRAY).values())
+
+    def test_1_the_window_opens_soon_and_says_what_goes_on(self):
+        began = time.monotonic()
+        self.tray.start()
+        self.window("Training for End to end")
+        opened = desktop.milliseconds_since(began)
+        self.icon()
+        print(f"the window shows the daemon's state {opened} ms after the program was started")
+        self.assertLess(opened, BUSY_FACTOR * OPENS_WITHIN_MS)
+
+    def test_2_all_its_pages_take_little_memory(self):
+        window = self.window("Training for End to end")
+        self.desktop.activate(window)
+        looks = {self.desktop.picture_of(window)}
+        for page in range(2, PAGES + 1):
+            self.desktop.press(f"ctrl+{page}")
+            programs.wait_until(lambda: self.desktop.picture_of(window) not in looks, f"page {page} is shown")
+            looks.add(self.desktop.picture_of(window))
+        resident, proportional = desktop.memory_mb(self.tray.process.pid)
+        print(f"the window, all pages seen: {resident:.0f} MB resident, {proportional:.0f} MB proportional")
+        self.assertLess(resident, RESIDENT_MAX_MB)
+        self.desktop.press("ctrl+1")
+
+    def test_3_the_menu_pauses_and_resumes_and_the_icon_shows_it(self):
+        training = self.icon_picture()
+        self.choose(PAUSE_OR_RESUME)
+        self.window("Paused by you")
+        self.assertEqual(self.volunteer.status()["rules"]["code"], "paused")
+        programs.wait_until(lambda: self.icon_picture() != training, "the icon shows the pause")
+        paused = self.icon_picture()
+        self.choose(PAUSE_OR_RESUME)
+        self.window("Training for End to end")
+        self.assertFalse(self.volunteer.status()["paused"])
+        programs.wait_until(lambda: self.icon_picture() != paused, "the icon shows training again")
+
+    def test_4_closing_the_window_explains_itself_once(self):
+        self.desktop.activate(self.window("Training for End to end"))
+        self.desktop.press("alt+F4")
+        said = self.desktop.wait_for_window(TRAY, lambda title: title == "Starling goes on", "it explains itself")
+        self.assertTrue(self.no_window_says("Training"))
+        self.desktop.activate(said)
+        self.desktop.press("Return")
+        programs.wait_until(lambda: self.no_window_says("goes on"), "the explanation is gone")
+        self.desktop.click(self.icon(), 10, 10)  # brings the window back
+        self.desktop.activate(self.window("Training for End to end"))
+        self.desktop.press("alt+F4")
+        programs.wait_until(lambda: self.no_window_says("Training"), "the window is closed")
+        self.choose(OPEN)  # works: nothing asks for an answer first
+        self.window("Training for End to end")
+        self.assertTrue(self.no_window_says("goes on"))
+        self.assertTrue(self.tray.running())
+
+    def test_5_training_goes_on_when_the_window_is_killed(self):
+        self.tray.kill()
+        done = self.volunteer.status()["samples_total"]
+        programs.wait_until(lambda: self.volunteer.status()["samples_total"] > done, "more is trained", TRAINS_WITHIN_S)
+        self.tray.start()
+        self.window("Training for End to end")
+
+    def test_6_a_killed_daemon_is_told_soon_and_started_again_on_request(self):
+        self.addCleanup(self.volunteer.command, "stop", check=False)  # the new one is nobody's child
+        self.volunteer.daemon.kill()
+        killed = time.monotonic()
+        window = self.window("Starling is not running", SAYS_SO_WITHIN_S)
+        print(f"a killed daemon is told after {desktop.milliseconds_since(killed)} ms")
+        self.desktop.activate(window)
+
+        def started():
+            """Its button lies below the words, which take more or less room by the font."""
+            for y in range(80, 160, 10):
+                self.desktop.click(window, 90, y)
+            return self.volunteer.status() is not None
+
+        programs.wait_until(started, "the button starts the daemon")
+        programs.wait_until(lambda: self.no_window_says("not running"), "the window says so")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("LC_ALL", "C.UTF-8")
+    unittest.main(verbosity=2, failfast=True)
