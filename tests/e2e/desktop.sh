@@ -16,7 +16,7 @@ picture() { import -window root "$folder/$1.png"; }
 
 start_screen() {
   # It goes on when this script has ended.
-  exec {screen}< <(exec setsid bash "$(dirname "$0")/screen.sh" 1100x800 --panel < <(exec setsid sleep infinity))
+  exec {screen}< <(exec 2> /dev/null setsid bash "$(dirname "$0")/screen.sh" 1100x800 --panel < <(exec 2> /dev/null setsid sleep infinity))
   read -r -t 90 -u "$screen" number || fail "no screen"
   export DISPLAY=:$number
   echo "$DISPLAY" > "$folder/display"
