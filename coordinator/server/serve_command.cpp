@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -300,6 +301,14 @@ void announce(const Project& project, std::uint16_t port) {
   log_info("starling-coordinator {} serves '{}'", kVersion, project.config.name);
 }
 
+// What the database calls when nothing more can be stored.
+std::function<void(const Error&)> breaking(std::atomic<bool>& broken) {
+  return [&broken](const Error& error) {
+    log_error("{}; ending, since nothing more can be stored", error.message);
+    broken = true;
+  };
+}
+
 }  // namespace
 
 Status serve(const ServeOptions& options) {
@@ -314,11 +323,7 @@ Status serve(const ServeOptions& options) {
   const SystemClock clock;
   const WallTime started = clock.wall_now();
   std::atomic<bool> broken = false;
-  const auto on_fatal = [&broken](const Error& error) {
-    log_error("{}; ending, since nothing more can be stored", error.message);
-    broken = true;
-  };
-  STARLING_ASSIGN(const auto database, open_database(project, {.on_fatal = on_fatal}));
+  STARLING_ASSIGN(const auto database, open_database(project, {.on_fatal = breaking(broken)}));
   STARLING_ASSIGN(const ServerIdentity identity, server_identity(project, clock.wall_now()));
   STARLING_ASSIGN(const auto tls, crypto::TlsContext::coordinator_server(project.authority.certificate_pem(),
                                                                          identity.volunteers, identity.browsers));
@@ -348,7 +353,8 @@ Status serve(const ServeOptions& options) {
   api::add_routes(router, api);
   Doors doors{nullptr, relay.get()};  // the gate is set before the first request
   web::Site site({project.config.name, database->stores(), [&run] { return shown(run); },
-                  [&] { return health(started, *database, doors); }, join_advice(project), clock});
+                  [&] { return health(started, *database, doors); }, join_advice(project), clock,
+                  web_root(project.config), people->accounts.parts().secret});
   site.add_routes(router);
   people->site.add_routes(router);
 

@@ -22,6 +22,9 @@ const std::map<std::string_view, std::string_view>& done_texts() {
       {"password", "The new password is set; other browsers are logged out."},
       {"others", "All other browsers are logged out."},
       {"revoked", "The computer is kept out from now on."},
+      {"joined", "You are in the team."},
+      {"left", "You have left the team."},
+      {"founded", "The team is founded, and you are its first member."},
       {"admitted", "The computer may take part again."}};
   return texts;
 }
@@ -71,6 +74,8 @@ gate::Response AccountSite::account(const Visit& visit, const Status& problem, c
   const auto hosts = stores.accounts.hosts_of(account->id);
   if (!hosts) return refuse(visit, "Your account", hosts.status());
   shown.hosts = *hosts;
+  if (const auto team = stores.teams.of(account->id); team.ok()) shown.team = *team;
+  shown.wanted_team = visit.request.parameter("team").substr(0, kLabelBytesMax);
   return page(visit, render_account(shown), problem.ok() ? 200 : 400);
 }
 
@@ -105,7 +110,8 @@ gate::Response AccountSite::act(const Visit& visit) {
       {"verify", &AccountSite::ask_verification}, {"password", &AccountSite::change_password},
       {"others", &AccountSite::log_others_out},   {"computer", &AccountSite::label_computer},
       {"revoke", &AccountSite::revoke_computer},  {"admit", &AccountSite::admit_computer},
-      {"delete", &AccountSite::delete_account},
+      {"delete", &AccountSite::delete_account},   {"join-team", &AccountSite::join_team},
+      {"leave-team", &AccountSite::leave_team},   {"found-team", &AccountSite::found_team},
   };
   if (visit.request.suffix == "code") {
     const auto code = parts_.accounts.link_code(visit.viewer->account_id);
@@ -203,6 +209,25 @@ Status AccountSite::set_revoked(const Visit& visit, bool revoked) {
     return Error{ErrorCode::not_found, "there is no such computer"};
   }
   return store.set_revoked(peer, revoked);
+}
+
+Result<std::string> AccountSite::join_team(const Visit& visit) {
+  const auto& parts = parts_.accounts.parts();
+  STARLING_TRY(
+      parts.stores.teams.join(visit.viewer->account_id, visit.form.value("team"), parts.clock.wall_now()).status());
+  return std::string("joined");
+}
+
+Result<std::string> AccountSite::leave_team(const Visit& visit) {
+  STARLING_TRY(parts_.accounts.parts().stores.teams.leave(visit.viewer->account_id));
+  return std::string("left");
+}
+
+Result<std::string> AccountSite::found_team(const Visit& visit) {
+  const auto& parts = parts_.accounts.parts();
+  STARLING_ASSIGN(const std::string name, accounts::check_display_name(visit.form.value("new-team")));
+  STARLING_TRY(parts.stores.teams.found(visit.viewer->account_id, name, parts.clock.wall_now()).status());
+  return std::string("founded");
 }
 
 Result<std::string> AccountSite::delete_account(const Visit& visit) {

@@ -63,6 +63,28 @@ void add_profile(std::string& html, const AccountPage& page) {
   html += "<p class=\"send\"><button>Save</button></p></form>\n</section>\n";
 }
 
+void add_team(std::string& html, const AccountPage& page) {
+  const std::string& token = page.frame.token;
+  html += "<section>\n<h2 id=\"team\">Team</h2>\n";
+  if (page.team) {
+    html += fmt::format(
+        "<p>You count for <a href=\"/team/{}\"><bdi>{}</bdi></a>. Should you leave, what you earned for it "
+        "stays with it.</p>\n",
+        page.team->id, escape(page.team->name));
+    html += button_form("/account/leave-team", token, "", "Leave the team") + "\n";
+  }
+  html += form_to("/account/join-team", token);
+  html += field({"team", page.team ? "Join another team" : "Join a team", "text", "off", page.wanted_team,
+                 "By its name. <a href=\"/leaderboard?of=teams\">All teams</a>", "required maxlength=\"64\""});
+  html += "<p class=\"send\"><button>Join</button></p></form>\n";
+  if (!page.team) {
+    html += form_to("/account/found-team", token);
+    html += field({"new-team", "Found a team", "text", "off", "", "", "required maxlength=\"64\""});
+    html += "<p class=\"send\"><button>Found it</button></p></form>\n";
+  }
+  html += "</section>\n";
+}
+
 std::string standing_of_email(const AccountPage& page) {
   if (page.login.email.empty()) return "You gave none; a forgotten password then needs the operator's help.";
   return page.login.verified.unix_ms > 0 ? "Confirmed." : "Not confirmed yet.";
@@ -127,11 +149,14 @@ std::string render_account(const AccountPage& page) {
   html += fmt::format("<div class=\"line\"><h2><bdi>{}</bdi></h2>", escape(page.account.display_name));
   if (page.account.state == db::AccountState::waiting) html += "<span class=\"state\">waits for approval</span>";
   html += "<div class=\"push\">" + button_form("/logout", page.frame.token, "", "Log out") + "</div></div>\n";
-  html +=
-      fmt::format("<p class=\"what\">Joined {}. <a href=\"/leaderboard?me={}\">Your row on the leaderboard</a>.</p>\n",
-                  utc(page.account.created).substr(0, 10), url_encode(page.account.display_name));
+  html += fmt::format(
+      "<p class=\"what\">Joined {}. <a href=\"/volunteer/{}\">Your page</a>. <a href=\"/leaderboard?me={}\">Your row "
+      "on "
+      "the leaderboard</a>.</p>\n",
+      utc(page.account.created).substr(0, 10), page.account.id, url_encode(page.account.display_name));
   html += "</section>\n<div class=\"two\"><div>\n";
   add_computers(html, page);
+  add_team(html, page);
   add_data(html, page);
   html += "</div><div>\n";
   add_profile(html, page);

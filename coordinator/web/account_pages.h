@@ -1,6 +1,7 @@
 // What people see of their accounts: forms to sign up, to log in and for a new password; the account page.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ struct AccountPage {
   std::string code;       // for a computer, just made; else empty
   std::string code_link;  // the join link with it
   bool sends_mail = false;
+  std::optional<db::Team> team = std::nullopt;  // that they are in
+  std::string wanted_team = {};                 // that they may want to join, as an address said
 };
 std::string render_account(const AccountPage& page);
 

@@ -2,7 +2,8 @@
 //
 //   GET, POST /signup, /login, /password (a new one), /verify      POST /logout
 //   GET /account, /account/export
-//   POST /account/… profile, email, verify, password, others, code, computer, revoke, admit, delete
+//   POST /account/… profile, email, verify, password, others, code, computer, revoke, admit, delete, join-team,
+//   leave-team, found-team
 //
 // Every POST brings a token that only this browser's cookie gives, and answers with a redirect, so that "reload" does
 // nothing twice. A session's cookie is made at log-in, never taken over from before it.
@@ -78,6 +79,9 @@ class AccountSite {
   Result<std::string> revoke_computer(const Visit& visit);
   Result<std::string> admit_computer(const Visit& visit);
   Status set_revoked(const Visit& visit, bool revoked);
+  Result<std::string> join_team(const Visit& visit);
+  Result<std::string> leave_team(const Visit& visit);
+  Result<std::string> found_team(const Visit& visit);
   Result<std::string> delete_account(const Visit& visit);
 
   const Parts parts_;

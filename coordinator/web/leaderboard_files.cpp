@@ -56,6 +56,7 @@ std::string leaderboard_json(const LeaderboardData& data) {
   writer.open("", '{');
   writer.text("project", data.project);
   writer.text("run_id", data.run_id);
+  writer.text("of", name_of(data.view.of));
   writer.text("sort", name_of(data.view.board));
   writer.integer("as_of_unix_ms", data.now.unix_ms);
   writer.integer("volunteers", data.standings.volunteers);

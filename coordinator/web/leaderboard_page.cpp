@@ -29,6 +29,24 @@ const Column& column_of(db::Board board) {
   return kColumns[0];
 }
 
+struct Whose {
+  db::Holder holder;
+  std::string_view name;   // in addresses
+  std::string_view title;  // of its link
+  std::string_view one;    // as in "1 volunteer"
+  std::string_view page;   // where each has its own; empty: nowhere
+};
+constexpr Whose kHolders[] = {{db::Holder::volunteer, "volunteers", "Volunteers", "volunteer", "/volunteer/"},
+                              {db::Holder::team, "teams", "Teams", "team", "/team/"},
+                              {db::Holder::computer, "computers", "Computers", "computer", ""}};
+
+const Whose& whose(db::Holder holder) {
+  for (const Whose& each : kHolders) {
+    if (each.holder == holder) return each;
+  }
+  return kHolders[0];
+}
+
 double value_of(const db::Standing& row, db::Board board, WallTime now) {
   switch (board) {
     case db::Board::recent:
@@ -48,6 +66,7 @@ double value_of(const db::Standing& row, db::Board board, WallTime now) {
 // An address of this view with changes, ready for an attribute.
 std::string address(const LeaderboardView& view, std::string_view path = "/leaderboard") {
   std::string text = fmt::format("{}?sort={}", path, name_of(view.board));
+  if (view.of != db::Holder::volunteer) text += fmt::format("&of={}", name_of(view.of));
   if (!view.search.empty()) text += "&q=" + url_encode(view.search);
   if (!view.me.empty()) text += "&me=" + url_encode(view.me);
   if (view.page > 1) text += fmt::format("&page={}", view.page);
@@ -65,6 +84,18 @@ LeaderboardView on_page(LeaderboardView view, int page) {
   return view;
 }
 
+void add_holders(std::string& html, const LeaderboardView& view) {
+  html += "<nav class=\"tabs whose\" aria-label=\"Whose\"><ul>";
+  for (const Whose& each : kHolders) {
+    LeaderboardView other = on_page(view, 1);
+    other.of = each.holder;
+    other.search.clear();
+    html += fmt::format("<li><a href=\"{}\"{}>{}</a></li>", address(other),
+                        each.holder == view.of ? " aria-current=\"true\"" : "", each.title);
+  }
+  html += "</ul></nav>\n";
+}
+
 void add_boards(std::string& html, const LeaderboardView& view) {
   html += "<nav class=\"tabs\" aria-label=\"Order\"><ul>";
   for (const Column& column : kColumns) {
@@ -79,12 +110,15 @@ void add_search(std::string& html, const LeaderboardView& view) {
   html += fmt::format(
       "<form role=\"search\" action=\"/leaderboard\" method=\"get\"><input type=\"hidden\" name=\"sort\" value=\"{}\">",
       name_of(view.board));
+  if (view.of != db::Holder::volunteer) {
+    html += fmt::format("<input type=\"hidden\" name=\"of\" value=\"{}\">", name_of(view.of));
+  }
   if (!view.me.empty()) html += fmt::format("<input type=\"hidden\" name=\"me\" value=\"{}\">", escape(view.me));
   html += fmt::format(
-      "<label for=\"q\">Find a volunteer</label><input id=\"q\" name=\"q\" type=\"search\" maxlength=\"{}\" "
+      "<label for=\"q\">Find {}</label><input id=\"q\" name=\"q\" type=\"search\" maxlength=\"{}\" "
       "value=\"{}\" "
       "autocomplete=\"off\"><button>Find</button>",
-      kSearchBytesMax, escape(view.search));
+      view.of == db::Holder::team ? "a team" : "a volunteer", kSearchBytesMax, escape(view.search));
   if (!view.search.empty()) {
     LeaderboardView everybody = on_page(view, 1);
     everybody.search.clear();
@@ -107,14 +141,17 @@ void add_head(std::string& html, const LeaderboardView& view) {
 void add_row(std::string& html, const LeaderboardData& data, const db::Standing& row, bool own) {
   const LeaderboardView& view = data.view;
   const std::string rank = row.rank > 0 ? grouped(row.rank) : "&ndash;";
-  html += fmt::format("<tr{}><td>{}</td><th scope=\"row\"><bdi>{}</bdi>",
-                      own             ? " class=\"own\""
-                      : row.rank == 1 ? " class=\"first\""
-                                      : "",
-                      rank, escape(row.display_name));
+  const std::string_view page = whose(view.of).page;
+  const std::string name = fmt::format("<bdi>{}</bdi>", escape(row.display_name));
+  html += fmt::format(
+      "<tr{}><td>{}</td><th scope=\"row\">{}",
+      own             ? " class=\"own\""
+      : row.rank == 1 ? " class=\"first\""
+                      : "",
+      rank, page.empty() ? name : fmt::format("<a class=\"name\" href=\"{}{}\">{}</a>", page, row.holder_id, name));
   if (own) {
     html += " <span class=\"tag\">you</span>";
-  } else if (!view.search.empty()) {
+  } else if (!view.search.empty() && view.of == db::Holder::volunteer) {
     LeaderboardView mine = on_page(view, 1);
     mine.me = row.display_name;
     mine.search.clear();
@@ -148,6 +185,8 @@ void add_pages(std::string& html, const LeaderboardData& data) {
 std::string nobody(const LeaderboardView& view) {
   if (!view.search.empty()) return fmt::format("Nobody's name contains \"{}\".", escape(view.search));
   if (view.page > 1) return "Nobody is on this page.";
+  if (view.of == db::Holder::team) return "No team has contributed here yet. Found one on your account page.";
+  if (view.of == db::Holder::computer) return "No computers to show: only those whose owners want it are here.";
   return view.board == db::Board::recent || view.board == db::Board::total
              ? "Nobody has contributed yet. The first round makes the first entry."
              : "Nobody has contributed in this time or run.";
@@ -161,7 +200,7 @@ void add_table(std::string& html, const LeaderboardData& data) {
   }
   const std::string how_many =
       data.view.search.empty()
-          ? plural(standings.volunteers, "volunteer")
+          ? plural(standings.volunteers, whose(data.view.of).one)
           : fmt::format("{} with \"{}\"", plural(standings.volunteers, "name"), escape(data.view.search));
   html += fmt::format("<table class=\"board\">\n<caption>{}, by {}</caption>\n", how_many,
                       column_of(data.view.board).caption);
@@ -179,6 +218,15 @@ void add_table(std::string& html, const LeaderboardData& data) {
 
 }  // namespace
 
+db::Holder holder_named(std::string_view name) {
+  for (const Whose& each : kHolders) {
+    if (each.name == name) return each.holder;
+  }
+  return db::Holder::volunteer;
+}
+
+std::string_view name_of(db::Holder holder) { return whose(holder).name; }
+
 db::Board board_named(std::string_view name) {
   for (const Column& column : kColumns) {
     if (column.name == name) return column.board;
@@ -190,9 +238,10 @@ std::string_view name_of(db::Board board) { return column_of(board).name; }
 
 std::string render_leaderboard(const LeaderboardData& data) {
   std::string html = "<section class=\"now\">\n";
+  add_holders(html, data.view);
   add_boards(html, data.view);
   add_search(html, data.view);
-  if (!data.view.me.empty() && !data.standings.pinned) {
+  if (!data.view.me.empty() && !data.standings.pinned && data.view.of == db::Holder::volunteer) {
     html += fmt::format("<p class=\"empty\">There is no volunteer \"{}\" with credit yet.</p>\n", escape(data.view.me));
   }
   add_table(html, data);

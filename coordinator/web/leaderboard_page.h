@@ -13,6 +13,7 @@ constexpr std::size_t kSearchBytesMax = 64;  // longer texts are cut: no name is
 
 // What the viewer asked for; part of every link on the page.
 struct LeaderboardView {
+  db::Holder of = db::Holder::volunteer;
   db::Board board = db::Board::recent;
   int page = 1;
   int per_page = kRowsPerPage;
@@ -32,6 +33,9 @@ std::string render_leaderboard(const LeaderboardData& data);
 std::string leaderboard_csv(const LeaderboardData& data);
 std::string leaderboard_json(const LeaderboardData& data);
 
+// "volunteers", "teams", "computers"; anything else is volunteers.
+db::Holder holder_named(std::string_view name);
+std::string_view name_of(db::Holder holder);
 // "recent", "total", "run", "day", "week"; anything else is recent.
 db::Board board_named(std::string_view name);
 std::string_view name_of(db::Board board);

@@ -10,8 +10,6 @@
 namespace starling::web {
 namespace {
 
-constexpr double kWidth = 720;
-constexpr double kHeight = 200;
 constexpr int kLabels = 5;
 constexpr std::size_t kTableRows = 12;
 
@@ -26,30 +24,11 @@ std::string axis_number(double number, double step) {
 }
 
 double x_of(const Frame& frame, double round) {
-  return (round - frame.rounds.first) / (frame.rounds.last() - frame.rounds.first) * kWidth;
+  return (round - frame.rounds.first) / (frame.rounds.last() - frame.rounds.first) * kChartWidth;
 }
 
 double y_of(const Frame& frame, double value) {
-  return (frame.values.last() - value) / (frame.values.last() - frame.values.first) * kHeight;
-}
-
-std::string lines(const Frame& frame) {
-  std::string html;
-  for (int i = 0; i < frame.values.count; ++i) {
-    const double y = kHeight * i / (frame.values.count - 1);
-    html += fmt::format("<line class=\"grid\" x1=\"0\" x2=\"{0}\" y1=\"{1:.1f}\" y2=\"{1:.1f}\"/>", kWidth, y);
-  }
-  return html;
-}
-
-// From the top down, as a column beside the curve; from left to right, as a row beneath it.
-std::string labels(const Axis& axis, bool downwards) {
-  std::string html;
-  for (int i = 0; i < axis.count; ++i) {
-    const int at = downwards ? axis.count - 1 - i : i;
-    html += fmt::format("<span>{}</span>", axis_number(axis.first + at * axis.step, axis.step));
-  }
-  return html;
+  return (frame.values.last() - value) / (frame.values.last() - frame.values.first) * kChartHeight;
 }
 
 std::string table(const std::vector<db::Evaluation>& evaluations) {
@@ -63,6 +42,24 @@ std::string table(const std::vector<db::Evaluation>& evaluations) {
 }
 
 }  // namespace
+
+std::string grid_lines(const Axis& values) {
+  std::string html;
+  for (int i = 0; i < values.count; ++i) {
+    const double y = kChartHeight * i / (values.count - 1);
+    html += fmt::format("<line class=\"grid\" x1=\"0\" x2=\"{0}\" y1=\"{1:.1f}\" y2=\"{1:.1f}\"/>", kChartWidth, y);
+  }
+  return html;
+}
+
+std::string axis_labels(const Axis& axis, bool downwards) {
+  std::string html;
+  for (int i = 0; i < axis.count; ++i) {
+    const int at = downwards ? axis.count - 1 - i : i;
+    html += fmt::format("<span>{}</span>", axis_number(axis.first + at * axis.step, axis.step));
+  }
+  return html;
+}
 
 Axis axis_for(double low, double high, int labels) {
   const double range = std::max(high - low, 1e-6 * std::max(1.0, std::fabs(high)));
@@ -104,16 +101,16 @@ std::string loss_curve(const std::vector<db::Evaluation>& all) {
   std::string html =
       "<section aria-labelledby=\"curve\">\n<h2 id=\"curve\">What it has learned</h2>\n<p class=\"what\">Bits it needs "
       "for a byte of text it has never seen; lower is better.</p>\n";
-  html +=
-      fmt::format("<div class=\"chart\"><div class=\"ys\" aria-hidden=\"true\">{}</div>", labels(frame.values, true));
+  html += fmt::format("<div class=\"chart\"><div class=\"ys\" aria-hidden=\"true\">{}</div>",
+                      axis_labels(frame.values, true));
   html += fmt::format(
       "<svg viewBox=\"0 0 {0} {1}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Held-out bits per byte went "
       "from {2:.3f} at round {3} to {4:.3f} at round {5}\">{6}",
-      kWidth, kHeight, all.front().bits_per_byte, grouped(all.front().round), all.back().bits_per_byte,
-      grouped(all.back().round), lines(frame));
+      kChartWidth, kChartHeight, all.front().bits_per_byte, grouped(all.front().round), all.back().bits_per_byte,
+      grouped(all.back().round), grid_lines(frame.values));
   html += fmt::format(
-      "<polygon class=\"area\" points=\"0,{1} {2}{0},{1}\"/><polyline class=\"curve\" points=\"{2}\"/></svg>", kWidth,
-      kHeight, points);
+      "<polygon class=\"area\" points=\"0,{1} {2}{0},{1}\"/><polyline class=\"curve\" points=\"{2}\"/></svg>",
+      kChartWidth, kChartHeight, points);
   html += fmt::format(
       "<div class=\"xs\" aria-hidden=\"true\"><span>round {}</span><span>round {}</span></div></div>\n{}</section>\n",
       grouped(evaluations.front().round), grouped(evaluations.back().round), table(all));

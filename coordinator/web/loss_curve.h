@@ -25,4 +25,12 @@ struct Axis {
 // Steps of 1, 2 or 5 times a power of ten; at most about `labels` of them.
 Axis axis_for(double low, double high, int labels);
 
+// Of every chart, in units of its SVG.
+constexpr double kChartWidth = 720;
+constexpr double kChartHeight = 200;
+// From the top down, as a column beside the chart; from left to right, as a row beneath it.
+std::string axis_labels(const Axis& axis, bool downwards);
+// A line across the chart for every label of its values.
+std::string grid_lines(const Axis& values);
+
 }  // namespace starling::web

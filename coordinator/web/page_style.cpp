@@ -55,6 +55,15 @@ h2+.what{margin:-.75rem 0 1rem}
 .xs{grid-column:2;display:flex;justify-content:space-between}
 .curve{fill:none;stroke:var(--accent);stroke-width:2.5;stroke-linejoin:round;stroke-linecap:round;vector-effect:non-scaling-stroke}
 .area{fill:var(--accent);opacity:.1}
+.bar{fill:var(--accent);opacity:.85}
+.badges{display:flex;flex-wrap:wrap;gap:.5rem;list-style:none;margin:0 0 .4rem;padding:0}
+.badges li{border:1px solid var(--line);border-radius:12px;padding:.35rem .85rem;background:var(--own)}
+.badges small{color:var(--soft)}
+.whose ul{margin-bottom:.5rem}
+.badges+dl{margin-top:1rem}
+dl+.more{margin-top:1.1rem}
+a.name{color:inherit;text-decoration:none}
+a.name:hover{text-decoration:underline}
 .grid{stroke:var(--line);stroke-width:1;vector-effect:non-scaling-stroke}
 details{margin-top:.75rem;font-size:.88rem}
 summary{cursor:pointer;color:var(--soft)}

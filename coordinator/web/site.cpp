@@ -10,6 +10,8 @@
 #include "coordinator/web/html.h"
 #include "coordinator/web/loss_curve.h"
 #include "coordinator/web/page.h"
+#include "coordinator/web/profiles.h"
+#include "coordinator/web/responses.h"
 #include "shared/base/log.h"
 
 namespace starling::web {
@@ -18,9 +20,6 @@ namespace {
 constexpr int kPagesMax = 100'000;
 constexpr int kTopRows = 10;
 constexpr int kNewsShown = 5;
-constexpr const char* kHtml = "text/html; charset=utf-8";
-constexpr const char* kJson = "application/json";
-constexpr const char* kCsv = "text/csv; charset=utf-8";
 
 int number_in(std::string_view text, int otherwise, int most) {
   int number = otherwise;
@@ -30,6 +29,7 @@ int number_in(std::string_view text, int otherwise, int most) {
 
 LeaderboardView view_of(const gate::Request& request) {
   LeaderboardView view;
+  view.of = holder_named(request.parameter("of"));
   view.board = board_named(request.parameter("sort"));
   view.page = number_in(request.parameter("page"), 1, kPagesMax);
   view.search = request.parameter("q").substr(0, kSearchBytesMax);
@@ -37,20 +37,9 @@ LeaderboardView view_of(const gate::Request& request) {
   return view;
 }
 
-gate::Response response_of(std::string_view content_type, std::string body) {
-  gate::Response response;
-  response.content_type = content_type;
-  response.body = std::move(body);
-  response.headers = {{"X-Content-Type-Options", "nosniff"}, {"Cache-Control", "no-cache"}};
-  if (content_type != kHtml) return response;
-  response.headers.emplace_back("Content-Security-Policy", page_policy());
-  response.headers.emplace_back("Referrer-Policy", "no-referrer");
-  return response;
-}
-
 gate::Response unavailable(std::string_view why) {
   gate::Response response = response_of(
-      kHtml,
+      kHtmlType,
       fmt::format("<!doctype html>\n<html lang=\"en\"><title>Please come back</title><p>{} Please come back in a "
                   "minute.</p></html>\n",
                   why));
@@ -91,18 +80,29 @@ void Site::add_routes(gate::Router& router) {
   add("/", run_page);
   add("/v1/leaderboard", run_page);
   add("/credit", [this] { return credit_page(); });
-  add("/status", [this] { return response_of(kHtml, render_status_page(status())); });
-  add("/status.json", [this] { return response_of(kJson, status_json(status())); });
+  add("/status", [this] { return response_of(kHtmlType, render_status_page(status())); });
+  add("/status.json", [this] { return response_of(kJsonType, status_json(status())); });
   const auto add_board = [&](const char* path, const char* content_type, Render render) {
     router.add("GET", path, [this, content_type, render](const gate::Request& request) {
       return leaderboard(request, content_type, render);
     });
   };
-  add_board("/leaderboard", kHtml, render_leaderboard);
-  add_board("/leaderboard.csv", kCsv, leaderboard_csv);
-  add_board("/v1/leaderboard.json", kJson, leaderboard_json);
-  router.add("GET", "/favicon.svg",
-             [](const gate::Request&) { return response_of("image/svg+xml", std::string(favicon())); });
+  add_board("/leaderboard", kHtmlType, render_leaderboard);
+  add_board("/leaderboard.csv", kCsvType, leaderboard_csv);
+  add_board("/v1/leaderboard.json", kJsonType, leaderboard_json);
+  const auto add_profile = [&](const char* path,
+                               Result<gate::Response> (*make)(const ProfileParts&, std::string_view)) {
+    router.add_prefix("GET", path, [this, make](const gate::Request& request) {
+      return alone([&] { return make(profile_parts(), request.suffix); });
+    });
+  };
+  add_profile("/volunteer/", volunteer_response);
+  add_profile("/team/", team_response);
+  add_profile("/certificate/", certificate_response);
+  router.add("GET", "/certificate", [this](const gate::Request& request) {
+    return alone([&] { return certificate_check_response(profile_parts(), request.parameter("code")); });
+  });
+  router.add("GET", "/favicon.svg", [](const gate::Request&) { return response_of(kSvgType, std::string(favicon())); });
 }
 
 // One thread makes the page; meanwhile the others get the one before.
@@ -135,20 +135,28 @@ gate::Response Site::alone(const Make& make) {
 
 gate::Response Site::leaderboard(const gate::Request& request, std::string_view content_type, Render render) {
   LeaderboardView view = view_of(request);
-  if (content_type != kHtml) view.per_page = number_in(request.parameter("per_page"), kRowsPerPage, db::kPageRowsMax);
+  if (content_type != kHtmlType)
+    view.per_page = number_in(request.parameter("per_page"), kRowsPerPage, db::kPageRowsMax);
   const Make make = [this, view, content_type, render]() -> Result<gate::Response> {
     LeaderboardData data{parts_.project, {}, view, {}, parts_.clock.wall_now()};
     if (const auto shown = parts_.shown_run()) data.run_id = shown->run_id;
-    STARLING_ASSIGN(data.standings, parts_.stores.standings.page({.board = view.board,
-                                                                  .run_id = data.run_id,
-                                                                  .limit = view.per_page,
-                                                                  .offset = std::int64_t{view.page - 1} * view.per_page,
-                                                                  .search = view.search,
-                                                                  .pinned = view.me}));
+    STARLING_ASSIGN(data.standings, parts_.stores.standings.page(
+                                        {.of = view.of,
+                                         .board = view.board,
+                                         .run_id = data.run_id,
+                                         .limit = view.per_page,
+                                         .offset = std::int64_t{view.page - 1} * view.per_page,
+                                         .search = view.search,
+                                         .pinned = view.of == db::Holder::volunteer ? view.me : std::string()}));
     return response_of(content_type, render(data));
   };
   const bool common = view.page == 1 && view.search.empty() && view.me.empty() && view.per_page == kRowsPerPage;
-  return common ? shared(fmt::format("{} {}", request.path, name_of(view.board)), make) : alone(make);
+  return common ? shared(fmt::format("{} {} {}", request.path, name_of(view.of), name_of(view.board)), make)
+                : alone(make);
+}
+
+ProfileParts Site::profile_parts() const {
+  return {parts_.project, parts_.web_root, parts_.secret, parts_.stores, parts_.clock.wall_now()};
 }
 
 Result<RunFigures> Site::figures(const ShownRun& shown) const {
@@ -172,14 +180,14 @@ Result<gate::Response> Site::run_page() const {
   }
   STARLING_ASSIGN(data.activity, parts_.stores.standings.activity());
   STARLING_ASSIGN(data.news, parts_.stores.news.list(kNewsShown));
-  return response_of(kHtml, render_run_page(data));
+  return response_of(kHtmlType, render_run_page(data));
 }
 
 Result<gate::Response> Site::credit_page() const {
   CreditPageData data{parts_.project, parts_.shown_run(), {}, 0, parts_.clock.wall_now()};
   STARLING_ASSIGN(data.totals, parts_.stores.leaderboard.totals(""));
   STARLING_ASSIGN(data.volunteers, parts_.stores.leaderboard.volunteers(""));
-  return response_of(kHtml, render_credit_page(data));
+  return response_of(kHtmlType, render_credit_page(data));
 }
 
 // Whatever fails is left out: this page is for bad days.

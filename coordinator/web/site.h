@@ -1,8 +1,10 @@
 // The project's pages and their twins for programs: which route shows what.
 //
 //   /  (also /v1/leaderboard)     the run                  /favicon.svg
-//   /leaderboard                  ?sort=recent|total|run|day|week &page= &q= &me=
+//   /leaderboard                  ?of=volunteers|teams|computers &sort=recent|total|run|day|week &page= &q= &me=
 //   /leaderboard.csv, /v1/leaderboard.json                 the same, and &per_page= up to 1000
+//   /volunteer/NUMBER, /team/NUMBER
+//   /certificate/NUMBER           of a volunteer, as SVG;  /certificate?code= : is it one of ours
 //   /credit                       how credit is counted
 //   /status, /status.json         is the project well
 #pragma once
@@ -15,6 +17,7 @@
 
 #include "coordinator/gate/router.h"
 #include "coordinator/web/leaderboard_page.h"
+#include "coordinator/web/profiles.h"
 #include "coordinator/web/run_page.h"
 #include "coordinator/web/status_page.h"
 #include "db/stores/stores.h"
@@ -33,6 +36,8 @@ class Site {
     std::function<ServerHealth()> health;
     JoinAdvice join;
     const Clock& clock;
+    std::string web_root = {};  // "https://example.org:7300"
+    std::string secret = {};    // proves certificates
   };
   // What `parts` refer to must outlive the site, and this the router.
   explicit Site(Parts parts) : parts_(std::move(parts)) {}
@@ -61,6 +66,7 @@ class Site {
   Result<gate::Response> run_page() const;
   Result<gate::Response> credit_page() const;
   [[nodiscard]] StatusData status() const;
+  [[nodiscard]] ProfileParts profile_parts() const;
   Result<RunFigures> figures(const ShownRun& shown) const;
 
   const Parts parts_;

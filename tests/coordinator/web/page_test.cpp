@@ -152,7 +152,7 @@ TEST_CASE("a project without a run, and a run without volunteers, have a page to
 TEST_CASE("many volunteers are shown a page at a time, and links keep what was asked for") {
   LeaderboardData data = sample_board();
   data.standings.volunteers = 120;
-  data.view = {db::Board::total, 2, kRowsPerPage, "", "Ada & Bob"};
+  data.view = {db::Holder::volunteer, db::Board::total, 2, kRowsPerPage, "", "Ada & Bob"};
   const std::string html = render_leaderboard(data);
   CHECK(has(html, "Page 2 of 3"));
   CHECK(has(html, "rel=\"prev\" href=\"/leaderboard?sort=total&amp;me=Ada%20%26%20Bob\""));

@@ -1,0 +1,15 @@
+// What was earned day by day, as an inline SVG of bars that stretches to the width it gets.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/stores/credit_stores.h"
+#include "shared/base/clock.h"
+
+namespace starling::web {
+
+// The last `count` days up to today; empty when nothing was earned in them.
+std::string day_chart(const std::vector<db::DayTotals>& days, int count, WallTime now);
+
+}  // namespace starling::web

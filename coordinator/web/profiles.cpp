@@ -1,0 +1,203 @@
+#include "coordinator/web/profiles.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <optional>
+
+#include "coordinator/web/badges.h"
+#include "coordinator/web/certificate.h"
+#include "coordinator/web/day_chart.h"
+#include "coordinator/web/html.h"
+#include "coordinator/web/page.h"
+#include "coordinator/web/responses.h"
+
+namespace starling::web {
+namespace {
+
+constexpr int kDaysShown = 30;
+constexpr int kMembersShown = 200;
+constexpr std::int64_t kMsPerDay = 86'400'000;
+
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number <= 0) return std::nullopt;
+  return number;
+}
+
+gate::Response nobody(const ProfileParts& parts, std::string_view what) {
+  gate::Response response =
+      response_of(kHtmlType, framed({parts.project, "Not here", "", "/leaderboard", 0, parts.now},
+                                    fmt::format("<section class=\"now\"><p>There is no {} at this address. <a "
+                                                "href=\"/leaderboard\">To the leaderboard</a></p></section>\n",
+                                                what)));
+  response.status = 404;
+  return response;
+}
+
+void add_badges(std::string& html, const std::vector<Badge>& badges) {
+  if (badges.empty()) return;
+  html += "<ul class=\"badges\" aria-label=\"Badges\">";
+  for (const Badge& badge : badges) {
+    html += fmt::format("<li><b>{}</b> <small>{}</small></li>", badge.title, badge.note);
+  }
+  html += "</ul>\n";
+}
+
+// Figures that volunteers and teams have alike.
+void add_figures(std::string& html, const db::Profile& profile, WallTime now) {
+  const db::Standing& standing = profile.standing;
+  const auto rank = [](std::int64_t number) {
+    return number > 0 ? fmt::format("rank {}", grouped(number)) : std::string("no rank yet");
+  };
+  html += "<dl>\n";
+  add_cell(html, "Recent average", short_number(db::decayed(standing.recent, now)),
+           "credit a day; " + rank(standing.rank));
+  add_cell(html, "Total credit", short_number(credit_of(standing.total)), rank(profile.total_rank));
+  add_cell(html, "Samples accepted", grouped(standing.total.samples),
+           standing.last_contribution.unix_ms > 0 ? "last " + ago(standing.last_contribution, now) : "none yet");
+  add_cell(html, "Last 7 days", short_number(credit_of(standing.week)),
+           fmt::format("{} in the last 24 hours", short_number(credit_of(standing.day))));
+  html += "</dl>\n";
+}
+
+void add_runs(std::string& html, const std::vector<db::RunTotals>& runs) {
+  if (runs.empty()) return;
+  html +=
+      "<section aria-labelledby=\"runs\">\n<h2 id=\"runs\">Run by run</h2>\n<table class=\"plain\"><thead><tr><th "
+      "scope=\"col\">Run</th><th scope=\"col\">Credit</th><th scope=\"col\">Samples</th></tr></thead><tbody>\n";
+  for (const db::RunTotals& run : runs) {
+    html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n", escape(run.run_id),
+                        short_number(credit_of(run.earned)), grouped(run.earned.samples));
+  }
+  html += "</tbody></table>\n</section>\n";
+}
+
+void add_members(std::string& html, const db::Team& team, const std::vector<db::TeamMember>& members) {
+  html += fmt::format("<section aria-labelledby=\"members\">\n<h2 id=\"members\">Members <small>{} now</small></h2>\n",
+                      grouped(team.members));
+  if (members.empty()) {
+    html += "<p class=\"empty\">Nobody has earned anything for it yet.</p>\n</section>\n";
+    return;
+  }
+  html +=
+      "<table class=\"board\"><caption>By what they have earned for the team</caption><thead><tr><th "
+      "scope=\"col\"><span "
+      "aria-label=\"Rank\">#</span></th><th scope=\"col\">Name</th><th scope=\"col\">Credit</th><th scope=\"col\" "
+      "class=\"s\">Samples</th></tr></thead><tbody>\n";
+  int rank = 0;
+  for (const db::TeamMember& member : members) {
+    html += fmt::format(
+        "<tr><td>{}</td><th scope=\"row\"><a class=\"name\" "
+        "href=\"/volunteer/{}\"><bdi>{}</bdi></a>{}</th><td>{}</td><td "
+        "class=\"s\">{}</td></tr>\n",
+        ++rank, member.account_id, escape(member.display_name),
+        member.is_there ? "" : " <small class=\"soft\">has left</small>", short_number(credit_of(member.earned)),
+        grouped(member.earned.samples));
+  }
+  html += "</tbody></table>\n</section>\n";
+}
+
+// Those who may be looked at by anybody.
+Result<std::optional<db::Account>> visible_account(const ProfileParts& parts, std::string_view number) {
+  const auto id = number_of(number);
+  if (!id) return std::optional<db::Account>();
+  const auto account = parts.stores.accounts.find_account(*id);
+  if (!account && account.error().code != ErrorCode::not_found) return account.error();
+  const bool shown =
+      account && (account->state == db::AccountState::active || account->state == db::AccountState::anonymous);
+  return shown ? std::optional<db::Account>(*account) : std::nullopt;
+}
+
+std::string joined_text(const db::Profile& profile, const char* what) {
+  return fmt::format("{} {}", what, utc(profile.standing.joined).substr(0, 10));
+}
+
+}  // namespace
+
+Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string_view number) {
+  STARLING_ASSIGN(const auto account, visible_account(parts, number));
+  if (!account) return nobody(parts, "volunteer");
+  STARLING_ASSIGN(const db::Profile profile,
+                  parts.stores.standings.profile({db::Holder::volunteer, account->id, parts.now, kDaysShown}));
+  STARLING_ASSIGN(const auto team, parts.stores.teams.of(account->id));
+  std::string html = "<section class=\"now\">\n";
+  add_badges(html, badges_of(profile, parts.now));
+  add_figures(html, profile, parts.now);
+  html += "<p class=\"more\">";
+  if (team) {
+    html += fmt::format("In the team <a href=\"/team/{}\"><bdi>{}</bdi></a>. ", team->id, escape(team->name));
+  }
+  html += fmt::format("<a href=\"/leaderboard?me={}\">On the leaderboard</a>", url_encode(account->display_name));
+  if (profile.standing.total.credit > 0) {
+    html += fmt::format(" &middot; <a href=\"/certificate/{}\">Certificate</a>", account->id);
+  }
+  html += "</p>\n</section>\n" + day_chart(profile.days, kDaysShown, parts.now);
+  add_runs(html, profile.runs);
+  return response_of(kHtmlType, framed({parts.project, account->display_name, joined_text(profile, "Joined"),
+                                        "/leaderboard", 0, parts.now},
+                                       html));
+}
+
+Result<gate::Response> team_response(const ProfileParts& parts, std::string_view number) {
+  const auto id = number_of(number);
+  const auto team = id ? parts.stores.teams.find(*id) : Error{ErrorCode::not_found, ""};
+  if (!team && team.error().code == ErrorCode::not_found) return nobody(parts, "team");
+  if (!team) return team.error();
+  STARLING_ASSIGN(const db::Profile profile,
+                  parts.stores.standings.profile({db::Holder::team, team->id, parts.now, kDaysShown}));
+  STARLING_ASSIGN(const auto members, parts.stores.teams.members(team->id, kMembersShown));
+  std::string html = "<section class=\"now\">\n";
+  add_badges(html, badges_of(profile, parts.now));
+  add_figures(html, profile, parts.now);
+  html += fmt::format(
+      "<p class=\"more\"><a class=\"button\" href=\"/account?team={}#team\">Join this team</a></p>\n</section>\n",
+      url_encode(team->name));
+  html += day_chart(profile.days, kDaysShown, parts.now);
+  add_members(html, *team, members);
+  add_runs(html, profile.runs);
+  const std::string founded = fmt::format("{} by {}", joined_text(profile, "A team, founded"), team->founder);
+  return response_of(kHtmlType, framed({parts.project, team->name, founded, "/leaderboard", 0, parts.now}, html));
+}
+
+Result<gate::Response> certificate_response(const ProfileParts& parts, std::string_view number) {
+  STARLING_ASSIGN(const auto account, visible_account(parts, number));
+  if (!account) return nobody(parts, "volunteer");
+  STARLING_ASSIGN(const db::Profile profile,
+                  parts.stores.standings.profile({db::Holder::volunteer, account->id, parts.now, kDaysShown}));
+  const Certified certified{account->id, parts.now.unix_ms / kMsPerDay, profile.standing.total};
+  return response_of(kSvgType,
+                     render_certificate({parts.project, account->display_name, certified,
+                                         certificate_code(certified, parts.secret), parts.web_root + "/certificate"}));
+}
+
+Result<gate::Response> certificate_check_response(const ProfileParts& parts, std::string_view code) {
+  std::string html = "<section class=\"now narrow\">\n";
+  if (!code.empty()) {
+    const auto certified = read_certificate_code(code, parts.secret);
+    if (certified) {
+      STARLING_ASSIGN(const auto account, visible_account(parts, std::to_string(certified->account_id)));
+      html += fmt::format(
+          "<p class=\"box done\">This code is ours: on {}, {} had {} credit for {} accepted samples, {} floating-point "
+          "operations.</p>\n",
+          utc({certified->day * kMsPerDay}).substr(0, 10),
+          account
+              ? fmt::format("<a href=\"/volunteer/{}\"><bdi>{}</bdi></a>", account->id, escape(account->display_name))
+              : std::string("somebody whose account is gone"),
+          short_number(credit_of(certified->total)), grouped(certified->total.samples),
+          power_text(flop_of(certified->total)));
+    } else {
+      html += "<p class=\"box bad\">This project has given out no certificate with this code.</p>\n";
+    }
+  }
+  html +=
+      "<form class=\"fields\" action=\"/certificate\" method=\"get\"><p class=\"field\"><label for=\"code\">The code "
+      "on the "
+      "certificate</label><input id=\"code\" name=\"code\" maxlength=\"128\" autocomplete=\"off\" required></p><p "
+      "class=\"send\"><button class=\"main\">Check it</button></p></form>\n</section>\n";
+  return response_of(kHtmlType,
+                     framed({parts.project, "Is this certificate real?", "", "/certificate", 0, parts.now}, html));
+}
+
+}  // namespace starling::web
