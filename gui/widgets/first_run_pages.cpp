@@ -75,6 +75,10 @@ LinkPage::LinkPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice
   typed_.setInterval(kTypingPause);
   connect(paste, &QPushButton::clicked, this, [this] { useLink(QGuiApplication::clipboard()->text()); });
   connect(&typed_, &QTimer::timeout, this, &LinkPage::lookUp);
+  // The daemon may still be starting when a link opens this window.
+  connect(&daemon_, &models::DaemonModel::changed, this, [this] {
+    if (without_daemon_ && daemon_.connected()) lookUp();
+  });
   connect(link_, &QLineEdit::textChanged, this, [this] {
     found_ = false;
     emit completeChanged();
@@ -90,15 +94,17 @@ void LinkPage::useLink(const QString& text) {
 void LinkPage::lookUp() {
   choice_->link = findJoinLink(link_->text()).toStdString();
   if (choice_->link.empty()) {
+    ++look_ups_;
     answer_->setText(link_->text().isEmpty() ? QString() : tr("A join link begins with starling://"));
     return;
   }
   answer_->setText(tr("Asking the project…"));
+  without_daemon_ = !daemon_.connected();
   wire::ControlRequest request;
   request.command = "preview";
   request.link = choice_->link;
-  daemon_.ask(request, this, [this, link = choice_->link](const link::Reply& reply) {
-    if (link == choice_->link) show(reply);  // else it was edited meanwhile
+  daemon_.ask(request, this, [this, look_up = ++look_ups_](const link::Reply& reply) {
+    if (look_up == look_ups_) show(reply);  // else something else was asked meanwhile
   });
 }
 

@@ -32,6 +32,8 @@ class LinkPage : public QWizardPage {
   QLineEdit* link_;
   QLabel* answer_;
   QTimer typed_;  // looked up when the typing has stopped
+  int look_ups_ = 0;
+  bool without_daemon_ = false;  // when it was looked up last
   bool found_ = false;
 };
 

@@ -5,6 +5,7 @@
 #                                           the keyboard, as Ada; all of it goes on afterwards
 #   desktop.sh close FOLDER                 finishes the wizard and closes the window; the icon in the panel stays
 #   desktop.sh picture FOLDER NAME          of the screen
+#   desktop.sh end FOLDER                   of the screen, and with it of what is on it
 #
 # Pictures go to FOLDER, the screen's number to FOLDER/display. Each step waits for its window, by title.
 set -euo pipefail
@@ -15,10 +16,12 @@ folder=$2
 picture() { import -window root "$folder/$1.png"; }
 
 start_screen() {
-  # It goes on when this script has ended.
-  exec {screen}< <(exec 2> /dev/null setsid bash "$(dirname "$0")/screen.sh" 1100x800 --panel < <(exec 2> /dev/null setsid sleep infinity))
+  # It goes on when this script has ended: what it reads, it holds open itself.
+  mkfifo "$folder/hold"
+  exec {screen}< <(exec 2> /dev/null setsid bash "$(dirname "$0")/screen.sh" 1100x800 --panel 0<> "$folder/hold")
   read -r -t 90 -u "$screen" number || fail "no screen"
   export DISPLAY=:$number
+  echo $! > "$folder/screen"
   echo "$DISPLAY" > "$folder/display"
 }
 
@@ -79,4 +82,5 @@ case $1 in
     ;;
   close) close_window ;;
   picture) picture "$3" ;;
+  end) kill "$(cat "$folder/screen")" ;;
 esac

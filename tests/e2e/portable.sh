@@ -21,7 +21,8 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 suite=${SUITE:-trixie}
 screens=$folder.screens
 work=$(mktemp -d)
-trap 'kill $(jobs -p) 2> /dev/null || true; rm -rf "$work"' EXIT
+host_process=
+trap '"$here/desktop.sh" end "$screens" 2> /dev/null || true; kill $(jobs -p) $host_process 2> /dev/null || true; rm -rf "$work"' EXIT
 export STARLING_BIN=$build/bin PYTHONPATH=$here
 
 say() { printf '\n== %s\n' "$*"; }
@@ -87,12 +88,12 @@ PYTHON
 
 # A static host with the higher version, and where an installation of the lower one looks for it.
 serve_release() {
-  coproc HOST { exec python3 - "$work/releases" "$higher" << 'PYTHON'
+  cat > "$work/host.py" << 'PYTHON'
 import shutil, sys, threading
 from pathlib import Path
 import releases
 folder, higher = map(Path, sys.argv[1:])
-host = releases.StaticHost(folder / "host")  # makes its folder
+host = releases.StaticHost(folder / "host")
 made = releases.Releases(folder / "made", host)
 shutil.copy(higher, host.files)
 made.feed(higher.name.split("-")[1], host.files / higher.name)
@@ -100,22 +101,20 @@ made.source(folder / "updates.json")
 print("ready", flush=True)
 threading.Event().wait()
 PYTHON
-  }
-  read -r -t 60 <&"${HOST[0]}" || fail "no host for releases"
+  exec {host}< <(exec python3 "$work/host.py" "$work/releases" "$higher")
+  host_process=$!
+  read -r -t 60 -u "$host" || fail "no host for releases"
 }
 
-install() {
+install_lower() {
   say "install, as a user without rights"
   as_ada 'sh starling.run --yes --autostart yes
           ls ~/.local/bin ~/.local/share/applications ~/.config/autostart
           starlingd --version
           QT_QPA_PLATFORM=offscreen starling-tray --version
-          ldd ~/.local/share/starling-program/current/lib/qt6/plugins/platforms/libqxcb.so > libraries
-          for file in ~/.local/share/starling-program/current/bin/*; do
-            case $file in *.conf) ;; *) ldd "$file" >> libraries ;; esac
-          done
-          ! grep "not found" libraries
-          rm libraries'
+          for file in ~/.local/share/starling-program/current/bin/starling*; do
+            if ldd "$file" | grep "not found"; then exit 1; fi
+          done'
   lower=$(as_ada 'starlingd --version')
   install -D -m 644 -o "$(stat -c %u "$folder/home/ada")" "$work/releases/updates.json" \
     "$folder/home/ada/.local/share/starling-program/versions/$lower/share/starling/updates.json"
@@ -174,7 +173,7 @@ make_machine
 start_machine
 serve_project
 serve_release
-install
+install_lower
 volunteer
 update
 uninstall

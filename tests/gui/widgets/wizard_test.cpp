@@ -20,6 +20,27 @@ TEST_CASE("the link is found in whatever was pasted") {
   CHECK(findJoinLink(QStringLiteral("https://a.org/")).isEmpty());
 }
 
+TEST_CASE("a link that came before the daemon is looked up when that is there") {
+  testing::need_qt();
+  testing::RealDaemon daemon;
+  models::DaemonModel model(testing::Desk::options(daemon.data_dir()), {});
+  FirstRunWizard wizard(model);
+  wizard.show();
+  model.open();
+  const auto shows = [&](const QString& words) {
+    return wait_for([&] {
+      for (const QLabel* label : wizard.currentPage()->findChildren<QLabel*>()) {
+        if (label->text().contains(words)) return true;
+      }
+      return false;
+    });
+  };
+  wizard.useLink(QStringLiteral("starling://127.0.0.1:1/?ca=%1").arg(QString(64, QLatin1Char('0'))));
+  CHECK(shows(QStringLiteral("That did not work: the daemon is not running")));
+  daemon.start();
+  CHECK(shows(QStringLiteral("127.0.0.1")));  // which the daemon could not reach
+}
+
 TEST_CASE("a link that leads nowhere is told on the first page, which cannot be left") {
   testing::Desk desk;
   FirstRunWizard wizard(desk.model());
