@@ -21,6 +21,9 @@ struct SwarmOptions {
   Duration length = std::chrono::seconds(60);  // of the time with faults
   double seconds_between_faults = 5;           // mean, over the whole swarm; 0: no faults
   bool coordinator_faults = true;
+  double seconds_between_hiccups = 0;  // mean, of each peer: its computer is busy with something else for up to …
+  double hiccup_s_max = 1;
+  double download_s_min = 0;  // of the swarm's state, however small
   double upload_mbit_min = 5, upload_mbit_max = 100;
   double latency_ms_min = 1, latency_ms_max = 60;  // one way, half of it at each end
   double samples_per_s_min = 5, samples_per_s_max = 50;
@@ -39,6 +42,8 @@ struct SwarmResult {
   std::int64_t freezes = 0;
   std::int64_t partitions = 0;
   std::int64_t rounds_lost = 0;   // a member's work of a round that did not count
+  std::int64_t downloads = 0;     // of the swarm's state, begun
+  double in_step = 0;             // share of the peers' time in which they held the swarm's state
   double samples_per_s_calm = 0;  // averaged, after the faults
   double averaging_s_max = 0;     // longest time a member spent in one averaging
   double distance_first = 0;      // of the model from the optimum, at the beginning and at the end

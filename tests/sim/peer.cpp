@@ -326,7 +326,8 @@ void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round,
   const double bytes = static_cast<double>(parameters_.size() * sizeof(float));
   const double rate = std::min(world_.network().rates(donor->index()).upload_bytes_per_s,
                                world_.network().rates(index_).download_bytes_per_s);
-  const Duration took = 2 * world_.network().path(donor->index(), index_) + from_seconds(bytes / rate);
+  const Duration took = 2 * world_.network().path(donor->index(), index_) +
+                        from_seconds(std::max(bytes / rate, world_.options().download_s_min));
   end_in(took, [this, donor, life = donor->incarnation(), copy = donor->parameters_]() -> Status {
     if (donor->incarnation() != life) return Error{ErrorCode::unavailable, "the donor vanished"};
     parameters_ = copy;

@@ -62,6 +62,7 @@ class Peer final : private session::Session::Mediator {
   [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
   [[nodiscard]] std::span<const float> parameters() const { return parameters_; }
   [[nodiscard]] session::Session::View view() const;
+  [[nodiscard]] std::int64_t downloads() const { return static_cast<std::int64_t>(fetches_); }
   [[nodiscard]] const std::vector<wire::RoundReport>& pending_reports() const { return disk_.pending; }
 
   void on_reply(const Result<wire::HeartbeatReply>& reply);

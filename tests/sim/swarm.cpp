@@ -55,10 +55,12 @@ class Swarm final : private World, private Network::Mediator {
 
   void add_peers();
   void plan_faults();
+  void plan_hiccups();
   void fault();
   void crash_peer(Peer& peer);
   void crash_coordinator();
   void note_who_is_well();
+  void note_who_is_in_step();
   void log_where_everybody_is();
   void check_well(RoundIndex rounds_before_calm);
   double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
@@ -74,6 +76,8 @@ class Swarm final : private World, private Network::Mediator {
   SwarmResult result_;
   std::set<const Peer*> well_;  // seen at the swarm's state near the end
   double samples_per_s_ = 0;    // of all peers
+  std::int64_t looks_ = 0;      // at a peer, in weather of all kinds, and …
+  std::int64_t looks_in_step_ = 0;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::unordered_map<PeerId, Peer*> by_id_;
 };
@@ -196,6 +200,19 @@ void Swarm::plan_faults() {
   }
 }
 
+// Every computer does something else now and then.
+void Swarm::plan_hiccups() {
+  if (options_.seconds_between_hiccups <= 0) return;
+  std::exponential_distribution<double> gap(1 / options_.seconds_between_hiccups);
+  const TimePoint end = TimePoint() + options_.length;
+  for (const auto& peer : peers_) {
+    for (TimePoint when = TimePoint() + from_seconds(gap(rng_)); when < end; when += from_seconds(gap(rng_))) {
+      const Duration length = from_seconds(uniform(0, options_.hiccup_s_max));
+      scheduler_.at(when, [this, peer = peer.get(), length] { peer->freeze_until(scheduler_.now() + length); });
+    }
+  }
+}
+
 void Swarm::crash_peer(Peer& peer) {
   if (!peer.up()) return;
   ++result_.crashes;
@@ -264,6 +281,13 @@ void Swarm::note_who_is_well() {
   }
 }
 
+void Swarm::note_who_is_in_step() {
+  for (const auto& peer : peers_) {
+    ++looks_;
+    if (peer->up() && peer->view().synced) ++looks_in_step_;
+  }
+}
+
 void Swarm::check_well(RoundIndex rounds_before_calm) {
   if (!coordinator_.up()) return invariants_.fail("the coordinator did not come back");
   const auto rounds = static_cast<RoundIndex>(coordinator_.store().rounds.size());
@@ -286,6 +310,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   coordinator_.start();
   add_peers();
   plan_faults();
+  plan_hiccups();
   result_.distance_first = kStart;
   // Time for a few rounds at the swarm's own speed, whatever that is.
   const Duration calm =
@@ -296,6 +321,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
     while (scheduler_.now() < end && invariants_.broken().empty()) {
       scheduler_.run_until(std::min(end, scheduler_.now() + std::chrono::milliseconds(250)));
       if (on_progress) on_progress(to_seconds(scheduler_.now().time_since_epoch()) / all_s);
+      note_who_is_in_step();
       if (end - scheduler_.now() < kWellWithin) note_who_is_well();
       if (to_ms(scheduler_.now().time_since_epoch()) % 1000 == 0) log_where_everybody_is();
       if (scheduler_.events_waiting() > kEventsWaitingMax) invariants_.fail("events pile up without end");
@@ -314,6 +340,8 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
     }
   }
   result_.samples_per_s_calm /= to_seconds(calm);
+  result_.in_step = static_cast<double>(looks_in_step_) / static_cast<double>(std::max<std::int64_t>(1, looks_));
+  for (const auto& peer : peers_) result_.downloads += peer->downloads();
   result_.rounds_decided = static_cast<std::int64_t>(coordinator_.store().rounds.size());
   result_.distance_last = distance(*peers_.front());
   result_.events = scheduler_.events_run();
