@@ -8,10 +8,6 @@
 namespace starling::averaging {
 namespace {
 
-std::span<const std::uint8_t> bytes_of(std::span<const float> values) {
-  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
-}
-
 // floor(weight x part / whole) without overflow: part <= whole <= 2^32, weight <= 2^40.
 SampleCount share_of(SampleCount weight, std::int64_t part, std::int64_t whole) {
   return weight / whole * part + weight % whole * part / whole;
@@ -93,6 +89,11 @@ std::span<const float> AllReduce::Impl::input_of(SegmentIndex segment) const {
   return vectors_.input.subspan(static_cast<std::size_t>(table_[segment].begin), table_[segment].floats);
 }
 
+Hash128 AllReduce::Impl::values_digest(SegmentIndex segment) const {
+  const std::span<const float> values = output_of(segment);
+  return hash128({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()});
+}
+
 void AllReduce::Impl::stop_awaiting(Rank rank) {
   if (!peers_[rank].awaited) return;
   peers_[rank].awaited = false;
@@ -108,6 +109,7 @@ bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
 }
 
 void AllReduce::Impl::witness(Rank rank, wire::Fault fault) {
+  if (fault == wire::Fault::absent && roster_.late(rank)) return;  // nobody has said that it would come
   if (!roster_.lost(rank) && !peers_[rank].fault) peers_[rank].fault = fault;
 }
 
@@ -115,6 +117,8 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
   bool grew = false;
   for (const LostMember& casualty : casualties) grew = mark_lost(casualty) || grew;
   if (!grew) return;
+  for (const LostMember& missing : late_and_missing())
+    mark_lost(missing);  // all who are left have to say what they hold
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (peers_[rank].left) mark_lost({rank, "left when it was done, before others were"});
   }
@@ -133,11 +137,22 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
 }
 
 void AllReduce::Impl::close_complete(TimePoint now) {
-  if (roster_.unbegun() > 0) return;
+  if (late_ || roster_.unbegun() > 0) return;
   for (const SegmentIndex segment : sums_.open_segments()) {
-    if (sums_.complete(segment, awaited_)) close(segment);
+    if (!sums_.complete(segment, awaited_)) continue;
+    if (const std::vector<LostMember> missing = late_and_missing(); !missing.empty()) return lose(now, missing);
+    close(segment);
   }
   check_settled(now);
+}
+
+// Nobody waits for them when there is a sum that could be closed, or when others are lost.
+std::vector<LostMember> AllReduce::Impl::late_and_missing() const {
+  std::vector<LostMember> missing;
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (roster_.late(rank) && roster_.live(rank) && !roster_.begun(rank)) missing.push_back({rank, "came too late"});
+  }
+  return missing;
 }
 
 void AllReduce::Impl::close(SegmentIndex segment) {
@@ -158,7 +173,7 @@ void AllReduce::Impl::close(SegmentIndex segment) {
 }
 
 void AllReduce::Impl::hold(SegmentIndex segment, Payload contributors) {
-  table_.hold(segment, contributors, hash128(bytes_of(output_of(segment))));
+  table_.hold(segment, contributors, values_digest(segment));
   if (!recovery_.complete()) return;
   const std::size_t position = recovery_.position(segment);
   if (position < recovery_.mine().size()) send_to_lacking(position);
@@ -193,7 +208,7 @@ void AllReduce::Impl::recover(TimePoint now) {
 // Weights of all contributors are needed to say who gave how much. An unknown one comes with its begin or with the
 // inventory of a survivor that has it; a lost member whose begin no survivor has counts as nothing, everywhere.
 bool AllReduce::Impl::contributors_known() const {
-  const bool all_told = recovery_.complete();
+  const bool all_told = !late_ && recovery_.complete();
   for (const ContributorSet& set : table_.sets()) {
     for (Rank rank = 0; rank < roster_.size(); ++rank) {
       const bool known = roster_.weight_known(rank) || (roster_.lost(rank) && all_told);
@@ -204,11 +219,13 @@ bool AllReduce::Impl::contributors_known() const {
 }
 
 void AllReduce::Impl::check_settled(TimePoint now) {
-  if (outcome_ || !started_ || table_.missing() > 0) return;
+  if (outcome_ || late_ || !started_ || table_.missing() > 0) return;
   if (!digest_) {
     digest_ = table_.result_digest();
     watch_.on_all_held(now);
-    for (Rank rank = 0; rank < roster_.size(); ++rank) outbox_.send_done(rank);
+    for (Rank rank = 0; rank < roster_.size(); ++rank) {
+      if (!outbox_.listens(rank)) outbox_.send_done(rank);  // for them it is over when it is settled
+    }
   }
   std::vector<LostMember> different;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
@@ -219,11 +236,11 @@ void AllReduce::Impl::check_settled(TimePoint now) {
   if (!contributors_known()) return;
   if (!different.empty()) {
     // The odd ones are left out where the others are a clear majority; otherwise nobody can say who is right.
-    if ((roster_.survivors() - different.size()) * 2 <= roster_.size()) return settle(now, Verdict::diverged);
+    if ((roster_.surviving_voters() - different.size()) * 2 <= roster_.voters()) return settle(now, Verdict::diverged);
     for (const LostMember& odd : different) witness(odd.rank, wire::Fault::nonsense);
     return lose(now, different);
   }
-  const bool majority = roster_.survivors() * 2 > roster_.size() || roster_.size() == 1;
+  const bool majority = roster_.surviving_voters() * 2 > roster_.voters();
   settle(now, majority ? Verdict::averaged : Verdict::minority);
 }
 
@@ -246,6 +263,10 @@ void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   count_samples(outcome);
   outcome.contributors = contributor_runs();
   outcome_ = std::move(outcome);
+  if (late_ || verdict != Verdict::averaged) return;
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (outbox_.listens(rank)) serve_listener(rank);
+  }
 }
 
 void AllReduce::Impl::count_samples(AveragingOutcome& outcome) const {

@@ -23,7 +23,10 @@
 //    that had all inventories; and an owner that has moved on to a larger lost set no longer finishes old work.)
 //  - When a link breaks, the higher-ranked end waits yield_delay before it complains, so that two members that lost
 //    each other, but nobody else, do not both get expelled.
-//  - A member that learns that it is itself in a lost set leaves the round (expelled) and reloads later. But one for
+//  - A member that learns that it is itself in a lost set brings nothing more, and asks the others for the result
+//    (listen): they send it what everybody gets, as their lines allow, and wait for nothing of it. It has the result
+//    when it holds every segment and the digests of those that are done agree with its own. If that fails, or if those
+//    who go on are not most of the group, it leaves the round (expelled) and reloads later. But one for
 //    which most others fall silent at once may be the one that hears nobody: it complains about all of them or, if they
 //    are heard again, about none; and whoever hears those that are complained about loses the one that complains.
 // Deferred members (MemberRole) own nothing and are not waited for at the end, as long as those who hold the result are
@@ -75,6 +78,8 @@ struct AllReduceOptions {
   // three times as long, one that owes only its done after six times (others may have to be lost first), or after as
   // long as everything before took, whichever is more.
   Duration stall_floor = std::chrono::seconds(10);
+  // Whether a member that the others go on without may have their result, and whether this one asks for it.
+  bool latecomers = true;
 };
 
 // What a member brings to a round and takes from it. Both vectors are vector_floats long, do not overlap, and outlive
@@ -114,7 +119,7 @@ struct AveragingOutcome {
   enum class Verdict {
     averaged,  // all segments held, digests agree with every survivor
     minority,  // the same, but at most half of the planned members survived
-    expelled,  // the others go on without this member: reload the state
+    expelled,  // the others went on without this member, and it could not get their result: reload the state
     diverged,  // a survivor holds different bits: a bug or a lie; do not use the result
   };
   Verdict verdict = Verdict::averaged;

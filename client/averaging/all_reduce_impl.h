@@ -4,6 +4,7 @@
 //   all_reduce_receive.cpp    what each frame means
 //   all_reduce_send.cpp       turning outbox items into frames
 //   all_reduce_time.cpp       whom to wait for no longer
+//   all_reduce_late.cpp       those that the others go on without get the result all the same
 #pragma once
 
 #include <optional>
@@ -50,6 +51,7 @@ class AllReduce::Impl {
     std::optional<Hash128> done;    // the digest it sent
     bool left = false;              // its link is gone, after it was done
     bool severed = false;           // its link is gone, before: nothing of the round can follow on another one
+    bool replaced = false;          // this member is late, and asked another one for what that one owes it
     TimePoint suspect_at = kNever;  // its link is gone: complain about it then
     std::string suspicion;
     wire::Fault suspected = wire::Fault::gone;
@@ -65,7 +67,9 @@ class AllReduce::Impl {
   bool mark_lost(const LostMember& casualty);
   // Before it is lost: what this member saw of it itself.
   void witness(Rank rank, wire::Fault fault);
+  [[nodiscard]] Hash128 values_digest(SegmentIndex segment) const;
   void stop_awaiting(Rank rank);
+  [[nodiscard]] std::vector<LostMember> late_and_missing() const;
   // Closes every open sum that waits for nobody.
   void close_complete(TimePoint now);
   void close(SegmentIndex segment);
@@ -87,6 +91,7 @@ class AllReduce::Impl {
   Status on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
   Status check_codec(Rank from, const wire::FrameHeader& header) const;
   Status on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
+  Status check_result(SegmentIndex segment, Payload payload) const;
   Status on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
   Status on_want(Rank from, SegmentIndex segment);
   Status on_inventory(TimePoint now, Rank from, Payload payload);
@@ -96,8 +101,27 @@ class AllReduce::Impl {
   // most of the others are heard well here.
   [[nodiscard]] bool slander(TimePoint now, const wire::RankSet& lost) const;
 
+  // -- all_reduce_late.cpp
+  // At those that go on:
+  Status on_listen(TimePoint now, Rank from);
+  void serve_listener(Rank rank);
+  Status on_late_want(Rank from, SegmentIndex segment);
+  // At the one that is late: the round is over here but for what the others send.
+  void fall_behind(TimePoint now, std::string why);
+  [[nodiscard]] bool most_go_on() const;
+  Status receive_late(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
+  void learn_late(TimePoint now, const wire::Inventory& inventory);
+  Status take_begin_late(TimePoint now, Rank from, Payload payload);
+  Status take_done_late(Rank from, Payload payload);
+  Status take_result_late(SegmentIndex segment, Payload payload);
+  void check_late(TimePoint now);
+  [[nodiscard]] bool helps(TimePoint now, Rank rank) const;
+  void ask_others(TimePoint now);
+  void give_up_late(TimePoint now, std::string why);
+
   // -- all_reduce_send.cpp
   void compose(const OutboxItem& item, Rank to, OutgoingFrame& frame);
+  [[nodiscard]] wire::Done done_for(Rank to) const;
   [[nodiscard]] Codec codec_of(const OutboxItem& item) const;
   void compose_floats(const OutboxItem& item, Rank to, OutgoingFrame& frame);
   // Encoded values of a held segment that was finished here; empty when they are not kept.
@@ -150,6 +174,8 @@ class AllReduce::Impl {
   std::vector<std::uint8_t> kept_;  // own results as they went out, for codecs that lose precision
   std::optional<Hash128> digest_;   // once everything is held
   std::vector<LostMember> lost_;
+  bool late_ = false;     // the others go on without this member
+  TimePoint late_heard_;  // when one of them last sent something to it
   std::int64_t bytes_sent_ = 0;
   std::int64_t bytes_received_ = 0;
   std::optional<AveragingOutcome> outcome_;

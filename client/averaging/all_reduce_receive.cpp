@@ -16,11 +16,15 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
   notice_oversleeping(now);
   bytes_received_ += static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload.size());
   if (outcome_ && outcome_->verdict == Verdict::expelled) return {};
+  if (late_) return receive_late(now, from, header, payload);
   if (peers_[from].severed) return on_return(now, from, header, payload);
   if (!roster_.live(from)) {
     // A lost member's late frames change nothing. One that begins too late is told that it is too late.
     if (roster_.linked(from) && header.type == FrameType::begin && !roster_.begun(from))
       return on_late_begin(from, payload);
+    if (!roster_.linked(from) || !roster_.begun(from)) return {};
+    if (header.type == FrameType::listen) return on_listen(now, from);
+    if (header.type == FrameType::want && outbox_.listens(from)) return on_late_want(from, header.segment);
     return {};
   }
   const bool link_frame = header.type == FrameType::ping || header.type == FrameType::pong;
@@ -51,6 +55,8 @@ Status AllReduce::Impl::receive(TimePoint now, Rank from, const wire::FrameHeade
       return on_inventory(now, from, payload);
     case FrameType::done:
       return on_done(now, from, payload);
+    case FrameType::listen:
+      return on_listen(now, from);
     default:
       return nonsense(fmt::format("frame type {} does not belong in a round", static_cast<int>(header.type)));
   }
@@ -128,27 +134,34 @@ Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex s
   STARLING_TRY(sums_.add(segment, {from, roster_.weight(from), contribution_codecs_[from], payload}, peer.awaited));
   if (own && ++peer.contributed == table_.first(self_ + 1) - table_.first(self_)) watch_.on_contributed(now, from);
   if (!own && peer.wants_open > 0) --peer.wants_open;
-  if (roster_.unbegun() == 0 && sums_.complete(segment, awaited_)) {
+  if (roster_.unbegun() > 0 || !sums_.complete(segment, awaited_)) return {};
+  if (const std::vector<LostMember> missing = late_and_missing(); !missing.empty()) {
+    lose(now, missing);
+  } else {
     close(segment);
     check_settled(now);
   }
   return {};
 }
 
-Status AllReduce::Impl::on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {
+Status AllReduce::Impl::check_result(SegmentIndex segment, Payload payload) const {
   if (payload.size() != set_bytes_ + encoded_bytes(codec_, table_[segment].floats)) {
     return nonsense("a result's size is wrong");
   }
+  const std::size_t extra = roster_.size() % 8;
+  const bool stray = extra != 0 && payload[set_bytes_ - 1] >> extra != 0;
+  return stray ? nonsense("a result names a member that does not exist") : Status();
+}
+
+Status AllReduce::Impl::on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {
+  STARLING_TRY(check_result(segment, payload));
   const Rank owner = table_[segment].owner;
   if (owner != from && !roster_.lost(owner)) return nonsense("it sent the result of another member's segment");
   if (table_.held(segment)) return {};
   if (sums_.open(segment)) return nonsense("it sent a result that nobody can have");
-  const Payload contributors = payload.first(set_bytes_);
-  const std::size_t extra = roster_.size() % 8;
-  if (extra != 0 && contributors.back() >> extra != 0) return nonsense("a result names a member that does not exist");
   STARLING_TRY(decode(codec_, payload.subspan(set_bytes_), output_of(segment)));
   if (peers_[from].wants_open > 0 && owner != from) --peers_[from].wants_open;
-  hold(segment, contributors);
+  hold(segment, payload.first(set_bytes_));
   check_settled(now);
   return {};
 }
@@ -186,8 +199,8 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
     return {};
   }
   if (inventory.lost.test(self_)) {
-    lost_.push_back({self_, fmt::format("member {} says so", from)});
-    settle(now, Verdict::expelled);
+    fall_behind(now, fmt::format("member {} says so", from));
+    if (late_) learn_late(now, inventory);
     return {};
   }
   std::vector<LostMember> news;
@@ -200,7 +213,7 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
       corroborate(now, rank, owing[rank]);
       news.push_back({rank, fmt::format("member {} lost it", from)});
     }
-    if (weight != wire::Inventory::kUnknown) roster_.learn_weight(rank, weight);
+    if (weight != wire::kWeightUnknown) roster_.learn_weight(rank, weight);
   }
   lose(now, news);
   if (recovery_.note(from, inventory) && recovery_.complete()) recover(now);
@@ -209,7 +222,7 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
 }
 
 Status AllReduce::Impl::on_done(TimePoint now, Rank from, Payload payload) {
-  STARLING_ASSIGN(const wire::Done done, wire::decode_done(payload));
+  STARLING_ASSIGN(const wire::Done done, wire::decode_done(payload, roster_.size()));
   if (peers_[from].done && peers_[from].done != done.result_digest) return nonsense("it was done twice, differently");
   peers_[from].done = done.result_digest;
   check_settled(now);

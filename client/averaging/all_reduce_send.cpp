@@ -21,6 +21,8 @@ wire::FrameType frame_type(Kind kind) {
       return wire::FrameType::contribution;
     case Kind::done:
       return wire::FrameType::done;
+    case Kind::listen:
+      return wire::FrameType::listen;
     case Kind::ping:
     case Kind::none:
       break;
@@ -55,7 +57,7 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
                                     {note(item.rank).begin(), note(item.rank).end()}}));
   }
   if (item.kind == Kind::inventory) append(recovery_.inventory());
-  if (item.kind == Kind::done) append(wire::encode(wire::Done{*digest_}));
+  if (item.kind == Kind::done) append(wire::encode(done_for(to)));
   if (item.kind == Kind::result) append(table_.contributors(item.segment).bytes());
   if (item.kind == Kind::result || item.kind == Kind::contribution) compose_floats(item, to, frame);
   wire::FrameHeader header;
@@ -65,6 +67,14 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
   header.segment = item.segment;
   header.codec = codec_of(item);
   wire::encode_header(header, std::span(frame.head).first<wire::kFrameHeaderBytes>());
+}
+
+wire::Done AllReduce::Impl::done_for(Rank to) const {
+  wire::Done done{*digest_};
+  for (Rank rank = 0; outbox_.listens(to) && rank < roster_.size(); ++rank) {
+    done.weights.push_back(roster_.weight(rank));
+  }
+  return done;
 }
 
 Codec AllReduce::Impl::codec_of(const OutboxItem& item) const {

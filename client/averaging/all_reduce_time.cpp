@@ -36,6 +36,7 @@ void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason,
   VERIFY(peer < roster_.size());
   if (!started_) return;
   peers_[peer].severed = !finished_with(peer);
+  if (late_ && !outcome_) return check_late(now);
   if (outcome_ || !roster_.live(peer)) return;
   notice_oversleeping(now);
   if (!peers_[peer].severed) {
@@ -136,9 +137,11 @@ void AllReduce::Impl::on_timer(TimePoint now) {
   notice_oversleeping(now);
   if (!started_ || outcome_) return;
   next_tick_ = now + options_.ping_interval;
+  if (late_) return check_late(now);
   std::vector<Due> overdue;
   const std::vector<bool> owing = owing_results();
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (outbox_.listens(rank) && watch_.quiet(now, rank)) outbox_.send_ping(rank);
     if (!roster_.live(rank) || finished_with(rank)) continue;
     const Watch::Deadline due = deadline(now, rank, owing[rank]);
     if (due.at <= now) {

@@ -4,18 +4,29 @@ namespace starling::averaging {
 
 using Kind = OutboxItem::Kind;
 
+namespace {
+
+bool take(bool& flag) {
+  const bool was = flag;
+  flag = false;
+  return was;
+}
+
+}  // namespace
+
 void Outbox::Queue::clear() {
   segments.clear();
   head = 0;
 }
 
 // What each link carries when nothing goes wrong: contributions to its end's part, results of the part here.
-// Nothing of that is in step with a deferred member's line.
+// Nothing of that is in step with the line of a member that nobody waits for.
 std::vector<std::uint32_t> Outbox::planned(const SegmentTable& table, const Roster& roster, bool contributes) {
   const Rank self = roster.self();
   const SegmentIndex own = table.first(self + 1) - table.first(self);
   std::vector<std::uint32_t> planned(table.members());
-  for (Rank rank = 0; rank < planned.size(); ++rank) planned[rank] = roster.deferred(rank) ? 0 : own;
+  for (Rank rank = 0; rank < planned.size(); ++rank)
+    planned[rank] = roster.deferred(rank) || roster.late(rank) ? 0 : own;
   for (Rank rank = 0; contributes && rank < planned.size(); ++rank) {
     planned[rank] += table.first(rank + 1) - table.first(rank);
   }
@@ -53,6 +64,22 @@ std::vector<Rank> Outbox::take_ready() {
 void Outbox::due(Rank to, bool Lane::*what) {
   lanes_[to].*what = true;
   touch(to);
+}
+
+void Outbox::add_listener(Rank to) {
+  Lane& lane = lanes_[to];
+  lane.listens = true;
+  lane.done = false;
+  lane.results_taken = lane.relays_taken = 0;
+  lane.wants.clear();
+  lane.answers.clear();
+  touch(to);
+}
+
+void Outbox::listen() {
+  listening_ = true;
+  for (Lane& lane : lanes_) lane.wants.clear();
+  for (Rank to = 0; to < lanes_.size(); ++to) due(to, &Lane::listen);
 }
 
 void Outbox::send_inventories() {
@@ -110,6 +137,10 @@ OutboxItem Outbox::next_data(Rank to, Lane& lane) {
     const SegmentIndex segment = lane.next_contribution++;
     if (!table_.held(segment)) return {Kind::contribution, segment, 0};
   }
+  return next_result(lane);
+}
+
+OutboxItem Outbox::next_result(Lane& lane) {
   if (lane.results_taken < results_.size()) return {Kind::result, results_[lane.results_taken++], 0};
   while (!lane.answers.empty()) {
     const SegmentIndex segment = lane.answers.pop();
@@ -117,6 +148,16 @@ OutboxItem Outbox::next_data(Rank to, Lane& lane) {
     if (contributes_) return {Kind::contribution, segment, 0};
   }
   return {};
+}
+
+OutboxItem Outbox::next_for_listener(Rank to, Lane& lane) {
+  if (take(lane.inventory)) return {Kind::inventory, 0, 0};
+  OutboxItem item;
+  if (next_relay(to, lane, item)) return item;
+  item = next_result(lane);
+  if (item.kind != Kind::none) return item;
+  if (take(lane.done)) return {Kind::done, 0, 0};
+  return take(lane.ping) ? OutboxItem{Kind::ping, 0, 0} : OutboxItem{};
 }
 
 OutboxItem Outbox::next_round_item(TimePoint now, Rank to, Lane& lane) {
@@ -134,14 +175,16 @@ OutboxItem Outbox::next_round_item(TimePoint now, Rank to, Lane& lane) {
 
 OutboxItem Outbox::next(TimePoint now, Rank to) {
   Lane& lane = lanes_[to];
-  const auto take = [](bool& flag) {
-    const bool was = flag;
-    flag = false;
-    return was;
-  };
   if (!roster_.linked(to)) return {};
+  if (listening_) {
+    if (take(lane.begin)) return {Kind::begin, 0, roster_.self()};
+    if (roster_.begun(to) && take(lane.listen)) return {Kind::listen, 0, 0};
+    if (!lane.wants.empty()) return {Kind::want, lane.wants.pop(), 0};
+    return take(lane.ping) ? OutboxItem{Kind::ping, 0, 0} : OutboxItem{};
+  }
   if (roster_.lost(to) && !roster_.begun(to)) return {};
   if (take(lane.begin)) return {Kind::begin, 0, roster_.self()};
+  if (lane.listens) return next_for_listener(to, lane);
   if (roster_.lost(to)) return take(lane.inventory) ? OutboxItem{Kind::inventory, 0, 0} : OutboxItem{};
   if (roster_.begun(to)) {
     if (take(lane.inventory)) return {Kind::inventory, 0, 0};

@@ -13,7 +13,7 @@
 namespace starling::averaging {
 
 struct OutboxItem {
-  enum class Kind : std::uint8_t { none, begin, inventory, want, result, contribution, done, ping };
+  enum class Kind : std::uint8_t { none, begin, inventory, want, result, contribution, done, listen, ping };
   Kind kind = Kind::none;
   SegmentIndex segment = 0;  // of want, result, contribution
   Rank rank = 0;             // of begin: whose
@@ -47,6 +47,12 @@ class Outbox {
   void want(Rank to, SegmentIndex segment);
   // The result of `segment` if it is held when its turn comes, this member's contribution otherwise.
   void answer(Rank to, SegmentIndex segment);
+  // `to` is out, and gets what everybody gets all the same: from now on, from the first result on. It comes to `to` in
+  // the order given here, with what is answered before it is done last.
+  void add_listener(Rank to);
+  [[nodiscard]] bool listens(Rank to) const { return lanes_[to].listens; }
+  // This member is out itself: it has nothing more to say than that it would like the result.
+  void listen();
   // The begin of `whose`, passed on to members that have no link to it.
   void relay_begin(Rank whose);
 
@@ -68,6 +74,8 @@ class Outbox {
     bool inventory = false;
     bool done = false;
     bool ping = false;
+    bool listen = false;                 // this member asks it for results
+    bool listens = false;                // it has asked this member for results
     std::uint32_t results_taken = 0;     // of results_
     std::uint32_t relays_taken = 0;      // of relays_
     SegmentIndex next_contribution = 0;  // to the part of this member
@@ -78,12 +86,15 @@ class Outbox {
   static std::vector<std::uint32_t> planned(const SegmentTable& table, const Roster& roster, bool contributes);
   [[nodiscard]] bool has_data(Rank to) const;
   OutboxItem next_data(Rank to, Lane& lane);
+  OutboxItem next_result(Lane& lane);
+  OutboxItem next_for_listener(Rank to, Lane& lane);
   OutboxItem next_round_item(TimePoint now, Rank to, Lane& lane);
   bool next_relay(Rank to, Lane& lane, OutboxItem& item);
 
   const SegmentTable& table_;
   const Roster& roster_;
   bool contributes_;
+  bool listening_ = false;
   std::vector<Lane> lanes_;
   Balance balance_;
   bool balanced_ = true;

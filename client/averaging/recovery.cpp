@@ -13,7 +13,7 @@ void Recovery::enter_view() {
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     expected_ += roster_.live(rank) ? 1 : 0;
     if (!roster_.lost(rank)) continue;
-    own.weights.push_back(roster_.weight_known(rank) ? roster_.weight(rank) : wire::Inventory::kUnknown);
+    own.weights.push_back(roster_.weight_known(rank) ? roster_.weight(rank) : wire::kWeightUnknown);
     for (SegmentIndex segment = table_.first(rank); segment < table_.first(rank + 1); ++segment) {
       if (roster_.new_owner(segment) == roster_.self()) mine_.push_back(segment);
     }

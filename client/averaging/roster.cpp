@@ -7,20 +7,24 @@ Roster::Roster(const wire::GroupInfo& group, Rank self, SampleCount own_weight)
   for (Rank rank = 0; rank < size(); ++rank) {
     const wire::GroupMember& member = group.members[rank];
     members_[rank].deferred = member.role == wire::MemberRole::deferred;
+    members_[rank].late = member.role == wire::MemberRole::late;
+    voters_ += members_[rank].late ? 0 : 1;
     deferred_others_ += members_[rank].deferred && rank != self ? 1 : 0;
     members_[rank].dialable = wire::direct(member.endpoint) || member.part_floats > 0;
   }
+  surviving_voters_ = voters_;
   members_[self].begun = true;
   learn_weight(self, own_weight);
-  for (Rank rank = 0; rank < size(); ++rank) unbegun_ += linked(rank) ? 1 : 0;
+  for (Rank rank = 0; rank < size(); ++rank) unbegun_ += linked(rank) && !late(rank) ? 1 : 0;
   find_owners();
 }
 
 void Roster::find_owners() {
   owners_.clear();
-  for (const bool deferred : {false, true}) {
-    for (Rank rank = 0; rank < size() && (!deferred || owners_.empty()); ++rank) {
-      if (members_[rank].dialable && !lost(rank) && members_[rank].deferred == deferred) owners_.push_back(rank);
+  for (const bool waited_for : {true, false}) {
+    for (Rank rank = 0; rank < size() && (waited_for || owners_.empty()); ++rank) {
+      const bool waits = !members_[rank].deferred && !members_[rank].late;
+      if (members_[rank].dialable && !lost(rank) && waits == waited_for) owners_.push_back(rank);
     }
   }
   if (owners_.empty()) owners_.push_back(self_);
@@ -31,7 +35,7 @@ bool Roster::begin(Rank rank, SampleCount weight) {
   if (member.begun) return false;
   member.begun = true;
   learn_weight(rank, weight);
-  if (live(rank)) --unbegun_;
+  if (live(rank) && !late(rank)) --unbegun_;
   return true;
 }
 
@@ -44,9 +48,10 @@ void Roster::learn_weight(Rank rank, SampleCount weight) {
 bool Roster::lose(Rank rank) {
   VERIFY(rank != self_);
   if (lost(rank)) return false;
-  if (live(rank) && !begun(rank)) --unbegun_;
+  if (live(rank) && !begun(rank) && !late(rank)) --unbegun_;
   lost_.set(rank);
   --survivors_;
+  surviving_voters_ -= late(rank) ? 0 : 1;
   deferred_others_ -= deferred(rank) ? 1 : 0;
   if (members_[rank].dialable) find_owners();
   return true;

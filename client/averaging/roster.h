@@ -23,11 +23,18 @@ class Roster {
     return rank != self_ && (members_[rank].dialable || members_[self_].dialable);
   }
 
+  // Was not there when the plan was made: it has no say in what counts, and if it has not begun when a sum of all
+  // others could be closed, or when others are lost, it is out.
+  [[nodiscard]] bool late(Rank rank) const { return members_[rank].late; }
+  // Members that have a say: those of the plan, and those who survive.
+  [[nodiscard]] std::size_t voters() const { return voters_; }
+  [[nodiscard]] std::size_t surviving_voters() const { return surviving_voters_; }
+
   // Takes results as its line allows: the others wait for its contributions, but not for its being done, …
   [[nodiscard]] bool deferred(Rank rank) const { return members_[rank].deferred; }
   // … as long as the others that survive are most of the group: no two results can then both be of most.
   [[nodiscard]] bool waits_for_done_of(Rank rank) const {
-    return live(rank) && (!deferred(rank) || 2 * (survivors_ - deferred_others_) <= size());
+    return live(rank) && !late(rank) && (!deferred(rank) || 2 * (surviving_voters_ - deferred_others_) <= voters_);
   }
 
   // Its own begin arrived here. False when it had before.
@@ -38,7 +45,7 @@ class Roster {
   [[nodiscard]] bool weight_known(Rank rank) const { return members_[rank].weight_known; }
   // 0 while unknown.
   [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].weight; }
-  // Survivors with a link to this member that have not begun.
+  // Survivors with a link to this member that have not begun, late ones apart.
   [[nodiscard]] std::size_t unbegun() const { return unbegun_; }
 
   // False when it was lost already. Never called for this member itself.
@@ -49,8 +56,8 @@ class Roster {
   [[nodiscard]] std::size_t survivors() const { return survivors_; }
   [[nodiscard]] bool live(Rank rank) const { return linked(rank) && !lost(rank); }
 
-  // Who owns a segment of a lost owner: survivors that can be dialled take turns, deferred ones only when no other is
-  // left.
+  // Who owns a segment of a lost owner: survivors that can be dialled take turns, those who are not waited for only
+  // when no other is left.
   [[nodiscard]] Rank new_owner(std::size_t segment) const { return owners_[segment % owners_.size()]; }
   // Tells members without links of each other. Meaningless when no survivor can be dialled.
   [[nodiscard]] Rank hub() const { return owners_.front(); }
@@ -59,6 +66,7 @@ class Roster {
   struct Member {
     bool dialable = false;
     bool deferred = false;
+    bool late = false;
     bool begun = false;
     bool weight_known = false;
     SampleCount weight = 0;
@@ -69,6 +77,8 @@ class Roster {
   std::vector<Member> members_;
   wire::RankSet lost_;
   std::size_t survivors_;
+  std::size_t voters_ = 0;
+  std::size_t surviving_voters_ = 0;
   std::size_t unbegun_ = 0;
   std::size_t deferred_others_ = 0;  // survivors
   std::vector<Rank> owners_;

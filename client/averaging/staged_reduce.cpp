@@ -58,6 +58,8 @@ class StagedReduce::Impl {
  public:
   Impl(wire::GroupInfo group, Rank self, RoundVectors vectors, const AllReduceOptions& options)
       : group_(std::move(group)), self_(self), vectors_(std::move(vectors)), options_(options) {
+    // What a column has averaged is not the result yet.
+    options_.latecomers = options_.latecomers && !group_.grid;
     const std::vector<wire::Endpoint> all = wire::contacts(group_);
     for (const wire::Endpoint& endpoint : all) contacts_.push_back(endpoint.peer);
     add_stage(group_);
@@ -332,7 +334,7 @@ class StagedReduce::Impl {
   const wire::GroupInfo group_;
   const Rank self_;
   const RoundVectors vectors_;
-  const AllReduceOptions options_;
+  AllReduceOptions options_;
   std::vector<PeerId> contacts_;
   std::vector<Stage> stages_;  // column, heads if it is one, spread
   std::size_t begun_ = 0;

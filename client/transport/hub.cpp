@@ -203,6 +203,7 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
     case wire::FrameType::inventory:
     case wire::FrameType::want:
     case wire::FrameType::done:
+    case wire::FrameType::listen:
       // Not ours any more, or never was: a slower member may still be in a round that is over here.
       if (const RoundDriver* driver = driver_of(header.group)) return driver->wants_frame(link, header);
       return false;

@@ -13,7 +13,8 @@ constexpr Duration kAliveEvery = std::chrono::milliseconds(200);
 constexpr double kPaceLeast = 0.7;
 constexpr double kPaceMost = 1.5;
 
-// To each member go our contribution to its part and the result of ours. What a deferred one gets its own line paces.
+// To each member go our contribution to its part and the result of ours. What one gets that nobody waits for, its own
+// line paces.
 // In a grid the lines are never all in use at once: links are as fast as they can.
 std::int64_t planned_bytes(const AverageRequest& request, averaging::Rank to) {
   const wire::GroupInfo& group = request.group;
@@ -22,8 +23,9 @@ std::int64_t planned_bytes(const AverageRequest& request, averaging::Rank to) {
     return static_cast<std::size_t>(group.members[rank].part_floats);
   };
   const auto codec = wire::codec_from_name(group.codec).value();
-  const bool deferred = group.members[to].role == wire::MemberRole::deferred;
-  std::size_t bytes = deferred ? 0 : wire::encoded_bytes(codec, part(request.self));
+  const wire::MemberRole role = group.members[to].role;
+  const bool unhurried = role == wire::MemberRole::deferred || role == wire::MemberRole::late;
+  std::size_t bytes = unhurried ? 0 : wire::encoded_bytes(codec, part(request.self));
   if (request.weight > 0) bytes += wire::encoded_bytes(wire::contribution_codec(group, request.self), part(to));
   return static_cast<std::int64_t>(bytes);
 }

@@ -42,6 +42,7 @@ const TypeRules* rules_of(std::uint8_t type) {
   static constexpr TypeRules kEmpty{0, false, false};
   static constexpr TypeRules kRoundControl{kControlPayloadMax, false, true};
   static constexpr TypeRules kWant{0, true, true};
+  static constexpr TypeRules kListen{0, false, true};
   static constexpr TypeRules kRoundFloats{kFramePayloadMax, true, true, true};
   static constexpr TypeRules kStateInfo{kStateInfoPayloadMax + 256, false, true};
   static constexpr TypeRules kStateFloats{kStateChunkFloats * sizeof(float), true, true};
@@ -60,6 +61,8 @@ const TypeRules* rules_of(std::uint8_t type) {
       return &kRoundControl;
     case FrameType::want:
       return &kWant;
+    case FrameType::listen:
+      return &kListen;
     case FrameType::contribution:
     case FrameType::result:
       return &kRoundFloats;
@@ -72,6 +75,26 @@ const TypeRules* rules_of(std::uint8_t type) {
 }
 
 Error corrupt(std::string message) { return {ErrorCode::corrupt, "read frame: " + std::move(message)}; }
+
+std::vector<std::uint8_t> bytes_of_weights(const std::vector<SampleCount>& weights) {
+  std::vector<std::uint8_t> bytes(weights.size() * sizeof(SampleCount));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    put<std::uint64_t>(bytes, i * sizeof(SampleCount), static_cast<std::uint64_t>(weights[i]));
+  }
+  return bytes;
+}
+
+Result<std::vector<SampleCount>> weights_from(std::span<const std::uint8_t> bytes, std::size_t members) {
+  if (bytes.size() != members * sizeof(SampleCount)) {
+    return corrupt(fmt::format("{} bytes of weights for {} members", bytes.size(), members));
+  }
+  std::vector<SampleCount> weights(members);
+  for (std::size_t i = 0; i < members; ++i) {
+    weights[i] = static_cast<SampleCount>(get<std::uint64_t>(bytes, i * sizeof(SampleCount)));
+    if (weights[i] < kWeightUnknown || weights[i] > kWeightMax) return corrupt("a weight is out of range");
+  }
+  return weights;
+}
 
 }  // namespace
 
@@ -197,10 +220,7 @@ Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
 }
 
 std::vector<std::uint8_t> encode(const Inventory& message) {
-  std::vector<std::uint8_t> weights(message.weights.size() * sizeof(SampleCount));
-  for (std::size_t i = 0; i < message.weights.size(); ++i) {
-    put<std::uint64_t>(weights, i * sizeof(SampleCount), static_cast<std::uint64_t>(message.weights[i]));
-  }
+  const std::vector<std::uint8_t> weights = bytes_of_weights(message.weights);
   return CborWriter(3)
       .field("lost", message.lost.bytes())
       .field("held", std::span(message.held))
@@ -219,29 +239,25 @@ Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size
   // Held segments have the same form as a set of ranks: the right length, and no bit beyond the last.
   STARLING_TRY(RankSet::from_bytes(held, segments).status());
   message.held.assign(held.begin(), held.end());
-  message.weights.resize(message.lost.count());
-  if (weights.size() != message.weights.size() * sizeof(SampleCount)) {
-    return corrupt(
-        fmt::format("read inventory: {} bytes of weights for {} lost members", weights.size(), message.weights.size()));
-  }
-  for (std::size_t i = 0; i < message.weights.size(); ++i) {
-    message.weights[i] = static_cast<SampleCount>(get<std::uint64_t>(weights, i * sizeof(SampleCount)));
-    if (message.weights[i] < Inventory::kUnknown || message.weights[i] > kWeightMax) {
-      return corrupt("read inventory: a weight is out of range");
-    }
-  }
+  STARLING_ASSIGN(message.weights, weights_from(weights, message.lost.count()));
   return message;
 }
 
 std::vector<std::uint8_t> encode(const Done& message) {
-  return CborWriter(1).field("result", std::span<const std::uint8_t>(message.result_digest.bytes)).take();
+  const std::vector<std::uint8_t> weights = bytes_of_weights(message.weights);
+  return CborWriter(2)
+      .field("result", std::span<const std::uint8_t>(message.result_digest.bytes))
+      .field("weights", std::span<const std::uint8_t>(weights))
+      .take();
 }
 
-Result<Done> decode_done(std::span<const std::uint8_t> cbor) {
-  CborReader reader("done", cbor, 1);
+Result<Done> decode_done(std::span<const std::uint8_t> cbor, std::size_t members) {
+  CborReader reader("done", cbor, 2);
   Done message;
   reader.fill("result", message.result_digest.bytes);
+  const auto weights = reader.bytes("weights", kControlPayloadMax);
   STARLING_TRY(reader.finish());
+  STARLING_ASSIGN(message.weights, weights_from(weights, weights.empty() ? 0 : members));
   return message;
 }
 

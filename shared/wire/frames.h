@@ -10,7 +10,8 @@
 //   link frames      hello (CBOR Hello), join (CBOR Join), ping, pong, widen (empty)
 //   round frames     begin (CBOR Begin), contribution (encoded floats of `segment`), result (contributor
 //                    mask, then encoded floats of `segment`), inventory (CBOR Inventory), want (empty: "send me
-//                    what you have of `segment`"), done (CBOR Done)
+//                    what you have of `segment`"), done (CBOR Done), listen (empty: "I am too late for this round:
+//                    let me have its result")
 //   state frames     state_request (CBOR), state_info (CBOR), state_chunk (floats of chunk `segment`; zero group: none)
 //
 // Streams. A link begins as one connection, whose first frame each way is hello. Where one TCP stream is too slow for
@@ -60,6 +61,7 @@ enum class FrameType : std::uint8_t {
   inventory = 19,
   done = 20,
   want = 21,
+  listen = 22,
   state_request = 32,
   state_info = 33,
   state_chunk = 34,
@@ -128,18 +130,21 @@ struct Begin {
   std::vector<std::uint8_t> note{};  // what the sender has to say beside its vector; the engine does not read it
 };
 
+constexpr SampleCount kWeightUnknown = -1;
+
 // "These I believe lost; these segments I held final when that set last grew." Sent again whenever `lost` grows.
 struct Inventory {
-  static constexpr SampleCount kUnknown = -1;
-
   RankSet lost;
   std::vector<std::uint8_t> held;    // one bit per segment
-  std::vector<SampleCount> weights;  // of the lost, by rank, as their begins said: not every begin reached everybody
+  std::vector<SampleCount> weights;  // of the lost, by rank, as their begins said, or kWeightUnknown: not every begin
+                                     // reached everybody
 };
 
 // "I hold every segment; this is what I hold."
 struct Done {
   Hash128 result_digest;
+  // By rank, as counted in the result; for members that are late, which do not hear everybody's begin. Empty to others.
+  std::vector<SampleCount> weights{};
 };
 
 struct StateRequest {
@@ -167,7 +172,7 @@ Result<Hello> decode_hello(std::span<const std::uint8_t> cbor);
 Result<Join> decode_join(std::span<const std::uint8_t> cbor);
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor);
 Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size_t members, std::size_t segments);
-Result<Done> decode_done(std::span<const std::uint8_t> cbor);
+Result<Done> decode_done(std::span<const std::uint8_t> cbor, std::size_t members);
 Result<StateRequest> decode_state_request(std::span<const std::uint8_t> cbor);
 Result<StateInfo> decode_state_info(std::span<const std::uint8_t> cbor);
 

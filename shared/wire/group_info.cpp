@@ -11,6 +11,8 @@ constexpr std::size_t kRunIdBytesMax = 40;
 
 Error invalid(std::string message) { return {ErrorCode::invalid_argument, "check group plan: " + std::move(message)}; }
 
+bool not_waited_for(MemberRole role) { return role == MemberRole::deferred || role == MemberRole::late; }
+
 Status check_numbers(const GroupInfo& group) {
   if (group.run_id.empty() || group.run_id.size() > kRunIdBytesMax) return invalid("run id is empty or too long");
   if (group.round < 0) return invalid(fmt::format("round {} is negative", group.round));
@@ -39,8 +41,10 @@ Status check_members(const GroupInfo& group) {
   peers.reserve(group.members.size());
   std::int64_t floats = 0;
   std::size_t deferred = 0;
+  std::size_t late = 0;
   for (const GroupMember& member : group.members) {
     deferred += member.role == MemberRole::deferred ? 1 : 0;
+    late += member.role == MemberRole::late ? 1 : 0;
     const Endpoint& endpoint = member.endpoint;
     peers.push_back(endpoint.peer);
     if (endpoint.host.size() > kHostBytesMax || endpoint.port < 0 || endpoint.port > 65535) {
@@ -58,17 +62,18 @@ Status check_members(const GroupInfo& group) {
     if (member.part_floats > 0 && group.members.size() > 1 && !dialable(endpoint)) {
       return invalid(fmt::format("member {} owns a part but cannot be dialled", endpoint.peer.brief()));
     }
-    if (member.part_floats > 0 && member.role == MemberRole::deferred) {
-      return invalid(
-          fmt::format("member {} owns a part but is deferred: nobody would wait for it", endpoint.peer.brief()));
+    if (member.part_floats > 0 && not_waited_for(member.role)) {
+      return invalid(fmt::format("member {} owns a part but is {}: nobody would wait for it", endpoint.peer.brief(),
+                                 to_string(member.role)));
     }
     floats += member.part_floats;
   }
   if (floats != group.vector_floats) {
     return invalid(fmt::format("parts add up to {} floats of {}", floats, group.vector_floats));
   }
-  if (2 * deferred >= group.members.size()) {
-    return invalid(fmt::format("{} of {} members are deferred, which most may not be", deferred, group.members.size()));
+  if (2 * deferred >= group.members.size() - late) {
+    return invalid(
+        fmt::format("{} of {} members are deferred, which most may not be", deferred, group.members.size() - late));
   }
   std::sort(peers.begin(), peers.end());
   const auto twice = std::adjacent_find(peers.begin(), peers.end());
@@ -100,7 +105,7 @@ Status check_heads(const GroupInfo& column) {
   const GridPlan& grid = *column.grid;
   for (const GridPlan::Head& head : grid.heads) {
     if (head.column >= grid.columns) return invalid("a head of a column that does not exist");
-    if (head.member.role == MemberRole::deferred) return invalid("a head is deferred");
+    if (not_waited_for(head.member.role)) return invalid("nobody would wait for a head");
   }
   for (std::size_t rank = 0; rank < column.members.size(); ++rank) {
     const PeerId& peer = column.members[rank].endpoint.peer;
@@ -120,9 +125,9 @@ Status check_grid(const GroupInfo& column) {
     return invalid(fmt::format("column {} of {} (2 to {} allowed)", grid.column, grid.columns, kGridColumnsMax));
   }
   if (grid.spread.size() != column.members.size()) return invalid("not all of a column have a seat in what is spread");
-  const bool deferred = std::any_of(column.members.begin(), column.members.end(),
-                                    [](const GroupMember& member) { return member.role == MemberRole::deferred; });
-  if (deferred) return invalid("a member of a column is deferred");
+  const bool patient = std::all_of(column.members.begin(), column.members.end(),
+                                   [](const GroupMember& member) { return !not_waited_for(member.role); });
+  if (!patient) return invalid("nobody would wait for a member of a column");
   if (std::none_of(grid.spread.begin(), grid.spread.end(), [](const auto& seat) { return seat.head; })) {
     return invalid("a column has no head");
   }

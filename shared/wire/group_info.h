@@ -50,6 +50,8 @@ enum class MemberRole : std::uint8_t {
   client_only,  // contributes; nobody can dial it, so it owns no part
   auxiliary,    // owns a part and contributes nothing, however much it has computed
   deferred,     // contributes, owns no part, and gets the result as its line takes it: the others do not wait for that
+  late,         // was not there when the plan was made: nobody waits for it. What it brings in time counts; if it comes
+                // later than that, it may have the result
 };
 std::string_view to_string(MemberRole role);
 
@@ -127,9 +129,9 @@ bool has_stage(const GroupInfo& group, const GroupId& id);
 std::size_t segment_count(const GroupInfo& group);
 
 // invalid_argument, saying what, for duplicate members, parts that do not add up, a part of a member that others
-// cannot dial or that is deferred, half of them or more deferred, an unknown codec, a column whose later groups do not
-// fit it or cut segments where other columns do not, or anything beyond a limit. A plan that passes can be run without
-// further checks.
+// cannot dial, or that is deferred or late, half of the others or more deferred, an unknown codec, a column whose later
+// groups do not fit it or cut segments where other columns do not, or anything beyond a limit. A plan that passes can
+// be run without further checks.
 Status check_group(const GroupInfo& group);
 
 }  // namespace starling::wire

@@ -14,7 +14,7 @@ constexpr std::size_t kMessageBytesMax = 2048;
 
 constexpr std::array<std::string_view, 6> kPhases = {"joining",   "downloading", "training",
                                                      "averaging", "paused",      "leaving"};
-constexpr std::array<std::string_view, 4> kRoles = {"full", "client-only", "auxiliary", "deferred"};
+constexpr std::array<std::string_view, 5> kRoles = {"full", "client-only", "auxiliary", "deferred", "late"};
 constexpr std::array<std::string_view, 3> kReachabilities = {"unknown", "reachable", "blocked"};
 constexpr std::array<std::string_view, 5> kFaults = {"absent", "gone", "silent", "slow", "nonsense"};
 constexpr std::array<std::string_view, 4> kStates = {"created", "running", "paused", "complete"};

@@ -118,7 +118,7 @@ class Script {
       if ((lost_bits >> rank & 1) != 0) message.lost.set(rank);
     }
     message.held = {byte()};
-    message.weights.assign(message.lost.count(), byte() % 2 == 0 ? 2 : wire::Inventory::kUnknown);
+    message.weights.assign(message.lost.count(), byte() % 2 == 0 ? 2 : wire::kWeightUnknown);
     return wire::encode(message);
   }
 
@@ -151,7 +151,7 @@ class Script {
       VERIFY(header.ok());
       VERIFY(wire::kFrameHeaderBytes + header->payload_bytes == out.head.size() + out.payload.size());
       if (header->type != wire::FrameType::done) continue;
-      const auto done = wire::decode_done(std::span(out.head).subspan(wire::kFrameHeaderBytes));
+      const auto done = wire::decode_done(std::span(out.head).subspan(wire::kFrameHeaderBytes), kMembers);
       VERIFY(done.ok());
       digest_ = done->result_digest;
     }

@@ -79,7 +79,7 @@ void add_frames(Seeds& seeds) {
   wire::RankSet lost(11);
   lost.set(4);
   add("inventory", 3, wire::encode(wire::Inventory{lost, {5, 1}, {48}}));
-  add("done", 4, wire::encode(wire::Done{}));
+  add("done", 4, wire::encode(wire::Done{{}, {5, 0, 7}}));
   add("state_request", 5, wire::encode(wire::StateRequest{7, {}, 0, 4}));
   add("state_info", 6, wire::encode(wire::StateInfo{7, {}, 100, std::vector<Digest>(1)}));
 }

@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       check_form(decode_inventory(bytes, 11, 9), bytes);
       break;
     case 4:
-      check_form(decode_done(bytes), bytes);
+      check_form(decode_done(bytes, 3), bytes);
       break;
     case 5:
       check_form(decode_state_request(bytes), bytes);

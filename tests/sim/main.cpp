@@ -40,14 +40,14 @@ sim::SwarmOptions varied(sim::SwarmOptions options) {
 void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result, double seconds) {
   fmt::print(
       "seed {}: {} peers, {} rounds, {} samples credited, {} crashes, {} freezes, {} cuts, {} coordinator crashes, {} "
-      "rounds lost, {} downloads, in step {:.3f}, longest averaging {:.2f} s, {:.1f} samples/s in the end, distance {:.3f} -> {:.3f}; {:.0f} virtual "
+      "rounds lost, {} downloads, in step {:.3f}, longest averaging {:.2f} s, {:.1f} samples/s in the end, distance "
+      "{:.3f} -> {:.3f}; {:.0f} virtual "
       "s, {} events in {:.2f} "
       "s{}{}\n",
       options.seed, options.peers, result.rounds_decided, result.samples_ledger, result.crashes, result.freezes,
       result.partitions, result.coordinator_crashes, result.rounds_lost, result.downloads, result.in_step,
-      result.averaging_s_max,
-      result.samples_per_s_calm, result.distance_first, result.distance_last, result.virtual_s, result.events, seconds,
-      result.broken.empty() ? "" : "; BROKEN: ", result.broken);
+      result.averaging_s_max, result.samples_per_s_calm, result.distance_first, result.distance_last, result.virtual_s,
+      result.events, seconds, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
 int run(const Arguments& arguments) {
@@ -172,11 +172,13 @@ int main(int argc, char** argv) {
   swarm->add_option("--calm", arguments.calm, "Virtual time without, before the final check")->capture_default_str();
   swarm->add_option("--between-faults", arguments.swarm.seconds_between_faults, "Mean seconds between faults; 0: none")
       ->capture_default_str();
-  swarm->add_option("--between-hiccups", arguments.swarm.seconds_between_hiccups,
-                    "Mean seconds, of each volunteer, until its computer is busy with something else; 0: never")
+  swarm
+      ->add_option("--between-hiccups", arguments.swarm.seconds_between_hiccups,
+                   "Mean seconds, of each volunteer, until its computer is busy with something else; 0: never")
       ->capture_default_str();
   swarm->add_option("--hiccup", arguments.swarm.hiccup_s_max, "… for so many seconds, at most")->capture_default_str();
-  swarm->add_option("--download", arguments.swarm.download_s_min, "Seconds that a download of the state takes, at least")
+  swarm
+      ->add_option("--download", arguments.swarm.download_s_min, "Seconds that a download of the state takes, at least")
       ->capture_default_str();
   swarm->add_option("--garbage", arguments.swarm.garbage_peers, "Of the volunteers, so many send what is no number");
   swarm->add_option("--slow", arguments.swarm.slow_peers, "… and so many send at a hundredth of the speed they tell");

@@ -41,7 +41,8 @@ void InMemoryGroup::build() {
     const bool dialable = options_.undialable.empty() || !options_.undialable[rank];
     wire::GroupMember member;
     if (!options_.deferred.empty() && options_.deferred[rank]) member.role = wire::MemberRole::deferred;
-    if (!dialable || member.role == wire::MemberRole::deferred) shares[rank] = 0;
+    if (!options_.late.empty() && options_.late[rank]) member.role = wire::MemberRole::late;
+    if (!dialable || member.role != wire::MemberRole::full) shares[rank] = 0;
     member.endpoint.peer.bytes[0] = static_cast<std::uint8_t>(rank / 256);
     member.endpoint.peer.bytes[1] = static_cast<std::uint8_t>(rank % 256);
     member.endpoint.host = dialable ? "192.0.2.1" : "";

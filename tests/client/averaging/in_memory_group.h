@@ -27,6 +27,7 @@ struct GroupOptions {
   std::vector<SampleCount> weights{};     // empty: rank + 1 samples each
   std::vector<bool> undialable{};         // empty: everybody can be dialled; two that cannot have no link
   std::vector<bool> deferred{};           // empty: nobody
+  std::vector<bool> late{};               // empty: nobody
   std::vector<Duration> start_after{};    // empty: all start at once
   Duration latency = from_ms(5);          // one way; plus up to as much again, drawn for every frame
   double bytes_per_s = 10e6;              // of every link

@@ -29,7 +29,7 @@ Bytes inventory_bytes() {
   RankSet lost(11);
   lost.set(3);
   lost.set(10);
-  return encode(Inventory{lost, {0xff, 0x01}, {96, Inventory::kUnknown}});
+  return encode(Inventory{lost, {0xff, 0x01}, {96, kWeightUnknown}});
 }
 
 // One valid message of every kind, and whether some bytes are accepted as it.
@@ -49,7 +49,7 @@ std::vector<Kind> kinds() {
       {"join", encode(Join{id_of<LinkToken>(4)}), [](auto b) { return decode_join(b).ok(); }},
       {"begin", encode(Begin{5, 1 << 20, 96, id_of<Hash128>(9)}), [](auto b) { return decode_begin(b).ok(); }},
       {"inventory", inventory_bytes(), [](auto b) { return decode_inventory(b, 11, 9).ok(); }},
-      {"done", encode(Done{id_of<Hash128>(5)}), [](auto b) { return decode_done(b).ok(); }},
+      {"done", encode(Done{id_of<Hash128>(5), {3, kWeightUnknown}}), [](auto b) { return decode_done(b, 2).ok(); }},
       {"request", encode(StateRequest{7, id_of<Digest>(1), 3, 300}),
        [](auto b) { return decode_state_request(b).ok(); }},
       {"info", encode(info), [](auto b) { return decode_state_info(b).ok(); }},
@@ -129,7 +129,7 @@ TEST_CASE("every control message is restored as it was") {
   CHECK(inventory->lost.count() == 2);
   CHECK(inventory->lost.test(10));
   CHECK(inventory->held == Bytes{0xff, 0x01});
-  CHECK(inventory->weights == std::vector<SampleCount>{96, Inventory::kUnknown});
+  CHECK(inventory->weights == std::vector<SampleCount>{96, kWeightUnknown});
 
   const auto request = decode_state_request(encode(StateRequest{7, id_of<Digest>(1), 3, 300}));
   REQUIRE(request.ok());

@@ -1,0 +1,155 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "client/averaging/all_reduce_impl.h"
+
+namespace starling::averaging {
+namespace {
+
+using wire::FrameType;
+
+Error nonsense(std::string message) { return {ErrorCode::corrupt, std::move(message)}; }
+
+}  // namespace
+
+// It may be lost here already, or not yet.
+Status AllReduce::Impl::on_listen(TimePoint now, Rank from) {
+  if (!options_.latecomers || outbox_.listens(from) || (outcome_ && outcome_->verdict != Verdict::averaged)) return {};
+  if (!outcome_) lose(now, {{from, "it says that it is too late"}});
+  outbox_.add_listener(from);
+  if (outcome_ && outcome_->verdict == Verdict::averaged) serve_listener(from);
+  return {};
+}
+
+// The results of this member's own part are on their way. Only now is it certain what became of lost owners' parts.
+void AllReduce::Impl::serve_listener(Rank rank) {
+  for (const SegmentIndex segment : recovery_.mine()) outbox_.answer(rank, segment);
+  outbox_.send_done(rank);
+}
+
+// Of a segment that somebody else should have sent it: it asks those who said that they hold everything.
+Status AllReduce::Impl::on_late_want(Rank from, SegmentIndex segment) {
+  if (segment >= table_.size()) return nonsense(fmt::format("there is no segment {}", segment));
+  if (!table_.held(segment) || outbox_.answers(from) >= 2 * table_.size()) return {};
+  outbox_.answer(from, segment);
+  return {};
+}
+
+void AllReduce::Impl::fall_behind(TimePoint now, std::string why) {
+  lost_.push_back({self_, std::move(why)});
+  if (!options_.latecomers || outcome_) return settle(now, Verdict::expelled);
+  late_ = true;
+  late_heard_ = now;
+  table_ = SegmentTable(group_);  // what came so far may have been made anew since
+  digest_.reset();
+  for (Peer& peer : peers_) peer.done.reset();
+  outbox_.listen();
+}
+
+bool AllReduce::Impl::most_go_on() const {
+  const std::size_t without_this = roster_.late(self_) ? 0 : 1;
+  return (roster_.surviving_voters() - without_this) * 2 > roster_.voters();
+}
+
+Status AllReduce::Impl::receive_late(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
+  if (outcome_ || peers_[from].severed || !roster_.linked(from)) return {};
+  late_heard_ = now;
+  watch_.on_heard(now, from, true);
+  switch (header.type) {
+    case FrameType::begin:
+      return take_begin_late(now, from, payload);
+    case FrameType::inventory: {
+      STARLING_ASSIGN(const wire::Inventory inventory, wire::decode_inventory(payload, roster_.size(), table_.size()));
+      learn_late(now, inventory);
+      return {};
+    }
+    case FrameType::result:
+      if (header.segment >= table_.size()) return nonsense(fmt::format("there is no segment {}", header.segment));
+      STARLING_TRY(check_codec(from, header));
+      STARLING_TRY(take_result_late(header.segment, payload));
+      break;
+    case FrameType::done:
+      STARLING_TRY(take_done_late(from, payload));
+      break;
+    default:
+      return {};  // what it sent before it knew
+  }
+  check_late(now);
+  return {};
+}
+
+// It was not there yet when this member's begin went out: it is asked now.
+Status AllReduce::Impl::take_begin_late(TimePoint now, Rank from, Payload payload) {
+  STARLING_ASSIGN(const wire::Begin begin, wire::decode_begin(payload));
+  if (begin.rank != from || !roster_.begin(from, begin.weight)) return {};
+  watch_.on_begun(now, from);
+  outbox_.send_begin(from);
+  return {};
+}
+
+void AllReduce::Impl::learn_late(TimePoint now, const wire::Inventory& inventory) {
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (rank != self_ && inventory.lost.test(rank)) roster_.lose(rank);
+  }
+  check_late(now);
+}
+
+// With weights, it is the word of a member that agrees with all others who go on; without, it was sent before that one
+// knew that this one is late.
+Status AllReduce::Impl::take_done_late(Rank from, Payload payload) {
+  STARLING_ASSIGN(const wire::Done done, wire::decode_done(payload, roster_.size()));
+  if (done.weights.empty()) return {};
+  peers_[from].done = done.result_digest;
+  for (Rank rank = 0; rank < roster_.size(); ++rank)
+    roster_.learn_weight(rank, std::max(SampleCount{0}, done.weights[rank]));
+  return {};
+}
+
+Status AllReduce::Impl::take_result_late(SegmentIndex segment, Payload payload) {
+  STARLING_TRY(check_result(segment, payload));
+  if (table_.held(segment)) return {};
+  STARLING_TRY(decode(codec_, payload.subspan(set_bytes_), output_of(segment)));
+  table_.hold(segment, payload.first(set_bytes_), values_digest(segment));
+  return {};
+}
+
+// Whether what is missing may still come from it.
+bool AllReduce::Impl::helps(TimePoint now, Rank rank) const {
+  return roster_.live(rank) && !peers_[rank].severed && (peers_[rank].done || watch_.hears(now, rank));
+}
+
+// Parts of members that this one hears nothing of: whoever is done has them.
+void AllReduce::Impl::ask_others(TimePoint now) {
+  Rank holder = 0;
+  while (holder < roster_.size() && !(helps(now, holder) && peers_[holder].done)) ++holder;
+  if (holder == roster_.size()) return;
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (peers_[rank].replaced || table_.missing(rank) == 0 || helps(now, rank)) continue;
+    peers_[rank].replaced = true;
+    for (SegmentIndex segment = table_.first(rank); segment < table_.first(rank + 1); ++segment) {
+      if (!table_.held(segment)) outbox_.want(holder, segment);
+    }
+  }
+}
+
+// Done, hopeless, or still waiting.
+void AllReduce::Impl::check_late(TimePoint now) {
+  if (outcome_) return;
+  if (!most_go_on()) return give_up_late(now, "those who go on are not most of the group");
+  if (table_.missing() == 0 && !digest_) digest_ = table_.result_digest();
+  for (Rank rank = 0; digest_ && rank < roster_.size(); ++rank) {
+    if (!peers_[rank].done) continue;
+    if (peers_[rank].done != digest_) return give_up_late(now, "the result changed while it came");
+    if (contributors_known()) return settle(now, Verdict::averaged);
+  }
+  ask_others(now);
+  if (now >= late_heard_ + 2 * options_.silence_floor) return give_up_late(now, "nobody sends the result");
+}
+
+void AllReduce::Impl::give_up_late(TimePoint now, std::string why) {
+  lost_.back().reason += ", and " + why;
+  settle(now, Verdict::expelled);
+}
+
+}  // namespace starling::averaging
