@@ -102,7 +102,7 @@ Status AllReduce::Impl::take_done_late(Rank from, Payload payload) {
   if (done.weights.empty()) return {};
   peers_[from].done = done.result_digest;
   for (Rank rank = 0; rank < roster_.size(); ++rank)
-    roster_.learn_weight(rank, std::max(SampleCount{0}, done.weights[rank]));
+    roster_.set_weight(rank, std::max(SampleCount{0}, done.weights[rank]));
   return {};
 }
 

@@ -18,6 +18,7 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
   if (outcome_ && outcome_->verdict == Verdict::expelled) return {};
   if (late_) return receive_late(now, from, header, payload);
   if (peers_[from].severed) return on_return(now, from, header, payload);
+  if (peers_[from].left && header.type == FrameType::begin) return {};  // another process, of a member that was done
   if (!roster_.live(from)) {
     // A lost member's late frames change nothing. One that begins too late is told that it is too late.
     if (roster_.linked(from) && header.type == FrameType::begin && !roster_.begun(from))
@@ -107,11 +108,14 @@ Status AllReduce::Impl::on_late_begin(Rank from, Payload payload) {
 
 // Whoever begins again is another process, which has nothing of the round: it is told that it is too late.
 Status AllReduce::Impl::on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
-  if (header.type != FrameType::begin || outcome_) return {};
-  witness(from, wire::Fault::gone);
-  lose(now, {{from, "it came back with nothing of the round"}});
-  if (outcome_) return {};
+  if (header.type != FrameType::begin) return {};
+  if (!outcome_) {
+    witness(from, wire::Fault::gone);
+    lose(now, {{from, "it came back with nothing of the round"}});
+  }
+  if (!roster_.lost(from) || (outcome_ && outcome_->verdict != Verdict::averaged)) return {};
   peers_[from].severed = false;
+  outbox_.send_inventory(from);
   return on_late_begin(from, payload);
 }
 
@@ -178,16 +182,19 @@ Status AllReduce::Impl::on_want(Rank from, SegmentIndex segment) {
 }
 
 bool AllReduce::Impl::slander(TimePoint now, const wire::RankSet& lost) const {
-  if (!lost.test(self_) || (roster_.size() - lost.count()) * 2 > roster_.size()) return false;
+  if (!lost.test(self_)) return false;
+  std::size_t left = roster_.voters();
   std::size_t others = 0;
   std::size_t well = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (!lost.test(rank) || !roster_.live(rank) || !roster_.begun(rank)) continue;
+    if (!lost.test(rank) || roster_.late(rank)) continue;  // those who come late are lost without a complaint
+    --left;
+    if (!roster_.live(rank) || !roster_.begun(rank)) continue;
     ++others;
     if (watch_.hears(now, rank) || (finished_with(rank) && !peers_[rank].left))
       ++well;  // those that are done fall silent
   }
-  return well * 2 > others;
+  return left * 2 <= roster_.voters() && well * 2 > others;
 }
 
 Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) {

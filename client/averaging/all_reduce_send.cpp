@@ -52,7 +52,7 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
     const auto rank = static_cast<std::uint32_t>(item.rank);
     append(wire::encode(wire::Begin{rank,
                                     group_.vector_floats,
-                                    roster_.weight(item.rank),
+                                    item.rank == self_ ? weight_ : roster_.weight(item.rank),
                                     plan_digest_,
                                     {note(item.rank).begin(), note(item.rank).end()}}));
   }

@@ -41,6 +41,7 @@ class Outbox {
   void send_begin(Rank to) { due(to, &Lane::begin); }
   void send_done(Rank to) { due(to, &Lane::done); }
   void send_ping(Rank to) { due(to, &Lane::ping); }
+  void send_inventory(Rank to) { due(to, &Lane::inventory); }
   // To everybody, the lost included: that is how they learn. Wants and answers of the view before are dropped.
   void send_inventories();
   void send_result_to_all(SegmentIndex segment);

@@ -45,6 +45,11 @@ void Roster::learn_weight(Rank rank, SampleCount weight) {
   members_[rank].weight = weight;
 }
 
+void Roster::set_weight(Rank rank, SampleCount weight) {
+  members_[rank].weight_known = true;
+  members_[rank].weight = weight;
+}
+
 bool Roster::lose(Rank rank) {
   VERIFY(rank != self_);
   if (lost(rank)) return false;

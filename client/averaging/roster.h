@@ -42,6 +42,8 @@ class Roster {
   [[nodiscard]] bool begun(Rank rank) const { return members_[rank].begun; }
   // Somebody else said with what weight it began.
   void learn_weight(Rank rank, SampleCount weight);
+  // What has been averaged in of it, whatever it said: another process may have begun in its place.
+  void set_weight(Rank rank, SampleCount weight);
   [[nodiscard]] bool weight_known(Rank rank) const { return members_[rank].weight_known; }
   // 0 while unknown.
   [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].weight; }

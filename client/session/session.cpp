@@ -289,8 +289,10 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   while (!reports_.empty() && reports_.front().round < reply.acknowledged_rounds) reports_.pop_front();
   mediator_.forget_reports(reply.acknowledged_rounds);
   if (evaluation_told_) evaluation_report_.reset();
-  take_sync_verdict(now, reply);
-  if (reply.group.has_value()) take_group(now, *reply.group);
+  // Of a round that is over: who is still at its state may have the result from the others.
+  const bool missed = reply.group.has_value() && reply.group->round < reply.round;
+  if (!missed || !take_group(now, *reply.group)) take_sync_verdict(now, reply);
+  if (reply.group.has_value() && !missed) take_group(now, *reply.group);
   if (reply.send_checkpoint && synced_ && state_digest_ == reply.state_digest) {
     mediator_.send_checkpoint(state_round_, state_digest_);
   }
@@ -298,22 +300,23 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   advance(now);
 }
 
-void Session::take_group(TimePoint now, const wire::GroupInfo& group) {
-  if (averaging_ || outcome_.has_value() || !synced_) return;
-  if (group.round != state_round_ || group.state_digest != state_digest_) return;
-  if (group.run_id != options_.run_id || group.id == left_group_) return;
+bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {
+  if (averaging_ || outcome_.has_value() || !synced_) return false;
+  if (group.round != state_round_ || group.state_digest != state_digest_) return false;
+  if (group.run_id != options_.run_id || group.id == left_group_) return false;
   if (const Status sound = wire::check_group(group); !sound.ok()) {
     log_warning("the coordinator's plan is refused: {}", sound.error().message);
-    return;
+    return false;
   }
   for (averaging::Rank rank = 0; rank < group.members.size(); ++rank) {
     if (group.members[rank].endpoint.peer != options_.self) continue;
     const TimePoint start = now + from_ms(group.start_in_ms);
-    if (paused_ && start > now + kPauseWaitsFor) return;
+    if (paused_ && start > now + kPauseWaitsFor) return false;
     meeting_ = Meeting{group, rank, start};
     plan_reason_ = group.reason;
-    return;
+    return true;
   }
+  return false;
 }
 
 void Session::set_link_speeds(double upload_bytes_per_s, double download_bytes_per_s) {

@@ -140,7 +140,7 @@ class Session {
   void fetch_newer(const wire::HeartbeatReply& reply);
   void send_heartbeat(TimePoint now);
   void take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply);
-  void take_group(TimePoint now, const wire::GroupInfo& group);
+  bool take_group(TimePoint now, const wire::GroupInfo& group);
   void plan_without_coordinator(TimePoint now);
   [[nodiscard]] Duration round_pace() const;
   void begin_averaging(TimePoint now);

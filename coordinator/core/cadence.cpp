@@ -1,11 +1,15 @@
 #include "coordinator/core/cadence.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace starling::core {
 namespace {
 
-constexpr double kSmoothing = 0.3;     // weight of the newest round
+constexpr double kSmoothing = 0.3;  // weight of the newest round
+constexpr std::size_t kArrivalsKept = 256;
+constexpr std::size_t kArrivalsEnough = 16;
+constexpr double kNearlyAll = 0.97;
 constexpr double kLeadOfRound = 0.12;  // of a round's length
 // Calls are spread over this part of the lead: not at its very beginning, since intervals are rounded and
 // forecasts waver, and not so late that the answer could miss the start.
@@ -28,6 +32,19 @@ Duration budget_interval(std::size_t members, const CoordinatorOptions& options)
 }
 
 }  // namespace
+
+void Rhythm::on_arrival(Duration late) {
+  arrivals.push_back(std::max(late, Duration{}));
+  if (arrivals.size() > kArrivalsKept) arrivals.pop_front();
+}
+
+Duration Rhythm::arrivals_within() const {
+  if (arrivals.size() < kArrivalsEnough) return {};
+  std::vector<Duration> sorted(arrivals.begin(), arrivals.end());
+  const auto at = sorted.begin() + static_cast<std::ptrdiff_t>(kNearlyAll * static_cast<double>(sorted.size()));
+  std::nth_element(sorted.begin(), at, sorted.end());
+  return std::max<Duration>(*at, std::chrono::milliseconds(1));
+}
 
 void Rhythm::on_round(Duration took) { smooth(round, took); }
 void Rhythm::on_averaging(Duration took) { smooth(averaging, took); }

@@ -1,6 +1,8 @@
 // When members call: seldom, but every one of them shortly before the group starts. Pure arithmetic.
 #pragma once
 
+#include <deque>
+
 #include "coordinator/core/types.h"
 
 namespace starling::core {
@@ -11,6 +13,11 @@ struct Rhythm {
   Duration averaging{};    // from the start of the group to its end
   Duration catching_up{};  // from a member's call for the state to its call with it
 
+  std::deque<Duration> arrivals{};  // how long after their group's start members began, the last ones
+
+  void on_arrival(Duration late);
+  // Nearly all of the last arrivals were within this; zero while there have been too few.
+  [[nodiscard]] Duration arrivals_within() const;
   void on_round(Duration took);
   void on_averaging(Duration took);
   void on_catching_up(Duration took);

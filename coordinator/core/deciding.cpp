@@ -124,7 +124,8 @@ bool RunCoordinator::Impl::has_majority(TimePoint now, const ResultClass& result
   for (const auto& [peer, member] : members_.all()) {
     const bool of_group = std::binary_search(result.members.begin(), result.members.end(), peer);
     if (!of_group && (result.dealt || !member.works())) continue;
-    if (result.dealt && member.deferred() && !result.reporters.contains(peer)) continue;  // its word comes much later
+    // Its word comes much later, or never.
+    if (result.dealt && (member.deferred() || member.late) && !result.reporters.contains(peer)) continue;
     ++alive;
     if (result.reporters.contains(peer)) ++agree;
   }
@@ -165,7 +166,8 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   std::vector<AccountSamples> credit;
   std::vector<PeerId> averaged;
   for (const wire::Contribution& contribution : result.contributions) {
-    const Member* member = members_.find(contribution.peer);
+    Member* member = members_.find(contribution.peer);
+    if (member != nullptr) member->met_in = round_;
     const bool later = member != nullptr && member->deferred() && !result.reporters.contains(contribution.peer);
     if (!later) averaged.push_back(contribution.peer);
     const std::optional<AccountId> account = known_hosts_.account_of(contribution.peer);
@@ -181,7 +183,10 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   rhythm_known_ = result.dealt && state_ == wire::RunState::running;
   last_group_ = averaged.size();
   ops.emplace_back(std::move(decided));
+  std::optional<wire::GroupInfo> ended;
+  if (plan_ && plan_->id == result.group && plan_->groups.size() == 1) ended = std::move(plan_->groups.front());
   enter_round(now, round_ + 1, Digest(result.state_digest), averaged, ops);
+  ended_ = std::move(ended);
 }
 
 void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Digest& canonical,
@@ -189,6 +194,7 @@ void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Di
   round_ = round;
   canonical_ = canonical;
   plan_.reset();
+  ended_.reset();
   round_began_ = now;
   judge_members(ops);
   members_.judge(now, canonical_, averaged);

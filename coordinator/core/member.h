@@ -59,9 +59,11 @@ struct Member {
   int welcomes = 0;                 // rounds that were held open for it since then, …
   TimePoint welcome_again{};        // … and when the next may be
 
+  RoundIndex met_in = -1;         // the last round that it averaged in
   std::uint64_t planned_in = 0;   // serial of the plan it belongs to; 0: none
   std::size_t planned_group = 0;  // which of that plan's groups
   bool attended = false;          // was seen averaging in that plan
+  bool late = false;              // was not there when that plan was made: nobody waits for it
   // When it has the result of that plan's round, at the latest, if it is deferred: the others are done long before, and
   // go on; kNever if it is not.
   TimePoint result_due = kNever;

@@ -135,6 +135,28 @@ std::vector<Member*> RunCoordinator::Impl::drawn_group(std::vector<Member*> memb
   return members;
 }
 
+// Who may come after all: it has missed a call, or is about to have the state. Nobody waits for it, but if it comes, it
+// need not load the next state.
+std::vector<Member*> RunCoordinator::Impl::latecomers(TimePoint now, const std::vector<Member*>& members) {
+  const bool has_direct = std::any_of(members.begin(), members.end(),
+                                      [](const Member* member) { return wire::direct(member->endpoint()); });
+  const std::size_t most = has_direct ? group_members_max() : options_.relayed_members_max;
+  std::vector<Member*> late;
+  if (manifest_.low_rank > 0) return late;  // two averagings a round, and both would have to be caught
+  for (auto& [peer, member] : members_.all()) {
+    if (members.size() + late.size() >= most) break;
+    if (member.sits_out(now) || (!member.works() && !member.catches_up())) continue;
+    if (std::find(members.begin(), members.end(), &member) == members.end()) late.push_back(&member);
+  }
+  return late;
+}
+
+// They have links with each other, so that an arrival is not a new link's.
+bool RunCoordinator::Impl::have_met(const std::vector<Member*>& members) const {
+  return std::all_of(members.begin(), members.end(),
+                     [&](const Member* member) { return member->met_in + 1 == round_; });
+}
+
 std::size_t RunCoordinator::Impl::group_members_max() const {
   const auto wanted = static_cast<std::size_t>(manifest_.averaging.group_size);
   return wanted > 0 ? std::min(wanted, options_.group_members_max) : options_.group_members_max;
@@ -195,9 +217,11 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
   options.may_leave_out = true;
   options.start_in_ms = to_ms(start - now);
   options.heartbeat_jitter_ms = to_ms(lead_time);
+  if (have_met(members)) options.arrivals_within_ms = to_ms(rhythm_.arrivals_within());
   options.nonce = mix64(options_.nonce + mix64(plan.serial));
   std::vector<double> ready_s;
   if (columns < 2) {
+    for (const Member* member : latecomers(now, members)) options.latecomers.push_back(member->endpoint());
     swarm::RoundPlan planned = swarm::plan_round(infos, options);
     plan.id = planned.group.id;
     plan.groups.push_back(std::move(planned.group));
@@ -229,6 +253,7 @@ void RunCoordinator::Impl::seat(const Plan& plan, const std::vector<double>& rea
       member.planned_in = plan.serial;
       member.planned_group = group;
       member.attended = false;
+      member.late = planned.role == wire::MemberRole::late;
       member.result_due = kNever;
       if (planned.role != wire::MemberRole::deferred) continue;
       const Duration patience = std::min(from_seconds(kDeferredPatience * ready_s[rank]), options_.averaging_max);
@@ -254,7 +279,7 @@ void RunCoordinator::Impl::drop_failed_plan(TimePoint now) {
   std::size_t back = 0;
   bool others = false;  // that may still come, or finish
   for (const auto& [peer, member] : members_.all()) {
-    if (member.planned_in != plan_->serial) continue;
+    if (member.planned_in != plan_->serial || member.late) continue;
     const bool silent = missed_its_call(member, now);
     const bool inside = member.phase == wire::MemberPhase::averaging && !silent;
     averaging = averaging || inside;
@@ -265,7 +290,11 @@ void RunCoordinator::Impl::drop_failed_plan(TimePoint now) {
     }
   }
   std::size_t planned = 0;
-  for (const wire::GroupInfo& group : plan_->groups) planned += group.members.size();
+  for (const wire::GroupInfo& group : plan_->groups) {
+    planned += static_cast<std::size_t>(std::count_if(group.members.begin(), group.members.end(), [](const auto& one) {
+      return one.role != wire::MemberRole::late;
+    }));
+  }
   const bool no_majority = 2 * back >= planned;
   const bool nobody_came = now > plan_->begin_by + kBeginSlack && !averaging;
   const bool endless = now > plan_->start + options_.averaging_max;

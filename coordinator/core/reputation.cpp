@@ -19,6 +19,7 @@ double weight_of(wire::Fault fault) {
     case wire::Fault::slow:
       return 2;
     case wire::Fault::absent:
+      return 0.25;  // the others wait for it no longer than for most who come, and a lost packet is enough
     case wire::Fault::gone:
     case wire::Fault::silent:
       break;

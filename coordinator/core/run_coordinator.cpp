@@ -85,6 +85,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   member.lane = lanes_.lane_of(who.peer);
   member.standing = reputation_.of(who.peer);
   if (plan_ && member.planned_in == plan_->serial && heartbeat.phase == wire::MemberPhase::averaging) {
+    if (!member.attended && !member.late) rhythm_.on_arrival(now - plan_->start);
     member.attended = true;
   }
   if (heartbeat.evaluation) take_evaluation(now, wall, who.peer, *heartbeat.evaluation, decision.ops);
@@ -207,10 +208,9 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   reply.swarm_samples_per_s = std::clamp(members_.forecast().samples_per_s(), 0.0, wire::kMessageRateMax);
   reply.swarm_size = static_cast<int>(members_.all().size());
   reply.acknowledged_rounds = pending_credit_.empty() ? round_ : pending_credit_.front().first;
-  if (hears_of_plan(now, member)) {
-    const wire::GroupInfo& group = plan_->groups[member.planned_group];
-    reply.group = group.grid ? swarm::place_in(group, member.who.peer) : group;
-    reply.group->start_in_ms = std::max<std::int64_t>(0, to_ms(plan_->start - now));
+  if (const wire::GroupInfo* group = plan_for(now, member)) {
+    reply.group = group->grid ? swarm::place_in(*group, member.who.peer) : *group;
+    reply.group->start_in_ms = group->round == round_ ? std::max<std::int64_t>(0, to_ms(plan_->start - now)) : 0;
   }
   tell_state(now, member, reply);
   if (member.ready && member.phase != wire::MemberPhase::paused && !plan_) {
@@ -274,10 +274,21 @@ std::optional<RelayShare> RunCoordinator::Impl::operator_relay_share(const PeerI
   return RelayShare{round_, wire::relay_bytes_per_round(vector_floats_)};
 }
 
-// Once it has begun, has been left out, or the group has told its result, a member has no use for the plan.
-bool RunCoordinator::Impl::hears_of_plan(TimePoint now, const Member& member) const {
-  return plan_ && member.planned_in == plan_->serial && member.ready && now <= plan_->begin_by && !member.attended &&
-         reports_.first_at(round_) == kNever;
+// Once it has begun, a member has no use for the plan. One that comes too late for it, or even for its end, may have
+// the result as long as the others keep it: until they begin the next. Columns of a grid keep none.
+const wire::GroupInfo* RunCoordinator::Impl::plan_for(TimePoint now, const Member& member) const {
+  if (member.phase == wire::MemberPhase::averaging) return nullptr;
+  if (plan_ && member.planned_in == plan_->serial && member.ready) {
+    if (member.attended) return nullptr;
+    const bool in_time = now <= plan_->begin_by && reports_.first_at(round_) == kNever;
+    return in_time || plan_->groups.size() == 1 ? &plan_->groups[member.planned_group] : nullptr;
+  }
+  if (!ended_ || (plan_ && now >= plan_->start) || member.state_round != ended_->round) return nullptr;
+  if (member.state_digest != ended_->state_digest || member.open_reports || !member.works()) return nullptr;
+  if (member.met_in == ended_->round)
+    return nullptr;  // it is in that result, with another process than the one that calls
+  const auto is_it = [&](const wire::GroupMember& one) { return one.endpoint.peer == member.who.peer; };
+  return std::any_of(ended_->members.begin(), ended_->members.end(), is_it) ? &*ended_ : nullptr;
 }
 
 Duration RunCoordinator::Impl::interval_for(TimePoint now, const Member& member) const {
@@ -295,7 +306,8 @@ Duration RunCoordinator::Impl::interval_for(TimePoint now, const Member& member)
     // Planned members call of their own accord when they begin and when they are done. The others need the
     // new state as soon as it exists, so that the next plan has room for them.
     const Duration until_start = std::max(plan_->start - now, Duration{});
-    return member.planned_in == plan_->serial ? until_start + averaging : until_start + rhythm_.averaging + lead() / 2;
+    const bool awaited = member.planned_in == plan_->serial && !member.late;
+    return awaited ? until_start + averaging : until_start + rhythm_.averaging + lead() / 2;
   }
   if (!member.ready) return kNotReadyInterval;
   const TimePoint full = forecast.reaches(manifest_.target_batch_size, now);

@@ -64,7 +64,7 @@ class RunCoordinator::Impl {
   [[nodiscard]] bool sends_fast(const Member& member) const;
   void tell_reach(const Member& member, wire::HeartbeatReply& reply) const;
   [[nodiscard]] Duration interval_for(TimePoint now, const Member& member) const;
-  [[nodiscard]] bool hears_of_plan(TimePoint now, const Member& member) const;
+  [[nodiscard]] const wire::GroupInfo* plan_for(TimePoint now, const Member& member) const;
   void sweep(TimePoint now, Ops& ops);
 
   // Which results count (deciding.cpp).
@@ -95,6 +95,8 @@ class RunCoordinator::Impl {
   void seat(const Plan& plan, const std::vector<double>& ready_s);
   [[nodiscard]] bool takes_result(const Member& member, TimePoint now) const;
   [[nodiscard]] std::vector<Member*> plannable(TimePoint now);
+  [[nodiscard]] std::vector<Member*> latecomers(TimePoint now, const std::vector<Member*>& members);
+  [[nodiscard]] bool have_met(const std::vector<Member*>& members) const;
   [[nodiscard]] std::vector<Member*> drawn_group(std::vector<Member*> members) const;
   [[nodiscard]] bool is_welcome(const Member& member) const;
   void note_welcomed(TimePoint now, Member& member);
@@ -121,6 +123,8 @@ class RunCoordinator::Impl {
   Rhythm rhythm_;
 
   std::optional<Plan> plan_;
+  std::optional<wire::GroupInfo>
+      ended_;                // the group of the round before: who is still at its state may have the result
   std::string plan_reason_;  // the newest plan's, also when it is over
   std::uint64_t plans_made_ = 0;
   double planned_rate_ = 0;  // samples a second of the swarm when the last plan was made

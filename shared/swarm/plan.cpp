@@ -19,6 +19,9 @@ constexpr double kOverheadSeconds = 0.3;
 // Where the usual lines need less than this for a round, nobody is demoted: what such short rounds, or the first frames
 // of a newcomer, show of a line is mostly latency.
 constexpr double kDemotionWorthSeconds = 1;
+// Whoever begins later than earlier ones did by this factor, and this much, is late: it gets the result all the same.
+constexpr std::int64_t kArrivalMargin = 2;
+constexpr std::int64_t kArrivalFloorMs = 1000;
 // A micro-batch may take this much longer than the last ones did before its volunteer is left out.
 constexpr double kBatchMargin = 1.5;
 
@@ -97,13 +100,16 @@ GroupId group_id(const wire::GroupInfo& group, std::uint64_t nonce) {
   return id;
 }
 
-std::int64_t begin_within_ms(std::span<const wire::MemberInfo> members, std::int64_t heartbeat_jitter_ms) {
+std::int64_t begin_within_ms(std::span<const wire::MemberInfo> members, const PlanOptions& options) {
   double slowest_batch_s = 0;
   for (const wire::MemberInfo& member : members) {
     if (known(member.batch_seconds)) slowest_batch_s = std::max(slowest_batch_s, member.batch_seconds);
   }
   const double batch_ms = std::min(kBatchMargin * 1000 * slowest_batch_s, static_cast<double>(wire::kPlanWaitMsMax));
-  const std::int64_t wait_ms = kLinkSetupMs + heartbeat_jitter_ms + static_cast<std::int64_t>(batch_ms);
+  std::int64_t wait_ms = kLinkSetupMs + options.heartbeat_jitter_ms + static_cast<std::int64_t>(batch_ms);
+  if (options.arrivals_within_ms > 0) {
+    wait_ms = std::min(wait_ms, kArrivalMargin * options.arrivals_within_ms + kArrivalFloorMs);
+  }
   return std::clamp<std::int64_t>(wait_ms, 0, wire::kPlanWaitMsMax);
 }
 
@@ -142,8 +148,26 @@ wire::GroupInfo frame_of(std::span<const wire::MemberInfo> members, const PlanOp
   group.segment_floats = options.segment_floats;
   group.codec = options.codec;
   group.start_in_ms = options.start_in_ms;
-  group.begin_within_ms = begin_within_ms(members, options.heartbeat_jitter_ms);
+  group.begin_within_ms = begin_within_ms(members, options);
   return group;
+}
+
+void seat_latecomers(RoundPlan& plan, const PlanOptions& options) {
+  std::vector<std::pair<wire::GroupMember, double>> seats;
+  for (std::size_t rank = 0; rank < plan.group.members.size(); ++rank) {
+    seats.emplace_back(std::move(plan.group.members[rank]), plan.ready_s[rank]);
+  }
+  for (const wire::Endpoint& endpoint : options.latecomers) {
+    seats.push_back({{endpoint, 0, options.contribution_codec, wire::MemberRole::late}, 0});
+  }
+  std::sort(seats.begin(), seats.end(),
+            [](const auto& a, const auto& b) { return a.first.endpoint.peer < b.first.endpoint.peer; });
+  plan.group.members.clear();
+  plan.ready_s.clear();
+  for (auto& [member, ready_s] : seats) {
+    plan.group.members.push_back(std::move(member));
+    plan.ready_s.push_back(ready_s);
+  }
 }
 
 }  // namespace
@@ -187,6 +211,7 @@ RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOption
     member.role = duty.role;
   }
   if (options.segment_floats <= 0) plan.group.segment_floats = segment_floats_for(links, options.vector_floats);
+  if (!options.latecomers.empty()) seat_latecomers(plan, options);
   plan.group.id = group_id(plan.group, options.nonce);
   return plan;
 }

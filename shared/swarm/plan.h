@@ -27,7 +27,11 @@ struct PlanOptions {
   bool autonomous = false;
   std::int64_t start_in_ms = 0;
   std::int64_t heartbeat_jitter_ms = 0;  // how late, beyond its batch, the plan may reach a member
-  std::uint64_t nonce = 0;               // makes the group's id differ from an earlier plan of the same round
+  // How late members of earlier rounds began, nearly all of them, where all of these members have links from earlier
+  // rounds; 0: not known, or some have none.
+  std::int64_t arrivals_within_ms = 0;
+  std::vector<wire::Endpoint> latecomers{};  // have a place if they come (MemberRole::late); none of the members
+  std::uint64_t nonce = 0;                   // makes the group's id differ from an earlier plan of the same round
 };
 
 // A plan, and what it is expected to take.
