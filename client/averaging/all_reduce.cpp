@@ -109,7 +109,7 @@ bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
 }
 
 void AllReduce::Impl::witness(Rank rank, wire::Fault fault) {
-  if (fault == wire::Fault::absent && roster_.late(rank)) return;  // nobody has said that it would come
+  if (roster_.late(rank) && !roster_.begun(rank)) return;  // nobody has said that it would come
   if (!roster_.lost(rank) && !peers_[rank].fault) peers_[rank].fault = fault;
 }
 

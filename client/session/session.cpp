@@ -210,8 +210,10 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
   mediator_.record_round(report, now - progress_.began());
   reports_.push_back(std::move(report));
   if (reports_.size() > kReportsKeptMax) reports_.pop_front();
-  last_group_ = meeting_->group;
+  last_group_.reset();
   last_contributed_ = outcome_->samples;
+  const auto came = [](SampleCount samples) { return samples > 0; };
+  if (std::any_of(last_contributed_.begin(), last_contributed_.end(), came)) last_group_ = meeting_->group;
   if (progress_.samples() > 0) last_loss_ = progress_.loss();
   ++rounds_done_;
   ++state_round_;

@@ -235,7 +235,10 @@ Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::spa
     return driver->frame_received(now, link, header, payload);
   }
   if (header.type == wire::FrameType::begin) {
-    early_begins_[&link] = {.header = header, .payload = {payload.begin(), payload.end()}};
+    std::deque<EarlyBegin>& begins = early_begins_[&link];
+    std::erase_if(begins, [&](const EarlyBegin& begin) { return begin.header.group == header.group; });
+    if (begins.size() == kEarlyBeginsMax) begins.pop_front();
+    begins.push_back({.header = header, .payload = {payload.begin(), payload.end()}});
   }
   return {};
 }

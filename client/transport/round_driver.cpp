@@ -148,15 +148,17 @@ void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
   for (const auto& [peer, rank] : ranks_) {
     if (Link* link = link_to_(peer)) link->pump();
   }
-  std::erase_if(early, [&](auto& entry) {
-    auto& [link, begin] = entry;
+  for (auto& [link, begins] : early) {
     const averaging::Rank* rank = rank_of(link->info().peer);
-    if (rank == nullptr || !takes(begin.header.group)) return false;
-    seats_[*rank].hears = link;
-    // A begin that does not fit loses its sender, as at any other time; the engine has noted it.
-    (void)engine_->on_frame(now, *rank, begin.header, begin.payload);
-    return true;
-  });
+    if (rank == nullptr) continue;
+    std::erase_if(begins, [&, from = link](const EarlyBegin& begin) {
+      if (!takes(begin.header.group)) return false;
+      seats_[*rank].hears = from;
+      // A begin that does not fit loses its sender, as at any other time; the engine has noted it.
+      (void)engine_->on_frame(now, *rank, begin.header, begin.payload);
+      return true;
+    });
+  }
   for (const auto& [peer, rank] : ranks_) {
     if (seats_[rank].lost_before || (seats_[rank].gone && link_to_(peer) == nullptr)) {
       engine_->on_link_lost(now, rank, "it was lost in the averaging before");

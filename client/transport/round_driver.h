@@ -2,6 +2,7 @@
 // and time to it. Net thread only.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -13,12 +14,14 @@
 
 namespace starling::transport {
 
-// A peer's begin that came before its plan was here.
+// A peer's begin that came before its plan was here, or after: a latecomer may begin in a round that is over, and then
+// in the next.
 struct EarlyBegin {
   wire::FrameHeader header;
   std::vector<std::uint8_t> payload;
 };
-using EarlyBegins = std::unordered_map<const Link*, EarlyBegin>;
+constexpr std::size_t kEarlyBeginsMax = 4;  // of a link; the oldest is forgotten
+using EarlyBegins = std::unordered_map<const Link*, std::deque<EarlyBegin>>;
 
 class RoundDriver {
  public:

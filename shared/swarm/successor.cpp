@@ -21,10 +21,25 @@ GroupId successor_id(const wire::GroupInfo& last, const wire::GroupInfo& next) {
   text.insert(text.end(), next.state_digest.bytes.begin(), next.state_digest.bytes.end());
   for (const wire::GroupMember& member : next.members) {
     text.insert(text.end(), member.endpoint.peer.bytes.begin(), member.endpoint.peer.bytes.end());
+    text.push_back(static_cast<std::uint8_t>(member.role));
   }
   GroupId id;
   id.bytes = hash128(text).bytes;
   return id;
+}
+
+// Most of those who have a say may not be deferred.
+void wait_for_most(wire::GroupInfo& group) {
+  std::size_t voters = 0;
+  std::size_t deferred = 0;
+  for (const wire::GroupMember& member : group.members) {
+    voters += member.role != wire::MemberRole::late ? 1 : 0;
+    deferred += member.role == wire::MemberRole::deferred ? 1 : 0;
+  }
+  if (2 * deferred < voters) return;
+  for (wire::GroupMember& member : group.members) {
+    if (member.role == wire::MemberRole::deferred) member.role = wire::MemberRole::full;
+  }
 }
 
 }  // namespace
@@ -32,19 +47,26 @@ GroupId successor_id(const wire::GroupInfo& last, const wire::GroupInfo& next) {
 wire::GroupInfo plan_successor(const wire::GroupInfo& last, std::span<const SampleCount> contributed,
                                const Digest& state_digest) {
   VERIFY(contributed.size() == last.members.size());
+  VERIFY(std::any_of(contributed.begin(), contributed.end(), [](SampleCount samples) { return samples > 0; }));
   wire::GroupInfo next = last;
-  next.members.clear();
   std::vector<double> shares;
   for (std::size_t rank = 0; rank < contributed.size(); ++rank) {
-    if (contributed[rank] <= 0) continue;
-    next.members.push_back(last.members[rank]);
-    shares.push_back(static_cast<double>(last.members[rank].part_floats));
+    wire::GroupMember& member = next.members[rank];
+    const bool came = contributed[rank] > 0;
+    if (!came || member.role == wire::MemberRole::late) {
+      member.role = came ? wire::MemberRole::full : wire::MemberRole::late;
+    }
+    shares.push_back(came ? static_cast<double>(member.part_floats) : 0);
   }
-  // When every owner is gone, whoever is left shares evenly.
+  wait_for_most(next);
+  // When every owner is gone, those who came, and can be called, share evenly.
   double total = std::accumulate(shares.begin(), shares.end(), 0.0);
-  if (total <= 0) {
-    std::fill(shares.begin(), shares.end(), 1.0);
-    total = static_cast<double>(shares.size());
+  for (const bool callable : {true, false}) {
+    for (std::size_t rank = 0; total <= 0 && rank < shares.size(); ++rank) {
+      const bool could = !callable || wire::dialable(next.members[rank].endpoint);
+      shares[rank] = contributed[rank] > 0 && could ? 1 : 0;
+    }
+    total = std::accumulate(shares.begin(), shares.end(), 0.0);
   }
   for (double& share : shares) share /= total;
   const std::vector<std::int64_t> parts = split_vector(last.vector_floats, shares);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr float kLearningRate = 0.05F;
 constexpr Duration kStepTime = std::chrono::milliseconds(2);
+constexpr std::size_t kEarlyBeginsMax = 4;
 constexpr Duration kDonorAnswer = std::chrono::milliseconds(100);  // a donor without that state says so at once
 
 }  // namespace
@@ -165,12 +166,12 @@ void Peer::greet(Averaging& round) {
   for (averaging::Rank rank = 0; rank < round.peer_of.size(); ++rank) {
     if (rank == round.self) continue;
     if (!world_.peer(round.peer_of[rank]).up()) round.engine->on_link_lost(now, rank, "connection refused");
-    const auto early = early_.find(round.peer_of[rank]);
-    if (early == early_.end() || !wire::has_stage(round.group, early->second.header.group)) continue;
-    const Frame frame = std::move(early->second);
-    early_.erase(early);
-    round.life_of[rank] = frame.from_life;
-    (void)round.engine->on_frame(now, rank, frame.header, frame.payload);  // a begin
+    std::erase_if(early_[round.peer_of[rank]], [&](const Frame& frame) {  // a begin
+      if (!wire::has_stage(round.group, frame.header.group)) return false;
+      round.life_of[rank] = frame.from_life;
+      (void)round.engine->on_frame(now, rank, frame.header, frame.payload);
+      return true;
+    });
   }
   after_engine_event(round);
 }
@@ -209,7 +210,11 @@ void Peer::take_frame(const Frame& frame) {
                           averaging->engine->on_frame(now, rank, header, frame.payload));
     after_engine_event(*averaging);
   }
-  if (!taken && header.type == wire::FrameType::begin) early_.insert_or_assign(frame.from, frame);
+  if (taken || header.type != wire::FrameType::begin) return;
+  std::deque<Frame>& begins = early_[frame.from];
+  std::erase_if(begins, [&](const Frame& begin) { return begin.header.group == header.group; });
+  if (begins.size() == kEarlyBeginsMax) begins.pop_front();
+  begins.push_back(frame);
 }
 
 bool Peer::link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t life) {

@@ -135,8 +135,8 @@ class Peer final : private session::Session::Mediator {
   std::vector<float> parameters_;
   std::vector<float> gradient_;
   std::unique_ptr<Averaging> current_;
-  std::unique_ptr<Averaging> previous_;  // goes on answering slower members
-  std::map<int, Frame> early_;           // begins of groups that have not started here
+  std::unique_ptr<Averaging> previous_;     // goes on answering slower members
+  std::map<int, std::deque<Frame>> early_;  // begins of groups that have not started here, or are over; a few each
   std::uint64_t fetches_ = 0;
   TimePoint session_timer_ = kNever;
   TimePoint engine_timer_ = kNever;

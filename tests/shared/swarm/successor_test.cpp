@@ -42,7 +42,11 @@ TEST_CASE("the next group without a coordinator is sound, one round later, and t
   CHECK(wire::check_group(next).ok());
   CHECK(next.round == 5);
   CHECK(next.autonomous);
-  CHECK(next.members.size() == 4);
+  REQUIRE(next.members.size() == 5);
+  for (std::size_t rank = 0; rank < 5; ++rank) {
+    CHECK((next.members[rank].role == wire::MemberRole::late) == (contributed[rank] == 0));
+    if (contributed[rank] == 0) CHECK(next.members[rank].part_floats == 0);
+  }
   CHECK(swarm::plan_digest(next) == swarm::plan_digest(swarm::plan_successor(last, contributed, state(1))));
 }
 
@@ -67,10 +71,33 @@ TEST_CASE("when every owner is gone the rest share evenly") {
   last.members[0].part_floats = 1001;
   last.members[1].part_floats = last.members[2].part_floats = 0;
   const wire::GroupInfo next = swarm::plan_successor(last, std::vector<SampleCount>{0, 2, 2}, state(1));
-  REQUIRE(next.members.size() == 2);
-  CHECK(next.members[0].part_floats + next.members[1].part_floats == 1001);
-  CHECK(next.members[0].part_floats >= 500);
+  REQUIRE(next.members.size() == 3);
+  CHECK(next.members[0].part_floats == 0);
+  CHECK(next.members[1].part_floats + next.members[2].part_floats == 1001);
   CHECK(next.members[1].part_floats >= 500);
+  CHECK(next.members[2].part_floats >= 500);
+}
+
+TEST_CASE("who missed a round without the coordinator has its place back when it comes in time") {
+  const wire::GroupInfo last = group_of(3);
+  const wire::GroupInfo missed = swarm::plan_successor(last, std::vector<SampleCount>{2, 0, 2}, state(1));
+  CHECK(missed.members[1].role == wire::MemberRole::late);
+  const wire::GroupInfo back = swarm::plan_successor(missed, std::vector<SampleCount>{2, 2, 2}, state(2));
+  CHECK(wire::check_group(back).ok());
+  CHECK(back.members[1].role == wire::MemberRole::full);
+}
+
+TEST_CASE("deferred members are waited for when they would be most of those who came") {
+  wire::GroupInfo last = group_of(5);
+  for (const std::size_t rank : {0, 1}) {
+    last.members[4].part_floats += last.members[rank].part_floats;
+    last.members[rank].part_floats = 0;
+    last.members[rank].role = wire::MemberRole::deferred;
+  }
+  REQUIRE(wire::check_group(last).ok());
+  const wire::GroupInfo next = swarm::plan_successor(last, std::vector<SampleCount>{2, 2, 0, 0, 2}, state(1));
+  CHECK(wire::check_group(next).ok());
+  CHECK(next.members[0].role == wire::MemberRole::full);
 }
 
 TEST_CASE("the time to begin grows once, not with every round") {
