@@ -153,6 +153,7 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
   using Verdict = averaging::AveragingOutcome::Verdict;
   if (outcome.verdict == Verdict::expelled || outcome.verdict == Verdict::diverged) {
     ++rounds_failed_;
+    left_group_ = meeting_->group.id;
     lose_sync(now, outcome.verdict == Verdict::expelled ? "the group went on without this computer"
                                                         : "the averaged result differed from the group's");
   } else if (outcome.verdict == Verdict::minority || outcome.weight_total == 0) {

@@ -179,7 +179,7 @@ class Session {
   std::string paused_reason_;
 
   std::optional<Meeting> meeting_;
-  GroupId left_group_;       // in vain: the others may go on in it, and count on what this member had brought then
+  GroupId left_group_;       // in vain: the others may go on in it, and know what this member had brought then
   std::string plan_reason_;  // of the last one
   std::optional<averaging::AveragingOutcome> outcome_;  // averaged, not stepped yet
   std::optional<wire::GroupInfo> last_group_;           // of the round before, and who was averaged in
