@@ -50,8 +50,7 @@ enum class MemberRole : std::uint8_t {
   client_only,  // contributes; nobody can dial it, so it owns no part
   auxiliary,    // owns a part and contributes nothing, however much it has computed
   deferred,     // contributes, owns no part, and gets the result as its line takes it: the others do not wait for that
-  late,         // was not there when the plan was made: nobody waits for it. What it brings in time counts; if it comes
-                // later than that, it may have the result
+  late,         // was not there when the plan was made: nobody waits for it, but if it comes it may have the result
 };
 std::string_view to_string(MemberRole role);
 

@@ -54,7 +54,7 @@ class SmallDisk:
 class FullDisks(SwarmCase):
     # While the coordinator's disk is full there are only some ten rounds; they must last longer than it takes a volunteer
     # that was late for one to load the state again.
-    SETTINGS = {"target_batch_size": 1024, "peers_max": 64}
+    SETTINGS = {"target_batch_size": 256, "peers_max": 64}
 
     @classmethod
     def prepare(cls):

@@ -10,7 +10,7 @@ from swarm_case import SwarmCase
 class Grid(SwarmCase):
     VOLUNTEERS = 6
     # Rounds that last longer than it takes to load the state: so those that came late for one are in the next.
-    SETTINGS = {"target_batch_size": 1024, "peers_max": 64, "codec": "fp16",
+    SETTINGS = {"target_batch_size": 256, "peers_max": 64, "codec": "fp16",
                 "averaging": {"formation": "grid", "group_size": 3}}
 
     def test_1_both_columns_are_in_every_round(self):

@@ -15,7 +15,7 @@ STALL_MAX_S = 20
 class Outage(SwarmCase):
     # On a fast machine the usual batch makes rounds of a tenth of a second: then one that came a moment too late for the
     # last plan is far behind before it notices, and the pair that is left has hundreds of rounds to split in.
-    SETTINGS = {"target_batch_size": 1024, "peers_max": 64}
+    SETTINGS = {"target_batch_size": 256, "peers_max": 64}
 
     def test_1_rounds_go_on_for_a_minute_without_the_coordinator(self):
         volunteers = self.swarm.volunteers
