@@ -19,6 +19,12 @@ bool has_round_under_way(const wire::DaemonStatus& status) {
          status.phase == "evaluating";
 }
 
+// 0: there is none.
+double lower_limit(const std::optional<double>& max_mbit_s, double bytes_per_s) {
+  const double wished = max_mbit_s.value_or(0) * kBytesPerMbit;
+  return wished > 0 && bytes_per_s > 0 ? std::min(wished, bytes_per_s) : std::max(wished, bytes_per_s);
+}
+
 }  // namespace
 
 void App::look_around() {
@@ -36,11 +42,13 @@ Permission App::permission() const {
   permission.train = verdict.may_train();
   permission.reason = verdict.text;
   permission.coordinator = verdict.network != policy::NetworkUse::none;
+  permission.spares_data = verdict.reason == policy::Reason::data_cap;
   const bool relays = verdict.may_train() && verdict.network == policy::NetworkUse::all;
   permission.port_mapping = governor_.preferences().port_mapping;
   permission.relay_bytes_per_s = relays ? governor_.preferences().relay_max_mbit_s.value_or(0) * kBytesPerMbit : 0;
-  permission.upload_bytes_per_s = governor_.preferences().upload_max_mbit_s.value_or(0) * kBytesPerMbit;
-  permission.download_bytes_per_s = governor_.preferences().download_max_mbit_s.value_or(0) * kBytesPerMbit;
+  const double below_cap = governor_.bytes_per_s_below_cap();
+  permission.upload_bytes_per_s = lower_limit(governor_.preferences().upload_max_mbit_s, below_cap);
+  permission.download_bytes_per_s = lower_limit(governor_.preferences().download_max_mbit_s, below_cap);
   permission.share = {verdict.threads, static_cast<std::uint64_t>(verdict.memory_bytes), verdict.gpu};
   return permission;
 }

@@ -21,6 +21,9 @@ constexpr Duration kTrafficSavedEvery = std::chrono::seconds(60);
 constexpr double kUnsavedShare = 0.005;
 constexpr double kUnsavedBytesMin = 64e3;
 constexpr double kNoCapGb = 10;
+constexpr double kSlowestShare = 0.001;  // of a month's cap, in a second and direction
+constexpr double kTrickleBytesPerS = 1000;
+constexpr double kFastestBytesPerS = 125e6;  // of the lines that people have
 constexpr std::int64_t kHourMs = 3'600'000;
 constexpr double kGigabyte = 1e9;
 
@@ -86,6 +89,16 @@ std::int64_t Governor::disk_bytes_left() const {
   const std::int64_t by_cap = bytes(preferences_.disk_max_gb) - surroundings_.disk_used_bytes.value_or(0);
   if (!surroundings_.disk_free_bytes) return by_cap;
   return std::min(by_cap, *surroundings_.disk_free_bytes - bytes(preferences_.disk_free_min_gb));
+}
+
+double Governor::bytes_per_s_below_cap() const {
+  if (!preferences_.data_max_gb_per_month) return 0;
+  const double cap = *preferences_.data_max_gb_per_month * kGigabyte;
+  const double left = cap - static_cast<double>(traffic_.total());
+  // The round under way is over for us: without our part, the others finish it.
+  if (left <= 0) return kTrickleBytesPerS;
+  // Both directions together take half of what is left in a second, and get to the cap's end at last.
+  return left / 4 < kFastestBytesPerS ? std::max(left / 4, kSlowestShare * cap) : 0;
 }
 
 sensors::Needs Governor::needs() const {

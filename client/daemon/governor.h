@@ -35,6 +35,9 @@ class Governor {
   [[nodiscard]] bool may_prepare() const;
   // How much more models and data may take; far below 0 is possible.
   [[nodiscard]] std::int64_t disk_bytes_left() const;
+  // How fast data may go in each direction, so that the month's cap is not overshot before the next look, which is due
+  // in a second; 0: as fast as it likes.
+  [[nodiscard]] double bytes_per_s_below_cap() const;
   [[nodiscard]] sensors::Needs needs() const;
 
   void see(policy::Surroundings surroundings) { surroundings_ = std::move(surroundings); }

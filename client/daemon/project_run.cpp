@@ -97,6 +97,8 @@ void ProjectRun::obey(const Permission& permission) {
   }
   if (took_something) parts_->trainer->stop();
   coordinator_allowed_ = permission.coordinator;
+  if (std::exchange(spares_data_, permission.spares_data) && !spares_data_)
+    parts_->session->tell_soon(threads_.clock.now());
   if (!coordinator_allowed_) courier_->end();
   relay_bytes_per_s_ = permission.relay_bytes_per_s;
   port_mapping_ = permission.port_mapping;

@@ -53,6 +53,7 @@ struct Permission {
   std::string reason;               // why not
   bool coordinator = true;          // whether it may be called
   bool port_mapping = true;         // whether the router may be asked to open a port
+  bool spares_data = false;         // the coordinator hears no more than it must: the month is used up
   double relay_bytes_per_s = 0;     // may be passed on between others
   double upload_bytes_per_s = 0;    // everything together; 0: no limit
   double download_bytes_per_s = 0;  // the same
@@ -161,6 +162,7 @@ class ProjectRun final : private session::Session::Mediator {
   std::optional<CheckpointCourier> courier_;  // none after stop()
   bool trainer_resting_ = false;
   bool coordinator_allowed_ = true;
+  bool spares_data_ = false;
   mutable Mutex share_mutex_;
   std::optional<trainer_link::TrainerShare> share_ GUARDED_BY(share_mutex_);  // empty: no training
   bool renewing_ = false;

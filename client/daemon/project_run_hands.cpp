@@ -13,7 +13,8 @@ namespace {
 
 using averaging::AveragingOutcome;
 
-constexpr Duration kRenewRetry = std::chrono::minutes(1);  // whoever is not a member any more is refused each time
+constexpr std::int64_t kSparingHeartbeatMs = 10 * 60 * 1000;  // some 13 MB in a month
+constexpr Duration kRenewRetry = std::chrono::minutes(1);     // whoever is not a member any more is refused each time
 
 }  // namespace
 
@@ -36,7 +37,7 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
   threads_.coordinator.post([this, heartbeat = std::move(heartbeat)] {
     if (stopped_) return;
     auto reply = parts_->calls.heartbeat(heartbeat);
-    deliver([this, reply = std::move(reply)](TimePoint now) {
+    deliver([this, reply = std::move(reply)](TimePoint now) mutable {
       if (!reply.ok()) {
         if (reply.error().code == ErrorCode::unauthenticated) renew_refused_certificate(now);
         parts_->session->on_heartbeat_failed(now, reply.error());
@@ -47,6 +48,7 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
       notice_ = reply->notice;
       follow_reach(*reply);
       if (reply->renew_certificate) renew_certificate();
+      if (spares_data_) reply->next_heartbeat_ms = std::max(reply->next_heartbeat_ms, kSparingHeartbeatMs);
       parts_->session->on_heartbeat_reply(now, *reply);
     });
   });

@@ -6,6 +6,7 @@
 #include "client/daemon/limit_warning.h"
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
+#include "shared/net/line.h"
 
 namespace starling::daemon {
 
@@ -13,8 +14,9 @@ void ProjectRun::count_traffic(TrafficCounters& counters) const {
   if (!parts_->network) return;
   const transport::NetworkStats stats = parts_->network->stats();
   // What is passed on comes in and goes out again.
-  counters.averaging = stats.round_bytes_sent + stats.round_bytes_received + 2 * stats.relay.serving.bytes_total;
-  counters.models = stats.state_bytes_sent + stats.state_bytes_received + courier_->wire_bytes();
+  const double relayed = 2 * net::kOnTheLine * static_cast<double>(stats.relay.serving.bytes_total);
+  counters.averaging = stats.round_wire_bytes + static_cast<std::int64_t>(relayed);
+  counters.models = stats.state_wire_bytes + courier_->wire_bytes();
 }
 
 void ProjectRun::note_peers(const wire::GroupInfo& group, averaging::Rank self) {

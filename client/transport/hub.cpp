@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shared/base/log.h"
+#include "shared/net/line.h"
 
 namespace starling::transport {
 namespace {
@@ -387,11 +388,23 @@ void Hub::measure(TimePoint now) {
   if (const double probed = probe_.note(now, links_.moved.bytes_acknowledged); probed > 0) upload_.expect(probed);
   links_.upload.settle(links_.on_wire.sent - on_wire_before_.sent);
   links_.download.settle(links_.on_wire.received - on_wire_before_.received);
-  on_wire_before_ = links_.on_wire;
+  count_on_wire();
   count_relayed(now);
   measured_at_ = now;
   // The slower direction, as the plan has it: so all members come to about the same time for the round.
   pace_.note(now, std::min(upload_speed(), download_speed()), from_seconds(waited));
+}
+
+// What went over the line for states is known by their bytes, and the rest went for rounds.
+void Hub::count_on_wire() {
+  const std::int64_t grown =
+      links_.on_wire.sent - on_wire_before_.sent + links_.on_wire.received - on_wire_before_.received;
+  on_wire_before_ = links_.on_wire;
+  const std::int64_t states = totals_.state_bytes_sent + totals_.state_bytes_received;
+  const auto for_states =
+      static_cast<std::int64_t>(net::kOnTheLine * static_cast<double>(states)) - totals_.state_wire_bytes;
+  totals_.state_wire_bytes += std::clamp<std::int64_t>(for_states, 0, grown);
+  totals_.round_wire_bytes += grown - std::clamp<std::int64_t>(for_states, 0, grown);
 }
 
 // Relaying has a limit of its own, which is not above these: links get what it leaves.

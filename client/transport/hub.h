@@ -73,6 +73,7 @@ class Hub final : public Link::Mediator {
   void expect_beats(bool expected);
   void beat(TimePoint now);
   // What has been relayed since the last time is taken from what links may pass.
+  void count_on_wire();
   void count_relayed(TimePoint now);
   void set_timer(TimePoint now);
   void log_refusal(TimePoint now, const Error& why);

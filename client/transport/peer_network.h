@@ -106,6 +106,9 @@ struct NetworkStats {
   std::int64_t round_bytes_received = 0;
   std::int64_t state_bytes_sent = 0;
   std::int64_t state_bytes_received = 0;
+  // The same on the line, both ways together, as an Ethernet interface counts it (net::WireBytes).
+  std::int64_t round_wire_bytes = 0;
+  std::int64_t state_wire_bytes = 0;
   std::size_t links_up = 0;
   std::size_t streams_up = 0;     // connections that these have: more where losses hold one back
   std::size_t links_refused = 0;  // inbound or outbound, that never came up: wrong certificate, garbage, silence

@@ -22,9 +22,11 @@ WITHIN = 0.02
 USED = 0.95  # at least, when there is enough to do: a busy machine may leave some
 
 
-@unittest.skipIf(homes.missing(), homes.missing())
-class Line(SwarmCase):
+class OnLines(SwarmCase):
+    """Volunteers with a line each, both ways of which are limited to so much by their preferences."""
+
     VOLUNTEERS = 2
+    MBIT = MBIT
     # Text that takes longer to download, and a vector that takes longer to average, than is measured.
     TRAIN_BYTES = 2_600_000
     SETTINGS = {"codec": "fp32", "model": {"layers": 4, "width": 128, "heads": 2, "context": 64}}
@@ -42,7 +44,8 @@ class Line(SwarmCase):
             cls.internet.core.run("ip", "link", "set", f"home{number}", "gso_max_segs", 1)
             command = [part if part != "127.0.0.1" else "0.0.0.0" for part in volunteer.daemon.command]
             volunteer.daemon.command = router.inside(*command)
-            volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": MBIT, "download_max_mbit_s": MBIT}
+            volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": cls.MBIT,
+                                     "download_max_mbit_s": cls.MBIT}
 
     def inside(self, *command):
         return subprocess.run(self.internet.routers[0].inside(*command), capture_output=True, text=True,
@@ -54,6 +57,19 @@ class Line(SwarmCase):
         stats = json.loads(self.inside("ip", "-json", "-stats", "link", "show", "wan"))[0]["stats64"]
         return stats["tx"]["bytes"], stats["rx"]["bytes"], before, time.monotonic()
 
+    def status_when(self, condition, what):
+        def met():
+            status = self.swarm.volunteers[0].status()
+            return status is not None and condition(status) and status
+
+        return programs.wait_until(met, what, 60)
+
+    def status(self):
+        return self.status_when(lambda status: True, "the volunteer answers")  # a busy machine lets it wait
+
+
+@unittest.skipIf(homes.missing(), homes.missing())
+class Line(OnLines):
     def shares(self, seconds=WINDOW_S):
         """What was sent and received in a while, as shares of what the limits allow: each at least, and at most. A busy
         machine may take a while to look."""
@@ -65,16 +81,6 @@ class Line(SwarmCase):
         if max(sent, received) > least * (1 + WITHIN):
             print(self.inside("ss", "-tinH"))  # by connection
         return [(amount / least, amount / most) for amount in (sent, received)]
-
-    def status_when(self, condition, what):
-        def met():
-            status = self.swarm.volunteers[0].status()
-            return status is not None and condition(status) and status
-
-        return programs.wait_until(met, what, 60)
-
-    def status(self):
-        return self.status_when(lambda status: True, "the volunteer answers")  # a busy machine lets it wait
 
     def downloads(self, status):
         return "downloading the training data" in status["reason"]

@@ -191,6 +191,25 @@ TEST_CASE("a crash loses little of what was counted, half a percent of the cap")
         status.rules.month_bytes);
 }
 
+TEST_CASE("near the month's cap data slows down, and beyond it trickles") {
+  Desk desk;
+  Governor governor = desk.start();
+  CHECK(governor.bytes_per_s_below_cap() == 0);
+  REQUIRE(governor.change_preferences(setting("data_max_gb_per_month", "1")).ok());
+  CHECK(governor.bytes_per_s_below_cap() == 0);  // no line is that fast
+  std::int64_t counted = 900'000'000;
+  governor.count({counted, 0, 0});
+  CHECK(governor.bytes_per_s_below_cap() == doctest::Approx(25e6));
+  int seconds = 0;
+  for (; governor.decide().may_train() && seconds < 60; ++seconds) {
+    counted += static_cast<std::int64_t>(2 * governor.bytes_per_s_below_cap());  // both directions
+    governor.count({counted, 0, 0});
+  }
+  CHECK(seconds < 20);
+  CHECK(counted < 1'010'000'000);
+  CHECK(governor.bytes_per_s_below_cap() <= 1000);
+}
+
 TEST_CASE("a paused status has the rules' reason, end and action") {
   Desk desk;
   Governor governor = desk.start();
