@@ -15,7 +15,7 @@ SampleCount share_of(SampleCount weight, std::int64_t part, std::int64_t whole) 
 
 }  // namespace
 
-AllReduce::AllReduce(wire::GroupInfo group, Rank self, RoundVectors vectors, AllReduceOptions options)
+AllReduce::AllReduce(wire::GroupInfo group, Rank self, const RoundVectors& vectors, AllReduceOptions options)
     : impl_(std::make_unique<Impl>(std::move(group), self, vectors, options)) {}
 AllReduce::~AllReduce() = default;
 

@@ -147,7 +147,7 @@ class AllReduce {
  public:
   // `group` has passed check_group and has `self` as a rank. Extra memory: one segment per peer that has an encoded
   // frame in flight, and the own part as it was sent, for codecs that lose precision.
-  AllReduce(wire::GroupInfo group, Rank self, RoundVectors vectors, AllReduceOptions options = {});
+  AllReduce(wire::GroupInfo group, Rank self, const RoundVectors& vectors, AllReduceOptions options = {});
   ~AllReduce();
 
   void start(TimePoint now);

@@ -117,7 +117,7 @@ class AllReduce::Impl {
   void check_late(TimePoint now);
   [[nodiscard]] bool helps(TimePoint now, Rank rank) const;
   void ask_others(TimePoint now);
-  void give_up_late(TimePoint now, std::string why);
+  void give_up_late(TimePoint now, std::string_view why);
 
   // -- all_reduce_send.cpp
   void compose(const OutboxItem& item, Rank to, OutgoingFrame& frame);

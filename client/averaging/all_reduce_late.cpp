@@ -147,8 +147,8 @@ void AllReduce::Impl::check_late(TimePoint now) {
   if (now >= late_heard_ + 2 * options_.silence_floor) return give_up_late(now, "nobody sends the result");
 }
 
-void AllReduce::Impl::give_up_late(TimePoint now, std::string why) {
-  lost_.back().reason += ", and " + why;
+void AllReduce::Impl::give_up_late(TimePoint now, std::string_view why) {
+  lost_.back().reason.append(", and ").append(why);
   settle(now, Verdict::expelled);
 }
 
