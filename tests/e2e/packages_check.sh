@@ -94,7 +94,7 @@ headless() {
   runuser -u starling -- starling --data-dir /var/lib/starling prefs preset dedicated > /dev/null
   runuser -u starling -- starling --data-dir /var/lib/starling prefs set threads 1 > /dev/null 2>&1 || true
   runuser -u starling -- starling --data-dir /var/lib/starling join "$(cat link)" --name Headless
-  until_true 240 "Headless is credited" is_credited Headless
+  until_true 900 "Headless is credited" is_credited Headless
   runuser -u starling -- starling --data-dir /var/lib/starling status
   runuser -u starling -- starling --data-dir /var/lib/starling log --lines 200 | grep -i sandbox || true
   local trainer
@@ -105,7 +105,7 @@ headless() {
   systemd-analyze security --no-pager starlingd.service | tail -1
   systemd-analyze security --no-pager starling-coordinator@poems.service | tail -1
   say "the watchdog hears both"
-  until_true 200 "the daemon's watchdog is fed" bash -c \
+  until_true 600 "the daemon's watchdog is fed" bash -c \
     '[[ $(systemctl show starlingd -p WatchdogTimestampMonotonic --value) -gt $(systemctl show starlingd -p ActiveEnterTimestampMonotonic --value) ]]'
   say "stopped: the model is saved and nobody is left"
   systemctl stop starlingd
@@ -126,7 +126,7 @@ desktop() {
   local program
   program=$(sed -n 's/^Exec=\(starling-tray\) %u$/\1/p' "$(grep -l 'x-scheme-handler/starling' /usr/share/applications/*.desktop)")
   at_desktop join /home/ada/screens "$(cat link)" "$program"
-  until_true 240 "Ada is credited" is_credited Ada
+  until_true 900 "Ada is credited" is_credited Ada
   at_desktop close /home/ada/screens
   curl -ksS "https://$address/leaderboard" | grep -o '>Ada<' | head -1
   runuser -u ada -- starling status
@@ -162,7 +162,7 @@ upgraded() {
   runuser -u ada -- starling stop
   timeout 30 tail --pid="$old" --follow /dev/null || fail "Ada's daemon has not ended"
   runuser -u ada -- setsid starlingd > /dev/null 2>&1 &
-  until_true 240 "Ada is credited with more, by the new version" is_credited Ada "$before"
+  until_true 900 "Ada is credited with more, by the new version" is_credited Ada "$before"
   runuser -u ada -- starling status --json | json 'd["version"], d["display_name"], d["samples_credited"]'
 }
 

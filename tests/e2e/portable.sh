@@ -127,7 +127,7 @@ volunteer() {
   program=$(sed -n 's/^Exec=\(.*starling-tray\) %u$/\1/p' "$folder$entry")
   "$here/desktop.sh" join "$screens" "$link" "$work/ada" "$program"
   say "trained, and on the leaderboard"
-  until_true 240 "Ada is credited" is_credited 0
+  until_true 900 "Ada is credited" is_credited 0
   "$here/desktop.sh" close "$screens"
   as_ada 'starling status
           starling leaderboard | grep Ada
@@ -150,11 +150,11 @@ update() {
   before=$(status samples_credited)
   tray_of "$lower" || fail "no tray of the lower version"
   as_ada 'starling update'
-  until_true 240 "the daemon is version $version" runs_version "$version"
+  until_true 900 "the daemon is version $version" runs_version "$version"
   until_true 60 "the window is that version too" tray_of "$version"
   tray_of "$version"
   [[ $(identity) == "$before_identity" ]] || fail "another identity than before"
-  until_true 240 "credit goes on from $before" is_credited "$before"
+  until_true 900 "credit goes on from $before" is_credited "$before"
   "$here/desktop.sh" picture "$screens" 11-updated
   as_ada 'starling status --json' | python3 -c 'import json, sys
 d = json.load(sys.stdin); print(d["version"], d["display_name"], d["samples_credited"])'
