@@ -266,6 +266,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", type=Path, required=True, help="where the programs are")
     parser.add_argument("--libexec", default="/usr/libexec/starling", help="where the trainer will be")
+    parser.add_argument("--prefix", default="/usr", help="where the rest will be")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--version", required=True)
     parser.add_argument("programs", nargs="+")
@@ -273,8 +274,13 @@ def main():
     folder = arguments.bin.resolve()
     date = time.strftime("%Y-%m-%d", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))))
     arguments.out.mkdir(parents=True, exist_ok=True)
+
+    def as_installed(text):
+        """Programs that are asked in the build name their neighbours there."""
+        return text.replace(str(folder), arguments.libexec).replace(str(folder.parent), arguments.prefix)
+
     for name in arguments.programs:
-        program = read_command(folder, [name], lambda text: text.replace(str(folder), arguments.libexec))
+        program = read_command(folder, [name], as_installed)
         if not program.options:
             sys.exit(f"help_pages.py: '{name} --help' lists no option; has its form changed?")
         (arguments.out / f"{name}.1").write_text(man_page(program, arguments.version, date))

@@ -31,7 +31,7 @@ endforeach()
 add_custom_command(
   OUTPUT ${written}
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/help_pages.py --bin ${CMAKE_BINARY_DIR}/bin --out ${pages}
-    --libexec ${CMAKE_INSTALL_FULL_LIBEXECDIR}/starling --version ${STARLING_VERSION} ${programs}
+    --libexec ${CMAKE_INSTALL_FULL_LIBEXECDIR}/starling --prefix ${CMAKE_INSTALL_PREFIX} --version ${STARLING_VERSION} ${programs}
   COMMAND ${CMAKE_COMMAND} -E chdir ${pages} gzip -9nf ${manual}
   DEPENDS help_pages.py ${programs}
   VERBATIM)

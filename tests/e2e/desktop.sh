@@ -10,6 +10,7 @@
 # Pictures go to FOLDER, the screen's number to FOLDER/display. Each step waits for its window, by title.
 set -euo pipefail
 . "$(dirname "$0")/waiting.sh"
+export LC_ALL=C.UTF-8 # titles have more than ASCII
 folder=$2
 [[ ! -e $folder/display ]] || export DISPLAY=$(cat "$folder/display")
 
@@ -62,13 +63,13 @@ close_window() {
   at_window '^Join .*: First steps$'
   picture 7-accepted
   xdotool key Return
-  at_window '– Starling$'
+  at_window ' Starling$' # some computers cannot say the dash before it
   picture 8-window
   xdotool key alt+F4
   at_window '^Starling goes on$' # it says so the first time
   picture 9-goes-on
   xdotool key Return
-  until_true 30 "the window is closed" bash -c '! xdotool search --onlyvisible --name "– Starling$|^Starling goes on$"'
+  until_true 30 "the window is closed" bash -c '! xdotool search --onlyvisible --name " Starling$|^Starling goes on$"'
   picture 10-panel
 }
 

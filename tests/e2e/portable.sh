@@ -26,7 +26,8 @@ trap '"$here/desktop.sh" end "$screens" 2> /dev/null || true; kill $(jobs -p) $h
 export STARLING_BIN=$build/bin PYTHONPATH=$here
 
 say() { printf '\n== %s\n' "$*"; }
-files_of_ada() { (cd "$folder" && find home/ada ! -type d | sort); }
+# Without the cache of fonts, which is every program's.
+files_of_ada() { (cd "$folder" && find home/ada ! -type d ! -path '*/.cache/fontconfig/*' | sort); }
 
 make_machine() {
   if [[ ! -e $folder/etc/debian_version ]]; then
@@ -116,8 +117,8 @@ install_lower() {
             if ldd "$file" | grep "not found"; then exit 1; fi
           done'
   lower=$(as_ada 'starlingd --version')
-  install -D -m 644 -o "$(stat -c %u "$folder/home/ada")" "$work/releases/updates.json" \
-    "$folder/home/ada/.local/share/starling-program/versions/$lower/share/starling/updates.json"
+  "$work/ada" sh -c "cd ~/.local/share/starling-program/versions/$lower && mkdir -p share/starling && cat > share/starling/updates.json" \
+    < "$work/releases/updates.json"
 }
 
 volunteer() {
