@@ -66,12 +66,15 @@ install_for_user() {
   esac
 }
 
-# The daemon saves what it has learned; the window has nothing to save.
+# The daemon saves what it has learned first, and takes its trainer with it; nobody writes here any more afterwards.
 end_programs() {
-  "$root/current/bin/starling" stop > /dev/null 2>&1 || true
+  ended=
   for process in /proc/[0-9]*; do
-    case $(readlink "$process/exe" 2> /dev/null) in "$root"/*) kill "${process#/proc/}" 2> /dev/null || true ;; esac
+    case $(readlink "$process/exe" 2> /dev/null) in
+      "$root"/*/bin/*) kill "${process#/proc/}" 2> /dev/null && ended="$ended ${process#/proc/}" ;;
+    esac
   done
+  for process in $ended; do timeout 300 tail --pid "$process" --follow /dev/null || true; done
 }
 
 uninstall_for_user() {
