@@ -7,6 +7,7 @@
 # FILE says where such installations look for newer versions (starling-release source). SOURCE_DATE_EPOCH, where it is
 # set, is the date of every file, so that the same build makes the same bytes.
 set -euo pipefail
+umask 022
 
 build=$(realpath "${1:?usage: make.sh BUILD OUT [--updates FILE]}")
 mkdir -p "$2"
@@ -21,7 +22,6 @@ while (($#)); do
   esac
 done
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-umask 022
 own_bytes_max=20000000 # what a client without a window may weigh beside LibTorch
 
 version=$("$build/bin/starlingd" --version)
