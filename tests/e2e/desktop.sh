@@ -83,5 +83,5 @@ case $1 in
     ;;
   close) close_window ;;
   picture) picture "$3" ;;
-  end) kill "$(cat "$folder/screen")" ;;
+  end) kill -- "-$(cat "$folder/screen")" ;; # all of its session
 esac
