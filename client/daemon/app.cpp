@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <future>
 #include <utility>
 
@@ -11,6 +12,7 @@
 namespace starling::daemon {
 namespace {
 
+constexpr Duration kFirstLookMax = std::chrono::seconds(5);  // a status is answered when there is one, or then
 constexpr std::size_t kLogBytesMax = 16 * 1024 * 1024;
 constexpr std::size_t kLogReplyBytesMax = wire::kControlLineBytesMax / 4;  // JSON escapes can lengthen it
 
@@ -118,8 +120,8 @@ App::~App() {
 wire::ControlReply App::handle(const wire::ControlRequest& request) {
   if (request.command == "status") {
     wire::ControlReply reply;
-    reply.status = request.after_revision.has_value() ? board_.wait(*request.after_revision, from_ms(wire::kLongPollMs))
-                                                      : board_.wait(-1, Duration::zero());
+    const std::int64_t after = std::max<std::int64_t>(0, request.after_revision.value_or(0));
+    reply.status = board_.wait(after, request.after_revision ? from_ms(wire::kLongPollMs) : kFirstLookMax);
     return reply;
   }
   if (request.command == "join") {
