@@ -138,11 +138,15 @@ void AllReduce::Impl::check_late(TimePoint now) {
   if (outcome_) return;
   if (!most_go_on()) return give_up_late(now, "those who go on are not most of the group");
   if (table_.missing() == 0 && !digest_) digest_ = table_.result_digest();
+  std::size_t helpers = 0;
+  std::size_t agree = 0;
   for (Rank rank = 0; digest_ && rank < roster_.size(); ++rank) {
+    helpers += helps(now, rank) ? 1 : 0;
     if (!peers_[rank].done) continue;
-    if (peers_[rank].done != digest_) return give_up_late(now, "the result changed while it came");
-    if (contributors_known()) return settle(now, Verdict::averaged);
+    if (peers_[rank].done != digest_) return give_up_late(now, "not all say that they hold what came");
+    ++agree;
   }
+  if (2 * agree > helpers && contributors_known()) return settle(now, Verdict::averaged);
   ask_others(now);
   if (now >= late_heard_ + 2 * options_.silence_floor) return give_up_late(now, "nobody sends the result");
 }
