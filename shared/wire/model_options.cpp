@@ -61,7 +61,7 @@ void write_model(JsonWriter& writer, const ModelOptions& model) {
   writer.open("model", '{');
   writer.text("architecture", model.architecture);
   each_model_setting(model, [&writer](std::string_view name, const auto& value, const auto& setting) {
-    if (!setting.left_out || *setting.left_out != value) write_setting(writer, name, value);
+    if (setting.left_out != value) write_setting(writer, name, value);
   });
   writer.close('}');
 }
