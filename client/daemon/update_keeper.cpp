@@ -147,8 +147,10 @@ void UpdateKeeper::work() {
 }
 
 void UpdateKeeper::set_alarm() {
-  TimePoint next = well_at_;
-  if (updater_ && rules().check) next = std::min(next, next_check_);
+  // Only for what work() would do then: a moment that is over and changes nothing would come again at once, for ever.
+  TimePoint next = installation_ ? well_at_ : kNever;
+  const UpdateRules now = rules();
+  if (updater_ && now.check && now.network) next = std::min(next, next_check_);
   if (found_ && next_try_ > clock_.now()) next = std::min(next, next_try_);
   loop_.set_timer(next, [this] { work(); });
 }
