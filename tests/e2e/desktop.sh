@@ -12,7 +12,10 @@ set -euo pipefail
 . "$(dirname "$0")/waiting.sh"
 export LC_ALL=C.UTF-8 # titles have more than ASCII
 folder=$2
-[[ ! -e $folder/display ]] || export DISPLAY=$(cat "$folder/display")
+if [[ -e $folder/display ]]; then
+  DISPLAY=$(cat "$folder/display")
+  export DISPLAY
+fi
 
 picture() { import -window root "$folder/$1.png"; }
 
@@ -69,7 +72,9 @@ close_window() {
   at_window '^Starling goes on$' # it says so the first time
   picture 9-goes-on
   xdotool key Return
-  until_true 30 "the window is closed" bash -c '! xdotool search --onlyvisible --name " Starling$|^Starling goes on$"'
+  # The window manager's list says it with every change.
+  wait_for_line 30 "the window is closed" "^(?!.*$(printf 0x%x "$(tail -n 1 "$folder/found")"))" \
+    xprop -spy -root _NET_CLIENT_LIST
   picture 10-panel
 }
 

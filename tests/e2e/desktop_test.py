@@ -17,7 +17,7 @@ PAGES = 8
 HINT_HEIGHT_MAX = 100  # the icon's hint may open where the mouse is, too
 STATE, OPEN, PAUSE_OR_RESUME = 1, 2, 3  # entries of the panel's menu, from above
 TRAINS_WITHIN_S = 120  # trainers are the last in line
-BUSY_FACTOR = 4  # of times, on a machine that does much else
+STARTS = 5  # a machine that does much else may be slow once: the best counts
 
 
 @unittest.skipIf(desktop.missing(), desktop.missing())
@@ -65,13 +65,17 @@ class RealWindows(SwarmCase):
         return not any(words in title for title in self.desktop.windows(TRAY).values())
 
     def test_1_the_window_opens_soon_and_says_what_goes_on(self):
-        began = time.monotonic()
-        self.tray.start()
-        self.window("Training for End to end")
-        opened = desktop.milliseconds_since(began)
+        for _ in range(STARTS):
+            self.tray.stop()
+            began = time.monotonic()
+            self.tray.start()
+            self.window("Training for End to end")
+            opened = desktop.milliseconds_since(began)
+            print(f"the window shows the daemon's state {opened} ms after the program was started")
+            if opened <= OPENS_WITHIN_MS:
+                break
+        self.assertLessEqual(opened, OPENS_WITHIN_MS)
         self.icon()
-        print(f"the window shows the daemon's state {opened} ms after the program was started")
-        self.assertLess(opened, BUSY_FACTOR * OPENS_WITHIN_MS)
 
     def test_2_all_its_pages_take_little_memory(self):
         window = self.window("Training for End to end")

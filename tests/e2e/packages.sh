@@ -17,7 +17,7 @@ higher=$(realpath "${3:?those of a higher version}")
 here=$(dirname "$(readlink -f "$0")")
 machine=$folder/machine
 # What plays the desktop and looks at the result; none of it is needed by the packages.
-tools=(systemd dbus dbus-user-session procps curl sqlite3 python3 xvfb openbox trayer xdotool imagemagick)
+tools=(systemd dbus dbus-user-session procps curl sqlite3 python3 xvfb openbox trayer xdotool x11-utils imagemagick)
 
 if [[ ! -e $folder/base/etc/debian_version ]]; then
   debootstrap --variant=minbase --include=ca-certificates bookworm "$folder/base" ${MIRROR:+"$MIRROR"}

@@ -19,7 +19,6 @@ credited() { curl -ksS "https://$address/v1/leaderboard.json?sort=total" | pytho
 import json, sys
 found = [row for row in json.load(sys.stdin)["rows"] if row["name"] == sys.argv[1]]
 print(found[0]["samples"] if found else 0)' "$1"; }
-is_credited() { [[ $(credited "$1") -gt ${2:-0} ]]; }
 files_of_system() { find / -xdev \( -path /proc -o -path /root -o -path /home -o -path /tmp -o -path /var/cache -o -path /var/log \
   -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /run -o -path /sys -o -path /dev \) -prune -o -print | sort; }
 
@@ -94,7 +93,8 @@ headless() {
   runuser -u starling -- starling --data-dir /var/lib/starling prefs preset dedicated > /dev/null
   runuser -u starling -- starling --data-dir /var/lib/starling prefs set threads 1 > /dev/null 2>&1 || true
   runuser -u starling -- starling --data-dir /var/lib/starling join "$(cat link)" --name Headless
-  until_true 900 "Headless is credited" is_credited Headless
+  wait_for_credit 900 Headless 0 runuser -u starling -- starling --data-dir /var/lib/starling status --follow --json
+  (($(credited Headless) > 0)) || fail "Headless is not on the leaderboard"
   runuser -u starling -- starling --data-dir /var/lib/starling status
   runuser -u starling -- starling --data-dir /var/lib/starling log --lines 200 | grep -i sandbox || true
   local trainer
@@ -105,8 +105,9 @@ headless() {
   systemd-analyze security --no-pager starlingd.service | tail -1
   systemd-analyze security --no-pager starling-coordinator@poems.service | tail -1
   say "the watchdog hears both"
-  until_true 600 "the daemon's watchdog is fed" bash -c \
-    '[[ $(systemctl show starlingd -p WatchdogTimestampMonotonic --value) -gt $(systemctl show starlingd -p ActiveEnterTimestampMonotonic --value) ]]'
+  systemctl log-level debug # it tells of every message then
+  wait_for_line 600 "the daemon's watchdog is fed" 'WATCHDOG=1' journalctl --follow --unit starlingd
+  systemctl log-level info
   say "stopped: the model is saved and nobody is left"
   systemctl stop starlingd
   systemctl show starlingd -p Result
@@ -126,7 +127,7 @@ desktop() {
   local program
   program=$(sed -n 's/^Exec=\(starling-tray\) %u$/\1/p' "$(grep -l 'x-scheme-handler/starling' /usr/share/applications/*.desktop)")
   at_desktop join /home/ada/screens "$(cat link)" "$program"
-  until_true 900 "Ada is credited" is_credited Ada
+  wait_for_credit 900 Ada 0 runuser -u ada -- starling status --follow --json
   at_desktop close /home/ada/screens
   curl -ksS "https://$address/leaderboard" | grep -o '>Ada<' | head -1
   runuser -u ada -- starling status
@@ -150,7 +151,8 @@ upgraded() {
   version=$(dpkg-deb -f "$(ls higher/starling-client_*.deb)" Version)
   apt-get install -y -qq ./higher/*.deb > upgrade.log || { tail -20 upgrade.log; fail "upgrade"; }
   [[ $(dpkg-query -W -f '${Version}' starling-coordinator) == "$version" ]] || fail "the version is not $version"
-  until_true 60 "the coordinator serves again" curl -ksS "https://$address/status.json"
+  curl -ksS --retry 60 --retry-delay 1 --retry-all-errors -o /dev/null "https://$address/status.json" ||
+    fail "the coordinator does not serve again"
   curl -ksS "https://$address/status.json" | json 'd["version"]'
   [[ $(curl -ksS "https://$address/status.json" | json 'd["version"]') == "${version%-*}" ]] || fail "the old one serves on"
   grep -q admin $defaults || fail "the operator's settings are gone"
@@ -162,7 +164,9 @@ upgraded() {
   runuser -u ada -- starling stop
   timeout 30 tail --pid="$old" --follow /dev/null || fail "Ada's daemon has not ended"
   runuser -u ada -- setsid starlingd > /dev/null 2>&1 &
-  until_true 900 "Ada is credited with more, by the new version" is_credited Ada "$before"
+  wait_for_line 60 "Ada's new daemon is ready" "starlingd \Q${version%-*}\E is ready" \
+    tail --lines +1 --follow=name --retry /home/ada/.local/share/starling/starlingd.log
+  wait_for_credit 900 Ada "$before" runuser -u ada -- starling status --follow --json
   runuser -u ada -- starling status --json | json 'd["version"], d["display_name"], d["samples_credited"]'
 }
 

@@ -9,7 +9,7 @@
 #                                                the .run file; the .tar.gz of a higher version
 #
 # Needs root, debootstrap, a network, and for the desktop, which is outside the machine: xvfb openbox trayer xdotool
-# imagemagick. Pictures of the screen are in FOLDER.screens. MIRROR names another Debian mirror.
+# x11-utils imagemagick. Pictures of the screen are in FOLDER.screens. MIRROR names another Debian mirror.
 set -euo pipefail
 
 folder=$(realpath -m "${1:?usage: portable.sh FOLDER BUILD INSTALLER HIGHER}")
@@ -66,9 +66,7 @@ SCRIPT
 }
 as_ada() { "$work/ada" sh -euc "cd; $1"; }
 status() { as_ada 'starling status --json' | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
-credited() { "$build/bin/starling-coordinator" run status "$work/project" small | awk '$1 == "Ada" { print $2 }'; }
-is_credited() { (($(status samples_credited) > $1)); }
-runs_version() { [[ $(status version) == "$1" ]]; }
+ada_is_credited_beyond() { wait_for_credit 900 Ada "$1" "$work/ada" starling status --follow --json; }
 
 serve_project() {
   say "a project outside"
@@ -84,7 +82,8 @@ PYTHON
   "$coordinator" run create "$work/project" "$work/run/manifest.toml" > /dev/null
   "$coordinator" run start "$work/project" small
   "$coordinator" serve "$work/project" > "$work/log" 2>&1 &
-  until_true 30 "the coordinator serves" curl --silent --insecure --fail "https://127.0.0.1:$port/status.json"
+  curl --silent --insecure --fail --retry 30 --retry-delay 1 --retry-all-errors --output /dev/null \
+    "https://127.0.0.1:$port/status.json" || fail "the coordinator does not serve"
 }
 
 # A static host with the higher version, and where an installation of the lower one looks for it.
@@ -128,7 +127,7 @@ volunteer() {
   program=$(sed -n 's/^Exec=\(.*starling-tray\) %u$/\1/p' "$folder$entry")
   "$here/desktop.sh" join "$screens" "$link" "$work/ada" "$program"
   say "trained, and on the leaderboard"
-  until_true 900 "Ada is credited" is_credited 0
+  ada_is_credited_beyond 0
   "$here/desktop.sh" close "$screens"
   as_ada 'starling status
           starling leaderboard | grep Ada
@@ -137,25 +136,29 @@ volunteer() {
 }
 
 identity() { as_ada 'sha256sum ~/.local/share/starling/host.key'; }
-# The tray that runs as this version.
+# The process that is the tray of this version.
 tray_of() {
-  local exe
-  for exe in /proc/[0-9]*/exe; do readlink "$exe" || true; done 2> /dev/null | grep "/versions/$1/bin/starling-tray$"
+  # Others end meanwhile, which is no failure.
+  { find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname "*/versions/$1/bin/starling-tray" -printf '%h\n' 2> /dev/null || true; } |
+    sed 's:^/proc/::' | grep .
 }
 
 update() {
-  local version before before_identity
+  local version before before_identity tray
   version=$(basename "$higher" | cut -d- -f2)
   say "an update from $lower to $version, from a signed feed"
   before_identity=$(identity)
   before=$(status samples_credited)
-  tray_of "$lower" || fail "no tray of the lower version"
+  tray=$(tray_of "$lower") || fail "no tray of the lower version"
   as_ada 'starling update'
-  until_true 900 "the daemon is version $version" runs_version "$version"
-  until_true 60 "the window is that version too" tray_of "$version"
-  tray_of "$version"
+  wait_for_line 900 "the daemon is version $version" "starlingd \Q$version\E is ready" \
+    tail --lines +1 --follow=name --retry "$folder/home/ada/.local/share/starling/starlingd.log"
+  # The window ends when it has started its successor.
+  timeout 60 tail --pid="$tray" --follow /dev/null || fail "the window is the lower version still"
+  tray_of "$version" || fail "no window of the higher version"
+  [[ $(status version) == "$version" ]] || fail "the daemon says another version"
   [[ $(identity) == "$before_identity" ]] || fail "another identity than before"
-  until_true 900 "credit goes on from $before" is_credited "$before"
+  ada_is_credited_beyond "$before"
   "$here/desktop.sh" picture "$screens" 11-updated
   as_ada 'starling status --json' | python3 -c 'import json, sys
 d = json.load(sys.stdin); print(d["version"], d["display_name"], d["samples_credited"])'

@@ -1,4 +1,4 @@
-// A volunteer's first minute, by mouse and keyboard: gui_first_run LINK DATA_DIR DAEMON_PROGRAM
+// A volunteer's first minute, by mouse and keyboard: gui_first_run LINK DATA_DIR DAEMON_PROGRAM NAME
 // Prints how many clicks and seconds it took from the link to the first accepted sample; fails when a step does not
 // come.
 #include <QAbstractButton>
@@ -54,12 +54,12 @@ class Volunteer {
   int clicks_ = 0;
 };
 
-bool walk(Volunteer& volunteer, app::Application& application) {
+bool walk(Volunteer& volunteer, app::Application& application, const QString& name) {
   if (!volunteer.wait("the wizard opens", [&] { return volunteer.wizard() != nullptr; })) return false;
   const bool decided = volunteer.click(volunteer.find<QAbstractButton>("paste")) && volunteer.next() &&
                        volunteer.click(volunteer.find<QCheckBox>("agreed")) && volunteer.next();
   if (!decided) return false;
-  testing::type(*volunteer.find<QLineEdit>("name"), QStringLiteral("Ada"));
+  testing::type(*volunteer.find<QLineEdit>("name"), name);
   if (!volunteer.next() || !volunteer.next()) return false;
   if (!volunteer.click(volunteer.wizard()->button(QWizard::CommitButton))) return false;
   const auto accepted = [&] { return application.daemon().status().samples_credited > 0; };
@@ -69,7 +69,7 @@ bool walk(Volunteer& volunteer, app::Application& application) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc != 5) return 2;
   testing::need_qt();
   app::applyTheme(QStringLiteral("light"));
   app::applyLanguage(QStringLiteral("en"));
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
   timer.start();
   if (!application.start()) return 1;
   Volunteer volunteer(application);
-  if (!walk(volunteer, application)) return 1;
+  if (!walk(volunteer, application, QString::fromUtf8(argv[4]))) return 1;
   std::printf("{\"clicks\":%d,\"seconds\":%.1f}\n", volunteer.clicks(), static_cast<double>(timer.elapsed()) / 1000);
   return 0;
 }
