@@ -27,11 +27,12 @@ Status AllReduce::on_frame(TimePoint now, Rank from, const wire::FrameHeader& he
                            std::span<const std::uint8_t> payload) {
   return impl_->on_frame(now, from, header, payload);
 }
-void AllReduce::on_link_lost(TimePoint now, Rank peer, std::string reason, wire::Fault fault) {
+void AllReduce::on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault) {
   impl_->on_link_lost(now, peer, std::move(reason), fault);
 }
 void AllReduce::on_timer(TimePoint now) { impl_->on_timer(now); }
 TimePoint AllReduce::next_deadline() const { return impl_->next_deadline(); }
+bool AllReduce::finished_with(Rank rank) const { return impl_->finished_with(rank); }
 const AveragingOutcome* AllReduce::outcome() const { return impl_->outcome(); }
 std::span<const std::uint8_t> AllReduce::note(Rank rank) const { return impl_->note(rank); }
 

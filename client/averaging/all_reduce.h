@@ -166,12 +166,15 @@ class AllReduce {
   // the frame breaks the protocol: the sender is already counted as lost. Cut the link, but let what next_frame has for
   // it go out first: one that knows that it is out complains about nobody.
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  // `fault`: nonsense, where the link was cut for what came over it.
-  void on_link_lost(TimePoint now, Rank peer, std::string reason, wire::Fault fault = wire::Fault::gone);
+  // `fault`: nonsense, where the link was cut for what came over it; none, where the peer told that the round is over
+  // there (frame over), so that nothing of it will come any more.
+  void on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault = wire::Fault::gone);
   void on_timer(TimePoint now);
   // When on_timer wants to be called; kNever when nothing is waited for.
   [[nodiscard]] TimePoint next_deadline() const;
 
+  // It holds everything, so does this member, and both know: nothing of the round need pass between them any more.
+  [[nodiscard]] bool finished_with(Rank rank) const;
   // Null until settled; then fixed.
   [[nodiscard]] const AveragingOutcome* outcome() const;
   // What came with a member's begin; empty when nothing did.

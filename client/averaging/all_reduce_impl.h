@@ -31,9 +31,10 @@ class AllReduce::Impl {
   std::vector<Rank> take_ready() { return outbox_.take_ready(); }
   [[nodiscard]] bool has_ready() const { return outbox_.has_ready(); }
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  void on_link_lost(TimePoint now, Rank peer, std::string reason, wire::Fault fault);
+  void on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault);
   void on_timer(TimePoint now);
   [[nodiscard]] TimePoint next_deadline() const { return next_tick_; }
+  [[nodiscard]] bool finished_with(Rank rank) const;
   [[nodiscard]] const AveragingOutcome* outcome() const { return outcome_ ? &*outcome_ : nullptr; }
   [[nodiscard]] std::span<const std::uint8_t> note(Rank rank) const {
     return rank == self_ ? vectors_.note : peers_[rank].note;
@@ -116,6 +117,8 @@ class AllReduce::Impl {
   Status take_result_late(SegmentIndex segment, Payload payload);
   void check_late(TimePoint now);
   [[nodiscard]] bool helps(TimePoint now, Rank rank) const;
+  // Why there is no use in waiting for the result any longer; empty while there is.
+  [[nodiscard]] std::string_view hopeless(TimePoint now) const;
   void ask_others(TimePoint now);
   void give_up_late(TimePoint now, std::string_view why);
 
@@ -130,7 +133,6 @@ class AllReduce::Impl {
   // -- all_reduce_time.cpp
   // Moves all limits when this process itself stood still.
   void notice_oversleeping(TimePoint now);
-  [[nodiscard]] bool finished_with(Rank rank) const;
   // A link's lower-ranked end complains first.
   [[nodiscard]] Duration yield(Rank rank) const;
   // Owners of segments that are not held here: planned ones, and new ones of orphans.
@@ -175,7 +177,8 @@ class AllReduce::Impl {
   std::optional<Hash128> digest_;   // once everything is held
   std::vector<LostMember> lost_;
   bool late_ = false;     // the others go on without this member
-  TimePoint late_heard_;  // when one of them last sent something to it
+  TimePoint late_heard_;  // when one of them was last heard of
+  TimePoint late_fed_;    // when one of them last sent something of the round
   std::int64_t bytes_sent_ = 0;
   std::int64_t bytes_received_ = 0;
   std::optional<AveragingOutcome> outcome_;

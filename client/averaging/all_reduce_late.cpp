@@ -40,7 +40,7 @@ void AllReduce::Impl::fall_behind(TimePoint now, std::string why) {
   lost_.push_back({self_, std::move(why)});
   if (!options_.latecomers || outcome_) return settle(now, Verdict::expelled);
   late_ = true;
-  late_heard_ = now;
+  late_heard_ = late_fed_ = now;
   table_ = SegmentTable(group_);  // what came so far may have been made anew since
   digest_.reset();
   for (Peer& peer : peers_) peer.done.reset();
@@ -55,7 +55,9 @@ bool AllReduce::Impl::most_go_on() const {
 Status AllReduce::Impl::receive_late(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
   if (outcome_ || peers_[from].severed || !roster_.linked(from)) return {};
   late_heard_ = now;
-  watch_.on_heard(now, from, true);
+  const bool of_round = !wire::is_sign_of_life(header.type);
+  if (of_round) late_fed_ = now;
+  watch_.on_heard(now, from, of_round);
   switch (header.type) {
     case FrameType::begin:
       return take_begin_late(now, from, payload);
@@ -114,9 +116,19 @@ Status AllReduce::Impl::take_result_late(SegmentIndex segment, Payload payload) 
   return {};
 }
 
-// Whether what is missing may still come from it.
+// Whether what is missing may still come from it. A link alone tells nothing: it may be used for the next round.
 bool AllReduce::Impl::helps(TimePoint now, Rank rank) const {
-  return roster_.live(rank) && !peers_[rank].severed && (peers_[rank].done || watch_.hears(now, rank));
+  const bool here = roster_.live(rank) && roster_.begun(rank) && !peers_[rank].severed;
+  return here && (peers_[rank].done || watch_.hears(now, rank));
+}
+
+std::string_view AllReduce::Impl::hopeless(TimePoint now) const {
+  if (!most_go_on()) return "those who go on are not most of the group";
+  bool any = false;
+  for (Rank rank = 0; rank < roster_.size(); ++rank) any = any || (roster_.live(rank) && !peers_[rank].severed);
+  if (!any) return "nobody has the result any more";
+  const bool silent = now >= late_heard_ + 2 * options_.silence_floor || now >= late_fed_ + options_.stall_floor;
+  return silent ? "nobody sends the result" : "";
 }
 
 // Parts of members that this one hears nothing of: whoever is done has them.
@@ -136,7 +148,6 @@ void AllReduce::Impl::ask_others(TimePoint now) {
 // Done, hopeless, or still waiting.
 void AllReduce::Impl::check_late(TimePoint now) {
   if (outcome_) return;
-  if (!most_go_on()) return give_up_late(now, "those who go on are not most of the group");
   if (table_.missing() == 0 && !digest_) digest_ = table_.result_digest();
   std::size_t helpers = 0;
   std::size_t agree = 0;
@@ -146,9 +157,9 @@ void AllReduce::Impl::check_late(TimePoint now) {
     if (peers_[rank].done != digest_) return give_up_late(now, "not all say that they hold what came");
     ++agree;
   }
-  if (2 * agree > helpers && contributors_known()) return settle(now, Verdict::averaged);
+  if (most_go_on() && 2 * agree > helpers && contributors_known()) return settle(now, Verdict::averaged);
+  if (const std::string_view why = hopeless(now); !why.empty()) return give_up_late(now, why);
   ask_others(now);
-  if (now >= late_heard_ + 2 * options_.silence_floor) return give_up_late(now, "nobody sends the result");
 }
 
 void AllReduce::Impl::give_up_late(TimePoint now, std::string_view why) {

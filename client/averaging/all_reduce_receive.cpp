@@ -28,9 +28,9 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
     if (header.type == FrameType::want && outbox_.listens(from)) return on_late_want(from, header.segment);
     return {};
   }
-  const bool link_frame = header.type == FrameType::ping || header.type == FrameType::pong;
-  if (roster_.begun(from)) watch_.on_heard(now, from, !link_frame);
-  if (link_frame) return {};
+  const bool of_round = !wire::is_sign_of_life(header.type);
+  if (roster_.begun(from)) watch_.on_heard(now, from, of_round);
+  if (!of_round) return {};
   Status status = receive(now, from, header, payload);
   if (!status.ok()) {
     witness(from, wire::Fault::nonsense);

@@ -16,14 +16,14 @@ void AllReduce::Impl::notice_oversleeping(TimePoint now) {
   if (next_tick_ == kNever || now <= next_tick_ + options_.ping_interval) return;
   const Duration slept = now - next_tick_;
   watch_.on_overslept(slept);
-  begin_deadline_ += slept;
+  for (TimePoint* limit : {&begin_deadline_, &late_heard_, &late_fed_}) *limit += slept;
   for (Peer& peer : peers_) {
     if (peer.suspect_at != kNever) peer.suspect_at += slept;
   }
   next_tick_ = now;
 }
 
-// It holds everything, so does this member, and both know: it may go. Unless its inventory is needed for others.
+// Unless its inventory is needed for others.
 bool AllReduce::Impl::finished_with(Rank rank) const {
   return digest_ && peers_[rank].done == digest_ && (!recovery_.in_view() || recovery_.noted(rank));
 }
@@ -32,7 +32,7 @@ Duration AllReduce::Impl::yield(Rank rank) const {
   return rank < self_ && roster_.survivors() > 2 ? options_.yield_delay : Duration::zero();
 }
 
-void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason, wire::Fault fault) {
+void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault) {
   VERIFY(peer < roster_.size());
   if (!started_) return;
   peers_[peer].severed = !finished_with(peer);
@@ -43,14 +43,14 @@ void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason,
     peers_[peer].left = true;
     return;
   }
-  if (yield(peer) == Duration::zero()) {
-    witness(peer, fault);
+  if (!fault || yield(peer) == Duration::zero()) {
+    if (fault) witness(peer, *fault);
     return lose(now, {{peer, std::move(reason)}});
   }
   if (peers_[peer].suspect_at != kNever) return;
   peers_[peer].suspect_at = now + yield(peer);
   peers_[peer].suspicion = std::move(reason);
-  peers_[peer].suspected = fault;
+  peers_[peer].suspected = *fault;
   next_tick_ = std::min(next_tick_, peers_[peer].suspect_at);
 }
 

@@ -102,7 +102,7 @@ class StagedReduce::Impl {
 
   Status on_frame(TimePoint now, Rank contact, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
     Status status;
-    const bool any = header.type == wire::FrameType::ping || header.type == wire::FrameType::pong;
+    const bool any = wire::is_sign_of_life(header.type);
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       Stage& stage = stages_[i];
       const std::optional<Rank> rank = stage.rank_of[contact];
@@ -117,7 +117,7 @@ class StagedReduce::Impl {
     return status;
   }
 
-  void on_link_lost(TimePoint now, Rank contact, const std::string& reason, wire::Fault fault) {
+  void on_link_lost(TimePoint now, Rank contact, const std::string& reason, std::optional<wire::Fault> fault) {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       Stage& stage = stages_[i];
       const std::optional<Rank> rank = stage.rank_of[contact];
@@ -143,6 +143,13 @@ class StagedReduce::Impl {
     return next;
   }
 
+  [[nodiscard]] bool finished_with(Rank contact) const {
+    return std::all_of(stages_.begin(), stages_.end(), [contact](const Stage& stage) {
+      const std::optional<Rank> rank = stage.rank_of[contact];
+      return !rank || (stage.engine != nullptr && stage.engine->finished_with(*rank));
+    });
+  }
+
   [[nodiscard]] const AveragingOutcome* outcome() const {
     if (!group_.grid) return begun_ > 0 ? stages_.front().engine->outcome() : nullptr;
     return outcome_ ? &*outcome_ : nullptr;
@@ -155,7 +162,7 @@ class StagedReduce::Impl {
   };
   struct Loss {
     std::string reason;
-    wire::Fault fault = wire::Fault::gone;
+    std::optional<wire::Fault> fault = wire::Fault::gone;
   };
   struct Stage {
     wire::GroupInfo group;
@@ -359,11 +366,13 @@ Status StagedReduce::on_frame(TimePoint now, Rank contact, const wire::FrameHead
                               std::span<const std::uint8_t> payload) {
   return impl_->on_frame(now, contact, header, payload);
 }
-void StagedReduce::on_link_lost(TimePoint now, Rank contact, const std::string& reason, wire::Fault fault) {
+void StagedReduce::on_link_lost(TimePoint now, Rank contact, const std::string& reason,
+                                std::optional<wire::Fault> fault) {
   impl_->on_link_lost(now, contact, reason, fault);
 }
 void StagedReduce::on_timer(TimePoint now) { impl_->on_timer(now); }
 TimePoint StagedReduce::next_deadline() const { return impl_->next_deadline(); }
+bool StagedReduce::finished_with(Rank contact) const { return impl_->finished_with(contact); }
 const AveragingOutcome* StagedReduce::outcome() const { return impl_->outcome(); }
 
 }  // namespace starling::averaging

@@ -35,9 +35,12 @@ class StagedReduce {
   std::vector<Rank> take_ready();
   [[nodiscard]] bool has_ready() const;
   Status on_frame(TimePoint now, Rank contact, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  void on_link_lost(TimePoint now, Rank contact, const std::string& reason, wire::Fault fault = wire::Fault::gone);
+  void on_link_lost(TimePoint now, Rank contact, const std::string& reason,
+                    std::optional<wire::Fault> fault = wire::Fault::gone);
   void on_timer(TimePoint now);
   [[nodiscard]] TimePoint next_deadline() const;
+  // In every stage that it is in.
+  [[nodiscard]] bool finished_with(Rank contact) const;
   // Of the whole round. Of a grid: samples by rank in the column, as far as the heads have averaged them; contributors
   // as the column averaged; the digest is the heads'. minority: this column got no result, and is none the worse for
   // it; expelled: it got a part of one.

@@ -80,6 +80,7 @@ Status Hub::average(AverageRequest request) {
   STARLING_TRY(check_request(request, links_.self));
   const bool follows = request.follows && round_ != nullptr && round_reported_;
   if (follows) {
+    end(before_.get());
     before_ = std::move(round_);
     ++round_number_;
   } else {
@@ -100,6 +101,8 @@ Status Hub::average(AverageRequest request) {
 void Hub::abandon() {
   ++round_number_;
   if (round_ == nullptr) return;
+  end(before_.get());
+  end(round_.get());
   pace_.lift();
   expect_beats(false);
   for (const auto& [key, link] : switchboard_.links()) {
@@ -109,6 +112,12 @@ void Hub::abandon() {
   before_.reset();
   switchboard_.want(Switchboard::Purpose::round, {}, nullptr);
   service();
+}
+
+void Hub::end(const RoundDriver* round) {
+  if (round == nullptr) return;
+  ended_.add(round->request().group);
+  round->take_leave();
 }
 
 Status Hub::fetch_state(StateFetch fetch) {
@@ -208,6 +217,8 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
       // Not ours any more, or never was: a slower member may still be in a round that is over here.
       if (const RoundDriver* driver = driver_of(header.group)) return driver->wants_frame(link, header);
       return false;
+    case wire::FrameType::over:
+      return driver_of(header.group) != nullptr;
     case wire::FrameType::state_info:
     case wire::FrameType::state_chunk:
       return fetch_ != nullptr && fetch_->wants_frame(link, header);
@@ -232,10 +243,15 @@ Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::spa
       break;
   }
   totals_.round_bytes_received += frame_bytes(payload.size());
-  if (RoundDriver* driver = driver_of(header.group); driver != nullptr && driver->running()) {
-    return driver->frame_received(now, link, header, payload);
+  RoundDriver* const driver = driver_of(header.group);
+  if (header.type == wire::FrameType::over) {
+    if (driver != nullptr) driver->peer_left(now, link);
+    return {};
   }
-  if (header.type == wire::FrameType::begin) {
+  if (driver != nullptr && driver->running()) return driver->frame_received(now, link, header, payload);
+  if (header.type == wire::FrameType::begin && ended_.has(header.group)) {
+    link.send_control(wire::FrameType::over, {}, header.group);
+  } else if (header.type == wire::FrameType::begin) {
     std::deque<EarlyBegin>& begins = early_begins_[&link];
     std::erase_if(begins, [&](const EarlyBegin& begin) { return begin.header.group == header.group; });
     if (begins.size() == kEarlyBeginsMax) begins.pop_front();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "client/averaging/ended_rounds.h"
 #include "client/transport/fetch_driver.h"
 #include "client/transport/line_pace.h"
 #include "client/transport/peer_network.h"
@@ -59,6 +60,8 @@ class Hub final : public Link::Mediator {
   void service();
   // The same, soon and from the event loop: for what comes up while a link is being filled.
   void post_service();
+  // Before it is dropped or replaced: nobody is to wait for this member in it.
+  void end(const RoundDriver* round);
   void report_round();
   void report_fetch(TimePoint now);
   // Notes what TCP has moved since the last time, for the speeds in stats().
@@ -88,6 +91,7 @@ class Hub final : public Link::Mediator {
   bool donations_posted_ = false;
   bool service_posted_ = false;
   EarlyBegins early_begins_;
+  averaging::EndedRounds ended_;
 
   std::unique_ptr<RoundDriver> round_;
   std::unique_ptr<RoundDriver> before_;  // what `round_` follows; over here, but maybe not for slower members

@@ -13,6 +13,8 @@ constexpr Duration kAliveEvery = std::chrono::milliseconds(200);
 constexpr double kPaceLeast = 0.7;
 constexpr double kPaceMost = 1.5;
 
+constexpr const char* kHasLeft = "the round is over there";
+
 // To each member go our contribution to its part and the result of ours. What one gets that nobody waits for, its own
 // line paces.
 // In a grid the lines are never all in use at once: links are as fast as they can.
@@ -141,6 +143,20 @@ void RoundDriver::link_closed(TimePoint now, const Link& link, const Error& why)
   if (used && engine_ != nullptr) engine_->on_link_lost(now, *rank, why.message, fault);
 }
 
+void RoundDriver::peer_left(TimePoint now, const Link& link) {
+  const averaging::Rank* rank = rank_of(link.info().peer);
+  if (rank == nullptr) return;
+  seats_[*rank].left = true;
+  if (engine_ != nullptr) engine_->on_link_lost(now, *rank, kHasLeft, std::nullopt);
+}
+
+void RoundDriver::take_leave() const {
+  for (const auto& [peer, rank] : ranks_) {
+    if (engine_ != nullptr && engine_->finished_with(rank)) continue;
+    if (Link* const link = link_of(rank)) link->send_control(wire::FrameType::over, {}, request_.group.id);
+  }
+}
+
 void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
   const averaging::RoundVectors vectors{request_.weight, request_.input, request_.output};
   engine_ = std::make_unique<averaging::StagedReduce>(request_.group, request_.self, vectors, request_.engine);
@@ -160,7 +176,9 @@ void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
     });
   }
   for (const auto& [peer, rank] : ranks_) {
-    if (seats_[rank].lost_before || (seats_[rank].gone && link_to_(peer) == nullptr)) {
+    if (seats_[rank].left) {
+      engine_->on_link_lost(now, rank, kHasLeft, std::nullopt);
+    } else if (seats_[rank].lost_before || (seats_[rank].gone && link_to_(peer) == nullptr)) {
       engine_->on_link_lost(now, rank, "it was lost in the averaging before");
     }
   }

@@ -42,6 +42,10 @@ class RoundDriver {
   void input_came(TimePoint now, const Link& link);
   bool next_frame(TimePoint now, Link& link, FrameToSend& frame);
   void link_closed(TimePoint now, const Link& link, const Error& why);
+  // It said that this round is over there.
+  void peer_left(TimePoint now, const Link& link);
+  // Right before the end of this object: whoever may still wait for something of the round learns that it is over here.
+  void take_leave() const;
 
   // Begins when it is time, lets time pass, sends what has become ready. Call after every event.
   void service(TimePoint now, EarlyBegins& early);
@@ -70,6 +74,7 @@ class RoundDriver {
     const Link* hears = nullptr;  // the peer's come from here
     TimePoint alive_at{};         // when the engine last heard of it
     bool gone = false;            // its link was lost in this averaging, or in the one that it follows
+    bool left = false;            // it said so before this round began here
     bool lost_before = false;     // by the engine of the one that it follows
     std::int64_t planned = 0;     // bytes to send to it
     std::int64_t sent = 0;

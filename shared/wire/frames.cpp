@@ -42,7 +42,7 @@ const TypeRules* rules_of(std::uint8_t type) {
   static constexpr TypeRules kEmpty{0, false, false};
   static constexpr TypeRules kRoundControl{kControlPayloadMax, false, true};
   static constexpr TypeRules kWant{0, true, true};
-  static constexpr TypeRules kListen{0, false, true};
+  static constexpr TypeRules kBareRound{0, false, true};
   static constexpr TypeRules kRoundFloats{kFramePayloadMax, true, true, true};
   static constexpr TypeRules kStateInfo{kStateInfoPayloadMax + 256, false, true};
   static constexpr TypeRules kStateFloats{kStateChunkFloats * sizeof(float), true, true};
@@ -62,7 +62,8 @@ const TypeRules* rules_of(std::uint8_t type) {
     case FrameType::want:
       return &kWant;
     case FrameType::listen:
-      return &kListen;
+    case FrameType::over:
+      return &kBareRound;
     case FrameType::contribution:
     case FrameType::result:
       return &kRoundFloats;

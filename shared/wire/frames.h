@@ -11,7 +11,7 @@
 //   round frames     begin (CBOR Begin), contribution (encoded floats of `segment`), result (contributor
 //                    mask, then encoded floats of `segment`), inventory (CBOR Inventory), want (empty: "send me
 //                    what you have of `segment`"), done (CBOR Done), listen (empty: "I am too late for this round:
-//                    let me have its result")
+//                    let me have its result"), over (empty: "this round is over here: I have nothing of it any more")
 //   state frames     state_request (CBOR), state_info (CBOR), state_chunk (floats of chunk `segment`; zero group: none)
 //
 // Streams. A link begins as one connection, whose first frame each way is hello. Where one TCP stream is too slow for
@@ -62,10 +62,14 @@ enum class FrameType : std::uint8_t {
   done = 20,
   want = 21,
   listen = 22,
+  over = 23,
   state_request = 32,
   state_info = 33,
   state_chunk = 34,
 };
+
+// Of any group, and nothing more.
+constexpr bool is_sign_of_life(FrameType type) { return type == FrameType::ping || type == FrameType::pong; }
 
 struct FrameHeader {
   FrameType type = FrameType::ping;

@@ -59,7 +59,8 @@ void Peer::crash() {
   ++incarnation_;
   session_.reset();
   current_.reset();
-  previous_.reset();
+  ended_ = {};
+  partings_.clear();
   early_.clear();
 }
 
@@ -130,7 +131,7 @@ void Peer::start_batch(const wire::SampleRange& samples, bool first) {
 }
 
 void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) {
-  previous_ = std::move(current_);
+  take_leave();
   current_ = std::make_unique<Averaging>();
   Averaging& round = *current_;
   round.group = group;
@@ -144,8 +145,18 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, S
   round.engine->start(world_.scheduler().now());
   // The session must not hear of an end before start_averaging has returned.
   schedule(world_.scheduler().now(), [this, id = group.id] {
-    if (Averaging* averaging = find_averaging(id)) greet(*averaging);
+    if (averages(id)) greet(*current_);
   });
+}
+
+void Peer::take_leave() {
+  if (!current_) return;
+  ended_.add(current_->group);
+  for (averaging::Rank rank = 0; rank < current_->peer_of.size(); ++rank) {
+    if (rank == current_->self || current_->engine->finished_with(rank)) continue;
+    partings_.emplace_back(current_->peer_of[rank], current_->group.id);
+  }
+  current_.reset();
 }
 
 void Peer::note_members(Averaging& round) const {
@@ -176,11 +187,7 @@ void Peer::greet(Averaging& round) {
   after_engine_event(round);
 }
 
-Peer::Averaging* Peer::find_averaging(const GroupId& group) {
-  if (current_ && wire::has_stage(current_->group, group)) return current_.get();
-  if (previous_ && wire::has_stage(previous_->group, group)) return previous_.get();
-  return nullptr;
-}
+bool Peer::averages(const GroupId& group) const { return current_ && wire::has_stage(current_->group, group); }
 
 void Peer::on_frame(const Frame& frame) {
   if (frame.to_life != incarnation_ || !up()) return;
@@ -196,25 +203,31 @@ void Peer::on_uplink_free() {
 
 void Peer::take_frame(const Frame& frame) {
   const wire::FrameHeader& header = frame.header;
-  const auto from = static_cast<std::size_t>(frame.from);
-  const bool any_round = header.type == wire::FrameType::ping || header.type == wire::FrameType::pong;
-  const TimePoint now = world_.scheduler().now();
-  bool taken = false;
-  for (Averaging* averaging : {current_.get(), previous_.get()}) {
-    if (averaging == nullptr || (!any_round && !wire::has_stage(averaging->group, header.group))) continue;
-    taken = true;
-    if (from >= averaging->rank_of.size() || averaging->rank_of[from] < 0) continue;
-    const auto rank = static_cast<averaging::Rank>(averaging->rank_of[from]);
-    link_holds(*averaging, rank, frame.from_life);
-    world_.on_frame_taken(*this, world_.peer(frame.from),
-                          averaging->engine->on_frame(now, rank, header, frame.payload));
-    after_engine_event(*averaging);
+  if (averages(header.group) || (current_ && wire::is_sign_of_life(header.type))) return take_round_frame(frame);
+  if (header.type != wire::FrameType::begin) return;
+  if (ended_.has(header.group)) {
+    partings_.emplace_back(frame.from, header.group);
+    return pump();
   }
-  if (taken || header.type != wire::FrameType::begin) return;
   std::deque<Frame>& begins = early_[frame.from];
   std::erase_if(begins, [&](const Frame& begin) { return begin.header.group == header.group; });
   if (begins.size() == kEarlyBeginsMax) begins.pop_front();
   begins.push_back(frame);
+}
+
+void Peer::take_round_frame(const Frame& frame) {
+  const auto from = static_cast<std::size_t>(frame.from);
+  if (from >= current_->rank_of.size() || current_->rank_of[from] < 0) return;
+  const auto rank = static_cast<averaging::Rank>(current_->rank_of[from]);
+  const TimePoint now = world_.scheduler().now();
+  link_holds(*current_, rank, frame.from_life);
+  if (frame.header.type == wire::FrameType::over) {
+    current_->engine->on_link_lost(now, rank, "the round is over there", std::nullopt);
+  } else {
+    world_.on_frame_taken(*this, world_.peer(frame.from),
+                          current_->engine->on_frame(now, rank, frame.header, frame.payload));
+  }
+  after_engine_event(*current_);
 }
 
 bool Peer::link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t life) {
@@ -226,14 +239,12 @@ bool Peer::link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t 
 
 void Peer::on_link_lost(int from) {
   schedule(world_.scheduler().now(), [this, from = static_cast<std::size_t>(from)] {
-    for (Averaging* averaging : {current_.get(), previous_.get()}) {
-      if (averaging == nullptr) continue;
-      if (from < averaging->rank_of.size() && averaging->rank_of[from] >= 0) {
-        const auto rank = static_cast<averaging::Rank>(averaging->rank_of[from]);
-        averaging->engine->on_link_lost(world_.scheduler().now(), rank, "connection reset");
-      }
-      after_engine_event(*averaging);
+    if (!current_) return;
+    if (from < current_->rank_of.size() && current_->rank_of[from] >= 0) {
+      const auto rank = static_cast<averaging::Rank>(current_->rank_of[from]);
+      current_->engine->on_link_lost(world_.scheduler().now(), rank, "connection reset");
     }
+    after_engine_event(*current_);
   });
 }
 
@@ -246,14 +257,12 @@ void Peer::after_engine_event(Averaging& averaging) {
     schedule(engine_timer_, [this, when = engine_timer_] {
       if (engine_timer_ != when) return;
       engine_timer_ = kNever;
-      for (Averaging* round : {current_.get(), previous_.get()}) {
-        if (round == nullptr) continue;
-        round->engine->on_timer(world_.scheduler().now());
-        after_engine_event(*round);
-      }
+      if (!current_) return;
+      current_->engine->on_timer(world_.scheduler().now());
+      after_engine_event(*current_);
     });
   }
-  if (averaging.engine->outcome() == nullptr || averaging.told || &averaging != current_.get()) return;
+  if (averaging.engine->outcome() == nullptr || averaging.told) return;
   averaging.told = true;
   const averaging::AveragingOutcome outcome = *averaging.engine->outcome();
   world_.on_averaging_ended(*this, now - averaging.began, outcome);
@@ -263,8 +272,8 @@ void Peer::after_engine_event(Averaging& averaging) {
 
 void Peer::pump() {
   if (world_.scheduler().now() < frozen_until_ || !world_.network().uplink_free(index_)) return;
-  if (current_ && send_next(*current_)) return;
-  if (previous_) send_next(*previous_);
+  if (!partings_.empty()) return send_parting();
+  if (current_) send_next(*current_);
 }
 
 bool Peer::send_next(Averaging& averaging) {
@@ -278,11 +287,7 @@ bool Peer::send_next(Averaging& averaging) {
     averaging.ready.push_back(rank);  // there may be more for this peer; the others go first
     const Peer& to = world_.peer(averaging.peer_of[rank]);
     if (!to.up() || !link_holds(averaging, rank, to.incarnation())) continue;
-    std::unique_ptr<Frame> frame = world_.network().blank_frame();
-    frame->from = index_;
-    frame->to = to.index();
-    frame->from_life = incarnation_;
-    frame->to_life = to.incarnation();
+    std::unique_ptr<Frame> frame = frame_to(to);
     frame->header = *wire::decode_header(
         std::span<const std::uint8_t, wire::kFrameHeaderBytes>(outgoing.head.data(), wire::kFrameHeaderBytes));
     frame->payload.assign(outgoing.head.begin() + wire::kFrameHeaderBytes, outgoing.head.end());
@@ -293,6 +298,26 @@ bool Peer::send_next(Averaging& averaging) {
     world_.network().send(std::move(frame));
     return true;
   }
+}
+
+std::unique_ptr<Frame> Peer::frame_to(const Peer& to) {
+  std::unique_ptr<Frame> frame = world_.network().blank_frame();
+  frame->from = index_;
+  frame->to = to.index();
+  frame->from_life = incarnation_;
+  frame->to_life = to.incarnation();
+  return frame;
+}
+
+void Peer::send_parting() {
+  const auto [index, group] = partings_.front();
+  partings_.pop_front();
+  const Peer& to = world_.peer(index);
+  if (!to.up()) return pump();
+  std::unique_ptr<Frame> frame = frame_to(to);
+  frame->header = {.type = wire::FrameType::over, .payload_bytes = 0, .group = group};
+  frame->payload.clear();
+  world_.network().send(std::move(frame));
 }
 
 void Peer::start_step(RoundIndex) {

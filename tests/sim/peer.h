@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/averaging/ended_rounds.h"
 #include "client/averaging/staged_reduce.h"
 #include "client/session/session.h"
 #include "shared/base/ids.h"
@@ -113,10 +114,15 @@ class Peer final : private session::Session::Mediator {
   void after_engine_event(Averaging& averaging);
   void pump();
   bool send_next(Averaging& averaging);
-  [[nodiscard]] Averaging* find_averaging(const GroupId& group);
+  void send_parting();
+  std::unique_ptr<Frame> frame_to(const Peer& to);
+  // Who may still wait for something of the round is told that it is over here.
+  void take_leave();
+  [[nodiscard]] bool averages(const GroupId& group) const;
   void note_members(Averaging& round) const;
   void greet(Averaging& round);
   void take_frame(const Frame& frame);
+  void take_round_frame(const Frame& frame);
   // Whether the link still leads to that process. One that came back has another link, and the old one is lost.
   bool link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t life);
   [[nodiscard]] Digest digest() const;
@@ -135,8 +141,9 @@ class Peer final : private session::Session::Mediator {
   std::vector<float> parameters_;
   std::vector<float> gradient_;
   std::unique_ptr<Averaging> current_;
-  std::unique_ptr<Averaging> previous_;     // goes on answering slower members
-  std::map<int, std::deque<Frame>> early_;  // begins of groups that have not started here, or are over; a few each
+  averaging::EndedRounds ended_;
+  std::deque<std::pair<int, GroupId>> partings_;  // to whom to say of which round that it is over here
+  std::map<int, std::deque<Frame>> early_;        // begins of groups that have not started here; a few each
   std::uint64_t fetches_ = 0;
   TimePoint session_timer_ = kNever;
   TimePoint engine_timer_ = kNever;

@@ -88,6 +88,28 @@ TEST_CASE("members that die while a latecomer is served do not cost it the resul
   CHECK(kept >= 30);  // of 33
 }
 
+TEST_CASE("a latecomer gives up on members that are alive, but send it nothing of the round") {
+  InMemoryGroup group(long_round(from_ms(900)));
+  group.set_tamper([](Rank, Rank to, std::vector<std::uint8_t>& frame) {
+    const auto header = wire::decode_header(std::span(frame).first<wire::kFrameHeaderBytes>());
+    return to != 4 || header->type == wire::FrameType::begin || header->type == wire::FrameType::inventory ||
+           wire::is_sign_of_life(header->type);
+  });
+  // Their links carry the next rounds.
+  std::vector<std::uint8_t> ping(wire::kFrameHeaderBytes);
+  wire::encode_header({}, std::span(ping).first<wire::kFrameHeaderBytes>());
+  Duration pinged{};
+  while (group.outcome(4) == nullptr && group.elapsed() < std::chrono::seconds(60)) {
+    REQUIRE(group.step());
+    if (group.elapsed() < pinged + from_ms(200) || group.elapsed() < from_ms(1000)) continue;
+    pinged = group.elapsed();
+    for (Rank rank = 0; rank < 4; ++rank) group.inject(rank, 4, ping);
+  }
+  REQUIRE(group.outcome(4) != nullptr);
+  CHECK(group.outcome(4)->verdict == Verdict::expelled);
+  CHECK(group.outcome(4)->elapsed < std::chrono::seconds(15));
+}
+
 TEST_CASE("nobody waits for members that were not there when the plan was made") {
   for (const int comes_ms : {0, 5, 400, 3000, 3'600'000}) {
     CAPTURE(comes_ms);

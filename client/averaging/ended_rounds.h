@@ -1,0 +1,34 @@
+// The rounds that ended here last: whoever begins in one of them later has to be told that nobody is there any more
+// (frame over), or it waits for that until its patience ends.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+
+#include "shared/wire/group_info.h"
+
+namespace starling::averaging {
+
+class EndedRounds {
+ public:
+  void add(const wire::GroupInfo& group) {
+    keep(group.id);
+    if (!group.grid) return;
+    keep(group.grid->heads_id);
+    keep(group.grid->spread_id);
+  }
+  [[nodiscard]] bool has(const GroupId& group) const {
+    return std::find(groups_.begin(), groups_.end(), group) != groups_.end();
+  }
+
+ private:
+  static constexpr std::size_t kKept = 64;  // the oldest is forgotten: rounds of 0.1 s for as long as a member starts
+  void keep(const GroupId& group) {
+    if (groups_.size() == kKept) groups_.pop_front();
+    groups_.push_back(group);
+  }
+  std::deque<GroupId> groups_;
+};
+
+}  // namespace starling::averaging
