@@ -4,7 +4,10 @@
 #include <QRegularExpression>
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <optional>
+#include <span>
+
+#include "gui/models/format.h"
 
 namespace starling::models {
 namespace {
@@ -78,6 +81,87 @@ QString kindOf(ErrorCode code) {
   return translated == QString::fromUtf8(kind) ? QString() : translated;
 }
 
+// A sentence with names or figures in brackets, and the window's words for it.
+struct Phrase {
+  const char* said;
+  const char* words;
+};
+
+// The words of shared/swarm.
+constexpr Phrase kPlans[] = {
+    {"alone: nothing to average with", QT_TRANSLATE_NOOP("Daemon", "Alone: nothing to average with.")},
+    {"nobody's line has been measured yet", QT_TRANSLATE_NOOP("Daemon", "Nobody's line has been measured yet.")},
+    {"all lines are used: the averaging takes ([0-9.]+) s",
+     QT_TRANSLATE_NOOP("Daemon", "All lines are used: the averaging takes %1 s.")},
+    {"the upload of (.+), ([0-9.]+) Mbit/s, bounds the averaging at ([0-9.]+) s",
+     QT_TRANSLATE_NOOP("Daemon", "The upload of %1, %2 Mbit/s, bounds the averaging at %3 s.")},
+    {"the download of (.+), ([0-9.]+) Mbit/s, bounds the averaging at ([0-9.]+) s",
+     QT_TRANSLATE_NOOP("Daemon", "The download of %1, %2 Mbit/s, bounds the averaging at %3 s.")}};
+
+// What a coordinator says to somebody who wants to join, behind where it was asked.
+constexpr Phrase kRefusals[] = {
+    {"the name '(.+)' is taken; '(.+)' may be free",
+     QT_TRANSLATE_NOOP("Daemon", "The name “%1” is taken. “%2” may be free.")},
+    {"the name '(.+)' is taken; choose another one",
+     QT_TRANSLATE_NOOP("Daemon", "The name “%1” is taken. Choose another one.")},
+    {"this name can not be shown; .*",
+     QT_TRANSLATE_NOOP(
+         "Daemon", "This name cannot be shown. Use 1 to 32 letters, digits, blanks, dots, underscores or hyphens.")},
+    {"this name or address and this password do not belong together",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "The name or address and the password do not belong together. Somebody else may have "
+                       "an account with this name.")},
+    {"a password has ([0-9]+) letters or more; .*",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "The password is too short: it needs %1 letters or more. Some words in a row do "
+                       "well.")},
+    {"this password is one letter again and again; .*",
+     QT_TRANSLATE_NOOP("Daemon", "This password is one letter again and again. Choose another one.")},
+    {"this password is your name or address; .*",
+     QT_TRANSLATE_NOOP("Daemon", "This password is the name or the address itself. Choose another one.")},
+    {"this is no e-mail address; .*",
+     QT_TRANSLATE_NOOP("Daemon", "This is no e-mail address. One looks like ada@example.org.")},
+    {"this project needs an invite; .*",
+     QT_TRANSLATE_NOOP("Daemon", "This project takes nobody without an invite. Ask it for a join link that has one.")},
+    {"this invite is not one of this project's; .*",
+     QT_TRANSLATE_NOOP("Daemon", "This invite is not one of this project's. Ask it for a new join link.")},
+    {"this invite has expired; .*",
+     QT_TRANSLATE_NOOP("Daemon", "This invite has expired. Ask the project for a new join link.")},
+    {"this invite has been used up; .*",
+     QT_TRANSLATE_NOOP("Daemon", "This invite has been used up. Ask the project for a new join link.")},
+    {"the account '(.+)' waits for the project's approval; .*",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "The account “%1” is made, and waits for the project's approval. Try again, in the "
+                       "same way, when you have it.")},
+    {"(?:too many attempts|many computers have joined from this address just now); try again in ([0-9]+) s.*",
+     QT_TRANSLATE_NOOP("Daemon", "There were too many tries just now. Try again in %1 seconds.")},
+    {"many accounts were made from this address just now; try again in ([0-9]+) min",
+     QT_TRANSLATE_NOOP("Daemon", "Many accounts were made from this address just now. Try again in %1 minutes.")},
+    {"this computer has been removed from the project, .*",
+     QT_TRANSLATE_NOOP("Daemon", "This computer has been removed from the project, by its owner or by the project.")},
+    {"the daemon is not running", QT_TRANSLATE_NOOP("Daemon", "Starling's background program is not running.")}};
+
+// A figure as the window's language writes it; anything else as it is.
+QString localized(const QString& part) {
+  bool is_number = false;
+  const double value = part.toDouble(&is_number);
+  const auto point = part.indexOf(QLatin1Char('.'));
+  return is_number && point >= 0 ? numberText(value, static_cast<int>(part.size() - point - 1)) : part;
+}
+
+// `before`: a pattern for what may stand in front of it.
+std::optional<QString> phraseOf(const QString& said, std::span<const Phrase> phrases, const QString& before = {}) {
+  for (const Phrase& phrase : phrases) {
+    const QRegularExpression whole(QRegularExpression::anchoredPattern(before + QString::fromUtf8(phrase.said)));
+    const QRegularExpressionMatch match = whole.match(said);
+    if (!match.hasMatch()) continue;
+    QString known = QCoreApplication::translate("Daemon", phrase.words);
+    for (int part = 1; part <= match.lastCapturedIndex(); ++part) known = known.arg(localized(match.captured(part)));
+    return known;
+  }
+  return std::nullopt;
+}
+
 QString capitalized(QString sentence) {
   if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
   return sentence;
@@ -85,10 +169,8 @@ QString capitalized(QString sentence) {
 
 // "1.5 of 3.0 MB"
 QString figures(const QString& tail) {
-  static const QRegularExpression megabytes(QStringLiteral("^([0-9.]+) of ([0-9.]+) MB$"));
-  const QRegularExpressionMatch match = megabytes.match(tail);
-  if (!match.hasMatch()) return tail;
-  return QCoreApplication::translate("Daemon", "%1 of %2 MB").arg(match.captured(1), match.captured(2));
+  constexpr Phrase kFigures[] = {{"([0-9.]+) of ([0-9.]+) MB", QT_TRANSLATE_NOOP("Daemon", "%1 of %2 MB")}};
+  return phraseOf(tail, kFigures).value_or(tail);
 }
 
 }  // namespace
@@ -105,26 +187,8 @@ QString daemonWords(const std::string& sentence) {
 }
 
 QString planWords(const std::string& sentence) {
-  // The words of shared/swarm, with what stands for a name or a figure in brackets.
-  constexpr std::pair<const char*, const char*> kPlans[] = {
-      {"alone: nothing to average with", QT_TRANSLATE_NOOP("Daemon", "Alone: nothing to average with.")},
-      {"nobody's line has been measured yet", QT_TRANSLATE_NOOP("Daemon", "Nobody's line has been measured yet.")},
-      {"all lines are used: the averaging takes ([0-9.]+) s",
-       QT_TRANSLATE_NOOP("Daemon", "All lines are used: the averaging takes %1 s.")},
-      {"the upload of (.+), ([0-9.]+) Mbit/s, bounds the averaging at ([0-9.]+) s",
-       QT_TRANSLATE_NOOP("Daemon", "The upload of %1, %2 Mbit/s, bounds the averaging at %3 s.")},
-      {"the download of (.+), ([0-9.]+) Mbit/s, bounds the averaging at ([0-9.]+) s",
-       QT_TRANSLATE_NOOP("Daemon", "The download of %1, %2 Mbit/s, bounds the averaging at %3 s.")}};
   const QString said = QString::fromStdString(sentence);
-  for (const auto& [pattern, words] : kPlans) {
-    const QRegularExpression whole(QRegularExpression::anchoredPattern(QString::fromUtf8(pattern)));
-    const QRegularExpressionMatch match = whole.match(said);
-    if (!match.hasMatch()) continue;
-    QString known = QCoreApplication::translate("Daemon", words);
-    for (int part = 1; part <= match.lastCapturedIndex(); ++part) known = known.arg(match.captured(part));
-    return known;
-  }
-  return capitalized(said);
+  return phraseOf(said, kPlans).value_or(capitalized(said));
 }
 
 QString replyWords(const std::string& sentence) {
@@ -136,6 +200,7 @@ QString replyWords(const std::string& sentence) {
 
 QString errorWords(const Error& error) {
   const QString message = QString::fromStdString(error.message);
+  if (const auto known = phraseOf(message, kRefusals, QStringLiteral("(?:.*: )?"))) return *known;
   const QString kind = kindOf(error.code);
   // In English the daemon's own sentence says it best.
   return kind.isEmpty() ? message : QStringLiteral("%1 (%2)").arg(kind, message);

@@ -17,7 +17,8 @@ QString planWords(const std::string& sentence);
 // What it says to a command that it carried out.
 QString replyWords(const std::string& sentence);
 
-// Why the daemon refused: by its code in the window's language, with its own words behind.
+// Why the daemon, or the coordinator that it asked, refused. Where the window does not know the sentence: by its code
+// in the window's language, with the daemon's own words behind.
 QString errorWords(const Error& error);
 
 }  // namespace starling::models

@@ -16,27 +16,27 @@ struct Words {
 Situation withoutDaemon(const Snapshot& snapshot) {
   Situation s;
   if (snapshot.link == link::LinkState::connecting) {
-    s.headline = Words::tr("Looking for Starling's daemon…");
+    s.headline = Words::tr("Looking for Starling's background program…");
     return s;
   }
   s.remedy = Remedy::start_daemon;
   s.action = Words::tr("Start it");
   switch (snapshot.link_problem) {
     case ErrorCode::deadline_exceeded:
-      s.headline = Words::tr("Starling's daemon does not answer");
+      s.headline = Words::tr("Starling's background program does not answer");
       s.detail = Words::tr("It may be busy, or hang. This window goes on trying.");
       s.remedy = Remedy::none;
       s.action.clear();
       return s;
     case ErrorCode::permission_denied:
-      s.headline = Words::tr("Starling's daemon belongs to another user of this computer");
+      s.headline = Words::tr("Starling runs as another user of this computer");
       s.detail = Words::tr("Only that user can control it.");
       s.remedy = Remedy::none;
       s.action.clear();
       return s;
     default:
       s.headline = Words::tr("Starling is not running");
-      s.detail = Words::tr("Nothing is trained until its daemon is started.");
+      s.detail = Words::tr("Nothing is trained until it is started.");
       return s;
   }
 }
@@ -48,19 +48,25 @@ bool takesPart(const std::string& phase) {
 Situation inTraining(const wire::DaemonStatus& status) {
   Situation s;
   s.face = Face::training;
-  s.headline = Words::tr("Training for %1").arg(text(status.project));
+  s.headline =
+      (status.coordinator_away ? Words::tr("Training goes on; %1 cannot be reached") : Words::tr("Training for %1"))
+          .arg(text(status.project));
   if (status.rules.pause_after_round) {
     s.detail = Words::tr("This round is finished first, then it pauses.");
     s.remedy = Remedy::request;
     s.request.command = "resume";
     s.action = Words::tr("Do not pause");
   } else if (status.coordinator_away) {
-    s.detail = Words::tr("The project's coordinator cannot be reached; training goes on, and nothing is lost.");
+    s.detail = Words::tr("The project's coordinator does not answer. What is trained is told later; nothing is lost.");
   } else if (status.swarm_size > 1) {
     s.detail =
         Words::tr("This computer trains its neural network together with %n other(s).", nullptr, status.swarm_size - 1);
   } else {
     s.detail = Words::tr("This computer is the only one just now; others can join at any time.");
+  }
+  if (status.rules.threads > 0) {
+    s.detail += QLatin1Char(' ') + Words::tr("It uses up to %n processor thread(s) that nothing else needs.", nullptr,
+                                             status.rules.threads);
   }
   return s;
 }

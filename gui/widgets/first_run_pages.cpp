@@ -14,7 +14,6 @@
 #include "gui/models/daemon_words.h"
 #include "gui/models/format.h"
 #include "gui/widgets/preferences_page.h"
-#include "shared/wire/messages.h"
 
 namespace starling::widgets {
 namespace {
@@ -32,7 +31,9 @@ QString stateText(const std::string& state) {
 QString describe(const wire::ProjectPreview& preview) {
   QString text = LinkPage::tr("<b>%1</b> at %2")
                      .arg(models::text(preview.project).toHtmlEscaped(), models::text(preview.address).toHtmlEscaped());
-  text += QStringLiteral("<br>") + LinkPage::tr("Key: %1").arg(models::text(preview.fingerprint.substr(0, kKeyDigits)));
+  text += QStringLiteral("<br>") +
+          LinkPage::tr("Its key begins with %1: the project publishes the same, if you want to compare")
+              .arg(models::text(preview.fingerprint.substr(0, kKeyDigits)));
   text += QStringLiteral("<br><br>");
   if (!preview.has_run) return text + LinkPage::tr("It has no run yet; you can join and wait for it.");
   text +=
@@ -89,6 +90,7 @@ LinkPage::LinkPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice
 void LinkPage::useLink(const QString& text) {
   const QString link = findJoinLink(text);
   link_->setText(link.isEmpty() ? text.trimmed() : link);
+  link_->setCursorPosition(0);  // where it says whose it is
 }
 
 void LinkPage::lookUp() {
@@ -159,31 +161,6 @@ void GivePage::initializePage() {
 }
 
 bool GivePage::isComplete() const { return agreed_->isChecked(); }
-
-YouPage::YouPage(std::shared_ptr<FirstRun> choice) : choice_(std::move(choice)), name_(new QLineEdit()) {
-  setTitle(tr("You"));
-  setSubTitle(tr("The name under which your contribution is counted. It need not be your own."));
-  name_->setObjectName(QStringLiteral("name"));
-  name_->setPlaceholderText(tr("Name on the leaderboard"));
-  name_->setAccessibleName(tr("Name on the leaderboard"));
-  name_->setMaxLength(static_cast<int>(wire::kNameBytesMax));
-  auto* layout = new QVBoxLayout(this);
-  layout->addWidget(name_);
-  layout->addWidget(makeText(tr("Everybody can see it on the project's leaderboard.")));
-  layout->addStretch(1);
-  setFocusProxy(name_);
-  connect(name_, &QLineEdit::textChanged, this, &YouPage::completeChanged);
-}
-
-bool YouPage::isComplete() const {
-  const QByteArray name = name_->text().trimmed().toUtf8();
-  return !name.isEmpty() && name.size() <= static_cast<qsizetype>(wire::kNameBytesMax);
-}
-
-bool YouPage::validatePage() {
-  choice_->name = name_->text().trimmed().toStdString();
-  return true;
-}
 
 LimitsPage::LimitsPage(std::shared_ptr<FirstRun> choice)
     : choice_(std::move(choice)), presets_(new QButtonGroup(this)) {

@@ -51,19 +51,6 @@ class GivePage : public QWizardPage {
   QCheckBox* agreed_;
 };
 
-class YouPage : public QWizardPage {
-  Q_OBJECT
-
- public:
-  explicit YouPage(std::shared_ptr<FirstRun> choice);
-  [[nodiscard]] bool isComplete() const override;
-  bool validatePage() override;
-
- private:
-  std::shared_ptr<FirstRun> choice_;
-  QLineEdit* name_;
-};
-
 class LimitsPage : public QWizardPage {
   Q_OBJECT
 

@@ -6,6 +6,7 @@
 #include "gui/models/format.h"
 #include "gui/widgets/first_run_pages.h"
 #include "gui/widgets/first_steps_page.h"
+#include "gui/widgets/you_page.h"
 
 namespace starling::widgets {
 namespace {
@@ -18,6 +19,8 @@ FirstRunWizard::FirstRunWizard(models::DaemonModel& daemon, QWidget* parent)
     : QWizard(parent), choice_(std::make_shared<FirstRun>()) {
   setWizardStyle(QWizard::ModernStyle);
   setOption(QWizard::NoBackButtonOnStartPage);
+  setOption(QWizard::NoBackButtonOnLastPage);
+  setOption(QWizard::NoCancelButtonOnLastPage);  // what has begun goes on
   setPage(kLink, new LinkPage(daemon, choice_));
   setPage(kGive, new GivePage(choice_));
   setPage(kYou, new YouPage(choice_));
@@ -42,6 +45,10 @@ void FirstRunWizard::tellWhere() {
 }
 
 void FirstRunWizard::useLink(const QString& link) { static_cast<LinkPage*>(page(kLink))->useLink(link); }
+
+void FirstRunWizard::changeWho() {
+  while (currentId() > kYou) back();
+}
 
 void FirstRunWizard::addReadyOption(QWidget* option) { static_cast<ReadyPage*>(page(kReady))->addOption(option); }
 

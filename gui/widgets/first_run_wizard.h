@@ -14,6 +14,8 @@ struct FirstRun {
   std::string link;
   wire::ProjectPreview preview;
   std::string name;
+  std::string password;  // of an account; empty: none
+  std::string email;     // of a new account
   std::string preset = "gentle";
 };
 
@@ -25,6 +27,8 @@ class FirstRunWizard : public QWizard {
 
   // As if it had been pasted.
   void useLink(const QString& link);
+  // Back to the name and what goes with it.
+  void changeWho();
   // On the page before the last; the application knows what they do.
   void addReadyOption(QWidget* option);
 

@@ -10,7 +10,11 @@
 namespace starling::widgets {
 
 FirstStepsPage::FirstStepsPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice)
-    : daemon_(daemon), choice_(std::move(choice)), message_(new QLabel()), again_(new QPushButton(tr("Try again"))) {
+    : daemon_(daemon),
+      choice_(std::move(choice)),
+      message_(new QLabel()),
+      again_(new QPushButton(tr("Try again"))),
+      change_(new QPushButton(tr("Change the name or the password…"))) {
   setTitle(tr("First steps"));
   setSubTitle(tr("You may close this window at any time: it goes on by itself."));
   auto* layout = new QVBoxLayout(this);
@@ -28,9 +32,13 @@ FirstStepsPage::FirstStepsPage(models::DaemonModel& daemon, std::shared_ptr<Firs
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   layout->addSpacing(8);
   layout->addWidget(message_);
+  layout->addWidget(change_, 0, Qt::AlignLeft);
   layout->addWidget(again_, 0, Qt::AlignLeft);
   layout->addStretch(1);
+  message_->setObjectName(QStringLiteral("message"));
+  change_->setObjectName(QStringLiteral("change"));
   connect(again_, &QPushButton::clicked, this, &FirstStepsPage::setLimitsAndJoin);
+  connect(change_, &QPushButton::clicked, this, [this] { static_cast<FirstRunWizard*>(wizard())->changeWho(); });
   connect(&daemon_, &models::DaemonModel::changed, this, &FirstStepsPage::showStatus);
 }
 
@@ -43,6 +51,7 @@ void FirstStepsPage::initializePage() {
 // The limits come first: nothing is trained beyond them, not even for a moment.
 void FirstStepsPage::setLimitsAndJoin() {
   again_->hide();
+  change_->hide();
   message_->setText(tr("Joining…"));
   wire::ControlRequest limits;
   limits.command = "set_preferences";
@@ -53,9 +62,12 @@ void FirstStepsPage::setLimitsAndJoin() {
     join.command = "join";
     join.link = choice_->link;
     join.name = choice_->name;
+    join.password = choice_->password;
+    join.email = choice_->email;
     daemon_.ask(join, this, [this](const link::Reply& joined) {
       if (!joined.ok()) return fail(joined.error());
       joined_ = true;
+      choice_->password.clear();
       message_->clear();
       emit completeChanged();
       showStatus();
@@ -67,6 +79,8 @@ void FirstStepsPage::setLimitsAndJoin() {
 void FirstStepsPage::fail(const Error& error) {
   message_->setText(tr("That did not work: %1").arg(models::errorWords(error)));
   again_->show();
+  change_->show();
+  change_->setFocus();
 }
 
 void FirstStepsPage::mark(Step step, bool done, const QString& words) {

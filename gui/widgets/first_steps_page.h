@@ -33,6 +33,7 @@ class FirstStepsPage : public QWizardPage {
   QLabel* steps_[kSteps];
   QLabel* message_;
   QPushButton* again_;
+  QPushButton* change_;
   bool joined_ = false;
 };
 

@@ -38,8 +38,8 @@ HomePage::HomePage(models::DaemonModel& daemon, models::HistoryModel& history, Q
   layout->setSpacing(14);
   layout->addWidget(makeSituationBox());
   figures_ = new FigureGrid();
-  for (const QString& caption : {tr("samples today"), tr("credit in all"), tr("computers training now"),
-                                 tr("bits per byte: how well the model predicts")}) {
+  for (const QString& caption : {tr("samples computed here today"), tr("credit in all"), tr("computers training now"),
+                                 tr("bits per byte on unseen text; lower is better")}) {
     figures_->add(caption);
   }
   layout->addWidget(figures_);
@@ -69,8 +69,10 @@ QWidget* HomePage::makeSituationBox() {
   action_->setObjectName(QStringLiteral("action"));
   pause_ = new QPushButton(tr("Pause"));
   pause_->setObjectName(QStringLiteral("pause"));
+  pause_->setToolTip(tr("Stops at once, and frees processor, graphics card and memory, until you resume"));
   snooze_ = new QToolButton();
-  snooze_->setText(tr("Snooze"));
+  snooze_->setText(tr("Pause for…"));
+  snooze_->setToolTip(tr("Goes on by itself after the time you choose"));
   snooze_->setPopupMode(QToolButton::InstantPopup);
   snooze_->setToolButtonStyle(Qt::ToolButtonTextOnly);
   snooze_->setFocusPolicy(Qt::StrongFocus);

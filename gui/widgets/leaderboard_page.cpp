@@ -43,7 +43,7 @@ LeaderboardPage::LeaderboardPage(models::DaemonModel& daemon, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->addWidget(makeChoice());
   layout->addWidget(own_);
-  layout->addWidget(makeTable(rows_, tr("Leaderboard"), {.wide_column = 1}), 1);
+  layout->addWidget(makeTable(rows_, tr("Leaderboard"), {.wide_column = 1, .spare = {6, 5, 4, 2}}), 1);
   layout->addLayout(pages);
   connect(previous_, &QPushButton::clicked, this, [this] { turn(-1); });
   connect(next_, &QPushButton::clicked, this, [this] { turn(1); });
@@ -58,13 +58,14 @@ QWidget* LeaderboardPage::makeChoice() {
                                                {tr("By the last 7 days"), QStringLiteral("week")}};
   for (const auto& [label, name] : sorts) sort_->addItem(label, name);
   sort_->setAccessibleName(tr("Order"));
+  sort_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   search_->setPlaceholderText(tr("Search for a name"));
   search_->setAccessibleName(tr("Search for a name"));
   search_->setClearButtonEnabled(true);
   auto* choice = new QWidget();
   auto* layout = new QHBoxLayout(choice);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(sort_);
+  layout->addWidget(sort_, 1);
   layout->addWidget(search_, 1);
   const auto begin_anew = [this] {
     page_ = 1;

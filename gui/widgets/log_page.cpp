@@ -28,9 +28,10 @@ LogPage::LogPage(models::DaemonModel& daemon, QWidget* parent)
       rows_(new models::RowsModel({tr("Time"), tr("Level"), tr("What happened")}, this)),
       level_(new QComboBox()),
       search_(new QLineEdit()),
-      table_(makeTable(rows_, tr("Log"), {.wide_column = kColumns - 1})) {
+      table_(makeTable(rows_, tr("Log"), {.wide_column = kColumns - 1, .wide_min = 230, .spare = {1, 0}})) {
   level_->addItems({tr("Everything"), tr("Warnings and errors"), tr("Errors")});
   level_->setAccessibleName(tr("Level"));
+  level_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   search_->setPlaceholderText(tr("Search the log"));
   search_->setAccessibleName(tr("Search the log"));
   search_->setClearButtonEnabled(true);
@@ -38,7 +39,7 @@ LogPage::LogPage(models::DaemonModel& daemon, QWidget* parent)
   copy_button->setToolTip(tr("The selected lines, or all that are shown"));
   table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   auto* choice = new QHBoxLayout();
-  choice->addWidget(level_);
+  choice->addWidget(level_, 1);
   choice->addWidget(search_, 1);
   choice->addWidget(copy_button);
   auto* layout = new QVBoxLayout(this);

@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <functional>
@@ -18,6 +19,8 @@ namespace starling::widgets {
 namespace {
 
 using models::DaemonModel;
+
+constexpr int kSwitchMargin = 3;  // as much room as around numbers
 
 struct Words {
   Q_DECLARE_TR_FUNCTIONS(Preferences)
@@ -50,9 +53,34 @@ QDoubleSpinBox* makeBox(const NumberRange& range, const QString& name) {
   return box;
 }
 
+// The words of a switch, which go on in the next line where the window is narrow.
+class SwitchWords : public QLabel {
+ public:
+  SwitchWords(const QString& words, QCheckBox* box) : QLabel(words), box_(box) { setWordWrap(true); }
+
+ protected:
+  void mouseReleaseEvent(QMouseEvent* event) override {
+    if (event->button() == Qt::LeftButton && rect().contains(event->position().toPoint())) box_->click();
+  }
+
+ private:
+  QCheckBox* box_;
+};
+
+// A row that begins with a switch and its words.
+QWidget* makeRow(QCheckBox* box, const QString& label) {
+  box->setAccessibleName(label);
+  auto* row = new QWidget();
+  auto* layout = new QHBoxLayout(row);
+  layout->setContentsMargins(0, kSwitchMargin, 0, kSwitchMargin);
+  layout->addWidget(box);
+  layout->addWidget(new SwitchWords(label, box), 1);
+  return row;
+}
+
 std::string numberText(double value, int decimals) { return QString::number(value, 'f', decimals).toStdString(); }
 
-// A label before a control, or above it where the window is narrow.
+// A label before a control.
 QWidget* beside(const QString& label, QWidget* control) {
   auto* row = new QWidget();
   auto* layout = new QHBoxLayout(row);
@@ -68,12 +96,12 @@ QWidget* beside(const QString& label, QWidget* control) {
 }  // namespace
 
 QWidget* makeSwitch(DaemonModel& daemon, const char* preference, const QString& label) {
-  auto* box = new QCheckBox(label);
+  auto* box = new QCheckBox();
   box->setObjectName(QString::fromLatin1(preference));
   follow(daemon, box, [&daemon, box, preference] { box->setChecked(isYes(daemon, preference)); });
   QObject::connect(box, &QCheckBox::toggled, &daemon,
                    [&daemon, preference](bool on) { daemon.set(preference, on ? "yes" : "no"); });
-  return box;
+  return makeRow(box, label);
 }
 
 QWidget* makeNumber(DaemonModel& daemon, const char* preference, const QString& label, const NumberRange& range) {
@@ -88,7 +116,7 @@ QWidget* makeNumber(DaemonModel& daemon, const char* preference, const QString& 
 }
 
 QWidget* makeLimit(DaemonModel& daemon, const char* preference, const QString& label, const NumberRange& range) {
-  auto* on = new QCheckBox(label);
+  auto* on = new QCheckBox();
   QDoubleSpinBox* box = makeBox(range, label);
   box->setObjectName(QString::fromLatin1(preference));
   box->setValue(range.initial);
@@ -106,11 +134,9 @@ QWidget* makeLimit(DaemonModel& daemon, const char* preference, const QString& l
   QObject::connect(box, &QDoubleSpinBox::valueChanged, &daemon, [&daemon, preference, range](double value) {
     daemon.set(preference, numberText(value, range.decimals));
   });
-  auto* row = new QWidget();
-  auto* layout = new QHBoxLayout(row);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(on, 1);
-  layout->addWidget(box);
+  QWidget* row = makeRow(on, label);
+  row->layout()->addWidget(box);
+  row->layout()->setContentsMargins(0, 0, 0, 0);
   return row;
 }
 

@@ -72,7 +72,7 @@ RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWi
   layout->addWidget(contribution_, 1);
   layout->addWidget(heading);
   layout->addWidget(plan_);
-  layout->addWidget(makeTable(peers_, heading->text(), {.sorting = true, .wide_column = 4}), 1);
+  layout->addWidget(makeTable(peers_, heading->text(), {.sorting = true, .wide_column = 0, .spare = {4, 2, 3}}), 1);
   connect(&daemon_, &models::DaemonModel::changed, this, &RunPage::showStatus);
   connect(&history_, &models::HistoryModel::arrived, this, &RunPage::showHistory);
 }
@@ -88,12 +88,13 @@ void RunPage::showStatus() {
   if (!isVisible()) return;
   const wire::DaemonStatus& status = daemon_.status();
   phase_->setText(tr("Round %1: %2").arg(models::countText(status.round), phaseText(status.phase)));
-  const double share = status.target_batch_size > 0 ? static_cast<double>(status.samples_accumulated) /
-                                                          static_cast<double>(status.target_batch_size)
-                                                    : 0;
+  // What others have is told with the heartbeats; what this computer has, at once.
+  const SampleCount together = std::max(status.samples_accumulated, status.samples_this_round);
+  const double share =
+      status.target_batch_size > 0 ? static_cast<double>(together) / static_cast<double>(status.target_batch_size) : 0;
   round_->setValue(static_cast<int>(kProgressSteps * std::clamp(share, 0.0, 1.0)));
   const QString here = models::countText(status.samples_this_round);
-  const QString sum = models::countText(status.samples_accumulated);
+  const QString sum = models::countText(together);
   round_->setFormat(
       share < 1
           ? tr("%1 of %2 samples, %3 by this computer").arg(sum, models::countText(status.target_batch_size), here)
@@ -131,7 +132,7 @@ void RunPage::showPeers(const wire::PeersView& peers) {
   for (const wire::PeerView& peer : peers.peers) {
     const QString name = models::text(peer.peer.brief());
     rows.append({peer.self ? tr("%1 (this computer)").arg(name) : name, static_cast<qlonglong>(peer.samples),
-                 std::round(1000 * peer.part) / 10, peer.relayed ? tr("over a relay") : tr("direct"),
+                 static_cast<qlonglong>(std::lround(100 * peer.part)), peer.relayed ? tr("over a relay") : tr("direct"),
                  roleText(peer.role)});
   }
   peers_->setRows(std::move(rows));

@@ -20,7 +20,7 @@ void pause(models::DaemonModel& daemon, const std::string& duration, bool gpu) {
 }  // namespace
 
 QMenu* makeSnoozeMenu(models::DaemonModel& daemon, bool gpu, QWidget* parent) {
-  auto* menu = new QMenu(gpu ? Snooze::tr("Snooze graphics card") : Snooze::tr("Snooze"), parent);
+  auto* menu = new QMenu(gpu ? Snooze::tr("Pause the graphics card for…") : Snooze::tr("Pause for…"), parent);
   const std::pair<QString, std::string> lengths[] = {
       {Snooze::tr("15 minutes"), "15m"},
       {Snooze::tr("1 hour"), "1h"},

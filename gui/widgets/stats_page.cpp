@@ -18,6 +18,7 @@ using wire::HistoryPoint;
 using wire::HistorySpan;
 
 constexpr int kTwoColumnsWidth = 620;
+constexpr int kSpacing = 12;
 constexpr std::int64_t kDayMs = 24 * 60 * 60 * 1000;
 enum Figure { kSamples, kCredit, kRounds, kTraffic };
 
@@ -57,6 +58,7 @@ StatsPage::StatsPage(models::HistoryModel& history, QWidget* parent)
   choice->addWidget(spans_);
   choice->addStretch(1);
   auto* layout = new QVBoxLayout(this);
+  layout->setSpacing(kSpacing);
   layout->addLayout(choice);
   layout->addWidget(figures_);
   layout->addLayout(plots_, 1);

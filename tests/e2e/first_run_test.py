@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""A volunteer's first minute through the window: from pasting a join link to the first accepted sample."""
+"""A volunteer's first minute through the window: from pasting a join link to the first accepted sample, and to an
+account."""
 
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -14,31 +16,33 @@ FIRST_RUN = Path(os.environ.get("STARLING_TESTS", programs.BIN.parent / "tests")
 CLICKS_MAX = 12
 SECONDS_MAX = 60
 TRIES = 3  # a computer that does much else may be slow once: the best counts
+PASSWORD = "swan lake at dusk"
+
+
+def walk_through(case, coordinator, volunteer, who, *goal):
+    """The wizard, in a new volunteer's window that is closed at the goal. Returns what it measured; None: it gave up."""
+    volunteer.folder.mkdir(mode=0o700)
+    (volunteer.folder / "preferences.json").write_text(json.dumps(volunteer.PREFERENCES))
+    case.addCleanup(volunteer.command, "stop", check=False)  # its daemon is nobody's child
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_CONFIG_HOME": str(case.folder / "config")}
+    command = [FIRST_RUN, f"Join us: {coordinator.new_invite()}", volunteer.folder, programs.BIN / "starlingd",
+               json.dumps(who), *goal]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=2 * SECONDS_MAX, check=False, env=environment)
+    print(done.stdout if done.returncode == 0 else done.stderr, end="")
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
 
 
 class FirstRun(SwarmCase):
     VOLUNTEERS = 1  # somebody trains already
 
-    def first_minute(self, name):
-        """A new volunteer's, who then trains on. Returns who that is, and what the window measured; None: it gave up."""
-        folder = self.folder / name
-        folder.mkdir(mode=0o700)
-        (folder / "preferences.json").write_text(json.dumps(programs.Volunteer.PREFERENCES))
-        volunteer = programs.Volunteer(name, folder, self.folder / "logs" / f"{name}.log")
-        self.addCleanup(volunteer.command, "stop", check=False)  # its daemon is nobody's child
-        link = self.swarm.coordinator.new_invite()
-        environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_CONFIG_HOME": str(self.folder / "config")}
-        done = subprocess.run([FIRST_RUN, f"Join us: {link}", folder, programs.BIN / "starlingd", name],
-                              capture_output=True, text=True, timeout=2 * SECONDS_MAX, check=False, env=environment)
-        print(done.stdout + done.stderr, end="")
-        return volunteer, json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
-
     def test_the_wizard_leads_to_an_accepted_sample(self):
         for name in [f"Ada {number}" for number in range(TRIES)]:
-            volunteer, took = self.first_minute(name)
+            volunteer = programs.Volunteer(name, self.folder / name, self.folder / "logs" / f"{name}.log")
+            took = walk_through(self, self.swarm.coordinator, volunteer, [{"name": name}], "accepted")
             if took is not None and took["seconds"] <= SECONDS_MAX:
                 break
         self.assertIsNotNone(took)
+        self.assertEqual(took["refused"], [])
         self.assertLessEqual(took["clicks"], CLICKS_MAX)
         self.assertLessEqual(took["seconds"], SECONDS_MAX)
         # The window is gone; training is not.
@@ -46,6 +50,47 @@ class FirstRun(SwarmCase):
         self.assertEqual((status["display_name"], status["project"]), (name, "End to end"))
         self.assertGreater(status["samples_credited"], 0)
         self.wait_for_rounds([volunteer], 1)
+
+
+class WithAnAccount(unittest.TestCase):
+    """Each test is a computer; what is refused is told in the window's language, and can be mended there."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="starling-e2e-")))
+        cls.coordinator = programs.Coordinator(cls.folder / "project", cls.folder / "coordinator.log")
+        cls.coordinator.init("Poems")
+        cls.coordinator.serve()
+        cls.addClassCleanup(cls.coordinator.server.stop)
+
+    def joins(self, computer, who, *options):
+        volunteer = programs.Volunteer(computer, self.folder / computer, self.folder / f"{computer}.log")
+        took = walk_through(self, self.coordinator, volunteer, who, "joined", *options)
+        self.assertIsNotNone(took)
+        self.assertEqual(volunteer.status()["display_name"], "Ada")
+        for file in [*volunteer.folder.rglob("*"), *self.folder.glob("*.log")]:
+            if file.is_file():
+                self.assertNotIn(PASSWORD.encode(), file.read_bytes(), file)
+        return took["refused"]
+
+    def computers(self):
+        return self.coordinator.command("users", "show", self.coordinator.folder, "Ada").stdout.splitlines()
+
+    def test_1_an_account_is_made_after_what_was_wrong_is_mended(self):
+        account = {"name": "Ada", "password": PASSWORD, "email": "ada@example.org"}
+        self.assertEqual(self.joins("desk", [{**account, "password": "short"}, {**account, "email": "ada@home"}, account]),
+                         ["That did not work: The password is too short: it needs 10 letters or more. Some words in a row "
+                          "do well.",
+                          "That did not work: This is no e-mail address. One looks like ada@example.org."])
+        self.assertIn("ada@example.org (not confirmed)", "\n".join(self.computers()))
+
+    def test_2_a_second_computer_logs_in_with_its_password_by_the_keyboard_alone(self):
+        before = len(self.computers())
+        taken, wrong = self.joins("laptop", [{"name": "Ada"}, {"name": "Ada", "password": "swan lake at dawn"},
+                                             {"name": "Ada", "password": PASSWORD}], "ru", "keys")
+        self.assertRegex(taken, "^Не получилось: Имя «Ada» занято. Возможно, свободно «Ada [0-9]+».$")
+        self.assertTrue(wrong.startswith("Не получилось: Имя или адрес и пароль не подходят друг к другу."), wrong)
+        self.assertEqual(len(self.computers()), before + 1)
 
 
 if __name__ == "__main__":

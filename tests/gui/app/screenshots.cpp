@@ -20,8 +20,8 @@ using namespace starling;
 using starling::testing::wait_for;
 using widgets::Page;
 
-constexpr std::chrono::milliseconds kSettle{900};
-constexpr QSize kWide{900, 680};
+constexpr std::chrono::milliseconds kSettle{500};
+constexpr QSize kWide{1200, 760};
 constexpr QSize kNarrow{400, 720};
 
 const std::pair<const char*, Page> kPages[] = {
@@ -83,10 +83,15 @@ void take_wizard(const std::filesystem::path& data_dir, const QString& link, con
   wizard.useLink(link);
   wait_for([&] { return wizard.currentPage()->isComplete(); });
   for (int page = 1; page <= 5; ++page) {
-    if (auto* agreed = wizard.currentPage()->findChild<QCheckBox*>()) agreed->setChecked(true);
+    if (auto* agreed = wizard.currentPage()->findChild<QCheckBox*>(QStringLiteral("agreed"))) agreed->setChecked(true);
     if (auto* name = wizard.currentPage()->findChild<QLineEdit*>(QStringLiteral("name")))
       name->setText(QStringLiteral("Ada"));
     look.take(wizard, QStringLiteral("wizard-%1").arg(page));
+    if (auto* account = wizard.currentPage()->findChild<QCheckBox*>(QStringLiteral("with_account"))) {
+      account->setChecked(true);
+      look.take(wizard, QStringLiteral("wizard-%1-account").arg(page));
+      account->setChecked(false);
+    }
     wizard.next();
   }
   wait_for([&] { return daemon.status().samples_credited > 0; });

@@ -81,7 +81,7 @@ TEST_CASE("without a coordinator training goes on, and both are said") {
   snapshot.status->coordinator_away = true;
   const Situation situation = situationOf(snapshot);
   CHECK(situation.face == Face::training);
-  CHECK(situation.detail.contains(QStringLiteral("cannot be reached")));
+  CHECK(situation.headline == QStringLiteral("Training goes on; Birds cannot be reached"));
   snapshot.status->phase = "joining";
   snapshot.status->reason = "the coordinator cannot be reached";
   CHECK(situationOf(snapshot).face == Face::disconnected);

@@ -3,6 +3,8 @@
 #include <QAccessible>
 #include <QWidget>
 
+#include "tests/gui/support/mouse.h"
+
 namespace starling::testing {
 namespace {
 
@@ -16,6 +18,11 @@ bool is_part(const QWidget* widget) {
   return false;
 }
 
+QString describe(const QWidget& widget) {
+  return QString::fromUtf8(widget.parentWidget()->metaObject()->className()) + QLatin1Char('/') +
+         QString::fromUtf8(widget.metaObject()->className()) + QLatin1Char(' ') + widget.objectName();
+}
+
 }  // namespace
 
 QStringList nameless_controls(QWidget& root) {
@@ -27,11 +34,19 @@ QStringList nameless_controls(QWidget& root) {
     }
     QAccessibleInterface* spoken = QAccessible::queryAccessibleInterface(widget);
     if (spoken == nullptr || !spoken->text(QAccessible::Name).isEmpty()) continue;
-    const QString parent = QString::fromUtf8(widget->parentWidget()->metaObject()->className());
-    nameless.append(parent + QLatin1Char('/') + QString::fromUtf8(widget->metaObject()->className()) +
-                    QLatin1Char(' ') + widget->objectName());
+    nameless.append(describe(*widget));
   }
   return nameless;
+}
+
+QStringList unreachable_controls(QWidget& root) {
+  QStringList unreachable;
+  for (QWidget* widget : root.findChildren<QWidget*>()) {
+    const bool wanted = (widget->focusPolicy() & Qt::TabFocus) != 0 && widget->isVisible() && widget->isEnabled() &&
+                        widget->focusProxy() == nullptr && !is_part(widget);
+    if (wanted && !tab_to(*widget)) unreachable.append(describe(*widget));
+  }
+  return unreachable;
 }
 
 }  // namespace starling::testing

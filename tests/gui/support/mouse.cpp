@@ -34,4 +34,20 @@ void type(QWidget& widget, const QString& text) {
   }
 }
 
+void press(int key) {
+  QWidget* focused = QApplication::focusWidget();
+  if (focused == nullptr) return;
+  const QString text = key == Qt::Key_Space ? QStringLiteral(" ") : QString();
+  for (const QEvent::Type type : {QEvent::KeyPress, QEvent::KeyRelease}) {
+    QKeyEvent event(type, key, Qt::NoModifier, text);
+    QApplication::sendEvent(focused, &event);
+  }
+}
+
+bool tab_to(const QWidget& widget) {
+  constexpr int kControlsMax = 200;
+  for (int i = 0; i < kControlsMax && QApplication::focusWidget() != &widget; ++i) press(Qt::Key_Tab);
+  return QApplication::focusWidget() == &widget;
+}
+
 }  // namespace starling::testing

@@ -9,5 +9,9 @@ namespace starling::testing {
 // In the middle of it; whatever lies in front there gets the click instead.
 void click(QWidget& widget);
 void type(QWidget& widget, const QString& text);
+// To whatever has the keyboard.
+void press(int key);
+// Goes on by the tabulator until that control has the keyboard. False: it cannot be reached.
+bool tab_to(const QWidget& widget);
 
 }  // namespace starling::testing

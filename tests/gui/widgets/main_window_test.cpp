@@ -4,6 +4,7 @@
 
 #include <QAbstractButton>
 #include <QLabel>
+#include <QTabBar>
 #include <QTabWidget>
 
 #include "tests/gui/support/control_names.h"
@@ -59,6 +60,22 @@ TEST_CASE("every control that the keyboard reaches has a name") {
   const QStringList nameless = testing::nameless_controls(opened.window);
   INFO(nameless.join(QStringLiteral(", ")).toStdString());
   CHECK(nameless.isEmpty());
+}
+
+TEST_CASE("the keyboard alone reaches every control of every page") {
+  Opened opened;
+  opened.window.activateWindow();
+  REQUIRE(wait_for([&] { return opened.window.isActiveWindow(); }));
+  auto* tabs = opened.window.findChild<QTabWidget*>();
+  for (int tab = 0; tab < tabs->count(); ++tab) {
+    tabs->setTabVisible(tab, true);  // also those that need a project
+    tabs->setCurrentIndex(tab);
+    tabs->tabBar()->setFocus();
+    CAPTURE(tabs->tabText(tab).toStdString());
+    const QStringList unreachable = testing::unreachable_controls(opened.window);
+    INFO(unreachable.join(QStringLiteral(", ")).toStdString());
+    CHECK(unreachable.isEmpty());
+  }
 }
 
 TEST_CASE("closing the window ends neither the daemon nor the program") {

@@ -36,7 +36,7 @@ TEST_CASE("a link that came before the daemon is looked up when that is there") 
     });
   };
   wizard.useLink(QStringLiteral("starling://127.0.0.1:1/?ca=%1").arg(QString(64, QLatin1Char('0'))));
-  CHECK(shows(QStringLiteral("That did not work: the daemon is not running")));
+  CHECK(shows(QStringLiteral("That did not work: Starling's background program is not running")));
   daemon.start();
   CHECK(shows(QStringLiteral("127.0.0.1")));  // which the daemon could not reach
 }

@@ -1,0 +1,32 @@
+// The wizard's page for the name, and for the account behind it where the volunteer wants to log in to one.
+#pragma once
+
+#include <QWizardPage>
+#include <memory>
+
+#include "gui/widgets/first_run_wizard.h"
+
+class QCheckBox;
+class QLineEdit;
+
+namespace starling::widgets {
+
+class YouPage : public QWizardPage {
+  Q_OBJECT
+
+ public:
+  explicit YouPage(std::shared_ptr<FirstRun> choice);
+  [[nodiscard]] bool isComplete() const override;
+  bool validatePage() override;
+
+ private:
+  QWidget* makeAccount();
+
+  std::shared_ptr<FirstRun> choice_;
+  QLineEdit* name_;
+  QCheckBox* with_account_;
+  QLineEdit* password_;
+  QLineEdit* email_;
+};
+
+}  // namespace starling::widgets
