@@ -112,7 +112,7 @@ Status Accounts::forgot(const std::string& email, const Caller& caller) {
   if (wait > Duration{}) return wait_for(wait, "mail was asked for just now");
   STARLING_ASSIGN(const auto logins, parts_.stores.logins.claiming(address));
   if (logins.empty()) {  // as long as for somebody
-    STARLING_TRY(parts_.stores.keeper.setting("unknown address", "").status());
+    STARLING_TRY(parts_.stores.settings.keep("unknown address", "").status());
     return {};
   }
   const db::Login& login = logins.front();
@@ -154,7 +154,7 @@ Result<std::string> Accounts::link_code(AccountId account) {
   return code;
 }
 
-Result<std::string> own_secret(db::AccountKeeper& keeper) { return keeper.setting("secret", crypto::make_token()); }
+Result<std::string> own_secret(db::SettingStore& settings) { return settings.keep("secret", crypto::make_token()); }
 
 Result<std::string> password_link(const db::Stores& stores, AccountId account, const std::string& web_root,
                                   WallTime now) {

@@ -82,7 +82,7 @@ class Accounts {
 };
 
 // The secret of this coordinator, made when it is first asked for.
-Result<std::string> own_secret(db::AccountKeeper& keeper);
+Result<std::string> own_secret(db::SettingStore& settings);
 // A link for a new password, as an operator hands it out.
 Result<std::string> password_link(const db::Stores& stores, AccountId account, const std::string& web_root,
                                   WallTime now);

@@ -5,6 +5,7 @@
 namespace starling::api {
 
 wire::RunState state_of(const db::Run& run) {
+  if (run.retired.unix_ms != 0) return wire::RunState::complete;
   switch (run.state) {
     case db::RunState::running:
       return wire::RunState::running;
@@ -20,6 +21,7 @@ Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, 
   RunReport report;
   report.run_id = run.run_id;
   report.state = state_of(run);
+  report.retired = run.retired.unix_ms != 0;
   report.round = run.round;
   report.target_batch_size = target_batch_size;
   STARLING_ASSIGN(report.totals, stores.leaderboard.totals(run.run_id));
@@ -37,6 +39,7 @@ std::string encode(const RunReport& report) {
   writer.text("state", wire::to_string(report.state));
   writer.integer("round", report.round);
   writer.integer("rounds_decided", report.round);
+  writer.boolean("retired", report.retired);
   writer.integer("samples_accumulated", report.swarm.samples_accumulated);
   writer.integer("target_batch_size", report.target_batch_size);
   writer.integer("swarm_size", report.swarm.swarm_size);

@@ -15,6 +15,7 @@ struct RunReport {
   RunId run_id;
   wire::RunState state = wire::RunState::created;
   core::SwarmView swarm;  // zeros unless the run is being served
+  bool retired = false;
   RoundIndex round = 0;
   SampleCount target_batch_size = 0;
   db::Totals totals;                     // of the ledger, as kept beside it
@@ -28,7 +29,7 @@ struct RunReport {
 Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, SampleCount target_batch_size);
 wire::RunState state_of(const db::Run& run);
 
-// {"run_id","state","round","rounds_decided","samples_accumulated","target_batch_size","swarm_size",
+// {"run_id","state","round","rounds_decided","retired","samples_accumulated","target_batch_size","swarm_size",
 //  "samples_per_s","plan","ledger_samples","credit_total","volunteers","credit_by_volunteer":{name: credit},
 //  "samples_by_volunteer":{name: samples},"validation":{"round","bits_per_byte","first_bits_per_byte"} or null}
 std::string encode(const RunReport& report);

@@ -59,6 +59,7 @@ struct RunService::Active {
   wire::RunManifest manifest;
   std::unique_ptr<core::RunCoordinator> core;
   wire::RunState set_state = wire::RunState::created;  // last taken over from the database, …
+  bool retired = false;                                // its members are told that it is over, and nobody else of it
   std::int64_t newest_reversal = 0;                    // … and what of it the core's sums of credit hold
 };
 
@@ -72,8 +73,11 @@ const db::Run* choose_run(const std::vector<db::Run>& runs, const RunId& current
   if (served != runs.end() && is_running(*served)) return &*served;
   const auto running = std::find_if(runs.begin(), runs.end(), is_running);
   if (running != runs.end()) return &*running;
-  if (served != runs.end()) return &*served;
-  return runs.empty() ? nullptr : &runs.back();
+  const auto is_retired = [](const db::Run& run) { return run.retired.unix_ms != 0; };
+  if (served != runs.end() && !is_retired(*served)) return &*served;
+  const auto newest = std::find_if_not(runs.rbegin(), runs.rend(), is_retired);
+  if (newest != runs.rend()) return &*newest;
+  return served != runs.end() ? &*served : nullptr;
 }
 
 Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& run) {
@@ -111,6 +115,7 @@ Status RunService::poll() {
   // Only a change is passed on: the core may know already that the run is complete.
   const wire::RunState state = state_of(*run);
   MutexLock lock(mutex_);
+  active->retired = run->retired.unix_ms != 0;
   if (active->set_state == state) return {};
   active->set_state = state;
   active->core->set_state(state);
@@ -233,13 +238,13 @@ void RunService::give_up_checkpoint(const PeerId& peer) {
 
 std::optional<ServedRun> RunService::served() const {
   MutexLock lock(mutex_);
-  if (!active_) return std::nullopt;
+  if (!active_ || active_->retired) return std::nullopt;
   return ServedRun{active_->manifest, active_->core->view(parts_.clock.now())};
 }
 
 Result<std::string> RunService::envelope() const {
   MutexLock lock(mutex_);
-  if (!active_) return Error{ErrorCode::not_found, "the project has no run yet"};
+  if (!active_ || active_->retired) return Error{ErrorCode::not_found, "the project has no run at the moment"};
   return active_->envelope;
 }
 

@@ -86,8 +86,8 @@ class RunService final : public reach::RelayRules {
   std::unique_ptr<reach::Prober> prober_;
 };
 
-// The run to serve: `current` while it runs; else the oldest that runs; else `current`; else the newest.
-// Null when there is none.
+// The run to serve: `current` while it runs; else the oldest that runs; else `current`; else the newest. Retired ones
+// only as `current`, and only when there is no other. Null when there is none.
 const db::Run* choose_run(const std::vector<db::Run>& runs, const RunId& current);
 
 // What a core needs to take up `run` where the store is.

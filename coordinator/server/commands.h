@@ -41,7 +41,18 @@ struct RunOptions {
 };
 Status start_run(const RunOptions& options);
 Status pause_run(const RunOptions& options);
+// For good.
+Status retire_run(const RunOptions& options);
 Status show_run(const RunOptions& options);
+
+// Writes a manifest.toml that differs from the run's own in its id only; its data is that which the project has.
+struct CloneOptions {
+  std::filesystem::path directory;
+  std::string run;
+  std::string new_id;          // empty: the next number
+  std::filesystem::path file;  // must not exist
+};
+Status clone_run(const CloneOptions& options);
 
 struct ExportOptions {
   std::filesystem::path directory;
@@ -108,6 +119,14 @@ struct NewsOptions {
 Status post_news(const NewsOptions& options);
 Status list_news(const std::filesystem::path& directory);
 Status remove_news(const NumberedOptions& options);
+
+struct AuditOptions {
+  std::filesystem::path directory;
+  int lines = 50;
+  bool json = false;
+};
+// What operators did, newest last.
+Status show_audit(const AuditOptions& options);
 
 struct StatusOptions {
   std::filesystem::path directory;

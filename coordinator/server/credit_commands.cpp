@@ -83,6 +83,12 @@ Status reverse_credit(const ReverseOptions& options) {
   request.now = SystemClock().wall_now();
   STARLING_ASSIGN(const db::CorrectionOutcome outcome,
                   options.dry_run ? stores.credit.preview(request) : stores.credit.correct(request));
+  if (!options.dry_run) {
+    const SystemClock clock;
+    STARLING_TRY(operations::note(
+        desk_of(*database, clock), "credit reverse", account.display_name,
+        fmt::format("{} lines, {:.6f} credit: {}", outcome.lines, credit_of(outcome.taken_back), options.reason)));
+  }
   fmt::print("{} {} ledger lines of '{}': {} samples, {:.6f} credit\n",
              options.dry_run ? "would take back" : "took back", outcome.lines, account.display_name,
              outcome.taken_back.samples, credit_of(outcome.taken_back));

@@ -33,6 +33,9 @@ Status new_invite(const InviteOptions& options) {
   invite.expires = {invite.created.unix_ms + to_ms(lifetime)};
   invite.uses_max = options.uses;
   STARLING_TRY(database->stores().invites.add(invite));
+  const SystemClock clock;
+  STARLING_TRY(operations::note(desk_of(*database, clock), "invite new", invite.token_hash.brief(),
+                                fmt::format("{} uses, for {}", options.uses, options.expires)));
   const net::Endpoint& at = project.config.public_at;
   fmt::print("{}\n", manifest::format_join_link({at.host, at.port, project.authority.fingerprint(), token}));
   return {};

@@ -28,7 +28,9 @@ struct Commands {
   InitOptions init;
   InviteOptions invite;
   RunOptions run;
+  CloneOptions clone;
   ExportOptions exports;
+  AuditOptions audit;
   ReverseOptions reverse;
   UsersOptions users;
   BanOptions ban;
@@ -77,6 +79,7 @@ void add_run(CLI::App& cli, Commands& commands) {
   };
   add("start", "Let volunteers train it", start_run);
   add("pause", "Let the round under way end, then nobody trains it", pause_run);
+  add("retire", "For good: off the lists, nobody new is given it; its page and its credit stay", retire_run);
   add("status", "Progress, held-out loss, ledger and volunteers", show_run)
       ->add_flag("--json", commands.run.json, "For programs");
 }
@@ -88,6 +91,16 @@ void add_export(CLI::App& cli, Commands& commands) {
   exports->add_option("RUN", commands.exports.run, "Which run")->required();
   exports->add_option("FOLDER", commands.exports.folder, "Where to; made if it is not there")->required();
   exports->callback([&commands] { commands.chosen = [&commands] { return export_run(commands.exports); }; });
+}
+
+void add_clone(CLI::App& cli, Commands& commands) {
+  CLI::App* clone = cli.get_subcommand("run")->add_subcommand(
+      "clone", "Write a manifest.toml like a run's own, with its data, to change and to create a run from");
+  directory_of(clone, commands.clone.directory);
+  clone->add_option("RUN", commands.clone.run, "Which run; retired ones too")->required();
+  clone->add_option("FILE", commands.clone.file, "Where to; must not exist")->required();
+  clone->add_option("--as", commands.clone.new_id, "The new run's id; poems-2 after poems-1 by default");
+  clone->callback([&commands] { commands.chosen = [&commands] { return clone_run(commands.clone); }; });
 }
 
 void add_invite(CLI::App& cli, Commands& commands) {
@@ -231,6 +244,13 @@ void add_care(CLI::App& cli, Commands& commands) {
   directory_of(status, commands.status.directory);
   status->add_flag("--json", commands.status.json, "For programs");
   status->callback([&commands] { commands.chosen = [&commands] { return show_status(commands.status); }; });
+  CLI::App* audit = cli.add_subcommand("audit", "What operators did, by command or on their page, and when");
+  directory_of(audit, commands.audit.directory);
+  audit->add_option("--lines", commands.audit.lines, "How many, at most")
+      ->check(CLI::Range(1, db::kPageRowsMax))
+      ->capture_default_str();
+  audit->add_flag("--json", commands.audit.json, "For programs: an object a line");
+  audit->callback([&commands] { commands.chosen = [&commands] { return show_audit(commands.audit); }; });
   CLI::App* schema = cli.add_subcommand("schema", "The number of the database's layout: older programs know fewer");
   directory_of(schema, commands.directory);
   schema->callback([&commands] { commands.chosen = [&commands] { return show_schema(commands.directory); }; });
@@ -267,6 +287,7 @@ int main(int argc, char** argv) {
   add_init(cli, commands);
   add_run(cli, commands);
   add_export(cli, commands);
+  add_clone(cli, commands);
   add_invite(cli, commands);
   add_credit(cli, commands);
   add_serve(cli, commands);

@@ -171,6 +171,10 @@ Result<std::unique_ptr<db::Database>> open_database(const Project& project, cons
   return database;
 }
 
+operations::Desk desk_of(const db::Database& database, const Clock& clock) {
+  return {database.stores(), clock, operations::command_user()};
+}
+
 Result<ServerIdentity> server_identity(const Project& project, WallTime now) {
   if (!still_good(project.files, now)) STARLING_TRY(issue_server_certificates(project, now));
   STARLING_ASSIGN(std::string certificate, read_text(project.files, "server.pem"));

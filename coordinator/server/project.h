@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "coordinator/operations/desk.h"
 #include "db/stores/database.h"
 #include "shared/base/result.h"
 #include "shared/crypto/certificates.h"
@@ -65,6 +66,9 @@ Result<Project> load_project(const std::filesystem::path& directory);
 Result<Project> read_project(const std::filesystem::path& directory);
 // The database of a project, checked and migrated. Errors name the file.
 Result<std::unique_ptr<db::Database>> open_database(const Project& project, const db::DatabaseOptions& options = {});
+
+// How a command acts on the project's database, which must outlive it as the clock must.
+operations::Desk desk_of(const db::Database& database, const Clock& clock);
 
 // The coordinator's own certificates: taken from disk, or issued anew when they end within a month.
 struct ServerIdentity {

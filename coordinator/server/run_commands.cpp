@@ -1,9 +1,9 @@
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <charconv>
 
 #include "coordinator/api/run_report.h"
-#include "coordinator/api/run_service.h"
+#include "coordinator/operations/runs.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/artefact_import.h"
 #include "coordinator/server/commands.h"
@@ -17,19 +17,6 @@
 
 namespace starling::server {
 namespace {
-
-// What `run status` and the others speak of.
-Result<db::Run> find_run(const db::Stores& stores, const std::string& run_id) {
-  if (!run_id.empty()) return stores.runs.find(run_id);
-  STARLING_ASSIGN(const auto runs, stores.runs.list());
-  if (runs.empty()) {
-    return Error{ErrorCode::not_found, "the project has no run yet; make one with 'starling-coordinator run create'"};
-  }
-  if (runs.size() == 1) return runs.front();
-  std::string names;
-  for (const db::Run& run : runs) names += (names.empty() ? "" : ", ") + run.run_id;
-  return Error{ErrorCode::invalid_argument, fmt::format("the project has several runs, say which: {}", names)};
-}
 
 // Words or samples that a file of that kind has, as its head says.
 Result<std::int64_t> items_of(const std::string& kind, const std::filesystem::path& file) {
@@ -88,26 +75,26 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
   fmt::print("{}\n", manifest.run_id);
 }
 
-Status set_state(const RunOptions& options, db::RunState state) {
+// Something that an operator does with a run.
+Status act_on(const RunOptions& options, Status (*act)(const operations::Desk&, const db::Run&),
+              std::string_view done) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const auto database, open_database(project));
-  const db::Stores& stores = database->stores();
-  STARLING_ASSIGN(const db::Run run, find_run(stores, options.run));
-  if (run.state == db::RunState::complete) {
-    return Error{ErrorCode::failed_precondition,
-                 fmt::format("run '{}' is complete: it has taken all of its rounds", run.run_id)};
-  }
-  if (state == db::RunState::running) {
-    STARLING_ASSIGN(const auto runs, stores.runs.list());
-    for (const db::Run& other : runs) {
-      if (other.state != db::RunState::running || other.run_id == run.run_id) continue;
-      return Error{ErrorCode::failed_precondition,
-                   fmt::format("run '{}' is running, and a project runs one at a time; pause it first", other.run_id)};
-    }
-  }
-  STARLING_TRY(stores.runs.set_state(run.run_id, state));
-  fmt::print("run '{}' is {}\n", run.run_id, state == db::RunState::running ? "running" : "paused");
+  const SystemClock clock;
+  STARLING_ASSIGN(const db::Run run, operations::find_run(database->stores(), options.run));
+  STARLING_TRY(act(desk_of(*database, clock), run));
+  fmt::print("run '{}' is {}\n", run.run_id, done);
   return {};
+}
+
+// "poems-1" is followed by "poems-2", "poems" by "poems-2".
+std::string next_id(const RunId& run_id) {
+  const std::size_t digits = run_id.find_last_not_of("0123456789") + 1;
+  std::int64_t number = 1;
+  const bool numbered =
+      digits > 0 && run_id[digits - 1] == '-' &&
+      std::from_chars(run_id.data() + digits, run_id.data() + run_id.size(), number).ec == std::errc();
+  return fmt::format("{}{}", numbered ? run_id.substr(0, digits) : run_id + "-", number + 1);
 }
 
 // The live figures, from the server when one serves this project; else everything stays zero.
@@ -128,7 +115,8 @@ core::SwarmView ask_server(const Project& project, const RunId& run_id) {
 }
 
 void print_report(const api::RunReport& report) {
-  fmt::print("run '{}' is {}, round {}\n", report.run_id, wire::to_string(report.state), report.round);
+  fmt::print("run '{}' is {}, round {}\n", report.run_id, report.retired ? "retired" : wire::to_string(report.state),
+             report.round);
   fmt::print("  this round   {} of {} samples, {:.1f} a second, {} computers\n", report.swarm.samples_accumulated,
              report.target_batch_size, report.swarm.samples_per_s, report.swarm.swarm_size);
   if (!report.swarm.plan.empty()) fmt::print("  plan         {}\n", report.swarm.plan);
@@ -169,18 +157,50 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
   run.manifest_envelope = manifest::encode_envelope(*signed_manifest);
   run.created = SystemClock().wall_now();
   STARLING_TRY(stores.runs.create(run));
+  const SystemClock clock;
+  STARLING_TRY(operations::note(desk_of(*database, clock), "run create", run.run_id));
   print_created(manifest, directory);
   return {};
 }
 
-Status start_run(const RunOptions& options) { return set_state(options, db::RunState::running); }
-Status pause_run(const RunOptions& options) { return set_state(options, db::RunState::paused); }
+Status start_run(const RunOptions& options) { return act_on(options, operations::start_run, "running"); }
+Status pause_run(const RunOptions& options) { return act_on(options, operations::pause_run, "paused"); }
+
+Status retire_run(const RunOptions& options) {
+  STARLING_TRY(act_on(options, operations::retire_run, "retired: on no list, and nobody new is given it"));
+  fmt::print("its page, its credit and its last model stay; a new run from it: starling-coordinator run clone\n");
+  return {};
+}
+
+Status clone_run(const CloneOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  STARLING_ASSIGN(const db::Run run, operations::find_run(database->stores(), options.run));
+  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
+  STARLING_ASSIGN(const auto old, manifest::verify_manifest(envelope, project.manifest_key.public_key()));
+  manifest::OperatorManifest draft{old, {}};
+  draft.manifest.run_id = options.new_id.empty() ? next_id(run.run_id) : options.new_id;
+  const auto artefacts = std::filesystem::absolute(project.files.artefacts());
+  draft.source.train = artefacts / old.data.train.sha256.hex();
+  draft.source.validation = artefacts / old.data.validation.sha256.hex();
+  std::error_code unknown;
+  if (std::filesystem::exists(options.file, unknown)) {
+    return Error{ErrorCode::already_exists,
+                 fmt::format("'{}' exists already; choose another file for the draft", options.file.string())};
+  }
+  STARLING_TRY(write_file_atomically(
+      options.file, fmt::format("# Made from run '{}'. Change what is to be different, then: run create\n\n{}",
+                                run.run_id, manifest::write_operator_manifest(draft))));
+  fmt::print("a draft of run '{0}' is in '{1}'; change it, then: starling-coordinator run create '{2}' '{1}'\n",
+             draft.manifest.run_id, options.file.string(), options.directory.string());
+  return {};
+}
 
 Status show_run(const RunOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const auto database, open_database(project));
   const db::Stores& stores = database->stores();
-  STARLING_ASSIGN(const db::Run run, find_run(stores, options.run));
+  STARLING_ASSIGN(const db::Run run, operations::find_run(stores, options.run));
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
   STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.manifest_key.public_key()));
   STARLING_ASSIGN(api::RunReport report, api::read_run_report(stores, run, manifest.target_batch_size));

@@ -210,7 +210,7 @@ struct People {
 Result<std::unique_ptr<People>> open_people(const Project& project, const ServeOptions& options,
                                             const db::Stores& stores, const Clock& clock) {
   STARLING_ASSIGN(auto outbox, open_outbox(project, options));
-  STARLING_ASSIGN(const std::string secret, accounts::own_secret(stores.keeper));
+  STARLING_ASSIGN(const std::string secret, accounts::own_secret(stores.settings));
   auto people = std::make_unique<People>(project, stores, clock, secret, std::move(outbox));
   STARLING_TRY(people->bans.refresh());
   return people;

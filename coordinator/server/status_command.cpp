@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "coordinator/api/run_report.h"
+#include "coordinator/operations/runs.h"
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/server_link.h"
@@ -73,7 +74,7 @@ Result<Overview> look(const Project& project, const db::Database& database) {
   Overview overview;
   overview.now = SystemClock().wall_now();
   overview.live = ask(project);
-  STARLING_ASSIGN(overview.runs, stores.runs.list());
+  STARLING_ASSIGN(overview.runs, operations::runs_in_use(stores));
   for (const db::Run& run : overview.runs) {
     STARLING_ASSIGN(const db::Totals totals, stores.leaderboard.totals(run.run_id));
     overview.totals.push_back(totals);

@@ -3,6 +3,7 @@
 
 #include "coordinator/accounts/accounts.h"
 #include "coordinator/api/run_report.h"
+#include "coordinator/operations/people.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/clock.h"
@@ -27,7 +28,9 @@ struct Opened {
   Project project;
   std::unique_ptr<db::Database> database;
   db::Account account;
+  SystemClock clock = {};
   [[nodiscard]] const db::Stores& stores() const { return database->stores(); }
+  [[nodiscard]] operations::Desk desk() const { return desk_of(*database, clock); }
 };
 
 Result<Opened> open_for(const UsersOptions& options) {
@@ -53,6 +56,8 @@ Status set_revoked(const UsersOptions& options, bool revoked) {
     return Error{ErrorCode::invalid_argument, fmt::format("'{}' is no computer: 64 hex digits", options.computer)};
   }
   STARLING_TRY(database->stores().accounts.set_revoked(*computer, revoked));
+  const SystemClock clock;
+  STARLING_TRY(operations::note(desk_of(*database, clock), revoked ? "hosts revoke" : "hosts admit", computer->hex()));
   fmt::print("computer {} {}\n", computer->brief(), revoked ? "is kept out" : "may take part again");
   return {};
 }
@@ -96,10 +101,7 @@ Status show_user(const UsersOptions& options) {
 
 Status approve_user(const UsersOptions& options) {
   STARLING_ASSIGN(const Opened opened, open_for(options));
-  if (opened.account.state != db::AccountState::waiting) {
-    return Error{ErrorCode::failed_precondition, fmt::format("'{}' does not wait for approval", options.name)};
-  }
-  STARLING_TRY(opened.stores().keeper.set_state(opened.account.id, db::AccountState::active));
+  STARLING_TRY(operations::approve(opened.desk(), opened.account));
   fmt::print("'{}' may take part\n", opened.account.display_name);
   return {};
 }
@@ -109,6 +111,7 @@ Status new_password_link(const UsersOptions& options) {
   STARLING_ASSIGN(const std::string link,
                   accounts::password_link(opened.stores(), opened.account.id, web_root(opened.project.config),
                                           SystemClock().wall_now()));
+  STARLING_TRY(operations::note(opened.desk(), "users password-link", opened.account.display_name));
   fmt::print("whoever opens this within 24 hours sets the password of '{}':\n{}\n", opened.account.display_name, link);
   return {};
 }
@@ -120,6 +123,7 @@ Status confirm_email(const UsersOptions& options) {
     return Error{ErrorCode::failed_precondition, fmt::format("'{}' gave no e-mail address", options.name)};
   }
   STARLING_TRY(opened.stores().logins.verify(login.account_id, login.email, SystemClock().wall_now()));
+  STARLING_TRY(operations::note(opened.desk(), "users confirm-email", opened.account.display_name));
   fmt::print("{} is the address of '{}'\n", login.email, opened.account.display_name);
   return {};
 }
@@ -127,6 +131,7 @@ Status confirm_email(const UsersOptions& options) {
 Status delete_user(const UsersOptions& options) {
   STARLING_ASSIGN(const Opened opened, open_for(options));
   STARLING_TRY(opened.stores().keeper.erase(opened.account.id, SystemClock().wall_now()));
+  STARLING_TRY(operations::note(opened.desk(), "users delete", fmt::format("account {}", opened.account.id)));
   fmt::print("the account '{}' is deleted\n", options.name);
   return {};
 }

@@ -26,16 +26,6 @@ std::optional<std::int64_t> number_of(std::string_view text) {
   return number;
 }
 
-gate::Response nobody(const ProfileParts& parts, std::string_view what) {
-  gate::Response response =
-      response_of(kHtmlType, framed({parts.project, "Not here", "", "/leaderboard", 0, parts.now},
-                                    fmt::format("<section class=\"now\"><p>There is no {} at this address. <a "
-                                                "href=\"/leaderboard\">To the leaderboard</a></p></section>\n",
-                                                what)));
-  response.status = 404;
-  return response;
-}
-
 void add_badges(std::string& html, const std::vector<Badge>& badges) {
   if (badges.empty()) return;
   html += "<ul class=\"badges\" aria-label=\"Badges\">";
@@ -115,6 +105,16 @@ std::string joined_text(const db::Profile& profile, const char* what) {
 }
 
 }  // namespace
+
+gate::Response nobody(const ProfileParts& parts, std::string_view what) {
+  gate::Response response =
+      response_of(kHtmlType, framed({parts.project, "Not here", "", "/leaderboard", 0, parts.now},
+                                    fmt::format("<section class=\"now\"><p>There is no {} at this address. <a "
+                                                "href=\"/leaderboard\">To the leaderboard</a></p></section>\n",
+                                                what)));
+  response.status = 404;
+  return response;
+}
 
 Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string_view number) {
   STARLING_ASSIGN(const auto account, visible_account(parts, number));

@@ -24,6 +24,8 @@ Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string
 Result<gate::Response> team_response(const ProfileParts& parts, std::string_view number);
 // An SVG of one page.
 Result<gate::Response> certificate_response(const ProfileParts& parts, std::string_view number);
+// The 404 page: "There is no volunteer at this address."
+gate::Response nobody(const ProfileParts& parts, std::string_view what);
 // The page that says what a certificate's code stands for.
 Result<gate::Response> certificate_check_response(const ProfileParts& parts, std::string_view code);
 

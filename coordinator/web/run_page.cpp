@@ -119,13 +119,23 @@ void add_top(std::string& html, const RunFigures& run, WallTime now) {
       plural(run.volunteers, "volunteer"));
 }
 
+void add_others(std::string& html, const std::vector<OtherRun>& others) {
+  if (others.empty()) return;
+  html += "<section aria-labelledby=\"others\">\n<h2 id=\"others\">Other runs</h2>\n<ul class=\"list\">\n";
+  for (const OtherRun& run : others) {
+    html += fmt::format("<li><a href=\"/run/{}\">{}</a> <span class=\"what\">{}</span></li>\n", url_encode(run.run_id),
+                        escape(run.title.empty() ? run.run_id : run.title), run.state);
+  }
+  html += "</ul>\n</section>\n";
+}
+
+}  // namespace
+
 std::string about(const ShownRun& run) {
   const std::string& name = run.title.empty() ? run.run_id : run.title;
   if (run.parameters == 0) return name;
   return fmt::format("{}: a neural network of {} parameters, trained by volunteers", name, grouped(run.parameters));
 }
-
-}  // namespace
 
 std::optional<double> seconds_left(const ShownRun& run) {
   const core::SwarmView& swarm = run.swarm;
@@ -157,12 +167,13 @@ std::string render_run_page(const RunPageData& data) {
     html += loss_curve(data.run->evaluations);
   } else {
     html +=
-        "<section class=\"now\"><h2>Nothing to train yet</h2><p class=\"empty\">The project has not made a run. "
-        "This page fills as soon as it has.</p></section>\n";
+        "<section class=\"now\"><h2>Nothing to train at the moment</h2><p class=\"empty\">The project has no run that "
+        "waits for volunteers. This page fills as soon as it has.</p></section>\n";
   }
   html += "<div class=\"two\"><div>\n";
   add_join(html, data.join);
   add_news(html, data.news);
+  add_others(html, data.others);
   html += "</div>\n";
   if (data.run) add_top(html, *data.run, data.now);
   html += "</div>\n";

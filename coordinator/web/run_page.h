@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "coordinator/core/types.h"
@@ -28,6 +29,13 @@ struct RunFigures {
   std::vector<db::Evaluation> evaluations;  // oldest first
 };
 
+// A run that is not the one being served.
+struct OtherRun {
+  RunId run_id;
+  std::string title;
+  std::string_view state;
+};
+
 struct JoinAdvice {
   std::string link;          // starling://…; works by itself where the project is open to all
   bool open_to_all = false;  // else people need an invite of their own
@@ -39,6 +47,7 @@ struct RunPageData {
   db::Activity activity;
   std::vector<db::News> news;
   JoinAdvice join;
+  std::vector<OtherRun> others;  // newest first
   WallTime now;
 };
 
@@ -47,5 +56,7 @@ std::string render_run_page(const RunPageData& data);
 // What is left of the run in seconds at this speed; nothing when it has no end or does not move.
 std::optional<double> seconds_left(const ShownRun& run);
 std::string_view state_text(wire::RunState state);
+// "Poems: a neural network of 169,344 parameters, trained by volunteers"
+std::string about(const ShownRun& run);
 
 }  // namespace starling::web

@@ -10,6 +10,7 @@
 #include "coordinator/web/html.h"
 #include "coordinator/web/loss_curve.h"
 #include "coordinator/web/page.h"
+#include "coordinator/web/past_run_page.h"
 #include "coordinator/web/profiles.h"
 #include "coordinator/web/responses.h"
 #include "shared/base/log.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr int kPagesMax = 100'000;
 constexpr int kTopRows = 10;
 constexpr int kNewsShown = 5;
+constexpr std::size_t kOtherRunsShown = 20;
 
 int number_in(std::string_view text, int otherwise, int most) {
   int number = otherwise;
@@ -99,6 +101,8 @@ void Site::add_routes(gate::Router& router) {
   add_profile("/volunteer/", volunteer_response);
   add_profile("/team/", team_response);
   add_profile("/certificate/", certificate_response);
+  router.add_prefix("GET", "/run/",
+                    [this](const gate::Request& request) { return alone([&] { return past_run(request.suffix); }); });
   router.add("GET", "/certificate", [this](const gate::Request& request) {
     return alone([&] { return certificate_check_response(profile_parts(), request.parameter("code")); });
   });
@@ -159,12 +163,34 @@ ProfileParts Site::profile_parts() const {
   return {parts_.project, parts_.web_root, parts_.secret, parts_.stores, parts_.clock.wall_now()};
 }
 
-Result<RunFigures> Site::figures(const ShownRun& shown) const {
+Result<gate::Response> Site::past_run(const RunId& run_id) const {
+  const auto run = parts_.stores.runs.find(run_id);
+  if (!run && run.error().code == ErrorCode::not_found) return nobody(profile_parts(), "run");
+  if (!run) return run.error();
+  STARLING_ASSIGN(const ShownRun shown, read_past_run(*run));
+  PastRunData data{parts_.project, {}, run->created, state_text(*run), {}, parts_.clock.wall_now()};
+  if (run->retired.unix_ms != 0) data.retired = run->retired;
+  STARLING_ASSIGN(data.run, figures(shown, db::Board::run));
+  return response_of(kHtmlType, render_past_run(data));
+}
+
+Result<std::vector<OtherRun>> Site::other_runs(const std::optional<ShownRun>& shown) const {
+  STARLING_ASSIGN(const std::vector<db::Run> runs, parts_.stores.runs.list());
+  std::vector<OtherRun> others;
+  for (auto run = runs.rbegin(); run != runs.rend() && others.size() < kOtherRunsShown; ++run) {
+    if (shown && shown->run_id == run->run_id) continue;
+    const auto read = read_past_run(*run);
+    others.push_back({run->run_id, read ? read->title : std::string(), state_text(*run)});
+  }
+  return others;
+}
+
+Result<RunFigures> Site::figures(const ShownRun& shown, db::Board board) const {
   const db::Stores& stores = parts_.stores;
   RunFigures run;
   run.shown = shown;
   STARLING_ASSIGN(run.totals, stores.leaderboard.totals(shown.run_id));
-  STARLING_ASSIGN(const auto page, stores.standings.page({.run_id = shown.run_id, .limit = kTopRows}));
+  STARLING_ASSIGN(const auto page, stores.standings.page({.board = board, .run_id = shown.run_id, .limit = kTopRows}));
   run.volunteers = page.volunteers;
   run.top = page.rows;
   STARLING_ASSIGN(auto evaluations, stores.evaluations.list(shown.run_id, {.limit = db::kPageRowsMax}));
@@ -174,10 +200,12 @@ Result<RunFigures> Site::figures(const ShownRun& shown) const {
 }
 
 Result<gate::Response> Site::run_page() const {
-  RunPageData data{parts_.project, {}, {}, {}, parts_.join, parts_.clock.wall_now()};
-  if (const auto shown = parts_.shown_run()) {
-    STARLING_ASSIGN(data.run, figures(*shown));
+  RunPageData data{parts_.project, {}, {}, {}, parts_.join, {}, parts_.clock.wall_now()};
+  const auto shown = parts_.shown_run();
+  if (shown) {
+    STARLING_ASSIGN(data.run, figures(*shown, db::Board::recent));
   }
+  STARLING_ASSIGN(data.others, other_runs(shown));
   STARLING_ASSIGN(data.activity, parts_.stores.standings.activity());
   STARLING_ASSIGN(data.news, parts_.stores.news.list(kNewsShown));
   return response_of(kHtmlType, render_run_page(data));

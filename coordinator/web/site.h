@@ -5,6 +5,7 @@
 //   /leaderboard.csv, /v1/leaderboard.json                 the same, and &per_page= up to 1000
 //   /volunteer/NUMBER, /team/NUMBER
 //   /certificate/NUMBER           of a volunteer, as SVG;  /certificate?code= : is it one of ours
+//   /run/ID                       a run that is not the one being served
 //   /credit                       how credit is counted
 //   /status, /status.json         is the project well
 #pragma once
@@ -67,7 +68,10 @@ class Site {
   Result<gate::Response> credit_page() const;
   [[nodiscard]] StatusData status() const;
   [[nodiscard]] ProfileParts profile_parts() const;
-  Result<RunFigures> figures(const ShownRun& shown) const;
+  // `board`: by what its volunteers are ranked.
+  Result<RunFigures> figures(const ShownRun& shown, db::Board board) const;
+  Result<gate::Response> past_run(const RunId& run_id) const;
+  Result<std::vector<OtherRun>> other_runs(const std::optional<ShownRun>& shown) const;
 
   const Parts parts_;
   std::atomic<int> private_pages_ = 0;

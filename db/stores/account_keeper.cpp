@@ -108,17 +108,4 @@ Result<std::vector<Account>> SqliteAccountKeeper::list(AccountState state, int l
   return select(access_, sql, read_account, name_of(state), std::clamp(limit, 0, kPageRowsMax), offset);
 }
 
-Result<std::string> SqliteAccountKeeper::setting(const std::string& name, const std::string& fresh) {
-  std::string value;
-  STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
-    STARLING_TRY(
-        change(connection, "INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", name, fresh));
-    STARLING_ASSIGN(Statement read, connection.prepare("SELECT value FROM setting WHERE name = ?"));
-    STARLING_TRY(read.bind(name).step().status());
-    value = read.text(0);
-    return {};
-  }));
-  return value;
-}
-
 }  // namespace starling::db

@@ -88,8 +88,12 @@ struct Database::Parts {
   SqliteSessionStore sessions{access};
   SqliteAccountKeeper keeper{access};
   SqliteTeamStore teams{access};
-  Stores stores{accounts,  invites, runs, contributions, evaluations, leaderboard, lanes,  artefacts, checkpoints,
-                standings, credit,  news, bans,          logins,      sessions,    keeper, teams};
+  SqliteSettingStore settings{access};
+  SqliteAuditStore audit{access};
+  SqliteOperatorStore operators{access};
+  Stores stores{accounts,  invites,     runs,      contributions, evaluations, leaderboard, lanes,
+                artefacts, checkpoints, standings, credit,        news,        bans,        logins,
+                sessions,  keeper,      teams,     settings,      audit,       operators};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

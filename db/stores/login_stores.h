@@ -95,8 +95,6 @@ class AccountKeeper {
   virtual Status erase(AccountId account, WallTime now) = 0;
   // In this state, oldest first.
   virtual Result<std::vector<Account>> list(AccountState state, int limit, std::int64_t offset) const = 0;
-  // The text kept under that name; `fresh` is kept, and given, when there is none yet.
-  virtual Result<std::string> setting(const std::string& name, const std::string& fresh) = 0;
 };
 
 }  // namespace starling::db

@@ -1,6 +1,8 @@
-// What an operator writes: news for volunteers, and bans. See stores.h for what holds for every call.
+// What an operator writes: news for volunteers, bans, settings; and who did what. See stores.h for what holds for every
+// call.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,54 @@ class BanStore {
   virtual Status remove(std::int64_t id) = 0;         // or not_found
 
   static constexpr int kBansMax = 100'000;
+};
+
+// What the coordinator must remember of itself, as texts by name.
+class SettingStore {
+ public:
+  virtual ~SettingStore() = default;
+  // The text kept under that name; `fresh` is kept, and given, when there is none yet.
+  virtual Result<std::string> keep(const std::string& name, const std::string& fresh) = 0;
+  virtual Result<std::optional<std::string>> find(const std::string& name) const = 0;
+  virtual Status set(const std::string& name, const std::string& value) = 0;
+  virtual Status remove(const std::string& name) = 0;  // fine when there is none
+};
+
+// What an operator did. Lines are never changed.
+struct AuditLine {
+  std::int64_t id = 0;
+  WallTime at;
+  std::string who;
+  std::string action;   // "ban add", "run pause", …
+  std::string subject;  // whom or what it was done to
+  std::string note;     // why, or with which result
+};
+
+class AuditStore {
+ public:
+  virtual ~AuditStore() = default;
+  virtual Status add(const AuditLine& line) = 0;                                          // `line.id` is ignored
+  virtual Result<std::vector<AuditLine>> list(int limit, std::int64_t before) const = 0;  // newest first, ids below
+};
+
+struct Operator {
+  std::string name;
+  std::string password;  // a hash
+  WallTime created;
+};
+
+// Who may use the operator's own page, and browsers that are logged in there.
+class OperatorStore {
+ public:
+  virtual ~OperatorStore() = default;
+  virtual Status set(const Operator& account) = 0;  // a new password ends its sessions
+  virtual Result<Operator> find(const std::string& name) const = 0;
+  virtual Result<std::vector<Operator>> list() const = 0;
+  virtual Status remove(const std::string& name) = 0;  // and its sessions; or not_found
+  // Drops expired ones.
+  virtual Status open(const Digest& token_hash, const std::string& name, WallTime now, WallTime expires) = 0;
+  virtual Result<std::string> session(const Digest& token_hash, WallTime now) const = 0;  // whose; or not_found
+  virtual Status close(const Digest& token_hash) = 0;
 };
 
 }  // namespace starling::db

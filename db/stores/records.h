@@ -67,7 +67,8 @@ struct Run {
   std::string manifest_envelope;  // signed; opaque here
   RunState state = RunState::paused;
   WallTime created;
-  RoundIndex round = 0;  // the round being worked on: one past the highest that has a result
+  RoundIndex round = 0;   // the round being worked on: one past the highest that has a result
+  WallTime retired = {};  // on no list and open to nobody since then; 0: in use
 };
 
 // What one group did in one round.

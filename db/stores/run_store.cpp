@@ -31,6 +31,7 @@ Result<Run> read_run(const Statement& row) {
   STARLING_ASSIGN(run.state, state_named(row.text(2)));
   run.created = {row.integer(3)};
   run.round = row.integer(4);
+  run.retired = {row.integer(5)};
   return run;
 }
 
@@ -47,6 +48,9 @@ Result<RoundRecord> read_round(const Statement& row) {
   record.loss = row.real(8);
   return record;
 }
+
+constexpr std::string_view kRunColumns =
+    "SELECT run_id, manifest_envelope, state, created_ms, round, retired_ms FROM run ";
 
 std::string no_run(const RunId& run_id) { return fmt::format("there is no run '{}'", run_id); }
 
@@ -67,20 +71,21 @@ Status SqliteRunStore::create(const Run& run) {
 }
 
 Result<Run> SqliteRunStore::find(const RunId& run_id) const {
-  return only(select(access_, "SELECT run_id, manifest_envelope, state, created_ms, round FROM run WHERE run_id = ?",
-                     read_run, run_id),
-              no_run(run_id));
+  static const std::string sql = std::string(kRunColumns) + "WHERE run_id = ?";
+  return only(select(access_, sql, read_run, run_id), no_run(run_id));
 }
 
 Result<std::vector<Run>> SqliteRunStore::list() const {
-  return select(access_,
-                "SELECT run_id, manifest_envelope, state, created_ms, round FROM run "
-                "ORDER BY created_ms, run_id LIMIT ?",
-                read_run, kPageRowsMax);
+  static const std::string sql = std::string(kRunColumns) + "ORDER BY created_ms, run_id LIMIT ?";
+  return select(access_, sql, read_run, kPageRowsMax);
 }
 
 Status SqliteRunStore::set_state(const RunId& run_id, RunState state) {
   return update_one(access_, "UPDATE run SET state = ? WHERE run_id = ?", no_run(run_id), name_of(state), run_id);
+}
+
+Status SqliteRunStore::retire(const RunId& run_id, WallTime now) {
+  return update_one(access_, "UPDATE run SET retired_ms = ? WHERE run_id = ?", no_run(run_id), now.unix_ms, run_id);
 }
 
 Result<std::vector<RoundRecord>> SqliteRunStore::rounds(const RunId& run_id, const Page& page) const {

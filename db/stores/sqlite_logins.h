@@ -43,7 +43,6 @@ class SqliteAccountKeeper final : public AccountKeeper {
   Status label_host(AccountId account, const PeerId& peer, const std::string& label) override;
   Status erase(AccountId account, WallTime now) override;
   Result<std::vector<Account>> list(AccountState state, int limit, std::int64_t offset) const override;
-  Result<std::string> setting(const std::string& name, const std::string& fresh) override;
 
  private:
   Access access_;

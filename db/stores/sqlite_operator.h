@@ -1,4 +1,4 @@
-// News and bans over SQLite. Inside db/stores only.
+// What operators write, over SQLite. Inside db/stores only.
 #pragma once
 
 #include "db/stores/sqlite_stores.h"
@@ -22,6 +22,43 @@ class SqliteBanStore final : public BanStore {
   Result<std::int64_t> add(const Ban& ban) override;
   Result<std::vector<Ban>> list() const override;
   Status remove(std::int64_t id) override;
+
+ private:
+  Access access_;
+};
+
+class SqliteSettingStore final : public SettingStore {
+ public:
+  explicit SqliteSettingStore(Access access) : access_(access) {}
+  Result<std::string> keep(const std::string& name, const std::string& fresh) override;
+  Result<std::optional<std::string>> find(const std::string& name) const override;
+  Status set(const std::string& name, const std::string& value) override;
+  Status remove(const std::string& name) override;
+
+ private:
+  Access access_;
+};
+
+class SqliteAuditStore final : public AuditStore {
+ public:
+  explicit SqliteAuditStore(Access access) : access_(access) {}
+  Status add(const AuditLine& line) override;
+  Result<std::vector<AuditLine>> list(int limit, std::int64_t before) const override;
+
+ private:
+  Access access_;
+};
+
+class SqliteOperatorStore final : public OperatorStore {
+ public:
+  explicit SqliteOperatorStore(Access access) : access_(access) {}
+  Status set(const Operator& account) override;
+  Result<Operator> find(const std::string& name) const override;
+  Result<std::vector<Operator>> list() const override;
+  Status remove(const std::string& name) override;
+  Status open(const Digest& token_hash, const std::string& name, WallTime now, WallTime expires) override;
+  Result<std::string> session(const Digest& token_hash, WallTime now) const override;
+  Status close(const Digest& token_hash) override;
 
  private:
   Access access_;

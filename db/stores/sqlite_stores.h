@@ -97,6 +97,7 @@ class SqliteRunStore final : public RunStore {
   Result<Run> find(const RunId& run_id) const override;
   Result<std::vector<Run>> list() const override;
   Status set_state(const RunId& run_id, RunState state) override;
+  Status retire(const RunId& run_id, WallTime now) override;
   Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const override;
 
  private:

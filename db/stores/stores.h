@@ -58,6 +58,7 @@ class RunStore {
   virtual Result<Run> find(const RunId& run_id) const = 0;            // or not_found
   virtual Result<std::vector<Run>> list() const = 0;                  // oldest first; at most kPageRowsMax
   virtual Status set_state(const RunId& run_id, RunState state) = 0;  // or not_found
+  virtual Status retire(const RunId& run_id, WallTime now) = 0;       // for good; or not_found
   // Newest first.
   virtual Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const = 0;
 };
@@ -152,6 +153,9 @@ struct Stores {
   SessionStore& sessions;
   AccountKeeper& keeper;
   TeamStore& teams;
+  SettingStore& settings;
+  AuditStore& audit;
+  OperatorStore& operators;
 };
 
 }  // namespace starling::db

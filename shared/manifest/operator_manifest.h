@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "shared/base/result.h"
@@ -27,5 +28,9 @@ struct OperatorManifest {
 // have none); a flops_per_sample of 0 is computed from the model. An unknown key, a wrong
 // type or a value out of range is invalid_argument with the line and the key.
 Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std::filesystem::path& folder);
+
+// The same as text: what read_operator_manifest reads back as an equal manifest. Every setting is written, also those
+// that are as by default, so that an operator sees what may be changed.
+std::string write_operator_manifest(const OperatorManifest& wanted);
 
 }  // namespace starling::manifest

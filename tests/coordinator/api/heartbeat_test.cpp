@@ -237,6 +237,13 @@ TEST_CASE("the run to serve is the one that runs") {
   for (int i = 0; i < 3; ++i) runs[static_cast<std::size_t>(i)].run_id = std::string(1, static_cast<char>('a' + i));
   CHECK(choose_run(runs, "")->run_id == "c");
   CHECK(choose_run(runs, "b")->run_id == "b");
+  runs[2].retired = runs[1].retired = {7};
+  CHECK(choose_run(runs, "")->run_id == "a");
+  CHECK(choose_run(runs, "b")->run_id == "a");
+  runs[0].retired = {7};
+  CHECK(choose_run(runs, "") == nullptr);
+  CHECK(choose_run(runs, "b")->run_id == "b");  // its members are told
+  for (db::Run& run : runs) run.retired = {};
   runs[0].state = db::RunState::running;
   CHECK(choose_run(runs, "b")->run_id == "a");
   runs[1].state = db::RunState::running;

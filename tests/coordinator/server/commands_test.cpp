@@ -76,6 +76,35 @@ TEST_CASE("a run is made from TOML, once, and only one runs at a time") {
   CHECK(std::distance(std::filesystem::directory_iterator(server.directory + "/artefacts"), {}) == 2);
 }
 
+TEST_CASE("a retired run is on no list and starts no more, and a new one is made from it") {
+  TestServer server;
+  REQUIRE(server.create_run("poems-1", "title = \"Poems\"\nseed = 9\n").status == 0);
+  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
+  CHECK(server.command({"run", "retire", server.directory}).says("pause it first"));
+  REQUIRE(server.command({"run", "pause", server.directory}).status == 0);
+  REQUIRE(server.command({"run", "retire", server.directory}).status == 0);
+  CHECK(server.command({"run", "retire", server.directory, "poems-1"}).says("retired already"));
+  CHECK(server.command({"run", "start", server.directory, "poems-1"}).says("run clone"));
+  CHECK(server.command({"run", "start", server.directory}).says("no run yet"));
+  CHECK_FALSE(server.command({"status", server.directory}).says("poems-1"));
+  CHECK(server.command({"run", "status", server.directory, "poems-1"}).says("'poems-1' is retired"));
+
+  const std::string draft = (server.folder / "next.toml").string();
+  const Ended cloned = server.command({"run", "clone", server.directory, "poems-1", draft});
+  REQUIRE_MESSAGE(cloned.status == 0, cloned.output);
+  CHECK(server.command({"run", "clone", server.directory, "poems-1", draft}).says("exists already"));
+  const Ended created = server.command({"run", "create", server.directory, draft});
+  REQUIRE_MESSAGE(created.status == 0, created.output);
+  CHECK(created.last_line() == "poems-2");
+  CHECK(server.command({"run", "start", server.directory}).says("'poems-2' is running"));
+  // The same two files of data, which the project has already.
+  CHECK(std::distance(std::filesystem::directory_iterator(server.directory + "/artefacts"), {}) == 2);
+  const Ended audit = server.command({"audit", server.directory});
+  CHECK(audit.says("run retire"));
+  CHECK(audit.says("(command)"));
+  CHECK(server.command({"audit", server.directory, "--lines", "1", "--json"}).says(R"("action":"run start")"));
+}
+
 TEST_CASE("half an import of a process that was killed is removed at the next start, one under way is not") {
   TestServer server;
   REQUIRE(server.create_run("one").status == 0);

@@ -47,6 +47,26 @@ Ended TestServer::create_run(const std::string& run_id, const std::string& more)
   return command({"run", "create", directory, (folder / "manifest.toml").string()});
 }
 
+net::HttpResponse TestServer::get(const std::string& path) const {
+  const auto ca_pem = read_file(std::filesystem::path(directory) / "ca.pem", 64 * 1024);
+  REQUIRE(ca_pem.ok());
+  auto tls = crypto::TlsContext::coordinator_client(*ca_pem, std::nullopt);
+  REQUIRE(tls.ok());
+  net::HttpClient client({"127.0.0.1", static_cast<std::uint16_t>(std::stoi(address.substr(address.find(':') + 1)))},
+                         std::move(*tls));
+  auto response = client.get(path);
+  REQUIRE_MESSAGE(response.ok(), response.status().error().message);
+  return std::move(*response);
+}
+
+bool eventually(const std::function<bool()>& so) {
+  constexpr int kTries = 5000;
+  for (int i = 0; i < kTries; ++i) {
+    if (so()) return true;
+  }
+  return false;
+}
+
 Status Member::join(const std::string& link) {
   STARLING_ASSIGN(link_, manifest::parse_join_link(link));
   STARLING_ASSIGN(ca_pem_, net::fetch_pinned_ca({link_.host, link_.port}, link_.ca_fingerprint));

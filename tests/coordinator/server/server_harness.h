@@ -1,6 +1,7 @@
 // A project of the real program's in a folder of its own, on a free port.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,11 +37,17 @@ class TestServer {
   // Writes data and manifest.toml; what `run create` then says.
   Ended create_run(const std::string& run_id, const std::string& more = "") const;
 
+  // What anybody gets from the running server.
+  [[nodiscard]] net::HttpResponse get(const std::string& path) const;
+
   starling::testing::TempDir folder;
   std::string directory;
   std::string address;
   Ended init;
 };
+
+// Asks again until it is so: what a server looks at twice a second. False when it never is.
+bool eventually(const std::function<bool()>& so);
 
 // Joins over the link as the daemon does, and calls.
 class Member {

@@ -145,7 +145,7 @@ TEST_CASE("a project without a run, and a run without volunteers, have a page to
   CHECK(is_balanced(html));
   data.run.reset();
   html = render_run_page(data);
-  CHECK(has(html, "Nothing to train yet"));
+  CHECK(has(html, "Nothing to train at the moment"));
   CHECK(is_balanced(html));
 }
 

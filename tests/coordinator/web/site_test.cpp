@@ -170,7 +170,7 @@ TEST_CASE_FIXTURE(Fixture, "news appear on the first page, newest first") {
 
 TEST_CASE_FIXTURE(Fixture, "without a run there are pages, too") {
   shown.reset();
-  CHECK(has(get("/"), "Nothing to train yet"));
+  CHECK(has(get("/"), "Nothing to train at the moment"));
   CHECK(get("/leaderboard").status == 200);
   CHECK(get("/credit").status == 200);
   CHECK(has(get("/status"), "there is no run yet"));

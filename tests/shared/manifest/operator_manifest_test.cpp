@@ -180,3 +180,28 @@ TEST_CASE("text that is no TOML is an error with its line") {
   CHECK(mentions(error_of("run_id = \"\xff\"\n"), "line 1"));
   CHECK(!read_operator_manifest(std::string(manifest::kOperatorManifestBytesMax + 1, '\n'), "/srv").ok());
 }
+
+TEST_CASE("what is written reads back as the same run, whatever it trains") {
+  for (const char* model : {"architecture = \"gpt\"\npositions = \"rotary\"\n", "architecture = \"albert\"\n",
+                            "architecture = \"resnet\"\n", "architecture = \"mlp\"\nlayers = 3\n"}) {
+    for (const char* optimizer : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
+      CAPTURE(model);
+      CAPTURE(optimizer);
+      const bool text = std::string(model).find("gpt") != std::string::npos;
+      const auto read = read_operator_manifest(
+          std::string("run_id = \"poems-1\"\ntitle = 'He said \"no\"; C:\\x'\nerror_feedback = 0.1\nflops_per_sample = "
+                      "1.2345678901234567e9\n[model]\n") +
+              model + "[optimizer]\nkind = \"" + optimizer + "\"\n[schedule]\nlearning_rate = 1e-5\n[data]\n" +
+              (text ? "train = \"a b.txt\"\nvalidation_fraction = 0.25\n"
+                    : "kind = \"labelled\"\ntrain = \"a.st\"\nvalidation = \"b.st\"\n"),
+          "/srv");
+      if (!read.ok()) continue;  // not every model goes with every kind of data; the count below says that most do
+      const auto again = read_operator_manifest(manifest::write_operator_manifest(*read), "/elsewhere");
+      REQUIRE_MESSAGE(again.ok(), again.error().message);
+      CHECK(wire::encode_manifest(again->manifest) == wire::encode_manifest(read->manifest));
+      CHECK(again->source.train == read->source.train);
+      CHECK(again->source.validation == read->source.validation);
+      CHECK(again->source.validation_fraction == read->source.validation_fraction);
+    }
+  }
+}

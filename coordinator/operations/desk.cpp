@@ -1,0 +1,45 @@
+#include "coordinator/operations/desk.h"
+
+#include <fmt/core.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace starling::operations {
+namespace {
+
+constexpr std::size_t kWhoBytesMax = 80;
+constexpr std::size_t kSubjectBytesMax = 200;
+constexpr std::size_t kNoteBytesMax = 1000;
+
+// Ends between two letters, never within one.
+std::string cut(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string(text);
+  std::size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end));
+}
+
+}  // namespace
+
+std::string command_user() {
+  constexpr std::size_t kBytes = 4096;
+  std::array<char, kBytes> buffer{};
+  passwd entry = {};
+  passwd* found = nullptr;
+  const uid_t user = ::geteuid();
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
+    return fmt::format("user {} (command)", user);
+  }
+  return fmt::format("{} (command)", found->pw_name);
+}
+
+Status note(const Desk& desk, std::string_view action, std::string_view subject, std::string_view why) {
+  const Status noted =
+      desk.stores.audit.add({0, desk.clock.wall_now(), cut(desk.who, kWhoBytesMax), std::string(action),
+                             cut(subject, kSubjectBytesMax), cut(why, kNoteBytesMax)});
+  return noted.ok() ? noted : noted.error().prefixed("it is done, but could not be put into the audit log");
+}
+
+}  // namespace starling::operations

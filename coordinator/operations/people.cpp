@@ -1,0 +1,90 @@
+#include "coordinator/operations/people.h"
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+
+#include "coordinator/accounts/ban_list.h"
+
+namespace starling::operations {
+namespace {
+
+// "user:Ada", "host:<64 hex digits>", "address:192.0.2.0/24", "team:Swans" as the database names them.
+Result<db::Ban> subject_of(const std::string& who, const db::Stores& stores) {
+  const std::size_t colon = who.find(':');
+  const std::string kind = who.substr(0, colon);
+  const std::string subject = colon == std::string::npos ? "" : who.substr(colon + 1);
+  db::Ban ban;
+  if (kind == "user") {
+    STARLING_ASSIGN(const db::Account account, stores.accounts.find_account_named(subject));
+    ban.kind = db::BanKind::user;
+    ban.subject = std::to_string(account.id);
+    return ban;
+  }
+  if (kind == "host") {
+    const auto peer = PeerId::from_hex(subject);
+    if (!peer) return Error{ErrorCode::invalid_argument, fmt::format("'{}' is no computer: 64 hex digits", subject)};
+    ban.kind = db::BanKind::host;
+    ban.subject = peer->hex();
+    return ban;
+  }
+  if (kind == "address") {
+    STARLING_TRY(accounts::AddressRange::parse(subject).status());
+    ban.kind = db::BanKind::address;
+    ban.subject = subject;
+    return ban;
+  }
+  if (kind == "team") {
+    STARLING_ASSIGN(const db::Team team, stores.teams.find_named(subject));
+    ban.kind = db::BanKind::team;
+    ban.subject = std::to_string(team.id);
+    return ban;
+  }
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("'{}' names nobody; write user:NAME, host:HEX, team:NAME or address:192.0.2.0/24", who)};
+}
+
+}  // namespace
+
+std::string shown_subject(const db::Ban& ban, const db::Stores& stores) {
+  if (ban.kind != db::BanKind::user) return ban.subject;
+  const auto account = stores.accounts.find_account(std::strtoll(ban.subject.c_str(), nullptr, 10));
+  return account ? account->display_name : ban.subject;
+}
+
+Result<db::Ban> add_ban(const Desk& desk, const BanWanted& wanted) {
+  STARLING_ASSIGN(db::Ban ban, subject_of(wanted.who, desk.stores));
+  ban.reason = wanted.reason;
+  ban.created = desk.clock.wall_now();
+  ban.expires = db::kNoExpiry;
+  if (wanted.lasts) ban.expires = {ban.created.unix_ms + to_ms(*wanted.lasts)};
+  STARLING_ASSIGN(ban.id, desk.stores.bans.add(ban));
+  STARLING_TRY(note(desk, "ban add", wanted.who, wanted.reason));
+  return ban;
+}
+
+Status remove_ban(const Desk& desk, std::int64_t id) {
+  STARLING_TRY(desk.stores.bans.remove(id));
+  return note(desk, "ban remove", fmt::format("ban {}", id));
+}
+
+Status approve(const Desk& desk, const db::Account& account) {
+  if (account.state != db::AccountState::waiting) {
+    return Error{ErrorCode::failed_precondition, fmt::format("'{}' does not wait for approval", account.display_name)};
+  }
+  STARLING_TRY(desk.stores.keeper.set_state(account.id, db::AccountState::active));
+  return note(desk, "users approve", account.display_name);
+}
+
+Result<std::int64_t> post_news(const Desk& desk, const std::string& title, const std::string& body) {
+  STARLING_ASSIGN(const std::int64_t id, desk.stores.news.add({0, desk.clock.wall_now(), title, body}));
+  STARLING_TRY(note(desk, "news post", fmt::format("news {}", id), title));
+  return id;
+}
+
+Status remove_news(const Desk& desk, std::int64_t id) {
+  STARLING_TRY(desk.stores.news.remove(id));
+  return note(desk, "news remove", fmt::format("news {}", id));
+}
+
+}  // namespace starling::operations

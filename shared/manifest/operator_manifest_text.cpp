@@ -1,0 +1,96 @@
+// A run's description as TOML.
+#include <fmt/format.h>
+
+#include <concepts>
+
+#include "shared/manifest/operator_manifest.h"
+
+namespace starling::manifest {
+namespace {
+
+// A basic string: quotes, backslashes and control characters are escaped; everything else may stand as it is.
+std::string toml_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\u{:04x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string as_toml(bool value) { return value ? "true" : "false"; }
+std::string as_toml(const std::string& value) { return toml_string(value); }
+std::string as_toml(std::integral auto value) { return fmt::format("{}", value); }
+// The shortest text that is the very number.
+std::string as_toml(double value) { return fmt::format("{}", value); }
+
+class TomlWriter {
+ public:
+  template <typename Value>
+  void set(std::string_view key, const Value& value) {
+    text_ += fmt::format("{} = {}\n", key, as_toml(value));
+  }
+  void table(std::string_view name) { text_ += fmt::format("\n[{}]\n", name); }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+void write_settings(TomlWriter& out, const wire::RunManifest& manifest) {
+  out.set("version", manifest.version);
+  out.set("run_id", manifest.run_id);
+  out.set("title", manifest.title);
+  out.set("seed", manifest.seed);
+  out.set("target_batch_size", manifest.target_batch_size);
+  out.set("micro_batch_size", manifest.micro_batch_size);
+  out.set("rounds_max", manifest.rounds_max);
+  out.set("checkpoint_rounds", manifest.checkpoint_rounds);
+  out.set("peers_max", manifest.peers_max);
+  out.set("flops_per_sample", manifest.flops_per_sample);
+  out.set("codec", manifest.codec);
+  if (!manifest.contribution_codec.empty()) out.set("contribution_codec", manifest.contribution_codec);
+  out.set("error_feedback", manifest.error_feedback);
+  out.set("low_rank", manifest.low_rank);
+  out.set("precision", manifest.precision);
+  if (!manifest.client_min.empty()) out.set("client_min", manifest.client_min);
+}
+
+}  // namespace
+
+std::string write_operator_manifest(const OperatorManifest& wanted) {
+  const wire::RunManifest& manifest = wanted.manifest;
+  TomlWriter out;
+  write_settings(out, manifest);
+  const auto set = [&out](std::string_view name, const auto& value, const auto&) { out.set(name, value); };
+  out.table("model");
+  out.set("architecture", manifest.model.architecture);
+  wire::each_model_setting(manifest.model, set);
+  out.table("optimizer");
+  out.set("kind", manifest.optimizer.kind);
+  wire::each_optimizer_setting(manifest.optimizer, set);
+  out.table("schedule");
+  out.set("kind", manifest.schedule.kind);
+  wire::each_schedule_setting(manifest.schedule, set);
+  out.table("averaging");
+  out.set("formation", manifest.averaging.formation);
+  out.set("group_size", manifest.averaging.group_size);
+  out.table("data");
+  out.set("kind", manifest.data.kind);
+  out.set("train", wanted.source.train.string());
+  if (wanted.source.validation.empty()) {
+    out.set("validation_fraction", wanted.source.validation_fraction);
+  } else {
+    out.set("validation", wanted.source.validation.string());
+  }
+  return out.take();
+}
+
+}  // namespace starling::manifest

@@ -1,0 +1,86 @@
+// What operators do, on a real database.
+#include <doctest/doctest.h>
+
+#include "coordinator/operations/people.h"
+#include "coordinator/operations/runs.h"
+#include "db/stores/database.h"
+#include "tests/support/temp_dir.h"
+
+namespace starling::operations {
+namespace {
+
+struct Office {
+  starling::testing::TempDir folder;
+  SystemClock clock;
+  std::unique_ptr<db::Database> database = [this] {
+    auto opened = db::Database::open(folder / "c.db", {.create = true, .commit_interval = from_ms(0)});
+    REQUIRE(opened.ok());
+    return std::move(*opened);
+  }();
+  Desk desk{database->stores(), clock, "ada"};
+
+  db::Run run(const RunId& run_id, db::RunState state = db::RunState::paused) {
+    REQUIRE(desk.stores.runs.create({run_id, "envelope", state, clock.wall_now(), 0}).ok());
+    return *desk.stores.runs.find(run_id);
+  }
+  std::vector<std::string> actions() {
+    std::vector<std::string> names;
+    const auto lines = desk.stores.audit.list(100, INT64_MAX);
+    for (const db::AuditLine& line : *lines) names.push_back(line.action + " " + line.subject);
+    return names;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a retired run is not in use, can not be started, and its row stays") {
+  Office office;
+  const db::Run old = office.run("old");
+  office.run("new");
+  REQUIRE(retire_run(office.desk, old).ok());
+  const auto runs = runs_in_use(office.desk.stores);
+  REQUIRE(runs->size() == 1);
+  CHECK(runs->front().run_id == "new");
+  CHECK(find_run(office.desk.stores, "")->run_id == "new");
+  const auto kept = find_run(office.desk.stores, "old");
+  REQUIRE(kept.ok());
+  CHECK(kept->retired.unix_ms > 0);
+  CHECK(start_run(office.desk, *kept).error().code == ErrorCode::failed_precondition);
+  CHECK(retire_run(office.desk, *kept).error().code == ErrorCode::failed_precondition);
+}
+
+TEST_CASE("a run that trains is not retired, and two do not train at once") {
+  Office office;
+  const db::Run one = office.run("one", db::RunState::running);
+  const db::Run two = office.run("two");
+  CHECK(retire_run(office.desk, one).error().code == ErrorCode::failed_precondition);
+  CHECK(start_run(office.desk, two).error().message.find("'one' is running") != std::string::npos);
+  REQUIRE(pause_run(office.desk, one).ok());
+  CHECK(start_run(office.desk, two).ok());
+}
+
+TEST_CASE("every act is in the audit log, newest first, and what failed is not") {
+  Office office;
+  office.run("one");
+  REQUIRE(start_run(office.desk, *find_run(office.desk.stores, "one")).ok());
+  CHECK_FALSE(remove_ban(office.desk, 77).ok());
+  CHECK_FALSE(add_ban(office.desk, {"user:Nobody", "spam", {}}).ok());
+  REQUIRE(add_ban(office.desk, {"address:192.0.2.0/24", "spam", from_ms(1000)}).ok());
+  const auto news = post_news(office.desk, "Hello", "World");
+  REQUIRE(news.ok());
+  REQUIRE(remove_news(office.desk, *news).ok());
+  CHECK(office.actions() == std::vector<std::string>{"news remove news 1", "news post news 1",
+                                                     "ban add address:192.0.2.0/24", "run start one"});
+}
+
+TEST_CASE("a line of the audit log is cut between letters rather than refused") {
+  Office office;
+  std::string reason(999, 'x');
+  reason += "\xc3\xa4 and more";
+  REQUIRE(note(office.desk, "ban add", std::string(500, 'y'), reason).ok());
+  const auto lines = office.desk.stores.audit.list(1, INT64_MAX);
+  CHECK(lines->front().subject.size() == 200);
+  CHECK(lines->front().note == std::string(999, 'x'));
+}
+
+}  // namespace starling::operations

@@ -1,0 +1,45 @@
+// What an operator does beside the running server, and what volunteers and viewers see of it.
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+#include "tests/coordinator/server/server_harness.h"
+
+namespace starling::server::testing {
+namespace {
+
+bool has(const net::HttpResponse& response, const std::string& text) {
+  return response.body.find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("volunteers of a retired run are told that it is over, others never hear of it, and its page stays") {
+  TestServer server;
+  REQUIRE(server.create_run("poems-1", "title = \"Poems <1>\"\n").status == 0);
+  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  Member ada("Ada");
+  REQUIRE(ada.join(server.init.last_line()).ok());
+  ada.beat.run_id = "poems-1";
+  REQUIRE(ada.call()->run_state == wire::RunState::running);
+  REQUIRE(server.command({"run", "pause", server.directory}).status == 0);
+  REQUIRE(server.command({"run", "retire", server.directory}).status == 0);
+  REQUIRE(eventually([&] { return ada.call()->run_state == wire::RunState::complete; }));
+  REQUIRE(eventually([&] { return server.get("/v1/run").status == 404; }));
+  REQUIRE(eventually([&] { return has(server.get("/"), "Nothing to train at the moment"); }));
+  CHECK(has(server.get("/"), "<a href=\"/run/poems-1\">Poems &lt;1&gt;</a> <span class=\"what\">over</span>"));
+  const net::HttpResponse page = server.get("/run/poems-1");
+  CHECK(page.status == 200);
+  CHECK(has(page, "Poems &lt;1&gt;: a neural network of"));
+  CHECK(server.get("/run/poems-9").status == 404);
+
+  // The next run takes its place.
+  REQUIRE(server.create_run("poems-2").status == 0);
+  REQUIRE(eventually([&] { return server.get("/v1/run").status == 200; }));
+  process.signal(SIGTERM);
+  CHECK(process.end().status == 0);
+}
+
+}  // namespace starling::server::testing
