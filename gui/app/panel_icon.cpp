@@ -1,19 +1,27 @@
 #include "gui/app/panel_icon.h"
 
 #include <QDBusConnection>
-#include <QDBusInterface>
-#include <QVariant>
+#include <QDBusMessage>
+#include <QDBusPendingReply>
+#include <QDBusVariant>
+#include <utility>
 
 #include "gui/widgets/icons.h"
 
 namespace starling::app {
 
-bool panelKnowsNames() {
-  const QDBusConnection bus = QDBusConnection::sessionBus();
-  if (!bus.isConnected()) return false;
+void askWhetherPanelKnowsNames(QObject* context, std::function<void()> yes) {
   const QString watcher = QStringLiteral("org.kde.StatusNotifierWatcher");
-  const QDBusInterface panel(watcher, QStringLiteral("/StatusNotifierWatcher"), watcher, bus);
-  return panel.isValid() && panel.property("IsStatusNotifierHostRegistered").toBool();
+  QDBusMessage question =
+      QDBusMessage::createMethodCall(watcher, QStringLiteral("/StatusNotifierWatcher"),
+                                     QStringLiteral("org.freedesktop.DBus.Properties"), QStringLiteral("Get"));
+  question << watcher << QStringLiteral("IsStatusNotifierHostRegistered");
+  auto* answer = new QDBusPendingCallWatcher(QDBusConnection::sessionBus().asyncCall(question), context);
+  QObject::connect(answer, &QDBusPendingCallWatcher::finished, context, [answer, yes = std::move(yes)] {
+    answer->deleteLater();
+    const QDBusPendingReply<QDBusVariant> reply = *answer;
+    if (!reply.isError() && reply.value().variant().toBool()) yes();
+  });
 }
 
 QIcon panelIcon(models::Face face, bool by_name, const QColor& color) {

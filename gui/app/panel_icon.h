@@ -4,14 +4,18 @@
 
 #include <QColor>
 #include <QIcon>
+#include <functional>
 
 #include "gui/models/situation.h"
 
+class QObject;
+
 namespace starling::app {
 
-// Whether the desktop's panel draws icons by their names (a StatusNotifier host on the session's bus).
-bool panelKnowsNames();
-// `by_name`: what panelKnowsNames() said. Where no such icon is installed, a drawing all the same.
+// Asks whether the desktop's panel draws icons by their names (a StatusNotifier host on the session's bus), and calls
+// `yes` later if it does and `context` is there still.
+void askWhetherPanelKnowsNames(QObject* context, std::function<void()> yes);
+// `by_name`: what the panel said. Where no such icon is installed, a drawing all the same.
 QIcon panelIcon(models::Face face, bool by_name, const QColor& color);
 
 }  // namespace starling::app

@@ -13,9 +13,12 @@ namespace starling::app {
 
 using widgets::Page;
 
-Tray::Tray(models::DaemonModel& daemon, QObject* parent)
-    : QObject(parent), daemon_(daemon), icon_by_name_(panelKnowsNames()) {
+Tray::Tray(models::DaemonModel& daemon, QObject* parent) : QObject(parent), daemon_(daemon) {
   makeMenu();
+  askWhetherPanelKnowsNames(this, [this] {
+    icon_by_name_ = true;
+    follow();
+  });
   icon_.setContextMenu(&menu_);
   connect(&icon_, &QSystemTrayIcon::activated, this, [this](QSystemTrayIcon::ActivationReason reason) {
     if (reason == QSystemTrayIcon::Trigger || reason == QSystemTrayIcon::DoubleClick) emit windowWanted();

@@ -41,7 +41,7 @@ class Tray : public QObject {
   QAction* after_round_ = nullptr;
   QAction* update_ = nullptr;   // a newer version of Starling
   QAction* restart_ = nullptr;  // one that is installed, and that this program is not yet
-  bool icon_by_name_;
+  bool icon_by_name_ = false;   // until the panel says so
   QMenu* snooze_ = nullptr;
   QMenu* snooze_gpu_ = nullptr;
 };

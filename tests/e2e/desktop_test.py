@@ -16,6 +16,7 @@ RESIDENT_MAX_MB = 120
 PAGES = 8
 HINT_HEIGHT_MAX = 100  # the icon's hint may open where the mouse is, too
 STATE, OPEN, PAUSE_OR_RESUME = 1, 2, 3  # entries of the panel's menu, from above
+AWAY_WITHIN_S = 60  # heartbeats are some seconds apart
 TRAINS_WITHIN_S = 120  # trainers are the last in line
 STARTS = 5  # a machine that does much else may be slow once: the best counts
 
@@ -126,7 +127,18 @@ class RealWindows(SwarmCase):
         self.tray.start()
         self.window("Training for End to end")
 
-    def test_6_a_killed_daemon_is_told_soon_and_started_again_on_request(self):
+    def test_6_without_the_coordinator_the_window_says_so_and_training_goes_on(self):
+        self.wait_for_rounds([self.volunteer], 1, TRAINS_WITHIN_S)
+        self.swarm.coordinator.server.kill()
+        self.window("Training goes on; End to end cannot be reached", AWAY_WITHIN_S)
+        self.assertTrue(self.volunteer.status()["coordinator_away"])
+        done = self.volunteer.status()["samples_total"]
+        programs.wait_until(lambda: self.volunteer.status()["samples_total"] > done, "more is trained", TRAINS_WITHIN_S)
+        self.wait_for_rounds([self.volunteer], 1, TRAINS_WITHIN_S)
+        self.swarm.coordinator.serve()
+        self.window("Training for End to end", AWAY_WITHIN_S)
+
+    def test_7_a_killed_daemon_is_told_soon_and_started_again_on_request(self):
         self.addCleanup(self.volunteer.command, "stop", check=False)  # the new one is nobody's child
         self.volunteer.daemon.kill()
         killed = time.monotonic()

@@ -3,9 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <QAbstractButton>
+#include <QCheckBox>
+#include <QCoreApplication>
+#include <QElapsedTimer>
 #include <QLabel>
 #include <QTabBar>
 #include <QTabWidget>
+#include <csignal>
 
 #include "tests/gui/support/control_names.h"
 #include "tests/gui/support/desk.h"
@@ -76,6 +80,22 @@ TEST_CASE("the keyboard alone reaches every control of every page") {
     INFO(unreachable.join(QStringLiteral(", ")).toStdString());
     CHECK(unreachable.isEmpty());
   }
+}
+
+TEST_CASE("a daemon that hangs holds nothing up in the window") {
+  Opened opened;
+  opened.desk.daemon().signal(SIGSTOP);
+  QElapsedTimer took;
+  took.start();
+  auto* tabs = opened.window.findChild<QTabWidget*>();
+  for (int tab = 0; tab < tabs->count(); ++tab) {
+    tabs->setTabVisible(tab, true);
+    tabs->setCurrentIndex(tab);
+    for (QAbstractButton* button : tabs->widget(tab)->findChildren<QCheckBox*>()) button->click();
+    QCoreApplication::processEvents();
+  }
+  CHECK(took.elapsed() < 5000);  // a daemon has 15 s to answer
+  opened.desk.daemon().signal(SIGCONT);
 }
 
 TEST_CASE("closing the window ends neither the daemon nor the program") {
