@@ -72,6 +72,23 @@ void add_view_commands(CLI::App& app, wire::ControlRequest& request) {
       ->required();
 }
 
+void add_team_commands(CLI::App& app, wire::ControlRequest& request) {
+  constexpr const char* kName = "The team's name";
+  auto* team = app.add_subcommand("team", "Volunteers who count together; what you earn stays with your team");
+  team->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help) {
+    auto* command = team->add_subcommand(name, help);
+    command->fallthrough();
+    command->callback([&request, name] { request.team = name; });
+    return command;
+  };
+  add("show", "Yours, and how it stands");
+  add("join", "Join one, and leave the one before")->add_option("team", request.name, kName)->required();
+  add("found", "Found one, as its first member")->add_option("team", request.name, kName)->required();
+  add("leave", "Be in none");
+  team->fallthrough();
+}
+
 void add_join_command(CLI::App& app, Arguments& arguments) {
   wire::ControlRequest& request = arguments.request;
   auto* join = app.add_subcommand("join", "Join a project with the link its operator gave you");
@@ -108,6 +125,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   auto* status = app.add_subcommand("status", "What the daemon is doing, and why");
   status->add_flag("--follow", arguments.follow,
                    "Go on until Ctrl-C: a live view, or a line for every change where no terminal shows it");
+  add_team_commands(app, request);
   add_pause_commands(app, request);
   add_view_commands(app, request);
   add_preference_commands(app, arguments);

@@ -45,6 +45,7 @@ void print_views(const wire::ControlReply& reply) {
   std::string text;
   if (reply.preview.has_value()) text = format_preview(*reply.preview);
   if (reply.leaderboard.has_value()) text = format_leaderboard(*reply.leaderboard);
+  if (reply.team.has_value()) text = format_team(*reply.team);
   if (reply.peers.has_value()) text = format_peers(*reply.peers);
   if (reply.projects.has_value()) text = format_projects(*reply.projects);
   if (reply.history.has_value()) text = format_history(*reply.history);
@@ -143,6 +144,7 @@ Status add_password(Arguments& arguments) {
 std::string request_of(const std::string& given, Arguments& arguments) {
   if (given == "snooze") return "pause";
   if (given == "prefs get") return "preferences";
+  if (given.starts_with("team ")) return "team";
   if (given.starts_with("projects ")) return given.substr(sizeof "projects");
   if (!given.starts_with("prefs ")) return given;
   if (!arguments.preference_words.empty()) {

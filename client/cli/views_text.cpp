@@ -70,6 +70,13 @@ std::string format_projects(const std::vector<wire::ProjectView>& projects) {
   return text + (projects.size() > 1 ? "* is the one whose turn it is.\n" : "");
 }
 
+std::string format_team(const wire::TeamReply& team) {
+  if (team.name.empty()) return "you are in no team; starling team join NAME, or starling team found NAME\n";
+  std::string text = fmt::format("{}, founded by {}\n  members    {}\n", team.name, team.founder, team.members);
+  if (team.rank > 0) text += fmt::format("  rank       {}, by recent credit\n", team.rank);
+  return text + fmt::format("  credit     {:.6f}, recently {:.6f} a day\n", team.credit, team.recent_average);
+}
+
 std::string format_peers(const wire::PeersView& peers) {
   if (peers.members == 0) return "no averaging yet\n";
   std::string text = fmt::format("round {}: {} members\n", peers.round, peers.members);

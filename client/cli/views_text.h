@@ -12,6 +12,7 @@ std::string format_leaderboard(const wire::LeaderboardView& leaderboard);
 // The volunteer's own row, with what it is called here.
 std::string format_me(const wire::DaemonStatus& status, const wire::LeaderboardView& board);
 std::string format_projects(const std::vector<wire::ProjectView>& projects);
+std::string format_team(const wire::TeamReply& team);
 std::string format_peers(const wire::PeersView& peers);
 // A line for each stretch of time, in local time.
 std::string format_history(const std::vector<wire::HistoryPoint>& points);

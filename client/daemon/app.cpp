@@ -142,7 +142,8 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
   }
   if (request.command == "log") return reply_of(log_tail(request.lines));
   if (request.command == "history" || request.command == "peers") return recall(request);
-  if (request.command == "preview" || request.command == "leaderboard") return look_up(request);
+  if (request.command == "preview" || request.command == "leaderboard" || request.command == "team")
+    return look_up(request);
   if (request.command == "update") return reply_of(updates_->ask(request.install));
   if (request.command == "sample") return reply_of(sample(request));
   return reply_of(

@@ -49,10 +49,12 @@ wire::ControlReply App::look_up(const wire::ControlRequest& request) {
   if (reply.error.has_value()) return reply;
   if (request.command == "preview") {
     put(look_ups_.preview(request.link), reply.preview, reply);
+  } else if (project.has_value() && request.command == "team") {
+    put(look_ups_.team(*project, key_, request), reply.team, reply);
   } else if (project.has_value()) {
     put(look_ups_.leaderboard(*project, request), reply.leaderboard, reply);
   } else {
-    reply.error = Error{ErrorCode::failed_precondition, "there is no leaderboard yet: join a project first"};
+    reply.error = Error{ErrorCode::failed_precondition, "no project was joined yet: starling join LINK --name NAME"};
   }
   return reply;
 }

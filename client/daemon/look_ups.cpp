@@ -134,4 +134,15 @@ Result<wire::LeaderboardView> LookUps::leaderboard(const storage::Project& proje
   return wire::decode_leaderboard(*json);
 }
 
+Result<wire::TeamReply> LookUps::team(const storage::Project& project, const crypto::PrivateKey& key,
+                                      const wire::ControlRequest& request) {
+  const crypto::TlsIdentity identity{project.certificate_pem, key};
+  STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project.ca_pem, identity));
+  Call call(*this, {project.host, project.port}, std::move(tls));
+  auto response = call.client().post_json("/v1/team", wire::encode(wire::TeamRequest{request.team, request.name}));
+  if (!response.ok()) return response.error().prefixed("ask about teams");
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(*response)));
+  return wire::decode_team_reply(body);
+}
+
 }  // namespace starling::daemon

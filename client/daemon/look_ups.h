@@ -1,5 +1,5 @@
 // Questions of the volunteer to a coordinator that have nothing to do with training: what a join link leads to, and who
-// has contributed how much. Each is a few anonymous requests.
+// has contributed how much. Each is a few requests, anonymous but those about the volunteer's team.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include "client/storage/project_files.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
+#include "shared/crypto/keys.h"
 #include "shared/net/http_client.h"
 #include "shared/net/line.h"
 #include "shared/wire/control.h"
@@ -25,6 +26,9 @@ class LookUps {
   Result<wire::ProjectPreview> preview(const std::string& link);
   // A page of it, with the volunteer's own row.
   Result<wire::LeaderboardView> leaderboard(const storage::Project& project, const wire::ControlRequest& request);
+  // The volunteer's team, after founding, joining or leaving one if that is asked for.
+  Result<wire::TeamReply> team(const storage::Project& project, const crypto::PrivateKey& key,
+                               const wire::ControlRequest& request);
   // Ends what is under way and refuses what follows.
   void cancel() EXCLUDES(mutex_);
   // Moved both ways so far, TLS included.

@@ -238,6 +238,7 @@ void read_request(JsonReader& in, ControlRequest& request) {
     in.integer("after_revision", request.after_revision.emplace(), -1, kCountMax);
   }
   if (in.present("link")) in.text("link", request.link, kTextMax);
+  if (in.present("team")) in.text("team", request.team, kTextMax);
   if (in.present("name")) in.text("name", request.name, kTextMax);
   if (in.present("password")) in.text("password", request.password, kPasswordBytesMax);
   if (in.present("email")) in.text("email", request.email, kEmailBytesMax);
@@ -287,6 +288,7 @@ void read_reply(JsonReader& in, ControlReply& reply) {
   if (in.present("projects")) read_projects(in, reply.projects.emplace());
   if (in.present("history")) read_history(in, "history", reply.history.emplace());
   if (in.present("peers")) in.object("peers", [&](JsonReader& p) { read_peers(p, reply.peers.emplace()); });
+  if (in.present("team")) in.object("team", [&](JsonReader& team) { read_team(team, reply.team.emplace()); });
   if (in.present("leaderboard")) {
     in.object("leaderboard", [&](JsonReader& board) { read_leaderboard(board, reply.leaderboard.emplace()); });
   }
@@ -300,6 +302,7 @@ std::string encode_line(const ControlRequest& request) {
   out.text("command", request.command);
   if (request.after_revision.has_value()) out.integer("after_revision", *request.after_revision);
   if (!request.link.empty()) out.text("link", request.link);
+  if (!request.team.empty()) out.text("team", request.team);
   if (!request.name.empty()) out.text("name", request.name);
   if (!request.password.empty()) out.text("password", request.password);
   if (!request.email.empty()) out.text("email", request.email);
@@ -350,6 +353,7 @@ std::string encode_line(const ControlReply& reply) {
   if (reply.history.has_value()) write_history(out, "history", *reply.history);
   if (reply.peers.has_value()) write_peers(out, *reply.peers);
   if (reply.leaderboard.has_value()) write_leaderboard(out, *reply.leaderboard);
+  if (reply.team.has_value()) out.raw("team", encode(*reply.team));
   if (!reply.text.empty()) out.text("text", reply.text);
   out.close('}');
   return out.str() + "\n";

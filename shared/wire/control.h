@@ -22,6 +22,7 @@
 //   {"command":"preview","link":"starling://…"}   -> {"ok":true,"preview":{…}}      what the link leads to
 //   {"command":"history","span":"day"}            -> {"ok":true,"history":[…]}      rounds, day, month or all
 //   {"command":"peers"}                           -> {"ok":true,"peers":{…}}        of the last averaging
+//   {"command":"team","team":"join","name":"Swans"}   -> {"ok":true,"team":{…}}   show, found, join or leave
 //   {"command":"leaderboard","sort":"recent","page":1,"search":"…"}  -> {"ok":true,"leaderboard":{…}}
 //
 // A refusal is {"ok":false,"code":"not_found","message":"…"}.
@@ -38,6 +39,7 @@
 #include "shared/base/result.h"
 #include "shared/wire/control_views.h"
 #include "shared/wire/preferences.h"
+#include "shared/wire/team.h"
 
 namespace starling::wire {
 
@@ -55,26 +57,27 @@ struct ControlRequest {
   std::string command;
   std::optional<std::int64_t> after_revision;  // status
   std::string link;                            // join, preview
-  std::string name;                            // join: the display name; or the address, of an account that has one
-  std::string password;                        // join: of an account that is there, or of a new one; empty: none
-  std::string email;                           // join: of a new account; may be empty
-  std::string project;                         // share, train, leave: its name or host:port
-  std::optional<double> share;                 // share
-  std::string reason;                          // pause
-  std::string duration;                        // pause: "15m", "3h", "2d", "tomorrow"; empty: until resumed
-  bool after_round = false;                    // pause: once the round under way is done
-  bool gpu = false;                            // pause, resume: the graphics card alone
-  bool install = false;                        // update: whatever the preferences say of it
-  std::string preset;                          // set_preferences; empty: none
-  std::vector<PreferenceChange> changes;       // set_preferences, after the preset
-  std::string prompt;                          // sample
-  int length = 200;                            // sample, bytes: at most kSampleBytesMax
-  double temperature = 0.8;                    // sample
-  int lines = 100;                             // log
-  std::string span;                            // history
-  std::string sort;                            // leaderboard: recent, total, run, day or week
-  std::string search;                          // leaderboard: part of a name
-  int page = 1;                                // leaderboard
+  std::string team;                            // team: show, found, join or leave
+  std::string name;             // team: its name; join: the display name, or the address, of an account that has one
+  std::string password;         // join: of an account that is there, or of a new one; empty: none
+  std::string email;            // join: of a new account; may be empty
+  std::string project;          // share, train, leave: its name or host:port
+  std::optional<double> share;  // share
+  std::string reason;           // pause
+  std::string duration;         // pause: "15m", "3h", "2d", "tomorrow"; empty: until resumed
+  bool after_round = false;     // pause: once the round under way is done
+  bool gpu = false;             // pause, resume: the graphics card alone
+  bool install = false;         // update: whatever the preferences say of it
+  std::string preset;           // set_preferences; empty: none
+  std::vector<PreferenceChange> changes;  // set_preferences, after the preset
+  std::string prompt;                     // sample
+  int length = 200;                       // sample, bytes: at most kSampleBytesMax
+  double temperature = 0.8;               // sample
+  int lines = 100;                        // log
+  std::string span;                       // history
+  std::string sort;                       // leaderboard: recent, total, run, day or week
+  std::string search;                     // leaderboard: part of a name
+  int page = 1;                           // leaderboard
 };
 constexpr int kSampleBytesMax = 4096;
 
@@ -182,6 +185,7 @@ struct ControlReply {
   std::optional<std::vector<HistoryPoint>> history;
   std::optional<PeersView> peers;
   std::optional<LeaderboardView> leaderboard;
+  std::optional<TeamReply> team;
   std::string text;
 };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Accounts from the command line: made with a password, logged in to from other computers, and refused."""
 
+import json
 import os
 import pty
 import tempfile
@@ -83,6 +84,22 @@ class Accounts(unittest.TestCase):
         self.assertIn(b"Joined 'Poems' as 'Grace'.", shown)
         self.assertNotIn(PASSWORD.encode(), shown)
         self.assertIn("grace@example.org", self.user("Grace"))
+
+
+    def test_4_teams_are_founded_joined_and_left(self):
+        first, second = self.computer("swan"), self.computer("tern")
+        self.joins(first, "--name", "Swan")
+        self.joins(second, "--name", "Tern")
+        self.assertIn("you are in no team", first.command("team", "show").stdout)
+        founded = json.loads(first.command("--json", "team", "found", "Birds").stdout)["team"]
+        self.assertEqual((founded["name"], founded["founder"], founded["members"]), ("Birds", "Swan", 1))
+        taken = second.command("team", "found", "birds", check=False)
+        self.assertEqual((taken.returncode, "already" in taken.stderr), (1, True), taken.stderr)
+        self.assertRegex(second.command("team", "join", "birds").stdout, r"Birds, founded by Swan\n +members +2\n")
+        self.assertIn("no team", first.command("team", "leave").stdout)
+        self.assertRegex(second.command("team", "show").stdout, r"members +1\n")
+        refused = first.command("team", "join", "Fish", check=False)
+        self.assertEqual((refused.returncode, "no team 'Fish'" in refused.stderr), (1, True), refused.stderr)
 
 
 if __name__ == "__main__":

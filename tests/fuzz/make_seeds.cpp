@@ -11,6 +11,7 @@
 #include "shared/wire/frames.h"
 #include "shared/wire/messages.h"
 #include "shared/wire/release_feed.h"
+#include "shared/wire/team.h"
 
 namespace {
 
@@ -120,6 +121,7 @@ void add_messages(Seeds& seeds) {
   wire::JoinReply joined;
   joined.project_name = "Fortunes";
   seeds.add("messages", "join_reply", wire::encode(joined));
+  seeds.add("messages", "team_request", wire::encode(wire::TeamRequest{"join", "Swans"}));
   seeds.add("messages", "renew_request", wire::encode(wire::RenewRequest{"-----BEGIN"}));
   seeds.add("messages", "renew_reply", wire::encode(wire::RenewReply{"-----BEGIN", 5}));
 }

@@ -1,5 +1,6 @@
 // Every message between daemon and coordinator; what is understood must survive being said again.
 #include "shared/wire/messages.h"
+#include "shared/wire/team.h"
 
 #include "tests/fuzz/fuzz_target.h"
 
@@ -35,6 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(wire::decode_join_request, json);
   check(wire::decode_join_reply, json);
   check(wire::decode_renew_request, json);
+  check(wire::decode_team_request, json);
+  check(wire::decode_team_reply, json);
   check(wire::decode_renew_reply, json);
   check(wire::decode_heartbeat, json);
   check(wire::decode_heartbeat_reply, json);

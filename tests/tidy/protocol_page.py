@@ -19,6 +19,7 @@ CHAPTERS = [
     ("run_manifest.h", "The description of a run"),
     ("optimizer_options.h", "Its optimizer and schedule"),
     ("training_data.h", "Its samples"),
+    ("team.h", "Teams"),
     ("control.h", "A daemon and its window"),
     ("control_views.h", "What the window is shown"),
     ("preferences.h", "A volunteer's preferences"),

@@ -1,0 +1,60 @@
+// The team of whoever's computer asks.
+#include "shared/wire/team.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "coordinator/accounts/display_name.h"
+#include "coordinator/api/api.h"
+#include "coordinator/api/responses.h"
+
+namespace starling::api {
+namespace {
+
+Status change(const Api& api, AccountId account, const wire::TeamRequest& wanted) {
+  const WallTime now = api.clock.wall_now();
+  if (wanted.action == "show") return {};
+  if (wanted.action == "join") return api.stores.teams.join(account, wanted.name, now).status();
+  if (wanted.action == "leave") return api.stores.teams.leave(account);
+  if (wanted.action == "found") {
+    STARLING_ASSIGN(const std::string name, accounts::check_display_name(wanted.name));
+    return api.stores.teams.found(account, name, now).status();
+  }
+  return Error{ErrorCode::invalid_argument, "a team can be shown, founded, joined and left"};
+}
+
+Result<wire::TeamReply> team_of(const Api& api, AccountId account) {
+  wire::TeamReply reply;
+  STARLING_ASSIGN(const auto team, api.stores.teams.of(account));
+  if (!team) return reply;
+  const WallTime now = api.clock.wall_now();
+  STARLING_ASSIGN(const db::Profile profile, api.stores.standings.profile({db::Holder::team, team->id, now, 1}));
+  reply = {team->name,
+           team->founder,
+           team->members,
+           credit_of(profile.standing.total),
+           db::decayed(profile.standing.recent, now),
+           profile.standing.rank};
+  return reply;
+}
+
+}  // namespace
+
+gate::Response team(const Api& api, const gate::Request& request) {
+  const auto account = admit_member(api, request);
+  if (!account) return error_response(account.error());
+  const auto wanted = wire::decode_team_request(request.body);
+  if (!wanted) return error_response(wanted.error());
+  if (const Duration wait = api.joins.take(fmt::format("team {}", *account), api.clock.now()); wait > Duration{}) {
+    return too_many_requests({ErrorCode::resource_exhausted, fmt::format("you asked about teams very often just now; "
+                                                                         "try again in {:.0f} s",
+                                                                         std::ceil(to_seconds(wait)))},
+                             wait);
+  }
+  if (const Status done = change(api, *account, *wanted); !done.ok()) return error_response(told(done.error()));
+  const auto reply = team_of(api, *account);
+  return reply ? json_response(wire::encode(*reply)) : error_response(told(reply.error()));
+}
+
+}  // namespace starling::api

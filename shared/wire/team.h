@@ -1,0 +1,36 @@
+// A volunteer's team, as the computer of one asks for it:
+//   POST /v1/team          TeamRequest -> TeamReply       (client certificate required)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "shared/base/result.h"
+#include "shared/wire/json_reader.h"
+
+namespace starling::wire {
+
+constexpr std::size_t kTeamNameBytesMax = 128;
+
+struct TeamRequest {
+  std::string action;     // "show", "found", "join" or "leave"
+  std::string name = {};  // of the team, to found or join
+};
+// Their team afterwards.
+struct TeamReply {
+  std::string name;  // empty: none
+  std::string founder;
+  std::int64_t members = 0;
+  double credit = 0;
+  double recent_average = 0;  // credit a day
+  std::int64_t rank = 0;      // of the recent average; 0: none yet
+};
+
+std::string encode(const TeamRequest& message);
+std::string encode(const TeamReply& message);
+Result<TeamRequest> decode_team_request(std::string_view json);
+Result<TeamReply> decode_team_reply(std::string_view json);
+void read_team(JsonReader& in, TeamReply& out);
+
+}  // namespace starling::wire
