@@ -13,5 +13,7 @@ std::string format_status(const wire::DaemonStatus& status);
 std::string format_status_line(const wire::DaemonStatus& status);
 // A bar of `width` characters, filled in proportion; fraction is clamped to [0, 1].
 std::string progress_bar(double fraction, int width);
+// "1.2 MB".
+std::string bytes_text(double bytes);
 
 }  // namespace starling::cli

@@ -4,6 +4,8 @@
 
 #include <ctime>
 
+#include "client/cli/status_text.h"
+
 namespace starling::cli {
 namespace {
 
@@ -20,6 +22,14 @@ double megabytes(std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; 
 std::string standing_line(const wire::StandingView& row) {
   return fmt::format("{:>6}  {:<40}  {:>14.6f}  {:>14.6f}  {:>12}\n", row.rank, row.name, row.recent_average,
                      row.credit, row.samples);
+}
+
+std::string link_words(const wire::PeerView& peer) {
+  std::string text;
+  if (peer.upload_bytes_per_s > 0) text += fmt::format("  up {}/s", bytes_text(peer.upload_bytes_per_s));
+  if (peer.download_bytes_per_s > 0) text += fmt::format("  down {}/s", bytes_text(peer.download_bytes_per_s));
+  if (peer.round_trip_ms > 0) text += fmt::format("  {:.1f} ms", peer.round_trip_ms);
+  return text + (peer.relayed ? "  over a relay" : "");
 }
 
 }  // namespace
@@ -82,8 +92,7 @@ std::string format_peers(const wire::PeersView& peers) {
   std::string text = fmt::format("round {}: {} members\n", peers.round, peers.members);
   for (const wire::PeerView& peer : peers.peers) {
     text += fmt::format("  {}  {:<11}  {:>8} samples  {:>5.1f} % of the vector{}{}\n", peer.peer.brief(), peer.role,
-                        peer.samples, 100 * peer.part, peer.relayed ? "  over a relay" : "",
-                        peer.self ? "  (this computer)" : "");
+                        peer.samples, 100 * peer.part, link_words(peer), peer.self ? "  (this computer)" : "");
   }
   return text;
 }

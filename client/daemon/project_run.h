@@ -102,7 +102,7 @@ class ProjectRun final : private session::Session::Mediator {
   // Fills in what the run knows.
   void describe(wire::DaemonStatus& status) const;
   // Whom the last averaging was with, and what they brought to the last finished round.
-  [[nodiscard]] const wire::PeersView& peers() const { return peers_; }
+  [[nodiscard]] wire::PeersView peers() const;
 
  private:
   ProjectRun(const Threads& threads, RunParts parts);

@@ -34,6 +34,20 @@ void ProjectRun::note_peers(const wire::GroupInfo& group, averaging::Rank self) 
   }
 }
 
+wire::PeersView ProjectRun::peers() const {
+  wire::PeersView view = peers_;
+  if (!parts_->network) return view;
+  std::map<PeerId, transport::PeerSpeed> speeds;
+  for (const transport::PeerSpeed& speed : parts_->network->stats().peers) speeds[speed.peer] = speed;
+  for (wire::PeerView& peer : view.peers) {
+    const transport::PeerSpeed& speed = speeds[peer.peer];
+    peer.upload_bytes_per_s = speed.upload_bytes_per_s;
+    peer.download_bytes_per_s = speed.download_bytes_per_s;
+    peer.round_trip_ms = 1000 * to_seconds(speed.round_trip);
+  }
+  return view;
+}
+
 void ProjectRun::note_round(const wire::RoundReport& report) {
   std::map<PeerId, SampleCount> brought;
   wire::HistoryPoint point;

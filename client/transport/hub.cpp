@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <asio/post.hpp>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -157,15 +158,16 @@ NetworkStats Hub::stats() const {
   NetworkStats stats = totals_;
   stats.upload_bytes_per_s = upload_speed();
   stats.download_bytes_per_s = download_speed();
-  stats.links_up = static_cast<std::size_t>(
-      std::count_if(switchboard_.links().begin(), switchboard_.links().end(),
-                    [](const auto& entry) { return entry.second->info().phase == Link::Phase::up; }));
-  stats.links_relayed = static_cast<std::size_t>(std::count_if(
-      switchboard_.links().begin(), switchboard_.links().end(),
-      [](const auto& entry) { return entry.second->info().phase == Link::Phase::up && entry.second->info().relayed; }));
+  std::unordered_map<PeerId, PeerSpeed> speeds;
   for (const auto& [key, link] : switchboard_.links()) {
-    if (link->info().phase == Link::Phase::up) stats.streams_up += link->streams();
+    if (link->info().phase != Link::Phase::up) continue;
+    ++stats.links_up;
+    stats.links_relayed += link->info().relayed ? 1 : 0;
+    stats.streams_up += link->streams();
+    const PeerSpeed speed = link->speed();
+    speeds.try_emplace(speed.peer, speed).first->second.merge(speed);
   }
+  for (const auto& [peer, speed] : speeds) stats.peers.push_back(speed);
   stats.relay = relays_.view();
   return stats;
 }

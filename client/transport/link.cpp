@@ -289,12 +289,27 @@ void Link::pump() {
 }
 
 void Link::count_traffic() {
+  TcpCounters moved;
   for (const auto& stream : streams_) {
+    const TcpCounters before = stream->counted();
     const LossWatch::Finding finding = stream->count_traffic();
     if (finding == LossWatch::Finding::line_full) losses_ = 0;
     if (finding == LossWatch::Finding::held_back) ++losses_;
+    moved.bytes_acknowledged += stream->counted().bytes_acknowledged - before.bytes_acknowledged;
+    moved.bytes_sent += stream->counted().bytes_sent - before.bytes_sent;
+    moved.bytes_received += stream->counted().bytes_received - before.bytes_received;
   }
+  const TimePoint now = context_.clock.now();
+  upload_.note(now, moved.bytes_acknowledged, moved.bytes_sent);
+  download_.note(now, moved.bytes_received);
   if (losses_ >= kLossesEnough) widen();
+}
+
+PeerSpeed Link::speed() const {
+  PeerSpeed speed{info_.peer, upload_.bytes_per_s(), download_.bytes_per_s(), {}};
+  if (info_.relayed) return speed;  // the kernel knows the way to the relay alone
+  for (const auto& stream : streams_) speed.merge({.round_trip = stream->counted().round_trip_least});
+  return speed;
 }
 
 void Link::set_pace(double bytes_per_s) { pace_.set(beats_ ? bytes_per_s : 0); }

@@ -14,6 +14,8 @@
 #include "client/transport/frame_order.h"
 #include "client/transport/line_pace.h"
 #include "client/transport/link_stream.h"
+#include "client/transport/peer_network.h"
+#include "client/transport/rate_meter.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
@@ -69,6 +71,9 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   // A peer that leaves so many control bytes unread is cut off.
   static constexpr std::size_t kControlQueueBytesMax = 2 * wire::kStateInfoPayloadMax;
 
+  // From so many bytes at a stretch on, a link's speed is worth telling: a member's share of a small vector.
+  static constexpr std::int64_t kSpeedBytes = 32 * 1024;
+
   Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls);
   ~Link() override;
 
@@ -84,7 +89,7 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   // Sends what there is to send; cheap when there is nothing, or the socket is full.
   void pump();
   void close(Error why);
-  // Adds what TCP has moved since the last call to the context's totals.
+  // Adds what TCP has moved since the last call to the context's totals, and to what speed() tells.
   void count_traffic();
   // From now on no faster than so many bytes/s, in beats; 0: as fast as TCP allows.
   void set_pace(double bytes_per_s);
@@ -100,6 +105,7 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   [[nodiscard]] const Info& info() const { return info_; }
   [[nodiscard]] const wire::LinkToken& token() const { return token_; }
   [[nodiscard]] std::size_t streams() const { return streams_.size(); }
+  [[nodiscard]] PeerSpeed speed() const;
 
  private:
   void connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then);
@@ -140,6 +146,8 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   std::uint32_t next_number_ = 0;  // of frames that we send
   FrameOrder order_;               // of those that we receive
   std::vector<std::vector<std::uint8_t>> spare_buffers_;
+  RateMeter upload_{kSpeedBytes};
+  RateMeter download_{kSpeedBytes};
 
   wire::LinkToken token_;
   wire::LinkToken peer_token_;  // of the same link at the other end

@@ -82,6 +82,8 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void close();
   // Adds what TCP has moved since the last call to the context's totals.
   LossWatch::Finding count_traffic();
+  // Of the stream, as count_traffic has seen them last.
+  [[nodiscard]] const TcpCounters& counted() const { return counted_; }
   // Whether beats come, in which all links move what they have to move: then input is left to gather for them rather
   // than to wake us by itself, and the owner paces the output.
   void expect_beats(bool expected);

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <csignal>
@@ -13,6 +14,14 @@
 #include "shared/reach/listener.h"
 
 namespace starling::transport {
+
+void PeerSpeed::merge(const PeerSpeed& other) {
+  constexpr Duration kUnknown = std::chrono::minutes(1);  // so the kernel puts what it has not measured
+  upload_bytes_per_s = std::max(upload_bytes_per_s, other.upload_bytes_per_s);
+  download_bytes_per_s = std::max(download_bytes_per_s, other.download_bytes_per_s);
+  if (other.round_trip <= Duration{} || other.round_trip >= kUnknown) return;
+  if (round_trip == Duration{} || other.round_trip < round_trip) round_trip = other.round_trip;
+}
 
 class PeerNetwork::Impl {
  public:

@@ -97,6 +97,17 @@ struct RelayView {
   reach::RelayStats serving;        // what is relayed here, for others
 };
 
+// What the links with one peer have shown of the way there in their fastest moments; zeros: nothing yet.
+struct PeerSpeed {
+  PeerId peer = {};
+  double upload_bytes_per_s = 0;
+  double download_bytes_per_s = 0;
+  Duration round_trip{};  // not known of what is relayed
+
+  // Of another link with this peer: the better of both.
+  void merge(const PeerSpeed& other);
+};
+
 struct NetworkStats {
   // Measured passively over recent rounds and transfers; 0: nothing to measure yet.
   double upload_bytes_per_s = 0;
@@ -113,6 +124,7 @@ struct NetworkStats {
   std::size_t streams_up = 0;     // connections that these have: more where losses hold one back
   std::size_t links_refused = 0;  // inbound or outbound, that never came up: wrong certificate, garbage, silence
   std::size_t links_relayed = 0;  // of those that are up
+  std::vector<PeerSpeed> peers;   // with which a link is up
   RelayView relay;
 };
 

@@ -24,11 +24,11 @@ void RateMeter::note(TimePoint now, std::int64_t bytes, std::int64_t other_end) 
   window_time_ += slot;
   window_bytes_ += bytes;
   window_other_ += other_end;
-  if (window_time_ >= kWindow && window_bytes_ >= kWindowBytes) judge();
+  if (window_time_ >= kWindow && window_bytes_ >= window_bytes_min_) judge();
 }
 
 void RateMeter::rest() {
-  const bool transfer = window_time_ >= kSlot && window_bytes_ >= kWindowBytes;
+  const bool transfer = window_time_ >= kSlot && window_bytes_ >= window_bytes_min_;
   if (transfer && estimate_ == 0) judge();
   if (!transfer) forget();
 }

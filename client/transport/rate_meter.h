@@ -19,6 +19,8 @@ class RateMeter {
   // What moves less in all is no transfer: its pauses, and what TCP has in flight at first, would pass for the line.
   static constexpr std::int64_t kWindowBytes = 256 * 1024;
 
+  explicit RateMeter(std::int64_t window_bytes = kWindowBytes) : window_bytes_min_(window_bytes) {}
+
   // So many bytes were moved since the last call.
   void note(TimePoint now, std::int64_t bytes) { note(now, bytes, bytes); }
   // The same for a direction that is seen at both of its ends, here and by what the other end acknowledges. What comes
@@ -35,6 +37,7 @@ class RateMeter {
   void judge();
   void forget();
 
+  std::int64_t window_bytes_min_;
   TimePoint noted_{};
   Duration window_time_{};
   std::int64_t window_bytes_ = 0;

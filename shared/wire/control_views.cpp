@@ -119,6 +119,9 @@ void write_peers(JsonWriter& out, const PeersView& peers) {
     out.number("part", peer.part);
     out.boolean("relayed", peer.relayed);
     out.boolean("self", peer.self);
+    out.number("upload_bytes_per_s", peer.upload_bytes_per_s);
+    out.number("download_bytes_per_s", peer.download_bytes_per_s);
+    out.number("round_trip_ms", peer.round_trip_ms);
     out.close('}');
   }
   out.close(']');
@@ -136,6 +139,10 @@ void read_peers(JsonReader& in, PeersView& peers) {
     item.number("part", peer.part, 0, 1);
     item.boolean("relayed", peer.relayed);
     item.boolean("self", peer.self);
+    if (!item.present("round_trip_ms")) return;  // an older daemon's
+    item.number("upload_bytes_per_s", peer.upload_bytes_per_s, 0, kNumberMax);
+    item.number("download_bytes_per_s", peer.download_bytes_per_s, 0, kNumberMax);
+    item.number("round_trip_ms", peer.round_trip_ms, 0, kNumberMax);
   });
 }
 

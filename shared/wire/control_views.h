@@ -42,6 +42,10 @@ struct PeerView {
   double part = 0;          // of the vector, 0 … 1: the faster its link, the larger
   bool relayed = false;     // others reach it over a relay
   bool self = false;
+  // What the link with it has shown in its fastest moments; zeros: nothing yet, or there is no link.
+  double upload_bytes_per_s = 0;
+  double download_bytes_per_s = 0;
+  double round_trip_ms = 0;  // the least of late; not known over a relay
 };
 constexpr std::size_t kPeersShownMax = 256;
 

@@ -36,6 +36,8 @@ class Views(SwarmCase):
         self.assertEqual([peer["peer"] for peer in peers if peer["self"]],
                          [self.swarm.volunteers[0].status()["peer"]])
         self.assertAlmostEqual(sum(peer["part"] for peer in peers), 1, places=3)
+        for peer in peers:
+            self.assertEqual(peer["round_trip_ms"] > 0, not peer["self"], peer)
 
     def test_3_the_leaderboard_pins_whoever_asks(self):
         def credited():

@@ -35,8 +35,11 @@ TEST_CASE("peers are named by pseudonyms, this computer among them") {
   CHECK(cli::format_peers({}) == "no averaging yet\n");
   wire::PeersView peers;
   peers.members = 1;
-  peers.peers = {{.peer = {}, .role = "client_only", .samples = 12, .part = 0.25, .relayed = true, .self = true}};
+  peers.peers = {
+      {.peer = {}, .role = "client_only", .samples = 12, .part = 0.25, .relayed = true, .self = true},
+      {.peer = {}, .role = "full", .upload_bytes_per_s = 1.25e6, .download_bytes_per_s = 4e5, .round_trip_ms = 31.4}};
   const std::string text = cli::format_peers(peers);
   CHECK(text.find("00000000  client_only") != std::string::npos);
   CHECK(text.find("25.0 % of the vector  over a relay  (this computer)") != std::string::npos);
+  CHECK(text.find("0.0 % of the vector  up 1.2 MB/s  down 400.0 kB/s  31.4 ms\n") != std::string::npos);
 }

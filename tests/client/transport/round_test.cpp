@@ -52,6 +52,24 @@ TEST_CASE("the next round runs over the same links") {
   check_exact_round(members, second);
 }
 
+TEST_CASE("links tell of every peer how fast it is") {
+  const Project project;
+  Members members = make_members(project, 3);
+  int round = 0;
+  const auto known = [&](const PeerSpeed& speed) {
+    return speed.upload_bytes_per_s > 0 && speed.download_bytes_per_s > 0 && speed.round_trip > Duration{};
+  };
+  wait_until([&] {
+    check_exact_round(members, plan_of(members, 2'000'000, round++));
+    const NetworkStats stats = members[1]->net->stats();
+    REQUIRE(stats.peers.size() == 2);
+    return std::all_of(stats.peers.begin(), stats.peers.end(), known);
+  });
+  std::vector<PeerId> named;
+  for (const PeerSpeed& speed : members[1]->net->stats().peers) named.push_back(speed.peer);
+  CHECK(std::is_permutation(named.begin(), named.end(), std::vector{members[0]->id, members[2]->id}.begin()));
+}
+
 TEST_CASE("the next round may be begun where the last one is reported") {
   const Project project;
   Members members = make_members(project, 2);

@@ -20,6 +20,8 @@ ControlReply all_views() {
   PeerView peer;
   peer.role = "full";
   peer.part = 0.5;
+  peer.download_bytes_per_s = 2e6;
+  peer.round_trip_ms = 0.25;
   reply.peers = {7, 2, {peer, peer}};
   LeaderboardView board;
   board.project = "Birds";
