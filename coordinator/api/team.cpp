@@ -31,6 +31,7 @@ Result<wire::TeamReply> team_of(const Api& api, AccountId account) {
   const WallTime now = api.clock.wall_now();
   STARLING_ASSIGN(const db::Profile profile, api.stores.standings.profile({db::Holder::team, team->id, now, 1}));
   reply = {team->name,
+           team->id,
            team->founder,
            team->members,
            credit_of(profile.standing.total),

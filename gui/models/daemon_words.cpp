@@ -98,7 +98,7 @@ constexpr Phrase kPlans[] = {
     {"the download of (.+), ([0-9.]+) Mbit/s, bounds the averaging at ([0-9.]+) s",
      QT_TRANSLATE_NOOP("Daemon", "The download of %1, %2 Mbit/s, bounds the averaging at %3 s.")}};
 
-// What a coordinator says to somebody who wants to join, behind where it was asked.
+// What a coordinator says to somebody who wants to join it, or a team, behind where it was asked.
 constexpr Phrase kRefusals[] = {
     {"the name '(.+)' is taken; '(.+)' may be free",
      QT_TRANSLATE_NOOP("Daemon", "The name “%1” is taken. “%2” may be free.")},
@@ -139,6 +139,15 @@ constexpr Phrase kRefusals[] = {
      QT_TRANSLATE_NOOP("Daemon", "Many accounts were made from this address just now. Try again in %1 minutes.")},
     {"this computer has been removed from the project, .*",
      QT_TRANSLATE_NOOP("Daemon", "This computer has been removed from the project, by its owner or by the project.")},
+    {"there is no team '(.+)'", QT_TRANSLATE_NOOP("Daemon", "There is no team “%1”.")},
+    {"there is a team '(.+)' already; .*",
+     QT_TRANSLATE_NOOP("Daemon", "There is a team “%1” already. Join it, or choose another name.")},
+    {"only volunteers with a name, and the project's approval, have teams",
+     QT_TRANSLATE_NOOP("Daemon", "Only volunteers with a name, and the project's approval, have teams.")},
+    {"the team '(.+)' is kept out of this project by its operator: (.*)",
+     QT_TRANSLATE_NOOP("Daemon", "The team “%1” is kept out of this project by its operator: %2")},
+    {"you asked about teams very often just now; try again in ([0-9]+) s",
+     QT_TRANSLATE_NOOP("Daemon", "There were too many tries just now. Try again in %1 seconds.")},
     {"the daemon is not running", QT_TRANSLATE_NOOP("Daemon", "Starling's background program is not running.")}};
 
 // A figure as the window's language writes it; anything else as it is.

@@ -7,12 +7,19 @@
 namespace starling::models {
 namespace {
 
+bool isMeasured(const QVariant& value) { return value.typeId() == qMetaTypeId<Measured>(); }
+
+QString measuredText(const Measured& measured) {
+  return measured.value > 0 ? numberText(measured.value, measured.digits) : QStringLiteral("–");
+}
+
 bool isNumber(const QVariant& value) {
   return value.typeId() == QMetaType::Double || value.typeId() == QMetaType::LongLong ||
-         value.typeId() == QMetaType::Int;
+         value.typeId() == QMetaType::Int || isMeasured(value);
 }
 
 QString cellText(const QVariant& value) {
+  if (isMeasured(value)) return measuredText(value.value<Measured>());
   if (value.typeId() == QMetaType::Double) return creditText(value.toDouble());
   return isNumber(value) ? countText(value.toLongLong()) : value.toString();
 }
@@ -45,7 +52,7 @@ QVariant RowsModel::data(const QModelIndex& index, int role) const {
   QVariant value = rows_.value(index.row()).value(index.column());
   if (role == Qt::DisplayRole) return cellText(value);
   if (role == Qt::ToolTipRole && !isNumber(value)) return value;  // where the column is too narrow for it
-  if (role == kSortRole) return value;
+  if (role == kSortRole) return isMeasured(value) ? value.value<Measured>().value : value;
   if (role == Qt::TextAlignmentRole && isNumber(value)) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
   if (role == Qt::AccessibleTextRole) return headers_.value(index.column()) + QStringLiteral(": ") + cellText(value);
   return {};

@@ -8,6 +8,12 @@
 
 namespace starling::models {
 
+// A cell for something measured; zero is a dash.
+struct Measured {
+  double value = 0;
+  int digits = 0;  // behind the point
+};
+
 class RowsModel : public QAbstractTableModel {
   Q_OBJECT
 
@@ -31,3 +37,5 @@ class RowsModel : public QAbstractTableModel {
 };
 
 }  // namespace starling::models
+
+Q_DECLARE_METATYPE(starling::models::Measured)

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "gui/models/format.h"
+#include "gui/widgets/team_box.h"
 
 namespace starling::widgets {
 
@@ -18,7 +19,8 @@ AccountPage::AccountPage(models::DaemonModel& daemon, QWidget* parent)
       run_(new QLabel()),
       credit_(new QLabel()),
       computer_(new QLabel()),
-      projects_(new QLabel()) {
+      projects_(new QLabel()),
+      team_(new TeamBox(daemon)) {
   auto* form = new QFormLayout();
   const std::pair<QString, QLabel*> rows[] = {{tr("Project"), project_},
                                               {tr("Your name on the leaderboard"), name_},
@@ -39,6 +41,8 @@ AccountPage::AccountPage(models::DaemonModel& daemon, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(form);
   layout->addWidget(note);
+  layout->addSpacing(12);
+  layout->addWidget(team_);
   layout->addSpacing(12);
   layout->addWidget(projects_);
   auto* join_button = new QPushButton(tr("Join another project…"));
@@ -83,6 +87,7 @@ void AccountPage::showProjects(const std::vector<wire::ProjectView>& projects) {
   for (const wire::ProjectView& project : projects) shares += project.share;
   QStringList lines = {tr("Projects that take turns on this computer:")};
   for (const wire::ProjectView& project : projects) {
+    if (project.current) team_->show(models::text(project.address));
     const double percent = shares > 0 ? 100 * project.share / shares : 0;
     const QString line = tr("%1: %2 % of the time, %3 hours so far")
                              .arg(models::text(project.name), models::numberText(percent, 0),

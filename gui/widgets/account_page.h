@@ -9,6 +9,8 @@ class QLabel;
 
 namespace starling::widgets {
 
+class TeamBox;
+
 class AccountPage : public QWidget {
   Q_OBJECT
 
@@ -34,6 +36,7 @@ class AccountPage : public QWidget {
   QLabel* credit_;
   QLabel* computer_;
   QLabel* projects_;
+  TeamBox* team_;
   std::string listed_;  // whose turn it was when the projects were asked for
 };
 

@@ -18,6 +18,9 @@ namespace {
 
 enum Figure { kRounds, kHere, kSwarm, kUpload, kDownload };
 constexpr int kProgressSteps = 1000;
+constexpr double kMbitPerByte = 8e-6;
+
+QVariant measured(double value) { return QVariant::fromValue(models::Measured{value, value < 1 ? 2 : 1}); }
 
 QString phaseText(const std::string& phase) {
   if (phase == "training") return RunPage::tr("Computing gradients on this computer's samples");
@@ -43,7 +46,8 @@ RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWi
       daemon_(daemon),
       history_(history),
       peers_(new models::RowsModel(
-          {tr("Computer"), tr("Samples last round"), tr("Part of the model, %"), tr("Connection"), tr("What it does")},
+          {tr("Computer"), tr("Samples last round"), tr("Part of the model, %"), tr("From here, Mbit/s"),
+           tr("To here, Mbit/s"), tr("Round trip, ms"), tr("Connection"), tr("What it does")},
           this)),
       phase_(new QLabel()),
       plan_(new QLabel()),
@@ -72,7 +76,9 @@ RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWi
   layout->addWidget(contribution_, 1);
   layout->addWidget(heading);
   layout->addWidget(plan_);
-  layout->addWidget(makeTable(peers_, heading->text(), {.sorting = true, .wide_column = 0, .spare = {4, 2, 3}}), 1);
+  layout->addWidget(makeTable(peers_, heading->text(),
+                              {.sorting = true, .wide_column = 0, .wide_min = 110, .spare = {7, 6, 2, 5, 1, 4, 3}}),
+                    1);
   connect(&daemon_, &models::DaemonModel::changed, this, &RunPage::showStatus);
   connect(&history_, &models::HistoryModel::arrived, this, &RunPage::showHistory);
 }
@@ -132,8 +138,9 @@ void RunPage::showPeers(const wire::PeersView& peers) {
   for (const wire::PeerView& peer : peers.peers) {
     const QString name = models::text(peer.peer.brief());
     rows.append({peer.self ? tr("%1 (this computer)").arg(name) : name, static_cast<qlonglong>(peer.samples),
-                 static_cast<qlonglong>(std::lround(100 * peer.part)), peer.relayed ? tr("over a relay") : tr("direct"),
-                 roleText(peer.role)});
+                 static_cast<qlonglong>(std::lround(100 * peer.part)), measured(peer.upload_bytes_per_s * kMbitPerByte),
+                 measured(peer.download_bytes_per_s * kMbitPerByte), measured(peer.round_trip_ms),
+                 peer.relayed ? tr("over a relay") : tr("direct"), roleText(peer.role)});
   }
   peers_->setRows(std::move(rows));
 }

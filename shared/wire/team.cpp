@@ -18,6 +18,7 @@ std::string encode(const TeamReply& message) {
   JsonWriter writer;
   writer.open("", '{');
   writer.text("name", message.name);
+  writer.integer("id", message.id);
   writer.text("founder", message.founder);
   writer.integer("members", message.members);
   writer.number("credit", message.credit);
@@ -40,6 +41,7 @@ Result<TeamReply> decode_team_reply(std::string_view json) {
 
 void read_team(JsonReader& in, TeamReply& out) {
   in.text("name", out.name, kTeamNameBytesMax);
+  in.integer("id", out.id, 0, kMessageCountMax);
   in.text("founder", out.founder, kTeamNameBytesMax);
   in.integer("members", out.members, 0, kMessageCountMax);
   in.number("credit", out.credit, 0, kMessageRateMax);

@@ -17,9 +17,10 @@ struct TeamRequest {
   std::string action;     // "show", "found", "join" or "leave"
   std::string name = {};  // of the team, to found or join
 };
-// Their team afterwards.
+// Their team afterwards. Its page is /team/ID.
 struct TeamReply {
   std::string name;  // empty: none
+  std::int64_t id = 0;
   std::string founder;
   std::int64_t members = 0;
   double credit = 0;

@@ -13,6 +13,7 @@ import programs
 from swarm_case import SwarmCase
 
 FIRST_RUN = Path(os.environ.get("STARLING_TESTS", programs.BIN.parent / "tests")) / "gui_first_run"
+ACCOUNT = FIRST_RUN.with_name("gui_account")
 CLICKS_MAX = 12
 SECONDS_MAX = 60
 TRIES = 3  # a computer that does much else may be slow once: the best counts
@@ -72,6 +73,20 @@ class WithAnAccount(unittest.TestCase):
             if file.is_file():
                 self.assertNotIn(PASSWORD.encode(), file.read_bytes(), file)
         return took["refused"]
+
+    def test_3_teams_are_founded_left_and_joined_on_the_account_page(self):
+        volunteer = programs.Volunteer("laptop", self.folder / "laptop", self.folder / "laptop.log")
+        self.addCleanup(volunteer.daemon.stop)
+        volunteer.start()
+        done = subprocess.run([ACCOUNT, volunteer.folder, "en", "+Birds", "-", "Fish", "+Birds"], capture_output=True, text=True,
+                              timeout=SECONDS_MAX, check=False, env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        founded, left, refused, again = done.stdout.splitlines()
+        self.assertRegex(founded, r"^<b>Birds</b>, founded by Ada: 1 member, 0 credit")
+        self.assertIn(f"href='{self.coordinator.url}team/", founded)
+        self.assertEqual(left, "You are in no team. Teams count together what their members contribute.")
+        self.assertEqual(refused, "That did not work: There is no team “Fish”.")
+        self.assertRegex(again, r"^<b>Birds</b>, founded by Ada: 1 member")
 
     def computers(self):
         return self.coordinator.command("users", "show", self.coordinator.folder, "Ada").stdout.splitlines()

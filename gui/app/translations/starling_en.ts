@@ -85,4 +85,14 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>starling::widgets::TeamBox</name>
+    <message numerus="yes">
+        <source>&lt;b&gt;%1&lt;/b&gt;, founded by %2: %n member(s), %3 credit</source>
+        <translation>
+            <numerusform>&lt;b&gt;%1&lt;/b&gt;, founded by %2: %n member, %3 credit</numerusform>
+            <numerusform>&lt;b&gt;%1&lt;/b&gt;, founded by %2: %n members, %3 credit</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

@@ -235,6 +235,22 @@
         <source>Starling&apos;s background program is not running.</source>
         <translation>Фоновая программа Starling не запущена.</translation>
     </message>
+    <message>
+        <source>There is no team “%1”.</source>
+        <translation>Команды «%1» нет.</translation>
+    </message>
+    <message>
+        <source>There is a team “%1” already. Join it, or choose another name.</source>
+        <translation>Команда «%1» уже есть. Вступите в неё или выберите другое название.</translation>
+    </message>
+    <message>
+        <source>Only volunteers with a name, and the project&apos;s approval, have teams.</source>
+        <translation>Команды бывают только у участников с именем и с одобрением проекта.</translation>
+    </message>
+    <message>
+        <source>The team “%1” is kept out of this project by its operator: %2</source>
+        <translation>Организатор не допускает команду «%1» в этот проект: %2</translation>
+    </message>
 </context>
 <context>
     <name>Format</name>
@@ -1878,6 +1894,18 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <source>direct</source>
         <translation>напрямую</translation>
     </message>
+    <message>
+        <source>From here, Mbit/s</source>
+        <translation>Отсюда, Мбит/с</translation>
+    </message>
+    <message>
+        <source>To here, Mbit/s</source>
+        <translation>Сюда, Мбит/с</translation>
+    </message>
+    <message>
+        <source>Round trip, ms</source>
+        <translation>Туда и обратно, мс</translation>
+    </message>
 </context>
 <context>
     <name>starling::widgets::StatsPage</name>
@@ -1928,6 +1956,49 @@ Free software under the GNU General Public License, version 3 or later.</source>
     <message>
         <source>averaging traffic</source>
         <translation>трафик усреднения</translation>
+    </message>
+</context>
+<context>
+    <name>starling::widgets::TeamBox</name>
+    <message>
+        <source>Join this team</source>
+        <translation>Вступить в эту команду</translation>
+    </message>
+    <message>
+        <source>Found it</source>
+        <translation>Основать её</translation>
+    </message>
+    <message>
+        <source>Leave the team</source>
+        <translation>Выйти из команды</translation>
+    </message>
+    <message>
+        <source>Name of a team</source>
+        <translation>Название команды</translation>
+    </message>
+    <message>
+        <source>That did not work: %1</source>
+        <translation>Не получилось: %1</translation>
+    </message>
+    <message>
+        <source>You are in no team. Teams count together what their members contribute.</source>
+        <translation>Вы не состоите в команде. Команды складывают вклад своих участников.</translation>
+    </message>
+    <message numerus="yes">
+        <source>&lt;b&gt;%1&lt;/b&gt;, founded by %2: %n member(s), %3 credit</source>
+        <translation>
+            <numerusform>&lt;b&gt;%1&lt;/b&gt;, основана участником %2: %n участник, очков: %3</numerusform>
+            <numerusform>&lt;b&gt;%1&lt;/b&gt;, основана участником %2: %n участника, очков: %3</numerusform>
+            <numerusform>&lt;b&gt;%1&lt;/b&gt;, основана участником %2: %n участников, очков: %3</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>, number %1 of the teams</source>
+        <translation>, место среди команд: %1</translation>
+    </message>
+    <message>
+        <source>Its page</source>
+        <translation>Её страница</translation>
     </message>
 </context>
 <context>

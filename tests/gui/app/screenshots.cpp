@@ -99,6 +99,17 @@ void take_wizard(const std::filesystem::path& data_dir, const QString& link, con
   tell(daemon, "leave", [&] { return daemon.status().project.empty(); });
 }
 
+void take_without_project(const std::filesystem::path& data_dir, const Look& look) {
+  models::DaemonModel daemon({data_dir}, {});
+  models::HistoryModel history(daemon);
+  widgets::MainWindow window(daemon, history);
+  window.resize(kWide);
+  window.show();
+  daemon.open();
+  wait_for([&] { return daemon.connected(); });
+  look.take(window, QStringLiteral("no-project"));
+}
+
 void take_without_daemon(const Look& look) {
   const testing::TempDir nowhere;
   models::DaemonModel daemon({nowhere.path()}, {});
@@ -126,6 +137,7 @@ int main(int argc, char** argv) {
       const Look look{QDir(QString::fromUtf8(argv[4])),
                       QStringLiteral("-%1-%2.png").arg(QString::fromLatin1(theme), QString::fromLatin1(language))};
       take_window(argv[1], look);
+      take_without_project(argv[2], look);
       take_wizard(argv[2], QString::fromUtf8(argv[3]), look);
       take_without_daemon(look);
     }
