@@ -30,7 +30,7 @@ QString bytesText(double bytes) {
 }
 
 QString rateText(double bytes_per_s) {
-  return bytes_per_s > 0 ? Format::tr("%1/s").arg(bytesText(bytes_per_s)) : QStringLiteral("–");
+  return bytes_per_s > 0 ? Format::tr("%1 Mbit/s").arg(numberText(kMbitPerByte * bytes_per_s, 1)) : QStringLiteral("–");
 }
 
 QString creditText(double credit) {

@@ -1,5 +1,6 @@
 #include "gui/models/rows_model.h"
 
+#include <cmath>
 #include <utility>
 
 #include "gui/models/format.h"
@@ -10,7 +11,10 @@ namespace {
 bool isMeasured(const QVariant& value) { return value.typeId() == qMetaTypeId<Measured>(); }
 
 QString measuredText(const Measured& measured) {
-  return measured.value > 0 ? numberText(measured.value, measured.digits) : QStringLiteral("–");
+  const double least = std::pow(10, -measured.digits);
+  if (measured.value <= 0) return QStringLiteral("–");
+  return measured.value < least ? QStringLiteral("< ") + numberText(least, measured.digits)
+                                : numberText(measured.value, measured.digits);
 }
 
 bool isNumber(const QVariant& value) {

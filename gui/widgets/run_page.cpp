@@ -18,9 +18,8 @@ namespace {
 
 enum Figure { kRounds, kHere, kSwarm, kUpload, kDownload };
 constexpr int kProgressSteps = 1000;
-constexpr double kMbitPerByte = 8e-6;
 
-QVariant measured(double value) { return QVariant::fromValue(models::Measured{value, value < 1 ? 2 : 1}); }
+QVariant measured(double value) { return QVariant::fromValue(models::Measured{value, 1}); }
 
 QString phaseText(const std::string& phase) {
   if (phase == "training") return RunPage::tr("Computing gradients on this computer's samples");
@@ -32,11 +31,11 @@ QString phaseText(const std::string& phase) {
   return RunPage::tr("Waiting");
 }
 
-QString roleText(const std::string& role) {
+QString roleText(const std::string& role, double part) {
   if (role == "client_only") return RunPage::tr("contributes; cannot be called");
   if (role == "auxiliary") return RunPage::tr("averages for others");
   if (role == "deferred") return RunPage::tr("contributes; gets the result later");
-  return RunPage::tr("contributes and averages a part");
+  return part > 0 ? RunPage::tr("contributes and averages a part") : RunPage::tr("contributes");
 }
 
 }  // namespace
@@ -138,9 +137,10 @@ void RunPage::showPeers(const wire::PeersView& peers) {
   for (const wire::PeerView& peer : peers.peers) {
     const QString name = models::text(peer.peer.brief());
     rows.append({peer.self ? tr("%1 (this computer)").arg(name) : name, static_cast<qlonglong>(peer.samples),
-                 static_cast<qlonglong>(std::lround(100 * peer.part)), measured(peer.upload_bytes_per_s * kMbitPerByte),
-                 measured(peer.download_bytes_per_s * kMbitPerByte), measured(peer.round_trip_ms),
-                 peer.relayed ? tr("over a relay") : tr("direct"), roleText(peer.role)});
+                 static_cast<qlonglong>(std::lround(100 * peer.part)),
+                 measured(models::kMbitPerByte * peer.upload_bytes_per_s),
+                 measured(models::kMbitPerByte * peer.download_bytes_per_s), measured(peer.round_trip_ms),
+                 peer.relayed ? tr("over a relay") : tr("direct"), roleText(peer.role, peer.part)});
   }
   peers_->setRows(std::move(rows));
 }

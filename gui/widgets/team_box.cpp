@@ -23,7 +23,7 @@ TeamBox::TeamBox(models::DaemonModel& daemon, QWidget* parent)
       refusal_(new QLabel()),
       name_(new QLineEdit()),
       join_(new QPushButton(tr("Join this team"))),
-      found_(new QPushButton(tr("Found it"))),
+      found_(new QPushButton(tr("Found a new team"))),
       leave_(new QPushButton(tr("Leave the team"))),
       choice_(new QWidget()) {
   team_->setObjectName(QStringLiteral("team"));

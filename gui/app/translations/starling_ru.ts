@@ -280,10 +280,6 @@
         <translation>%1 %2</translation>
     </message>
     <message>
-        <source>%1/s</source>
-        <translation>%1/с</translation>
-    </message>
-    <message>
         <source>d MMMM</source>
         <translation>d MMMM</translation>
     </message>
@@ -291,6 +287,10 @@
         <source>%1 %2</source>
         <comment>day and time</comment>
         <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>%1 Mbit/s</source>
+        <translation>%1 Мбит/с</translation>
     </message>
 </context>
 <context>
@@ -1906,6 +1906,10 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <source>Round trip, ms</source>
         <translation>Туда и обратно, мс</translation>
     </message>
+    <message>
+        <source>contributes</source>
+        <translation>вносит вклад</translation>
+    </message>
 </context>
 <context>
     <name>starling::widgets::StatsPage</name>
@@ -1965,10 +1969,6 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <translation>Вступить в эту команду</translation>
     </message>
     <message>
-        <source>Found it</source>
-        <translation>Основать её</translation>
-    </message>
-    <message>
         <source>Leave the team</source>
         <translation>Выйти из команды</translation>
     </message>
@@ -1999,6 +1999,10 @@ Free software under the GNU General Public License, version 3 or later.</source>
     <message>
         <source>Its page</source>
         <translation>Её страница</translation>
+    </message>
+    <message>
+        <source>Found a new team</source>
+        <translation>Основать новую</translation>
     </message>
 </context>
 <context>

@@ -16,6 +16,7 @@ TEST_CASE("bytes, rates and credit are as short as they can be") {
   CHECK(bytesText(999) == QStringLiteral("999 B"));
   CHECK(bytesText(1'240'000) == QStringLiteral("1.2 MB"));
   CHECK(rateText(0) == QStringLiteral("–"));
+  CHECK(rateText(1'500'000) == QStringLiteral("12.0 Mbit/s"));
   CHECK(creditText(0) == QStringLiteral("0"));
   CHECK(creditText(1234.4) == QStringLiteral("1234"));
   CHECK(creditText(0.0123) == QStringLiteral("0.0123"));
@@ -35,6 +36,18 @@ TEST_CASE("the sum since a moment counts credit as it grew") {
   CHECK(sum.credit == doctest::Approx(2));
   CHECK(sumSince(points, {5000}).samples == 0);
   CHECK(sumSince(points, {5000}).credit == 0);
+}
+
+TEST_CASE("what was measured sorts as a number, and what was not is a dash") {
+  QLocale::setDefault(QLocale::c());
+  RowsModel rows({QStringLiteral("Round trip, ms")});
+  const auto cell = [](double value) { return RowsModel::Row{QVariant::fromValue(Measured{value, 1})}; };
+  rows.setRows({cell(12.34), cell(0), cell(0.02)});
+  const auto shown = [&](int row) { return rows.index(row, 0).data().toString(); };
+  CHECK(shown(0) == QStringLiteral("12.3"));
+  CHECK(shown(1) == QStringLiteral("–"));
+  CHECK(shown(2) == QStringLiteral("< 0.1"));
+  CHECK(rows.index(0, 0).data(RowsModel::kSortRole).toDouble() == doctest::Approx(12.34));
 }
 
 TEST_CASE("log lines have time, level and words, and may go on over lines") {
