@@ -41,7 +41,7 @@ QString creditText(double credit) {
 QString momentText(WallTime when, WallTime now) {
   const QLocale locale;
   const QDateTime moment = local(when);
-  const QString clock = locale.toString(moment.time(), QLocale::ShortFormat);
+  QString clock = locale.toString(moment.time(), QLocale::ShortFormat);
   const qint64 days = local(now).date().daysTo(moment.date());
   if (days == 0) return clock;
   const QString day = days > 0 && days <= kDaysOfWeekday ? locale.dayName(moment.date().dayOfWeek())

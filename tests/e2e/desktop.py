@@ -108,5 +108,11 @@ def memory_mb(pid):
     return sizes["Rss"] * 1.024, sizes["Pss"] * 1.024
 
 
+def processor_ms(pid):
+    """(used, waited for) by all threads of a process so far."""
+    threads = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+    return tuple(round(sum(int(thread[field]) for thread in threads) / 1e6) for field in (0, 1))
+
+
 def milliseconds_since(began):
     return round(1000 * (time.monotonic() - began))
