@@ -25,7 +25,6 @@ UpdateKeeper::UpdateKeeper(UpdateOptions options, const Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
       installation_(updates::Installation::of(options_.program)),
-      well_at_(clock.now() + kWellAfter),
       loop_(clock) {
   auto source = updates::load_update_source(options_.source);
   if (source.ok()) {
@@ -33,6 +32,9 @@ UpdateKeeper::UpdateKeeper(UpdateOptions options, const Clock& clock)
   } else if (source.error().code != ErrorCode::not_found) {
     log_warning("{}", source.error().message);
   }
+  agenda_.has_source = updater_ != nullptr;
+  agenda_.can_install = installation_.has_value();
+  agenda_.well_at = clock_.now() + kWellAfter;
   {
     const MutexLock lock(mutex_);
     status_.state = updater_ ? "unknown" : "off";
@@ -60,7 +62,7 @@ void UpdateKeeper::hurry() {
   loop_.post([this] {
     const bool lately = clock_.now() - checked_at_ < updates::kRetryAfter;
     if (checked_at_ != TimePoint() && lately) return;
-    next_check_ = clock_.now();
+    agenda_.next_check = clock_.now();
     work();
   });
 }
@@ -106,8 +108,8 @@ Result<std::string> UpdateKeeper::ask(bool install) {
       answer = Error{ErrorCode::failed_precondition, "your rules do not let Starling use the network now"};
       return;
     }
-    if (install) asked_to_install_ = true;
-    next_try_ = {};
+    if (install) agenda_.asked_to_install = true;
+    agenda_.next_try = {};
     check(now);
     const wire::UpdateStatus found = status();
     answer = check_failed_ ? Result<std::string>(Error{ErrorCode::unavailable, found.text}) : found.text;
@@ -131,35 +133,26 @@ void UpdateKeeper::say(const std::string& state, const std::string& text) {
 }
 
 void UpdateKeeper::work() {
-  const TimePoint now = clock_.now();
-  if (installation_ && well_at_ <= now) {
-    installation_->end_trial();
-    well_at_ = kNever;
-  }
   const UpdateRules rules = this->rules();
-  if (updater_ && next_check_ == kNever) {
-    next_check_ = now + updates::until_check(updater_->last_check(), false, clock_.wall_now(), throw_dice());
+  if (updater_ && agenda_.next_check == kNever) {
+    const Duration until = updates::until_check(updater_->last_check(), false, clock_.wall_now(), throw_dice());
+    agenda_.next_check = clock_.now() + until;
   }
-  if (updater_ && rules.check && rules.network && next_check_ <= now) check(rules);
-  const bool wanted = rules.install || asked_to_install_;
-  if (found_ && installation_ && wanted && rules.large && waiting().empty() && next_try_ <= now) install(rules);
-  set_alarm();
-}
-
-void UpdateKeeper::set_alarm() {
-  // Only for what work() would do then: a moment that is over and changes nothing would come again at once, for ever.
-  TimePoint next = installation_ ? well_at_ : kNever;
-  const UpdateRules now = rules();
-  if (updater_ && now.check && now.network) next = std::min(next, next_check_);
-  if (found_ && next_try_ > clock_.now()) next = std::min(next, next_try_);
-  loop_.set_timer(next, [this] { work(); });
+  const UpdateAgenda::Due due = agenda_.due(clock_.now(), rules);
+  if (due.end_trial) {
+    installation_->end_trial();
+    agenda_.well_at = kNever;
+  }
+  if (due.check) check(rules);
+  if (agenda_.due(clock_.now(), rules).install) install(rules);
+  loop_.set_timer(agenda_.alarm(clock_.now(), rules), [this] { work(); });
 }
 
 void UpdateKeeper::check(const UpdateRules& rules) {
   checked_at_ = clock_.now();
   auto found = updater_->check(clock_.wall_now());
   check_failed_ = !found.ok();
-  next_check_ =
+  agenda_.next_check =
       clock_.now() + updates::until_check(updater_->last_check(), check_failed_, clock_.wall_now(), throw_dice());
   if (!found.ok()) {
     log_warning("{}", found.error().message);
@@ -169,23 +162,24 @@ void UpdateKeeper::check(const UpdateRules& rules) {
   const std::string release = "Starling " + found->feed.version;
   const Kind kind = found->judgement.kind;
   found_.reset();
+  agenda_.found = false;
   if (kind == Kind::current) return say("current", fmt::format("Starling {} is the newest version", kVersion));
   if (kind == Kind::failed_here) {
     check_failed_ = true;
     return say("failed", release + " did not work on this computer and was left again; the next version is tried");
   }
   found_ = std::move(*found);
+  agenda_.found = kind == Kind::newer;
   log_info("{} is out; this is {}", release, kVersion);
   if (kind == Kind::no_file || !installation_) {
     if (kind == Kind::no_file) return say("available", release + " is out, but not as a download for this computer");
     return say("available", release + " is out: update it the way Starling was installed, such as with apt");
   }
-  if (rules.install || asked_to_install_) return say("available", release + " is out, and will be installed");
+  if (rules.install || agenda_.asked_to_install) return say("available", release + " is out, and will be installed");
   say("available", release + " is out: starling update --install");
 }
 
 void UpdateKeeper::install(const UpdateRules& rules) {
-  if (found_->judgement.kind != updates::Judgement::Kind::newer) return;
   const std::string version = found_->feed.version;
   const std::int64_t bytes = found_->judgement.file.bytes;
   const auto words = [&](std::int64_t done) {
@@ -200,7 +194,7 @@ void UpdateKeeper::install(const UpdateRules& rules) {
     return now.network && now.large;
   });
   if (!fetched.ok()) {
-    next_try_ = clock_.now() + updates::kRetryAfter;
+    agenda_.next_try = clock_.now() + updates::kRetryAfter;
     log_warning("{}", fetched.error().message);
     return say("failed", fetched.error().message);
   }
@@ -209,6 +203,7 @@ void UpdateKeeper::install(const UpdateRules& rules) {
     const MutexLock lock(mutex_);
     waiting_ = version;
   }
+  agenda_.waiting = true;
   say("ready", fmt::format("Starling {} starts as soon as this round is over", version));
 }
 

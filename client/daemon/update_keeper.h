@@ -11,23 +11,13 @@
 #include <string>
 
 #include "client/daemon/task_loop.h"
+#include "client/daemon/update_agenda.h"
 #include "client/updates/installation.h"
 #include "client/updates/updater.h"
 #include "shared/base/mutex.h"
 #include "shared/wire/control.h"
 
 namespace starling::daemon {
-
-// What the volunteer's rules say of updates just now.
-struct UpdateRules {
-  bool check = true;
-  bool install = true;
-  bool network = false;  // whether anybody may be called
-  bool large = false;    // whether much may be downloaded
-  std::int64_t free_bytes_min = 0;
-
-  friend bool operator==(const UpdateRules&, const UpdateRules&) = default;
-};
 
 struct UpdateOptions {
   std::filesystem::path source;   // shared with all installations of one packager; see client/updates/update_source.h
@@ -62,7 +52,6 @@ class UpdateKeeper {
   void check(const UpdateRules& rules);
   void install(const UpdateRules& rules);
   void say(const std::string& state, const std::string& text) EXCLUDES(mutex_);
-  void set_alarm();
   [[nodiscard]] UpdateRules rules() const EXCLUDES(mutex_);
   // A daemon that has just started does not know yet what its rules allow.
   void wait_for_rules() EXCLUDES(mutex_);
@@ -81,12 +70,9 @@ class UpdateKeeper {
 
   // The keeper's thread:
   std::optional<updates::Found> found_;  // a newer version, not installed yet
-  bool asked_to_install_ = false;
+  UpdateAgenda agenda_;
   bool check_failed_ = false;
-  TimePoint checked_at_{};         // last, well or badly
-  TimePoint next_check_ = kNever;  // never: not known yet
-  TimePoint next_try_{};           // of the installation
-  TimePoint well_at_;              // this version has shown that it works
+  TimePoint checked_at_{};  // last, well or badly
 
   TaskLoop loop_;
 };
