@@ -72,21 +72,43 @@ void add_view_commands(CLI::App& app, wire::ControlRequest& request) {
       ->required();
 }
 
+// A command of several words; the second one is what the daemon is asked for, in `word`.
+class Words {
+ public:
+  Words(CLI::App& app, const char* name, const char* help, std::string& word)
+      : above_(app.add_subcommand(name, help)), word_(word) {
+    above_->require_subcommand(1);
+    above_->fallthrough();
+  }
+  CLI::App* add(const char* name, const char* help) {
+    auto* command = above_->add_subcommand(name, help);
+    command->fallthrough();
+    command->callback([&word = word_, name] { word = name; });
+    return command;
+  }
+
+ private:
+  CLI::App* above_;
+  std::string& word_;
+};
+
 void add_team_commands(CLI::App& app, wire::ControlRequest& request) {
   constexpr const char* kName = "The team's name";
-  auto* team = app.add_subcommand("team", "Volunteers who count together; what you earn stays with your team");
-  team->require_subcommand(1);
-  const auto add = [&](const char* name, const char* help) {
-    auto* command = team->add_subcommand(name, help);
-    command->fallthrough();
-    command->callback([&request, name] { request.team = name; });
-    return command;
-  };
-  add("show", "Yours, and how it stands");
-  add("join", "Join one, and leave the one before")->add_option("team", request.name, kName)->required();
-  add("found", "Found one, as its first member")->add_option("team", request.name, kName)->required();
-  add("leave", "Be in none");
-  team->fallthrough();
+  Words team(app, "team", "Volunteers who count together; what you earn stays with your team", request.team);
+  team.add("show", "Yours, and how it stands");
+  team.add("join", "Join one, and leave the one before")->add_option("team", request.name, kName)->required();
+  team.add("found", "Found one, as its first member")->add_option("team", request.name, kName)->required();
+  team.add("leave", "Be in none");
+}
+
+void add_remote_commands(CLI::App& app, wire::ControlRequest& request) {
+  Words remote(app, "remote", "Control this daemon from another computer, over TLS with a token", request.remote);
+  auto* enable = remote.add("enable", "Let it, with a new token; one that was made before counts no longer");
+  enable->add_option("--listen", request.listen, "IP address of this computer that others may call; 0.0.0.0: all")
+      ->capture_default_str();
+  enable->add_option("--port", request.port, "0: any free one")->check(CLI::Range(0, 65535))->capture_default_str();
+  remote.add("show", "Whether, where, and what to type there");
+  remote.add("disable", "Let it no longer");
 }
 
 void add_join_command(CLI::App& app, Arguments& arguments) {
@@ -108,7 +130,7 @@ void add_join_command(CLI::App& app, Arguments& arguments) {
 void add_values(Command& command) {
   for (Command& below : command.commands) add_values(below);
   for (CommandOption& option : command.options) {
-    constexpr std::array<std::string_view, 3> kPaths = {"--data-dir", "--out", "--password-file"};
+    constexpr std::array<std::string_view, 4> kPaths = {"--data-dir", "--out", "--password-file", "--token-file"};
     option.is_path =
         option.names.size() == 1 && std::find(kPaths.begin(), kPaths.end(), option.names.front()) != kPaths.end();
     if (option.place == "length") option.values = {"15m", "1h", "3h", "8h", "tomorrow"};
@@ -126,6 +148,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   status->add_flag("--follow", arguments.follow,
                    "Go on until Ctrl-C: a live view, or a line for every change where no terminal shows it");
   add_team_commands(app, request);
+  add_remote_commands(app, request);
   add_pause_commands(app, request);
   add_view_commands(app, request);
   add_preference_commands(app, arguments);

@@ -20,6 +20,8 @@ enum ExitCode { kOk = 0, kRefused = 1, kUsage = 2, kNoDaemon = 3, kUnwell = 4 };
 // What was typed.
 struct Arguments {
   std::filesystem::path data_dir;
+  std::string daemon;                // on another computer: HOST:PORT#FINGERPRINT; empty: the one of data_dir
+  std::filesystem::path token_file;  // with it: its first line is the token; "-" is standard input
   bool json = false;
   bool follow = false;
   std::filesystem::path out;                  // report: where to; empty: shown

@@ -3,13 +3,82 @@
 #include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <utility>
 
+#include "shared/crypto/tls.h"
+#include "shared/net/tls_stream.h"
+
 namespace starling::cli {
+namespace {
+
+constexpr Duration kConnectMax = std::chrono::seconds(15);
+constexpr Duration kAnswerMax = std::chrono::minutes(5);  // the slowest commands ask a coordinator first
+
+struct Address {
+  net::Endpoint endpoint;
+  Digest fingerprint;
+};
+
+Result<Address> parse_address(std::string_view text) {
+  const Error wrong{ErrorCode::invalid_argument,
+                    fmt::format("'{}' is no daemon's address: it looks like HOST:PORT#FINGERPRINT, as starling remote "
+                                "show tells it on the daemon's computer",
+                                text)};
+  const std::size_t hash = text.find('#');
+  if (hash == std::string_view::npos) return wrong;
+  const std::string_view place = text.substr(0, hash);
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return wrong;
+  std::string_view host = place.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const std::string_view port = place.substr(colon + 1);
+  Address address{{std::string(host), 0}, {}};
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.endpoint.port);
+  const auto fingerprint = Digest::from_hex(text.substr(hash + 1));
+  if (error != std::errc() || end != port.data() + port.size() || address.endpoint.port == 0) return wrong;
+  if (!fingerprint.ok()) return wrong;
+  address.fingerprint = *fingerprint;
+  return address;
+}
+
+}  // namespace
+
+struct ControlClient::Remote {
+  net::CancelEvent never;
+  std::unique_ptr<net::TlsStream> stream;
+};
+
+ControlClient::ControlClient(UniqueFd socket) : socket_(std::move(socket)) {}
+ControlClient::ControlClient(std::unique_ptr<Remote> remote) : remote_(std::move(remote)) {}
+ControlClient::ControlClient(ControlClient&& other) noexcept = default;
+ControlClient::~ControlClient() = default;
+
+Result<ControlClient> ControlClient::connect_remote(const std::string& daemon, const std::string& token) {
+  STARLING_ASSIGN(const Address address, parse_address(daemon));
+  STARLING_ASSIGN(const crypto::TlsContext tls, crypto::TlsContext::first_contact());
+  auto remote = std::make_unique<Remote>();
+  const TimePoint deadline = net::monotonic_now() + kConnectMax;
+  STARLING_ASSIGN(remote->stream, net::TlsStream::connect(address.endpoint, tls, remote->never, deadline));
+  // Nothing is said before it is certain who listens.
+  if (!crypto::ca_from_chain(remote->stream->native(), address.fingerprint).ok()) {
+    return Error{ErrorCode::unauthenticated,
+                 fmt::format("what answers at {} port {} is not the daemon with that fingerprint; see starling remote "
+                             "show on its computer, and that both computers' dates are right",
+                             address.endpoint.host, address.endpoint.port)};
+  }
+  ControlClient client(std::move(remote));
+  wire::ControlRequest greeting;
+  greeting.command = "authenticate";
+  greeting.token = token;
+  STARLING_ASSIGN(const wire::ControlReply reply, client.call(greeting));
+  if (reply.error.has_value()) return *reply.error;
+  return client;
+}
 
 Result<ControlClient> ControlClient::connect(const std::filesystem::path& data_dir) {
   const std::string path = (data_dir / "control.sock").string();
@@ -19,9 +88,9 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& data_d
     return Error{ErrorCode::invalid_argument, fmt::format("'{}' is too long for a Unix socket", path)};
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  ControlClient client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (client.fd_ < 0) return Error{ErrorCode::io, fmt::format("create a socket: {}", std::strerror(errno))};
-  if (::connect(client.fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) return Error{ErrorCode::io, fmt::format("create a socket: {}", std::strerror(errno))};
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (errno == EACCES || errno == EPERM) {
       return Error{ErrorCode::permission_denied, fmt::format("the daemon at '{}' belongs to another user", path)};
     }
@@ -29,31 +98,37 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& data_d
                  fmt::format("no daemon is running on '{}'; start one with: starlingd --data-dir {}", data_dir.string(),
                              data_dir.string())};
   }
-  return client;
+  return ControlClient(std::move(socket));
 }
 
-ControlClient::ControlClient(ControlClient&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), buffer_(std::move(other.buffer_)) {}
+void ControlClient::send(std::string_view line) {
+  // It may have hung up; what it said before can still be read.
+  if (remote_ != nullptr) return (void)remote_->stream->write_all(line, net::monotonic_now() + kConnectMax);
+  while (!line.empty()) {
+    const ssize_t sent = ::send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return;
+    line.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
 
-ControlClient::~ControlClient() {
-  if (fd_ >= 0) ::close(fd_);
+Result<std::size_t> ControlClient::receive(std::span<char> out) {
+  if (remote_ != nullptr) return remote_->stream->read_some(out, net::monotonic_now() + kAnswerMax);
+  ssize_t got = 0;
+  do {
+    got = ::recv(socket_.get(), out.data(), out.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  return static_cast<std::size_t>(std::max<ssize_t>(0, got));
 }
 
 Result<wire::ControlReply> ControlClient::call(const wire::ControlRequest& request) {
-  const std::string line = wire::encode_line(request);
-  for (std::size_t done = 0; done < line.size();) {
-    const ssize_t sent = ::send(fd_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) break;  // it hung up; what it said before can still be read
-    done += static_cast<std::size_t>(sent);
-  }
+  send(wire::encode_line(request));
   std::size_t end = std::string::npos;
   while ((end = buffer_.find('\n')) == std::string::npos) {
     char chunk[16384];
-    const ssize_t got = ::recv(fd_, chunk, sizeof chunk, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Error{ErrorCode::unavailable, "the daemon ended before it answered"};
-    buffer_.append(chunk, static_cast<std::size_t>(got));
+    STARLING_ASSIGN(const std::size_t got, receive(chunk));
+    if (got == 0) return Error{ErrorCode::unavailable, "the daemon ended before it answered"};
+    buffer_.append(chunk, got);
     if (buffer_.size() > 2 * wire::kControlLineBytesMax) return Error{ErrorCode::corrupt, "the reply is too long"};
   }
   const std::string reply_line = buffer_.substr(0, end);

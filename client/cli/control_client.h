@@ -1,10 +1,14 @@
-// The command line's end of the daemon's control socket (shared/wire/control.h).
+// The command line's end of the daemon's control API (shared/wire/control.h): its socket, or TLS to another computer.
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "shared/base/result.h"
+#include "shared/base/unique_fd.h"
 #include "shared/wire/control.h"
 
 namespace starling::cli {
@@ -13,6 +17,9 @@ class ControlClient {
  public:
   // unavailable, saying how to start it, when no daemon listens there.
   static Result<ControlClient> connect(const std::filesystem::path& data_dir);
+  // To "HOST:PORT#FINGERPRINT", as `starling remote enable` tells it there. unauthenticated when another certificate is
+  // shown, or when the daemon does not take the token.
+  static Result<ControlClient> connect_remote(const std::string& daemon, const std::string& token);
   ControlClient(ControlClient&& other) noexcept;
   ControlClient& operator=(ControlClient&&) = delete;
   ~ControlClient();
@@ -21,8 +28,15 @@ class ControlClient {
   Result<wire::ControlReply> call(const wire::ControlRequest& request);
 
  private:
-  explicit ControlClient(int fd) : fd_(fd) {}
-  int fd_ = -1;
+  struct Remote;
+  explicit ControlClient(UniqueFd socket);
+  explicit ControlClient(std::unique_ptr<Remote> remote);
+  void send(std::string_view line);
+  // 0 bytes when it hung up.
+  Result<std::size_t> receive(std::span<char> out);
+
+  UniqueFd socket_;
+  std::unique_ptr<Remote> remote_;
   std::string buffer_;
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "client/cli/doctor.h"
+#include "client/cli/password.h"
 #include "client/cli/preferences_text.h"
 #include "client/cli/redaction.h"
 #include "client/cli/status_text.h"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::size_t kLogBytesMax = 16 * 1024 * 1024;
 constexpr std::size_t kLogBytesShown = 128 * 1024;
+constexpr int kLogLinesAsked = 1000;
 constexpr std::size_t kSystemFileBytesMax = 64 * 1024;
 
 Result<wire::ControlReply> ask(ControlClient& daemon, std::string command) {
@@ -40,8 +42,8 @@ std::string newest_log(const std::filesystem::path& data_dir) {
   return log->substr(log->find('\n', log->size() - kLogBytesShown) + 1);
 }
 
-void ask_daemon(const std::filesystem::path& data_dir, Facts& facts) {
-  auto daemon = ControlClient::connect(data_dir);
+void ask_daemon(const Arguments& arguments, Facts& facts) {
+  auto daemon = reach_daemon(arguments);
   auto status = daemon.ok() ? ask(*daemon, "status") : Result<wire::ControlReply>(daemon.error());
   if (!status.ok()) {
     facts.no_daemon = status.error();
@@ -50,19 +52,27 @@ void ask_daemon(const std::filesystem::path& data_dir, Facts& facts) {
   facts.status = status->status.value_or(wire::DaemonStatus());
   auto preferences = ask(*daemon, "preferences");
   if (preferences.ok() && preferences->preferences) facts.preferences = *preferences->preferences;
+  if (arguments.daemon.empty()) return;
+  wire::ControlRequest request;
+  request.command = "log";
+  request.lines = kLogLinesAsked;
+  const auto log = daemon->call(request);
+  facts.log = !log.ok() ? log.error().message : log->error ? log->error->message : log->text;
 }
 
-Facts gather(const std::filesystem::path& data_dir) {
+Facts gather(const Arguments& arguments) {
   Facts facts;
-  facts.data_dir = data_dir.string();
+  const std::filesystem::path& data_dir = arguments.data_dir;
+  facts.data_dir = arguments.daemon.empty() ? data_dir.string() : arguments.daemon;
   facts.own_version = kVersion;
+  ask_daemon(arguments, facts);
+  if (!arguments.daemon.empty()) return facts;  // its folder is out of sight
   struct stat about {};
   facts.others_may_look = ::stat(data_dir.c_str(), &about) == 0 && (about.st_mode & 077U) != 0;
   std::error_code problem;
   const auto room = std::filesystem::space(data_dir, problem);
   if (!problem) facts.disk_free_bytes = static_cast<std::int64_t>(room.available);
   facts.log = newest_log(data_dir);
-  ask_daemon(data_dir, facts);
   return facts;
 }
 
@@ -93,6 +103,12 @@ std::string me_json(const wire::DaemonStatus& status, const wire::StandingView& 
 
 }  // namespace
 
+Result<ControlClient> reach_daemon(const Arguments& arguments) {
+  if (arguments.daemon.empty()) return ControlClient::connect(arguments.data_dir);
+  STARLING_ASSIGN(const std::string token, read_password(arguments.token_file));
+  return ControlClient::connect_remote(arguments.daemon, token);
+}
+
 Result<std::string> describe_me(ControlClient& daemon, bool json) {
   STARLING_ASSIGN(const wire::ControlReply status_reply, ask(daemon, "status"));
   STARLING_ASSIGN(const wire::ControlReply board_reply, ask(daemon, "leaderboard"));
@@ -103,12 +119,12 @@ Result<std::string> describe_me(ControlClient& daemon, bool json) {
 }
 
 Diagnosis diagnose(const Arguments& arguments) {
-  const std::vector<Finding> findings = examine(gather(arguments.data_dir));
+  const std::vector<Finding> findings = examine(gather(arguments));
   return {arguments.json ? format_findings_json(findings) : format_findings(findings), is_well(findings)};
 }
 
 std::string make_report(const Arguments& arguments) {
-  const Facts facts = gather(arguments.data_dir);
+  const Facts facts = gather(arguments);
   std::string text = fmt::format(
       "Starling {}: a report. Read it before you pass it on. Addresses, e-mails, secrets and the names of this\n"
       "computer and its user were taken out; the name of the project and yours in it were not.\n\n== computer\n{}",

@@ -6,6 +6,9 @@
 
 namespace starling::cli {
 
+// The daemon that was meant, here or on another computer.
+Result<ControlClient> reach_daemon(const Arguments& arguments);
+
 // How the volunteer stands: a few lines, or one object.
 Result<std::string> describe_me(ControlClient& daemon, bool json);
 

@@ -45,6 +45,7 @@ void print_views(const wire::ControlReply& reply) {
   std::string text;
   if (reply.preview.has_value()) text = format_preview(*reply.preview);
   if (reply.leaderboard.has_value()) text = format_leaderboard(*reply.leaderboard);
+  if (reply.remote.has_value()) text = format_remote(*reply.remote);
   if (reply.team.has_value()) text = format_team(*reply.team);
   if (reply.peers.has_value()) text = format_peers(*reply.peers);
   if (reply.projects.has_value()) text = format_projects(*reply.projects);
@@ -104,7 +105,7 @@ int run_doctor(const Arguments& arguments) {
 }
 
 int run_me(const Arguments& arguments) {
-  auto client = ControlClient::connect(arguments.data_dir);
+  auto client = reach_daemon(arguments);
   if (!client.ok()) return fail(arguments, client.error(), code_without_reply(client.error()));
   const auto text = describe_me(*client, arguments.json);
   if (!text.ok()) return fail(arguments, text.error(), kRefused);
@@ -118,7 +119,7 @@ int run(Arguments arguments) {
       return fail(arguments, known.error(), kRefused);
     }
   }
-  auto client = ControlClient::connect(arguments.data_dir);
+  auto client = reach_daemon(arguments);
   if (!client.ok()) return fail(arguments, client.error(), code_without_reply(client.error()));
   while (true) {
     const auto reply = client->call(arguments.request);
@@ -145,6 +146,7 @@ std::string request_of(const std::string& given, Arguments& arguments) {
   if (given == "snooze") return "pause";
   if (given == "prefs get") return "preferences";
   if (given.starts_with("team ")) return "team";
+  if (given.starts_with("remote ")) return "remote";
   if (given.starts_with("projects ")) return given.substr(sizeof "projects");
   if (!given.starts_with("prefs ")) return given;
   if (!arguments.preference_words.empty()) {
@@ -164,6 +166,11 @@ int main(int argc, char** argv) {
   arguments.data_dir = default_data_dir();
   app.name("starling");
   app.add_option("--data-dir", arguments.data_dir, "The daemon's data directory")->capture_default_str();
+  auto* daemon = app.add_option("--daemon", arguments.daemon)
+                     ->description("One on another computer, HOST:PORT#FINGERPRINT as starling remote enable tells it");
+  auto* token = app.add_option("--token-file", arguments.token_file, "The token of --daemon: a file, or - for input");
+  daemon->needs(token);
+  token->needs(daemon);
   app.add_flag("--json", arguments.json, "For programs: one JSON object a line, refusals too");
   app.set_version_flag("--version", std::string(kVersion));
   app.require_subcommand(1);

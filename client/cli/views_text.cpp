@@ -87,6 +87,25 @@ std::string format_team(const wire::TeamReply& team) {
   return text + fmt::format("  credit     {:.6f}, recently {:.6f} a day\n", team.credit, team.recent_average);
 }
 
+std::string format_remote(const wire::RemoteView& remote) {
+  if (!remote.enabled) return "other computers cannot control this daemon; starling remote enable lets them\n";
+  if (!remote.problem.empty()) return fmt::format("enabled, but nobody can call: {}\n", remote.problem);
+  const bool any = remote.address == "0.0.0.0" || remote.address == "::";
+  const bool is_v6 = remote.address.find(':') != std::string::npos;
+  const std::string host = any ? "THIS-COMPUTER" : is_v6 ? fmt::format("[{}]", remote.address) : remote.address;
+  std::string text =
+      fmt::format("listening on {} port {}; {} connected\n", remote.address, remote.port, remote.callers);
+  if (remote.address == "127.0.0.1" || remote.address == "::1") {
+    text += "  Only programs on this computer get there: --listen takes the address that others are to call.\n";
+  }
+  if (!remote.token.empty()) {
+    text +=
+        fmt::format("The token, told this once; keep it in a file that only you can read:\n\n  {}\n\n", remote.token);
+  }
+  return text + fmt::format("From another computer:\n\n  starling --daemon {}:{}#{} --token-file FILE status\n", host,
+                            remote.port, remote.fingerprint);
+}
+
 std::string format_peers(const wire::PeersView& peers) {
   if (peers.members == 0) return "no averaging yet\n";
   std::string text = fmt::format("round {}: {} members\n", peers.round, peers.members);

@@ -13,6 +13,8 @@ std::string format_leaderboard(const wire::LeaderboardView& leaderboard);
 std::string format_me(const wire::DaemonStatus& status, const wire::LeaderboardView& board);
 std::string format_projects(const std::vector<wire::ProjectView>& projects);
 std::string format_team(const wire::TeamReply& team);
+// With what to type on the other computer.
+std::string format_remote(const wire::RemoteView& remote);
 std::string format_peers(const wire::PeersView& peers);
 // A line for each stretch of time, in local time.
 std::string format_history(const std::vector<wire::HistoryPoint>& points);

@@ -60,6 +60,7 @@ Result<std::unique_ptr<App>> App::create(const AppOptions& options) {
   App* self = app.get();
   STARLING_ASSIGN(app->server_, ControlServer::create(app->options_.data_dir / app->options_.control_socket,
                                                       [self](const auto& request) { return self->handle(request); }));
+  if (options.remote_door) app->remote_->reopen();
   // The first look comes first, so that nothing begins that the rules forbid.
   app->sensing_.post([self] {
     self->look_around();
@@ -83,6 +84,8 @@ App::App(const AppOptions& options, storage::Memberships memberships, crypto::Pr
       trainer_(clock_),
       coordinator_(clock_),
       sensing_(clock_) {
+  remote_ = std::make_unique<RemoteDoor>(options_.data_dir, volunteers_clock_,
+                                         [this](const auto& request) { return handle(request); });
   control_.start("control");
   trainer_.start("trainer");
   coordinator_.start("coordinator");
@@ -111,6 +114,7 @@ App::~App() {
     if (run_) run_->finish_on_trainer(true);
   });
   server_.reset();
+  remote_.reset();
   coordinator_.stop();
   trainer_.stop();
   control_.stop();
@@ -141,6 +145,7 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
     return {};
   }
   if (request.command == "log") return reply_of(log_tail(request.lines));
+  if (request.command == "remote") return arrange_remote(request);
   if (request.command == "history" || request.command == "peers") return recall(request);
   if (request.command == "preview" || request.command == "leaderboard" || request.command == "team")
     return look_up(request);
@@ -211,6 +216,9 @@ void App::publish() {
   status.update = updates_->status();
   status.update.required = version_required_;
   governor_.describe(status);
+  if (const std::string problem = remote_->view().problem; !problem.empty()) {
+    status.problems.push_back("other computers cannot control this daemon: " + problem);
+  }
   notice_round_ends(status);
   board_.publish(std::move(status));
 }

@@ -20,6 +20,7 @@
 #include "client/daemon/governor.h"
 #include "client/daemon/look_ups.h"
 #include "client/daemon/project_run.h"
+#include "client/daemon/remote_door.h"
 #include "client/daemon/status_board.h"
 #include "client/daemon/task_loop.h"
 #include "client/daemon/update_keeper.h"
@@ -38,6 +39,7 @@ namespace starling::daemon {
 struct AppOptions {
   std::filesystem::path data_dir;
   std::string control_socket = "control.sock";  // in the data directory
+  bool remote_door = true;                      // for other computers, where the owner has opened it
   RunOptions run;
   int threads = 0;                      // of the trainer, whatever the preferences say; 0: what they say
   policy::TurnOptions turns;            // of several projects
@@ -67,7 +69,8 @@ class App {
   wire::ControlReply arrange(const wire::ControlRequest& request);  // projects, share, train
   Result<std::string> sample(const wire::ControlRequest& request);
   Result<std::string> log_tail(int lines) const;
-  wire::ControlReply recall(const wire::ControlRequest& request);   // history, peers
+  wire::ControlReply recall(const wire::ControlRequest& request);  // history, peers
+  wire::ControlReply arrange_remote(const wire::ControlRequest& request);
   wire::ControlReply look_up(const wire::ControlRequest& request);  // preview, leaderboard: asks a coordinator
 
   // Control thread.
@@ -145,6 +148,8 @@ class App {
   TaskLoop coordinator_;
   TaskLoop sensing_;
   std::unique_ptr<ControlServer> server_;
+  Mutex remote_mutex_;  // who opens and shuts the door takes turns
+  std::unique_ptr<RemoteDoor> remote_;
 };
 
 }  // namespace starling::daemon

@@ -36,6 +36,22 @@ wire::ControlReply App::recall(const wire::ControlRequest& request) {
   return reply;
 }
 
+wire::ControlReply App::arrange_remote(const wire::ControlRequest& request) {
+  wire::ControlReply reply;
+  const MutexLock lock(remote_mutex_);
+  if (request.remote == "enable") {
+    put(remote_->enable(request.listen, request.port), reply.remote, reply);
+  } else if (request.remote == "disable") {
+    if (const Status shut = remote_->disable(); !shut.ok()) reply.error = shut.error();
+    reply.remote = remote_->view();
+  } else if (request.remote == "show") {
+    reply.remote = remote_->view();
+  } else {
+    reply.error = Error{ErrorCode::invalid_argument, "calls from other computers can be enabled, disabled and shown"};
+  }
+  return reply;
+}
+
 wire::ControlReply App::look_up(const wire::ControlRequest& request) {
   wire::ControlReply reply;
   std::optional<storage::Project> project;

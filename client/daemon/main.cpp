@@ -82,6 +82,7 @@ int become_next(const Call& call, const std::string& version, ServiceManager& ma
 // Everything opened once, as a daemon would, and closed again: the data directory, the control socket, the trainer.
 int check_itself(Call call) {
   call.options.control_socket = "self-check.sock";  // nobody's wishes belong here
+  call.options.remote_door = false;
   const auto trainer = updates::run_child({call.options.run.trainer_program.string(), "--version"},
                                           std::chrono::minutes(1), [] { return true; });
   const Status checked = trainer.ok() ? daemon::App::create(call.options).status() : Status(trainer.error());

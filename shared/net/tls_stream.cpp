@@ -123,8 +123,22 @@ bool CancelEvent::is_set() const {
 Result<std::unique_ptr<TlsStream>> TlsStream::connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
                                                       const CancelEvent& cancel, TimePoint deadline, Line* line) {
   STARLING_ASSIGN(const int fd, connect_endpoint(endpoint, cancel, deadline));
-  std::unique_ptr<TlsStream> stream(new TlsStream(fd, tls, cancel, line));
-  STARLING_TRY(stream->drive("set up TLS", deadline, [&] { return stream->session_.handshake(); }).status());
+  return open(
+      std::unique_ptr<TlsStream>(new TlsStream(UniqueFd(fd), crypto::TlsSession::client(tls, fd), cancel, line)),
+      deadline);
+}
+
+Result<std::unique_ptr<TlsStream>> TlsStream::accept(UniqueFd socket, const crypto::TlsContext& tls,
+                                                     const CancelEvent& cancel, TimePoint deadline) {
+  const int fd = socket.get();
+  return open(std::unique_ptr<TlsStream>(
+                  new TlsStream(std::move(socket), crypto::TlsSession::server(tls, fd), cancel, nullptr)),
+              deadline);
+}
+
+Result<std::unique_ptr<TlsStream>> TlsStream::open(std::unique_ptr<TlsStream> stream, TimePoint deadline) {
+  TlsStream* const self = stream.get();
+  STARLING_TRY(self->drive("set up TLS", deadline, [self] { return self->session_.handshake(); }).status());
   return stream;
 }
 
@@ -135,12 +149,11 @@ TlsStream::~TlsStream() {
     line_->upload.take(monotonic_now(), -prepaid_.sent);
     line_->download.take(monotonic_now(), -prepaid_.received);
   }
-  close(fd_);
 }
 
 void TlsStream::settle() {
   if (line_ == nullptr) return;
-  const WireBytes moved = net::wire_bytes(fd_);
+  const WireBytes moved = net::wire_bytes(socket_.get());
   const TimePoint now = monotonic_now();
   const auto pay = [now](LineBudget& budget, std::int64_t bytes, double& prepaid) {
     const double paid = std::min(prepaid, static_cast<double>(bytes));
@@ -157,7 +170,7 @@ Result<std::size_t> TlsStream::await_turn(std::size_t wanted) {
   const double turn = line_->download.turn_bytes();
   if (turn <= 0) return wanted;
   if (const double limit = line_->download.bytes_per_s(); limit != window_limit_) {
-    limit_window(fd_, limit);
+    limit_window(socket_.get(), limit);
     window_limit_ = limit;
   }
   settle();
@@ -205,10 +218,10 @@ Result<std::size_t> TlsStream::drive(std::string_view what, TimePoint deadline, 
       case State::failed:
         return taken.error;
       case State::want_read:
-        STARLING_TRY(wait_fd(fd_, POLLIN, cancel_, what, deadline));
+        STARLING_TRY(wait_fd(socket_.get(), POLLIN, cancel_, what, deadline));
         break;
       case State::want_write:
-        STARLING_TRY(wait_fd(fd_, POLLOUT, cancel_, what, deadline));
+        STARLING_TRY(wait_fd(socket_.get(), POLLOUT, cancel_, what, deadline));
         break;
     }
   }

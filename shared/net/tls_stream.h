@@ -1,14 +1,16 @@
 // One TCP connection with TLS on it, blocking, where every call has an absolute deadline and can be
-// cancelled. For this folder's .cpp files.
+// cancelled.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
+#include "shared/base/unique_fd.h"
 #include "shared/crypto/tls_session.h"
 #include "shared/net/http_client.h"
 #include "shared/net/line.h"
@@ -43,6 +45,9 @@ class TlsStream {
   static Result<std::unique_ptr<TlsStream>> connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
                                                     const CancelEvent& cancel, TimePoint deadline,
                                                     Line* line = nullptr);
+  // Of a connection that somebody has made to us, non-blocking; the stream closes it.
+  static Result<std::unique_ptr<TlsStream>> accept(UniqueFd socket, const crypto::TlsContext& tls,
+                                                   const CancelEvent& cancel, TimePoint deadline);
   ~TlsStream();
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
@@ -61,8 +66,9 @@ class TlsStream {
   [[nodiscard]] ssl_st* native() const { return session_.native(); }
 
  private:
-  TlsStream(int fd, const crypto::TlsContext& tls, const CancelEvent& cancel, Line* line)
-      : fd_(fd), cancel_(cancel), line_(line), session_(crypto::TlsSession::client(tls, fd)) {}
+  TlsStream(UniqueFd socket, crypto::TlsSession session, const CancelEvent& cancel, Line* line)
+      : socket_(std::move(socket)), cancel_(cancel), line_(line), session_(std::move(session)) {}
+  static Result<std::unique_ptr<TlsStream>> open(std::unique_ptr<TlsStream> stream, TimePoint deadline);
   // What has passed since the last time is taken from the line.
   void settle();
   // How much of something long may be sent now, after a wait.
@@ -72,7 +78,7 @@ class TlsStream {
   template <typename Call>
   Result<std::size_t> drive(std::string_view what, TimePoint deadline, const Call& step);
 
-  int fd_;
+  UniqueFd socket_;
   const CancelEvent& cancel_;
   Line* line_;
   WireBytes settled_;

@@ -263,6 +263,10 @@ void read_request(JsonReader& in, ControlRequest& request) {
   if (in.present("span")) in.text("span", request.span, kTextMax);
   if (in.present("sort")) in.text("sort", request.sort, kTextMax);
   if (in.present("search")) in.text("search", request.search, kTextMax);
+  if (in.present("remote")) in.text("remote", request.remote, kTextMax);
+  if (in.present("listen")) in.text("listen", request.listen, kTextMax);
+  if (in.present("port")) read_int(in, "port", request.port, 0, 65535);
+  if (in.present("token")) in.text("token", request.token, kTextMax);
   if (in.present("page")) read_int(in, "page", request.page, 1, std::numeric_limits<int>::max());
 }
 
@@ -288,6 +292,7 @@ void read_reply(JsonReader& in, ControlReply& reply) {
   if (in.present("projects")) read_projects(in, reply.projects.emplace());
   if (in.present("history")) read_history(in, "history", reply.history.emplace());
   if (in.present("peers")) in.object("peers", [&](JsonReader& p) { read_peers(p, reply.peers.emplace()); });
+  if (in.present("remote")) in.object("remote", [&](JsonReader& r) { read_remote(r, reply.remote.emplace()); });
   if (in.present("team")) in.object("team", [&](JsonReader& team) { read_team(team, reply.team.emplace()); });
   if (in.present("leaderboard")) {
     in.object("leaderboard", [&](JsonReader& board) { read_leaderboard(board, reply.leaderboard.emplace()); });
@@ -329,6 +334,12 @@ std::string encode_line(const ControlRequest& request) {
   if (!request.sort.empty()) out.text("sort", request.sort);
   if (!request.search.empty()) out.text("search", request.search);
   if (request.page != 1) out.integer("page", request.page);
+  if (request.command == "remote") {
+    out.text("remote", request.remote);
+    out.text("listen", request.listen);
+    out.integer("port", request.port);
+  }
+  if (!request.token.empty()) out.text("token", request.token);
   if (request.command == "sample") {
     out.text("prompt", request.prompt);
     out.integer("length", request.length);
@@ -353,6 +364,7 @@ std::string encode_line(const ControlReply& reply) {
   if (reply.history.has_value()) write_history(out, "history", *reply.history);
   if (reply.peers.has_value()) write_peers(out, *reply.peers);
   if (reply.leaderboard.has_value()) write_leaderboard(out, *reply.leaderboard);
+  if (reply.remote.has_value()) write_remote(out, *reply.remote);
   if (reply.team.has_value()) out.raw("team", encode(*reply.team));
   if (!reply.text.empty()) out.text("text", reply.text);
   out.close('}');

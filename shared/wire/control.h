@@ -1,5 +1,6 @@
-// The daemon's local control API: what the command line and the window say to starlingd over its Unix socket.
-// One JSON object a line, a request and then its reply; any number on one connection, in turn.
+// The daemon's control API: what the command line and the window say to starlingd over its Unix socket, or from another
+// computer over TLS, which begins with {"command":"authenticate","token":"…"}. One JSON object a line, a request and
+// then its reply; any number on one connection, in turn.
 //
 //   {"command":"status"}                          -> {"ok":true,"status":{…}}
 //   {"command":"status","after_revision":N}       -> the same, once the revision is above N (or after 30 s)
@@ -24,6 +25,8 @@
 //   {"command":"peers"}                           -> {"ok":true,"peers":{…}}        of the last averaging
 //   {"command":"team","team":"join","name":"Swans"}   -> {"ok":true,"team":{…}}   show, found, join or leave
 //   {"command":"leaderboard","sort":"recent","page":1,"search":"…"}  -> {"ok":true,"leaderboard":{…}}
+//   {"command":"remote","remote":"enable","listen":"192.0.2.5","port":7447}   -> {"ok":true,"remote":{…}}
+//                                                           enable, show or disable: only over the Unix socket
 //
 // A refusal is {"ok":false,"code":"not_found","message":"…"}.
 #pragma once
@@ -78,6 +81,10 @@ struct ControlRequest {
   std::string sort;                       // leaderboard: recent, total, run, day or week
   std::string search;                     // leaderboard: part of a name
   int page = 1;                           // leaderboard
+  std::string remote;                     // remote: enable, show or disable
+  std::string listen = "127.0.0.1";       // remote: IP address on which others may call
+  int port = 7447;                        // remote; 0: any free one
+  std::string token;                      // authenticate
 };
 constexpr int kSampleBytesMax = 4096;
 
@@ -186,6 +193,7 @@ struct ControlReply {
   std::optional<PeersView> peers;
   std::optional<LeaderboardView> leaderboard;
   std::optional<TeamReply> team;
+  std::optional<RemoteView> remote;
   std::string text;
 };
 

@@ -146,6 +146,28 @@ void read_peers(JsonReader& in, PeersView& peers) {
   });
 }
 
+void write_remote(JsonWriter& out, const RemoteView& remote) {
+  out.open("remote", '{');
+  out.boolean("enabled", remote.enabled);
+  out.text("address", remote.address);
+  out.integer("port", remote.port);
+  out.text("fingerprint", remote.fingerprint);
+  if (!remote.token.empty()) out.text("token", remote.token);
+  out.text("problem", remote.problem);
+  out.integer("callers", remote.callers);
+  out.close('}');
+}
+
+void read_remote(JsonReader& in, RemoteView& remote) {
+  in.boolean("enabled", remote.enabled);
+  in.text("address", remote.address, kTextMax);
+  read_int(in, "port", remote.port, 0, 65535);
+  in.text("fingerprint", remote.fingerprint, kTextMax);
+  if (in.present("token")) in.text("token", remote.token, kTextMax);
+  in.text("problem", remote.problem, kTextMax);
+  read_int(in, "callers", remote.callers, 0, 1'000'000);
+}
+
 void write_leaderboard(JsonWriter& out, const LeaderboardView& leaderboard) {
   out.open("leaderboard", '{');
   out.text("project", leaderboard.project);

@@ -95,6 +95,17 @@ struct ProjectPreview {
   double bits_per_byte = 0;          // of the model, as measured last; 0: not yet
 };
 
+// The door for the owner's other computers: this API over TLS, for whoever knows the token.
+struct RemoteView {
+  bool enabled = false;
+  std::string address;  // where it listens
+  int port = 0;
+  std::string fingerprint;  // that callers name, hex; of the certificate they must see
+  std::string token;        // only in the answer to enable, which made it
+  std::string problem;      // why nobody can call, although it is enabled
+  int callers = 0;          // connected now
+};
+
 // One of the projects this computer has joined.
 struct ProjectView {
   std::string name;
@@ -112,6 +123,8 @@ void write_projects(JsonWriter& out, const std::vector<ProjectView>& projects);
 void read_projects(JsonReader& in, std::vector<ProjectView>& projects);
 void write_peers(JsonWriter& out, const PeersView& peers);
 void read_peers(JsonReader& in, PeersView& peers);
+void write_remote(JsonWriter& out, const RemoteView& remote);
+void read_remote(JsonReader& in, RemoteView& remote);
 void write_leaderboard(JsonWriter& out, const LeaderboardView& leaderboard);
 void read_leaderboard(JsonReader& in, LeaderboardView& leaderboard);
 void write_preview(JsonWriter& out, const ProjectPreview& preview);
