@@ -96,7 +96,10 @@ void ProjectRun::start_batch(const wire::SampleRange& samples, bool first) {
   std::vector<float>& gradient = parts_->gradients[gradient_in_use_];
   threads_.trainer.post([this, samples, first, &gradient] {
     if (stopped_) return;
-    if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
+    if (first) {
+      std::fill(gradient.begin(), gradient.end(), 0.0F);
+      parts_->trainer->begin_sum();
+    }
     auto report = train_batch(samples, gradient);
     deliver([this, report = std::move(report)](TimePoint now) { parts_->session->on_batch_done(now, report); });
   });

@@ -116,6 +116,11 @@ double Optimizer::learning_rate(RoundIndex round) const { return optim::learning
 
 Status Optimizer::step(RoundIndex round, std::span<const float> gradient, std::span<float> state,
                        StepJournal& journal) const {
+  return step_at(learning_rate(round), round, gradient, state, journal);
+}
+
+Status Optimizer::step_at(double learning_rate, RoundIndex round, std::span<const float> gradient,
+                          std::span<float> state, StepJournal& journal) const {
   VERIFY(round >= 0 && gradient.size() == parameters_ && state.size() == state_size());
   if (journal.finished(round)) return {};
   const DefaultArithmetic arithmetic;
@@ -129,8 +134,7 @@ Status Optimizer::step(RoundIndex round, std::span<const float> gradient, std::s
   if (options_.clip_norm > 0 && norm > options_.clip_norm) {
     gradient_scale = static_cast<float>(options_.clip_norm / norm);
   }
-  const StepInputs inputs{options_,       layout_,  kernels_,    round, learning_rate(round),
-                          gradient_scale, gradient, state.data()};
+  const StepInputs inputs{options_, layout_, kernels_, round, learning_rate, gradient_scale, gradient, state.data()};
   const std::unique_ptr<StepRule> rule = make_step_rule(inputs);
   journal.begin(round);
   StepRun{*rule, inputs, state.data(), journal, state.size() / parameters_}.run();

@@ -31,6 +31,11 @@ class Optimizer {
   // shows it finished. corrupt, with everything untouched, for a gradient that is not finite.
   Status step(RoundIndex round, std::span<const float> gradient, std::span<float> state, StepJournal& journal) const;
 
+  // The same at this learning rate, with moments that `taken` steps have gone into; the journal knows the step by that
+  // number.
+  Status step_at(double learning_rate, RoundIndex taken, std::span<const float> gradient, std::span<float> state,
+                 StepJournal& journal) const;
+
   // Floating-point operations of a step, about.
   [[nodiscard]] double flops_per_step() const;
 

@@ -42,8 +42,11 @@ class Trainer {
 
   // Sets the state of round 0: seeded, and equal to the bit on every machine.
   virtual Status initialize() = 0;
+  // What train_batch adds from now on is a new sum. Whoever steps locally goes back to the state's parameters.
+  virtual void begin_sum() {}
   // Runs one micro-batch at the present parameters and adds its gradient, summed over samples, into
-  // `into` (parameter_count floats). On failure `into` is untouched: a crash costs one micro-batch.
+  // `into` (parameter_count floats); of a run with local steps (wire::LocalOptions), what the sum of samples times
+  // displacement grows by. On failure `into` is untouched: a crash costs one micro-batch.
   // A gradient that is not finite is a failure (ErrorCode::corrupt), never added.
   virtual Result<BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) = 0;
   // One optimizer step of round `round` on the mean gradient. Atomic: after a failure the state is as

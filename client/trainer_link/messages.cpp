@@ -34,6 +34,7 @@ struct RequestBody {
   std::int32_t threads = 0;
   std::uint16_t sandbox = 0;
   std::uint16_t yield_to_others = 0;
+  std::uint64_t begins_sum = 0;
 };
 
 struct ReplyBody {
@@ -115,6 +116,7 @@ std::string encode(const Request& request) {
   body.memory_bytes = request.limits.memory_bytes;
   body.threads = request.limits.threads;
   body.sandbox = request.limits.sandbox ? 1 : 0;
+  body.begins_sum = request.begins_sum ? 1 : 0;
   body.yield_to_others = request.limits.yield_to_others ? 1 : 0;
   return to_bytes(body, Kind::request, request.sequence, request.text);
 }
@@ -136,6 +138,7 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
   request.sequence = body.header.sequence;
   request.round = body.round;
   request.samples = {body.round, body.lane, body.first, body.count};
+  request.begins_sum = body.begins_sum != 0;
   request.temperature = body.temperature;
   request.length = body.length;
   request.limits = {body.threads, body.memory_bytes, body.sandbox != 0, body.yield_to_others != 0};

@@ -14,7 +14,7 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 1;
+constexpr std::uint16_t kLinkVersion = 2;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // manifest, prompt, sampled text, error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
 constexpr int kSampleLengthMax = 16 * 1024;  // bytes that one sample_text may ask for
@@ -37,6 +37,7 @@ struct Request {
   std::uint64_t sequence = 0;  // repeated by the reply
   ChildLimits limits;          // start
   wire::SampleRange samples;   // train_batch
+  bool begins_sum = false;     // train_batch: see Trainer::begin_sum
   RoundIndex round = 0;        // step
   int length = 0;              // sample_text
   double temperature = 0;      // sample_text

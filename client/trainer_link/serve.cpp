@@ -103,6 +103,7 @@ class Workplace {
     Reply reply;
     const auto gradient = region_.gradient();
     std::fill(gradient.begin(), gradient.end(), 0.0F);
+    if (request.begins_sum) trainer_->begin_sum();
     fill(reply, reply.batch, trainer_->train_batch(request.samples, gradient));
     return reply;
   }

@@ -40,6 +40,7 @@ struct TrainerProcess::Impl {
   optim::Optimizer optimizer;
   ChildLink link;
   double flops_per_sample;
+  bool begins_sum = true;
   std::atomic<std::int64_t> steps_taken_here{0};
 };
 
@@ -66,13 +67,17 @@ Status TrainerProcess::initialize() {
   return {};
 }
 
+void TrainerProcess::begin_sum() { impl_->begins_sum = true; }
+
 Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange& samples, std::span<float> into) {
   VERIFY(into.size() == layout().parameter_count);
   Request request;
   request.command = Command::train_batch;
   request.samples = samples;
+  request.begins_sum = impl_->begins_sum;
   STARLING_ASSIGN(const Reply reply,
                   impl_->link.call(std::move(request), impl_->flops_per_sample * static_cast<double>(samples.count)));
+  impl_->begins_sum = false;
   if (reply.batch.samples != samples.count) {
     return impl_->link.condemn(Command::train_batch,
                                fmt::format("it reports {} samples of {}", reply.batch.samples, samples.count));

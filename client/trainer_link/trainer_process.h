@@ -60,6 +60,7 @@ class TrainerProcess final : public session::Trainer {
   std::span<float> state() override;
   // Done here, without a child: it never fails.
   Status initialize() override;
+  void begin_sum() override;
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
   // Never fails because of the child: what a dead child left undone is done here, to the same bits.
   Status step(RoundIndex round, std::span<const float> gradient) override;

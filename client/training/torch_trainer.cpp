@@ -15,6 +15,7 @@
 
 #include "client/models/model.h"
 #include "client/optim/initial_state.h"
+#include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/training/batches.h"
@@ -88,9 +89,25 @@ struct TorchTrainer::Impl {
         optimizer(options.manifest),
         train(std::move(train_data)),
         held_out(std::move(held_out_data)),
-        model(models::make_model(options.manifest.model, view_of(options.state.first(optimizer.parameter_count())),
+        local(options.manifest.local ? std::make_unique<optim::LocalSteps>(options.manifest) : nullptr),
+        model(models::make_model(options.manifest.model, view_of(local ? local->parameters() : agreed()),
                                  view_of(options.gradient))),
         pieces(options.manifest.micro_batch_size) {}
+
+  // Parameters that all replicas share.
+  [[nodiscard]] std::span<float> agreed() { return options.state.first(optimizer.parameter_count()); }
+
+  // Calls body() while the model computes with the agreed parameters, wherever local steps have led.
+  template <typename Body>
+  auto at_agreed(Body body) -> decltype(body()) {
+    if (!local) return body();
+    const std::span<float> own = local->parameters();
+    const std::vector<float> kept(own.begin(), own.end());
+    std::copy(agreed().begin(), agreed().end(), own.begin());
+    auto result = body();
+    std::copy(kept.begin(), kept.end(), own.begin());
+    return result;
+  }
 
   // The gradient of all samples into options.gradient; their loss.
   Result<double> gradient_of(const wire::SampleRange& samples) {
@@ -127,6 +144,8 @@ struct TorchTrainer::Impl {
   TorchTrainerOptions options;
   optim::Optimizer optimizer;
   Dataset train, held_out;
+  std::unique_ptr<optim::LocalSteps> local;  // null where gradients are averaged
+  bool begins_sum = true;
   std::unique_ptr<models::Model> model;
   MicroBatchSize pieces;
 };
@@ -165,11 +184,17 @@ Status TorchTrainer::initialize() {
   return {};
 }
 
+void TorchTrainer::begin_sum() { impl_->begins_sum = true; }
+
 Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& samples, std::span<float> into) {
   const TorchTrainerOptions& options = impl_->options;
   VERIFY(into.size() == options.gradient.size());
   const auto begin = std::chrono::steady_clock::now();
+  if (impl_->local && std::exchange(impl_->begins_sum, false)) impl_->local->begin(impl_->agreed());
   STARLING_ASSIGN(const double loss_sum, impl_->gradient_that_fits(samples));
+  if (impl_->local && std::isfinite(loss_sum)) {
+    STARLING_TRY(impl_->local->step(samples.round, samples.count, impl_->agreed(), options.gradient));
+  }
   if (!std::isfinite(loss_sum) || !trainer_link::add_gradient(options.gradient, into).ok()) {
     return Error{ErrorCode::corrupt, "train batch: the gradient of lane " + std::to_string(samples.lane) + ", sample " +
                                          std::to_string(samples.first) + " of round " + std::to_string(samples.round) +
@@ -186,7 +211,7 @@ Status TorchTrainer::step(RoundIndex round, std::span<const float> gradient) {
 
 Result<session::Evaluation> TorchTrainer::evaluate() {
   return guarded("evaluate", [&]() -> Result<session::Evaluation> {
-    return evaluate_held_out(*impl_->model, impl_->options.manifest, impl_->held_out);
+    return impl_->at_agreed([&] { return evaluate_held_out(*impl_->model, impl_->options.manifest, impl_->held_out); });
   });
 }
 
@@ -201,7 +226,9 @@ Result<std::string> TorchTrainer::sample_text(const std::string& prompt, int len
                                              manifest.model.architecture + "' on " + manifest.data.kind};
   }
   return guarded("sample text", [&]() -> Result<std::string> {
-    return continue_text(*impl_->model, impl_->options.manifest, {prompt, length, temperature});
+    return impl_->at_agreed([&] {
+      return continue_text(*impl_->model, impl_->options.manifest, {prompt, length, temperature});
+    });
   });
 }
 

@@ -34,6 +34,7 @@ class TorchTrainer final : public session::Trainer {
   [[nodiscard]] session::StateLayout layout() const override;
   std::span<float> state() override;
   Status initialize() override;
+  void begin_sum() override;
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "shared/manifest/algorithms.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::manifest {
@@ -63,6 +64,7 @@ class TableReader {
     tables_.emplace_back(key);
     return {node->as_table(), name_of(key) + ".", lines_};
   }
+  [[nodiscard]] bool there() const { return table_ != nullptr; }
   // The first error; once all known keys were asked for. The others are no keys of `what`.
   [[nodiscard]] Status finish(std::string_view what = "a run manifest") {
     if (table_ == nullptr) return status_;
@@ -117,9 +119,10 @@ Status read_model(TableReader fields, wire::ModelOptions& model) {
 
 // A kind that is none is left to check_manifest_settings, which says so; what its settings might be, nobody knows.
 Status read_optimizer(TableReader fields, wire::OptimizerOptions& optimizer) {
+  const std::string composed = optimizer.kind;
   fields.text("kind", optimizer.kind);
   if (!wire::is_optimizer_kind(optimizer.kind)) return {};
-  optimizer = wire::default_optimizer(optimizer.kind);
+  if (optimizer.kind != composed) optimizer = wire::default_optimizer(optimizer.kind);
   wire::each_optimizer_setting(
       optimizer, [&fields](std::string_view name, auto& value, auto) { read_setting(fields, name, value); });
   return fields.finish(fmt::format("optimizer '{}'", optimizer.kind));
@@ -131,6 +134,34 @@ Status read_schedule(TableReader fields, wire::ScheduleOptions& schedule) {
   wire::each_schedule_setting(
       schedule, [&fields](std::string_view name, auto& value, auto) { read_setting(fields, name, value); });
   return fields.finish(fmt::format("schedule '{}'", schedule.kind));
+}
+
+// Sets the parts that the file's word stands for.
+Status read_algorithm(TableReader& fields, const Lines& lines, wire::RunManifest& manifest) {
+  std::string name{algorithms().front().name};
+  fields.text("algorithm", name);
+  const Algorithm* const algorithm = find_algorithm(name);
+  if (algorithm == nullptr) {
+    return at_line(lines.at("algorithm"),
+                   fmt::format("algorithm is '{}'; it must be one of {}", name, algorithm_names()));
+  }
+  algorithm->compose(manifest);
+  return {};
+}
+
+// Where no word says otherwise, the table alone makes it a run of local steps.
+Status read_local(TableReader fields, bool named, std::optional<wire::LocalOptions>& local) {
+  if (!local && fields.there() && !named) local.emplace();
+  if (!local && fields.there()) {
+    return Error{
+        ErrorCode::invalid_argument,
+        "manifest.toml, table [local]: the algorithm that this file names averages gradients and takes no steps in "
+        "between: name another one, or none"};
+  }
+  if (!local) return {};
+  STARLING_TRY(read_optimizer(fields.table("optimizer"), local->optimizer));
+  STARLING_TRY(read_schedule(fields.table("schedule"), local->schedule));
+  return fields.finish();
 }
 
 Status read_averaging(TableReader fields, wire::AveragingOptions& averaging) {
@@ -167,8 +198,9 @@ Status read_data(TableReader fields, const std::filesystem::path& folder, Operat
   return {};
 }
 
-Status read_all(TableReader& fields, const std::filesystem::path& folder, OperatorManifest& out) {
+Status read_all(TableReader& fields, const Lines& lines, const std::filesystem::path& folder, OperatorManifest& out) {
   wire::RunManifest& manifest = out.manifest;
+  STARLING_TRY(read_algorithm(fields, lines, manifest));
   fields.integer("version", manifest.version);
   fields.text("run_id", manifest.run_id);
   fields.text("title", manifest.title);
@@ -188,6 +220,7 @@ Status read_all(TableReader& fields, const std::filesystem::path& folder, Operat
   STARLING_TRY(read_model(fields.table("model"), manifest.model));
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), manifest.schedule));
+  STARLING_TRY(read_local(fields.table("local"), lines.contains("algorithm"), manifest.local));
   STARLING_TRY(read_averaging(fields.table("averaging"), manifest.averaging));
   STARLING_TRY(read_data(fields.table("data"), folder, out));
   return fields.finish();
@@ -213,7 +246,7 @@ Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std
   try {
     toml::table root = toml::parse(toml);
     TableReader fields(&root, "", lines);
-    STARLING_TRY(read_all(fields, folder, out));
+    STARLING_TRY(read_all(fields, lines, folder, out));
   } catch (const toml::parse_error& error) {
     return at_line(error.source().begin.line, error.description());
   }

@@ -73,12 +73,17 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
   out.table("model");
   out.set("architecture", manifest.model.architecture);
   wire::each_model_setting(manifest.model, set);
-  out.table("optimizer");
-  out.set("kind", manifest.optimizer.kind);
-  wire::each_optimizer_setting(manifest.optimizer, set);
-  out.table("schedule");
-  out.set("kind", manifest.schedule.kind);
-  wire::each_schedule_setting(manifest.schedule, set);
+  const auto write_steps = [&](const std::string& of, const wire::OptimizerOptions& optimizer,
+                               const wire::ScheduleOptions& schedule) {
+    out.table(of + "optimizer");
+    out.set("kind", optimizer.kind);
+    wire::each_optimizer_setting(optimizer, set);
+    out.table(of + "schedule");
+    out.set("kind", schedule.kind);
+    wire::each_schedule_setting(schedule, set);
+  };
+  write_steps("", manifest.optimizer, manifest.schedule);
+  if (manifest.local) write_steps("local.", manifest.local->optimizer, manifest.local->schedule);
   out.table("averaging");
   out.set("formation", manifest.averaging.formation);
   out.set("group_size", manifest.averaging.group_size);

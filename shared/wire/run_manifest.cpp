@@ -70,23 +70,27 @@ void check_kind(Checker& check, const RunManifest& manifest) {
   }
 }
 
-void check_optimizer(Checker& check, const RunManifest& manifest) {
-  const auto checks = [&check](std::string_view table) {
-    return [&check, table](std::string_view name, auto value, auto range) {
-      check.within(fmt::format("{}.{}", table, name), value, range.least, range.most);
+// `of`: what the names of the two tables begin with.
+void check_optimizer(Checker& check, std::string_view of, const OptimizerOptions& optimizer,
+                     const ScheduleOptions& schedule) {
+  const auto name_of = [of](std::string_view table, std::string_view name) {
+    return fmt::format("{}{}.{}", of, table, name);
+  };
+  const auto checks = [&](std::string_view table) {
+    return [&check, &name_of, table](std::string_view name, auto value, auto range) {
+      check.within(name_of(table, name), value, range.least, range.most);
     };
   };
-  const OptimizerOptions& optimizer = manifest.optimizer;
-  check.word("optimizer.kind", optimizer.kind, is_optimizer_kind(optimizer.kind), "one of " + optimizer_kinds());
+  check.word(name_of("optimizer", "kind"), optimizer.kind, is_optimizer_kind(optimizer.kind),
+             "one of " + optimizer_kinds());
   each_optimizer_setting(optimizer, checks("optimizer"));
-  check.that(optimizer.kind != "sgd" || !optimizer.nesterov || optimizer.momentum > 0, "optimizer.nesterov", "true",
-             "false where optimizer.momentum is 0");
-  const ScheduleOptions& schedule = manifest.schedule;
-  check.word("schedule.kind", schedule.kind, is_schedule_kind(schedule.kind), "one of " + schedule_kinds());
+  check.that(optimizer.kind != "sgd" || !optimizer.nesterov || optimizer.momentum > 0, name_of("optimizer", "nesterov"),
+             "true", "false where optimizer.momentum is 0");
+  check.word(name_of("schedule", "kind"), schedule.kind, is_schedule_kind(schedule.kind), "one of " + schedule_kinds());
   each_schedule_setting(schedule, checks("schedule"));
-  check.that(!has_end(schedule) || schedule.warmup_rounds <= schedule.total_rounds, "schedule.warmup_rounds",
-             fmt::format("{}", schedule.warmup_rounds),
-             fmt::format("at most schedule.total_rounds ({})", schedule.total_rounds));
+  check.that(!has_end(schedule) || schedule.warmup_rounds <= schedule.total_rounds,
+             name_of("schedule", "warmup_rounds"), fmt::format("{}", schedule.warmup_rounds),
+             fmt::format("at most {} ({})", name_of("schedule", "total_rounds"), schedule.total_rounds));
 }
 
 // `least` words or samples: the file's bytes where those are the words.
@@ -148,7 +152,8 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   check.within("seed", manifest.seed, 0, std::numeric_limits<std::int64_t>::max());
   check_model(check, manifest.model);
   check_kind(check, manifest);
-  check_optimizer(check, manifest);
+  check_optimizer(check, "", manifest.optimizer, manifest.schedule);
+  if (manifest.local) check_optimizer(check, "local.", manifest.local->optimizer, manifest.local->schedule);
   check.within("target_batch_size", manifest.target_batch_size, 1, kBatchMax);
   check.within("micro_batch_size", manifest.micro_batch_size, 1, kMicroBatchMax);
   check.that(manifest.micro_batch_size <= manifest.target_batch_size, "micro_batch_size",
@@ -231,6 +236,12 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
   read_model(reader, manifest.model);
   read_data(reader, manifest.data);
   read_optimizer(reader, manifest.optimizer, manifest.schedule);
+  if (reader.present("local")) {
+    reader.object("local", [&manifest](JsonReader& fields) {
+      LocalOptions& local = manifest.local.emplace();
+      read_optimizer(fields, local.optimizer, local.schedule);
+    });
+  }
   read_any(reader, "target_batch_size", manifest.target_batch_size);
   read_any(reader, "micro_batch_size", manifest.micro_batch_size);
   read_any(reader, "rounds_max", manifest.rounds_max);
@@ -276,6 +287,12 @@ std::string encode_manifest(const RunManifest& manifest) {
   write_model(writer, manifest.model);
   write_data(writer, manifest.data);
   write_optimizer(writer, manifest.optimizer, manifest.schedule);
+  // Left out where it changes nothing: manifests without it keep their bytes, and so their signatures.
+  if (manifest.local) {
+    writer.open("local", '{');
+    write_optimizer(writer, manifest.local->optimizer, manifest.local->schedule);
+    writer.close('}');
+  }
   writer.integer("target_batch_size", manifest.target_batch_size);
   writer.integer("micro_batch_size", manifest.micro_batch_size);
   writer.integer("rounds_max", manifest.rounds_max);

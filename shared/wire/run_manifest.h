@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,13 @@ struct AveragingOptions {
   friend bool operator==(const AveragingOptions&, const AveragingOptions&) = default;
 };
 
+// Volunteers step by themselves between rounds: then what is averaged is how far each has come from the agreed
+// parameters, and `optimizer` steps on that mean. A step takes micro_batch_size samples; moments stay where they are.
+struct LocalOptions {
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;  // by round, as the other
+};
+
 struct RunManifest {
   int version = 1;
   RunId run_id;
@@ -47,6 +55,7 @@ struct RunManifest {
   DataOptions data;
   OptimizerOptions optimizer;
   ScheduleOptions schedule;
+  std::optional<LocalOptions> local;   // none: gradients are averaged
   SampleCount target_batch_size = 96;  // samples of the whole swarm in one round
   SampleCount micro_batch_size = 8;    // samples a trainer takes at once
   RoundIndex rounds_max = 0;           // the run is complete after so many rounds; 0: never

@@ -46,8 +46,13 @@ def without_comments(text):
     return _TOKEN.sub(replace, text)
 
 
+def with_strings(text):
+    """The text with comments made blank, and strings as they are."""
+    return _TOKEN.sub(lambda m: _blank(m.group(0)) if m.group(0).startswith("/") else m.group(0), text)
+
+
 def includes(text):
-    kept = _TOKEN.sub(lambda m: _blank(m.group(0)) if m.group(0).startswith("/") else m.group(0), text)
+    kept = with_strings(text)
     return [Include(text.count("\n", 0, m.start()) + 1, m.group(2), m.group(1) == '"') for m in _INCLUDE.finditer(kept)]
 
 

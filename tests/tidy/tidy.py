@@ -198,6 +198,24 @@ def check_built(paths, recipes):
             yield Finding(path, 1, "no CMakeLists.txt names this file")
 
 
+REGISTRY = "shared/manifest/algorithms.cpp"
+ALGORITHMS_PAGE = "docs/algorithms.md"
+
+
+def check_algorithms(texts, page):
+    """An algorithm's name stands where it is composed and in the documentation's table, and decides nothing elsewhere."""
+    names = re.findall(r'^ +Algorithm\{"([\w-]+)"', texts.get(REGISTRY, ""), re.MULTILINE)
+    for name in names:
+        if f"\n| `{name}` |" not in page:
+            yield Finding(ALGORITHMS_PAGE, 1, f"the table does not have the algorithm '{name}'")
+        for path, text in texts.items():
+            if path == REGISTRY or path.startswith("tests/") or path.endswith(".py"):
+                continue
+            for number, line in enumerate(cpp_source.with_strings(text).splitlines(), 1):
+                if f'"{name}"' in line:
+                    yield Finding(path, number, f"'{name}' is a name for operators: look at the manifest's parts")
+
+
 def source_paths(root):
     wanted = {".cpp", ".h", ".py", ".sql"}
     for top in ROOTS:
@@ -215,6 +233,8 @@ def check_tree(root):
     yield from check_folders(paths)
     recipes = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith("CMakeLists.txt")}
     yield from check_built(paths, recipes)
+    page = root / ALGORITHMS_PAGE
+    yield from check_algorithms(texts, page.read_text(encoding="utf-8") if page.exists() else "")
     if (root / protocol_page.PAGE).exists() and not protocol_page.is_current(root):
         yield Finding(protocol_page.PAGE, 1, f"shared/wire says something else: run {protocol_page.COMMAND}")
 

@@ -171,6 +171,21 @@ class Folders(unittest.TestCase):
 
 
 
+class Algorithms(unittest.TestCase):
+    REGISTRY = '    Algorithm{"diloco", "steps apart", "a paper", diloco},\n'
+
+    def found(self, path, text, page="\n| `diloco` | … |\n"):
+        return [f.path for f in tidy.check_algorithms({tidy.REGISTRY: self.REGISTRY, path: text}, page)]
+
+    def test_a_name_that_decides_is_found_outside_the_registry(self):
+        self.assertEqual(self.found("client/session/a.cpp", 'if (name == "diloco") x();'), ["client/session/a.cpp"])
+        self.assertEqual(self.found("tests/client/a_test.cpp", 'run("diloco");'), [])
+        self.assertEqual(self.found("client/session/a.cpp", '// as "diloco" does\nx("dilocos");'), [])
+
+    def test_an_algorithm_that_the_documentation_lacks_is_found(self):
+        self.assertEqual(self.found("client/session/a.cpp", "", page=""), [tidy.ALGORITHMS_PAGE])
+
+
 class ProtocolPage(unittest.TestCase):
     def test_a_field_that_the_page_does_not_know_is_found(self):
         root = Path(__file__).resolve().parents[2]

@@ -107,6 +107,40 @@ TEST_CASE("the gradient of a batch is the sum of the gradients of its halves") {
   CHECK(*std::max_element(whole.begin(), whole.end()) > 1e-2);
 }
 
+TEST_CASE("with local steps, what is added up is samples times the way that steps on own gradients have led") {
+  constexpr float kRate = 0.5F;
+  wire::RunManifest manifest = tiny_manifest();
+  Bench plain(manifest);
+  manifest.local.emplace();
+  manifest.local->optimizer = wire::default_optimizer("sgd");
+  manifest.local->optimizer.momentum = manifest.local->optimizer.weight_decay = manifest.local->optimizer.clip_norm = 0;
+  manifest.local->schedule = {.kind = "constant", .learning_rate = kRate, .warmup_rounds = 0};
+  Bench bench(manifest);
+  const std::vector<float> agreed(bench.state.begin(), bench.state.begin() + std::ssize(bench.gradient));
+  for (int round = 0; round < 2; ++round) {  // the second one begins at the agreed parameters again
+    std::vector<float> sum(agreed.size());
+    std::vector<float> way(agreed.size());
+    std::copy(agreed.begin(), agreed.end(), plain.state.begin());
+    bench.trainer->begin_sum();
+    for (const SampleCount first : {0, 16, 32}) {
+      REQUIRE(bench.trainer->train_batch({0, 1, first, 16}, sum).ok());
+      const std::vector<float> gradient = plain.gradient_of({0, 1, first, 16});
+      for (std::size_t i = 0; i < way.size(); ++i) {
+        way[i] += kRate * gradient[i] / 16;
+        plain.state[i] = agreed[i] - way[i];
+      }
+    }
+    for (float& value : way) value *= 48;
+    CHECK(distance(sum, way) < 1e-3);
+    CHECK(*std::max_element(sum.begin(), sum.end()) > 0.1);
+  }
+  // Held-out text is judged, and written, with what all agree on.
+  std::copy(agreed.begin(), agreed.end(), plain.state.begin());
+  CHECK(bench.trainer->evaluate()->bits_per_byte == plain.trainer->evaluate()->bits_per_byte);
+  CHECK(*bench.trainer->sample_text("the ", 20, 0) == *plain.trainer->sample_text("the ", 20, 0));
+  CHECK(std::equal(agreed.begin(), agreed.end(), bench.state.begin()));
+}
+
 TEST_CASE("two trainers with one seed start from the same bits, and another seed from others") {
   const Bench a(tiny_manifest());
   const Bench b(tiny_manifest());

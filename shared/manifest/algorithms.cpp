@@ -1,0 +1,84 @@
+#include "shared/manifest/algorithms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace starling::manifest {
+namespace {
+
+using wire::LocalOptions;
+using wire::OptimizerOptions;
+using wire::RunManifest;
+using wire::ScheduleOptions;
+
+// x <- x - learning_rate x (mean displacement, with momentum), round after round.
+void step_outside(RunManifest& manifest, double learning_rate, double momentum) {
+  OptimizerOptions& outer = manifest.optimizer = wire::default_optimizer("sgd");
+  outer.momentum = momentum;
+  outer.nesterov = momentum > 0;
+  outer.weight_decay = 0;
+  outer.clip_norm = 0;
+  manifest.schedule = ScheduleOptions{.kind = "constant", .learning_rate = learning_rate, .warmup_rounds = 0};
+}
+
+// A round is many steps long: schedules count rounds, so there are few of them.
+LocalOptions step_inside(std::string_view kind, double learning_rate) {
+  LocalOptions local{wire::default_optimizer(kind), {}};
+  local.schedule = ScheduleOptions{.learning_rate = learning_rate, .warmup_rounds = 2, .total_rounds = 200};
+  return local;
+}
+
+void dedloc(RunManifest& manifest) { manifest.optimizer = wire::default_optimizer("adamw"); }
+
+void local_sgd(RunManifest& manifest) {
+  manifest.local = step_inside("sgd", 0.1);
+  step_outside(manifest, 1.0, 0.0);
+}
+
+void moshpit_sgd(RunManifest& manifest) {
+  local_sgd(manifest);
+  manifest.averaging.formation = "grid";
+}
+
+void diloco(RunManifest& manifest) {
+  manifest.local = step_inside("adamw", 3e-3);
+  step_outside(manifest, 0.7, 0.9);
+}
+
+void sparseloco(RunManifest& manifest) {
+  manifest.local = step_inside("adamw", 3e-3);
+  step_outside(manifest, 1.0, 0.0);
+  manifest.contribution_codec = "sparse";
+  manifest.error_feedback = 0.95;
+}
+
+constexpr std::array kAlgorithms{
+    Algorithm{"dedloc", "one large batch: gradients are averaged, and everybody takes the same step",
+              "arXiv 2106.10207", dedloc},
+    Algorithm{"local-sgd", "many SGD steps apart, then the mean of the parameters", "arXiv 1805.09767", local_sgd},
+    Algorithm{"moshpit-sgd", "local-sgd, with the mean taken in a grid of groups", "arXiv 2103.03239", moshpit_sgd},
+    Algorithm{"diloco", "many AdamW steps apart, then a Nesterov step along the mean displacement", "arXiv 2311.08105",
+              diloco},
+    Algorithm{"sparseloco", "diloco without outer momentum; of each displacement the largest 64 of 4096, in 2 bits",
+              "arXiv 2508.15706", sparseloco},
+};
+
+}  // namespace
+
+std::span<const Algorithm> algorithms() { return kAlgorithms; }
+
+const Algorithm* find_algorithm(std::string_view name) {
+  const auto* const found =
+      std::find_if(kAlgorithms.begin(), kAlgorithms.end(), [name](const Algorithm& each) { return each.name == name; });
+  return found == kAlgorithms.end() ? nullptr : found;
+}
+
+std::string algorithm_names() {
+  std::string names;
+  for (const Algorithm& each : kAlgorithms) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", each.name);
+  return names;
+}
+
+}  // namespace starling::manifest

@@ -1,0 +1,122 @@
+#include "client/optim/local_steps.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "shared/base/permutation.h"
+
+using namespace starling;
+using namespace starling::optim;
+
+namespace {
+
+constexpr SampleCount kSamples = 4;  // a step
+
+wire::RunManifest local_manifest(const char* kind, double learning_rate) {
+  wire::RunManifest manifest;
+  manifest.model.layers = 1;
+  manifest.model.width = 16;
+  manifest.model.heads = 2;
+  manifest.model.context = 8;
+  manifest.local.emplace();
+  manifest.local->optimizer = wire::default_optimizer(kind);
+  manifest.local->optimizer.momentum = 0;
+  manifest.local->optimizer.weight_decay = 0;
+  manifest.local->optimizer.clip_norm = 0;
+  manifest.local->schedule = {.kind = "constant", .learning_rate = learning_rate, .warmup_rounds = 0};
+  return manifest;
+}
+
+std::vector<float> noise(std::size_t size, std::uint64_t seed) {
+  std::vector<float> values(size);
+  for (std::size_t i = 0; i < size; ++i)
+    values[i] = static_cast<float>(mix64(seed << 32 ^ i) % 20001) / 10000.0F - 1.0F;
+  return values;
+}
+
+// What the sum of increments should be: samples times displacement.
+double error_of(const std::vector<float>& sum, const std::vector<float>& agreed, std::span<const float> own,
+                SampleCount samples) {
+  double worst = 0;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    worst = std::max(worst, std::abs(sum[i] - static_cast<double>(samples) * (agreed[i] - own[i])));
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("increments of any number of steps add up to samples times the way from the agreed parameters") {
+  for (const char* kind : {"sgd", "adamw", "lamb", "muon"}) {
+    CAPTURE(kind);
+    LocalSteps local(local_manifest(kind, 1e-3));
+    const std::size_t size = local.parameters().size();
+    const std::vector<float> agreed = noise(size, 1);
+    local.begin(agreed);
+    std::vector<float> sum(size);
+    for (std::uint64_t step = 0; step < 25; ++step) {
+      std::vector<float> gradient = noise(size, 2 + step);
+      REQUIRE(local.step(0, kSamples, agreed, gradient).ok());
+      for (std::size_t i = 0; i < size; ++i) sum[i] += gradient[i];
+      CHECK(error_of(sum, agreed, local.parameters(), kSamples * static_cast<SampleCount>(step + 1)) < 1e-4);
+    }
+    CHECK(*std::max_element(sum.begin(), sum.end()) > 0.1);
+  }
+}
+
+TEST_CASE("steps are the inner optimizer's, to the bit, and its moments stay from round to round") {
+  const wire::RunManifest manifest = local_manifest("adamw", 1e-2);
+  LocalSteps local(manifest);
+  wire::RunManifest alone = manifest;
+  alone.optimizer = manifest.local->optimizer;
+  alone.schedule = manifest.local->schedule;
+  const Optimizer optimizer(alone);
+  const auto journal = std::make_unique<StepJournal>();
+  std::vector<float> state(optimizer.state_size());
+  const std::vector<float> agreed = noise(optimizer.parameter_count(), 1);
+  for (RoundIndex step = 0; step < 6; ++step) {
+    if (step % 3 == 0) {  // a round of three steps
+      local.begin(agreed);
+      std::copy(agreed.begin(), agreed.end(), state.begin());
+    }
+    std::vector<float> summed = noise(agreed.size(), 10 + static_cast<std::uint64_t>(step));
+    std::vector<float> mean = summed;
+    for (float& value : mean) value *= 1.0F / kSamples;
+    REQUIRE(local.step(step / 3, kSamples, agreed, summed).ok());
+    REQUIRE(optimizer.step(step, mean, state, *journal).ok());
+    CHECK(std::equal(agreed.begin(), agreed.end(), state.begin()) == false);
+    CHECK(std::equal(local.parameters().begin(), local.parameters().end(), state.begin()));
+  }
+}
+
+TEST_CASE("with one plain step of rate r, the displacement is r times the gradient") {
+  LocalSteps local(local_manifest("sgd", 0.25));
+  const std::vector<float> agreed = noise(local.parameters().size(), 1);
+  const std::vector<float> summed = noise(agreed.size(), 2);
+  std::vector<float> increment = summed;
+  local.begin(agreed);
+  REQUIRE(local.step(0, kSamples, agreed, increment).ok());
+  double worst = 0;
+  for (std::size_t i = 0; i < summed.size(); ++i)
+    worst = std::max<double>(worst, std::abs(increment[i] - 0.25F * summed[i]));
+  CHECK(worst < 1e-5);
+}
+
+TEST_CASE("a step that leaves the finite numbers adds nothing, and the next one begins at the agreed parameters") {
+  LocalSteps local(local_manifest("sgd", 1.0));
+  const std::vector<float> agreed = noise(local.parameters().size(), 1);
+  local.begin(agreed);
+  std::vector<float> gradient = noise(agreed.size(), 2);
+  REQUIRE(local.step(0, kSamples, agreed, gradient).ok());
+  std::vector<float> broken(agreed.size(), std::numeric_limits<float>::quiet_NaN());
+  CHECK(local.step(0, kSamples, agreed, broken).error().code == ErrorCode::corrupt);
+  // 1e17 steps are within what an optimizer takes for a gradient, 4e38 samples times that are not.
+  std::vector<float> far(agreed.size(), 1e16F);
+  local.begin(std::vector<float>(agreed.size(), 3e38F));
+  CHECK(local.step(0, kSamples, agreed, far).error().code == ErrorCode::corrupt);
+  CHECK(std::equal(agreed.begin(), agreed.end(), local.parameters().begin()));
+}

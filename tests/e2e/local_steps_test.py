@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Three volunteers take local steps and average where these have led: text gets cheaper, deaths cost nothing that counts."""
+
+import os
+import signal
+import unittest
+
+import programs
+from swarm_case import SwarmCase
+
+BATCH = 768  # of all: eight steps of 32 samples each, or so, between two rounds
+
+
+class LocalStepsSwarm(SwarmCase):
+    SETTINGS = {"algorithm": "diloco", "target_batch_size": BATCH, "micro_batch_size": 32, "peers_max": 16,
+                "schedule": {"learning_rate": 0.7},
+                "local.schedule": {"learning_rate": 3e-3, "warmup_rounds": 1, "total_rounds": 100}}
+
+    def bits(self):
+        return [v.status().get("validation_bits_per_byte") for v in self.swarm.volunteers]
+
+    def test_1_rounds_of_local_steps_make_text_cheaper(self):
+        self.wait_for_rounds(self.swarm.volunteers, 8, 120)
+        contributions = list(self.swarm.volunteers[0].journal().values())[-1]["contributions"]
+        self.assertEqual(len(contributions), 3)
+        self.assertGreaterEqual(sum(contributions.values()), BATCH * 0.9)
+        programs.wait_until(lambda: any(bits and bits < 6 for bits in self.bits()),
+                            f"held-out text below 6 bits a byte: {self.bits()}", 60)
+
+    def test_2_a_trainer_that_dies_between_steps_is_replaced_and_the_round_counts(self):
+        victim = self.swarm.volunteers[0]
+        trainer = next(p for p in programs.session_members(victim.daemon.process.pid) if p != victim.daemon.process.pid)
+        os.kill(trainer, signal.SIGKILL)
+        self.wait_for_rounds(self.swarm.volunteers, 3, 60)
+
+    def test_3_a_killed_volunteer_holds_nobody_up_and_comes_back(self):
+        victim, *others = self.swarm.volunteers
+        victim.daemon.kill()
+        self.wait_for_rounds(others, 2, 60)
+        victim.start()
+        self.wait_for_rounds(self.swarm.volunteers, 2, 60)
+
+    def test_4_in_the_end_all_sides_agree(self):
+        self.assert_all_sides_agree(10)
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)

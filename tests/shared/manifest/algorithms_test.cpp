@@ -1,0 +1,93 @@
+#include "shared/manifest/algorithms.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "shared/manifest/operator_manifest.h"
+
+using namespace starling;
+using manifest::read_operator_manifest;
+
+namespace {
+
+std::string run_of(const std::string& head, const std::string& tables = "") {
+  return head +
+         "\nrun_id = \"fortunes\"\n"
+         "[data]\n"
+         "train = \"fortunes.txt\"\n"
+         "validation_fraction = 0.05\n" +
+         tables;
+}
+
+Result<manifest::OperatorManifest> read(const std::string& head, const std::string& tables = "") {
+  return read_operator_manifest(run_of(head, tables), "/srv");
+}
+
+}  // namespace
+
+TEST_CASE("every algorithm's word is a manifest that passes, and that its text gives again") {
+  for (const manifest::Algorithm& algorithm : manifest::algorithms()) {
+    CAPTURE(algorithm.name);
+    const auto named = read("algorithm = \"" + std::string(algorithm.name) + "\"");
+    REQUIRE(named.ok());
+    const auto again = read_operator_manifest(manifest::write_operator_manifest(*named), "/srv");
+    REQUIRE(again.ok());
+    CHECK(wire::encode_manifest(again->manifest) == wire::encode_manifest(named->manifest));
+  }
+}
+
+TEST_CASE("without a word, gradients of one large batch are averaged") {
+  CHECK(wire::encode_manifest(read("")->manifest) == wire::encode_manifest(read("algorithm = \"dedloc\"")->manifest));
+  CHECK(!read("")->manifest.local);
+}
+
+TEST_CASE("diloco steps with AdamW inside and with Nesterov's momentum outside") {
+  const wire::RunManifest run = read("algorithm = \"diloco\"")->manifest;
+  REQUIRE(run.local);
+  CHECK(run.local->optimizer.kind == "adamw");
+  CHECK(run.optimizer.kind == "sgd");
+  CHECK(run.optimizer.nesterov);
+  CHECK(run.optimizer.momentum == 0.9);
+  CHECK(run.optimizer.clip_norm == 0);
+  CHECK(run.schedule.learning_rate == 0.7);
+}
+
+TEST_CASE("what the file says overrides the word's parts, one by one") {
+  const auto run = read("algorithm = \"diloco\"\ncodec = \"int8\"",
+                        "[optimizer]\nmomentum = 0.8\n"
+                        "[local.optimizer]\nkind = \"muon\"\n"
+                        "[local.schedule]\nlearning_rate = 0.02\n");
+  REQUIRE(run.ok());
+  CHECK(run->manifest.codec == "int8");
+  CHECK(run->manifest.optimizer.kind == "sgd");
+  CHECK(run->manifest.optimizer.momentum == 0.8);
+  CHECK(run->manifest.optimizer.nesterov);
+  CHECK(run->manifest.optimizer.weight_decay == 0);
+  CHECK(run->manifest.local->optimizer.kind == "muon");
+  CHECK(run->manifest.local->schedule.learning_rate == 0.02);
+  CHECK(run->manifest.local->schedule.total_rounds == 200);
+}
+
+TEST_CASE("the table of local steps alone makes a composition that has no name") {
+  const auto run = read("", "[local.optimizer]\nkind = \"lamb\"\n");
+  REQUIRE(run.ok());
+  CHECK(run->manifest.local->optimizer.kind == "lamb");
+  CHECK(run->manifest.optimizer.kind == "adamw");
+}
+
+TEST_CASE("a word that is none, and local steps where the word has none, are refused with the line or the table") {
+  const auto unknown = read("seed = 1\nalgorithm = \"diloko\"");
+  REQUIRE(!unknown.ok());
+  CHECK(unknown.error().message ==
+        "manifest.toml, line 2: algorithm is 'diloko'; it must be one of " + manifest::algorithm_names());
+  const auto mixed = read("algorithm = \"dedloc\"", "[local.optimizer]\nkind = \"adamw\"\n");
+  REQUIRE(!mixed.ok());
+  CHECK(mixed.error().message.find("table [local]") != std::string::npos);
+  const auto typo = read("algorithm = \"diloco\"", "[local.optimizer]\nmomentun = 1\n");
+  REQUIRE(!typo.ok());
+  CHECK(typo.error().message.find("local.optimizer.momentun") != std::string::npos);
+  const auto wrong = read("algorithm = \"diloco\"", "[local.schedule]\nlearning_rate = 100\n");
+  REQUIRE(!wrong.ok());
+  CHECK(wrong.error().message.find("local.schedule.learning_rate is 100") != std::string::npos);
+}
