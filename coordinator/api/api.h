@@ -10,6 +10,7 @@
 #include "coordinator/api/host_table.h"
 #include "coordinator/api/run_service.h"
 #include "coordinator/gate/router.h"
+#include "coordinator/operations/maintenance.h"
 #include "db/stores/stores.h"
 #include "shared/base/clock.h"
 #include "shared/crypto/certificates.h"
@@ -30,6 +31,7 @@ struct Api {
   accounts::KeyedLimiter& joins;  // by address, where joining needs no invite
   RunService& run;
   CheckpointInbox& checkpoints;
+  const operations::MaintenanceSign& maintenance;
   const Clock& clock;
 };
 

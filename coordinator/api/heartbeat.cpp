@@ -28,7 +28,10 @@ gate::Response heartbeat(const Api& api, const gate::Request& request) {
   }
   // A missing note of the visit is no reason to refuse it.
   (void)api.stores.accounts.touch_host(*request.peer, api.clock.wall_now()).ok();
-  const auto reply = api.run.heartbeat({*request.peer, *account, request.remote_address}, *told);
+  auto reply = api.run.heartbeat({*request.peer, *account, request.remote_address}, *told);
+  if (reply && reply->notice.empty()) {
+    if (const auto maintenance = api.maintenance.shown()) reply->notice = operations::notice_of(*maintenance);
+  }
   return reply ? json_response(wire::encode(*reply)) : error_response(reply.error());
 }
 

@@ -137,6 +137,10 @@ Duration wait_to_join(const Api& api, const wire::JoinRequest& wanted, const std
 }  // namespace
 
 gate::Response join(const Api& api, const gate::Request& request) {
+  if (const auto maintenance = api.maintenance.shown()) {
+    return come_later({ErrorCode::unavailable, operations::notice_of(*maintenance)},
+                      operations::come_again(*maintenance, api.clock.wall_now()));
+  }
   const auto wanted = wire::decode_join_request(request.body);
   if (!wanted) return error_response(wanted.error());
   if (const Duration wait = wait_to_join(api, *wanted, request.remote_address); wait > Duration{}) {

@@ -37,6 +37,19 @@ int status_of(ErrorCode code) {
   return 500;
 }
 
+gate::Response refusal(int status, const Error& error) {
+  gate::Response response =
+      json_response(wire::encode(wire::ErrorReply{std::string(to_string(error.code)), error.message}));
+  response.status = status;
+  return response;
+}
+
+gate::Response refused_for(int status, const Error& error, Duration wait) {
+  gate::Response response = refusal(status, error);
+  response.headers.emplace_back("Retry-After", std::to_string(static_cast<std::int64_t>(std::ceil(to_seconds(wait)))));
+  return response;
+}
+
 }  // namespace
 
 gate::Response json_response(std::string body) {
@@ -47,20 +60,13 @@ gate::Response json_response(std::string body) {
 }
 
 gate::Response error_response(const Error& error) {
-  gate::Response response =
-      json_response(wire::encode(wire::ErrorReply{std::string(to_string(error.code)), error.message}));
-  response.status = status_of(error.code);
+  gate::Response response = refusal(status_of(error.code), error);
   if (response.status == 503) response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
   return response;
 }
 
-gate::Response too_many_requests(const Error& error, Duration wait) {
-  gate::Response response =
-      json_response(wire::encode(wire::ErrorReply{std::string(to_string(error.code)), error.message}));
-  response.status = 429;
-  response.headers.emplace_back("Retry-After", std::to_string(static_cast<std::int64_t>(std::ceil(to_seconds(wait)))));
-  return response;
-}
+gate::Response too_many_requests(const Error& error, Duration wait) { return refused_for(429, error, wait); }
+gate::Response come_later(const Error& error, Duration wait) { return refused_for(503, error, wait); }
 
 Error told(const Error& error) {
   switch (error.code) {

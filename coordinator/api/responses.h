@@ -14,6 +14,8 @@ gate::Response json_response(std::string body);
 gate::Response error_response(const Error& error);
 // 429: the caller has used up what it may do, and may come again after `wait`.
 gate::Response too_many_requests(const Error& error, Duration wait);
+// 503: not now; it is worth asking again after `wait`.
+gate::Response come_later(const Error& error, Duration wait);
 // What a store said, for strangers: a failure of our own disk or database is "unavailable, try again" and names neither
 // path nor statement (the server's own look at the database logs those). Answers about the request itself stay.
 Error told(const Error& error);

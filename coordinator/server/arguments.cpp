@@ -82,12 +82,22 @@ Result<RoundRange> parse_rounds(std::string_view text) {
                fmt::format("'{}' are no rounds; write the first and the last, such as 120-180", text)};
 }
 
-std::string local_time(WallTime time) {
-  const std::time_t seconds = time.unix_ms / 1000;
+Result<WallTime> parse_time(std::string_view text, WallTime now) {
+  if (const auto from_now = parse_duration(text)) return WallTime{now.unix_ms + to_ms(*from_now)};
+  const std::time_t seconds = now.unix_ms / 1000;
   std::tm parts = {};
   ::localtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts)};
+  parts.tm_sec = 0;
+  parts.tm_isdst = -1;
+  const std::string written(text);
+  const char* format = text.size() <= 5 ? "%H:%M" : "%Y-%m-%d %H:%M";
+  const char* end = ::strptime(written.c_str(), format, &parts);
+  const std::time_t time = end != nullptr && *end == '\0' ? std::mktime(&parts) : -1;
+  if (time < 0) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("'{}' is no time; write 18:30, '2024-06-10 18:30', or how long from now: 2h", text)};
+  }
+  return WallTime{std::int64_t{time} * 1000};
 }
 
 bool is_wildcard(std::string_view host) { return host == "0.0.0.0" || host == "::"; }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "shared/base/calendar.h"
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 #include "shared/net/http_client.h"
@@ -22,8 +23,8 @@ struct RoundRange {
   std::int64_t last = INT64_MAX;
 };
 Result<RoundRange> parse_rounds(std::string_view text);
-// "2024-06-10 08:13", where this machine is.
-std::string local_time(WallTime time);
+// "18:30" of today, "2024-06-10 18:30", both where this machine is; or a duration from `now` on.
+Result<WallTime> parse_time(std::string_view text, WallTime now);
 // "0.0.0.0" or "::": nothing that could be dialled.
 bool is_wildcard(std::string_view host);
 

@@ -120,6 +120,15 @@ Status post_news(const NewsOptions& options);
 Status list_news(const std::filesystem::path& directory);
 Status remove_news(const NumberedOptions& options);
 
+struct MaintenanceOptions {
+  std::filesystem::path directory;
+  std::string message;
+  std::string until;  // as parse_time reads; empty: not known
+};
+Status maintenance_on(const MaintenanceOptions& options);
+Status maintenance_off(const std::filesystem::path& directory);
+Status show_maintenance(const std::filesystem::path& directory);
+
 struct AuditOptions {
   std::filesystem::path directory;
   int lines = 50;

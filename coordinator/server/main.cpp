@@ -31,6 +31,7 @@ struct Commands {
   CloneOptions clone;
   ExportOptions exports;
   AuditOptions audit;
+  MaintenanceOptions maintenance;
   ReverseOptions reverse;
   UsersOptions users;
   BanOptions ban;
@@ -239,6 +240,27 @@ void add_news(CLI::App& cli, Commands& commands) {
   remove->callback([&commands] { commands.chosen = [&commands] { return remove_news(commands.numbered); }; });
 }
 
+void add_maintenance(CLI::App& cli, Commands& commands) {
+  CLI::App* maintenance = cli.add_subcommand(
+      "maintenance", "Tell volunteers that the project is being looked after; who trains goes on meanwhile");
+  maintenance->require_subcommand(1);
+  maintenance->footer(
+      "While it is on, computers that want to join and changes of accounts are put off with the message and the time,\n"
+      "pages show both, heartbeats are answered and rounds credited. It outlives the server.");
+  CLI::App* on = maintenance->add_subcommand("on", "From now on; again: change what is told");
+  MaintenanceOptions& options = commands.maintenance;
+  directory_of(on, options.directory);
+  on->add_option("--message", options.message, "Why, in plain text");
+  on->add_option("--until", options.until, "When it will be over: 18:30, '2024-06-10 18:30', or in how long: 2h");
+  on->callback([&commands] { commands.chosen = [&commands] { return maintenance_on(commands.maintenance); }; });
+  CLI::App* off = maintenance->add_subcommand("off", "It is over");
+  directory_of(off, commands.directory);
+  off->callback([&commands] { commands.chosen = [&commands] { return maintenance_off(commands.directory); }; });
+  CLI::App* show = maintenance->add_subcommand("status", "Whether it is on, and what is told");
+  directory_of(show, commands.directory);
+  show->callback([&commands] { commands.chosen = [&commands] { return show_maintenance(commands.directory); }; });
+}
+
 void add_care(CLI::App& cli, Commands& commands) {
   CLI::App* status = cli.add_subcommand("status", "How the project stands: server, swarm, runs, database, backup");
   directory_of(status, commands.status.directory);
@@ -294,6 +316,7 @@ int main(int argc, char** argv) {
   add_users(cli, commands);
   add_ban(cli, commands);
   add_news(cli, commands);
+  add_maintenance(cli, commands);
   add_care(cli, commands);
   add_backup(cli, commands);
   try {

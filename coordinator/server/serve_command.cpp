@@ -11,16 +11,14 @@
 #include <optional>
 #include <thread>
 
-#include "coordinator/accounts/credentials.h"
 #include "coordinator/api/api.h"
 #include "coordinator/gate/address.h"
 #include "coordinator/gate/gate.h"
-#include "coordinator/mail/smtp_outbox.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/artefact_import.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/metrics.h"
-#include "coordinator/web/account_site.h"
+#include "coordinator/server/people.h"
 #include "coordinator/web/site.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
@@ -28,7 +26,6 @@
 #include "shared/base/service_manager.h"
 #include "shared/base/version.h"
 #include "shared/crypto/secrets.h"
-#include "shared/manifest/join_link.h"
 #include "shared/reach/prober.h"
 #include "shared/reach/relay_server.h"
 #include "shared/wire/model_layout.h"
@@ -148,73 +145,7 @@ Result<std::unique_ptr<reach::RelayServer>> open_relay(const ServeOptions& optio
   return opened;
 }
 
-std::string link_with(const Project& project, const std::string& invite) {
-  const net::Endpoint& at = project.config.public_at;
-  return manifest::format_join_link({at.host, at.port, project.authority.fingerprint(), invite});
-}
-
 web::JoinAdvice join_advice(const Project& project) { return {link_with(project, ""), project.config.open_to_all}; }
-
-accounts::Policy policy_of(const ProjectConfig& config) {
-  return {config.open_to_all, config.approval, config.anonymous};
-}
-
-// A relay on this very machine may do without TLS.
-bool is_local(const std::string& url) {
-  return url.starts_with("smtp://127.0.0.1") || url.starts_with("smtp://[::1]") || url.starts_with("smtp://localhost");
-}
-
-Result<std::unique_ptr<accounts::Outbox>> open_outbox(const Project& project, const ServeOptions& options) {
-  if (options.smtp.empty()) return std::unique_ptr<accounts::Outbox>(new accounts::NoOutbox());
-  if (!options.smtp.starts_with("smtp://") && !options.smtp.starts_with("smtps://")) {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("--smtp '{}': a mail relay is named as smtp://relay.example.org:587, or smtps:// for TLS "
-                             "from the first byte",
-                             options.smtp)};
-  }
-  mail::SmtpOptions relay;
-  relay.url = options.smtp;
-  relay.user = options.smtp_user;
-  relay.tls = !is_local(options.smtp);
-  auto from = accounts::check_email(options.mail_from);
-  if (!from || from->empty()) {
-    return Error{ErrorCode::invalid_argument, "--smtp needs --mail-from, the address that mail comes from"};
-  }
-  relay.from = *from;
-  if (!relay.user.empty()) {
-    constexpr std::size_t kPasswordBytesMax = 1024;
-    auto password = read_file(project.files.at("smtp.password"), kPasswordBytesMax);
-    if (!password) return password.error().prefixed("--smtp-user");
-    relay.password = password->substr(0, password->find('\n'));
-  }
-  return std::unique_ptr<accounts::Outbox>(new mail::SmtpOutbox(std::move(relay)));
-}
-
-// Everything about accounts.
-struct People {
-  People(const Project& project, const db::Stores& stores, const Clock& clock, const std::string& secret,
-         std::unique_ptr<accounts::Outbox> letters)
-      : outbox(std::move(letters)),
-        bans(stores.bans, clock),
-        accounts({project.config.name, web_root(project.config), policy_of(project.config), stores, bans, *outbox,
-                  clock, secret}),
-        site({accounts, [&project](const std::string& code) { return link_with(project, code); }}) {}
-
-  std::unique_ptr<accounts::Outbox> outbox;
-  accounts::BanList bans;
-  accounts::Accounts accounts;
-  web::AccountSite site;
-};
-
-// `project`, `stores` and `clock` must outlive it.
-Result<std::unique_ptr<People>> open_people(const Project& project, const ServeOptions& options,
-                                            const db::Stores& stores, const Clock& clock) {
-  STARLING_ASSIGN(auto outbox, open_outbox(project, options));
-  STARLING_ASSIGN(const std::string secret, accounts::own_secret(stores.settings));
-  auto people = std::make_unique<People>(project, stores, clock, secret, std::move(outbox));
-  STARLING_TRY(people->bans.refresh());
-  return people;
-}
 
 // A gate that serves on a thread of its own until stop().
 class GateThread {
@@ -260,6 +191,7 @@ struct Cared {
   api::RunService& run;
   accounts::BanList& bans;
   api::HostTable& hosts;
+  operations::MaintenanceSign& maintenance;
   const db::Stores& stores;
 };
 
@@ -271,6 +203,7 @@ void look_after(const Cared& cared, const Clock& clock, LogLimit& complaints) {
   tell("look at the runs", cared.run.poll());
   tell("look at the bans", cared.bans.refresh());
   tell("look at revocations", cared.hosts.refresh());
+  tell("look at maintenance", cared.maintenance.refresh(cared.stores));
   tell("sums of the last day and week", cared.stores.standings.roll(clock.wall_now()));
 }
 
@@ -328,7 +261,9 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const auto tls, crypto::TlsContext::coordinator_server(project.authority.certificate_pem(),
                                                                          identity.volunteers, identity.browsers));
   api::HostTable hosts(database->stores().accounts, clock);
-  STARLING_ASSIGN(const auto people, open_people(project, options, database->stores(), clock));
+  operations::MaintenanceSign maintenance;
+  STARLING_TRY(maintenance.refresh(database->stores()));
+  STARLING_ASSIGN(const auto people, open_people({project, options, database->stores(), clock, maintenance}));
   accounts::KeyedLimiter joins(crypto::random_u64(), clock.now(), api::kJoinLimits);
   STARLING_ASSIGN(const auto peer_tls, as_peer(project, identity));
   STARLING_ASSIGN(const core::CoordinatorOptions core, core_options(options, identity.volunteers.key.peer_id()));
@@ -349,12 +284,13 @@ Status serve(const ServeOptions& options) {
                      joins,
                      run,
                      checkpoints,
+                     maintenance,
                      clock};
   api::add_routes(router, api);
   Doors doors{nullptr, relay.get()};  // the gate is set before the first request
   web::Site site({project.config.name, database->stores(), [&run] { return shown(run); },
                   [&] { return health(started, *database, doors); }, join_advice(project), clock,
-                  web_root(project.config), people->accounts.parts().secret});
+                  web_root(project.config), people->accounts.parts().secret, &maintenance});
   site.add_routes(router);
   people->site.add_routes(router);
 
@@ -371,7 +307,7 @@ Status serve(const ServeOptions& options) {
   std::optional<GateThread> serving_admin;
   if (admin) serving_admin.emplace(*admin, broken);
   announce(project, gate->port());
-  work({run, people->bans, hosts, database->stores()}, signals, broken, manager);
+  work({run, people->bans, hosts, maintenance, database->stores()}, signals, broken, manager);
   const bool asked = !broken;
   if (serving_admin) STARLING_TRY(serving_admin->stop());
   STARLING_TRY(serving.stop());

@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "coordinator/api/run_report.h"
+#include "coordinator/operations/maintenance.h"
 #include "coordinator/operations/runs.h"
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/server_link.h"
 #include "db/schema/migrate.h"
+#include "shared/base/calendar.h"
 #include "shared/base/clock.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
@@ -64,6 +66,7 @@ struct Overview {
   db::Activity activity;
   std::size_t bans = 0;
   db::DatabaseHealth health;
+  std::optional<operations::Maintenance> maintenance;
   std::optional<LastBackup> backup;
   WallTime certificate_ends;
   WallTime now;
@@ -87,6 +90,7 @@ Result<Overview> look(const Project& project, const db::Database& database) {
   overview.bans = static_cast<std::size_t>(
       std::count_if(bans.begin(), bans.end(), [&](const db::Ban& ban) { return overview.now < ban.expires; }));
   overview.health = database.health();
+  STARLING_ASSIGN(overview.maintenance, operations::read_maintenance(stores));
   overview.backup = last_backup(project.files);
   STARLING_ASSIGN(overview.certificate_ends, certificate_end(project));
   return overview;
@@ -95,6 +99,10 @@ Result<Overview> look(const Project& project, const db::Database& database) {
 void print(const Project& project, const Overview& overview) {
   const Live& live = overview.live;
   fmt::print("project '{}'\n", project.config.name);
+  if (overview.maintenance) {
+    fmt::print("  maintenance  since {}; volunteers are told: {}\n", local_time(overview.maintenance->since),
+               operations::notice_of(*overview.maintenance));
+  }
   if (live.served) {
     fmt::print("  server       up for {:.1f} h, {} connections\n", live.uptime_s / 3600, live.connections);
     fmt::print("  swarm        {} computers, {} training, {:.1f} samples a second\n", live.computers, live.training,
@@ -143,6 +151,7 @@ std::string encode(const Project& project, const Overview& overview) {
   writer.open("", '{');
   writer.text("project", project.config.name);
   writer.boolean("served", overview.live.served);
+  writer.boolean("maintenance", overview.maintenance.has_value());
   writer.number("uptime_s", overview.live.uptime_s);
   writer.integer("connections", overview.live.connections);
   writer.integer("computers", overview.live.computers);

@@ -120,10 +120,27 @@ gate::Response AccountSite::guarded(const gate::Request& request, Show show) {
                           "must allow cookies"});
     }
   }
+  const bool may_wait = request.method == "POST" && request.path != "/login" && request.path != "/logout";
+  if (const auto under_way = maintenance(); under_way && may_wait) return put_off(visit, *under_way);
   return (this->*show)(visit);
 }
 
+std::optional<operations::Maintenance> AccountSite::maintenance() const {
+  return parts_.maintenance == nullptr ? std::nullopt : parts_.maintenance->shown();
+}
+
+gate::Response AccountSite::put_off(const Visit& visit, const operations::Maintenance& maintenance) const {
+  FormFrame told = frame(visit);
+  told.message = "Nothing was changed: this has to wait until the project has been looked after.";
+  told.failed = true;
+  gate::Response response = page(visit, render_notice(told, "Please come again"), 503);
+  const Duration wait = operations::come_again(maintenance, parts_.accounts.parts().clock.wall_now());
+  response.headers.emplace_back("Retry-After", std::to_string(to_ms(wait) / 1000));
+  return response;
+}
+
 gate::Response AccountSite::page(const Visit& visit, std::string html, int status) const {
+  if (const auto under_way = maintenance()) html = with_notice(std::move(html), operations::notice_of(*under_way));
   gate::Response response = private_response(std::move(html), kHtml);
   response.status = status;
   if (visit.new_visitor)

@@ -16,6 +16,7 @@
 
 #include "coordinator/accounts/accounts.h"
 #include "coordinator/gate/router.h"
+#include "coordinator/operations/maintenance.h"
 #include "coordinator/web/account_pages.h"
 #include "coordinator/web/form.h"
 
@@ -26,6 +27,7 @@ class AccountSite {
   struct Parts {
     accounts::Accounts& accounts;
     std::function<std::string(const std::string& code)> join_link;  // with that code as its invite
+    const operations::MaintenanceSign* maintenance = nullptr;       // null: never
   };
   // What `parts` refer to must outlive it, and this the router.
   explicit AccountSite(Parts parts) : parts_(std::move(parts)) {}
@@ -50,7 +52,9 @@ class AccountSite {
 
   Visit visit(const gate::Request& request) const;
   gate::Response guarded(const gate::Request& request, Show show);  // of POST: the form must be this browser's own
+  [[nodiscard]] std::optional<operations::Maintenance> maintenance() const;
   gate::Response page(const Visit& visit, std::string html, int status = 200) const;
+  gate::Response put_off(const Visit& visit, const operations::Maintenance& maintenance) const;
   [[nodiscard]] FormFrame frame(const Visit& visit, const Status& problem = {}) const;
   gate::Response refuse(const Visit& visit, std::string_view title, const Status& why) const;
   gate::Response signed_in(const Visit& visit, const accounts::SignedIn& in) const;

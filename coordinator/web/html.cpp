@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <ctime>
 
 #include "shared/crypto/digest.h"
 
@@ -76,14 +75,6 @@ std::string ago(WallTime then, WallTime now) {
   if (ms < kHourMs) return fmt::format("{} min ago", ms / kMinuteMs);
   if (ms < 2 * kDayMs) return fmt::format("{} h ago", ms / kHourMs);
   return fmt::format("{} days ago", ms / kDayMs);
-}
-
-std::string utc(WallTime time) {
-  const std::time_t seconds = time.unix_ms / 1000;
-  std::tm parts = {};
-  ::gmtime_r(&seconds, &parts);
-  char text[40];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts)};
 }
 
 std::string duration_text(double seconds) {

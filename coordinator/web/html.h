@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "shared/base/calendar.h"
 #include "shared/base/clock.h"
 
 namespace starling::web {
@@ -17,8 +18,6 @@ std::string grouped(std::int64_t number);
 std::string short_number(double number);
 // "just now", "5 min ago", "3 h ago", "12 days ago".
 std::string ago(WallTime then, WallTime now);
-// "2024-06-11 17:05 UTC".
-std::string utc(WallTime time);
 // "40 s", "12 min", "5 h", "3 days": one unit, rounded.
 std::string duration_text(double seconds);
 // "1 volunteer", "1,234 volunteers".

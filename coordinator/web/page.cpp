@@ -12,6 +12,7 @@ struct Link {
   std::string_view path;
   std::string_view text;
 };
+constexpr std::string_view kHeader = "<header><div>\n";
 constexpr Link kNavigation[] = {{"/", "The run"},
                                 {"/leaderboard", "Leaderboard"},
                                 {"/credit", "How credit is counted"},
@@ -47,15 +48,22 @@ std::string framed(const Frame& frame, std::string_view content) {
   const std::string project = escape(frame.project);
   std::string html = head(frame, project);
   html += fmt::format(
-      "<body>\n<a class=\"skip\" href=\"#content\">Skip to the content</a>\n<header><div>\n"
+      "<body>\n<a class=\"skip\" href=\"#content\">Skip to the content</a>\n{}"
       "<div class=\"top\"><a class=\"home\" href=\"/\">{}</a>{}</div>\n<h1>{}</h1>\n",
-      project, navigation(frame.path), frame.title.empty() ? project : escape(frame.title));
+      kHeader, project, navigation(frame.path), frame.title.empty() ? project : escape(frame.title));
   if (!frame.subtitle.empty()) html += fmt::format("<p>{}</p>\n", escape(frame.subtitle));
   html +=
       fmt::format("</div></header>\n<main id=\"content\">\n{}</main>\n<footer>\n<p>As of {}.", content, utc(frame.now));
   if (!frame.twin.empty()) html += fmt::format(" <a href=\"{}\">These figures as JSON</a>.", escape(frame.twin));
   html += fmt::format(" Starling {}.</p>\n</footer>\n</body>\n</html>\n", kVersion);
   return html;
+}
+
+std::string with_notice(std::string page, std::string_view notice) {
+  const std::size_t header = page.find(kHeader);
+  if (header == std::string::npos) return page;
+  return page.insert(header,
+                     fmt::format("<aside class=\"notice\" role=\"status\"><p>{}</p></aside>\n", escape(notice)));
 }
 
 const std::string& page_policy() {

@@ -21,6 +21,8 @@ struct Frame {
 
 // A whole document around `content`, which is HTML.
 std::string framed(const Frame& frame, std::string_view content);
+// A page of framed() with a notice, plain text, above everything.
+std::string with_notice(std::string page, std::string_view notice);
 // What framed() puts between <style> and </style>.
 std::string_view page_style();
 // The Content-Security-Policy under which pages work: their own style, their own picture, forms to themselves.

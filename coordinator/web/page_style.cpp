@@ -23,6 +23,8 @@ header>div{max-width:68rem;margin:0 auto;padding:1rem 1.25rem 4.5rem}
 .top li a{display:block;padding:.35rem .7rem;border-radius:99px;font-size:.94rem}
 .top li a:hover{background:#ffffff1f}
 .top li a[aria-current]{background:#ffffff2b;font-weight:600}
+.notice{background:var(--warnbg);color:var(--warn);border-bottom:1px solid var(--line)}
+.notice p{max-width:68rem;margin:0 auto;padding:.7rem 1.25rem;overflow-wrap:anywhere}
 h1{margin:0;font-size:clamp(1.6rem,1.2rem + 2vw,2.4rem);line-height:1.15;letter-spacing:-.02em;overflow-wrap:anywhere}
 header p{margin:.5rem 0 0;color:#e4e6ff;overflow-wrap:anywhere}
 h2{margin:0 0 1rem;font-size:1.05rem;letter-spacing:-.005em}

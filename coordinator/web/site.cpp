@@ -76,7 +76,7 @@ std::vector<db::Evaluation> curve_of(std::vector<db::Evaluation> newest_first,
 
 void Site::add_routes(gate::Router& router) {
   const auto add = [&](const char* path, const Make& make) {
-    router.add("GET", path, [this, path, make](const gate::Request&) { return shared(path, make); });
+    router.add("GET", path, [this, path, make](const gate::Request&) { return noticed(shared(path, make)); });
   };
   const Make run_page = [this] { return this->run_page(); };
   add("/", run_page);
@@ -86,7 +86,7 @@ void Site::add_routes(gate::Router& router) {
   add("/status.json", [this] { return response_of(kJsonType, status_json(status())); });
   const auto add_board = [&](const char* path, const char* content_type, Render render) {
     router.add("GET", path, [this, content_type, render](const gate::Request& request) {
-      return leaderboard(request, content_type, render);
+      return noticed(leaderboard(request, content_type, render));
     });
   };
   add_board("/leaderboard", kHtmlType, render_leaderboard);
@@ -95,18 +95,27 @@ void Site::add_routes(gate::Router& router) {
   const auto add_profile = [&](const char* path,
                                Result<gate::Response> (*make)(const ProfileParts&, std::string_view)) {
     router.add_prefix("GET", path, [this, make](const gate::Request& request) {
-      return alone([&] { return make(profile_parts(), request.suffix); });
+      return noticed(alone([&] { return make(profile_parts(), request.suffix); }));
     });
   };
   add_profile("/volunteer/", volunteer_response);
   add_profile("/team/", team_response);
   add_profile("/certificate/", certificate_response);
-  router.add_prefix("GET", "/run/",
-                    [this](const gate::Request& request) { return alone([&] { return past_run(request.suffix); }); });
+  router.add_prefix("GET", "/run/", [this](const gate::Request& request) {
+    return noticed(alone([&] { return past_run(request.suffix); }));
+  });
   router.add("GET", "/certificate", [this](const gate::Request& request) {
-    return alone([&] { return certificate_check_response(profile_parts(), request.parameter("code")); });
+    return noticed(alone([&] { return certificate_check_response(profile_parts(), request.parameter("code")); }));
   });
   router.add("GET", "/favicon.svg", [](const gate::Request&) { return response_of(kSvgType, std::string(favicon())); });
+}
+
+gate::Response Site::noticed(gate::Response response) const {
+  if (parts_.maintenance == nullptr || response.content_type != kHtmlType) return response;
+  if (const auto maintenance = parts_.maintenance->shown()) {
+    response.body = with_notice(std::move(response.body), operations::notice_of(*maintenance));
+  }
+  return response;
 }
 
 // One thread makes the page; meanwhile the others get the one before.
@@ -220,7 +229,8 @@ Result<gate::Response> Site::credit_page() const {
 
 // Whatever fails is left out: this page is for bad days.
 StatusData Site::status() const {
-  StatusData data{parts_.project, parts_.shown_run(), {}, {}, parts_.health(), parts_.clock.wall_now()};
+  StatusData data{parts_.project, parts_.shown_run(), {}, {}, parts_.health(), {}, parts_.clock.wall_now()};
+  if (parts_.maintenance != nullptr) data.maintenance = parts_.maintenance->shown();
   const auto activity = parts_.stores.standings.activity();
   data.health.database_reads = activity.ok();
   if (activity) data.activity = *activity;

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "coordinator/gate/router.h"
+#include "coordinator/operations/maintenance.h"
 #include "coordinator/web/leaderboard_page.h"
 #include "coordinator/web/profiles.h"
 #include "coordinator/web/run_page.h"
@@ -37,8 +38,9 @@ class Site {
     std::function<ServerHealth()> health;
     JoinAdvice join;
     const Clock& clock;
-    std::string web_root = {};  // "https://example.org:7300"
-    std::string secret = {};    // proves certificates
+    std::string web_root = {};                                 // "https://example.org:7300"
+    std::string secret = {};                                   // proves certificates
+    const operations::MaintenanceSign* maintenance = nullptr;  // null: never
   };
   // What `parts` refer to must outlive the site, and this the router.
   explicit Site(Parts parts) : parts_(std::move(parts)) {}
@@ -60,6 +62,8 @@ class Site {
   using Make = std::function<Result<gate::Response>()>;
   using Render = std::string (*)(const LeaderboardData&);
 
+  // With what is told during maintenance.
+  gate::Response noticed(gate::Response response) const;
   gate::Response shared(const std::string& key, const Make& make);
   gate::Response alone(const Make& make);
   gate::Response leaderboard(const gate::Request& request, std::string_view content_type, Render render);

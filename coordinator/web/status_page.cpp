@@ -92,6 +92,12 @@ std::string status_json(const StatusData& data) {
   writer.integer("connections", data.health.connections);
   writer.integer("requests", data.health.requests);
   writer.integer("database_bytes", data.health.database_bytes);
+  if (data.maintenance) {
+    writer.open("maintenance", '{');
+    writer.text("message", data.maintenance->message);
+    if (data.maintenance->until) writer.integer("until_unix_ms", data.maintenance->until->unix_ms);
+    writer.close('}');
+  }
   if (data.last_round) writer.integer("last_round_unix_ms", data.last_round->unix_ms);
   if (data.activity) {
     writer.integer("volunteers_24h", data.activity->volunteers_day);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "coordinator/operations/maintenance.h"
 #include "coordinator/web/run_page.h"
 
 namespace starling::web {
@@ -25,6 +26,7 @@ struct StatusData {
   std::optional<WallTime> last_round;  // when it was decided
   std::optional<db::Activity> activity;
   ServerHealth health;
+  std::optional<operations::Maintenance> maintenance;
   WallTime now;
 };
 

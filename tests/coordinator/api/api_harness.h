@@ -74,6 +74,7 @@ class TestProject {
   accounts::Policy policy_;
   accounts::KeyedLimiter joins_{1, clock.now(), kJoinLimits};
   CheckpointInbox checkpoints_{folder.path()};
+  operations::MaintenanceSign maintenance_;
   db::Stores stores_;
   accounts::NoOutbox outbox_;
   crypto::TlsContext tls_;

@@ -1,6 +1,7 @@
 // What operators do, on a real database.
 #include <doctest/doctest.h>
 
+#include "coordinator/operations/maintenance.h"
 #include "coordinator/operations/people.h"
 #include "coordinator/operations/runs.h"
 #include "db/stores/database.h"
@@ -71,6 +72,37 @@ TEST_CASE("every act is in the audit log, newest first, and what failed is not")
   REQUIRE(remove_news(office.desk, *news).ok());
   CHECK(office.actions() == std::vector<std::string>{"news remove news 1", "news post news 1",
                                                      "ban add address:192.0.2.0/24", "run start one"});
+}
+
+TEST_CASE("maintenance is told with its reason and end, can be changed, and is over when somebody says so") {
+  Office office;
+  MaintenanceSign sign;
+  REQUIRE(sign.refresh(office.desk.stores).ok());
+  CHECK_FALSE(sign.shown());
+  CHECK(end_maintenance(office.desk).error().code == ErrorCode::failed_precondition);
+  CHECK_FALSE(begin_maintenance(office.desk, {"late", {}, WallTime{1}}).ok());
+  CHECK_FALSE(begin_maintenance(office.desk, {std::string(501, 'x')}).ok());
+  REQUIRE(begin_maintenance(office.desk, {"a \"new\" disk"}).ok());
+  REQUIRE(sign.refresh(office.desk.stores).ok());
+  REQUIRE(sign.shown());
+  CHECK(notice_of(*sign.shown()).find("looked after: a \"new\" disk. Please come again in a quarter") !=
+        std::string::npos);
+  const WallTime until{office.clock.wall_now().unix_ms + 3'600'000};
+  REQUIRE(begin_maintenance(office.desk, {"", {}, until}).ok());
+  REQUIRE(sign.refresh(office.desk.stores).ok());
+  CHECK(sign.shown()->until == until);
+  REQUIRE(end_maintenance(office.desk).ok());
+  REQUIRE(sign.refresh(office.desk.stores).ok());
+  CHECK_FALSE(sign.shown());
+}
+
+TEST_CASE("whoever is put off comes again when maintenance is to be over, within reason") {
+  const WallTime now{1'000'000};
+  CHECK(come_again({}, now) == std::chrono::minutes(15));
+  CHECK(come_again({"", {}, WallTime{1'000'000 + 7'200'000}}, now) == std::chrono::hours(2));
+  CHECK(come_again({"", {}, WallTime{1'000'001}}, now) == std::chrono::minutes(1));
+  CHECK(come_again({"", {}, WallTime{999'999}}, now) == std::chrono::minutes(15));
+  CHECK(come_again({"", {}, WallTime{INT64_MAX / 4}}, now) == std::chrono::hours(24));
 }
 
 TEST_CASE("a line of the audit log is cut between letters rather than refused") {

@@ -4,6 +4,17 @@
 
 namespace starling::server {
 
+TEST_CASE("a time is a clock's, a calendar's, or so long from now") {
+  const WallTime noon = *parse_time("2024-06-10 12:00", {});
+  CHECK(local_time(noon) == "2024-06-10 12:00");
+  CHECK(local_time(*parse_time("18:30", noon)) == "2024-06-10 18:30");
+  CHECK(parse_time("2h", noon)->unix_ms == noon.unix_ms + 7'200'000);
+  for (const char* text : {"", "soon", "25:00", "12:00:00", "2024-13-01 12:00", "2024-06-10", "18:30 x"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_time(text, noon).ok());
+  }
+}
+
 TEST_CASE("addresses name a host and a port") {
   CHECK(parse_endpoint("127.0.0.1:80")->port == 80);
   CHECK(parse_endpoint("[2001:db8::1]:7300")->host == "2001:db8::1");

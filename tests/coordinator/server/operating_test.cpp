@@ -42,4 +42,49 @@ TEST_CASE("volunteers of a retired run are told that it is over, others never he
   CHECK(process.end().status == 0);
 }
 
+TEST_CASE("during maintenance newcomers wait, who trains goes on, pages say why, and a restart changes nothing") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
+  const std::string link = server.command({"invite", "new", server.directory, "--uses", "3"}).last_line();
+  Member ada("Ada");
+  Member bob("Bob");
+  {
+    Process process(server.serve_command());
+    REQUIRE(process.wait_for("listening on"));
+    REQUIRE(ada.join(link).ok());
+    ada.beat.run_id = "one";
+    const Ended on =
+        server.command({"maintenance", "on", server.directory, "--message", "a <new> disk", "--until", "2h"});
+    REQUIRE_MESSAGE(on.status == 0, on.output);
+    REQUIRE(eventually([&] { return !ada.call()->notice.empty(); }));
+    process.signal(SIGKILL);
+    process.end();
+  }
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  const auto reply = ada.call();
+  REQUIRE(reply.ok());
+  CHECK(reply->run_state == wire::RunState::running);
+  CHECK(reply->notice.find("a <new> disk") != std::string::npos);
+  const Status put_off = bob.join(link);
+  CHECK(put_off.error().code == ErrorCode::unavailable);
+  CHECK(put_off.error().message.find("a <new> disk. Please come again after") != std::string::npos);
+  for (const char* path : {"/", "/leaderboard", "/status", "/login"}) {
+    CAPTURE(path);
+    const net::HttpResponse page = server.get(path);
+    CHECK(page.status == 200);
+    CHECK(has(page, "a &lt;new&gt; disk"));
+  }
+  CHECK(has(server.get("/status.json"), R"("maintenance":{"message":"a <new> disk","until_unix_ms":)"));
+  CHECK(server.command({"status", server.directory}).says("maintenance  since"));
+  CHECK(server.command({"maintenance", "status", server.directory}).says("on since"));
+
+  REQUIRE(server.command({"maintenance", "off", server.directory}).status == 0);
+  CHECK(server.command({"maintenance", "status", server.directory}).says("serves as ever"));
+  REQUIRE(eventually([&] { return ada.call()->notice.empty(); }));
+  CHECK(bob.join(link).ok());
+  CHECK_FALSE(has(server.get("/login"), "looked after"));
+}
+
 }  // namespace starling::server::testing

@@ -1,0 +1,38 @@
+// Everything about accounts, put together for the server.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "coordinator/accounts/accounts.h"
+#include "coordinator/operations/maintenance.h"
+#include "coordinator/server/commands.h"
+#include "coordinator/server/project.h"
+#include "coordinator/web/account_site.h"
+
+namespace starling::server {
+
+struct PeopleParts {
+  const Project& project;
+  const ServeOptions& options;
+  const db::Stores& stores;
+  const Clock& clock;
+  const operations::MaintenanceSign& maintenance;
+};
+
+struct People {
+  People(const PeopleParts& parts, const std::string& secret, std::unique_ptr<accounts::Outbox> letters);
+
+  std::unique_ptr<accounts::Outbox> outbox;
+  accounts::BanList bans;
+  accounts::Accounts accounts;
+  web::AccountSite site;
+};
+
+// What `parts` refer to must outlive it.
+Result<std::unique_ptr<People>> open_people(const PeopleParts& parts);
+
+// The project's join link with that invite; empty: without one.
+std::string link_with(const Project& project, const std::string& invite);
+
+}  // namespace starling::server

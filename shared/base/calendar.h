@@ -1,0 +1,15 @@
+// Times as people read and write them.
+#pragma once
+
+#include <string>
+
+#include "shared/base/clock.h"
+
+namespace starling {
+
+// "2024-06-11 17:05 UTC".
+std::string utc(WallTime time);
+// "2024-06-11 17:05", where this machine is.
+std::string local_time(WallTime time);
+
+}  // namespace starling
