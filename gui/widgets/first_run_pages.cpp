@@ -75,6 +75,7 @@ LinkPage::LinkPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice
   typed_.setSingleShot(true);
   typed_.setInterval(kTypingPause);
   connect(paste, &QPushButton::clicked, this, [this] { useLink(QGuiApplication::clipboard()->text()); });
+  connect(link_, &QLineEdit::textEdited, this, [this] { pasted_ = false; });
   connect(&typed_, &QTimer::timeout, this, &LinkPage::lookUp);
   // The daemon may still be starting when a link opens this window.
   connect(&daemon_, &models::DaemonModel::changed, this, [this] {
@@ -90,7 +91,7 @@ LinkPage::LinkPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice
 void LinkPage::useLink(const QString& text) {
   const QString link = findJoinLink(text);
   link_->setText(link.isEmpty() ? text.trimmed() : link);
-  link_->setCursorPosition(0);  // where it says whose it is
+  pasted_ = true;
 }
 
 void LinkPage::lookUp() {
@@ -120,6 +121,9 @@ void LinkPage::show(const link::Reply& reply) {
         tr("That did not work: %1").arg((reply.ok() ? QString() : models::errorWords(reply.error())).toHtmlEscaped()));
   }
   emit completeChanged();
+  if (!found_ || !pasted_ || wizard() == nullptr) return;
+  link_->setCursorPosition(0);  // where it says whose it is
+  wizard()->button(QWizard::NextButton)->setFocus();
 }
 
 GivePage::GivePage(std::shared_ptr<FirstRun> choice)

@@ -35,6 +35,7 @@ class LinkPage : public QWizardPage {
   int look_ups_ = 0;
   bool without_daemon_ = false;  // when it was looked up last
   bool found_ = false;
+  bool pasted_ = false;  // nobody is typing
 };
 
 class GivePage : public QWizardPage {
