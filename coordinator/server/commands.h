@@ -54,6 +54,16 @@ struct CloneOptions {
 };
 Status clone_run(const CloneOptions& options);
 
+// What the manifest's run, and every algorithm in its place, would take a swarm: a table, or JSON.
+struct PlanAheadOptions {
+  std::filesystem::path manifest;  // TOML
+  std::filesystem::path swarm;     // JSON: operations::read_swarm
+  double samples = 1e6;            // to train on
+  std::int64_t local_steps = 50;   // between two averagings, where there are any
+  bool json = false;
+};
+Status plan_ahead(const PlanAheadOptions& options);
+
 struct ExportOptions {
   std::filesystem::path directory;
   std::string run;

@@ -29,6 +29,7 @@ struct Commands {
   InviteOptions invite;
   RunOptions run;
   CloneOptions clone;
+  PlanAheadOptions plan;
   ExportOptions exports;
   AuditOptions audit;
   MaintenanceOptions maintenance;
@@ -102,6 +103,25 @@ void add_clone(CLI::App& cli, Commands& commands) {
   clone->add_option("FILE", commands.clone.file, "Where to; must not exist")->required();
   clone->add_option("--as", commands.clone.new_id, "The new run's id; poems-2 after poems-1 by default");
   clone->callback([&commands] { commands.chosen = [&commands] { return clone_run(commands.clone); }; });
+}
+
+void add_plan(CLI::App& cli, Commands& commands) {
+  CLI::App* plan = cli.add_subcommand(
+      "plan", "What a manifest.toml, and every algorithm in its place, would take a swarm: before anybody has joined");
+  PlanAheadOptions& options = commands.plan;
+  plan->add_option("MANIFEST", options.manifest, "The run's description, TOML")->required()->check(CLI::ExistingFile);
+  plan->add_option("--swarm", options.swarm,
+                   "JSON: {\"hosts\": [{\"count\": 20, \"samples_per_s\": 5, \"upload_mbit_s\": 20, "
+                   "\"download_mbit_s\": 100, \"delay_ms\": 15, \"jitter\": 0.1, \"dialable\": true}, ...]}; the "
+                   "last three may be left out")
+      ->required()
+      ->check(CLI::ExistingFile);
+  plan->add_option("--samples", options.samples, "To train on")->check(CLI::Range(1.0, 1e15))->capture_default_str();
+  plan->add_option("--local-steps", options.local_steps, "Of a computer between two averagings, where there are any")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  plan->add_flag("--json", options.json, "For programs");
+  plan->callback([&commands] { commands.chosen = [&commands] { return plan_ahead(commands.plan); }; });
 }
 
 void add_invite(CLI::App& cli, Commands& commands) {
@@ -310,6 +330,7 @@ int main(int argc, char** argv) {
   add_run(cli, commands);
   add_export(cli, commands);
   add_clone(cli, commands);
+  add_plan(cli, commands);
   add_invite(cli, commands);
   add_credit(cli, commands);
   add_serve(cli, commands);

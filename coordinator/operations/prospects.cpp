@@ -1,0 +1,125 @@
+#include "coordinator/operations/prospects.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "shared/manifest/algorithms.h"
+#include "shared/wire/json_reader.h"
+#include "shared/wire/model_layout.h"
+
+namespace starling::operations {
+namespace {
+
+constexpr double kMbit = 1e6 / 8;
+constexpr double kMbitMax = 1e6;
+constexpr double kSamplesPerSMax = 1e9;
+constexpr double kDelayMsMax = 10'000;
+constexpr double kMuch = 0.5;  // of a round
+
+swarm::Method method_of(const wire::RunManifest& manifest, double round_samples) {
+  swarm::Method method;
+  method.vector_floats = static_cast<double>(wire::parameter_count(manifest.model));
+  method.round_samples = round_samples;
+  method.micro_batch = static_cast<double>(manifest.micro_batch_size);
+  method.codec = manifest.codec;
+  method.contribution_codec = manifest.contribution_codec;
+  method.error_feedback = manifest.error_feedback > 0;
+  method.grid = manifest.averaging.formation == "grid";
+  // Reads the gradient and the state, writes the state.
+  method.step_vectors = 1 + 2.0 * (1 + wire::moment_vectors(manifest.optimizer));
+  return method;
+}
+
+double slowest_upload(std::span<const swarm::Host> hosts) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const swarm::Host& host : hosts) slowest = std::min(slowest, host.link.upload);
+  return slowest;
+}
+
+std::string reason(const swarm::RoundForecast& round, std::span<const swarm::Host> hosts) {
+  const auto percent = [&round](double seconds) { return static_cast<int>(100 * seconds / round.period_s() + 0.5); };
+  std::string text = fmt::format("computing is {} % of a round", percent(round.compute_s));
+  if (round.averaging_s > kMuch * round.period_s()) {
+    text = fmt::format("averaging is {} % of a round; the slowest line sends {:g} Mbit/s", percent(round.averaging_s),
+                       slowest_upload(hosts) / kMbit);
+  } else if (round.wait_s > kMuch * round.period_s()) {
+    text = fmt::format("waiting for the last micro-batch is {} % of a round: smaller ones help", percent(round.wait_s));
+  }
+  if (round.left_out > 0) text += fmt::format("; {} could not follow", round.left_out);
+  return text;
+}
+
+Prospect prospect_of(std::string_view algorithm, const wire::RunManifest& manifest, double round_samples,
+                     std::span<const swarm::Host> hosts) {
+  Prospect prospect;
+  prospect.algorithm = algorithm;
+  prospect.method = method_of(manifest, round_samples);
+  prospect.round = swarm::predict_round(hosts, prospect.method);
+  prospect.samples_per_s = round_samples / prospect.round.period_s();
+  const auto senders = static_cast<double>(hosts.size() - prospect.round.left_out);
+  prospect.bytes_per_sample = prospect.round.bytes_sent * senders / round_samples;
+  prospect.why = reason(prospect.round, hosts);
+  return prospect;
+}
+
+}  // namespace
+
+Result<std::vector<swarm::Host>> read_swarm(std::string_view json) {
+  STARLING_ASSIGN(const wire::JsonDocument document, wire::JsonDocument::parse(json, kSwarmBytesMax));
+  wire::JsonReader root = document.root();
+  std::vector<swarm::Host> hosts;
+  root.list("hosts", static_cast<std::size_t>(kHostsMax), [&hosts](wire::JsonReader& fields) {
+    std::int64_t count = 1;
+    double delay_ms = 0;
+    double upload = 0;
+    double download = 0;
+    swarm::Host host;
+    if (fields.present("count")) fields.integer("count", count, 1, kHostsMax);
+    fields.number("samples_per_s", host.samples_per_s, 1e-6, kSamplesPerSMax);
+    fields.number("upload_mbit_s", upload, 1e-3, kMbitMax);
+    fields.number("download_mbit_s", download, 1e-3, kMbitMax);
+    if (fields.present("delay_ms")) fields.number("delay_ms", delay_ms, 0, kDelayMsMax);
+    if (fields.present("jitter")) fields.number("jitter", host.jitter, 0, 10);
+    if (fields.present("dialable")) fields.boolean("dialable", host.link.dialable);
+    host.link.upload = upload * kMbit;
+    host.link.download = download * kMbit;
+    host.delay_s = delay_ms / 1000;
+    if (std::ssize(hosts) + count > kHostsMax) {
+      fields.refuse("count", fmt::format("makes more than {} hosts", kHostsMax));
+    } else if (fields.status().ok()) {
+      hosts.insert(hosts.end(), static_cast<std::size_t>(count), host);
+    }
+  });
+  STARLING_TRY(root.status());
+  if (hosts.empty()) return Error{ErrorCode::invalid_argument, "hosts is empty: a swarm has at least one computer"};
+  return hosts;
+}
+
+std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<const swarm::Host> hosts,
+                                const ProspectOptions& options) {
+  const double one_step = static_cast<double>(manifest.micro_batch_size) * static_cast<double>(hosts.size());
+  const auto own = static_cast<double>(manifest.target_batch_size);
+  std::vector<Prospect> all{prospect_of("", manifest, own, hosts)};
+  for (const manifest::Algorithm& algorithm : manifest::algorithms()) {
+    wire::RunManifest composed = manifest;
+    composed.local.reset();
+    composed.contribution_codec.clear();
+    composed.error_feedback = 0;
+    composed.averaging.formation = wire::AveragingOptions{}.formation;
+    algorithm.compose(composed);
+    double samples = composed.local ? options.local_steps * one_step : own;
+    if (manifest.local) samples = composed.local ? own : one_step;
+    for (const char* codec : {"fp32", "fp16", "int8"}) {
+      composed.codec = codec;
+      all.push_back(prospect_of(algorithm.name, composed, samples, hosts));
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Prospect& a, const Prospect& b) { return a.samples_per_s > b.samples_per_s; });
+  return all;
+}
+
+}  // namespace starling::operations

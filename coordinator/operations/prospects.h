@@ -1,0 +1,44 @@
+// What each way to train would cost a swarm that is not there yet: the algorithms that an operator can name, each with
+// the codecs that lose little, by what the runtime model (shared/swarm/runtime_model.h) says of these computers and
+// lines. Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/result.h"
+#include "shared/swarm/runtime_model.h"
+#include "shared/wire/run_manifest.h"
+
+namespace starling::operations {
+
+constexpr std::size_t kSwarmBytesMax = 1 << 20;
+
+// {"hosts": [{"count": 4, "samples_per_s": 10, "upload_mbit_s": 20, "download_mbit_s": 100, "delay_ms": 20,
+//             "jitter": 0.1, "dialable": true}, …]}, all but the speeds with defaults; at most kHostsMax hosts.
+// invalid_argument: which field, and what it may be.
+constexpr std::int64_t kHostsMax = 1000;
+Result<std::vector<swarm::Host>> read_swarm(std::string_view json);
+
+struct Prospect {
+  std::string algorithm;  // empty: the manifest as it is
+  swarm::Method method;
+  swarm::RoundForecast round;
+  double samples_per_s = 0;
+  double bytes_per_sample = 0;  // that volunteers send, all together
+  std::string why;              // what a round's time goes to
+};
+
+struct ProspectOptions {
+  double local_steps = 50;  // of each computer in a round, where the manifest does not say
+};
+
+// The manifest as it is, and every algorithm with fp32, fp16 and int8; the most samples a second first. Rounds of
+// gradients have the manifest's target_batch_size, and rounds of local steps so many steps of everybody; where the
+// manifest itself has local steps, it is the other way round. `hosts` has at least one.
+std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<const swarm::Host> hosts,
+                                const ProspectOptions& options = {});
+
+}  // namespace starling::operations

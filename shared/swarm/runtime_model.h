@@ -1,0 +1,54 @@
+// How long a round of a given way to train takes a given swarm, before anybody has trained: the batch's computing, the
+// averaging as plans would have it (roles.h), and what comes beside. Closed forms, exact where nothing jitters and the
+// lines carry what they are said to. Pure.
+//
+//   compute    round_samples / sum of the computers' speeds
+//   wait       the last of n computers ends its micro-batch: at most one of them, half of the slowest one's on average,
+//              and with batches that vary by `jitter` (standard deviation over mean) the largest of n deviations more,
+//              sqrt(2 ln n) of them
+//   averaging  the least time of a butterfly all-reduce over these lines with the best roles and codecs, 94 % of a line
+//              being payload, and two round trips between the farthest two: to begin, and to agree at the end
+//   step       the optimizer's way through memory
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "shared/swarm/shares.h"
+
+namespace starling::swarm {
+
+// A volunteer's computer as far as it matters here.
+struct Host {
+  Link link;                 // bytes per second
+  double samples_per_s = 0;  // above 0
+  double delay_s = 0;        // from it to the middle of the network, one way
+  double jitter = 0;         // of its batches' times
+};
+
+struct Method {
+  double vector_floats = 0;
+  double round_samples = 0;  // of all together, between two averagings
+  double micro_batch = 1;    // samples that a computer takes at once
+  std::string codec = "fp32";
+  std::string contribution_codec{};  // empty: as codec
+  bool error_feedback = false;
+  bool grid = false;        // columns and heads (grid_plan.h), which move everything 2 1/2 times, in three stages
+  double step_vectors = 0;  // vectors as long as the model that the common step reads and writes
+};
+
+struct RoundForecast {
+  double compute_s = 0;
+  double wait_s = 0;
+  double averaging_s = 0;
+  double step_s = 0;
+  double bytes_sent = 0;     // by a volunteer in a round, on average
+  std::size_t left_out = 0;  // computers that could not follow
+  [[nodiscard]] double period_s() const { return compute_s + wait_s + averaging_s + step_s; }
+};
+
+// Of at least one host. Nobody needs an averaging alone.
+RoundForecast predict_round(std::span<const Host> hosts, const Method& method);
+
+}  // namespace starling::swarm

@@ -1,0 +1,88 @@
+#include "coordinator/operations/prospects.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "shared/manifest/algorithms.h"
+
+using namespace starling;
+using namespace starling::operations;
+
+namespace {
+
+std::vector<swarm::Host> hosts_of(const std::string& hosts) {
+  const auto read = read_swarm("{\"hosts\": [" + hosts + "]}");
+  REQUIRE(read.ok());
+  return *read;
+}
+
+std::string refusal(const std::string& json) {
+  const auto read = read_swarm(json);
+  REQUIRE(!read.ok());
+  return read.error().message;
+}
+
+const Prospect& find(const std::vector<Prospect>& all, std::string_view algorithm, std::string_view codec) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Prospect& each) {
+    return each.algorithm == algorithm && each.method.codec == codec;
+  });
+  REQUIRE(found != all.end());
+  return *found;
+}
+
+wire::RunManifest small_run() {
+  wire::RunManifest manifest;
+  manifest.target_batch_size = 512;
+  return manifest;
+}
+
+constexpr const char* kHome = R"({"count": 8, "samples_per_s": 20, "upload_mbit_s": 10, "download_mbit_s": 50})";
+
+}  // namespace
+
+TEST_CASE("a swarm is described by its computers, with what is usual left out") {
+  const auto hosts = hosts_of(std::string(kHome) +
+                              R"(, {"samples_per_s": 100, "upload_mbit_s": 100, "download_mbit_s": 100,
+                                    "delay_ms": 20, "jitter": 0.5, "dialable": false})");
+  REQUIRE(hosts.size() == 9);
+  CHECK(hosts[0].link.upload == 10e6 / 8);
+  CHECK(hosts[7].link.dialable);
+  CHECK(hosts[8].delay_s == 0.02);
+  CHECK(hosts[8].jitter == 0.5);
+  CHECK(!hosts[8].link.dialable);
+}
+
+TEST_CASE("a description that will not do is refused by its field") {
+  CHECK(refusal("{}").find("hosts") != std::string::npos);
+  CHECK(refusal(R"({"hosts": []})").find("at least one") != std::string::npos);
+  CHECK(
+      refusal(R"({"hosts": [{"samples_per_s": 0, "upload_mbit_s": 1, "download_mbit_s": 1}]})").find("samples_per_s") !=
+      std::string::npos);
+  CHECK(refusal(R"({"hosts": [{"count": 999, "samples_per_s": 1, "upload_mbit_s": 1, "download_mbit_s": 1},
+                              {"count": 2, "samples_per_s": 1, "upload_mbit_s": 1, "download_mbit_s": 1}]})")
+            .find("1000 hosts") != std::string::npos);
+}
+
+TEST_CASE("over home lines rare averagings are ahead of frequent ones, and narrow codecs of wide ones") {
+  const auto all = prospects(small_run(), hosts_of(kHome));
+  CHECK(all.size() == 1 + 3 * manifest::algorithms().size());
+  CHECK(std::is_sorted(all.begin(), all.end(),
+                       [](const Prospect& a, const Prospect& b) { return a.samples_per_s > b.samples_per_s; }));
+  const Prospect& often = find(all, "dedloc", "fp32");
+  const Prospect& seldom = find(all, "diloco", "fp32");
+  CHECK(seldom.samples_per_s > often.samples_per_s);
+  CHECK(find(all, "dedloc", "int8").samples_per_s > often.samples_per_s);
+  // 50 steps of 8 samples by 8 computers, and 512 samples.
+  CHECK(often.bytes_per_sample / seldom.bytes_per_sample == doctest::Approx(50.0 * 64 / 512).epsilon(0.02));
+  CHECK(often.why.find("slowest line sends 10 Mbit/s") != std::string::npos);
+  CHECK(find(all, "", "fp32").samples_per_s == often.samples_per_s);
+}
+
+TEST_CASE("over fast lines it hardly matters, and the reason says so") {
+  const auto all = prospects(
+      small_run(), hosts_of(R"({"count": 4, "samples_per_s": 2, "upload_mbit_s": 1000, "download_mbit_s": 1000})"));
+  CHECK(find(all, "dedloc", "fp32").samples_per_s > 0.9 * 8);
+  CHECK(find(all, "dedloc", "fp32").why.find("computing is") == 0);
+}

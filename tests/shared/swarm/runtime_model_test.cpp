@@ -1,0 +1,85 @@
+#include "shared/swarm/runtime_model.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+using namespace starling::swarm;
+
+namespace {
+
+constexpr double kMbit = 1e6 / 8;
+constexpr double kPayload = 0.94;
+
+Host host(double samples_per_s, double up_mbit, double down_mbit, double delay_s = 0, double jitter = 0) {
+  return {{up_mbit * kMbit, down_mbit * kMbit, true}, samples_per_s, delay_s, jitter};
+}
+
+Method gradients(double floats, double samples) {
+  return {.vector_floats = floats, .round_samples = samples, .micro_batch = 8};
+}
+
+}  // namespace
+
+TEST_CASE("without jitter and delay, equal hosts take the closed form's time") {
+  for (const int n : {2, 4, 8, 16}) {
+    CAPTURE(n);
+    const std::vector<Host> hosts(static_cast<std::size_t>(n), host(10, 100, 100));
+    const RoundForecast round = predict_round(hosts, gradients(4e6, 1000));
+    CHECK(round.compute_s == doctest::Approx(1000.0 / (10 * n)));
+    CHECK(round.wait_s == doctest::Approx(0.5 * 8 / 10));
+    // Each sends and receives 2 (n - 1) / n vectors.
+    CHECK(round.averaging_s == doctest::Approx(2.0 * (n - 1) / n * 16e6 / (100 * kMbit * kPayload)));
+    CHECK(round.bytes_sent == doctest::Approx(2.0 * (n - 1) / n * 16e6));
+    CHECK(round.left_out == 0);
+  }
+}
+
+TEST_CASE("delays cost round trips, jitter the largest of the deviations, codecs their width") {
+  const std::vector<Host> near(4, host(10, 100, 100));
+  const std::vector<Host> far(4, host(10, 100, 100, 0.01));
+  const std::vector<Host> shaky(4, host(10, 100, 100, 0, 0.2));
+  const RoundForecast plain = predict_round(near, gradients(4e6, 1000));
+  CHECK(predict_round(far, gradients(4e6, 1000)).averaging_s == doctest::Approx(plain.averaging_s + 2 * 0.04));
+  CHECK(predict_round(shaky, gradients(4e6, 1000)).wait_s ==
+        doctest::Approx(plain.wait_s + 0.2 * 0.8 * std::sqrt(2 * std::log(4.0))));
+  Method halves = gradients(4e6, 1000);
+  halves.codec = "fp16";
+  CHECK(predict_round(near, halves).averaging_s == doctest::Approx(plain.averaging_s / 2).epsilon(0.01));
+}
+
+TEST_CASE("a grid moves everything two and a half times") {
+  const std::vector<Host> hosts(9, host(10, 100, 100));
+  Method method = gradients(4e6, 1000);
+  const RoundForecast one_group = predict_round(hosts, method);
+  method.grid = true;
+  CHECK(predict_round(hosts, method).averaging_s == doctest::Approx(2.5 * one_group.averaging_s));
+  CHECK(predict_round(hosts, method).bytes_sent == doctest::Approx(2.5 * one_group.bytes_sent));
+}
+
+TEST_CASE("one alone computes and steps") {
+  const std::vector<Host> alone{host(10, 1, 1)};
+  Method method = gradients(6e6, 100);
+  method.step_vectors = 10;
+  const RoundForecast round = predict_round(alone, method);
+  CHECK(round.averaging_s == 0);
+  CHECK(round.wait_s == 0);
+  CHECK(round.bytes_sent == 0);
+  CHECK(round.period_s() == doctest::Approx(10 + 10 * 24e6 / 6e9));
+}
+
+TEST_CASE("fifty steps between two averagings move fifty times fewer bytes a sample") {
+  const std::vector<Host> hosts(4, host(50, 20, 100, 0.02));
+  const RoundForecast every = predict_round(hosts, gradients(1e6, 128));
+  const RoundForecast seldom = predict_round(hosts, gradients(1e6, 50 * 128));
+  CHECK(every.bytes_sent / 128 / (seldom.bytes_sent / (50 * 128)) == doctest::Approx(50).epsilon(0.05));
+  CHECK(50 * 128 / seldom.period_s() > 128 / every.period_s());
+}
+
+TEST_CASE("a line that would hold everybody up is relieved, as plans do") {
+  std::vector<Host> hosts(3, host(10, 100, 100));
+  hosts.push_back(host(10, 10, 10));
+  const RoundForecast round = predict_round(hosts, gradients(4e6, 1200));
+  CHECK(round.averaging_s < 0.5 * 2 * 0.75 * 16e6 / (10 * kMbit * kPayload));
+}
