@@ -6,9 +6,7 @@
 Prints one line for each bar, and fails when one is not kept. Nothing else should want the processors.
 """
 
-import json
 import random
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +21,7 @@ import programs
 from limits_test import processors_used
 from swarm_case import SwarmCase
 from swarm_test import children
+from wishes import Line, any_wish
 
 SECONDS = float(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 60
 COMMANDS = 10_000
@@ -50,14 +49,11 @@ class Idle(unittest.TestCase):
         chance = random.Random(SEED)
         reasons = {}
         began = time.monotonic()
-        with socket.socket(socket.AF_UNIX) as line, line.makefile("rwb") as stream:
-            line.settimeout(10)  # whoever does not answer by then hangs
-            line.connect(str(self.volunteer.folder / "control.sock"))
-            settings = ask(stream, {"command": "preferences"})["preferences"]
-            names = sorted(set(settings) - {"port_mapping", "update_check", "update_install"})
+        with Line(self.volunteer) as line:
+            names = line.settings()
             for _ in range(COMMANDS):
-                ask(stream, any_command(chance, names))
-                status = ask(stream, {"command": "status"})["status"]
+                line.ask(**any_wish(chance, names))
+                status = line.status()
                 code = status["rules"]["code"]
                 reasons[code] = reasons.get(code, 0) + 1
                 if status["paused"]:
@@ -65,25 +61,6 @@ class Idle(unittest.TestCase):
                 for field in ("reason", "ends_when"):
                     self.assertTrue(status[field], status)
         print(f"{COMMANDS} random commands (seed {SEED}): {time.monotonic() - began:.0f} s, reasons {reasons}")
-
-
-def any_command(chance, names):
-    kind = chance.randrange(8)
-    if kind == 0:
-        return {"command": "pause", "for": chance.choice(["", "15m", "3h", "tomorrow", "nonsense"]),
-                "after_round": chance.random() < 0.3, "gpu": chance.random() < 0.2}
-    if kind == 1:
-        return {"command": "resume", "gpu": chance.random() < 0.2}
-    if kind == 2:
-        return {"command": "set_preferences", "preset": chance.choice(["gentle", "balanced", "dedicated", "none"])}
-    value = chance.choice(["yes", "no", "always", "rules", "never", "none", "game, film", str(chance.randrange(120))])
-    return {"command": "set_preferences", "changes": [{"name": chance.choice(names), "value": value}]}
-
-
-def ask(stream, request):
-    stream.write(json.dumps(request).encode() + b"\n")
-    stream.flush()
-    return json.loads(stream.readline())
 
 
 def check_idle(case, state, pid):
