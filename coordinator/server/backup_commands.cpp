@@ -6,11 +6,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <ctime>
 #include <map>
 #include <system_error>
 
 #include "coordinator/api/run_report.h"
+#include "coordinator/server/arguments.h"
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/clock.h"
@@ -48,15 +48,6 @@ Status copy_to(const std::filesystem::path& from, const std::filesystem::path& t
   return sync_to_disk(to);
 }
 
-// DIR/backups/2024-06-10T061320Z
-std::filesystem::path dated_folder(const ProjectFiles& files, WallTime now) {
-  const std::time_t seconds = now.unix_ms / 1000;
-  std::tm parts = {};
-  ::gmtime_r(&seconds, &parts);
-  char text[32];
-  return files.backups() / std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H%M%SZ", &parts));
-}
-
 // Those that are not there yet. Copies of runs' states come and go meanwhile.
 Status copy_artefacts(const db::ArtefactStore& store, const ProjectFiles& from, const ProjectFiles& copy) {
   STARLING_ASSIGN(const auto artefacts, store.list());
@@ -73,13 +64,28 @@ Status copy_artefacts(const db::ArtefactStore& store, const ProjectFiles& from, 
   return sync_to_disk(copy.artefacts());
 }
 
-Status copy_project(const Project& project, const ProjectFiles& copy) {
+// Room for everything, and some that the project itself goes on with where both are on one disk.
+Status expect_room(const db::Database& database, const std::filesystem::path& folder) {
+  constexpr std::uint64_t kSpare = 64 << 20;
+  const db::DatabaseHealth health = database.health();
+  std::uint64_t wanted = kSpare + static_cast<std::uint64_t>(health.file_bytes + health.wal_bytes);
+  STARLING_ASSIGN(const auto artefacts, database.stores().artefacts.list());
+  for (const db::ArtefactRecord& artefact : artefacts) wanted += static_cast<std::uint64_t>(artefact.bytes);
+  std::error_code unknown;
+  const std::uint64_t free = std::filesystem::space(folder, unknown).available;
+  if (unknown || free >= wanted) return {};
+  return Error{ErrorCode::resource_exhausted,
+               fmt::format("'{}' has {} MB free, and a backup needs {} MB; make room, or choose another disk",
+                           folder.string(), free >> 20, wanted >> 20)};
+}
+
+Status copy_project(const Project& project, db::Database& database, const ProjectFiles& copy) {
+  STARLING_TRY(expect_room(database, copy.directory));
   STARLING_TRY(ensure_directory(copy.artefacts(), 0700));
-  STARLING_ASSIGN(const auto database, open_database(project));
-  const db::ArtefactStore& artefacts = database->stores().artefacts;
+  const db::ArtefactStore& artefacts = database.stores().artefacts;
   // What takes long goes first, so that the files which the copied database names are still there afterwards.
   STARLING_TRY(copy_artefacts(artefacts, project.files, copy));
-  STARLING_TRY(database->backup(copy.database()));
+  STARLING_TRY(database.backup(copy.database()));
   STARLING_TRY(copy_artefacts(artefacts, project.files, copy));
   for (const char* name : kKeys) STARLING_TRY(copy_to(project.files.at(name), copy.at(name)));
   return copy_to(project.files.config(), copy.config());
@@ -117,8 +123,8 @@ Result<std::map<std::string, Digest>> read_sums(const std::filesystem::path& fol
   return sums;
 }
 
-Status fill_backup(const Project& project, const ProjectFiles& copy) {
-  STARLING_TRY(copy_project(project, copy));
+Status fill_backup(const Project& project, db::Database& database, const ProjectFiles& copy) {
+  STARLING_TRY(copy_project(project, database, copy));
   STARLING_ASSIGN(const auto digests, digests_of(copy.directory));
   std::string sums;  // as sha256sum writes it and `sha256sum -c` reads it
   for (const auto& [name, digest] : digests) sums += fmt::format("{}  {}\n", digest.hex(), name);
@@ -195,19 +201,55 @@ std::optional<LastBackup> last_backup(const ProjectFiles& files) {
   return last;
 }
 
+Status note_backup(const ProjectFiles& files, const LastBackup& made) {
+  forget_failure(files);
+  return write_file_atomically(
+      files.at(kStamp), fmt::format("{} {}\n", made.at.unix_ms, std::filesystem::absolute(made.folder).string()));
+}
+
+Status make_backup(const Project& project, db::Database& database, const std::filesystem::path& to) {
+  STARLING_TRY(make_new_folder(to));
+  return keep_if_whole(fill_backup(project, database, ProjectFiles(to)), to);
+}
+
 Status back_up(const BackupOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
   const WallTime now = SystemClock().wall_now();
   std::filesystem::path to = options.to;
   if (to.empty()) {
     STARLING_TRY(ensure_directory(project.files.backups(), 0700));
-    to = dated_folder(project.files, now);
+    to = project.files.backups() / backup_name(now);
   }
-  STARLING_TRY(make_new_folder(to));
-  STARLING_TRY(keep_if_whole(fill_backup(project, ProjectFiles(to)), to));
-  STARLING_TRY(write_file_atomically(project.files.at(kStamp),
-                                     fmt::format("{} {}\n", now.unix_ms, std::filesystem::absolute(to).string())));
+  STARLING_TRY(make_backup(project, *database, to));
+  STARLING_TRY(note_backup(project.files, {now, to.string()}));
   fmt::print("everything is in '{}'; keep a copy on another machine\n", to.string());
+  return {};
+}
+
+Status schedule_backups(const ScheduleOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const SystemClock clock;
+  if (options.off) {
+    STARLING_TRY(set_schedule(desk_of(*database, clock), std::nullopt));
+    forget_failure(project.files);
+    fmt::print("backups are made by hand from now on\n");
+    return {};
+  }
+  if (!options.every.empty()) {
+    BackupSchedule wanted{.folder = {}, .daily = options.daily, .weekly = options.weekly};
+    STARLING_ASSIGN(wanted.every, parse_duration(options.every));
+    if (wanted.every < BackupSchedule::kEveryMin) {
+      return Error{ErrorCode::invalid_argument, fmt::format("--every {} is too often; at least 10m", options.every)};
+    }
+    const std::filesystem::path folder = options.to.empty() ? project.files.backups() : options.to;
+    wanted.folder = std::filesystem::absolute(folder).string();
+    STARLING_TRY(ensure_directory(wanted.folder, 0700));
+    STARLING_TRY(set_schedule(desk_of(*database, clock), wanted));
+  }
+  STARLING_ASSIGN(const auto schedule, read_schedule(database->stores()));
+  fmt::print("{}\n", schedule ? words_of(*schedule) : "there is no schedule; make one with --every 12h");
   return {};
 }
 

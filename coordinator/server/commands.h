@@ -181,6 +181,16 @@ struct BackupOptions {
   std::filesystem::path to;
 };
 Status back_up(const BackupOptions& options);
+// Backups by the running server. Without `every` and `off` it tells what is set.
+struct ScheduleOptions {
+  std::filesystem::path directory;
+  std::string every;         // a duration
+  std::filesystem::path to;  // empty: DIR/backups
+  int daily = 7;
+  int weekly = 4;
+  bool off = false;
+};
+Status schedule_backups(const ScheduleOptions& options);
 // Proves that a backup is whole, then copies it to `to`, which must not exist.
 struct RestoreOptions {
   std::filesystem::path backup;

@@ -40,6 +40,7 @@ struct Commands {
   NumberedOptions numbered;
   StatusOptions status;
   BackupOptions backup;
+  ScheduleOptions schedule;
   RestoreOptions restore_options;
   ServeOptions serve;
   std::filesystem::path directory;
@@ -308,6 +309,19 @@ void add_backup(CLI::App& cli, Commands& commands) {
   directory_of(now, commands.backup.directory);
   now->add_option("TO", commands.backup.to, "A directory that does not exist yet; DIR/backups/DATE by default");
   now->callback([&commands] { commands.chosen = [&commands] { return back_up(commands.backup); }; });
+  CLI::App* schedule = backup->add_subcommand("schedule", "Let the running server make them; without options: tell");
+  ScheduleOptions& timed = commands.schedule;
+  directory_of(schedule, timed.directory);
+  auto* every = schedule->add_option("--every", timed.every, "How often: 6h, 1d");
+  schedule->add_option("--to", timed.to, "The folder of backups, best on another disk; DIR/backups by default");
+  schedule->add_option("--daily", timed.daily, "Of so many days the newest one is kept")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  schedule->add_option("--weekly", timed.weekly, "And of so many weeks")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  schedule->add_flag("--off", timed.off, "Make none by itself any more")->excludes(every);
+  schedule->callback([&commands] { commands.chosen = [&commands] { return schedule_backups(commands.schedule); }; });
   CLI::App* restore_command =
       cli.add_subcommand("restore", "Prove that a backup is whole, and copy it to where it is served");
   RestoreOptions& options = commands.restore_options;

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "coordinator/api/responses.h"
-#include "coordinator/server/backup.h"
 #include "shared/base/version.h"
 
 namespace starling::server {
@@ -120,6 +119,9 @@ void add_database(Text& text, const Observed& observed) {
     text.one("backup_last_success_timestamp_seconds", "gauge", "When the project was last backed up.",
              static_cast<double>(backup->at.unix_ms) / 1000);
   }
+  const BackupState state = observed.backups.state();
+  text.one("backup_failures_total", "counter", "Scheduled backups that failed.", static_cast<double>(state.failures));
+  text.one("backup_failing", "gauge", "1 when the last scheduled backup failed.", state.failure.empty() ? 0 : 1);
 }
 
 }  // namespace

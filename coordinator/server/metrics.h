@@ -8,6 +8,7 @@
 #include "coordinator/api/run_service.h"
 #include "coordinator/gate/gate.h"
 #include "coordinator/gate/router.h"
+#include "coordinator/server/backup.h"
 #include "coordinator/server/project.h"
 #include "db/stores/database.h"
 #include "shared/reach/relay_server.h"
@@ -24,6 +25,7 @@ struct Observed {
   const Clock& clock;
   WallTime started;
   WallTime certificate_ends;
+  const BackupKeeper& backups;
 };
 
 // The text format of Prometheus, version 0.0.4.

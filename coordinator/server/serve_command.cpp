@@ -192,6 +192,7 @@ struct Cared {
   accounts::BanList& bans;
   api::HostTable& hosts;
   operations::MaintenanceSign& maintenance;
+  BackupKeeper& backups;
   const db::Stores& stores;
 };
 
@@ -204,6 +205,7 @@ void look_after(const Cared& cared, const Clock& clock, LogLimit& complaints) {
   tell("look at the bans", cared.bans.refresh());
   tell("look at revocations", cared.hosts.refresh());
   tell("look at maintenance", cared.maintenance.refresh(cared.stores));
+  tell("look at backups", cared.backups.look());
   tell("sums of the last day and week", cared.stores.standings.roll(clock.wall_now()));
 }
 
@@ -232,6 +234,19 @@ void announce(const Project& project, std::uint16_t port) {
   fmt::print("listening on https://{}\n", format_endpoint({project.config.listen.host, port}));
   std::fflush(stdout);
   log_info("starling-coordinator {} serves '{}'", kVersion, project.config.name);
+}
+
+// Until `work` returns, which it does when it is asked to or something broke.
+Status serve_at(gate::Gate& gate, gate::Gate* admin, std::atomic<bool>& broken, const std::function<void()>& work) {
+  GateThread serving(gate, broken);
+  std::optional<GateThread> serving_admin;
+  if (admin != nullptr) serving_admin.emplace(*admin, broken);
+  work();
+  const bool asked = !broken;
+  if (serving_admin) STARLING_TRY(serving_admin->stop());
+  STARLING_TRY(serving.stop());
+  if (!asked) return Error{ErrorCode::io, "the database failed; see the log"};
+  return {};
 }
 
 // What the database calls when nothing more can be stored.
@@ -298,21 +313,17 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const auto gate, gate::Gate::create(front, tls, router));
   doors.gate = gate.get();
   STARLING_ASSIGN(const WallTime certificate_ends, certificate_end(project));
-  const Observed observed{project, *database, run, *gate, router, relay.get(), clock, started, certificate_ends};
+  BackupKeeper backups(project, *database, clock);
+  const Observed observed{project, *database,        run,    *gate, router, relay.get(), clock,
+                          started, certificate_ends, backups};
   gate::Router admin_router;
   add_admin_routes(admin_router, observed);
   STARLING_ASSIGN(const auto admin, admin_gate(options, tls, admin_router));
 
-  GateThread serving(*gate, broken);
-  std::optional<GateThread> serving_admin;
-  if (admin) serving_admin.emplace(*admin, broken);
-  announce(project, gate->port());
-  work({run, people->bans, hosts, maintenance, database->stores()}, signals, broken, manager);
-  const bool asked = !broken;
-  if (serving_admin) STARLING_TRY(serving_admin->stop());
-  STARLING_TRY(serving.stop());
-  if (!asked) return Error{ErrorCode::io, "the database failed; see the log"};
-  return {};
+  return serve_at(*gate, admin.get(), broken, [&] {
+    announce(project, gate->port());
+    work({run, people->bans, hosts, maintenance, backups, database->stores()}, signals, broken, manager);
+  });
 }
 
 }  // namespace starling::server

@@ -68,6 +68,8 @@ struct Overview {
   db::DatabaseHealth health;
   std::optional<operations::Maintenance> maintenance;
   std::optional<LastBackup> backup;
+  std::optional<BackupSchedule> schedule;
+  std::optional<BackupState> backup_failure;
   WallTime certificate_ends;
   WallTime now;
 };
@@ -92,6 +94,8 @@ Result<Overview> look(const Project& project, const db::Database& database) {
   overview.health = database.health();
   STARLING_ASSIGN(overview.maintenance, operations::read_maintenance(stores));
   overview.backup = last_backup(project.files);
+  overview.backup_failure = last_failure(project.files);
+  STARLING_ASSIGN(overview.schedule, read_schedule(stores));
   STARLING_ASSIGN(overview.certificate_ends, certificate_end(project));
   return overview;
 }
@@ -142,6 +146,11 @@ void print(const Project& project, const Overview& overview) {
     fmt::print("  backup       none yet; make one with: starling-coordinator backup now '{}'\n",
                project.files.directory.string());
   }
+  if (overview.schedule) fmt::print("               {}\n", words_of(*overview.schedule));
+  if (overview.backup_failure) {
+    fmt::print("               FAILED at {}: {}\n", local_time(overview.backup_failure->failed_at),
+               overview.backup_failure->failure);
+  }
   fmt::print("  certificate  ends in {:.0f} days\n",
              static_cast<double>(overview.certificate_ends.unix_ms - overview.now.unix_ms) / (24 * kMsPerHour));
 }
@@ -176,6 +185,7 @@ std::string encode(const Project& project, const Overview& overview) {
   writer.integer("bans", static_cast<std::int64_t>(overview.bans));
   writer.integer("database_bytes", overview.health.file_bytes);
   if (overview.backup) writer.integer("backup_unix_ms", overview.backup->at.unix_ms);
+  if (overview.backup_failure) writer.text("backup_failure", overview.backup_failure->failure);
   writer.integer("certificate_ends_unix_ms", overview.certificate_ends.unix_ms);
   writer.close('}');
   return std::move(writer.str());

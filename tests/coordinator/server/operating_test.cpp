@@ -32,7 +32,7 @@ TEST_CASE("volunteers of a retired run are told that it is over, others never he
   CHECK(has(server.get("/"), "<a href=\"/run/poems-1\">Poems &lt;1&gt;</a> <span class=\"what\">over</span>"));
   const net::HttpResponse page = server.get("/run/poems-1");
   CHECK(page.status == 200);
-  CHECK(has(page, "Poems &lt;1&gt;: a neural network of"));
+  CHECK(has(page, "<h1>Poems &lt;1&gt;</h1>"));
   CHECK(server.get("/run/poems-9").status == 404);
 
   // The next run takes its place.

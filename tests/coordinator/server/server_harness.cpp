@@ -9,6 +9,15 @@
 #include "shared/crypto/certificates.h"
 
 namespace starling::server::testing {
+namespace {
+
+Digest state_of_round(RoundIndex round) {
+  Digest digest;
+  digest.bytes.fill(static_cast<std::uint8_t>(10 + round));
+  return digest;
+}
+
+}  // namespace
 
 TakenPort::TakenPort() {
   socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -47,13 +56,13 @@ Ended TestServer::create_run(const std::string& run_id, const std::string& more)
   return command({"run", "create", directory, (folder / "manifest.toml").string()});
 }
 
-net::HttpResponse TestServer::get(const std::string& path) const {
+net::HttpResponse TestServer::get(const std::string& path, int port) const {
+  if (port == 0) port = std::stoi(address.substr(address.find(':') + 1));
   const auto ca_pem = read_file(std::filesystem::path(directory) / "ca.pem", 64 * 1024);
   REQUIRE(ca_pem.ok());
   auto tls = crypto::TlsContext::coordinator_client(*ca_pem, std::nullopt);
   REQUIRE(tls.ok());
-  net::HttpClient client({"127.0.0.1", static_cast<std::uint16_t>(std::stoi(address.substr(address.find(':') + 1)))},
-                         std::move(*tls));
+  net::HttpClient client({"127.0.0.1", static_cast<std::uint16_t>(port)}, std::move(*tls));
   auto response = client.get(path);
   REQUIRE_MESSAGE(response.ok(), response.status().error().message);
   return std::move(*response);
@@ -90,6 +99,43 @@ Result<wire::HeartbeatReply> Member::call() {
   STARLING_ASSIGN(auto response, client.post_json("/v1/heartbeat", wire::encode(beat)));
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
   return wire::decode_heartbeat_reply(body);
+}
+
+Two::Two() {
+  for (Member* member : {&ada, &bob}) {
+    member->beat.run_id = "one";
+    member->beat.phase = wire::MemberPhase::training;
+    member->beat.state_digest = state_of_round(0);
+  }
+}
+
+void Two::finish_round() {
+  wire::RoundReport report;
+  report.round = round;
+  report.group.bytes.fill(static_cast<std::uint8_t>(100 + round));
+  report.members = {ada.peer(), bob.peer()};
+  report.contributions = {{ada.peer(), 40}, {bob.peer(), 20}};
+  report.state_digest = state_of_round(++round);
+  for (Member* member : {&ada, &bob}) {
+    member->beat.reports.push_back(report);
+    member->beat.state_round = round;
+    member->beat.state_digest = report.state_digest;
+  }
+}
+
+void Two::settle() {
+  for (int tries = 0; tries < 2000; ++tries) {
+    bool settled = true;
+    for (Member* member : {&ada, &bob}) {
+      const auto reply = member->call();
+      REQUIRE_MESSAGE(reply.ok(), reply.status().error().message);
+      std::erase_if(member->beat.reports,
+                    [&](const auto& report) { return report.round < reply->acknowledged_rounds; });
+      settled = settled && member->beat.reports.empty();
+    }
+    if (settled) return;
+  }
+  FAIL("reports were not acknowledged");
 }
 
 }  // namespace starling::server::testing

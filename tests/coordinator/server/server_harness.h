@@ -38,7 +38,7 @@ class TestServer {
   Ended create_run(const std::string& run_id, const std::string& more = "") const;
 
   // What anybody gets from the running server.
-  [[nodiscard]] net::HttpResponse get(const std::string& path) const;
+  [[nodiscard]] net::HttpResponse get(const std::string& path, int port = 0) const;  // 0: the public one
 
   starling::testing::TempDir folder;
   std::string directory;
@@ -64,6 +64,18 @@ class Member {
   manifest::JoinLink link_;
   std::string ca_pem_;
   std::string certificate_;
+};
+
+// Two members of run "one" that go through rounds of 60 samples together, whatever happens to the coordinator.
+struct Two {
+  Two();
+  void finish_round();
+  // Calls of both until every round is acknowledged.
+  void settle();
+
+  Member ada{"Ada"};
+  Member bob{"Bob"};
+  RoundIndex round = 0;
 };
 
 }  // namespace starling::server::testing

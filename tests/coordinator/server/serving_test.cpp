@@ -6,59 +6,6 @@
 #include "tests/coordinator/server/server_harness.h"
 
 namespace starling::server::testing {
-namespace {
-
-Digest state_of_round(RoundIndex round) {
-  Digest digest;
-  digest.bytes.fill(static_cast<std::uint8_t>(10 + round));
-  return digest;
-}
-
-// Two members that go through rounds together, whatever happens to the coordinator.
-struct Two {
-  Two() {
-    for (Member* member : {&ada, &bob}) {
-      member->beat.run_id = "one";
-      member->beat.phase = wire::MemberPhase::training;
-      member->beat.state_digest = state_of_round(0);
-    }
-  }
-  void finish_round() {
-    wire::RoundReport report;
-    report.round = round;
-    report.group.bytes.fill(static_cast<std::uint8_t>(100 + round));
-    report.members = {ada.peer(), bob.peer()};
-    report.contributions = {{ada.peer(), 40}, {bob.peer(), 20}};
-    report.state_digest = state_of_round(++round);
-    for (Member* member : {&ada, &bob}) {
-      member->beat.reports.push_back(report);
-      member->beat.state_round = round;
-      member->beat.state_digest = report.state_digest;
-    }
-  }
-  // Calls of both until every round is acknowledged.
-  void settle() {
-    for (int tries = 0; tries < 2000; ++tries) {
-      bool settled = true;
-      for (Member* member : {&ada, &bob}) {
-        const auto reply = member->call();
-        REQUIRE_MESSAGE(reply.ok(), reply.status().error().message);
-        std::erase_if(member->beat.reports,
-                      [&](const auto& report) { return report.round < reply->acknowledged_rounds; });
-        settled = settled && member->beat.reports.empty();
-      }
-      if (settled) return;
-    }
-    FAIL("reports were not acknowledged");
-  }
-
-  Member ada{"Ada"};
-  Member bob{"Bob"};
-  RoundIndex round = 0;
-};
-
-}  // namespace
-
 TEST_CASE("a coordinator killed in the middle of rounds loses nothing and doubles nothing") {
   TestServer server;
   REQUIRE(server.create_run("one").status == 0);

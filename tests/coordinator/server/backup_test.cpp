@@ -1,0 +1,143 @@
+// Backups by a schedule, and of a server at work.
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <regex>
+#include <thread>
+
+#include "coordinator/server/backup.h"
+#include "shared/base/files.h"
+#include "tests/coordinator/server/server_harness.h"
+
+namespace starling::server::testing {
+namespace {
+
+constexpr std::int64_t kHourMs = 3'600'000;
+
+std::int64_t samples_in(const std::string& text) {
+  std::smatch found;
+  REQUIRE(std::regex_search(text, found, std::regex("(\\d+) samples")));
+  return std::stoll(found[1]);
+}
+
+}  // namespace
+
+TEST_CASE("of scheduled backups the newest of each day and week are kept, as many as was asked") {
+  const WallTime noon = *backup_time("2024-06-12T120000Z");  // a Wednesday
+  std::vector<WallTime> backups;
+  for (int i = 0; i < 6 * 40; ++i) backups.push_back({noon.unix_ms - i * 4 * kHourMs});  // 40 days, six a day
+  const BackupSchedule schedule{.every = std::chrono::hours(4), .folder = "/b", .daily = 3, .weekly = 2};
+  const auto out = outdated(backups, schedule);
+  std::vector<std::string> kept;
+  for (const WallTime at : backups) {
+    if (std::find(out.begin(), out.end(), at) == out.end()) kept.push_back(backup_name(at));
+  }
+  CHECK(kept == std::vector<std::string>{"2024-06-12T120000Z", "2024-06-11T200000Z", "2024-06-10T200000Z",
+                                         "2024-06-09T200000Z"});  // the last is a Sunday: of the week before
+  CHECK(outdated({noon}, {.folder = "/b", .daily = 0, .weekly = 0}).empty());  // the newest stays in any case
+  CHECK(outdated({}, schedule).empty());
+}
+
+TEST_CASE("only folders named as backups are backups") {
+  CHECK(backup_name(*backup_time("2024-06-10T061320Z")) == "2024-06-10T061320Z");
+  for (const char* name :
+       {"", "..", "2024-06-10", "2024-06-10T061320Z.part", "2024-6-10T061320Z", "2024-02-31T000000Z", "notes"}) {
+    CAPTURE(name);
+    CHECK_FALSE(backup_time(name));
+  }
+}
+
+TEST_CASE("the running server backs up by its schedule, which can be told and ended") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const std::filesystem::path folder = server.folder / "other disk";
+  CHECK(server.command({"backup", "schedule", server.directory}).says("there is no schedule"));
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  // Half a backup of a server that was killed, and something that is nobody's business.
+  std::filesystem::create_directories(folder / "2024-06-10T061320Z.part");
+  std::filesystem::create_directories(folder / "holidays.part");
+  const Ended set = server.command({"backup", "schedule", server.directory, "--every", "6h", "--to", folder.string()});
+  CHECK_MESSAGE(set.says("every 6 h into"), set.output);
+  REQUIRE(process.wait_for("backup: everything is in"));
+  const auto last = last_backup(ProjectFiles(server.directory));
+  REQUIRE(last);
+  CHECK(server.command({"restore", last->folder, "--verify"}).says("is whole"));
+  CHECK(server.command({"status", server.directory}).says("every 6 h into"));
+  CHECK_FALSE(std::filesystem::exists(folder / "2024-06-10T061320Z.part"));
+  CHECK(std::filesystem::exists(folder / "holidays.part"));
+  CHECK(server.command({"backup", "schedule", server.directory, "--off"}).status == 0);
+  CHECK(server.command({"backup", "schedule", server.directory}).says("there is no schedule"));
+}
+
+TEST_CASE("a scheduled backup that fails is told wherever an operator looks, and leaves nothing behind") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const std::filesystem::path folder = server.folder / "gone";
+  REQUIRE(server.command({"backup", "schedule", server.directory, "--every", "1d", "--to", folder.string()}).status ==
+          0);
+  std::filesystem::remove(folder);
+  REQUIRE(write_file_atomically(folder, "a file where the disk was").ok());
+  const int port = TakenPort().port();
+  std::vector<std::string> command = server.serve_command();
+  command.insert(command.end(), {"--admin", "127.0.0.1:" + std::to_string(port)});
+  Process process(command);
+  REQUIRE(process.wait_for("backup: "));
+  REQUIRE(process.wait_for("tried again in 15 min"));
+  REQUIRE(eventually(
+      [&] { return server.get("/metrics", port).body.find("starling_backup_failing 1\n") != std::string::npos; }));
+  CHECK(server.get("/metrics", port).body.find("starling_backup_failures_total 1\n") != std::string::npos);
+  REQUIRE(eventually([&] { return last_failure(ProjectFiles(server.directory)).has_value(); }));
+  const Ended status = server.command({"status", server.directory});
+  CHECK_MESSAGE(status.says("FAILED at"), status.output);
+  CHECK(status.says("none yet"));
+  CHECK(std::filesystem::is_regular_file(folder));
+  // Whoever backs up by hand meanwhile has one.
+  REQUIRE(server.command({"backup", "now", server.directory}).status == 0);
+  CHECK_FALSE(server.command({"status", server.directory}).says("FAILED at"));
+  CHECK(server.command({"backup", "schedule", server.directory, "--every", "1m"}).says("at least 10m"));
+}
+
+TEST_CASE("a backup in the midst of rounds holds the ledger of one moment within the backup") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
+  const std::string link = server.command({"invite", "new", server.directory, "--uses", "2"}).last_line();
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  Two two;
+  REQUIRE(two.ada.join(link).ok());
+  REQUIRE(two.bob.join(link).ok());
+  REQUIRE(two.ada.call().ok());
+  REQUIRE(two.bob.call().ok());
+  const std::string copy = (server.folder / "copy").string();
+  two.finish_round();
+  two.settle();
+  const std::int64_t before = 60 * two.round;
+  Ended backup;
+  std::atomic<bool> ended = false;
+  std::thread operators([&] {
+    backup = server.command({"backup", "now", server.directory, copy});
+    ended = true;
+  });
+  while (!ended) {
+    two.finish_round();
+    two.settle();
+  }
+  operators.join();
+  const std::int64_t after = 60 * two.round;
+  REQUIRE_MESSAGE(backup.status == 0, backup.output);
+  CHECK(after > before);
+  const Ended verified = server.command({"restore", copy, "--verify"});
+  REQUIRE_MESSAGE(verified.status == 0, verified.output);
+  const std::int64_t restored = samples_in(verified.output);
+  CHECK(restored >= before);
+  CHECK(restored <= after);
+  CHECK(restored % 60 == 0);  // whole rounds, as they were committed
+  const std::string again = (server.folder / "again").string();
+  REQUIRE(server.command({"restore", copy, again}).status == 0);
+  CHECK(server.command({"credit", "check", again}).status == 0);
+}
+
+}  // namespace starling::server::testing
