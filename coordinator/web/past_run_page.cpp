@@ -92,7 +92,10 @@ std::string render_past_run(const PastRunData& data) {
     html += "<p class=\"what\">This run is over. Thank you: every credit that it gave stays.</p>\n";
   }
   add_volunteers(html, data.run);
-  return framed({data.project, shown.title.empty() ? shown.run_id : shown.title, about(shown), "", 0, data.now}, html);
+  return framed({data.project, shown.title.empty() ? shown.run_id : shown.title,
+                 fmt::format("A neural network of {} parameters, trained by volunteers", grouped(shown.parameters)), "",
+                 0, data.now},
+                html);
 }
 
 }  // namespace starling::web

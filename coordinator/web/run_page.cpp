@@ -129,13 +129,13 @@ void add_others(std::string& html, const std::vector<OtherRun>& others) {
   html += "</ul>\n</section>\n";
 }
 
-}  // namespace
-
 std::string about(const ShownRun& run) {
   const std::string& name = run.title.empty() ? run.run_id : run.title;
   if (run.parameters == 0) return name;
   return fmt::format("{}: a neural network of {} parameters, trained by volunteers", name, grouped(run.parameters));
 }
+
+}  // namespace
 
 std::optional<double> seconds_left(const ShownRun& run) {
   const core::SwarmView& swarm = run.swarm;

@@ -56,7 +56,5 @@ std::string render_run_page(const RunPageData& data);
 // What is left of the run in seconds at this speed; nothing when it has no end or does not move.
 std::optional<double> seconds_left(const ShownRun& run);
 std::string_view state_text(wire::RunState state);
-// "Poems: a neural network of 169,344 parameters, trained by volunteers"
-std::string about(const ShownRun& run);
 
 }  // namespace starling::web

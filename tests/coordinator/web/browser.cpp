@@ -86,6 +86,15 @@ gate::Response Browser::log_in(const std::string& name, const std::string& passw
   return post("/login", {{"name", name}, {"password", password}}, "/login");
 }
 
+gate::Response get_from(const gate::Router& router, const std::string& path, const Fields& query) {
+  gate::Request request;
+  request.method = "GET";
+  request.path = path;
+  request.query = query;
+  std::string allowed;
+  return (*router.find(request, allowed))(request);
+}
+
 std::string header_of(const gate::Response& response, const std::string& name) {
   for (const auto& [header, value] : response.headers) {
     if (header == name) return value;

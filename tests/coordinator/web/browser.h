@@ -83,6 +83,8 @@ class Browser {
   std::string address_;
 };
 
+// What the router answers to a GET.
+gate::Response get_from(const gate::Router& router, const std::string& path, const Fields& query = {});
 std::string header_of(const gate::Response& response, const std::string& name);
 bool has(const gate::Response& response, const std::string& text);
 // The value of the first form token on a page.

@@ -8,6 +8,8 @@
 #include "coordinator/web/html.h"
 #include "coordinator/web/leaderboard_page.h"
 #include "coordinator/web/loss_curve.h"
+#include "coordinator/web/page.h"
+#include "coordinator/web/past_run_page.h"
 #include "coordinator/web/status_page.h"
 
 namespace starling::web {
@@ -121,8 +123,11 @@ TEST_CASE("nothing that people typed can become markup, on any page") {
   StatusData status{kAttack, sample_run(), {}, {}, {}, {}, kNow};
   status.run->run_id = status.run->title = kAttack;
   const CreditPageData credit{kAttack, status.run, {}, 0, kNow};
+  run.others = {{kAttack, kAttack, "over"}};
+  const PastRunData past{kAttack, *run.run, kNow, "over", kNow, kNow};
   for (const std::string& html :
-       {render_run_page(run), render_leaderboard(board), render_status_page(status), render_credit_page(credit)}) {
+       {render_run_page(run), render_leaderboard(board), render_status_page(status), render_credit_page(credit),
+        render_past_run(past), with_notice(render_run_page(run), kAttack)}) {
     CHECK_FALSE(has(html, "<script"));
     CHECK_FALSE(has(html, "<img"));
     CHECK(has(html, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"));

@@ -31,14 +31,7 @@ struct Fixture {
     result.contributions = {{peer, account, samples, 1'000'000 * samples, when}};
     REQUIRE(pages.stores().contributions.append(result)->inserted == 1);
   }
-  gate::Response get(const std::string& path, std::vector<std::pair<std::string, std::string>> query = {}) {
-    gate::Request request;
-    request.method = "GET";
-    request.path = path;
-    request.query = std::move(query);
-    std::string allowed;
-    return (*router.find(request, allowed))(request);
-  }
+  gate::Response get(const std::string& path, const Fields& query = {}) { return get_from(router, path, query); }
   [[nodiscard]] WallTime now() const { return pages.clock.wall_now(); }
 
   Pages pages;

@@ -8,10 +8,15 @@
 #include "coordinator/web/html.h"
 #include "coordinator/web/page.h"
 #include "db/stores/database.h"
+#include "tests/coordinator/web/browser.h"
 #include "tests/support/temp_dir.h"
 
 namespace starling::web {
 namespace {
+
+using testing::Fields;
+using testing::get_from;
+using testing::has;
 
 class StillClock final : public Clock {
  public:
@@ -46,14 +51,7 @@ struct Fixture {
     }
     REQUIRE(database->stores().contributions.append(result).ok());
   }
-  gate::Response get(const std::string& path, std::vector<std::pair<std::string, std::string>> query = {}) {
-    gate::Request request;
-    request.method = "GET";
-    request.path = path;
-    request.query = std::move(query);
-    std::string allowed;
-    return (*router.find(request, allowed))(request);
-  }
+  gate::Response get(const std::string& path, const Fields& query = {}) { return get_from(router, path, query); }
 
   starling::testing::TempDir folder;
   std::unique_ptr<db::Database> database =
@@ -70,10 +68,6 @@ struct Fixture {
              clock}};
   gate::Router router;
 };
-
-bool has(const gate::Response& response, const std::string& text) {
-  return response.body.find(text) != std::string::npos;
-}
 
 }  // namespace
 

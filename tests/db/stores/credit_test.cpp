@@ -15,27 +15,10 @@ using starling::testing::TempDir;
 namespace {
 
 constexpr std::int64_t kDay = 86'400'000;
-constexpr WallTime kStart{1'718'000'000'000};
 
 constexpr MicroCredit credits(double count) { return static_cast<MicroCredit>(count * 1e6); }
 
-struct Fixture {
-  TempDir dir;
-  std::unique_ptr<Database> database = open(dir / "a.db");
-  const Stores& stores = database->stores();
-  RoundIndex round = 0;
-
-  Fixture() { create_run(stores, "r"); }
-
-  AccountId join_at(const std::string& name, std::uint8_t number, WallTime when = kStart) {
-    return stores.accounts.join({name, peer(number), {}, when}).value();
-  }
-  // One ledger line in a round of its own.
-  void grant(AccountId account, std::uint8_t number, MicroCredit credit, WallTime when) {
-    const auto done = stores.contributions.append(
-        round_of("r", round++, {{peer(number), account, std::max<SampleCount>(1, credit / 1000), credit, when}}));
-    REQUIRE(done->inserted == 1);
-  }
+struct Fixture : Ledger {
   double recent(const std::string& name, WallTime now) {
     const auto page = stores.standings.page({.run_id = "r", .pinned = name});
     REQUIRE(page->pinned.has_value());

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -54,5 +55,26 @@ inline RoundResult round_of(const RunId& run_id, RoundIndex round, std::vector<C
   result.contributions = std::move(contributions);
   return result;
 }
+
+constexpr WallTime kStart{1'718'000'000'000};
+
+// A run "r" whose ledger a test fills, a line in a round of its own.
+struct Ledger {
+  starling::testing::TempDir dir;
+  std::unique_ptr<Database> database = open(dir / "a.db");
+  const Stores& stores = database->stores();
+  RoundIndex round = 0;
+
+  Ledger() { create_run(stores, "r"); }
+
+  AccountId join_at(const std::string& name, std::uint8_t number, WallTime when = kStart) {
+    return stores.accounts.join({name, peer(number), {}, when}).value();
+  }
+  void grant(AccountId account, std::uint8_t number, MicroCredit credit, WallTime when) {
+    const auto done = stores.contributions.append(
+        round_of("r", round++, {{peer(number), account, std::max<SampleCount>(1, credit / 1000), credit, when}}));
+    REQUIRE(done->inserted == 1);
+  }
+};
 
 }  // namespace starling::db::testing

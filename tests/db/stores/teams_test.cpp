@@ -13,24 +13,8 @@ using starling::testing::TempDir;
 namespace {
 
 constexpr std::int64_t kDay = 86'400'000;
-constexpr WallTime kStart{1'718'000'000'000};
 
-struct Fixture {
-  TempDir dir;
-  std::unique_ptr<Database> database = open(dir / "a.db");
-  const Stores& stores = database->stores();
-  RoundIndex round = 0;
-
-  Fixture() { create_run(stores, "r"); }
-
-  AccountId join_at(const std::string& name, std::uint8_t number) {
-    return stores.accounts.join({name, peer(number), {}, kStart}).value();
-  }
-  void grant(AccountId account, std::uint8_t number, MicroCredit credit, WallTime when) {
-    const auto done =
-        stores.contributions.append(round_of("r", round++, {{peer(number), account, credit / 1000, credit, when}}));
-    REQUIRE(done->inserted == 1);
-  }
+struct Fixture : Ledger {
   [[nodiscard]] std::vector<std::string> names(Holder of, Board board) const {
     std::vector<std::string> names;
     const Standings page = stores.standings.page({.of = of, .board = board, .run_id = "r"}).value();
