@@ -9,6 +9,7 @@ namespace {
 
 constexpr float kStrength = 0.5F;  // of the text's colour: three times as light or dark as what lies around
 constexpr double kRadius = 2;
+constexpr QSize kPadding{18, 6};  // of buttons and tabs, both sides together
 
 // Around what can be used; what has the keyboard is outlined by Fusion itself, in the accent's colour.
 void outline(const QStyleOption& option, QPainter& painter, bool round) {
@@ -37,6 +38,13 @@ class OutlinedStyle : public QProxyStyle {
     QProxyStyle::drawPrimitive(element, option, painter, widget);
     if (element == PE_IndicatorCheckBox || element == PE_FrameLineEdit) outline(*option, *painter, false);
     if (element == PE_IndicatorRadioButton) outline(*option, *painter, true);
+  }
+
+  // Fusion leaves words too little room.
+  QSize sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& contents,
+                         const QWidget* widget) const override {
+    const QSize size = QProxyStyle::sizeFromContents(type, option, contents, widget);
+    return type == CT_PushButton || type == CT_TabBarTab ? size + kPadding : size;
   }
 
   void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,

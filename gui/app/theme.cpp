@@ -9,7 +9,7 @@ namespace starling::app {
 namespace {
 
 struct Shades {
-  QColor window, base, alternate, button, text, faint, highlight, highlighted, tooltip;
+  QColor window, base, alternate, button, text, faint, disabled, highlight, highlighted, tooltip;
 };
 
 QPalette paletteOf(const Shades& s) {
@@ -32,15 +32,15 @@ QPalette paletteOf(const Shades& s) {
   };
   for (const auto& [role, color] : roles) palette.setColor(role, color);
   for (const QPalette::ColorRole role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
-    palette.setColor(QPalette::Disabled, role, s.faint);
+    palette.setColor(QPalette::Disabled, role, s.disabled);
   }
   return palette;
 }
 
 const Shades kLight = {"#f6f7f8", "#ffffff", "#f0f2f4", "#eceef1", "#1b1f24",
-                       "#636b75", "#1a6fb5", "#ffffff", "#ffffff"};
+                       "#4a525c", "#6a727c", "#1a6fb5", "#ffffff", "#ffffff"};
 const Shades kDark = {"#22262b", "#1a1d21", "#262b31", "#2f353c", "#e8eaed",
-                      "#9aa4af", "#5aa9e6", "#10151a", "#2f353c"};
+                      "#b6bfc9", "#96a0ab", "#5aa9e6", "#10151a", "#2f353c"};
 
 }  // namespace
 
