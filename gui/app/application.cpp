@@ -26,7 +26,7 @@ constexpr int kPanelLooks = 10;  // at login the panel may come later than this 
 constexpr int kMessageMs = 10000;
 
 QCheckBox* makeAutostartSwitch() {
-  auto* box = new QCheckBox(Application::tr("Start Starling when I log in"));
+  auto* box = new QCheckBox(Application::tr("Start Starling, and with it training, when I log in"));
   box->setChecked(autostartOn());
   QObject::connect(box, &QCheckBox::toggled, box, [box](bool on) {
     if (!setAutostart(on)) box->setChecked(autostartOn());
@@ -168,12 +168,16 @@ void Application::onClosed() {
   settings_.setGeometry(window_.saveGeometry());
   const bool has_tray = QSystemTrayIcon::isSystemTrayAvailable();
   if (settings_.firstTime(has_tray ? QStringLiteral("closing") : QStringLiteral("closing_without_tray"))) {
+    const QString words =
+        has_tray ? tr("The window is closed, and training goes on within your limits. The bird in the panel brings the "
+                      "window back.")
+                 : tr("The window is closed, and training goes on within your limits. Start Starling again to see it.");
     QMessageBox box(QMessageBox::Information, tr("Starling goes on"),
-                    has_tray
-                        ? tr("The window is closed, and training goes on within your limits. The bird in the panel "
-                             "brings the window back.")
-                        : tr("The window is closed, and training goes on within your limits. Start Starling again to "
-                             "see it."));
+                    words + QStringLiteral("\n\n") +
+                        (autostartOn() ? tr("When you log in the next time, it starts by itself; the preferences can "
+                                            "switch that off.")
+                                       : tr("When you log in the next time, it does not start by itself; the "
+                                            "preferences can switch that on.")));
     box.addButton(tr("All right"), QMessageBox::AcceptRole);
     const QPushButton* stop = box.addButton(tr("Stop training instead"), QMessageBox::DestructiveRole);
     box.exec();

@@ -31,17 +31,19 @@ Tray::Tray(models::DaemonModel& daemon, QObject* parent) : QObject(parent), daem
 }
 
 void Tray::makeMenu() {
-  state_ = menu_.addAction(QString(), this, &Tray::windowWanted);
+  state_ = menu_.addAction(QString());
+  state_->setEnabled(false);  // a title
   menu_.addSeparator();
   menu_.addAction(tr("Open Starling"), this, &Tray::windowWanted);
+  menu_.addSeparator();
   resume_ = menu_.addAction(tr("Resume"), this, [this] { widgets::resume(daemon_); });
-  pause_ = menu_.addAction(tr("Pause"), this, [this] { widgets::pauseNow(daemon_); });
+  pause_ = menu_.addAction(tr("Pause now, until I resume"), this, [this] { widgets::pauseNow(daemon_); });
   snooze_ = widgets::makeSnoozeMenu(daemon_, false, &menu_);
   menu_.addMenu(snooze_);
+  after_round_ =
+      menu_.addAction(tr("Pause when this round is done"), this, [this] { widgets::pauseAfterRound(daemon_); });
   snooze_gpu_ = widgets::makeSnoozeMenu(daemon_, true, &menu_);
   menu_.addMenu(snooze_gpu_);
-  after_round_ =
-      menu_.addAction(tr("Finish this round, then pause"), this, [this] { widgets::pauseAfterRound(daemon_); });
   update_ = menu_.addAction(QString(), this, [this] {
     wire::ControlRequest request;
     request.command = "update";
@@ -57,9 +59,9 @@ void Tray::makeMenu() {
   menu_.addAction(tr("Statistics…"), this, [this] { emit pageWanted(Page::stats); });
   menu_.addAction(tr("Log…"), this, [this] { emit pageWanted(Page::log); });
   menu_.addAction(tr("Preferences…"), this, [this] { emit pageWanted(Page::preferences); });
-  QMenu* quit = menu_.addMenu(tr("Quit"));
-  quit->addAction(tr("Quit the window, keep training"), this, [this] { emit quitWanted(false); });
-  quit->addAction(tr("Quit and stop training"), this, [this] { emit quitWanted(true); });
+  menu_.addSeparator();
+  menu_.addAction(tr("Quit; training goes on in the background"), this, [this] { emit quitWanted(false); });
+  menu_.addAction(tr("Quit, and stop training until Starling starts again"), this, [this] { emit quitWanted(true); });
 }
 
 QMenu* Tray::makeModeMenu(const QString& title, const char* preference) {

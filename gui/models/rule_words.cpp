@@ -142,8 +142,9 @@ std::optional<Situation> byUse(const std::string& code, const wire::Preferences&
                    Rules::tr("Train while it is in use too"), setting("while_in_use", "yes"));
   }
   if (code == "metered") {
-    return waiting(Rules::tr("The network is paid by volume"), Rules::tr("Goes on when another network is connected."),
-                   Rules::tr("Use it nevertheless"), setting("on_metered", "yes"));
+    return waiting(Rules::tr("The connection is metered, such as a phone's"),
+                   Rules::tr("Goes on when another network is connected."), Rules::tr("Use it nevertheless"),
+                   setting("on_metered", "yes"));
   }
   return std::nullopt;
 }

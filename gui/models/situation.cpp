@@ -36,7 +36,7 @@ Situation withoutDaemon(const Snapshot& snapshot) {
       return s;
     default:
       s.headline = Words::tr("Starling is not running");
-      s.detail = Words::tr("Nothing is trained until it is started.");
+      s.detail = Words::tr("Nothing is trained until it is started. Your project and your credit are kept.");
       return s;
   }
 }
@@ -59,8 +59,7 @@ Situation inTraining(const wire::DaemonStatus& status) {
   } else if (status.coordinator_away) {
     s.detail = Words::tr("The project's coordinator does not answer. What is trained is told later; nothing is lost.");
   } else if (status.swarm_size > 1) {
-    s.detail =
-        Words::tr("This computer trains its neural network together with %n other(s).", nullptr, status.swarm_size - 1);
+    s.detail = Words::tr("This computer is one of %1 that train its neural network together.").arg(status.swarm_size);
   } else {
     s.detail = Words::tr("This computer is the only one just now; others can join at any time.");
   }
@@ -114,12 +113,15 @@ Situation situationOf(const Snapshot& snapshot) {
   if (snapshot.link != link::LinkState::connected || !snapshot.status) return withoutDaemon(snapshot);
   const wire::DaemonStatus& status = *snapshot.status;
   if (status.project.empty()) {
-    return {Face::attention,
-            Words::tr("No project yet"),
-            Words::tr("Paste the link a project gave you, and this computer helps to train its model."),
-            Remedy::join,
-            Words::tr("Join a project…"),
-            {}};
+    return {
+        Face::attention,
+        Words::tr("No project yet"),
+        Words::tr(
+            "Paste the link a project gave you, and this computer helps to train its model. Without a link, ask the "
+            "project: many have a button “Join this project” on their web page."),
+        Remedy::join,
+        Words::tr("Join a project…"),
+        {}};
   }
   Situation s = status.phase == "paused"          ? pausedByRules(status, snapshot.preferences, snapshot.now)
                 : takesPart(status.phase)         ? inTraining(status)

@@ -36,7 +36,7 @@ AccountPage::AccountPage(models::DaemonModel& daemon, QWidget* parent)
       new QLabel(tr("Others see your name and what you contributed. They see neither this computer's name nor its "
                     "address on any page."));
   note->setWordWrap(true);
-  auto* leave_button = new QPushButton(tr("Leave the project…"));
+  auto* leave_button = new QPushButton(tr("Leave this project…"));
   connect(leave_button, &QPushButton::clicked, this, &AccountPage::leave);
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(form);
@@ -66,7 +66,7 @@ void AccountPage::showStatus() {
   project_->setText(models::text(status.project));
   name_->setText(models::text(status.display_name));
   run_->setText(status.run_id.empty() ? QStringLiteral("–") : models::text(status.run_id));
-  credit_->setText(tr("%1 credit for %2 accepted samples")
+  credit_->setText(tr("%1 credit (points, not money) for %2 accepted samples")
                        .arg(models::creditText(status.credit), models::countText(status.samples_credited)));
   computer_->setText(models::text(status.peer.brief()));
   const std::string turn = std::to_string(status.projects) + status.project;
@@ -99,7 +99,7 @@ void AccountPage::showProjects(const std::vector<wire::ProjectView>& projects) {
 }
 
 void AccountPage::leave() {
-  QMessageBox question(QMessageBox::Question, tr("Leave the project?"),
+  QMessageBox question(QMessageBox::Question, tr("Leave the project %1?").arg(models::text(daemon_.status().project)),
                        tr("What was accepted from you stays credited. The model and its data are removed from this "
                           "computer. Without another project nothing is trained until you join one."),
                        QMessageBox::Cancel, this);

@@ -17,6 +17,9 @@ class AccountPage : public QWidget {
  public:
   explicit AccountPage(models::DaemonModel& daemon, QWidget* parent = nullptr);
 
+  // Asks first.
+  void leave();
+
  signals:
   void joinWanted();
 
@@ -27,7 +30,6 @@ class AccountPage : public QWidget {
   void showStatus();
   void fetchProjects();
   void showProjects(const std::vector<wire::ProjectView>& projects);
-  void leave();
 
   models::DaemonModel& daemon_;
   QLabel* project_;

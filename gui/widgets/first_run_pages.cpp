@@ -7,8 +7,10 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPainter>
 #include <QPushButton>
 #include <QRadioButton>
+#include <QStyleOptionFrame>
 #include <QVBoxLayout>
 
 #include "gui/models/daemon_words.h"
@@ -19,7 +21,8 @@ namespace starling::widgets {
 namespace {
 
 constexpr std::chrono::milliseconds kTypingPause{300};
-constexpr int kKeyDigits = 16;  // of the fingerprint, for comparing with what the operator published
+constexpr int kKeyDigits = 16;  // of the fingerprint, for comparing with the link that the project publishes
+constexpr int kTextMargin = 2;  // of a line's text, as Qt has it
 
 QString stateText(const std::string& state) {
   if (state == "running") return LinkPage::tr("running");
@@ -29,19 +32,48 @@ QString stateText(const std::string& state) {
 }
 
 QString describe(const wire::ProjectPreview& preview) {
+  const QString line = QStringLiteral("<br>");
   QString text = LinkPage::tr("<b>%1</b> at %2")
                      .arg(models::text(preview.project).toHtmlEscaped(), models::text(preview.address).toHtmlEscaped());
-  text += QStringLiteral("<br>") +
-          LinkPage::tr("Its key begins with %1: the project publishes the same, if you want to compare")
-              .arg(models::text(preview.fingerprint.substr(0, kKeyDigits)));
-  text += QStringLiteral("<br><br>");
-  if (!preview.has_run) return text + LinkPage::tr("It has no run yet; you can join and wait for it.");
-  text +=
-      LinkPage::tr("Run: %1 (%2)").arg(models::text(preview.run_title).toHtmlEscaped(), stateText(preview.run_state));
-  text +=
-      QStringLiteral("<br>") + LinkPage::tr("%n volunteer(s) so far", nullptr, static_cast<int>(preview.volunteers));
-  return text + QStringLiteral(", ") +
-         LinkPage::tr("%n computer(s) training now", nullptr, static_cast<int>(preview.swarm_size));
+  if (preview.has_run) {
+    text +=
+        line +
+        LinkPage::tr("Run: %1 (%2)").arg(models::text(preview.run_title).toHtmlEscaped(), stateText(preview.run_state));
+    text += line + LinkPage::tr("%n volunteer(s) so far", nullptr, static_cast<int>(preview.volunteers)) +
+            QStringLiteral(", ") +
+            LinkPage::tr("%n computer(s) in it now", nullptr, static_cast<int>(preview.swarm_size));
+  } else {
+    text += line + LinkPage::tr("It has no run yet; you can join and wait for it.");
+  }
+  return text + line + line +
+         LinkPage::tr(
+             "Is it the real one? Then the link on the project's own web page has the same letters and digits "
+             "as yours behind “ca=”: <b>%1…</b>")
+             .arg(models::text(preview.fingerprint.substr(0, kKeyDigits)));
+}
+
+// A link is longer than any window: while nobody writes in it, its middle is left out, not its end.
+class LinkLine : public QLineEdit {
+ public:
+  LinkLine() = default;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override {
+    const int margin = 2 * style()->pixelMetric(QStyle::PM_DefaultFrameWidth) + kTextMargin;
+    const QRect inside = rect().adjusted(margin, 0, -margin, 0);
+    const QString short_text = fontMetrics().elidedText(text(), Qt::ElideMiddle, inside.width());
+    if (hasFocus() || short_text == text()) return QLineEdit::paintEvent(event);
+    QPainter painter(this);
+    QStyleOptionFrame frame;
+    initStyleOption(&frame);
+    style()->drawPrimitive(QStyle::PE_PanelLineEdit, &frame, &painter, this);
+    style()->drawItemText(&painter, inside, static_cast<int>(Qt::AlignVCenter), palette(), isEnabled(), short_text,
+                          QPalette::Text);
+  }
+};
+
+QString noLinkYet() {
+  return LinkPage::tr("No link yet? Ask the project: many have a button “Join this project” on their web page.");
 }
 
 QLabel* makeText(const QString& text = {}) {
@@ -54,9 +86,9 @@ QLabel* makeText(const QString& text = {}) {
 }  // namespace
 
 LinkPage::LinkPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice)
-    : daemon_(daemon), choice_(std::move(choice)), link_(new QLineEdit()), answer_(makeText()) {
+    : daemon_(daemon), choice_(std::move(choice)), link_(new LinkLine()), answer_(makeText(noLinkYet())) {
   setTitle(tr("Which project?"));
-  setSubTitle(tr("Its operator gave you a link, or a QR code with the link in it."));
+  setSubTitle(tr("Paste the join link that the project gave you, or what its QR code says."));
   link_->setPlaceholderText(QStringLiteral("starling://…"));
   link_->setObjectName(QStringLiteral("link"));
   link_->setAccessibleName(tr("Join link"));
@@ -98,7 +130,7 @@ void LinkPage::lookUp() {
   choice_->link = findJoinLink(link_->text()).toStdString();
   if (choice_->link.empty()) {
     ++look_ups_;
-    answer_->setText(link_->text().isEmpty() ? QString() : tr("A join link begins with starling://"));
+    answer_->setText(link_->text().isEmpty() ? noLinkYet() : tr("A join link begins with starling://"));
     return;
   }
   answer_->setText(tr("Asking the project…"));
@@ -145,7 +177,7 @@ void GivePage::initializePage() {
   const auto bytes = [](std::int64_t count) { return models::bytesText(static_cast<double>(count)); };
   QStringList facts = {
       tr("<b>Idle time</b> of this computer's processor, and of its graphics card if it has one, within the "
-         "limits you choose on the next pages.")};
+         "limits you choose on the next pages. It costs electricity, and makes heat and fan noise.")};
   if (p.has_run) {
     facts.append(tr("<b>Network:</b> %1 once for data; then up to %2 each way for every round of averaging.")
                      .arg(bytes(p.data_bytes), bytes(p.bytes_per_round)));
@@ -160,6 +192,8 @@ void GivePage::initializePage() {
   facts.append(
       tr("<b>Never:</b> your files, or any program from the project. Only numbers are computed, by Starling itself, "
          "shut off from your data."));
+  facts.append(tr(
+      "<b>To stop:</b> the button Pause in Starling's window; for good, “Leave this project…” in the menu ☰ there."));
   facts_->setText(QStringLiteral("<ul style='margin-left:-20px'><li>") +
                   facts.join(QStringLiteral("</li><li style='margin-top:6px'>")) + QStringLiteral("</li></ul>"));
 }

@@ -33,7 +33,8 @@ FirstRunWizard::FirstRunWizard(models::DaemonModel& daemon, QWidget* parent)
   });
   connect(page(kLink), &QWizardPage::completeChanged, this, &FirstRunWizard::tellWhere);
   tellWhere();
-  resize(640, 520);
+  setMinimumSize(480, 400);
+  resize(640, 460);
 }
 
 void FirstRunWizard::tellWhere() {

@@ -35,6 +35,10 @@ FirstStepsPage::FirstStepsPage(models::DaemonModel& daemon, std::shared_ptr<Firs
   layout->addWidget(change_, 0, Qt::AlignLeft);
   layout->addWidget(again_, 0, Qt::AlignLeft);
   layout->addStretch(1);
+  auto* way_out = new QLabel(tr(
+      "To stop for a while, press Pause in the window. To stop for good, choose “Leave this project…” in its menu ☰."));
+  way_out->setWordWrap(true);
+  layout->addWidget(way_out);
   message_->setObjectName(QStringLiteral("message"));
   change_->setObjectName(QStringLiteral("change"));
   connect(again_, &QPushButton::clicked, this, &FirstStepsPage::setLimitsAndJoin);
@@ -105,7 +109,7 @@ void FirstStepsPage::showStatus() {
   mark(kReached, tested,
        !tested ? tr("Connection test: can others call this computer?")
        : reach == "reachable"
-           ? tr("Connection test: others can call this computer directly")
+           ? tr("Connection test: other members can call this computer directly; nobody else is answered")
            : tr("Connection test: others cannot call this computer, so it calls them; full credit all the same"));
   mark(kTrained, trained, tr("The first samples are computed"));
   mark(kAccepted, accepted,

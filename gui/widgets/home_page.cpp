@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "gui/models/daemon_words.h"
@@ -38,8 +37,9 @@ HomePage::HomePage(models::DaemonModel& daemon, models::HistoryModel& history, Q
   layout->setSpacing(14);
   layout->addWidget(makeSituationBox());
   figures_ = new FigureGrid();
-  for (const QString& caption : {tr("samples computed here today"), tr("credit in all"), tr("computers training now"),
-                                 tr("bits per byte on unseen text; lower is better")}) {
+  for (const QString& caption :
+       {tr("samples computed here today"), tr("credit: points for accepted work, not money"),
+        tr("computers in the run, this one included"), tr("test score on unseen data; lower is better")}) {
     figures_->add(caption);
   }
   layout->addWidget(figures_);
@@ -70,17 +70,12 @@ QWidget* HomePage::makeSituationBox() {
   pause_ = new QPushButton(tr("Pause"));
   pause_->setObjectName(QStringLiteral("pause"));
   pause_->setToolTip(tr("Stops at once, and frees processor, graphics card and memory, until you resume"));
-  snooze_ = new QToolButton();
-  snooze_->setText(tr("Pause for…"));
+  snooze_ = new QPushButton(tr("Pause for…"));
   snooze_->setToolTip(tr("Goes on by itself after the time you choose"));
-  snooze_->setPopupMode(QToolButton::InstantPopup);
-  snooze_->setToolButtonStyle(Qt::ToolButtonTextOnly);
-  snooze_->setFocusPolicy(Qt::StrongFocus);
-  snooze_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::MinimumExpanding);
   snooze_->setMenu(makeSnoozeMenu(daemon_, false, snooze_));
   snooze_->menu()->addSeparator();
   after_round_ =
-      snooze_->menu()->addAction(tr("Finish this round, then pause"), this, [this] { pauseAfterRound(daemon_); });
+      snooze_->menu()->addAction(tr("Pause when this round is done"), this, [this] { pauseAfterRound(daemon_); });
   connect(action_, &QPushButton::clicked, this, &HomePage::act);
   connect(pause_, &QPushButton::clicked, this, [this] { pauseNow(daemon_); });
   auto* buttons = new QHBoxLayout();
@@ -125,7 +120,7 @@ void HomePage::showStatus() {
   figures_->set(
       kQuality,
       status.validation_bits_per_byte ? models::numberText(*status.validation_bits_per_byte, 3) : QStringLiteral("–"),
-      tr("Measured on text that the model is not trained on; lower is better"));
+      tr("Bits per byte, or per label, of data that the model is not trained on; lower is better"));
 }
 
 void HomePage::showSituation(const models::Situation& situation) {

@@ -9,7 +9,6 @@
 class QAction;
 class QLabel;
 class QPushButton;
-class QToolButton;
 
 namespace starling::widgets {
 
@@ -45,7 +44,7 @@ class HomePage : public QWidget {
   QLabel* problems_;
   QPushButton* action_;
   QPushButton* pause_;
-  QToolButton* snooze_;
+  QPushButton* snooze_;
   QAction* after_round_;
   FigureGrid* figures_;
   Plot* loss_;

@@ -2,13 +2,14 @@
 
 #include <QAction>
 #include <QCloseEvent>
+#include <QHBoxLayout>
 #include <QMenu>
 #include <QMessageBox>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QStatusBar>
 #include <QTabBar>
 #include <QTabWidget>
-#include <QToolButton>
 
 #include "gui/models/format.h"
 #include "gui/widgets/account_page.h"
@@ -25,11 +26,18 @@ namespace starling::widgets {
 namespace {
 
 constexpr int kMessageMs = 8000;
+constexpr int kCornerMargin = 6;
+constexpr int kPageMargin = 16;
+
+QWidget* padded(QWidget* page) {
+  page->layout()->setContentsMargins(kPageMargin, kPageMargin, kPageMargin, kPageMargin);
+  return page;
+}
 
 // Pages without a scroll bar of their own get one, so that small screens and large letters lose nothing.
 QScrollArea* scrolled(QWidget* page) {
   auto* area = new QScrollArea();
-  area->setWidget(page);
+  area->setWidget(padded(page));
   area->setWidgetResizable(true);
   area->setFrameShape(QFrame::NoFrame);
   area->setFocusPolicy(Qt::NoFocus);
@@ -45,7 +53,11 @@ bool needsProject(int tab) {
 }  // namespace
 
 MainWindow::MainWindow(models::DaemonModel& daemon, models::HistoryModel& history, QWidget* parent)
-    : QMainWindow(parent), daemon_(daemon), tabs_(new QTabWidget()), preferences_(new PreferencesPage(daemon)) {
+    : QMainWindow(parent),
+      daemon_(daemon),
+      tabs_(new QTabWidget()),
+      account_(new AccountPage(daemon)),
+      preferences_(new PreferencesPage(daemon)) {
   setWindowTitle(tr("Starling"));
   setMinimumSize(360, 320);
   resize(860, 640);
@@ -71,11 +83,11 @@ void MainWindow::addPages(models::HistoryModel& history) {
   tabs_->addTab(scrolled(new RunPage(daemon_, history)), tr("Run"));
   tabs_->addTab(scrolled(new StatsPage(history)), tr("Statistics"));
   tabs_->addTab(scrolled(network), tr("Network"));
-  tabs_->addTab(new LeaderboardPage(daemon_), tr("Leaderboard"));
-  tabs_->addTab(new LogPage(daemon_), tr("Log"));
+  tabs_->addTab(padded(new LeaderboardPage(daemon_)), tr("Leaderboard"));
+  tabs_->addTab(padded(new LogPage(daemon_)), tr("Log"));
+  padded(preferences_->widget());
   tabs_->addTab(preferences_, tr("Preferences"));
-  auto* account = new AccountPage(daemon_);
-  tabs_->addTab(scrolled(account), tr("Account"));
+  tabs_->addTab(scrolled(account_), tr("Account"));
   for (int tab = 0; tab < tabs_->count(); ++tab) {
     auto* go = new QAction(this);
     go->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + tab)));
@@ -84,7 +96,7 @@ void MainWindow::addPages(models::HistoryModel& history) {
     });
     addAction(go);
   }
-  connect(account, &AccountPage::joinWanted, this, &MainWindow::joinWanted);
+  connect(account_, &AccountPage::joinWanted, this, &MainWindow::joinWanted);
   connect(home, &HomePage::wanted, this, &MainWindow::remedy);
   connect(network, &NetworkPage::preferencesWanted, this, [this] { open(Page::preferences); });
 }
@@ -92,6 +104,9 @@ void MainWindow::addPages(models::HistoryModel& history) {
 void MainWindow::addMenu() {
   auto* menu = new QMenu(this);
   menu->addAction(tr("Join a project…"), this, &MainWindow::joinWanted);
+  leave_ = menu->addAction(tr("Leave this project…"), account_, &AccountPage::leave);
+  leave_->setObjectName(QStringLiteral("leave"));
+  menu->addSeparator();
   menu->addAction(tr("About Starling"), this, [this] {
     QMessageBox::about(
         this, tr("About Starling"),
@@ -100,19 +115,21 @@ void MainWindow::addMenu() {
             .arg(models::text(daemon_.status().version)));
   });
   menu->addSeparator();
-  QAction* keep = menu->addAction(tr("Quit the window, keep training"), this, [this] { emit quitWanted(false); });
+  QAction* keep =
+      menu->addAction(tr("Quit; training goes on in the background"), this, [this] { emit quitWanted(false); });
   keep->setShortcut(QKeySequence::Quit);
   addAction(keep);
-  menu->addAction(tr("Quit and stop training"), this, [this] { emit quitWanted(true); });
-  auto* button = new QToolButton();
-  button->setText(QStringLiteral("☰"));
+  menu->addAction(tr("Quit, and stop training until Starling starts again"), this, [this] { emit quitWanted(true); });
+  auto* button = new QPushButton(QStringLiteral("☰ ") + tr("Menu"));
   button->setAccessibleName(tr("Menu"));
-  button->setToolTip(tr("Menu"));
-  button->setAutoRaise(true);
-  button->setFocusPolicy(Qt::StrongFocus);
-  button->setPopupMode(QToolButton::InstantPopup);
+  button->setToolTip(tr("Join or leave a project, quit"));
+  button->setFlat(true);
   button->setMenu(menu);
-  tabs_->setCornerWidget(button);
+  auto* corner = new QWidget();
+  auto* layout = new QHBoxLayout(corner);
+  layout->setContentsMargins(0, 0, kCornerMargin, 0);
+  layout->addWidget(button);
+  tabs_->setCornerWidget(corner);
 }
 
 void MainWindow::open(Page page) { tabs_->setCurrentIndex(static_cast<int>(page)); }
@@ -132,6 +149,7 @@ void MainWindow::follow() {
     // What is shown there would be old, and no wish could be told.
     if (static_cast<Page>(tab) != Page::home) tabs_->widget(tab)->setEnabled(connected);
   }
+  leave_->setVisible(connected && joined);
   const models::Situation situation = daemon_.situation();
   setWindowIcon(faceIcon(situation.face, palette().color(QPalette::WindowText)));
   setWindowTitle(tr("%1 – Starling").arg(situation.headline));

@@ -7,11 +7,13 @@
 #include "gui/models/daemon_model.h"
 #include "gui/models/history_model.h"
 
+class QAction;
 class QMenu;
 class QTabWidget;
 
 namespace starling::widgets {
 
+class AccountPage;
 class PreferencesPage;
 
 enum class Page { home, run, stats, network, leaderboard, log, preferences, account };
@@ -44,6 +46,8 @@ class MainWindow : public QMainWindow {
 
   models::DaemonModel& daemon_;
   QTabWidget* tabs_;
+  AccountPage* account_;
+  QAction* leave_ = nullptr;
   PreferencesPage* preferences_;
 };
 

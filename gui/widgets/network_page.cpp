@@ -47,10 +47,11 @@ Words wordsOf(const wire::DaemonStatus& status) {
   if (reach.reachability == "blocked") return blockedWords(status);
   if (reach.reachability == "reachable") {
     const QString port = QString::number(reach.mapped_port != 0 ? reach.mapped_port : status.listen_port);
-    return {NetworkPage::tr("Others can call this computer directly"),
-            reach.mapped_port != 0 ? NetworkPage::tr("At %1, port %2, which the router opened by %3.")
-                                         .arg(models::text(reach.address), port, models::text(reach.mapped_by))
-                                   : NetworkPage::tr("At %1, port %2.").arg(models::text(reach.address), port)};
+    return {NetworkPage::tr("Other members of the project can call this computer directly"),
+            (reach.mapped_port != 0 ? NetworkPage::tr("At %1, port %2, which the router opened by %3.")
+                                          .arg(models::text(reach.address), port, models::text(reach.mapped_by))
+                                    : NetworkPage::tr("At %1, port %2.").arg(models::text(reach.address), port)) +
+                QLatin1Char(' ') + NetworkPage::tr("Nobody without a certificate of this project is answered.")};
   }
   return {NetworkPage::tr("Not known yet whether others can call this computer"),
           NetworkPage::tr("The project's coordinator tries it once this computer takes part.")};

@@ -19,14 +19,16 @@ constexpr int kFormWidthMax = 720;
 QList<PresetWords> presetWords() {
   return {
       {"gentle", PreferencesPage::tr("Gentle"),
-       PreferencesPage::tr("You should not notice it: at most half of the processor while you work, the graphics card "
-                           "only when you are away, nothing on battery, on a paid network or during full screen.")},
+       PreferencesPage::tr(
+           "You should not notice it: at most half of the processor while you work, the graphics card "
+           "only when you are away, nothing on battery, on a metered connection such as a phone's, or during "
+           "full screen.")},
       {"balanced", PreferencesPage::tr("Balanced"),
        PreferencesPage::tr("Three quarters of the processor while you work and all of it when you are away; nothing on "
-                           "battery, on a paid network or during full screen.")},
+                           "battery, on a metered connection such as a phone's, or during full screen.")},
       {"dedicated", PreferencesPage::tr("Dedicated"),
        PreferencesPage::tr("For a computer that has little else to do: all of it, all the time, on battery too; "
-                           "nothing on a paid network.")}};
+                           "nothing on a metered connection such as a phone's.")}};
 }
 
 PreferencesPage::PreferencesPage(models::DaemonModel& daemon, QWidget* parent)
@@ -112,7 +114,7 @@ void PreferencesPage::addNetwork() {
   addGroup(
       tr("Network"),
       {makeMode(d, "network", tr("Use the network")),
-       makeSwitch(d, "on_metered", tr("Use a network that is paid by volume")),
+       makeSwitch(d, "on_metered", tr("Use a metered connection, such as a phone's")),
        makeLimit(d, "upload_max_mbit_s", tr("Send at most"), {0.1, 100000, rate, 10, 1}),
        makeLimit(d, "download_max_mbit_s", tr("Receive at most"), {0.1, 100000, rate, 10, 1}),
        makeLimit(d, "data_max_gb_per_month", tr("In a month, both ways, at most"), {0.1, 1000000, tr("GB"), 50, 1}),

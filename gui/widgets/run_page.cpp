@@ -25,7 +25,7 @@ QString phaseText(const std::string& phase) {
   if (phase == "training") return RunPage::tr("Computing gradients on this computer's samples");
   if (phase == "averaging") return RunPage::tr("Averaging with the group");
   if (phase == "stepping") return RunPage::tr("Applying the averaged gradient to the model");
-  if (phase == "evaluating") return RunPage::tr("Measuring the model on text it has not seen");
+  if (phase == "evaluating") return RunPage::tr("Measuring the model on data it has not seen");
   if (phase == "downloading") return RunPage::tr("Downloading the model from other volunteers");
   if (phase == "paused") return RunPage::tr("Paused");
   return RunPage::tr("Waiting");

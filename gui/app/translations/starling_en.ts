@@ -14,13 +14,6 @@
 <context>
     <name>Situation</name>
     <message numerus="yes">
-        <source>This computer trains its neural network together with %n other(s).</source>
-        <translation>
-            <numerusform>This computer trains its neural network together with %n other.</numerusform>
-            <numerusform>This computer trains its neural network together with %n others.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>It uses up to %n processor thread(s) that nothing else needs.</source>
         <translation>
             <numerusform>It uses up to %n processor thread that nothing else needs.</numerusform>
@@ -48,10 +41,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n computer(s) training now</source>
+        <source>%n computer(s) in it now</source>
         <translation>
-            <numerusform>%n computer training now</numerusform>
-            <numerusform>%n computers training now</numerusform>
+            <numerusform>%n computer in it now</numerusform>
+            <numerusform>%n computers in it now</numerusform>
         </translation>
     </message>
 </context>

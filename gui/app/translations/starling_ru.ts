@@ -487,16 +487,16 @@
         <translation>Продолжится, когда он появится или когда вы разрешите обучать на занятом компьютере.</translation>
     </message>
     <message>
-        <source>The network is paid by volume</source>
-        <translation>Сеть оплачивается по объёму</translation>
-    </message>
-    <message>
         <source>Goes on when another network is connected.</source>
         <translation>Продолжится с другой сетью.</translation>
     </message>
     <message>
         <source>Use it nevertheless</source>
         <translation>Всё равно использовать</translation>
+    </message>
+    <message>
+        <source>The connection is metered, such as a phone&apos;s</source>
+        <translation>Подключение лимитное, например через телефон</translation>
     </message>
 </context>
 <context>
@@ -529,14 +529,6 @@
         <source>Do not pause</source>
         <translation>Не делать паузу</translation>
     </message>
-    <message numerus="yes">
-        <source>This computer trains its neural network together with %n other(s).</source>
-        <translation>
-            <numerusform>Этот компьютер обучает его нейросеть вместе ещё с %n компьютером.</numerusform>
-            <numerusform>Этот компьютер обучает его нейросеть вместе ещё с %n компьютерами.</numerusform>
-            <numerusform>Этот компьютер обучает его нейросеть вместе ещё с %n компьютерами.</numerusform>
-        </translation>
-    </message>
     <message>
         <source>This computer is the only one just now; others can join at any time.</source>
         <translation>Сейчас этот компьютер единственный; другие могут присоединиться в любой момент.</translation>
@@ -553,10 +545,6 @@
     <message>
         <source>No project yet</source>
         <translation>Проекта пока нет</translation>
-    </message>
-    <message>
-        <source>Paste the link a project gave you, and this computer helps to train its model.</source>
-        <translation>Вставьте ссылку, которую дал вам проект, и этот компьютер поможет обучать его модель.</translation>
     </message>
     <message>
         <source>Join a project…</source>
@@ -615,10 +603,6 @@
         <translation>Starling запущен другим пользователем этого компьютера</translation>
     </message>
     <message>
-        <source>Nothing is trained until it is started.</source>
-        <translation>Пока он не запущен, ничего не обучается.</translation>
-    </message>
-    <message>
         <source>Training goes on; %1 cannot be reached</source>
         <translation>Обучение продолжается; проект %1 недоступен</translation>
     </message>
@@ -633,6 +617,18 @@
             <numerusform>Он занимает не больше %n потоков процессора, не нужных другим программам.</numerusform>
             <numerusform>Он занимает не больше %n потоков процессора, не нужных другим программам.</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Nothing is trained until it is started. Your project and your credit are kept.</source>
+        <translation>Пока он не запущен, ничего не обучается. Ваш проект и ваши очки сохраняются.</translation>
+    </message>
+    <message>
+        <source>Paste the link a project gave you, and this computer helps to train its model. Without a link, ask the project: many have a button “Join this project” on their web page.</source>
+        <translation>Вставьте ссылку, которую дал вам проект, и этот компьютер поможет обучать его модель. Если ссылки нет, спросите у проекта: у многих на веб-странице есть кнопка «Join this project».</translation>
+    </message>
+    <message>
+        <source>This computer is one of %1 that train its neural network together.</source>
+        <translation>Этот компьютер – один из %1, вместе обучающих его нейросеть.</translation>
     </message>
 </context>
 <context>
@@ -700,10 +696,6 @@
 <context>
     <name>starling::app::Application</name>
     <message>
-        <source>Start Starling when I log in</source>
-        <translation>Запускать Starling при входе в систему</translation>
-    </message>
-    <message>
         <source>Colours</source>
         <translation>Цвета</translation>
     </message>
@@ -746,6 +738,18 @@
     <message>
         <source>Stop training instead</source>
         <translation>Остановить обучение</translation>
+    </message>
+    <message>
+        <source>Start Starling, and with it training, when I log in</source>
+        <translation>Запускать Starling, а с ним и обучение, при входе в систему</translation>
+    </message>
+    <message>
+        <source>When you log in the next time, it starts by itself; the preferences can switch that off.</source>
+        <translation>При следующем входе в систему он запустится сам; это можно выключить в настройках.</translation>
+    </message>
+    <message>
+        <source>When you log in the next time, it does not start by itself; the preferences can switch that on.</source>
+        <translation>При следующем входе в систему он сам не запустится; это можно включить в настройках.</translation>
     </message>
 </context>
 <context>
@@ -806,14 +810,6 @@
         <translation>Возобновить</translation>
     </message>
     <message>
-        <source>Pause</source>
-        <translation>Пауза</translation>
-    </message>
-    <message>
-        <source>Finish this round, then pause</source>
-        <translation>Закончить раунд, затем пауза</translation>
-    </message>
-    <message>
         <source>Training</source>
         <translation>Обучение</translation>
     </message>
@@ -832,18 +828,6 @@
     <message>
         <source>Preferences…</source>
         <translation>Настройки…</translation>
-    </message>
-    <message>
-        <source>Quit</source>
-        <translation>Выход</translation>
-    </message>
-    <message>
-        <source>Quit the window, keep training</source>
-        <translation>Закрыть окно, продолжать обучение</translation>
-    </message>
-    <message>
-        <source>Quit and stop training</source>
-        <translation>Выйти и остановить обучение</translation>
     </message>
     <message>
         <source>By the rules</source>
@@ -873,6 +857,22 @@
         <source>Starling %1 is out</source>
         <translation>Вышла версия Starling %1</translation>
     </message>
+    <message>
+        <source>Pause now, until I resume</source>
+        <translation>Пауза сейчас, пока не возобновлю</translation>
+    </message>
+    <message>
+        <source>Pause when this round is done</source>
+        <translation>Пауза после этого раунда</translation>
+    </message>
+    <message>
+        <source>Quit, and stop training until Starling starts again</source>
+        <translation>Выйти и остановить обучение до следующего запуска Starling</translation>
+    </message>
+    <message>
+        <source>Quit; training goes on in the background</source>
+        <translation>Выйти; обучение продолжится в фоне</translation>
+    </message>
 </context>
 <context>
     <name>starling::widgets::AccountPage</name>
@@ -901,18 +901,6 @@
         <translation>Другие видят ваше имя и ваш вклад. Ни имени этого компьютера, ни его адреса нет ни на одной странице.</translation>
     </message>
     <message>
-        <source>Leave the project…</source>
-        <translation>Покинуть проект…</translation>
-    </message>
-    <message>
-        <source>%1 credit for %2 accepted samples</source>
-        <translation>%1 очков за %2 принятых примеров</translation>
-    </message>
-    <message>
-        <source>Leave the project?</source>
-        <translation>Покинуть проект?</translation>
-    </message>
-    <message>
         <source>Leave</source>
         <translation>Покинуть</translation>
     </message>
@@ -935,6 +923,18 @@
     <message>
         <source>What was accepted from you stays credited. The model and its data are removed from this computer. Without another project nothing is trained until you join one.</source>
         <translation>Всё принятое от вас остаётся засчитанным. Модель и её данные будут удалены с этого компьютера. Если других проектов нет, ничего не обучается, пока вы не присоединитесь к какому-нибудь.</translation>
+    </message>
+    <message>
+        <source>Leave this project…</source>
+        <translation>Покинуть этот проект…</translation>
+    </message>
+    <message>
+        <source>%1 credit (points, not money) for %2 accepted samples</source>
+        <translation>%1 очков (это не деньги) за %2 принятых примеров</translation>
+    </message>
+    <message>
+        <source>Leave the project %1?</source>
+        <translation>Покинуть проект %1?</translation>
     </message>
 </context>
 <context>
@@ -983,10 +983,6 @@
         <translation>Проверка связи: доступен ли этот компьютер другим?</translation>
     </message>
     <message>
-        <source>Connection test: others can call this computer directly</source>
-        <translation>Проверка связи: другие обращаются к этому компьютеру напрямую</translation>
-    </message>
-    <message>
         <source>Connection test: others cannot call this computer, so it calls them; full credit all the same</source>
         <translation>Проверка связи: другие не могут обратиться к этому компьютеру, поэтому обращается он; вклад засчитывается полностью</translation>
     </message>
@@ -1010,6 +1006,14 @@
         <source>Change the name or the password…</source>
         <translation>Изменить имя или пароль…</translation>
     </message>
+    <message>
+        <source>To stop for a while, press Pause in the window. To stop for good, choose “Leave this project…” in its menu ☰.</source>
+        <translation>Чтобы остановить на время, нажмите в окне «Пауза». Чтобы остановить насовсем, выберите в его меню ☰ «Покинуть этот проект…».</translation>
+    </message>
+    <message>
+        <source>Connection test: other members can call this computer directly; nobody else is answered</source>
+        <translation>Проверка связи: участники проекта обращаются к этому компьютеру напрямую; больше никому он не отвечает</translation>
+    </message>
 </context>
 <context>
     <name>starling::widgets::GivePage</name>
@@ -1020,14 +1024,6 @@
     <message>
         <source>What you give</source>
         <translation>Что вы отдаёте</translation>
-    </message>
-    <message>
-        <source>You can pause, change your limits or leave at any second, and keep what was accepted.</source>
-        <translation>В любую секунду можно сделать паузу, изменить пределы или уйти: принятое останется за вами.</translation>
-    </message>
-    <message>
-        <source>&lt;b&gt;Idle time&lt;/b&gt; of this computer&apos;s processor, and of its graphics card if it has one, within the limits you choose on the next pages.</source>
-        <translation>&lt;b&gt;Свободное время&lt;/b&gt; процессора и, если есть, видеокарты этого компьютера в пределах, которые вы выберете дальше.</translation>
     </message>
     <message>
         <source>&lt;b&gt;Network:&lt;/b&gt; %1 once for data; then up to %2 each way for every round of averaging.</source>
@@ -1049,17 +1045,21 @@
         <source>&lt;b&gt;Never:&lt;/b&gt; your files, or any program from the project. Only numbers are computed, by Starling itself, shut off from your data.</source>
         <translation>&lt;b&gt;Никогда:&lt;/b&gt; ваши файлы и чужие программы. Считаются только числа, самим Starling, в отрыве от ваших данных.</translation>
     </message>
+    <message>
+        <source>&lt;b&gt;Idle time&lt;/b&gt; of this computer&apos;s processor, and of its graphics card if it has one, within the limits you choose on the next pages. It costs electricity, and makes heat and fan noise.</source>
+        <translation>&lt;b&gt;Свободное время&lt;/b&gt; процессора и, если есть, видеокарты этого компьютера в пределах, которые вы выберете дальше. Это расход электричества, тепло и шум вентилятора.</translation>
+    </message>
+    <message>
+        <source>You can pause, change your limits or leave at any second, and keep what was accepted.</source>
+        <translation>В любую секунду можно сделать паузу, изменить пределы или уйти, сохранив принятое.</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;To stop:&lt;/b&gt; the button Pause in Starling&apos;s window; for good, “Leave this project…” in the menu ☰ there.</source>
+        <translation>&lt;b&gt;Остановить:&lt;/b&gt; кнопка «Пауза» в окне Starling; насовсем – «Покинуть этот проект…» там же в меню ☰.</translation>
+    </message>
 </context>
 <context>
     <name>starling::widgets::HomePage</name>
-    <message>
-        <source>credit in all</source>
-        <translation>очков всего</translation>
-    </message>
-    <message>
-        <source>computers training now</source>
-        <translation>компьютеров обучают сейчас</translation>
-    </message>
     <message>
         <source>The model learns: training loss by round, lower is better</source>
         <translation>Модель учится: ошибка по раундам, чем ниже, тем лучше</translation>
@@ -1069,20 +1069,12 @@
         <translation>Пауза</translation>
     </message>
     <message>
-        <source>Finish this round, then pause</source>
-        <translation>Закончить раунд, затем пауза</translation>
-    </message>
-    <message>
         <source>%1 samples accepted from you in this run</source>
         <translation>Принято от вас примеров в этом обучении: %1</translation>
     </message>
     <message>
         <source>%1 samples a second together, %2 of them here</source>
         <translation>%1 примеров в секунду вместе, из них здесь %2</translation>
-    </message>
-    <message>
-        <source>Measured on text that the model is not trained on; lower is better</source>
-        <translation>Измерено на тексте, на котором модель не учится; чем ниже, тем лучше</translation>
     </message>
     <message numerus="yes">
         <source>%1 credit in %n round(s) since midnight</source>
@@ -1097,10 +1089,6 @@
         <translation>примеров вычислено здесь сегодня</translation>
     </message>
     <message>
-        <source>bits per byte on unseen text; lower is better</source>
-        <translation>бит на байт незнакомого текста; чем меньше, тем лучше</translation>
-    </message>
-    <message>
         <source>Stops at once, and frees processor, graphics card and memory, until you resume</source>
         <translation>Остановит сразу и освободит процессор, видеокарту и память, пока вы не продолжите</translation>
     </message>
@@ -1111,6 +1099,26 @@
     <message>
         <source>Goes on by itself after the time you choose</source>
         <translation>Продолжит само через выбранное время</translation>
+    </message>
+    <message>
+        <source>credit: points for accepted work, not money</source>
+        <translation>очков за принятую работу; это не деньги</translation>
+    </message>
+    <message>
+        <source>computers in the run, this one included</source>
+        <translation>компьютеров в обучении, считая этот</translation>
+    </message>
+    <message>
+        <source>test score on unseen data; lower is better</source>
+        <translation>ошибка на незнакомых данных; чем меньше, тем лучше</translation>
+    </message>
+    <message>
+        <source>Pause when this round is done</source>
+        <translation>Пауза после этого раунда</translation>
+    </message>
+    <message>
+        <source>Bits per byte, or per label, of data that the model is not trained on; lower is better</source>
+        <translation>Бит на байт или на метку данных, на которых модель не учится; чем меньше, тем лучше</translation>
     </message>
 </context>
 <context>
@@ -1249,21 +1257,9 @@
             <numerusform>%n участников до сих пор</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>%n computer(s) training now</source>
-        <translation>
-            <numerusform>%n компьютер обучает сейчас</numerusform>
-            <numerusform>%n компьютера обучают сейчас</numerusform>
-            <numerusform>%n компьютеров обучают сейчас</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Which project?</source>
         <translation>Какой проект?</translation>
-    </message>
-    <message>
-        <source>Its operator gave you a link, or a QR code with the link in it.</source>
-        <translation>Организатор дал вам ссылку или QR-код со ссылкой.</translation>
     </message>
     <message>
         <source>Join link</source>
@@ -1285,9 +1281,25 @@
         <source>That did not work: %1</source>
         <translation>Не получилось: %1</translation>
     </message>
+    <message numerus="yes">
+        <source>%n computer(s) in it now</source>
+        <translation>
+            <numerusform>%n компьютер участвует сейчас</numerusform>
+            <numerusform>%n компьютера участвуют сейчас</numerusform>
+            <numerusform>%n компьютеров участвуют сейчас</numerusform>
+        </translation>
+    </message>
     <message>
-        <source>Its key begins with %1: the project publishes the same, if you want to compare</source>
-        <translation>Его ключ начинается с %1: такой же публикует проект, если хотите сравнить</translation>
+        <source>Is it the real one? Then the link on the project&apos;s own web page has the same letters and digits as yours behind “ca=”: &lt;b&gt;%1…&lt;/b&gt;</source>
+        <translation>Настоящий ли он? Тогда в ссылке на веб-странице самого проекта после «ca=» те же буквы и цифры, что и в вашей: &lt;b&gt;%1…&lt;/b&gt;</translation>
+    </message>
+    <message>
+        <source>No link yet? Ask the project: many have a button “Join this project” on their web page.</source>
+        <translation>Ссылки ещё нет? Спросите у проекта: у многих на веб-странице есть кнопка «Join this project».</translation>
+    </message>
+    <message>
+        <source>Paste the join link that the project gave you, or what its QR code says.</source>
+        <translation>Вставьте ссылку, которую дал вам проект, или то, что записано в его QR-коде.</translation>
     </message>
 </context>
 <context>
@@ -1384,14 +1396,6 @@
         <translation>О программе Starling</translation>
     </message>
     <message>
-        <source>Quit the window, keep training</source>
-        <translation>Закрыть окно, продолжать обучение</translation>
-    </message>
-    <message>
-        <source>Quit and stop training</source>
-        <translation>Выйти и остановить обучение</translation>
-    </message>
-    <message>
         <source>Menu</source>
         <translation>Меню</translation>
     </message>
@@ -1406,6 +1410,22 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <translation>Starling %1 отдаёт свободное время этого компьютера нейросети сообщества.
 
 Свободная программа на условиях GNU General Public License версии 3 или новее.</translation>
+    </message>
+    <message>
+        <source>Leave this project…</source>
+        <translation>Покинуть этот проект…</translation>
+    </message>
+    <message>
+        <source>Quit, and stop training until Starling starts again</source>
+        <translation>Выйти и остановить обучение до следующего запуска Starling</translation>
+    </message>
+    <message>
+        <source>Join or leave a project, quit</source>
+        <translation>Вступить в проект, покинуть его, выйти</translation>
+    </message>
+    <message>
+        <source>Quit; training goes on in the background</source>
+        <translation>Выйти; обучение продолжится в фоне</translation>
     </message>
 </context>
 <context>
@@ -1433,10 +1453,6 @@ Free software under the GNU General Public License, version 3 or later.</source>
     <message>
         <source>Others cannot call this computer; it calls them</source>
         <translation>Другие не могут обратиться к этому компьютеру; обращается он</translation>
-    </message>
-    <message>
-        <source>Others can call this computer directly</source>
-        <translation>Другие обращаются к этому компьютеру напрямую</translation>
     </message>
     <message>
         <source>At %1, port %2, which the router opened by %3.</source>
@@ -1534,6 +1550,14 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <source>coordinator and training data</source>
         <translation>координатор и данные для обучения</translation>
     </message>
+    <message>
+        <source>Other members of the project can call this computer directly</source>
+        <translation>Другие участники проекта обращаются к этому компьютеру напрямую</translation>
+    </message>
+    <message>
+        <source>Nobody without a certificate of this project is answered.</source>
+        <translation>Тем, у кого нет сертификата этого проекта, компьютер не отвечает.</translation>
+    </message>
 </context>
 <context>
     <name>starling::widgets::Plot</name>
@@ -1557,24 +1581,12 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <translation>Бережно</translation>
     </message>
     <message>
-        <source>You should not notice it: at most half of the processor while you work, the graphics card only when you are away, nothing on battery, on a paid network or during full screen.</source>
-        <translation>Вы ничего не заметите: не больше половины процессора, пока вы работаете; видеокарта – только когда вас нет; ничего от батареи, в платной сети и в полноэкранном режиме.</translation>
-    </message>
-    <message>
         <source>Balanced</source>
         <translation>Поровну</translation>
     </message>
     <message>
-        <source>Three quarters of the processor while you work and all of it when you are away; nothing on battery, on a paid network or during full screen.</source>
-        <translation>Три четверти процессора, пока вы работаете, и весь, когда вас нет; ничего от батареи, в платной сети и в полноэкранном режиме.</translation>
-    </message>
-    <message>
         <source>Dedicated</source>
         <translation>Целиком</translation>
-    </message>
-    <message>
-        <source>For a computer that has little else to do: all of it, all the time, on battery too; nothing on a paid network.</source>
-        <translation>Для компьютера, у которого мало других дел: целиком и всё время, от батареи тоже; ничего в платной сети.</translation>
     </message>
     <message>
         <source>Custom</source>
@@ -1701,10 +1713,6 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <translation>Использовать сеть</translation>
     </message>
     <message>
-        <source>Use a network that is paid by volume</source>
-        <translation>Использовать сеть с оплатой за объём</translation>
-    </message>
-    <message>
         <source>Send at most</source>
         <translation>Отправлять не больше</translation>
     </message>
@@ -1744,6 +1752,22 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <source>Install them between two rounds, unless the system does that</source>
         <translation>Устанавливать между раундами, если этого не делает система</translation>
     </message>
+    <message>
+        <source>You should not notice it: at most half of the processor while you work, the graphics card only when you are away, nothing on battery, on a metered connection such as a phone&apos;s, or during full screen.</source>
+        <translation>Вы ничего не заметите: не больше половины процессора, пока вы работаете; видеокарта – только когда вас нет; ничего от батареи, при лимитном подключении (например, через телефон) и в полноэкранном режиме.</translation>
+    </message>
+    <message>
+        <source>Three quarters of the processor while you work and all of it when you are away; nothing on battery, on a metered connection such as a phone&apos;s, or during full screen.</source>
+        <translation>Три четверти процессора, пока вы работаете, и весь, когда вас нет; ничего от батареи, при лимитном подключении (например, через телефон) и в полноэкранном режиме.</translation>
+    </message>
+    <message>
+        <source>For a computer that has little else to do: all of it, all the time, on battery too; nothing on a metered connection such as a phone&apos;s.</source>
+        <translation>Для компьютера, у которого мало других дел: целиком и всё время, от батареи тоже; ничего при лимитном подключении (например, через телефон).</translation>
+    </message>
+    <message>
+        <source>Use a metered connection, such as a phone&apos;s</source>
+        <translation>Использовать лимитное подключение, например через телефон</translation>
+    </message>
 </context>
 <context>
     <name>starling::widgets::ReadyPage</name>
@@ -1777,10 +1801,6 @@ Free software under the GNU General Public License, version 3 or later.</source>
     <message>
         <source>Applying the averaged gradient to the model</source>
         <translation>Усреднённый градиент применяется к модели</translation>
-    </message>
-    <message>
-        <source>Measuring the model on text it has not seen</source>
-        <translation>Модель проверяется на незнакомом тексте</translation>
     </message>
     <message>
         <source>Downloading the model from other volunteers</source>
@@ -1909,6 +1929,10 @@ Free software under the GNU General Public License, version 3 or later.</source>
     <message>
         <source>contributes</source>
         <translation>вносит вклад</translation>
+    </message>
+    <message>
+        <source>Measuring the model on data it has not seen</source>
+        <translation>Модель проверяется на незнакомых данных</translation>
     </message>
 </context>
 <context>

@@ -43,18 +43,19 @@ TEST_CASE("English counts in singular and plural, Russian in its three forms") {
   snapshot.link = link::LinkState::connected;
   snapshot.status.emplace();
   snapshot.status->project = "Birds";
-  snapshot.status->phase = "training";
-  const auto detail = [&](int swarm) {
-    snapshot.status->swarm_size = swarm;
+  snapshot.status->phase = "paused";
+  snapshot.status->rules.code = "in_use";
+  const auto detail = [&](int minutes) {
+    snapshot.preferences.idle_minutes = minutes;
     return models::situationOf(snapshot).detail;
   };
   app::applyLanguage(QStringLiteral("en"));
-  CHECK(detail(2) == QStringLiteral("This computer trains its neural network together with 1 other."));
-  CHECK(detail(3) == QStringLiteral("This computer trains its neural network together with 2 others."));
+  CHECK(detail(1) == QStringLiteral("Goes on when nobody has used it for 1 minute."));
+  CHECK(detail(2) == QStringLiteral("Goes on when nobody has used it for 2 minutes."));
   app::applyLanguage(QStringLiteral("ru"));
-  CHECK(detail(2).endsWith(QStringLiteral("1 компьютером.")));
-  CHECK(detail(3).endsWith(QStringLiteral("2 компьютерами.")));
-  CHECK(detail(6).endsWith(QStringLiteral("5 компьютерами.")));
+  CHECK(detail(1).endsWith(QStringLiteral("1 минуту.")));
+  CHECK(detail(2).endsWith(QStringLiteral("2 минуты.")));
+  CHECK(detail(5).endsWith(QStringLiteral("5 минут.")));
   CHECK(widgets::MainWindow::tr("Overview") == QStringLiteral("Обзор"));
   app::applyLanguage(QStringLiteral("en"));
   CHECK(widgets::MainWindow::tr("Overview") == QStringLiteral("Overview"));

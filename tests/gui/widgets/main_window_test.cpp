@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <QAbstractButton>
+#include <QAction>
 #include <QCheckBox>
 #include <QCoreApplication>
 #include <QElapsedTimer>
@@ -44,6 +45,9 @@ TEST_CASE("without a project there is one thing to do, and no empty page") {
   opened.button("action")->click();
   CHECK(wanted);
   CHECK_FALSE(opened.button("pause")->isVisible());
+  const auto* leave = opened.window.findChild<QAction*>(QStringLiteral("leave"));
+  REQUIRE(leave != nullptr);
+  CHECK_FALSE(leave->isVisible());
   const auto* tabs = opened.window.findChild<QTabWidget*>();
   CHECK_FALSE(tabs->isTabVisible(static_cast<int>(Page::leaderboard)));
   CHECK(tabs->isTabVisible(static_cast<int>(Page::preferences)));
