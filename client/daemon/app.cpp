@@ -114,7 +114,7 @@ App::~App() {
     if (run_) run_->finish_on_trainer(true);
   });
   server_.reset();
-  remote_.reset();
+  remote_->close();  // control still asks what it is like
   coordinator_.stop();
   trainer_.stop();
   control_.stop();

@@ -23,6 +23,10 @@ bool is_lasting(ErrorCode code) {
          code == ErrorCode::unauthenticated || code == ErrorCode::invalid_argument;
 }
 
+// What this computer lacks, disk above all, may be there again at any moment, and looking costs nobody else anything.
+constexpr Duration kHereWaitMax = std::chrono::seconds(5);
+bool is_of_this_computer(ErrorCode code) { return code == ErrorCode::resource_exhausted || code == ErrorCode::io; }
+
 }  // namespace
 
 storage::Membership* App::current() {
@@ -205,7 +209,9 @@ void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) 
   if (closing_ || preparation != preparation_) return;
   if (!run.ok() && !may_prepare_) return prepare();
   if (!run.ok()) {
-    const Duration delay = is_lasting(run.error().code) ? std::chrono::seconds(60) : backoff_.next_delay();
+    const ErrorCode code = run.error().code;
+    Duration delay = is_lasting(code) ? std::chrono::seconds(60) : backoff_.next_delay();
+    if (is_of_this_computer(code)) delay = std::min(delay, kHereWaitMax);
     log_warning("{}; trying again in {:.1f} s", run.error().message, to_seconds(delay));
     preparing_ = run.error().message;
     control_.set_timer(clock_.now() + delay, [this] { prepare(); });

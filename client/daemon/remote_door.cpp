@@ -71,7 +71,9 @@ RemoteDoor::RemoteDoor(std::filesystem::path data_dir, const Clock& clock, Handl
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-RemoteDoor::~RemoteDoor() {
+RemoteDoor::~RemoteDoor() { close(); }
+
+void RemoteDoor::close() {
   std::unique_ptr<Door> door;
   std::list<Caller> callers;
   {

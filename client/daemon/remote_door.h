@@ -39,7 +39,6 @@ class RemoteDoor {
 
   // Ignores SIGPIPE for the process.
   RemoteDoor(std::filesystem::path data_dir, const Clock& clock, Handler handler, RemoteTimes times = {});
-  // Waits for the callers' threads: handlers that block must be released first.
   ~RemoteDoor();
 
   // As the owner left it when the daemon ran last; what is in the way is told by view().
@@ -48,6 +47,9 @@ class RemoteDoor {
   // certificate; those who called with the old ones are cut off. On an error all stays as it was.
   Result<wire::RemoteView> enable(const std::string& address, int port) EXCLUDES(mutex_);
   Status disable() EXCLUDES(mutex_);
+  // The daemon ends, and the owner's wish stays. Waits for the callers' threads: handlers that block must be released
+  // first. Nothing but view() may be called after it.
+  void close() EXCLUDES(mutex_);
   [[nodiscard]] wire::RemoteView view() const EXCLUDES(mutex_);
 
  private:

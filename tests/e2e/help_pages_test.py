@@ -57,7 +57,7 @@ class HelpPages(unittest.TestCase):
         self.assertIn('"1970-01-01" "Starling 1.2.3"', (self.pages / "starling.1").read_text())
 
     def test_bash_offers_what_can_come_next(self):
-        self.assertEqual(self.completions("starling-coordinator", "backup", ""), ["now"])
+        self.assertEqual(self.completions("starling-coordinator", "backup", ""), ["now", "schedule"])
         self.assertEqual(self.completions("starling-coordinator", "ba"), ["ban", "backup"])
         self.assertEqual(self.completions("starling", "prefs", ""), ["get", "set", "preset"])
         self.assertEqual(self.completions("starling", "leaderboard", "--sort", "r"), ["recent", "run"])
