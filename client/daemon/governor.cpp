@@ -22,6 +22,7 @@ constexpr double kUnsavedShare = 0.005;
 constexpr double kUnsavedBytesMin = 64e3;
 constexpr double kNoCapGb = 10;
 constexpr double kSlowestShare = 0.001;  // of a month's cap, in a second and direction
+constexpr double kLeftShare = 0.125;     // of what is left of it, the same
 constexpr double kTrickleBytesPerS = 1000;
 constexpr double kFastestBytesPerS = 125e6;  // of the lines that people have
 constexpr std::int64_t kHourMs = 3'600'000;
@@ -97,8 +98,10 @@ double Governor::bytes_per_s_below_cap() const {
   const double left = cap - static_cast<double>(traffic_.total());
   // The round under way is over for us: without our part, the others finish it.
   if (left <= 0) return kTrickleBytesPerS;
-  // Both directions together take half of what is left in a second, and get to the cap's end at last.
-  return left / 4 < kFastestBytesPerS ? std::max(left / 4, kSlowestShare * cap) : 0;
+  // Both directions together take a quarter of what is left in a second, and get to the cap's end at last. What is on
+  // its way already when the limit falls, a third of a second's, is little of what is left then.
+  const double in_step = kLeftShare * left;
+  return in_step < kFastestBytesPerS ? std::max(in_step, kSlowestShare * cap) : 0;
 }
 
 sensors::Needs Governor::needs() const {

@@ -199,7 +199,7 @@ TEST_CASE("near the month's cap data slows down, and beyond it trickles") {
   CHECK(governor.bytes_per_s_below_cap() == 0);  // no line is that fast
   std::int64_t counted = 900'000'000;
   governor.count({counted, 0, 0});
-  CHECK(governor.bytes_per_s_below_cap() == doctest::Approx(25e6));
+  CHECK(governor.bytes_per_s_below_cap() == doctest::Approx(12.5e6));
   int seconds = 0;
   for (; governor.decide().may_train() && seconds < 60; ++seconds) {
     counted += static_cast<std::int64_t>(2 * governor.bytes_per_s_below_cap());  // both directions
