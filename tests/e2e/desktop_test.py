@@ -2,6 +2,7 @@
 """The window and the icon in the panel, as real windows under a window manager, on a daemon that trains."""
 
 import os
+import subprocess
 import time
 import unittest
 
@@ -47,7 +48,13 @@ class RealWindows(SwarmCase):
 
     def icon_picture(self):
         self.desktop.mouse_away()  # its hint would lie above it
-        return self.desktop.picture_of(self.icon())
+        def look():
+            try:
+                return self.desktop.picture_of(self.icon())
+            except subprocess.CalledProcessError:
+                return None  # the tray has just put another window in its place
+
+        return programs.wait_until(look, "the icon can be looked at")
 
     def choose(self, entry):
         """An entry of the icon's menu, by mouse and keyboard."""
