@@ -6,7 +6,6 @@
 
 #include "shared/base/verify.h"
 #include "shared/swarm/roles.h"
-#include "shared/wire/codec.h"
 
 namespace starling::swarm {
 namespace {
@@ -36,12 +35,6 @@ double wait_of(std::span<const Host> hosts, double micro_batch) {
     wait = std::max(wait, micro_batch / host.samples_per_s * (0.5 + largest * host.jitter));
   }
   return wait;
-}
-
-double result_bytes(const std::string& codec) {
-  constexpr std::size_t kMany = 1 << 16;
-  return static_cast<double>(wire::encoded_bytes(wire::codec_from_name(codec).value(), kMany)) /
-         static_cast<double>(kMany);
 }
 
 double bytes_sent(const RoleChoice& choice, std::span<const CodecCost> codecs, double floats, double per_result) {
@@ -75,7 +68,7 @@ RoundForecast predict_round(std::span<const Host> hosts, const Method& method) {
   const std::string& sent_as = method.contribution_codec.empty() ? method.codec : method.contribution_codec;
   const std::vector<CodecCost> codecs = narrower_codecs(sent_as, method.error_feedback);
   RoleOptions options{.vector_floats = method.vector_floats, .target_batch = method.round_samples, .codecs = codecs};
-  options.result_bytes = result_bytes(method.codec);
+  options.result_bytes = narrower_codecs(method.codec, false).front().bytes_per_float;
   options.overhead_s = kRoundTrips * longest_round_trip(hosts);
   const RoleChoice choice = choose_roles(volunteers, options);
   std::vector<Host> stay;
