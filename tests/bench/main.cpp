@@ -153,25 +153,17 @@ void add_optim(CLI::App& app, OptimBenchOptions& options, Chosen& chosen) {
 void add_step(CLI::App& app, StepBenchOptions& options, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
       "step",
-      "The trainer's local step, against the same model in a bare LibTorch loop, step by step in turn.\n"
-      "Figures: step_s, bare_step_s, ratio_to_bare, tokens_per_s, bare_tokens_per_s, gflops");
-  command->add_option("--layers", options.model.layers)->check(CLI::Range(1, 64))->capture_default_str();
-  command->add_option("--width", options.model.width)->check(CLI::Range(8, 4096))->capture_default_str();
-  command->add_option("--heads", options.model.heads, "Must divide the width")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command->add_option("--context", options.model.context, "Bytes a sample holds")
-      ->check(CLI::Range(2, 4096))
-      ->capture_default_str();
-  command->add_option("--micro-batch", options.micro_batch, "Samples at once")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command->add_option("--micro-batches", options.micro_batches_a_step, "Of one step")
-      ->check(CLI::Range(1, 1024))
+      "The trainer's local step, against the same model in a bare LibTorch loop and in PyTorch, step by step in turn.\n"
+      "Figures of each model: step_s, bare_step_s, python_step_s, ratio_to_bare, ratio_to_python, gflops");
+  command->add_option("--model", options.models, "gpt (11 M parameters), albert (base) or resnet (18 layers)")
+      ->check(CLI::IsMember({"gpt", "albert", "resnet"}))
       ->capture_default_str();
   command->add_option("--steps", options.steps, "Counted steps")->check(CLI::Range(1, 100'000))->capture_default_str();
-  command->add_option("--threads", options.threads, "Of both loops")->check(CLI::Range(1, 64))->capture_default_str();
-  command->callback([&] { chosen = {.name = "step", .run = [&options] { return run_step_bench(options); }}; });
+  command->add_option("--threads", options.threads, "Of each loop")->check(CLI::Range(1, 64))->capture_default_str();
+  command->add_option("--python", options.python, "One that has PyTorch; empty: leave it out")->capture_default_str();
+  command->callback([&] {
+    chosen = {.name = "step", .run = [&options] { return run_step_bench(options); }, .columns = step_columns()};
+  });
 }
 #endif
 

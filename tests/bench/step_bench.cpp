@@ -1,8 +1,12 @@
 #include "tests/bench/step_bench.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,14 +14,21 @@
 #include <vector>
 
 #include "client/optim/step_journal.h"
+#include "client/training/batches.h"
 #include "client/training/torch_trainer.h"
-#include "shared/base/permutation.h"
 #include "shared/wire/model_layout.h"
-#include "tests/bench/bare_gpt.h"
+#include "tests/bench/bare_models.h"
+#include "tests/bench/python_loop.h"
+#include "tests/bench/step_case.h"
 
 namespace starling::bench {
 
 namespace {
+
+constexpr int kWarmUp = 4;           // steps, until our trainer has found its pieces' size
+constexpr double kLossApart = 1e-3;  // of the loss: more is another function
+constexpr double kBareAim = 1.03;
+constexpr double kPythonAim = 1.0;
 
 template <typename Work>
 double seconds_of(Work work) {
@@ -26,123 +37,145 @@ double seconds_of(Work work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-wire::RunManifest manifest_of(const StepBenchOptions& options) {
-  wire::RunManifest manifest;
-  manifest.model = options.model;
-  manifest.micro_batch_size = options.micro_batch;
-  manifest.peers_max = 1;
-  return manifest;
-}
-
-// Letters and spaces: what is learnt does not matter here.
-std::vector<std::uint8_t> text_of(std::size_t bytes) {
-  std::vector<std::uint8_t> text(bytes);
-  for (std::size_t i = 0; i < bytes; ++i)
-    text[i] = static_cast<std::uint8_t>(mix64(i) % 5 == 0 ? ' ' : 'a' + mix64(i) % 26);
-  return text;
-}
-
 // Our trainer with the memory it works on.
 struct OurLoop {
-  explicit OurLoop(const StepBenchOptions& o)
-      : options(o),
-        manifest(manifest_of(o)),
-        text(text_of(1 << 20)),
-        parameters(wire::parameter_count(o.model)),
-        state(wire::state_size(manifest)),
+  OurLoop(const StepCase& wanted, std::vector<std::uint8_t> data)
+      : step_case(wanted),
+        file(std::move(data)),
+        parameters(wire::parameter_count(wanted.manifest.model)),
+        state(wire::state_size(wanted.manifest)),
         scratch(parameters),
         sum(parameters),
         journal(std::make_unique<optim::StepJournal>()) {}
 
-  Status open() {
-    auto created =
-        training::TorchTrainer::create({manifest, text, text, state, scratch, journal.get(), options.threads});
-    if (!created) return created.error();
-    trainer = std::move(created).value();
+  Status open(int threads) {
+    STARLING_ASSIGN(trainer, training::TorchTrainer::create(
+                                 {step_case.manifest, file, file, state, scratch, journal.get(), threads}));
     return trainer->initialize();
   }
 
+  [[nodiscard]] wire::SampleRange range(RoundIndex round, int micro_batch) const {
+    const SampleCount each = step_case.manifest.micro_batch_size;
+    return {round, 0, SampleCount{micro_batch} * each, each};
+  }
+
+  // As a volunteer's: every micro-batch into the sum, then one step on its mean.
   Status step(RoundIndex round) {
     std::fill(sum.begin(), sum.end(), 0.0F);
-    for (int i = 0; i < options.micro_batches_a_step; ++i) {
-      const auto report =
-          trainer->train_batch({round, 0, SampleCount{i} * options.micro_batch, options.micro_batch}, sum);
-      if (!report) return report.error();
+    for (int i = 0; i < step_case.micro_batches_a_step; ++i) {
+      STARLING_TRY(trainer->train_batch(range(round, i), sum).status());
     }
-    const float scale = 1.0F / static_cast<float>(options.micro_batch * options.micro_batches_a_step);
+    const float scale = 1.0F / static_cast<float>(samples());
     for (float& value : sum) value *= scale;
     return trainer->step(round, sum);
   }
 
-  StepBenchOptions options;
-  wire::RunManifest manifest;
-  std::vector<std::uint8_t> text;
+  [[nodiscard]] double samples() const {
+    return static_cast<double>(step_case.manifest.micro_batch_size) * step_case.micro_batches_a_step;
+  }
+
+  StepCase step_case;
+  std::vector<std::uint8_t> file;
   std::size_t parameters;
   std::vector<float> state, scratch, sum;
   std::unique_ptr<optim::StepJournal> journal;
   std::unique_ptr<training::TorchTrainer> trainer;
 };
 
-std::vector<std::int64_t> random_starts(const OurLoop& ours, int step, int micro_batch) {
-  const auto space = static_cast<std::uint64_t>(
-      wire::window_space(static_cast<std::int64_t>(ours.text.size()), ours.manifest.model.context));
-  std::vector<std::int64_t> starts;
-  for (int i = 0; i < ours.options.micro_batch; ++i) {
-    const auto index = (static_cast<std::uint64_t>(step) << 40) + (static_cast<std::uint64_t>(micro_batch) << 20) +
-                       static_cast<std::uint64_t>(i);
-    starts.push_back(static_cast<std::int64_t>(mix64(index) % space));
+// What the others compute with, step after step: made before the clock runs, which is to their advantage.
+Result<std::vector<models::Batch>> ready_batches(const OurLoop& ours) {
+  STARLING_ASSIGN(const training::Dataset data, training::Dataset::open(ours.step_case.manifest, ours.file, 1));
+  std::vector<models::Batch> batches;
+  for (int i = 0; i < ours.step_case.micro_batches_a_step; ++i) {
+    STARLING_ASSIGN(models::Batch batch, training::sample_batch(ours.step_case.manifest, data, ours.range(0, i)));
+    batches.push_back(std::move(batch));
   }
-  return starts;
+  return batches;
 }
 
-BenchResult summary(const StepBenchOptions& options, const std::vector<double>& ours, const std::vector<double>& bare) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(ours[i] / bare[i]);
-  const double samples = static_cast<double>(options.micro_batch) * options.micro_batches_a_step;
-  const double tokens = samples * options.model.context;
-  BenchResult result;
-  result.settings = {{"layers", std::to_string(options.model.layers)},
-                     {"width", std::to_string(options.model.width)},
-                     {"heads", std::to_string(options.model.heads)},
-                     {"context", std::to_string(options.model.context)},
-                     {"micro_batch", std::to_string(options.micro_batch)},
-                     {"micro_batches_a_step", std::to_string(options.micro_batches_a_step)},
-                     {"steps", std::to_string(options.steps)},
-                     {"threads", std::to_string(options.threads)}};
-  result.figures = {{"step_s", median(ours)},
-                    {"bare_step_s", median(bare)},
-                    {"ratio_to_bare", median(ratios)},
-                    {"tokens_per_s", tokens / median(ours)},
-                    {"bare_tokens_per_s", tokens / median(bare)},
-                    {"gflops", wire::flops_per_sample(options.model) * samples / median(ours) / 1e9}};
-  return result;
+Status check_same(const char* who, double loss, double ours) {
+  if (std::abs(loss - ours) <= kLossApart * std::abs(ours)) return {};
+  return Error{ErrorCode::internal, fmt::format("step benchmark: {} has the loss {}, and ours is {}", who, loss, ours)};
 }
 
-}  // namespace
+struct Times {
+  std::vector<double> ours, bare, python;
+};
 
-Result<BenchResult> run_step_bench(const StepBenchOptions& options) {
-  if (options.steps < 1 || options.micro_batch < 1 || options.micro_batches_a_step < 1) {
-    return Error{ErrorCode::invalid_argument, "step benchmark: steps and batches must be at least 1"};
-  }
-  OurLoop ours(options);
-  STARLING_TRY(ours.open());
-  BareLoop bare(ours.manifest);
-  bare.load(std::span(ours.state).first(ours.parameters));
-  constexpr int kWarmUp = 2;
-  std::vector<double> our_seconds, bare_seconds;
+std::vector<double> ratios(const std::vector<double>& ours, const std::vector<double>& others) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < others.size(); ++i) all.push_back(ours[i] / others[i]);
+  return all;
+}
+
+BenchResult row_of(const OurLoop& ours, const Times& times) {
+  BenchResult row;
+  const wire::RunManifest& manifest = ours.step_case.manifest;
+  row.name = ours.step_case.name;
+  row.settings = {{"parameters", std::to_string(ours.parameters)},
+                  {"micro_batch", std::to_string(manifest.micro_batch_size)},
+                  {"micro_batches_a_step", std::to_string(ours.step_case.micro_batches_a_step)}};
+  row.figures = {{"step_s", median(times.ours)},
+                 {"bare_step_s", median(times.bare)},
+                 {"ratio_to_bare", median(ratios(times.ours, times.bare))},
+                 {"gflops", wire::flops_per_sample(manifest.model) * ours.samples() / median(times.ours) / 1e9}};
+  row.aims = {{"ratio_to_bare", kBareAim}};
+  row.figures["python_step_s"] = times.python.empty() ? kDoesNotApply : median(times.python);
+  row.figures["ratio_to_python"] = times.python.empty() ? kDoesNotApply : median(ratios(times.ours, times.python));
+  if (!times.python.empty()) row.aims["ratio_to_python"] = kPythonAim;
+  row.series = {{"step_s", times.ours}, {"bare_step_s", times.bare}, {"python_step_s", times.python}};
+  return row;
+}
+
+Result<BenchResult> run_case(const StepBenchOptions& options, const std::string& name) {
+  const StepCase wanted = step_case(name);
+  OurLoop ours(wanted, step_data(wanted.manifest));
+  STARLING_TRY(ours.open(options.threads));
+  STARLING_ASSIGN(const std::vector<models::Batch> batches, ready_batches(ours));
+  const std::span<const float> parameters = std::span(ours.state).first(ours.parameters);
+  BareLoop bare(wanted.manifest);
+  bare.load(parameters);
+  STARLING_ASSIGN(const auto python,
+                  PythonLoop::start(options.python, options.threads, wanted.manifest, parameters, batches));
+  const auto report = ours.trainer->train_batch(ours.range(0, 0), ours.sum);
+  if (!report) return report.error();
+  const double loss = report->loss_sum / static_cast<double>(report->samples);
+  STARLING_TRY(check_same("the bare loop", bare.backward(batches.front()), loss));
+  if (python) STARLING_TRY(check_same("PyTorch", python->first_loss(), loss));
+
+  Times times;
   for (int step = 0; step < kWarmUp + options.steps; ++step) {
     Status status;
     const double ours_took = seconds_of([&] { status = ours.step(step); });
     STARLING_TRY(status);
     const double bare_took = seconds_of([&] {
-      for (int i = 0; i < options.micro_batches_a_step; ++i) bare.backward(ours.text, random_starts(ours, step, i));
+      for (const models::Batch& batch : batches) bare.backward(batch);
       bare.step();
     });
+    const Result<double> python_took = python ? python->step() : Result<double>(kDoesNotApply);
+    STARLING_TRY(python_took.status());
     if (step < kWarmUp) continue;
-    our_seconds.push_back(ours_took);
-    bare_seconds.push_back(bare_took);
+    times.ours.push_back(ours_took);
+    times.bare.push_back(bare_took);
+    if (python) times.python.push_back(*python_took);
   }
-  return summary(options, our_seconds, bare_seconds);
+  return row_of(ours, times);
+}
+
+}  // namespace
+
+std::vector<std::string> step_columns() {
+  return {"step_s", "bare_step_s", "python_step_s", "ratio_to_bare", "ratio_to_python", "gflops"};
+}
+
+Result<BenchResult> run_step_bench(const StepBenchOptions& options) {
+  BenchResult result;
+  result.settings = {{"steps", std::to_string(options.steps)}, {"threads", std::to_string(options.threads)}};
+  for (const std::string& name : options.models) {
+    STARLING_ASSIGN(BenchResult row, run_case(options, name));
+    result.rows.push_back(std::move(row));
+  }
+  return result;
 }
 
 }  // namespace starling::bench

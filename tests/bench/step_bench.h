@@ -1,22 +1,25 @@
-// Our trainer beside a bare LibTorch loop of the same model.
+// Our trainer beside the same model in a bare LibTorch loop, and in PyTorch where that is installed.
 #pragma once
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "shared/base/result.h"
-#include "shared/wire/run_manifest.h"
 #include "tests/bench/bench.h"
 
 namespace starling::bench {
 
 struct StepBenchOptions {
-  wire::ModelOptions model;
-  int micro_batch = 8;  // samples
-  int micro_batches_a_step = 4;
-  int steps = 20;  // of each kind, taking turns
+  std::vector<std::string> models = {"gpt", "albert", "resnet"};
+  int steps = 10;  // of each kind, taking turns
   int threads = 1;
+  std::string python = "/usr/bin/python3";  // empty, or without PyTorch: not measured
 };
 
-// Figures: step_s and bare_step_s (medians), ratio_to_bare (median over the turns), tokens_per_s,
-// bare_tokens_per_s, gflops (of matrix products, ours).
+// A row a model. Figures: step_s, bare_step_s and python_step_s (medians), ratio_to_bare and ratio_to_python (medians
+// over the turns), gflops (of matrix products and convolutions, ours).
 Result<BenchResult> run_step_bench(const StepBenchOptions& options);
+std::vector<std::string> step_columns();
 
 }  // namespace starling::bench

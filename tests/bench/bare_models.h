@@ -1,16 +1,17 @@
-// The model of client/models as anyone would write it with LibTorch's modules, and the plain loop around it.
+// The models of client/models as anyone would write them with LibTorch's modules, and the plain loop around them.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
 
+#include "client/models/model.h"
 #include "shared/wire/run_manifest.h"
 
 namespace starling::bench {
 
 class BareLoop {
  public:
+  // A gpt with learned positions and the square of a rectifier, an albert, or a resnet of 18 layers.
   explicit BareLoop(const wire::RunManifest& manifest);
   ~BareLoop();
   BareLoop(const BareLoop&) = delete;
@@ -18,8 +19,8 @@ class BareLoop {
 
   // Takes over parameters in the order of wire::model_layout.
   void load(std::span<const float> parameters);
-  // Adds the gradient of the mean loss over the windows of `text` that begin at `starts`; that loss in nats.
-  double backward(std::span<const std::uint8_t> text, std::span<const std::int64_t> starts);
+  // Adds the gradient of the batch's mean loss; that loss in nats.
+  double backward(const models::Batch& batch);
   // Clips, steps, and forgets the gradient.
   void step();
 

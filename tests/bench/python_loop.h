@@ -1,0 +1,39 @@
+// The bare loop once more, in a Python of its own (python_loop.py): what most people would train with.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/models/model.h"
+#include "shared/base/result.h"
+#include "shared/wire/run_manifest.h"
+#include "tests/bench/process_pool.h"
+#include "tests/support/temp_dir.h"
+
+namespace starling::bench {
+
+class PythonLoop {
+ public:
+  // Null where `python` is empty, or has no PyTorch. Each step takes all of the batches.
+  static Result<std::unique_ptr<PythonLoop>> start(const std::string& python, int threads,
+                                                   const wire::RunManifest& manifest, std::span<const float> parameters,
+                                                   const std::vector<models::Batch>& batches);
+
+  // Of the first batch, at the parameters as they were given; the mean over its samples.
+  [[nodiscard]] double first_loss() const { return first_loss_; }
+  // The seconds that a step took, by Python's clock.
+  Result<double> step();
+
+ private:
+  PythonLoop() = default;
+  Result<double> number();
+
+  testing::TempDir folder_;  // what it is told
+  std::unique_ptr<ChildProcess> child_;
+  double first_loss_ = 0;
+};
+
+}  // namespace starling::bench
