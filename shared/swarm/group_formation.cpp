@@ -5,6 +5,7 @@
 
 #include "shared/base/permutation.h"
 #include "shared/base/verify.h"
+#include "shared/swarm/exchange_topologies.h"
 #include "shared/swarm/planned_grid.h"
 #include "shared/swarm/random_stream.h"
 
@@ -19,9 +20,7 @@ class OneGroup final : public GroupFormation {
 
   Groups form(std::span<const std::uint8_t> present) override {
     Groups groups;
-    for (std::size_t i = 0; i < present.size(); ++i) {
-      if (present[i] != 0) groups.add(static_cast<PeerIndex>(i));
-    }
+    for (const PeerIndex peer : those_present(present)) groups.add(peer);
     groups.close_group();
     return groups;
   }
@@ -34,10 +33,7 @@ class RandomGroups final : public GroupFormation {
       : GroupFormation(std::move(weights)), size_(size), random_(seed) {}
 
   Groups form(std::span<const std::uint8_t> present) override {
-    std::vector<PeerIndex> peers;
-    for (std::size_t i = 0; i < present.size(); ++i) {
-      if (present[i] != 0) peers.push_back(static_cast<PeerIndex>(i));
-    }
+    std::vector<PeerIndex> peers = those_present(present);
     random_.shuffle(std::span(peers));
     const std::size_t count = std::max<std::size_t>(1, (peers.size() + size_ / 2) / size_);
     Groups groups;
@@ -71,9 +67,7 @@ class MoshpitKeys final : public GroupFormation {
 
   Groups form(std::span<const std::uint8_t> present) override {
     std::vector<std::pair<std::uint64_t, PeerIndex>> order;
-    for (std::size_t i = 0; i < present.size(); ++i) {
-      if (present[i] != 0) order.emplace_back(keys_[i], static_cast<PeerIndex>(i));
-    }
+    for (const PeerIndex peer : those_present(present)) order.emplace_back(keys_[peer], peer);
     std::sort(order.begin(), order.end());
     Groups groups;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -105,7 +99,21 @@ class MoshpitKeys final : public GroupFormation {
   std::vector<std::uint64_t> keys_;
 };
 
+bool has_sides(FormationSpec::Kind kind) {
+  return kind != FormationSpec::Kind::one_group && kind != FormationSpec::Kind::ring_pairs &&
+         kind != FormationSpec::Kind::exponential_pairs;
+}
+
 }  // namespace
+
+std::vector<PeerIndex> those_present(std::span<const std::uint8_t> present) {
+  std::vector<PeerIndex> peers;
+  peers.reserve(present.size());
+  for (std::size_t i = 0; i < present.size(); ++i) {
+    if (present[i] != 0) peers.push_back(static_cast<PeerIndex>(i));
+  }
+  return peers;
+}
 
 std::string to_string(const FormationSpec& spec) {
   std::string sides;
@@ -119,6 +127,12 @@ std::string to_string(const FormationSpec& spec) {
       return "Moshpit grid " + sides;
     case FormationSpec::Kind::planned_grid:
       return "planned grid " + sides;
+    case FormationSpec::Kind::ring_pairs:
+      return "ring";
+    case FormationSpec::Kind::exponential_pairs:
+      return "one-peer exponential";
+    case FormationSpec::Kind::alternating_exponential_ring:
+      return "alternating exponential ring of " + sides;
   }
   return {};
 }
@@ -140,7 +154,7 @@ void GroupFormation::settle(const Groups& groups, std::span<const std::uint8_t> 
 
 std::unique_ptr<GroupFormation> make_formation(const FormationSpec& spec, std::vector<double> weights,
                                                std::uint64_t seed) {
-  VERIFY(spec.kind == FormationSpec::Kind::one_group || !spec.sides.empty());
+  VERIFY(!has_sides(spec.kind) || !spec.sides.empty());
   for (const std::uint32_t side : spec.sides) VERIFY(side >= 1);
   switch (spec.kind) {
     case FormationSpec::Kind::one_group:
@@ -151,6 +165,12 @@ std::unique_ptr<GroupFormation> make_formation(const FormationSpec& spec, std::v
       return std::make_unique<MoshpitKeys>(spec.sides.front(), spec.sides.size(), std::move(weights), seed);
     case FormationSpec::Kind::planned_grid:
       return std::make_unique<PlannedGrid>(spec.sides, std::move(weights), seed);
+    case FormationSpec::Kind::ring_pairs:
+      return std::make_unique<RingPairs>(std::move(weights));
+    case FormationSpec::Kind::exponential_pairs:
+      return std::make_unique<ExponentialPairs>(std::move(weights));
+    case FormationSpec::Kind::alternating_exponential_ring:
+      return std::make_unique<AlternatingExponentialRing>(spec.sides.front(), std::move(weights));
   }
   return nullptr;
 }

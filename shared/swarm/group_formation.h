@@ -31,6 +31,9 @@ class Groups {
   std::vector<std::size_t> begins_{0};
 };
 
+// Peers i with present[i] != 0, in their order.
+std::vector<PeerIndex> those_present(std::span<const std::uint8_t> present);
+
 // A way of forming groups, as a value.
 struct FormationSpec {
   enum class Kind : std::uint8_t {
@@ -38,9 +41,12 @@ struct FormationSpec {
     random_groups,  // drawn anew every round, of about sides[0]
     moshpit_keys,   // sides[0] to the power of sides.size() virtual cells; all sides are equal
     planned_grid,   // everybody's average after sides.size() rounds, whatever the number of peers
+    ring_pairs,     // exchange_topologies.h, as those below
+    exponential_pairs,
+    alternating_exponential_ring,  // of hosts with sides[0] devices
   };
   Kind kind = Kind::one_group;
-  std::vector<std::uint32_t> sides;  // of the grid, at least 1 each; empty for one group
+  std::vector<std::uint32_t> sides;  // of the grid, at least 1 each; empty for one group and for pairs
 };
 
 // "one group", "planned grid 32x32", …

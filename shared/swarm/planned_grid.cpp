@@ -19,15 +19,6 @@ constexpr std::uint32_t kGroupGrowthMax = 2;
 // A square goes on from its last groups while there are so many as planned, give or take a quarter.
 constexpr std::uint32_t kDriftPart = 4;
 
-std::vector<PeerIndex> those_present(std::span<const std::uint8_t> present) {
-  std::vector<PeerIndex> peers;
-  peers.reserve(present.size());
-  for (std::size_t i = 0; i < present.size(); ++i) {
-    if (present[i] != 0) peers.push_back(static_cast<PeerIndex>(i));
-  }
-  return peers;
-}
-
 }  // namespace
 
 PlannedGrid::PlannedGrid(std::vector<std::uint32_t> sides, std::vector<double> weights, std::uint64_t seed)
