@@ -9,6 +9,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/permutation.h"
+#include "tests/sim/decentralized_command.h"
 #include "tests/sim/moshpit_command.h"
 #include "tests/sim/progress.h"
 #include "tests/sim/swarm.h"
@@ -149,12 +150,35 @@ void add_moshpit(CLI::App& app, sim::MoshpitArguments& arguments) {
       "  starling-sim moshpit --peers 100000 --grid 50x50x50 --rounds 9 --failures 0.05 --repeat 1");
 }
 
+void add_decentralized(CLI::App& app, sim::DecentralizedArguments& arguments) {
+  CLI::App* command = app.add_subcommand(
+      "decentralized",
+      "Trains a small model with all-reduce, decentralized AdamW and decentralized AccumAdamW (arXiv 2410.11998) at\n"
+      "several learning rates and on several topologies, where every worker has small batches");
+  command->add_option("--workers", arguments.workers, "Workers")->check(CLI::Range(2, 1024))->capture_default_str();
+  command->add_option("--batch", arguments.batch, "Samples of a worker's step")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--steps", arguments.steps, "Steps")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  command->add_option("--window", arguments.window, "AccumAdamW: steps between two updates of the moments")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--failures", arguments.failure_rate, "Share of workers that miss a mixing, 0 to 1")
+      ->check(number_between(0, 1))
+      ->capture_default_str();
+  command->add_option("--seed", arguments.seed, "Of the first run; equal seeds, equal figures")->capture_default_str();
+  command->add_option("--seeds", arguments.seeds, "Runs of each")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--json", arguments.json_file, "Also write every figure to this file");
+  command->add_option("--plot", arguments.plot_file, "Also draw them into this SVG file");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"starling-sim: swarms of the product's own decision code on virtual time; equal seeds, equal runs"};
   Arguments arguments;
   sim::MoshpitArguments moshpit;
+  sim::DecentralizedArguments decentralized;
   bool verbose = false;
   app.require_subcommand(1);
   auto* swarm = app.add_subcommand("swarm", "Train a quadratic with crashes, freezes, cuts and a dying coordinator");
@@ -187,8 +211,10 @@ int main(int argc, char** argv) {
   swarm->add_flag("--verbose", verbose, "Log what the product logs");
   swarm->footer("A broken invariant is printed with its seed, and ends the program with 1. Replay: swarm --seed N");
   add_moshpit(app, moshpit);
+  add_decentralized(app, decentralized);
   CLI11_PARSE(app, argc, argv);
   if (app.got_subcommand("moshpit")) return sim::run_moshpit(moshpit);
+  if (app.got_subcommand("decentralized")) return sim::run_decentralized(decentralized);
   arguments.vary = peers->count() == 0;
   LogOptions log;
   log.level = verbose ? LogLevel::debug : LogLevel::error;

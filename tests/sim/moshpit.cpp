@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "shared/base/permutation.h"
 #include "shared/swarm/group_formation.h"
 #include "shared/swarm/random_stream.h"
+#include "tests/sim/normal_values.h"
 
 namespace starling::sim {
 namespace {
@@ -28,19 +28,6 @@ FormationSpec::Kind kind_of(AveragingMethod method) {
     default:
       return FormationSpec::Kind::one_group;
   }
-}
-
-std::vector<double> normal_values(std::size_t count, RandomStream& random) {
-  std::vector<double> values;
-  values.reserve(count + 1);
-  while (values.size() < count) {  // Box and Muller, 1958: two at a time
-    const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
-    const double angle = 2 * std::numbers::pi * random.uniform();
-    values.push_back(radius * std::cos(angle));
-    values.push_back(radius * std::sin(angle));
-  }
-  values.resize(count);
-  return values;
 }
 
 double mean_of(const std::vector<double>& values) {

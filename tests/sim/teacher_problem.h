@@ -1,0 +1,34 @@
+// A small learning problem for experiments about optimizers: a perceptron learns the answers that another one, drawn
+// from the seed, gives at random with the chances that it computes. So the least possible loss is known, gradients of
+// few samples are as noisy as those of language, and samples never repeat. The gradient is written out by hand;
+// parameters lie as the layout of the product's "mlp" says.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "shared/wire/model_options.h"
+
+namespace starling::sim {
+
+class TeacherProblem {
+ public:
+  explicit TeacherProblem(std::uint64_t seed);
+
+  // 32 inputs, two hidden layers of 64, 10 classes.
+  static wire::ModelOptions model();
+
+  // Adds the loss's gradient, summed over samples first … first + count - 1, which are the same for everybody.
+  void add_gradient(std::span<const float> parameters, std::uint64_t first, int count, std::span<float> gradient) const;
+
+  // The mean divergence (Kullback-Leibler) of the learner's chances from the teacher's on samples that nobody trains
+  // on, in nats: 0 for a learner that knows all there is to know.
+  [[nodiscard]] double excess_loss(std::span<const float> parameters) const;
+
+ private:
+  std::uint64_t seed_;
+  std::vector<float> teacher_;
+};
+
+}  // namespace starling::sim
