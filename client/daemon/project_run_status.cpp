@@ -76,6 +76,7 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   if (!notice_.empty()) status.problems.push_back("the coordinator says: " + notice_);
   status.problems.insert(status.problems.end(), parts_->damaged.begin(), parts_->damaged.end());
   status.run_id = parts_->manifest.run_id;
+  status.run_title = parts_->manifest.title;
   status.listen_port = parts_->network ? parts_->network->port() : 0;
   status.coordinator_away = view.coordinator_away;
   status.round = view.state_round;

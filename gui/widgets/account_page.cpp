@@ -65,7 +65,7 @@ void AccountPage::showStatus() {
   const wire::DaemonStatus& status = daemon_.status();
   project_->setText(models::text(status.project));
   name_->setText(models::text(status.display_name));
-  run_->setText(status.run_id.empty() ? QStringLiteral("–") : models::text(status.run_id));
+  run_->setText(status.run_id.empty() ? QStringLiteral("–") : models::text(status.run_title));
   credit_->setText(tr("%1 credit (points, not money) for %2 accepted samples")
                        .arg(models::creditText(status.credit), models::countText(status.samples_credited)));
   computer_->setText(models::text(status.peer.brief()));

@@ -109,7 +109,7 @@ void FirstStepsPage::showStatus() {
   mark(kReached, tested,
        !tested ? tr("Connection test: can others call this computer?")
        : reach == "reachable"
-           ? tr("Connection test: other members can call this computer directly; nobody else is answered")
+           ? tr("Connection test passed: members connect directly, strangers get no answer")
            : tr("Connection test: others cannot call this computer, so it calls them; full credit all the same"));
   mark(kTrained, trained, tr("The first samples are computed"));
   mark(kAccepted, accepted,

@@ -135,9 +135,8 @@ void HomePage::showSituation(const models::Situation& situation) {
   action_->setVisible(!situation.action.isEmpty());
   action_->setText(situation.action);
   const bool joined = daemon_.connected() && !daemon_.status().project.empty();
-  const bool may_pause = joined && situation.face != models::Face::paused;
-  pause_->setVisible(may_pause);
-  snooze_->setVisible(may_pause);
+  pause_->setVisible(joined && situation.face != models::Face::paused);
+  snooze_->setVisible(joined);
   after_round_->setVisible(joined && situation.face == models::Face::training &&
                            !daemon_.status().rules.pause_after_round);
 }

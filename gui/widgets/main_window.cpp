@@ -104,9 +104,6 @@ void MainWindow::addPages(models::HistoryModel& history) {
 void MainWindow::addMenu() {
   auto* menu = new QMenu(this);
   menu->addAction(tr("Join a project…"), this, &MainWindow::joinWanted);
-  leave_ = menu->addAction(tr("Leave this project…"), account_, &AccountPage::leave);
-  leave_->setObjectName(QStringLiteral("leave"));
-  menu->addSeparator();
   menu->addAction(tr("About Starling"), this, [this] {
     QMessageBox::about(
         this, tr("About Starling"),
@@ -114,6 +111,9 @@ void MainWindow::addMenu() {
            "under the GNU General Public License, version 3 or later.")
             .arg(models::text(daemon_.status().version)));
   });
+  menu->addSeparator();  // away from its opposite
+  leave_ = menu->addAction(tr("Leave this project…"), account_, &AccountPage::leave);
+  leave_->setObjectName(QStringLiteral("leave"));
   menu->addSeparator();
   QAction* keep =
       menu->addAction(tr("Quit; training goes on in the background"), this, [this] { emit quitWanted(false); });

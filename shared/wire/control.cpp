@@ -118,6 +118,7 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   out.text("display_name", s.display_name);
   out.integer("projects", s.projects);
   out.text("run_id", s.run_id);
+  out.text("run_title", s.run_title);
   out.text("run_state", s.run_state);
   out.text("peer", s.peer.hex());
   out.integer("listen_port", s.listen_port);
@@ -204,6 +205,7 @@ void read_status(JsonReader& in, DaemonStatus& s) {
   in.text("display_name", s.display_name, kTextMax);
   if (in.present("projects")) read_int(in, "projects", s.projects, 0, std::numeric_limits<int>::max());
   in.text("run_id", s.run_id, kTextMax);
+  in.text("run_title", s.run_title, kTextMax);
   in.text("run_state", s.run_state, kTextMax);
   read_id(in, "peer", s.peer);
   read_int(in, "listen_port", s.listen_port, 0, 65535);

@@ -151,6 +151,7 @@ struct DaemonStatus {
   std::string display_name;
   int projects = 0;  // that were joined
   RunId run_id;
+  std::string run_title;  // what the project calls it
   std::string run_state;
   PeerId peer;
   int listen_port = 0;
