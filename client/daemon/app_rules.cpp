@@ -49,7 +49,8 @@ Permission App::permission() const {
   const double below_cap = governor_.bytes_per_s_below_cap();
   permission.upload_bytes_per_s = lower_limit(governor_.preferences().upload_max_mbit_s, below_cap);
   permission.download_bytes_per_s = lower_limit(governor_.preferences().download_max_mbit_s, below_cap);
-  permission.share = {verdict.threads, static_cast<std::uint64_t>(verdict.memory_bytes), verdict.gpu};
+  permission.share = {verdict.threads, static_cast<std::uint64_t>(verdict.memory_bytes),
+                      verdict.gpu ? governor_.preferences().gpu_memory_percent : 0};
   return permission;
 }
 

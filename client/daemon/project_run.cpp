@@ -14,7 +14,8 @@ bool is_less(const trainer_link::TrainerShare& now, const trainer_link::TrainerS
   const auto memory = [](const trainer_link::TrainerShare& share) {
     return share.memory_bytes == 0 ? UINT64_MAX : share.memory_bytes;
   };
-  return now.threads < before.threads || memory(now) < memory(before) || (before.gpu && !now.gpu);
+  return now.threads < before.threads || memory(now) < memory(before) ||
+         now.gpu_memory_percent < before.gpu_memory_percent;
 }
 
 }  // namespace

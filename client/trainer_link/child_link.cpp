@@ -33,7 +33,8 @@ std::vector<std::string> environment_of(const TrainerProcessOptions& options) {
       fmt::format("OMP_NUM_THREADS={}", options.limits.threads),
       fmt::format("OPENBLAS_NUM_THREADS={}", options.limits.threads),
   };
-  if (!options.gpu) {  // an empty list is no card at all, to every runtime that knows these names
+  if (options.limits.gpu_memory_percent ==
+      0) {  // an empty list is no card at all, to every runtime that knows these names
     environment.insert(environment.end(), {"CUDA_VISIBLE_DEVICES=", "HIP_VISIBLE_DEVICES=", "ZE_AFFINITY_MASK="});
   }
   environment.insert(environment.end(), options.environment.begin(), options.environment.end());

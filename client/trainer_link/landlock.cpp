@@ -34,6 +34,10 @@ constexpr std::array kReadable = {
     "/dev/zero",
 };
 
+// What the driver of a graphics card opens again and again while it is used, and what it reads beside.
+constexpr std::array kDevicesOfCard = {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia0"};
+constexpr std::array kReadableOfCard = {"/proc/driver/nvidia", "/sys/bus/pci/devices", "/sys/devices/pci0000:00"};
+
 // linux/landlock.h of the build machine may be older than the kernel, so the newer names are given here.
 struct RulesetAttributes {
   std::uint64_t file_access = 0;
@@ -58,18 +62,23 @@ RulesetAttributes everything(int abi) {
   return attributes;
 }
 
+// 0 or less: this kernel has none.
+int landlock_abi() {
+  return static_cast<int>(::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
+}
+
 Error landlock_error(const char* what) {
   return {ErrorCode::unsupported, fmt::format("{} with Landlock: {}", what, std::strerror(errno))};
 }
 
-Status allow_reading(int ruleset, const char* path) {
+Status allow(int ruleset, const char* path, std::uint64_t more_access = 0) {
   const UniqueFd fd(::open(path, O_PATH | O_CLOEXEC));
   if (!fd) return {};  // not on this machine
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return landlock_error("look at a path");
   landlock_path_beneath_attr rule{};
   rule.parent_fd = fd.get();
-  rule.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE;
+  rule.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | more_access;
   if (S_ISDIR(info.st_mode)) rule.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
   if (::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) {
     return landlock_error(path);
@@ -79,15 +88,22 @@ Status allow_reading(int ruleset, const char* path) {
 
 }  // namespace
 
-Result<int> install_landlock_rules() {
-  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+bool has_landlock() { return landlock_abi() >= 1; }
+
+Result<int> install_landlock_rules(bool graphics_card) {
+  const int abi = landlock_abi();
   if (abi < 1) return 0;
-  const RulesetAttributes attributes = everything(static_cast<int>(abi));
+  const RulesetAttributes attributes = everything(abi);
   const UniqueFd ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0)));
   if (!ruleset) return landlock_error("make rules");
-  for (const char* path : kReadable) STARLING_TRY(allow_reading(ruleset.get(), path));
+  for (const char* path : kReadable) STARLING_TRY(allow(ruleset.get(), path));
+  if (graphics_card) {
+    const std::uint64_t talking = LANDLOCK_ACCESS_FS_WRITE_FILE | (abi >= 5 ? kIoctlDevice : 0);
+    for (const char* path : kDevicesOfCard) STARLING_TRY(allow(ruleset.get(), path, talking));
+    for (const char* path : kReadableOfCard) STARLING_TRY(allow(ruleset.get(), path));
+  }
   if (::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) return landlock_error("restrict the trainer");
-  return static_cast<int>(abi);
+  return abi;
 }
 
 }  // namespace starling::trainer_link

@@ -34,7 +34,8 @@ struct RequestBody {
   std::int32_t threads = 0;
   std::uint16_t sandbox = 0;
   std::uint16_t yield_to_others = 0;
-  std::uint64_t begins_sum = 0;
+  std::uint32_t begins_sum = 0;
+  std::int32_t gpu_memory_percent = 0;
 };
 
 struct ReplyBody {
@@ -115,6 +116,7 @@ std::string encode(const Request& request) {
   body.length = request.length;
   body.memory_bytes = request.limits.memory_bytes;
   body.threads = request.limits.threads;
+  body.gpu_memory_percent = request.limits.gpu_memory_percent;
   body.sandbox = request.limits.sandbox ? 1 : 0;
   body.begins_sum = request.begins_sum ? 1 : 0;
   body.yield_to_others = request.limits.yield_to_others ? 1 : 0;
@@ -135,13 +137,17 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
   if (request.command == Command::start && (body.threads < 1 || body.threads > kThreadsMax)) {
     return Error{ErrorCode::corrupt, "thread count out of range"};
   }
+  if (body.gpu_memory_percent < 0 || body.gpu_memory_percent > 100) {
+    return Error{ErrorCode::corrupt, "share of a graphics card's memory out of range"};
+  }
   request.sequence = body.header.sequence;
   request.round = body.round;
   request.samples = {body.round, body.lane, body.first, body.count};
   request.begins_sum = body.begins_sum != 0;
   request.temperature = body.temperature;
   request.length = body.length;
-  request.limits = {body.threads, body.memory_bytes, body.sandbox != 0, body.yield_to_others != 0};
+  request.limits = {body.threads, body.memory_bytes, body.gpu_memory_percent, body.sandbox != 0,
+                    body.yield_to_others != 0};
   return request;
 }
 

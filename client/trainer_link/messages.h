@@ -14,7 +14,7 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 2;
+constexpr std::uint16_t kLinkVersion = 3;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // manifest, prompt, sampled text, error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
 constexpr int kSampleLengthMax = 16 * 1024;  // bytes that one sample_text may ask for
@@ -28,6 +28,7 @@ std::string_view to_string(Command command);
 struct ChildLimits {
   int threads = 1;                 // of every matrix product, 1..kThreadsMax
   std::uint64_t memory_bytes = 0;  // private memory beyond the shared region; 0: unlimited
+  int gpu_memory_percent = 0;      // of a graphics card's memory, 0..100; 0: no card is opened
   bool sandbox = true;             // off only where a debugger or sanitizer needs the system calls
   bool yield_to_others = true;     // run only on processor and disk time that nobody else wants
 };

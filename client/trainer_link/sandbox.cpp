@@ -15,11 +15,13 @@
 
 #include "shared/base/log.h"
 #include "shared/base/unique_fd.h"
+#include "shared/base/verify.h"
 
 namespace starling::trainer_link {
 namespace {
 
 constexpr rlim_t kDescriptorsMax = 64;
+constexpr rlim_t kDescriptorsMaxOfCard = 4096;  // its driver keeps one for each piece of its memory that is mapped
 constexpr int kNicest = 19;
 constexpr int kIoPriorityIdle = 3 << 13;  // IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0)
 constexpr int kIoPriorityOfProcess = 1;   // IOPRIO_WHO_PROCESS
@@ -32,9 +34,9 @@ Status set_limit(decltype(RLIMIT_CORE) which, rlim_t value, const char* name) {
 
 }  // namespace
 
-Status limit_resources(std::uint64_t memory_bytes) {
+Status limit_resources(std::uint64_t memory_bytes, bool graphics_card) {
   STARLING_TRY(set_limit(RLIMIT_CORE, 0, "core dumps"));
-  STARLING_TRY(set_limit(RLIMIT_NOFILE, kDescriptorsMax, "open files"));
+  STARLING_TRY(set_limit(RLIMIT_NOFILE, graphics_card ? kDescriptorsMaxOfCard : kDescriptorsMax, "open files"));
   // Of private writable memory: address space is no measure, libraries map far more than they use.
   if (memory_bytes > 0) STARLING_TRY(set_limit(RLIMIT_DATA, memory_bytes, "memory"));
   return {};
@@ -58,13 +60,14 @@ Status die_with_parent(int parent_pid) {
   return {};
 }
 
-Result<std::string> enter_sandbox() {
+Result<std::string> enter_sandbox(bool graphics_card) {
   ::tzset();  // reads its file now, or never
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return Error{ErrorCode::unsupported, fmt::format("give up new privileges: {}", std::strerror(errno))};
   }
-  STARLING_ASSIGN(const int landlock, install_landlock_rules());
-  STARLING_TRY(install_seccomp_filter());
+  STARLING_ASSIGN(const int landlock, install_landlock_rules(graphics_card));
+  VERIFY(landlock > 0 || !graphics_card);
+  STARLING_TRY(install_seccomp_filter(graphics_card));
   if (landlock == 0) return std::string("seccomp; this kernel has no Landlock");
   return fmt::format("seccomp and Landlock (ABI {})", landlock);
 }

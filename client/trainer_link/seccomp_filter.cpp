@@ -104,6 +104,13 @@ constexpr std::array kAllowed = {
 };
 
 constexpr scmp_datum_t kWritingFlags = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
+// With a graphics card: its device files, which Landlock tells from all others, are opened for writing as well.
+constexpr scmp_datum_t kMakingFlags = O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
+// Requests to NVIDIA's driver: of type 'F', and bare numbers of its unified memory, one of which begins it.
+constexpr scmp_datum_t kRequestType = 0xff00;
+constexpr scmp_datum_t kDriverType = 'F' << 8;
+constexpr scmp_datum_t kAboveBareNumbers = 0xffffff00;
+constexpr scmp_datum_t kUnifiedMemoryBegins = 0x30000000;
 constexpr scmp_datum_t kPrSetVma = 0x53564d41;  // names anonymous mappings; in newer sys/prctl.h
 
 class Filter {
@@ -139,11 +146,17 @@ class Filter {
 
 }  // namespace
 
-Status install_seccomp_filter() {
+Status install_seccomp_filter(bool graphics_card) {
   Filter filter;
   for (const int call : kAllowed) filter.allow(call);
-  filter.allow(SCMP_SYS(open), {SCMP_A1(SCMP_CMP_MASKED_EQ, kWritingFlags, 0)});
-  filter.allow(SCMP_SYS(openat), {SCMP_A2(SCMP_CMP_MASKED_EQ, kWritingFlags, 0)});
+  const scmp_datum_t refused_flags = graphics_card ? kMakingFlags : kWritingFlags;
+  filter.allow(SCMP_SYS(open), {SCMP_A1(SCMP_CMP_MASKED_EQ, refused_flags, 0)});
+  filter.allow(SCMP_SYS(openat), {SCMP_A2(SCMP_CMP_MASKED_EQ, refused_flags, 0)});
+  if (graphics_card) {
+    filter.allow(SCMP_SYS(ioctl), {SCMP_A1(SCMP_CMP_MASKED_EQ, kRequestType, kDriverType)});
+    filter.allow(SCMP_SYS(ioctl), {SCMP_A1(SCMP_CMP_MASKED_EQ, kAboveBareNumbers, 0)});
+    filter.allow(SCMP_SYS(ioctl), {SCMP_A1(SCMP_CMP_MASKED_EQ, kAboveBareNumbers, kUnifiedMemoryBegins)});
+  }
   // Threads, never processes. clone3 hides its flags from a filter: "not there" makes the C library use clone.
   filter.allow(SCMP_SYS(clone), {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)});
   filter.refuse(SCMP_SYS(clone3), ENOSYS);

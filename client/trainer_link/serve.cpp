@@ -45,17 +45,40 @@ class MappedFile {
   std::span<const std::uint8_t> bytes_;  // mapped until the process ends
 };
 
+constexpr const char* kProcessor = "cpu";
+
+struct Card {
+  std::string device;  // empty: none is used
+  std::string words;   // for the log
+};
+
+// Whatever is wrong with a card, the processor computes too.
+Card open_card(const ChildLimits& limits, const TrainerParts& parts) {
+  if (limits.gpu_memory_percent == 0 || !parts.open_graphics_card) return {};
+  if (limits.sandbox && !has_landlock()) {
+    return {"", "; a graphics card is left alone: this kernel has no Landlock to confine its driver with"};
+  }
+  auto device = parts.open_graphics_card(limits.gpu_memory_percent);
+  if (!device.ok()) return {"", "; without the graphics card: " + device.error().message};
+  if (device->empty()) return {};
+  return {*device, fmt::format("; computes on {} with {} % of its memory", *device, limits.gpu_memory_percent)};
+}
+
 // What the commands work on.
 class Workplace {
  public:
   // Confines the process before it opens what came from strangers.
-  static Result<std::unique_ptr<Workplace>> open(const Request& start, const TrainerFactory& factory) {
-    STARLING_TRY(limit_resources(start.limits.memory_bytes));
+  static Result<std::unique_ptr<Workplace>> open(const Request& start, const TrainerParts& parts) {
+    const Card card = open_card(start.limits, parts);
+    const bool has_card = !card.device.empty();
+    STARLING_TRY(limit_resources(start.limits.memory_bytes, has_card));
     std::string confinement = "not confined";
     if (start.limits.sandbox) {
-      STARLING_ASSIGN(confinement, enter_sandbox());
+      STARLING_ASSIGN(confinement, enter_sandbox(has_card));
     }
+    confinement += card.words;
     TrainerResources resources;
+    resources.device = has_card ? card.device : kProcessor;
     STARLING_ASSIGN(resources.manifest, wire::decode_manifest(start.text));
     const session::StateLayout layout{wire::parameter_count(resources.manifest.model),
                                       wire::moment_vectors(resources.manifest.optimizer)};
@@ -68,7 +91,7 @@ class Workplace {
     resources.state = region.state();
     resources.journal = &region.journal();
     resources.threads = start.limits.threads;
-    STARLING_ASSIGN(auto trainer, factory(resources));
+    STARLING_ASSIGN(auto trainer, parts.make_trainer(resources));
     return std::unique_ptr<Workplace>(new Workplace(std::move(region), std::move(trainer), std::move(confinement)));
   }
 
@@ -123,11 +146,11 @@ class Workplace {
 };
 
 // Exceptions of numerical libraries end here. Out of memory is the one that is worth a name.
-Reply answer(std::unique_ptr<Workplace>& workplace, const Request& request, const TrainerFactory& factory) {
+Reply answer(std::unique_ptr<Workplace>& workplace, const Request& request, const TrainerParts& parts) {
   Reply reply;
   try {
     if (request.command == Command::start && !workplace) {
-      auto opened = Workplace::open(request, factory);
+      auto opened = Workplace::open(request, parts);
       if (!opened.ok()) {
         reply.status = opened.error();
         return reply;
@@ -144,7 +167,7 @@ Reply answer(std::unique_ptr<Workplace>& workplace, const Request& request, cons
   return reply;
 }
 
-Status serve(const TrainerFactory& factory) {
+Status serve(const TrainerParts& parts) {
   std::unique_ptr<Workplace> workplace;
   while (true) {
     auto message = receive_message(kChannelFd);
@@ -152,7 +175,7 @@ Status serve(const TrainerFactory& factory) {
     STARLING_TRY(message.status());
     STARLING_ASSIGN(const Request request, decode_request(*message));
     if (request.command == Command::start && request.limits.yield_to_others) yield_to_others();
-    Reply reply = answer(workplace, request, factory);
+    Reply reply = answer(workplace, request, parts);
     reply.sequence = request.sequence;
     STARLING_TRY(send_message(kChannelFd, encode(reply)));
   }
@@ -169,14 +192,14 @@ std::optional<int> parent_from(int argc, char** argv) {
 
 }  // namespace
 
-int serve_trainer(int argc, char** argv, const TrainerFactory& factory) {
+int serve_trainer(int argc, char** argv, const TrainerParts& parts) {
   const auto parent = parent_from(argc, argv);
   if (!parent) {
     fmt::print(stderr, "{} computes gradients for starlingd, which starts it by itself.\n", argv[0]);
     return 2;
   }
   Status status = die_with_parent(*parent);
-  if (status.ok()) status = serve(factory);
+  if (status.ok()) status = serve(parts);
   if (status.ok()) return 0;
   fmt::print(stderr, "{}\n", status.error().message);
   return 1;

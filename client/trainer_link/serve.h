@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
@@ -21,12 +22,19 @@ struct TrainerResources {
   std::span<float> state;                 // shared with the daemon
   optim::StepJournal* journal = nullptr;  // shared with the daemon
   int threads = 1;
+  std::string device;  // where to compute, as LibTorch calls it: "cpu", "cuda:0"
 };
 
-using TrainerFactory = std::function<Result<std::unique_ptr<session::Trainer>>(const TrainerResources&)>;
+// What computes, as this folder sees it.
+struct TrainerParts {
+  // Opens a graphics card and keeps to that share (1..100) of its memory; before this process is confined, since a
+  // driver does more while it begins than a confined process may. Returns the device's name. Empty: there is none.
+  std::function<Result<std::string>(int gpu_memory_percent)> open_graphics_card;
+  std::function<Result<std::unique_ptr<session::Trainer>>(const TrainerResources&)> make_trainer;
+};
 
 // For main: confines this process, makes the trainer, and serves its daemon until that closes the channel.
 // Returns the exit code. A person who starts the program by hand gets an explanation instead.
-int serve_trainer(int argc, char** argv, const TrainerFactory& factory);
+int serve_trainer(int argc, char** argv, const TrainerParts& parts);
 
 }  // namespace starling::trainer_link

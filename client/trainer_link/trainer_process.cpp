@@ -131,11 +131,11 @@ Result<std::string> TrainerProcess::sample_text(const std::string& prompt, int l
 void TrainerProcess::set_share(const TrainerShare& share) {
   VERIFY(share.threads >= 1 && share.threads <= kThreadsMax);
   ChildLimits& limits = impl_->options.limits;
-  if (share == TrainerShare{limits.threads, limits.memory_bytes, impl_->options.gpu}) return;
+  if (share == TrainerShare{limits.threads, limits.memory_bytes, limits.gpu_memory_percent}) return;
   impl_->link.stop();
   limits.threads = share.threads;
   limits.memory_bytes = share.memory_bytes;
-  impl_->options.gpu = share.gpu;
+  limits.gpu_memory_percent = share.gpu_memory_percent;
 }
 
 void TrainerProcess::stop() { impl_->link.stop(); }

@@ -25,7 +25,6 @@ struct TrainerProcessOptions {
   UniqueFd train_data;                   // the manifest's artefacts, open for reading, digests checked
   UniqueFd validation_data;
   ChildLimits limits;
-  bool gpu = true;                                      // whether the child sees the machine's graphics cards
   DeadlineOptions deadlines{.unseen_work_per_s = 2e7};  // of every command but start; work in operations
   RestartOptions restarts;
 };
@@ -34,7 +33,7 @@ struct TrainerProcessOptions {
 struct TrainerShare {
   int threads = 1;                 // 1..kThreadsMax
   std::uint64_t memory_bytes = 0;  // private memory; 0: unlimited
-  bool gpu = true;
+  int gpu_memory_percent = 0;      // of a graphics card's memory; 0: none is used
 
   friend bool operator==(const TrainerShare&, const TrainerShare&) = default;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/training/masking.h"
@@ -113,7 +114,8 @@ std::int64_t bytes_of(const Dataset& data, const at::Tensor& words) {
   return bytes > 0 ? bytes : flat.numel();
 }
 
-Result<session::Evaluation> evaluate_text(const models::Model& model, int context, const Dataset& data) {
+Result<session::Evaluation> evaluate_text(const models::Model& model, int context, const Dataset& data,
+                                          const at::Device& device) {
   const std::int64_t last = data.items() - 1;  // words that have a next one
   const std::int64_t length = std::min<std::int64_t>(context, last);
   const std::int64_t scored = (length + 1) / 2;
@@ -128,10 +130,10 @@ Result<session::Evaluation> evaluate_text(const models::Model& model, int contex
     }
     STARLING_ASSIGN(const models::Batch batch, windows_at(data, starts, length));
     const auto rows = static_cast<std::int64_t>(starts.size());
-    const at::Tensor scores = model.next_word_scores(batch[0]).view({rows, length, -1});
+    const at::Tensor scores = model.next_word_scores(batch[0].to(device)).view({rows, length, -1});
     const at::Tensor targets = batch[1].narrow(1, length - scored, scored);
     nats += at::cross_entropy_loss(scores.narrow(1, length - scored, scored).reshape({rows * scored, -1}),
-                                   targets.reshape({-1}), /*weight=*/{}, at::Reduction::Sum)
+                                   targets.reshape({-1}).to(device), /*weight=*/{}, at::Reduction::Sum)
                 .item<double>();
     bytes += bytes_of(data, targets);
   }
@@ -139,7 +141,7 @@ Result<session::Evaluation> evaluate_text(const models::Model& model, int contex
 }
 
 Result<session::Evaluation> evaluate_samples(const models::Model& model, const wire::RunManifest& manifest,
-                                             const Dataset& data) {
+                                             const Dataset& data, const at::Device& device) {
   const std::int64_t space = space_of(manifest, data);
   const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
   const std::int64_t most =
@@ -151,7 +153,8 @@ Result<session::Evaluation> evaluate_samples(const models::Model& model, const w
     for (std::int64_t i = sample; i < std::min(sample + kEvaluationBatch, taken); ++i) {
       starts.push_back(i * space / taken);
     }
-    STARLING_ASSIGN(const models::Batch batch, batch_at(manifest, data, starts, kEvaluationSeed));
+    STARLING_ASSIGN(models::Batch batch, batch_at(manifest, data, starts, kEvaluationSeed));
+    batch = on_device(std::move(batch), device);
     nats += model.loss(batch).item<double>();
   }
   return session::Evaluation{nats / static_cast<double>(taken) / std::numbers::ln2, taken};
@@ -172,11 +175,17 @@ Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Data
   return batch_at(manifest, data, starts, mix64(manifest.seed ^ mix64(~static_cast<std::uint64_t>(range.round))));
 }
 
+models::Batch on_device(models::Batch batch, const at::Device& device) {
+  for (at::Tensor& tensor : batch) tensor = tensor.to(device);
+  return batch;
+}
+
 Result<session::Evaluation> evaluate_held_out(const models::Model& model, const wire::RunManifest& manifest,
-                                              const Dataset& data) {
+                                              const Dataset& data, const at::Device& device) {
   const at::NoGradGuard no_grad;
   const bool scores_words = wire::sample_form(manifest) == wire::SampleForm::next_word;
-  return scores_words ? evaluate_text(model, manifest.model.context, data) : evaluate_samples(model, manifest, data);
+  return scores_words ? evaluate_text(model, manifest.model.context, data, device)
+                      : evaluate_samples(model, manifest, data, device);
 }
 
 }  // namespace starling::training

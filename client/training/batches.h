@@ -22,10 +22,14 @@ constexpr std::int64_t kEvaluatedSamplesMax = 512;
 Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Dataset& data,
                                    const wire::SampleRange& range);
 
+// The same tensors there.
+models::Batch on_device(models::Batch batch, const at::Device& device);
+
 // What held-out data costs the model, the same samples every time, spread evenly over all there are. Of text whose next
 // words are predicted: bits per byte, in windows of `context` words that overlap by half, of which only the second
-// half is scored, so that every word is predicted from at least half a context. Else bits per sample.
+// half is scored, so that every word is predicted from at least half a context. Else bits per sample. `device`: where
+// the model is.
 Result<session::Evaluation> evaluate_held_out(const models::Model& model, const wire::RunManifest& manifest,
-                                              const Dataset& data);
+                                              const Dataset& data, const at::Device& device);
 
 }  // namespace starling::training

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/trainer_link/serve.h"
+#include "client/training/graphics_card.h"
 #include "client/training/precision.h"
 #include "client/training/torch_trainer.h"
 #include "shared/base/version.h"
@@ -17,20 +18,21 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::vector<float> gradient;  // one micro-batch's; outlives the trainer
-  return trainer_link::serve_trainer(
-      argc, argv,
+  const auto make_trainer =
       [&gradient](const trainer_link::TrainerResources& resources) -> Result<std::unique_ptr<session::Trainer>> {
-        gradient.resize(wire::parameter_count(resources.manifest.model));
-        STARLING_ASSIGN(auto trainer, training::TorchTrainer::create({
-                                          .manifest = resources.manifest,
-                                          .train_bytes = resources.train_bytes,
-                                          .validation_bytes = resources.validation_bytes,
-                                          .state = resources.state,
-                                          .gradient = gradient,
-                                          .journal = resources.journal,
-                                          .threads = resources.threads,
-                                          .bf16 = training::computes_in_bf16(),
-                                      }));
-        return std::unique_ptr<session::Trainer>(std::move(trainer));
-      });
+    gradient.resize(wire::parameter_count(resources.manifest.model));
+    STARLING_ASSIGN(auto trainer, training::TorchTrainer::create({
+                                      .manifest = resources.manifest,
+                                      .train_bytes = resources.train_bytes,
+                                      .validation_bytes = resources.validation_bytes,
+                                      .state = resources.state,
+                                      .gradient = gradient,
+                                      .journal = resources.journal,
+                                      .threads = resources.threads,
+                                      .bf16 = resources.device == "cpu" && training::computes_in_bf16(),
+                                      .device = resources.device,
+                                  }));
+    return std::unique_ptr<session::Trainer>(std::move(trainer));
+  };
+  return trainer_link::serve_trainer(argc, argv, {training::open_graphics_card, make_trainer});
 }

@@ -27,8 +27,8 @@ int draw(const at::Tensor& scores, double temperature, double point) {
 
 }  // namespace
 
-std::string continue_text(const models::Model& model, const wire::RunManifest& manifest,
-                          const SamplingOptions& options) {
+std::string continue_text(const models::Model& model, const wire::RunManifest& manifest, const SamplingOptions& options,
+                          const at::Device& device) {
   const at::NoGradGuard no_grad;
   std::string text = options.prompt.empty() ? "\n" : options.prompt;  // the model needs a byte to go on from
   const std::size_t prompt_length = text.size();
@@ -40,7 +40,8 @@ std::string continue_text(const models::Model& model, const wire::RunManifest& m
                    [](char byte) { return static_cast<std::uint8_t>(byte); });
     random = mix64(random);
     const double point = static_cast<double>(random >> 11) * 0x1p-53;
-    text.push_back(static_cast<char>(draw(model.next_word_scores(tokens)[-1], options.temperature, point)));
+    text.push_back(
+        static_cast<char>(draw(model.next_word_scores(tokens.to(device))[-1].cpu(), options.temperature, point)));
   }
   return text.substr(prompt_length);
 }

@@ -15,7 +15,7 @@ struct SamplingOptions {
 };
 
 // The added bytes, from a model of bytes. The same for the same model, manifest and options.
-std::string continue_text(const models::Model& model, const wire::RunManifest& manifest,
-                          const SamplingOptions& options);
+std::string continue_text(const models::Model& model, const wire::RunManifest& manifest, const SamplingOptions& options,
+                          const at::Device& device);
 
 }  // namespace starling::training

@@ -19,6 +19,8 @@
 #include "client/optim/optimizer.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/training/batches.h"
+#include "client/training/device_vectors.h"
+#include "client/training/graphics_card.h"
 #include "client/training/micro_batch_size.h"
 #include "client/training/precision.h"
 #include "client/training/process_setup.h"
@@ -55,10 +57,6 @@ auto guarded(const char* what, Body body) -> decltype(body()) {
   }
 }
 
-at::Tensor view_of(std::span<float> values) {
-  return at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::TensorOptions(at::kFloat));
-}
-
 Status check_options(const TorchTrainerOptions& options) {
   const auto refuse = [](const std::string& why) {
     return Error{ErrorCode::invalid_argument, "create trainer: " + why};
@@ -90,8 +88,9 @@ struct TorchTrainer::Impl {
         train(std::move(train_data)),
         held_out(std::move(held_out_data)),
         local(options.manifest.local ? std::make_unique<optim::LocalSteps>(options.manifest) : nullptr),
-        model(models::make_model(options.manifest.model, view_of(local ? local->parameters() : agreed()),
-                                 view_of(options.gradient))),
+        device(options.device),
+        vectors(device, !device.is_cpu(), local ? local->parameters() : agreed(), options.gradient),
+        model(models::make_model(options.manifest.model, vectors.parameters(), vectors.gradient())),
         pieces(options.manifest.micro_batch_size) {}
 
   // Parameters that all replicas share.
@@ -100,10 +99,14 @@ struct TorchTrainer::Impl {
   // Calls body() while the model computes with the agreed parameters, wherever local steps have led.
   template <typename Body>
   auto at_agreed(Body body) -> decltype(body()) {
-    if (!local) return body();
+    if (!local) {
+      vectors.upload();
+      return body();
+    }
     const std::span<float> own = local->parameters();
     const std::vector<float> kept(own.begin(), own.end());
     std::copy(agreed().begin(), agreed().end(), own.begin());
+    vectors.upload();
     auto result = body();
     std::copy(kept.begin(), kept.end(), own.begin());
     return result;
@@ -111,11 +114,13 @@ struct TorchTrainer::Impl {
 
   // The gradient of all samples into options.gradient; their loss.
   Result<double> gradient_of(const wire::SampleRange& samples) {
-    std::fill(options.gradient.begin(), options.gradient.end(), 0.0F);
+    vectors.upload();
+    vectors.clear_gradient();
     double loss_sum = 0;
     const SampleCount size = pieces.size();
     for (SampleCount k = 0; k < samples.count; k += size) {
-      STARLING_ASSIGN(const models::Batch batch, sample_batch(options.manifest, train, piece_of(samples, k, size)));
+      STARLING_ASSIGN(models::Batch batch, sample_batch(options.manifest, train, piece_of(samples, k, size)));
+      batch = on_device(std::move(batch), device);
       at::Tensor loss;
       {
         const Precision precision(options.manifest.precision == "bf16" && options.bf16);
@@ -124,6 +129,7 @@ struct TorchTrainer::Impl {
       loss.backward();
       loss_sum += loss.item<double>();
     }
+    vectors.download_gradient();
     return loss_sum;
   }
 
@@ -138,6 +144,7 @@ struct TorchTrainer::Impl {
                      "leave: allow more with `starling prefs set memory_idle_percent`, or close other programs"};
       }
       ::malloc_trim(0);
+      trim_graphics_memory();
     }
   }
 
@@ -146,6 +153,8 @@ struct TorchTrainer::Impl {
   Dataset train, held_out;
   std::unique_ptr<optim::LocalSteps> local;  // null where gradients are averaged
   bool begins_sum = true;
+  at::Device device;
+  DeviceVectors vectors;
   std::unique_ptr<models::Model> model;
   MicroBatchSize pieces;
 };
@@ -211,7 +220,8 @@ Status TorchTrainer::step(RoundIndex round, std::span<const float> gradient) {
 
 Result<session::Evaluation> TorchTrainer::evaluate() {
   return guarded("evaluate", [&]() -> Result<session::Evaluation> {
-    return impl_->at_agreed([&] { return evaluate_held_out(*impl_->model, impl_->options.manifest, impl_->held_out); });
+    return impl_->at_agreed(
+        [&] { return evaluate_held_out(*impl_->model, impl_->options.manifest, impl_->held_out, impl_->device); });
   });
 }
 
@@ -227,7 +237,7 @@ Result<std::string> TorchTrainer::sample_text(const std::string& prompt, int len
   }
   return guarded("sample text", [&]() -> Result<std::string> {
     return impl_->at_agreed([&] {
-      return continue_text(*impl_->model, impl_->options.manifest, {prompt, length, temperature});
+      return continue_text(*impl_->model, impl_->options.manifest, {prompt, length, temperature}, impl_->device);
     });
   });
 }

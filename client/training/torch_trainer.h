@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
@@ -22,6 +23,7 @@ struct TorchTrainerOptions {
   optim::StepJournal* journal = nullptr;  // as long-lived as the state
   int threads = 1;                        // of every matrix product in this process; 1..64
   bool bf16 = false;                      // whether this machine computes fast in bf16, for runs that allow it
+  std::string device = "cpu";             // where to compute, as LibTorch names it
 };
 
 class TorchTrainer final : public session::Trainer {

@@ -103,6 +103,7 @@ void PreferencesPage::addHowMuch() {
             makeLimit(d, "threads_max", tr("Never more processor threads than"), {1, 64, {}, 4}),
             makeNumber(d, "memory_in_use_percent", tr("Share of the memory while it is in use"), {5, 95, percent}),
             makeNumber(d, "memory_idle_percent", tr("Share of the memory otherwise"), {5, 95, percent}),
+            makeNumber(d, "gpu_memory_percent", tr("Share of the graphics card's memory"), {5, 95, percent}),
             makeLimit(d, "temperature_max_c", tr("Pause when it is hotter than"), {40, 110, tr("°C"), 85}),
             makeNumber(d, "disk_max_gb", tr("Disk space for models and data"), {1, 100000, gigabytes}),
             makeNumber(d, "disk_free_min_gb", tr("Disk space that is always left free"), {0, 100000, gigabytes})});

@@ -68,6 +68,8 @@ const auto kFields = std::to_array<Field>({
     {{"memory_in_use_percent", "Share of the memory while somebody uses the computer"},
      Whole{&P::memory_in_use_percent, 5, 95}},
     {{"memory_idle_percent", "Share of the memory otherwise"}, Whole{&P::memory_idle_percent, 5, 95}},
+    {{"gpu_memory_percent", "Share of the memory of the graphics card, where it is used"},
+     Whole{&P::gpu_memory_percent, 5, 95}},
     {{"temperature_max_c", "Pause when the computer is hotter than this, in degrees Celsius"},
      OptionalWhole{&P::temperature_max_c, 40, 110}},
     {{"disk_max_gb", "Disk space that models and data may take"}, Whole{&P::disk_max_gb, 1, 100'000}},

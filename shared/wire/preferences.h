@@ -42,6 +42,7 @@ struct Preferences {
   std::optional<int> threads_max;
   int memory_in_use_percent = 25;  // of the installed memory
   int memory_idle_percent = 50;
+  int gpu_memory_percent = 50;  // of the memory of the graphics card
   std::optional<int> temperature_max_c;
   int disk_max_gb = 20;
   int disk_free_min_gb = 5;

@@ -19,6 +19,7 @@ std::array<Preset, 3> presets() {
   balanced.threads_idle_percent = 100;
   balanced.memory_in_use_percent = 40;
   balanced.memory_idle_percent = 70;
+  balanced.gpu_memory_percent = 75;
   Preferences dedicated = balanced;
   dedicated.gpu_while_in_use = true;
   dedicated.on_battery = true;
@@ -27,6 +28,7 @@ std::array<Preset, 3> presets() {
   dedicated.threads_in_use_percent = 100;
   dedicated.memory_in_use_percent = 75;
   dedicated.memory_idle_percent = 90;
+  dedicated.gpu_memory_percent = 90;
   return {Preset{"gentle", {}}, Preset{"balanced", balanced}, Preset{"dedicated", dedicated}};
 }
 

@@ -1011,8 +1011,8 @@
         <translation>Чтобы остановить на время, нажмите в окне «Пауза». Чтобы остановить насовсем, выберите в его меню ☰ «Покинуть этот проект…».</translation>
     </message>
     <message>
-        <source>Connection test: other members can call this computer directly; nobody else is answered</source>
-        <translation>Проверка связи: участники проекта обращаются к этому компьютеру напрямую; больше никому он не отвечает</translation>
+        <source>Connection test passed: members connect directly, strangers get no answer</source>
+        <translation>Проверка связи пройдена: участники подключаются напрямую, посторонним ответа нет</translation>
     </message>
 </context>
 <context>
@@ -1683,6 +1683,10 @@ Free software under the GNU General Public License, version 3 or later.</source>
     <message>
         <source>Share of the memory otherwise</source>
         <translation>Доля памяти в остальное время</translation>
+    </message>
+    <message>
+        <source>Share of the graphics card&apos;s memory</source>
+        <translation>Доля памяти видеокарты</translation>
     </message>
     <message>
         <source>Pause when it is hotter than</source>

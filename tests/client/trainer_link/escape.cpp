@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+
+#include "client/trainer_link/child_fds.h"
 
 namespace starling::trainer_link::testing {
 namespace {
@@ -55,6 +58,11 @@ bool raises_its_limit() {
   return ::setrlimit(RLIMIT_NOFILE, &unlimited) == 0;
 }
 
+bool tells_a_device() {
+  int waiting = 0;
+  return ::ioctl(kChannelFd, FIONREAD, &waiting) == 0;
+}
+
 bool attempt_succeeds(const std::string& verb, const std::string& object) {
   const auto pid = static_cast<pid_t>(std::atol(object.c_str()));
   if (verb == "write") return opens(object, O_WRONLY);
@@ -69,6 +77,7 @@ bool attempt_succeeds(const std::string& verb, const std::string& object) {
   if (verb == "ptrace") return ::ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) == 0;
   if (verb == "unlimit") return raises_its_limit();
   if (verb == "thread") return starts_a_thread();
+  if (verb == "ioctl") return tells_a_device();
   errno = EINVAL;
   return false;
 }

@@ -6,7 +6,7 @@
 namespace starling::trainer_link::testing {
 
 // `attempt` is "write PATH", "read PATH", "list PATH", "socket", "exec", "fork", "thread", "kill PID",
-// "ptrace PID", "unlimit". Returns "done", or why the kernel said no.
+// "ptrace PID", "unlimit", "ioctl". Returns "done", or why the kernel said no.
 std::string try_to(const std::string& attempt);
 
 }  // namespace starling::trainer_link::testing

@@ -19,9 +19,10 @@ namespace {
 
 class Prisoner {
  public:
-  explicit Prisoner(bool sandbox = true) {
-    TrainerProcessOptions options = tiny_options(TEST_CHILD);
+  explicit Prisoner(bool sandbox = true, int gpu_memory_percent = 0, const std::string& behaviour = "") {
+    TrainerProcessOptions options = tiny_options(TEST_CHILD, behaviour);
     options.limits.sandbox = sandbox;
+    options.limits.gpu_memory_percent = gpu_memory_percent;
     auto made = TrainerProcess::create(std::move(options));
     REQUIRE(made.ok());
     trainer_ = std::move(made).value();
@@ -79,12 +80,42 @@ TEST_CASE("a confined trainer writes no file, and reads none of the volunteer's"
   CHECK(prisoner.tries_to("read /proc/cpuinfo") == "done");
 }
 
+TEST_CASE("a card's driver gets its device files and nothing more" * doctest::skip(kSanitized)) {
+  const starling::testing::TempDir folder;
+  const auto secret = folder / "secret";
+  std::ofstream(secret) << "mine";
+  Prisoner prisoner(true, 50);
+  CHECK(prisoner.tries_to("write " + secret.string()) != "done");
+  CHECK(prisoner.tries_to("create " + (folder / "new").string()) != "done");
+  CHECK(prisoner.tries_to("write /dev/null") != "done");
+  CHECK(prisoner.tries_to("ioctl") != "done");  // of no such driver
+  const std::string confinement = prisoner.view().confinement;
+  if (has_landlock(prisoner)) {
+    CHECK_MESSAGE(confinement.ends_with("; computes on cpu with 50 % of its memory"), confinement);
+  } else {
+    CHECK_MESSAGE(confinement.find("is left alone: this kernel has no Landlock") != std::string::npos, confinement);
+  }
+}
+
+TEST_CASE("a card that does not work, or is not there, leaves the processor") {
+  Prisoner none(false, 40);
+  CHECK(none.tries_to("thread") == "done");
+  CHECK(none.view().confinement == "not confined");
+  Prisoner broken(false, 50, "broken_card");
+  CHECK(broken.tries_to("thread") == "done");
+  CHECK(broken.view().confinement == "not confined; without the graphics card: it fell off the bus");
+  Prisoner working(false, 50);
+  CHECK(working.tries_to("thread") == "done");
+  CHECK(working.view().confinement == "not confined; computes on cpu with 50 % of its memory");
+}
+
 TEST_CASE("the same attempts succeed outside the sandbox, so they prove something") {
   const starling::testing::TempDir folder;
   Prisoner free(false);
   CHECK(free.tries_to("socket inet") == "done");
   CHECK(free.tries_to("socket unix") == "done");
   CHECK(free.tries_to("fork") == "done");
+  CHECK(free.tries_to("ioctl") == "done");
   CHECK(free.tries_to("create " + (folder / "new").string()) == "done");
   CHECK(free.tries_to("write " + (folder / "new").string()) == "done");
   CHECK(free.tries_to("read " + (folder / "new").string()) == "done");

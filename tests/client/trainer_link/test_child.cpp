@@ -166,9 +166,16 @@ Result<std::unique_ptr<session::Trainer>> make_trainer(const TrainerResources& r
   return std::unique_ptr<session::Trainer>(new QuadraticTrainer(resources, std::move(behaviour)));
 }
 
+// A card of this machine's processor: whatever follows from having one does so as with any other.
+Result<std::string> open_card(int memory_percent) {
+  if (behaviour_of_this_child().name == "broken_card") return Error{ErrorCode::internal, "it fell off the bus"};
+  return memory_percent == 50 ? std::string("cpu") : std::string();
+}
+
 }  // namespace
 }  // namespace starling::trainer_link::testing
 
 int main(int argc, char** argv) {
-  return starling::trainer_link::serve_trainer(argc, argv, starling::trainer_link::testing::make_trainer);
+  return starling::trainer_link::serve_trainer(
+      argc, argv, {starling::trainer_link::testing::open_card, starling::trainer_link::testing::make_trainer});
 }

@@ -188,16 +188,17 @@ TEST_CASE("a child that others keep from computing is not taken for one that han
 TEST_CASE("a child with another share of the machine is replaced by one that has it") {
   TrainerProcessOptions options = tiny_options(TEST_CHILD, "");
   const std::uint64_t memory_bytes = options.limits.memory_bytes;
+  options.limits.gpu_memory_percent = 50;
   auto trainer = make(std::move(options));
   REQUIRE(trainer->initialize().ok());
   check_good_batch(*trainer);
   const int first = trainer->view().pid;
   CHECK(environment_of(first).count("OMP_NUM_THREADS=1") == 1);
   CHECK(environment_of(first).count("CUDA_VISIBLE_DEVICES=") == 0);
-  trainer->set_share({1, memory_bytes, true});  // the same
+  trainer->set_share({1, memory_bytes, 50});  // the same
   check_good_batch(*trainer);
   CHECK(trainer->view().pid == first);
-  trainer->set_share({2, memory_bytes / 2, false});
+  trainer->set_share({2, memory_bytes / 2, 0});
   CHECK(trainer->view().pid == 0);
   check_good_batch(*trainer);
   const auto environment = environment_of(trainer->view().pid);

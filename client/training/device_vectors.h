@@ -1,0 +1,32 @@
+// The flat vectors where a model computes: the caller's own memory on the processor, copies of it on a device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+
+namespace starling::training {
+
+class DeviceVectors {
+ public:
+  // The spans, of equal length, must outlive this and the tensors below. `copied`: with vectors of its own, as any
+  // device but the processor must have.
+  DeviceVectors(const at::Device& device, bool copied, std::span<float> parameters, std::span<float> gradient);
+
+  // What the model is made of, one-dimensional.
+  [[nodiscard]] const at::Tensor& parameters() const { return parameters_; }
+  [[nodiscard]] const at::Tensor& gradient() const { return gradient_; }
+
+  // Before computing: the device sees what the caller wrote into its parameters.
+  void upload();
+  // A gradient of zeros to add to, and its way back to the caller once that is done.
+  void clear_gradient();
+  void download_gradient();
+
+ private:
+  bool copied_;
+  at::Tensor host_parameters_, host_gradient_;
+  at::Tensor parameters_, gradient_;  // the same as the host's, or the copies
+};
+
+}  // namespace starling::training
