@@ -19,7 +19,9 @@ constexpr std::uint32_t kShortFrameBytesMax = 4096;
 constexpr Duration kProgressEvery = std::chrono::milliseconds(250);
 // How often links that have a pace move what has come together: a wake for every few packets of each link would cost
 // more than the packets do.
-constexpr Duration kBeat = std::chrono::milliseconds(10);
+constexpr Duration kBeat = std::chrono::milliseconds(20);
+// Where a round begins or ends, others wait for each few bytes.
+constexpr Duration kShortBeat = std::chrono::milliseconds(5);
 
 std::int64_t frame_bytes(std::size_t payload) { return static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload); }
 
@@ -451,14 +453,14 @@ void Hub::pace_round(TimePoint now) {
 
 void Hub::expect_beats(bool expected) {
   last_beat_ = clock_.now();
-  next_beat_ = expected ? last_beat_ + kBeat : kNever;
+  next_beat_ = expected ? last_beat_ + kShortBeat : kNever;
   for (const auto& [key, link] : switchboard_.links()) link->expect_beats(expected && round_->is_member(*link));
 }
 
 void Hub::beat(TimePoint now) {
   const Duration since_last = now - last_beat_;
   last_beat_ = now;
-  next_beat_ = now + kBeat;
+  next_beat_ = now + (round_->is_in_full_flow() ? kBeat : kShortBeat);
   std::vector<std::shared_ptr<Link>> links;  // what one of them takes in may open or close others
   for (const auto& [key, link] : switchboard_.links()) {
     if (round_->is_member(*link)) links.push_back(link);

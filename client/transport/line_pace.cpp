@@ -7,7 +7,7 @@ namespace starling::transport {
 namespace {
 
 // Of the measured speed: where nothing waits for a line, it may well carry more; where much does, less.
-constexpr double kMost = 1.04;
+constexpr double kMost = 1.06;
 constexpr double kLeast = 0.98;
 // Packets that wait so long on their way make the pace the least; half of it lets the measured speed be.
 constexpr double kQueueMost = 0.045;

@@ -73,6 +73,11 @@ std::int64_t RoundDriver::bytes_planned() const {
   return bytes;
 }
 
+bool RoundDriver::is_in_full_flow() const {
+  const auto silent = [](const Seat& seat) { return seat.planned > 0 && seat.sent == 0; };
+  return !thinned_ && std::none_of(seats_.begin(), seats_.end(), silent);
+}
+
 void RoundDriver::set_pace(double bytes_per_s) {
   double planned = 0;
   double left = 0;

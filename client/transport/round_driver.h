@@ -57,6 +57,8 @@ class RoundDriver {
   void set_pace(double bytes_per_s);
   // A link has sent all it had to, or is lost.
   [[nodiscard]] bool is_thinned() const { return thinned_; }
+  // Every link has begun to send what it has to, and none is through.
+  [[nodiscard]] bool is_in_full_flow() const;
 
   // Whether service() would send something: the last next_frame let other links go on.
   [[nodiscard]] bool has_ready() const { return running() && engine_->has_ready(); }
