@@ -212,6 +212,11 @@ void App::publish() {
     status.phase = prepare_due_ ? "paused" : "preparing";
     status.reason = preparing_;
     status.ends_when = version_required_.empty() ? "the model and its data are here" : "Starling is updated";
+    if (refusal_) {
+      status.ends_when = refusal_->ends_when;
+      status.rules.action = refusal_->action;
+      status.rules.action_command = refusal_->command;
+    }
   }
   status.update = updates_->status();
   status.update.required = version_required_;

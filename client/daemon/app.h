@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -122,7 +123,8 @@ class App {
   std::unique_ptr<CoordinatorCalls> calls_;
   std::unique_ptr<ProjectRun> run_;
   std::unique_ptr<UpdateKeeper> updates_;
-  std::string version_required_;  // by the run, and this is older
+  std::optional<Refusal> refusal_;  // of the preparation before this one, if it ended so
+  std::string version_required_;    // by the run, and this is older
   bool handing_over_ = false;
   std::string closing_run_;  // why the run is being closed; empty: it is not
   struct Turn {

@@ -167,15 +167,18 @@ void App::prepare() {
   prepare_due_ = !may_prepare_;
   if (prepare_due_) return publish();
   preparing_ = "preparing the run";
+  refusal_.reset();
   publish();
   const Threads threads{control_, trainer_, coordinator_, clock_};
   const std::int64_t disk_bytes_left = governor_.disk_bytes_left();
+  const MemoryHere memory = governor_.memory();
   const int preparation = ++preparation_;
-  coordinator_.post([this, preparation, threads, disk_bytes_left, project = current()->project,
+  coordinator_.post([this, preparation, threads, disk_bytes_left, memory, project = current()->project,
                      files = current()->files.get(), calls = calls_.get()] {
     if (closing_ || preparation != preparation_) return;
     PreparationOptions options;
     options.disk_bytes_left = disk_bytes_left;
+    options.memory = memory;
     options.tell = [this](const std::string& doing) {
       control_.post([this, doing] {
         preparing_ = doing;
@@ -187,6 +190,11 @@ void App::prepare() {
         if (preparation != preparation_) return;
         version_required_ = version;
         updates_->hurry();
+      });
+    };
+    options.refuse = [this, preparation](const Refusal& refusal) {
+      control_.post([this, preparation, refusal] {
+        if (preparation == preparation_) refusal_ = refusal;
       });
     };
     options.may_go_on = [this, preparation] { return !closing_ && may_prepare_ && preparation == preparation_; };

@@ -92,6 +92,11 @@ std::int64_t Governor::disk_bytes_left() const {
   return std::min(by_cap, *surroundings_.disk_free_bytes - bytes(preferences_.disk_free_min_gb));
 }
 
+MemoryHere Governor::memory() const {
+  const int percent = std::max(preferences_.memory_idle_percent, preferences_.memory_in_use_percent);
+  return {surroundings_.memory_bytes, surroundings_.memory_bytes / 100 * percent};
+}
+
 double Governor::bytes_per_s_below_cap() const {
   if (!preferences_.data_max_gb_per_month) return 0;
   const double cap = *preferences_.data_max_gb_per_month * kGigabyte;

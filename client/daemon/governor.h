@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "client/daemon/refusals.h"
 #include "client/policy/policy.h"
 #include "client/sensors/sensors.h"
 #include "client/storage/preference_files.h"
@@ -35,6 +36,7 @@ class Governor {
   [[nodiscard]] bool may_prepare() const;
   // How much more models and data may take; far below 0 is possible.
   [[nodiscard]] std::int64_t disk_bytes_left() const;
+  [[nodiscard]] MemoryHere memory() const;
   // How fast data may go in each direction, so that the month's cap is not overshot before the next look, which is due
   // in a second; 0: as fast as it likes.
   [[nodiscard]] double bytes_per_s_below_cap() const;

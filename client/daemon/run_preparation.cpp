@@ -132,6 +132,10 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
     return Error{ErrorCode::unsupported,
                  fmt::format("this run needs Starling {} or newer, and this is {}", run.manifest.client_min, kVersion)};
   }
+  if (const auto refusal = refuse_for_memory(run.manifest, options.memory)) {
+    options.refuse(*refusal);
+    return Error{ErrorCode::failed_precondition, refusal->reason};
+  }
   const std::filesystem::path folder = files.dir() / "artefacts";
   STARLING_TRY(ensure_directory(folder));
   const wire::DataOptions& data = run.manifest.data;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "client/daemon/coordinator_calls.h"
+#include "client/daemon/refusals.h"
 #include "client/storage/project_files.h"
 #include "shared/base/result.h"
 #include "shared/wire/run_manifest.h"
@@ -26,9 +27,12 @@ struct PreparationOptions {
   std::function<void(const std::string& doing)> tell;
   // The run wants at least this version of Starling, and this one is older; the preparation then ends as unsupported.
   std::function<void(const std::string& version)> too_old;
+  // The preparation then ends as failed_precondition, with the refusal's reason.
+  std::function<void(const Refusal& refusal)> refuse;
   // Asked with every piece that arrives; false stops the preparation.
   std::function<bool()> may_go_on;
   std::int64_t disk_bytes_left = INT64_MAX;  // that this run's data and models may still take
+  MemoryHere memory;
 };
 
 constexpr std::int64_t kDownloadStepsMax = 200;

@@ -65,6 +65,8 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
   fmt::print("run '{}' is ready, paused\n", manifest.run_id);
   fmt::print("  model     {} parameters, {:.3g} GFLOP per sample\n", wire::parameter_count(manifest.model),
              manifest.flops_per_sample / 1e9);
+  fmt::print("  memory    {:.1f} GB of each volunteer's computer, at the least\n",
+             wire::memory_needs(manifest).total() / 1e9);
   const wire::DataOptions& data = manifest.data;
   const bool bytes = data.kind == "bytes";
   fmt::print("  data      {} {} to train on, {} held out\n", bytes ? data.train.bytes : data.train_items,

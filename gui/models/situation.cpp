@@ -79,6 +79,14 @@ Situation onTheWay(const wire::DaemonStatus& status) {
   }
   const bool away = status.coordinator_away || status.reason.find("cannot be reached") != std::string::npos;
   s.face = away ? Face::disconnected : Face::waiting;
+  if (!status.rules.action.empty()) {  // nothing goes on until its owner does something
+    s.face = Face::attention;
+    if (status.rules.action_command.rfind("prefs set", 0) == 0) {
+      s.remedy = Remedy::open_preferences;
+      s.action = Words::tr("Change the limit…");
+    }
+    return s;
+  }
   // The daemon goes on trying by itself; whoever wants to know more finds it in the log.
   if (away || status.reason.find(": ") != std::string::npos) {
     s.remedy = Remedy::open_log;

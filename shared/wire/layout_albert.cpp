@@ -57,4 +57,12 @@ double albert_flops(const ModelOptions& model) {
   return flops_of(context * (embedding * width + model.layers * block) + guesses + width * (width + 2));
 }
 
+double albert_activations(const ModelOptions& model) {
+  const double width = model.width, context = model.context, embedding = model.embedding_width;
+  // Queries, keys and values, once more by heads; what they mix; two sums and two norms; the perceptron twice.
+  const double block = (3 + 3 + 1 + 4) * width + 2 * static_cast<double>(model.mlp_width) + model.heads * context;
+  const double guesses = masked_words(model) * (3 * embedding + 2 * static_cast<double>(model.vocabulary));
+  return context * (model.layers * block + 2 * embedding + width) + guesses;
+}
+
 }  // namespace starling::wire

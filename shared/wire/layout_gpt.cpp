@@ -55,4 +55,12 @@ double gpt_flops(const ModelOptions& model) {
   return flops_of((model.layers * (projections + attention) + width * model.vocabulary) * context);
 }
 
+double gpt_activations(const ModelOptions& model) {
+  const double width = model.width, context = model.context;
+  // Both norms, queries, keys and values, what attention mixes, two sums, and the perceptron before and after.
+  const double block = (7 + (model.activation == "relu2" ? 3.0 : 2.0) * kMlpFactor) * width + model.heads * context;
+  constexpr double kOfScores = 2;  // and their logarithms of probabilities
+  return context * (model.layers * block + 2 * width + kOfScores * model.vocabulary);
+}
+
 }  // namespace starling::wire

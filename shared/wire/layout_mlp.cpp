@@ -28,4 +28,8 @@ double mlp_flops(const ModelOptions& model) {
   return flops_of((model.layers - 1) * width * width + width * model.classes, width * model.inputs);
 }
 
+double mlp_activations(const ModelOptions& model) {
+  return model.inputs + 2.0 * model.layers * model.width + 2.0 * model.classes;
+}
+
 }  // namespace starling::wire

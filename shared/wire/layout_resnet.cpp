@@ -69,4 +69,13 @@ double resnet_flops(const ModelOptions& model) {
   return flops_of(multiplications + static_cast<double>(channels) * model.classes, first);
 }
 
+double resnet_activations(const ModelOptions& model) {
+  double floats = static_cast<double>(model.channels) * model.image_size * model.image_size;
+  constexpr double kEach = 3;  // the convolution's result, the norm's, and what the rectifier lets through
+  for (const Convolution& convolution : resnet_convolutions(model)) {
+    floats += kEach * convolution.out * convolution.size * convolution.size;
+  }
+  return floats;
+}
+
 }  // namespace starling::wire

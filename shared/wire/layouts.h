@@ -55,4 +55,10 @@ double resnet_flops(const ModelOptions& model);
 std::vector<ParameterInfo> mlp_layout(const ModelOptions& model);
 double mlp_flops(const ModelOptions& model);
 
+// Floats that a sample's way back asks for once it has gone forward: the larger results of each layer.
+double gpt_activations(const ModelOptions& model);
+double albert_activations(const ModelOptions& model);
+double resnet_activations(const ModelOptions& model);
+double mlp_activations(const ModelOptions& model);
+
 }  // namespace starling::wire

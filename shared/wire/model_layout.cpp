@@ -14,14 +14,15 @@ struct Architecture {
   std::string_view name;
   std::vector<ParameterInfo> (*layout)(const ModelOptions&);
   double (*flops)(const ModelOptions&);
+  double (*activations)(const ModelOptions&);
 };
 
 // Every architecture there is. Its settings: each_model_setting(). Its computation: client/models.
 constexpr std::array kArchitectures = {
-    Architecture{"gpt", gpt_layout, gpt_flops},
-    Architecture{"albert", albert_layout, albert_flops},
-    Architecture{"resnet", resnet_layout, resnet_flops},
-    Architecture{"mlp", mlp_layout, mlp_flops},
+    Architecture{"gpt", gpt_layout, gpt_flops, gpt_activations},
+    Architecture{"albert", albert_layout, albert_flops, albert_activations},
+    Architecture{"resnet", resnet_layout, resnet_flops, resnet_activations},
+    Architecture{"mlp", mlp_layout, mlp_flops, mlp_activations},
 };
 
 const Architecture* find(std::string_view name) {
@@ -60,5 +61,24 @@ std::size_t state_size(const RunManifest& manifest) {
 }
 
 double flops_per_sample(const ModelOptions& model) { return architecture_of(model).flops(model); }
+
+double MemoryNeeds::total() const { return programs + state + gradients + activations; }
+
+MemoryNeeds memory_needs(const RunManifest& manifest) {
+  // What both programs take before they know of a run, most of it LibTorch's.
+  constexpr double kPrograms = 200e6;
+  // The trainer's own, the one shared with the daemon, the two it fills in turn, and the average.
+  constexpr double kGradients = 5;
+  const double vector = static_cast<double>(sizeof(float)) * static_cast<double>(parameter_count(manifest.model));
+  MemoryNeeds needs;
+  needs.programs = kPrograms;
+  needs.state = static_cast<double>(sizeof(float)) * static_cast<double>(state_size(manifest));
+  needs.gradients = kGradients * vector;
+  if (manifest.error_feedback > 0) needs.gradients += vector;
+  // Local steps have parameters of their own, those of the beginning, and moments.
+  if (manifest.local) needs.state += vector * (2 + moment_vectors(manifest.local->optimizer));
+  needs.activations = static_cast<double>(sizeof(float)) * architecture_of(manifest.model).activations(manifest.model);
+  return needs;
+}
 
 }  // namespace starling::wire

@@ -61,6 +61,16 @@ std::size_t parameter_count(const ModelOptions& model);
 // Floats that a replica must agree on with all others: [parameters | the optimizer's vectors].
 std::size_t state_size(const RunManifest& manifest);
 
+// Bytes that a volunteer's computer needs to take part, at the least: with micro-batches of one sample.
+struct MemoryNeeds {
+  double programs = 0;     // whatever they train
+  double state = 0;        // parameters and moments
+  double gradients = 0;    // all vectors as long as the parameters that rounds go through
+  double activations = 0;  // of one sample
+  [[nodiscard]] double total() const;
+};
+MemoryNeeds memory_needs(const RunManifest& manifest);
+
 // Floating-point operations of one sample, forward and backward: twice the multiplications of every matrix product and
 // convolution. Norms, softmax and the like are left out.
 double flops_per_sample(const ModelOptions& model);

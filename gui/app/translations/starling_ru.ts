@@ -112,6 +112,22 @@
         <translation>выход из проекта</translation>
     </message>
     <message>
+        <source>this run needs more memory than this computer has</source>
+        <translation>этой задаче нужно больше памяти, чем есть в этом компьютере</translation>
+    </message>
+    <message>
+        <source>the project trains a smaller model</source>
+        <translation>проект обучает модель поменьше</translation>
+    </message>
+    <message>
+        <source>this run needs more memory than you allow</source>
+        <translation>этой задаче нужно больше памяти, чем вы разрешаете</translation>
+    </message>
+    <message>
+        <source>you allow more memory</source>
+        <translation>вы разрешите больше памяти</translation>
+    </message>
+    <message>
         <source>the coordinator says</source>
         <translation>координатор сообщает</translation>
     </message>
@@ -581,6 +597,10 @@
     <message>
         <source>Nothing is trained until then.</source>
         <translation>До этого ничего не обучается.</translation>
+    </message>
+    <message>
+        <source>Change the limit…</source>
+        <translation>Изменить предел…</translation>
     </message>
     <message>
         <source>Update now</source>

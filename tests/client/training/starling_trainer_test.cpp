@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,20 @@ TrainerProcessOptions options_of_a_small_run() {
   return options;
 }
 
+// Attention of so many heads over 2048 words: 17 MB a head and sample.
+TrainerProcessOptions options_of_a_hungry_run(int heads, std::uint64_t memory_bytes) {
+  TrainerProcessOptions options = options_of_a_small_run();
+  wire::RunManifest& manifest = options.manifest;
+  manifest.model = {.layers = 1, .width = 64, .heads = heads, .context = 2048};
+  manifest.data.validation.bytes = 4'000;
+  manifest.micro_batch_size = 16;
+  manifest.flops_per_sample = wire::flops_per_sample(manifest.model);
+  REQUIRE(wire::check_manifest(manifest).ok());
+  options.validation_data = file_of(std::string(4'000, 'x'));
+  options.limits.memory_bytes = memory_bytes;
+  return options;
+}
+
 double train(TrainerProcess& trainer, RoundIndex from, RoundIndex to) {
   std::vector<float> gradient(trainer.layout().parameter_count);
   double loss = 0;
@@ -93,4 +108,33 @@ TEST_CASE("the confined trainer learns, survives a kill, evaluates and writes") 
   CHECK(trainer.view().starts == 2);
   CHECK(trainer.view().deaths == 1);
   MESSAGE("wrote: ", *text);
+}
+
+TEST_CASE("a micro-batch that memory does not hold is computed in pieces") {
+  auto made = TrainerProcess::create(options_of_a_hungry_run(4, std::uint64_t{512} << 20));
+  REQUIRE(made.ok());
+  TrainerProcess& trainer = **made;
+  REQUIRE(trainer.initialize().ok());
+  std::vector<float> gradient(trainer.layout().parameter_count);
+  const auto report = trainer.train_batch({0, 0, 0, 16}, gradient);  // 1.1 GB of attention at once
+  if (!report.ok()) FAIL(report.error().message);
+  CHECK(report->samples == 16);
+  CHECK(trainer.view().deaths == 0);
+}
+
+TEST_CASE("a sample that memory does not hold is told in words, by a trainer that lives on") {
+  auto made = TrainerProcess::create(options_of_a_hungry_run(32, std::uint64_t{512} << 20));
+  REQUIRE(made.ok());
+  TrainerProcess& trainer = **made;
+  REQUIRE(trainer.initialize().ok());
+  std::vector<float> gradient(trainer.layout().parameter_count);
+  for (RoundIndex round = 0; round < 3; ++round) {
+    const auto report = trainer.train_batch({round, 0, 0, 16}, gradient);
+    REQUIRE_FALSE(report.ok());
+    CHECK(report.error().code == ErrorCode::resource_exhausted);
+    CHECK(report.error().message.find("prefs set memory_idle_percent") != std::string::npos);
+  }
+  CHECK(trainer.view().starts == 1);
+  CHECK(trainer.view().deaths == 0);
+  CHECK(std::all_of(gradient.begin(), gradient.end(), [](float value) { return value == 0; }));
 }

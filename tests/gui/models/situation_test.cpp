@@ -112,6 +112,21 @@ TEST_CASE("a problem asks for attention, unless the volunteer has paused") {
   CHECK(situationOf(snapshot).face == Face::paused);
 }
 
+TEST_CASE("a run that the owner's limits keep away says why, and offers the limit") {
+  Snapshot snapshot = connected("preparing");
+  snapshot.status->reason =
+      "this run needs more memory than you allow: 6.1 GB, and your limits leave 4.0 of the 8.0 that are here";
+  snapshot.status->ends_when = "you allow more memory";
+  snapshot.status->rules.action = "allow more memory while nobody uses the computer";
+  snapshot.status->rules.action_command = "prefs set memory_idle_percent 77";
+  const Situation declined = situationOf(snapshot);
+  CHECK(declined.face == Face::attention);
+  CHECK(declined.headline.contains(QStringLiteral("6.1 GB")));
+  CHECK(declined.detail.contains(QStringLiteral("you allow more memory")));
+  CHECK(declined.remedy == Remedy::open_preferences);
+  CHECK_FALSE(declined.action.isEmpty());
+}
+
 TEST_CASE("a run for newer versions says so, and offers what can be done here") {
   Snapshot snapshot = connected("preparing");
   snapshot.status->update.required = "1.2";

@@ -116,3 +116,38 @@ TEST_CASE("what an image costs a resnet is what is published") {
   // 4.09 billion multiplications forward, twice that back, less the first layer's gradient by the image.
   CHECK(flops_per_sample(resnet) == doctest::Approx(2 * 3 * 4.09e9).epsilon(0.03));
 }
+
+TEST_CASE("what a run needs of a volunteer's memory grows with all that it is made of") {
+  RunManifest manifest;
+  manifest.model = of("gpt", 12);
+  manifest.model.width = 768;
+  manifest.model.heads = 12;
+  manifest.model.context = 1024;
+  manifest.model.vocabulary = 50257;
+  const MemoryNeeds needs = memory_needs(manifest);
+  const double vector = 4.0 * static_cast<double>(parameter_count(manifest.model));
+  CHECK(needs.state == 3 * vector);  // AdamW's two moments
+  CHECK(needs.gradients == 5 * vector);
+  // A position of a GPT-2 takes some 0.7 MB of its 12 blocks, 0.6 of attention and 0.4 of scores.
+  CHECK(needs.activations > 1024 * 1e6);
+  CHECK(needs.activations < 1024 * 2e6);
+  CHECK(needs.total() == doctest::Approx(needs.programs + needs.state + needs.gradients + needs.activations));
+
+  RunManifest other = manifest;
+  other.optimizer = default_optimizer("sgd");
+  CHECK(memory_needs(other).state == 2 * vector);
+  other = manifest;
+  other.local.emplace();
+  CHECK(memory_needs(other).state > needs.state);
+  other = manifest;
+  other.error_feedback = 0.9;
+  CHECK(memory_needs(other).gradients == 6 * vector);
+  other = manifest;
+  other.model.context = 512;
+  CHECK(memory_needs(other).activations < 0.5 * needs.activations);
+  for (const auto& [name, layers] : {std::pair{"albert", 2}, {"resnet", 18}, {"mlp", 2}}) {
+    other = manifest;
+    other.model = of(name, layers);
+    CHECK(memory_needs(other).activations > 0);
+  }
+}

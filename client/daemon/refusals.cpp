@@ -1,0 +1,32 @@
+#include "client/daemon/refusals.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "shared/wire/model_layout.h"
+
+namespace starling::daemon {
+
+std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, const MemoryHere& memory) {
+  constexpr double kGigabyte = 1e9;
+  constexpr double kPercentMax = 95;  // that the preferences can leave
+  if (memory.installed <= 0 || memory.allowed <= 0) return std::nullopt;
+  const double needed = wire::memory_needs(manifest).total();
+  if (needed <= static_cast<double>(memory.allowed)) return std::nullopt;
+  const double installed = static_cast<double>(memory.installed);
+  const double percent = std::ceil(100 * needed / installed);
+  if (percent > kPercentMax) {
+    return Refusal{fmt::format("this run needs more memory than this computer has: {:.1f} GB, and {:.1f} are here",
+                               needed / kGigabyte, installed / kGigabyte),
+                   "the project trains a smaller model", "choose another project", ""};
+  }
+  return Refusal{
+      fmt::format("this run needs more memory than you allow: {:.1f} GB, and your limits leave {:.1f} of "
+                  "the {:.1f} that are here",
+                  needed / kGigabyte, static_cast<double>(memory.allowed) / kGigabyte, installed / kGigabyte),
+      "you allow more memory", "allow more memory while nobody uses the computer",
+      fmt::format("prefs set memory_idle_percent {:.0f}", percent)};
+}
+
+}  // namespace starling::daemon

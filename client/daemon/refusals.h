@@ -1,0 +1,28 @@
+// Why a run is not trained on this computer until its owner changes something.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "shared/wire/run_manifest.h"
+
+namespace starling::daemon {
+
+struct Refusal {
+  std::string reason;
+  std::string ends_when;  // behind "until"
+  std::string action;     // what the owner can do
+  std::string command;    // the same, behind `starling`; may be empty
+};
+
+// Bytes; 0: not known, and nothing is refused for it.
+struct MemoryHere {
+  std::int64_t installed = 0;
+  std::int64_t allowed = 0;  // the most that the preferences ever leave to training
+};
+
+// None where the memory suffices for micro-batches of one sample.
+std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, const MemoryHere& memory);
+
+}  // namespace starling::daemon

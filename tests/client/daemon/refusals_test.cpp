@@ -1,0 +1,49 @@
+#include "client/daemon/refusals.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "shared/wire/model_layout.h"
+
+using namespace starling;
+using namespace starling::daemon;
+
+namespace {
+
+constexpr std::int64_t kGigabyte = 1'000'000'000;
+
+// 1.0 GB of state and moments, 1.7 of gradients, 0.2 of programs, and what a sample takes.
+wire::RunManifest a_large_run() {
+  wire::RunManifest manifest;
+  manifest.model = {.layers = 12, .width = 768, .heads = 12, .context = 256};
+  return manifest;
+}
+
+}  // namespace
+
+TEST_CASE("a run that fits is not refused, nor one where the memory is not known") {
+  const auto needed = static_cast<std::int64_t>(wire::memory_needs(a_large_run()).total());
+  CHECK_FALSE(refuse_for_memory(a_large_run(), {4 * needed, needed + 1}));
+  CHECK_FALSE(refuse_for_memory(a_large_run(), {0, 0}));
+  CHECK(refuse_for_memory(a_large_run(), {4 * needed, needed - 1}));
+}
+
+TEST_CASE("a run above the owner's limits says what is needed, what there is, and what would be enough") {
+  const auto needed = static_cast<std::int64_t>(wire::memory_needs(a_large_run()).total());
+  const auto refusal = refuse_for_memory(a_large_run(), {2 * needed, needed / 2});
+  REQUIRE(refusal);
+  CHECK(refusal->reason.find("than you allow: ") != std::string::npos);
+  CHECK(refusal->ends_when == "you allow more memory");
+  CHECK(refusal->command == "prefs set memory_idle_percent 50");
+  CHECK_FALSE(refuse_for_memory(a_large_run(), {2 * needed, 2 * needed / 100 * 51}));
+}
+
+TEST_CASE("a run that no limit could let in says so") {
+  const auto refusal = refuse_for_memory(a_large_run(), {kGigabyte, kGigabyte / 2});
+  REQUIRE(refusal);
+  CHECK(refusal->reason.find("than this computer has: ") != std::string::npos);
+  CHECK(refusal->reason.find("1.0 are here") != std::string::npos);
+  CHECK(refusal->command.empty());
+  CHECK_FALSE(refusal->action.empty());
+}
