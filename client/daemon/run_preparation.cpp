@@ -136,6 +136,9 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
     options.refuse(*refusal);
     return Error{ErrorCode::failed_precondition, refusal->reason};
   }
+  if (!run.manifest.data.shards.empty()) {
+    return Error{ErrorCode::unsupported, "this run's data is cut into shards, which this version cannot fetch yet"};
+  }
   const std::filesystem::path folder = files.dir() / "artefacts";
   STARLING_TRY(ensure_directory(folder));
   const wire::DataOptions& data = run.manifest.data;

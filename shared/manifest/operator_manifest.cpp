@@ -53,6 +53,17 @@ class TableReader {
   void text(std::string_view key, std::string& out) {
     if (auto value = take<std::string>(key, "text in quotes")) out = std::move(*value);
   }
+  void texts(std::string_view key, std::vector<std::string>& out) {
+    const toml::node* node = find(key);
+    if (node == nullptr) return;
+    const std::uint32_t line = lines_[name_of(key)] = node->source().begin.line;
+    if (!node->is_array()) return fail(line, key, "must be a list of texts in quotes");
+    for (const toml::node& item : *node->as_array()) {
+      if (!item.is_string()) return fail(line, key, "must be a list of texts in quotes");
+      out.push_back(**item.as_string());
+    }
+    table_->erase(key);
+  }
   void boolean(std::string_view key, bool& out) {
     if (const auto value = take<bool>(key, "true or false")) out = *value;
   }
@@ -170,29 +181,53 @@ Status read_averaging(TableReader fields, wire::AveragingOptions& averaging) {
   return fields.finish();
 }
 
+Error bad_data(std::string_view why) {
+  return {ErrorCode::invalid_argument, "manifest.toml, table [data]: " + std::string(why)};
+}
+
+// Files of which everybody has all.
+Status check_whole_files(const std::string& kind, const std::string& train, const std::string& validation,
+                         double validation_fraction) {
+  if (train.empty()) return bad_data("train = \"file\" is missing");
+  if (train.size() > kPathBytesMax || validation.size() > kPathBytesMax) return bad_data("a path is too long");
+  if (validation.empty() == (validation_fraction == 0)) {
+    return bad_data("give either validation = \"file\" or validation_fraction (a share of train, such as 0.05)");
+  }
+  if (validation.empty() && kind != "bytes") {
+    return bad_data("validation = \"file\" is missing: only a text of bytes can be cut in two");
+  }
+  const bool fraction_fits = validation_fraction > 0 && validation_fraction <= kFractionMax;
+  if (validation.empty() && !fraction_fits) return bad_data("validation_fraction must be above 0 and at most 0.5");
+  return {};
+}
+
 Status read_data(TableReader fields, const std::filesystem::path& folder, OperatorManifest& out) {
   ManifestSource& source = out.source;
+  wire::DataOptions& data = out.manifest.data;
+  std::string shards;
   std::string train;
   std::string validation;
-  std::string& kind = out.manifest.data.kind;
-  fields.text("kind", kind);
+  fields.text("kind", data.kind);
+  fields.text("shards", shards);
+  fields.texts("mirrors", data.mirrors);
+  fields.text("mirror_ca", data.mirror_ca);
+  fields.integer("shard_rounds", data.shard_rounds);
   fields.text("train", train);
   fields.text("validation", validation);
   fields.number("validation_fraction", source.validation_fraction);
   STARLING_TRY(fields.finish());
-  const auto bad = [](std::string_view why) {
-    return Error{ErrorCode::invalid_argument, "manifest.toml, table [data]: " + std::string(why)};
-  };
-  if (train.empty()) return bad("train = \"file\" is missing");
-  if (train.size() > kPathBytesMax || validation.size() > kPathBytesMax) return bad("a path is too long");
-  if (validation.empty() == (source.validation_fraction == 0)) {
-    return bad("give either validation = \"file\" or validation_fraction (a share of train, such as 0.05)");
+  if (!shards.empty()) {
+    const bool whole = !train.empty() || !validation.empty() || source.validation_fraction != 0;
+    if (whole) return bad_data("shards = \"file\" stands alone: the listing names what is held out, too");
+    if (shards.size() > kPathBytesMax) return bad_data("a path is too long");
+    source.shards = folder / shards;
+    return {};
   }
-  if (validation.empty() && kind != "bytes") {
-    return bad("validation = \"file\" is missing: only a text of bytes can be cut in two");
+  const wire::DataOptions plain;
+  if (!data.mirrors.empty() || !data.mirror_ca.empty() || data.shard_rounds != plain.shard_rounds) {
+    return bad_data("mirrors, mirror_ca and shard_rounds are for data in shards");
   }
-  const bool fraction_fits = source.validation_fraction > 0 && source.validation_fraction <= kFractionMax;
-  if (validation.empty() && !fraction_fits) return bad("validation_fraction must be above 0 and at most 0.5");
+  STARLING_TRY(check_whole_files(data.kind, train, validation, source.validation_fraction));
   source.train = folder / train;
   if (!validation.empty()) source.validation = folder / validation;
   return {};

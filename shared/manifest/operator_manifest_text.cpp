@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <concepts>
+#include <string>
+#include <vector>
 
 #include "shared/manifest/operator_manifest.h"
 
@@ -30,6 +32,11 @@ std::string as_toml(const std::string& value) { return toml_string(value); }
 std::string as_toml(std::integral auto value) { return fmt::format("{}", value); }
 // The shortest text that is the very number.
 std::string as_toml(double value) { return fmt::format("{}", value); }
+std::string as_toml(const std::vector<std::string>& values) {
+  std::string list;
+  for (const std::string& value : values) list += (list.empty() ? "" : ", ") + toml_string(value);
+  return "[" + list + "]";
+}
 
 class TomlWriter {
  public:
@@ -63,6 +70,25 @@ void write_settings(TomlWriter& out, const wire::RunManifest& manifest) {
   if (!manifest.client_min.empty()) out.set("client_min", manifest.client_min);
 }
 
+void write_data(TomlWriter& out, const OperatorManifest& wanted) {
+  const wire::DataOptions& data = wanted.manifest.data;
+  const ManifestSource& source = wanted.source;
+  out.table("data");
+  out.set("kind", data.kind);
+  if (!source.shards.empty()) {
+    out.set("shards", source.shards.string());
+    out.set("mirrors", data.mirrors);
+    if (!data.mirror_ca.empty()) out.set("mirror_ca", data.mirror_ca);
+    out.set("shard_rounds", data.shard_rounds);
+  } else if (source.validation.empty()) {
+    out.set("train", source.train.string());
+    out.set("validation_fraction", source.validation_fraction);
+  } else {
+    out.set("train", source.train.string());
+    out.set("validation", source.validation.string());
+  }
+}
+
 }  // namespace
 
 std::string write_operator_manifest(const OperatorManifest& wanted) {
@@ -87,14 +113,7 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
   out.table("averaging");
   out.set("formation", manifest.averaging.formation);
   out.set("group_size", manifest.averaging.group_size);
-  out.table("data");
-  out.set("kind", manifest.data.kind);
-  out.set("train", wanted.source.train.string());
-  if (wanted.source.validation.empty()) {
-    out.set("validation_fraction", wanted.source.validation_fraction);
-  } else {
-    out.set("validation", wanted.source.validation.string());
-  }
+  write_data(out, wanted);
   return out.take();
 }
 

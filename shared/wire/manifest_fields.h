@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "shared/wire/checker.h"
+#include "shared/wire/data_options.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 #include "shared/wire/model_options.h"
@@ -66,5 +67,10 @@ inline void check_artefact(Checker& check, std::string_view field, const Artefac
 void check_model(Checker& check, const ModelOptions& model);
 void write_model(JsonWriter& writer, const ModelOptions& model);
 void read_model(JsonReader& reader, ModelOptions& model);
+
+// Of the table `data`. `least`: words or samples that each of its files has at least.
+void check_data_files(Checker& check, const DataOptions& data, std::int64_t least);
+void write_data(JsonWriter& writer, const DataOptions& data);
+void read_data(JsonReader& reader, DataOptions& data);
 
 }  // namespace starling::wire

@@ -93,32 +93,44 @@ void check_optimizer(Checker& check, std::string_view of, const OptimizerOptions
              fmt::format("at most {} ({})", name_of("schedule", "total_rounds"), schedule.total_rounds));
 }
 
-// `least` words or samples: the file's bytes where those are the words.
-void check_items(Checker& check, const DataOptions& data, std::int64_t least) {
-  const bool bytes = data.kind == "bytes";
-  const auto checks = [&](std::string_view field, const Artefact& artefact, std::int64_t items) {
-    check_artefact(check, field, artefact);
-    check.within(fmt::format("{}{}", field, bytes ? ".bytes" : "_items"), bytes ? artefact.bytes : items, least,
-                 kArtefactBytesMax);
-    if (bytes) check.within(fmt::format("{}_items", field), items, 0, 0);
-  };
-  checks("data.train", data.train, data.train_items);
-  checks("data.validation", data.validation, data.validation_items);
+// Different samples of a shard, or of the training file where there are none.
+std::int64_t sample_space(const RunManifest& manifest, std::size_t shard) {
+  const DataOptions& data = manifest.data;
+  const std::int64_t whole = data.kind == "bytes" ? data.train.bytes : data.train_items;
+  const std::int64_t items = data.shards.empty() ? whole : data.shards[shard].items;
+  return sample_form(manifest) == SampleForm::labelled ? items : window_space(items, manifest.model.context);
+}
+
+// Samples of a round that one lane has to itself.
+SampleCount samples_per_lane(const RunManifest& manifest) {
+  const int lanes = lane_place(manifest.data, manifest.seed, manifest.peers_max, 0, 0).lanes;
+  SampleCount least = sample_space(manifest, 0) / lanes;
+  for (std::size_t i = 1; i < manifest.data.shards.size(); ++i) {
+    least = std::min(least, sample_space(manifest, i) / lanes);
+  }
+  return least;
 }
 
 void check_data(Checker& check, const RunManifest& manifest) {
+  const DataOptions& data = manifest.data;
   const bool labelled = sample_form(manifest) == SampleForm::labelled;
-  check_items(check, manifest.data, labelled ? 1 : std::int64_t{manifest.model.context} + 1);
+  check_data_files(check, data, labelled ? 1 : std::int64_t{manifest.model.context} + 1);
   if (!check.status().ok()) return;
   // Lanes never meet as long as one lane alone can fill a round from its own samples.
-  const std::int64_t per_lane = sample_space(manifest) / manifest.peers_max;
+  const SampleCount per_lane = samples_per_lane(manifest);
   const SampleCount needed = manifest.target_batch_size + manifest.micro_batch_size;
-  const bool bytes = manifest.data.kind == "bytes";
-  check.that(per_lane >= needed, bytes ? "data.train.bytes" : "data.train_items",
-             fmt::format("{}", bytes ? manifest.data.train.bytes : manifest.data.train_items),
-             fmt::format("at least {}, or peers_max ({}) or target_batch_size ({}) smaller",
-                         needed * manifest.peers_max + (labelled ? 0 : manifest.model.context), manifest.peers_max,
-                         manifest.target_batch_size));
+  const std::string smaller =
+      fmt::format("peers_max ({}) or target_batch_size ({}) smaller", manifest.peers_max, manifest.target_batch_size);
+  if (!data.shards.empty()) {
+    check.that(per_lane >= needed, "data.shards", fmt::format("with {} samples for each of its lanes", per_lane),
+               fmt::format("with at least {}: make shards larger, or {}", needed, smaller));
+  } else {
+    const bool bytes = data.kind == "bytes";
+    check.that(per_lane >= needed, bytes ? "data.train.bytes" : "data.train_items",
+               fmt::format("{}", bytes ? data.train.bytes : data.train_items),
+               fmt::format("at least {}, or {}", needed * manifest.peers_max + (labelled ? 0 : manifest.model.context),
+                           smaller));
+  }
   check.within("flops_per_sample", manifest.flops_per_sample, 1, kFlopsMax);
 }
 
@@ -178,17 +190,6 @@ void check_settings(Checker& check, const RunManifest& manifest) {
              "a version such as '0.1.0', or empty");
 }
 
-void write_data(JsonWriter& writer, const DataOptions& data) {
-  writer.open("data", '{');
-  const bool bytes = data.kind == "bytes";
-  if (!bytes) writer.text("kind", data.kind);
-  write_artefact(writer, "train", data.train);
-  if (!bytes) writer.integer("train_items", data.train_items);
-  write_artefact(writer, "validation", data.validation);
-  if (!bytes) writer.integer("validation_items", data.validation_items);
-  writer.close('}');
-}
-
 void write_optimizer(JsonWriter& writer, const OptimizerOptions& optimizer, const ScheduleOptions& schedule) {
   const auto writes = [&writer](std::string_view name, auto value, auto) { write_setting(writer, name, value); };
   writer.open("optimizer", '{');
@@ -200,16 +201,6 @@ void write_optimizer(JsonWriter& writer, const OptimizerOptions& optimizer, cons
   if (schedule.kind != ScheduleOptions{}.kind) writer.text("kind", schedule.kind);
   each_schedule_setting(schedule, writes);
   writer.close('}');
-}
-
-void read_data(JsonReader& reader, DataOptions& data) {
-  reader.object("data", [&](JsonReader& fields) {
-    if (fields.present("kind")) fields.text("kind", data.kind, kWordBytesMax);
-    read_artefact(fields, "train", data.train);
-    if (fields.present("train_items")) read_any(fields, "train_items", data.train_items);
-    read_artefact(fields, "validation", data.validation);
-    if (fields.present("validation_items")) read_any(fields, "validation_items", data.validation_items);
-  });
 }
 
 void read_optimizer(JsonReader& reader, OptimizerOptions& optimizer, ScheduleOptions& schedule) {
@@ -269,12 +260,6 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
 SampleForm sample_form(const RunManifest& manifest) {
   if (manifest.data.kind == "labelled") return SampleForm::labelled;
   return manifest.model.architecture == "albert" ? SampleForm::masked_words : SampleForm::next_word;
-}
-
-std::int64_t sample_space(const RunManifest& manifest) {
-  const DataOptions& data = manifest.data;
-  if (sample_form(manifest) == SampleForm::labelled) return data.train_items;
-  return window_space(data.kind == "bytes" ? data.train.bytes : data.train_items, manifest.model.context);
 }
 
 std::string encode_manifest(const RunManifest& manifest) {

@@ -11,25 +11,13 @@
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/wire/data_options.h"
 #include "shared/wire/model_options.h"
 #include "shared/wire/optimizer_options.h"
 
 namespace starling::wire {
 
 constexpr std::size_t kManifestBytesMax = 64 * 1024;
-
-// What the samples are cut from. A word is a byte of text or a token.
-//   bytes     a file is text; every byte is a word
-//   tokens    a safetensors file with `tokens`, U16 or I32 [items]; and `word_starts`, U8 [vocabulary], where words
-//             are masked: whether a token begins a new word
-//   labelled  a safetensors file with `inputs`, U8 (0 to 255) or F32 [items, …], and `labels`, I32 [items]
-struct DataOptions {
-  std::string kind = "bytes";
-  Artefact train;
-  Artefact validation;           // held out
-  std::int64_t train_items = 0;  // words or labelled samples; 0 where the kind is bytes: their number says it
-  std::int64_t validation_items = 0;
-};
 
 // Who averages with whom in a round.
 struct AveragingOptions {
@@ -79,8 +67,6 @@ enum class SampleForm {
   labelled,      // values and a class
 };
 SampleForm sample_form(const RunManifest& manifest);
-// Different samples of the training data; 0 when it is shorter than one.
-std::int64_t sample_space(const RunManifest& manifest);
 
 // Canonical JSON: fields in a fixed order and without white space, so that equal manifests have equal bytes to sign.
 std::string encode_manifest(const RunManifest& manifest);

@@ -17,6 +17,7 @@ CHAPTERS = [
     ("codec.h", "How numbers travel"),
     ("low_rank.h", "Low-rank rounds"),
     ("run_manifest.h", "The description of a run"),
+    ("data_options.h", "Its data"),
     ("optimizer_options.h", "Its optimizer and schedule"),
     ("training_data.h", "Its samples"),
     ("team.h", "Teams"),

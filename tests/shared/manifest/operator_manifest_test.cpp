@@ -175,6 +175,30 @@ TEST_CASE("the run's name and its data must be given") {
   CHECK(mentions(error_of("run_id = \"a\"\n[data]\ntrain = \"a\"\nvalidation_fraction = -0.1\n"), "above 0"));
 }
 
+TEST_CASE("shards are named by a listing, and mirrors by their addresses") {
+  const std::string head = "run_id = \"books\"\n[model]\nvocabulary = 8000\n[data]\nkind = \"tokens\"\n";
+  const std::string shards = "shards = \"prepared/shards.json\"\n";
+  const auto result = read_operator_manifest(
+      head + shards + "mirrors = [\"https://a.example.org/books/\", \"https://b.example.org/\"]\nshard_rounds = 5\n",
+      "/srv");
+  REQUIRE_MESSAGE(result.ok(), result.error().message);
+  CHECK(result->source.shards == "/srv/prepared/shards.json");
+  CHECK(result->source.train.empty());
+  CHECK(result->manifest.data.mirrors.size() == 2);
+  CHECK(result->manifest.data.shard_rounds == 5);
+  const auto again = read_operator_manifest(manifest::write_operator_manifest(*result), "/elsewhere");
+  REQUIRE_MESSAGE(again.ok(), again.error().message);
+  CHECK(again->source.shards == result->source.shards);
+  CHECK(again->manifest.data.mirrors == result->manifest.data.mirrors);
+  CHECK(again->manifest.data.shard_rounds == 5);
+
+  CHECK(mentions(error_of(head + shards + "train = \"a\"\n"), "stands alone"));
+  CHECK(mentions(error_of(head + shards + "validation_fraction = 0.1\n"), "stands alone"));
+  CHECK(mentions(error_of(head + shards + "mirrors = \"https://a.example.org/\"\n"), "line 7: data.mirrors must be a list"));
+  CHECK(mentions(error_of(head + shards + "mirrors = [1]\n"), "data.mirrors must be a list"));
+  CHECK(mentions(error_of(kSmall + "mirrors = [\"https://a.example.org/\"]\n"), "for data in shards"));
+}
+
 TEST_CASE("text that is no TOML is an error with its line") {
   CHECK(mentions(error_of("run_id = \"a\"\nseed = = 1\n"), "line 2"));
   CHECK(mentions(error_of("run_id = \"\xff\"\n"), "line 1"));
