@@ -23,7 +23,5 @@ Result<std::vector<wire::TensorInfo>> read_tensor_file_head(const std::filesyste
 // Copies the part into `folder`, on disk when it returns. What is there already is written again: it may
 // have been damaged.
 Result<wire::Artefact> import_artefact(const FilePart& part, const std::filesystem::path& folder);
-// Half copies of processes that were killed while they imported; those that are being written stay.
-void remove_abandoned_imports(const std::filesystem::path& folder);
 
 }  // namespace starling::server

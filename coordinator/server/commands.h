@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/dataset/prepare.h"
 #include "coordinator/server/project.h"
 #include "shared/base/result.h"
 
@@ -30,6 +31,10 @@ struct InviteOptions {
 // Last line: the join link. Its token is shown here and never again.
 Status new_invite(const InviteOptions& options);
 Status list_invites(const std::filesystem::path& directory);
+
+// Text files, or folders of images, become shards that `create_run` takes. Prints what to write into the manifest.
+Status prepare_text(const dataset::TextOptions& options);
+Status prepare_images(const dataset::ImageOptions& options);
 
 // Last line: the run's id.
 Status create_run(const std::filesystem::path& directory, const std::filesystem::path& manifest);

@@ -27,6 +27,8 @@ All commands may be used while the project is served.)";
 struct Commands {
   InitOptions init;
   InviteOptions invite;
+  dataset::TextOptions text;
+  dataset::ImageOptions images;
   RunOptions run;
   CloneOptions clone;
   PlanAheadOptions plan;
@@ -63,6 +65,41 @@ void add_init(CLI::App& cli, Commands& commands) {
   init->add_flag("--approve", commands.init.approval, "New accounts wait until you let them in: users approve");
   init->add_flag("--anonymous", commands.init.anonymous, "Computers may join without a name; they share one account");
   init->callback([&commands] { commands.chosen = [&commands] { return init_project(commands.init); }; });
+}
+
+void add_cut(CLI::App* command, dataset::CutWishes& cut) {
+  command->add_option("OUT", cut.out, "The folder of shards; new or empty")->required();
+  command->add_option("--shard-mb", cut.shard_mb, "Size of a shard in MB, at most; volunteers hold two")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--held-out", cut.held_out, "Share of all that nobody trains on; of very much data, less")
+      ->check(CLI::Range(0.0001, 0.5))
+      ->capture_default_str();
+}
+
+void add_data(CLI::App& cli, Commands& commands) {
+  CLI::App* data = cli.add_subcommand("data", "Make data ready for runs");
+  data->require_subcommand(1);
+  CLI::App* prepare = data->add_subcommand("prepare", "Cut it into shards, of which volunteers fetch what they need");
+  prepare->require_subcommand(1);
+  CLI::App* text = prepare->add_subcommand("text", "Text files become tokens");
+  add_cut(text, commands.text.cut);
+  text->add_option("FILE", commands.text.files, "Text, UTF-8")->required();
+  text->add_option("--vocabulary", commands.text.vocabulary, "Learn a vocabulary of so many tokens")
+      ->check(CLI::Range(64, 1'000'000));
+  text->add_option("--tokenizer", commands.text.tokenizer, "A SentencePiece model, such as an earlier OUT's");
+  text->callback([&commands] { commands.chosen = [&commands] { return prepare_text(commands.text); }; });
+  CLI::App* images = prepare->add_subcommand("images", "PNG and JPEG files become labelled samples");
+  add_cut(images, commands.images.cut);
+  images->add_option("FOLDER", commands.images.folder, "Has a folder of images for each class")->required();
+  images->add_option("--side", commands.images.side, "Pixels: the middle square is scaled to so many")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  images->add_option("--channels", commands.images.channels, "3: colours; 1: grey")
+      ->check(CLI::IsMember({1, 3}))
+      ->capture_default_str();
+  images->add_option("--seed", commands.images.seed, "Of the order of the samples")->capture_default_str();
+  images->callback([&commands] { commands.chosen = [&commands] { return prepare_images(commands.images); }; });
 }
 
 void add_run(CLI::App& cli, Commands& commands) {
@@ -341,6 +378,7 @@ int main(int argc, char** argv) {
   cli.set_version_flag("--version", std::string(kVersion));
   cli.footer(kExample);
   add_init(cli, commands);
+  add_data(cli, commands);
   add_run(cli, commands);
   add_export(cli, commands);
   add_clone(cli, commands);

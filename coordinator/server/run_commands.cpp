@@ -5,61 +5,17 @@
 #include "coordinator/api/run_report.h"
 #include "coordinator/operations/runs.h"
 #include "coordinator/server/arguments.h"
-#include "coordinator/server/artefact_import.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/run_data.h"
 #include "coordinator/server/server_link.h"
 #include "shared/base/files.h"
 #include "shared/manifest/operator_manifest.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/model_layout.h"
-#include "shared/wire/safetensors.h"
 
 namespace starling::server {
 namespace {
-
-// Words or samples that a file of that kind has, as its head says.
-Result<std::int64_t> items_of(const std::string& kind, const std::filesystem::path& file) {
-  STARLING_ASSIGN(const auto tensors, read_tensor_file_head(file));
-  const wire::TensorInfo* tensor = wire::find_tensor(tensors, kind == "tokens" ? "tokens" : "labels");
-  if (tensor != nullptr) return tensor->elements();
-  return Error{ErrorCode::invalid_argument, fmt::format("'{}' holds no data of kind '{}': it has no tensor '{}'",
-                                                        file.string(), kind, kind == "tokens" ? "tokens" : "labels")};
-}
-
-// Training and held-out bytes of the operator's files: two files, or two parts of one.
-Result<wire::DataOptions> import_data(const std::string& kind, const manifest::ManifestSource& source,
-                                      const std::filesystem::path& folder) {
-  wire::DataOptions data;
-  data.kind = kind;
-  if (kind != "bytes") {
-    STARLING_ASSIGN(data.train_items, items_of(kind, source.train));
-    STARLING_ASSIGN(data.validation_items, items_of(kind, source.validation));
-  }
-  FilePart train{.file = source.train};
-  FilePart validation{.file = source.validation};
-  if (source.validation.empty()) {
-    STARLING_ASSIGN(const std::int64_t bytes, file_bytes(source.train));
-    validation.file = source.train;
-    train.bytes = bytes - static_cast<std::int64_t>(static_cast<double>(bytes) * source.validation_fraction);
-    validation.offset = train.bytes;
-  } else {
-    STARLING_TRY(file_bytes(source.validation).status());
-    STARLING_TRY(file_bytes(source.train).status());
-  }
-  STARLING_ASSIGN(data.train, import_artefact(train, folder));
-  STARLING_ASSIGN(data.validation, import_artefact(validation, folder));
-  return data;
-}
-
-Status record_artefacts(const db::Stores& stores, const manifest::OperatorManifest& wanted) {
-  const wire::DataOptions& data = wanted.manifest.data;
-  const std::string train = wanted.source.train.filename().string();
-  const std::string held_out =
-      wanted.source.validation.empty() ? train + " (held out)" : wanted.source.validation.filename().string();
-  STARLING_TRY(stores.artefacts.add({data.train.sha256, data.train.bytes, train}));
-  return stores.artefacts.add({data.validation.sha256, data.validation.bytes, held_out});
-}
 
 void print_created(const wire::RunManifest& manifest, const std::filesystem::path& directory) {
   fmt::print("run '{}' is ready, paused\n", manifest.run_id);
@@ -69,9 +25,15 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
              wire::memory_needs(manifest).total() / 1e9);
   const wire::DataOptions& data = manifest.data;
   const bool bytes = data.kind == "bytes";
-  fmt::print("  data      {} {} to train on, {} held out\n", bytes ? data.train.bytes : data.train_items,
+  std::int64_t train = bytes ? data.train.bytes : data.train_items;
+  for (const wire::Shard& shard : data.shards) train += shard.items;
+  fmt::print("  data      {} {} to train on, {} held out\n", train,
              data.kind == "labelled" ? "labelled samples" : data.kind,
              bytes ? data.validation.bytes : data.validation_items);
+  if (!data.shards.empty()) {
+    fmt::print("  shards    {}, from {}\n", data.shards.size(),
+               data.mirrors.empty() ? "this coordinator" : fmt::format("{} mirrors", data.mirrors.size()));
+  }
   fmt::print("  rounds    {} samples each, by up to {} computers\n", manifest.target_batch_size, manifest.peers_max);
   fmt::print("start it with: starling-coordinator run start {} {}\n", directory.string(), manifest.run_id);
   fmt::print("{}\n", manifest.run_id);
@@ -150,7 +112,7 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
     return Error{ErrorCode::already_exists,
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
-  STARLING_ASSIGN(manifest.data, import_data(manifest.data.kind, wanted->source, project.files.artefacts()));
+  STARLING_TRY(take_data_over(*wanted, project.files.artefacts()));
   const auto signed_manifest = manifest::sign_manifest(manifest, project.manifest_key);
   if (!signed_manifest) return signed_manifest.error().prefixed(fmt::format("'{}'", manifest_file.string()));
   STARLING_TRY(record_artefacts(stores, *wanted));
@@ -183,8 +145,12 @@ Status clone_run(const CloneOptions& options) {
   manifest::OperatorManifest draft{old, {}};
   draft.manifest.run_id = options.new_id.empty() ? next_id(run.run_id) : options.new_id;
   const auto artefacts = std::filesystem::absolute(project.files.artefacts());
-  draft.source.train = artefacts / old.data.train.sha256.hex();
-  draft.source.validation = artefacts / old.data.validation.sha256.hex();
+  if (old.data.shards.empty()) {
+    draft.source.train = artefacts / old.data.train.sha256.hex();
+    draft.source.validation = artefacts / old.data.validation.sha256.hex();
+  } else {
+    STARLING_ASSIGN(draft.source.shards, keep_listing(old.data, artefacts));
+  }
   std::error_code unknown;
   if (std::filesystem::exists(options.file, unknown)) {
     return Error{ErrorCode::already_exists,

@@ -12,10 +12,10 @@
 #include <thread>
 
 #include "coordinator/api/api.h"
+#include "coordinator/dataset/digest_file.h"
 #include "coordinator/gate/address.h"
 #include "coordinator/gate/gate.h"
 #include "coordinator/server/arguments.h"
-#include "coordinator/server/artefact_import.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/metrics.h"
 #include "coordinator/server/people.h"
@@ -266,7 +266,7 @@ Status serve(const ServeOptions& options) {
   allow_many_connections();
   auto lock = FileLock::acquire(project.files.at("serve.lock"));
   if (!lock) return lock.error().prefixed(fmt::format("project '{}' is served already", project.config.name));
-  remove_abandoned_imports(project.files.artefacts());
+  dataset::remove_abandoned_files(project.files.artefacts());
 
   const SystemClock clock;
   const WallTime started = clock.wall_now();

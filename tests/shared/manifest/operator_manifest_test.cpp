@@ -194,7 +194,8 @@ TEST_CASE("shards are named by a listing, and mirrors by their addresses") {
 
   CHECK(mentions(error_of(head + shards + "train = \"a\"\n"), "stands alone"));
   CHECK(mentions(error_of(head + shards + "validation_fraction = 0.1\n"), "stands alone"));
-  CHECK(mentions(error_of(head + shards + "mirrors = \"https://a.example.org/\"\n"), "line 7: data.mirrors must be a list"));
+  CHECK(mentions(error_of(head + shards + "mirrors = \"https://a.example.org/\"\n"),
+                 "line 7: data.mirrors must be a list"));
   CHECK(mentions(error_of(head + shards + "mirrors = [1]\n"), "data.mirrors must be a list"));
   CHECK(mentions(error_of(kSmall + "mirrors = [\"https://a.example.org/\"]\n"), "for data in shards"));
 }

@@ -1,0 +1,50 @@
+// Text files, line by line, in bounded memory: of a line that is too long come pieces that end at a blank.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/result.h"
+
+namespace starling::dataset {
+
+constexpr std::size_t kPieceBytesMax = 4096;
+
+class TextReader {
+ public:
+  // not_found or io, naming the file, for any that cannot be read; invalid_argument when there is nothing in them.
+  static Result<TextReader> open(std::vector<std::filesystem::path> files);
+
+  // The next piece, at most kPieceBytesMax bytes and never empty; false at the end of everything, and on an error.
+  bool next();
+  [[nodiscard]] const std::string& piece() const { return piece_; }
+  // Whether the last next() passed from one file into the following one, or reached the end of the last.
+  [[nodiscard]] bool passed_end_of_file() const { return passed_end_; }
+  [[nodiscard]] const Status& status() const { return status_; }
+
+  [[nodiscard]] std::int64_t bytes_total() const { return bytes_total_; }
+  [[nodiscard]] std::int64_t bytes_read() const { return bytes_read_; }
+  void rewind();
+
+ private:
+  bool fill();
+  bool take_piece();
+
+  std::vector<std::filesystem::path> files_;
+  std::int64_t bytes_total_ = 0;
+  std::size_t next_file_ = 0;
+  std::ifstream file_;
+  bool file_is_open_ = false;
+  std::string buffer_;  // read, …
+  std::size_t at_ = 0;  // … and given out up to here
+  std::string piece_;
+  bool passed_end_ = false;
+  std::int64_t bytes_read_ = 0;
+  Status status_;
+};
+
+}  // namespace starling::dataset

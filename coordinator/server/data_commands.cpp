@@ -1,0 +1,47 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "coordinator/dataset/out_folder.h"
+#include "coordinator/server/commands.h"
+
+namespace starling::server {
+namespace {
+
+void tell(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+
+void print_prepared(const dataset::Prepared& prepared, const dataset::CutWishes& cut, std::string_view what,
+                    std::string_view setting) {
+  std::int64_t bytes = prepared.data.validation.bytes;
+  for (const wire::Shard& shard : prepared.data.shards) bytes += shard.file.bytes;
+  fmt::print("{} {} to train on in {} shards, {} held out; {:.1f} MB\n", prepared.train_items, what,
+             prepared.data.shards.size(), prepared.data.validation_items, static_cast<double>(bytes) / 1e6);
+  fmt::print("put '{}' on as many web servers as you like, and into manifest.toml:\n\n", cut.out.string());
+  fmt::print("  [model]\n  {} = {}\n\n  [data]\n  kind = \"{}\"\n", setting, prepared.choices, prepared.data.kind);
+  fmt::print("  shards = \"{}\"\n  mirrors = [\"https://…/\"]  # none: the coordinator serves them\n",
+             (std::filesystem::absolute(cut.out) / dataset::kListingName).string());
+}
+
+}  // namespace
+
+Status prepare_text(const dataset::TextOptions& options) {
+  if (options.tokenizer.empty() == (options.vocabulary == 0)) {
+    return Error{ErrorCode::invalid_argument, "give either --vocabulary, to learn one, or --tokenizer"};
+  }
+  dataset::TextOptions with_threads = options;
+  with_threads.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  dataset::Progress progress(tell);
+  STARLING_ASSIGN(const dataset::Prepared prepared, dataset::prepare_text(with_threads, progress));
+  print_prepared(prepared, options.cut, "tokens", "vocabulary");
+  return {};
+}
+
+Status prepare_images(const dataset::ImageOptions& options) {
+  dataset::Progress progress(tell);
+  STARLING_ASSIGN(const dataset::Prepared prepared, dataset::prepare_images(options, progress));
+  print_prepared(prepared, options.cut, "images", "classes");
+  return {};
+}
+
+}  // namespace starling::server

@@ -1,0 +1,187 @@
+#include "coordinator/dataset/prepare.h"
+
+#include <doctest/doctest.h>
+#include <stb/stb_image_write.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "coordinator/dataset/image.h"
+#include "coordinator/dataset/out_folder.h"
+#include "coordinator/dataset/tokenizer.h"
+#include "shared/base/files.h"
+#include "shared/crypto/digest.h"
+#include "shared/wire/safetensors.h"
+#include "tests/support/temp_dir.h"
+
+using namespace starling;
+using namespace starling::dataset;
+
+namespace {
+
+// Sentences of words that a vocabulary can be learned from.
+std::filesystem::path write_text(const std::filesystem::path& file, int lines) {
+  static const char* const kWords[] = {"the",   "quick", "brown",  "fox",   "jumps", "over", "lazy",  "dogs",
+                                       "while", "seven", "herons", "watch", "from",  "a",    "reedy", "shore"};
+  std::ofstream out(file);
+  for (int line = 0; line < lines; ++line) {
+    for (int word = 0; word < 12; ++word) out << kWords[(line * 7 + word * (1 + line % 5)) % 16] << ' ';
+    out << line << '\n';
+  }
+  return file;
+}
+
+struct Tensors {
+  std::string bytes;
+  std::vector<wire::TensorInfo> heads;
+  [[nodiscard]] std::string_view of(const char* name) const {
+    const wire::TensorInfo* head = wire::find_tensor(heads, name);
+    REQUIRE(head != nullptr);
+    return std::string_view(bytes).substr(head->begin, head->end - head->begin);
+  }
+};
+
+Tensors load(const std::filesystem::path& folder, const wire::Artefact& file) {
+  Tensors out{read_file(folder / file.sha256.hex(), 1 << 26).value(), {}};
+  CHECK(crypto::sha256(out.bytes) == file.sha256);
+  out.heads = wire::read_tensor_head(crypto::as_bytes(out.bytes), out.bytes.size()).value();
+  return out;
+}
+
+void write_image(const std::filesystem::path& file, int width, int height, unsigned char red, unsigned char blue) {
+  std::vector<unsigned char> pixels;
+  for (int i = 0; i < width * height; ++i) pixels.insert(pixels.end(), {red, 0, blue});
+  const bool png = file.extension() == ".png";
+  REQUIRE((png ? stbi_write_png(file.c_str(), width, height, 3, pixels.data(), width * 3)
+               : stbi_write_jpg(file.c_str(), width, height, 3, pixels.data(), 95)) != 0);
+}
+
+const auto kQuiet = [](const std::string&) {};
+
+}  // namespace
+
+TEST_CASE("text becomes a vocabulary, shards of tokens that say it again, and a listing") {
+  const testing::TempDir folder;
+  Progress progress(kQuiet);
+  TextOptions options;
+  options.files = {write_text(folder / "a.txt", 3000), write_text(folder / "b.txt", 200)};
+  options.vocabulary = 120;
+  options.cut = {.out = folder / "out", .shard_mb = 1, .held_out = 0.05};
+  const auto prepared = prepare_text(options, progress);
+  REQUIRE_MESSAGE(prepared.ok(), prepared.error().message);
+  CHECK(prepared->choices == 120);
+  CHECK(prepared->data.kind == "tokens");
+  const auto listing = wire::decode_listing(read_file(folder / "out" / kListingName, 1 << 16).value());
+  REQUIRE(listing.ok());
+  CHECK(wire::encode_listing(*listing) == wire::encode_listing(prepared->data));
+
+  const Tensors shard = load(folder / "out", listing->shards.front().file);
+  const std::string_view tokens = shard.of("tokens");
+  CHECK(static_cast<std::int64_t>(tokens.size()) == 2 * listing->shards.front().items);
+  const auto tokenizer = Tokenizer::from_model(read_file(folder / "out" / kTokenizerName, 1 << 24).value());
+  REQUIRE(tokenizer.ok());
+  std::vector<int> first;
+  REQUIRE(tokenizer->encode("the herons from the seven", first).ok());
+  CHECK(first.size() >= 5);
+  const auto bytes = tokenizer->word_bytes();
+  int said = 0;
+  for (const int token : first) said += bytes[static_cast<std::size_t>(token)];
+  CHECK(said == 26);  // a blank before the first word, too
+  CHECK(tokenizer->word_starts()[static_cast<std::size_t>(first[0])] == 1);
+  CHECK(shard.of("word_starts").size() == 120);
+  CHECK(shard.of("word_bytes").size() == 120);
+  for (int mark = 0; mark < 5; ++mark) CHECK(bytes[static_cast<std::size_t>(mark)] == (mark == 1 ? 1 : 0));
+
+  SUBCASE("with the tokenizer of another preparation, the same text gives the same shards") {
+    options.tokenizer = folder / "out" / kTokenizerName;
+    options.cut.out = folder / "again";
+    const auto again = prepare_text(options, progress);
+    REQUIRE(again.ok());
+    CHECK(wire::encode_listing(again->data) == wire::encode_listing(prepared->data));
+  }
+}
+
+TEST_CASE("a failed preparation says why and leaves an empty folder") {
+  const testing::TempDir folder;
+  Progress progress(kQuiet);
+  TextOptions options;
+  options.files = {write_text(folder / "a.txt", 10)};
+  options.vocabulary = 30'000;
+  options.cut.out = folder / "out";
+  const auto too_little = prepare_text(options, progress);
+  REQUIRE_FALSE(too_little.ok());
+  CHECK(too_little.error().message.find("vocabulary of 30000") != std::string::npos);
+  CHECK(std::filesystem::is_empty(folder / "out"));
+  options.tokenizer = folder / "a.txt";
+  const auto no_model = prepare_text(options, progress);
+  REQUIRE_FALSE(no_model.ok());
+  CHECK(no_model.error().message.find("tokenizer") != std::string::npos);
+  CHECK(std::filesystem::is_empty(folder / "out"));
+}
+
+TEST_CASE("folders of images become labelled planes of bytes, in an order that mixes the classes") {
+  const testing::TempDir folder;
+  for (const char* of_class : {"blue", "red"}) {
+    std::filesystem::create_directories(folder / "images" / of_class);
+    for (int i = 0; i < 20; ++i) {
+      const bool red = of_class == std::string("red");
+      const std::string name = std::to_string(i) + (i % 2 == 0 ? ".png" : ".JPG");
+      const auto file = folder / "images" / of_class / (i % 2 == 0 ? name : std::to_string(i) + ".jpg");
+      write_image(file, 30 + i, 24, red ? 250 : 0, red ? 0 : 250);
+    }
+  }
+  std::ofstream(folder / "images" / "red" / "notes.txt") << "no image";
+  Progress progress(kQuiet);
+  ImageOptions options;
+  options.folder = folder / "images";
+  options.side = 8;
+  options.cut = {.out = folder / "out", .shard_mb = 1, .held_out = 0.1};
+  const auto prepared = prepare_images(options, progress);
+  REQUIRE_MESSAGE(prepared.ok(), prepared.error().message);
+  CHECK(prepared->choices == 2);
+  CHECK(prepared->train_items == 36);
+  CHECK(prepared->data.validation_items == 4);
+  const Tensors shard = load(folder / "out", prepared->data.shards.front().file);
+  const std::string_view values = shard.of("inputs");
+  const std::string_view labels = shard.of("labels");
+  REQUIRE(values.size() == 36U * 3 * 8 * 8);
+  std::set<int> early;
+  for (std::size_t i = 0; i < 36; ++i) {
+    const int label = labels[4 * i];  // little-endian
+    const auto red = static_cast<unsigned char>(values[i * 192 + 27]);
+    const auto blue = static_cast<unsigned char>(values[i * 192 + 128 + 27]);
+    CHECK((label == 1) == (red > 200));
+    CHECK((label == 0) == (blue > 200));
+    if (i < 10) early.insert(label);
+  }
+  CHECK(early.size() == 2);
+}
+
+TEST_CASE("images that are none, and folders without classes, are refused by their names") {
+  const testing::TempDir folder;
+  Progress progress(kQuiet);
+  ImageOptions options;
+  options.folder = folder.path();
+  options.cut.out = folder / "out";
+  CHECK_FALSE(prepare_images(options, progress).ok());
+  for (const char* of_class : {"a", "b"}) {
+    std::filesystem::create_directories(folder / "images" / of_class);
+    std::ofstream(folder / "images" / of_class / "broken.png") << "\x89PNG no more";
+  }
+  options.folder = folder / "images";
+  const auto broken = prepare_images(options, progress);
+  REQUIRE_FALSE(broken.ok());
+  CHECK(broken.error().code == ErrorCode::corrupt);
+  CHECK(broken.error().message.find("broken.png") != std::string::npos);
+  CHECK(std::filesystem::is_empty(folder / "out"));
+}
+
+TEST_CASE("a grey picture of a coloured one, and the other way round") {
+  const testing::TempDir folder;
+  write_image(folder / "a.png", 16, 12, 255, 255);
+  const auto grey = read_image(folder / "a.png", 1, 4);
+  REQUIRE(grey.ok());
+  CHECK(grey->size() == 16);
+  CHECK(read_image(folder / "a.png", 3, 4)->size() == 48);
+}
