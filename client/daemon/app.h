@@ -83,6 +83,8 @@ class App {
   // `closed` runs on the control thread once nothing of the run is open any more.
   void close_run(std::string reason, bool keep_state, std::function<void()> closed);
   void change_over(std::size_t next);
+  // To the run that the project has now, if it is another one than `run_id`.
+  void follow_to_next_run(const RunId& run_id);
   // Of the request's project, or the only one there is; an Error says why none is meant.
   [[nodiscard]] Result<std::size_t> meant(const std::string& project) const;
   void leave_now(std::size_t index, std::function<void(Status)> left);
@@ -123,6 +125,7 @@ class App {
   std::unique_ptr<CoordinatorCalls> calls_;
   std::unique_ptr<ProjectRun> run_;
   std::unique_ptr<UpdateKeeper> updates_;
+  bool asks_for_next_run_ = false;
   std::optional<Refusal> refusal_;  // of the preparation before this one, if it ended so
   std::string version_required_;    // by the run, and this is older
   bool handing_over_ = false;

@@ -230,12 +230,14 @@ void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) 
   version_required_.clear();
   run_ = std::move(*run);
   rounds_ended_ = 0;
-  run_->start(
-      permission(), [this] { publish(); },
-      [this](wire::HistoryPoint round) {
-        round.begin = volunteers_clock_.wall_now();
-        if (storage::Membership* membership = current(); membership != nullptr) membership->history.add(round);
-      });
+  ProjectRun::Listener listener;
+  listener.changed = [this] { publish(); };
+  listener.round_done = [this](wire::HistoryPoint round) {
+    round.begin = volunteers_clock_.wall_now();
+    if (storage::Membership* membership = current(); membership != nullptr) membership->history.add(round);
+  };
+  listener.not_served = [this](const RunId& run_id) { follow_to_next_run(run_id); };
+  run_->start(permission(), std::move(listener));
 }
 
 // Whatever still runs on the other threads ends first, in the order in which they feed one another; then the run, and
@@ -277,6 +279,23 @@ void App::change_over(std::size_t next) {
   };
   if (current() == nullptr) return open();
   close_run("changing over to another project", true, open);
+}
+
+// What is trained here goes on until the next run's manifest was seen and is sound.
+void App::follow_to_next_run(const RunId& run_id) {
+  if (asks_for_next_run_) return;
+  asks_for_next_run_ = true;
+  coordinator_.post(
+      [this, run_id, preparation = preparation_.load(), project = current()->project, calls = calls_.get()] {
+        const bool too_late = closing_ || preparation != preparation_;
+        auto served = too_late ? Result<RunId>(is_ending()) : served_run(project, *calls);
+        control_.post([this, run_id, preparation, served = std::move(served)] {
+          asks_for_next_run_ = false;
+          if (closing_ || preparation != preparation_ || !served.ok() || *served == run_id) return;
+          log_info("the project trains '{}' now, no longer '{}'", *served, run_id);
+          close_run("changing over to the project's next run", true, [this] { open_project(); });
+        });
+      });
 }
 
 std::vector<policy::Claim> App::claims() const {

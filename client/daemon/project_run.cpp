@@ -41,10 +41,8 @@ ProjectRun::ProjectRun(const Threads& threads, RunParts parts)
 
 ProjectRun::~ProjectRun() = default;
 
-void ProjectRun::start(const Permission& permission, std::function<void()> changed,
-                       std::function<void(wire::HistoryPoint)> round_done) {
-  changed_ = std::move(changed);
-  round_done_ = std::move(round_done);
+void ProjectRun::start(const Permission& permission, Listener listener) {
+  listener_ = std::move(listener);
   obey(permission);
   parts_->session->start(threads_.clock.now());
   after_event();
@@ -143,7 +141,7 @@ void ProjectRun::after_event() {
     parts_->session->on_timer(threads_.clock.now());
     after_event();
   });
-  if (changed_) changed_();
+  if (listener_.changed) listener_.changed();
 }
 
 void ProjectRun::rest_trainer_if_paused() {

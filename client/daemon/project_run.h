@@ -80,10 +80,14 @@ class ProjectRun final : private session::Session::Mediator {
   // After stop() has run, if it was started.
   ~ProjectRun() override;
 
-  // `changed` is called on the control thread after every event, `round_done` with every finished round (all but its
-  // time).
-  void start(const Permission& permission, std::function<void()> changed,
-             std::function<void(wire::HistoryPoint)> round_done);
+  // What it tells, on the control thread.
+  struct Listener {
+    std::function<void()> changed;                       // after every event
+    std::function<void(wire::HistoryPoint)> round_done;  // every finished round: all but its time
+    std::function<void(const RunId& run_id)>
+        not_served;  // the coordinator says, each time anew, that it has not this run
+  };
+  void start(const Permission& permission, Listener listener);
   // No event is processed from now on. Then, on the trainer thread: finish_on_trainer().
   void stop();
   // Ends the trainer; before that, saves the state if it is to be kept. Trainer thread, after stop().
@@ -153,8 +157,7 @@ class ProjectRun final : private session::Session::Mediator {
 
   Threads threads_;
   std::unique_ptr<RunParts> parts_;
-  std::function<void()> changed_;
-  std::function<void(wire::HistoryPoint)> round_done_;
+  Listener listener_;
   wire::PeersView peers_;
   std::atomic<bool> stopped_{false};
   struct Fetch;  // the download of a state that was begun last

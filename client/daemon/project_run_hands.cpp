@@ -40,6 +40,7 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
     deliver([this, reply = std::move(reply)](TimePoint now) mutable {
       if (!reply.ok()) {
         if (reply.error().code == ErrorCode::unauthenticated) renew_refused_certificate(now);
+        if (reply.error().code == ErrorCode::not_found) listener_.not_served(parts_->manifest.run_id);
         parts_->session->on_heartbeat_failed(now, reply.error());
         return;
       }

@@ -62,7 +62,7 @@ void ProjectRun::note_round(const wire::RoundReport& report) {
   point.loss = report.loss;
   point.credit = reply.has_value() ? reply->credit : 0;
   point.bytes = report.bytes_sent + report.bytes_received;
-  round_done_(point);
+  listener_.round_done(point);
 }
 
 void ProjectRun::describe(wire::DaemonStatus& status) const {

@@ -77,7 +77,8 @@ Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const R
   storage::CheckpointStore checkpoints(inputs.files.dir() / "checkpoints", prepared.manifest.run_id,
                                        layout.parameter_count, layout.optimizer_vectors);
   STARLING_ASSIGN(session::InitialState initial, load_state(*trainer, *snapshots, checkpoints));
-  STARLING_ASSIGN(storage::RoundJournal journal, storage::RoundJournal::open(inputs.files.dir()));
+  STARLING_ASSIGN(storage::RoundJournal journal,
+                  storage::RoundJournal::open(inputs.files.dir(), prepared.manifest.run_id));
   initial.unacknowledged = journal.pending();
   std::vector<std::string> damaged = checkpoints.problems();
 

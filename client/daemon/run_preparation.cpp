@@ -150,4 +150,11 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   return run;
 }
 
+Result<RunId> served_run(const storage::Project& project, CoordinatorCalls& calls) {
+  STARLING_ASSIGN(const crypto::PublicKey key, crypto::PublicKey::from_pem(project.manifest_public_key));
+  STARLING_ASSIGN(const manifest::SignedManifest fetched, calls.run_manifest());
+  STARLING_ASSIGN(const wire::RunManifest manifest, manifest::verify_manifest(fetched, key));
+  return manifest.run_id;
+}
+
 }  // namespace starling::daemon

@@ -59,4 +59,7 @@ Status check_room(const PreparedRun& run, const std::filesystem::path& data_dir,
 Result<PreparedRun> prepare_run(const storage::Project& project, storage::ProjectFiles& files, CoordinatorCalls& calls,
                                 const Clock& clock, const PreparationOptions& options);
 
+// The run that the coordinator serves now, its signature checked. Nothing is kept.
+Result<RunId> served_run(const storage::Project& project, CoordinatorCalls& calls);
+
 }  // namespace starling::daemon

@@ -4,6 +4,7 @@
 
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "client/storage/set_aside.h"
 #include "shared/wire/json_reader.h"
@@ -121,9 +122,15 @@ Status ProjectFiles::save_project(const Project& project) {
 
 // project.json goes first: a crash in between leaves files that mean nothing without it.
 Status ProjectFiles::remove_project() {
-  for (const char* name : {"project.json", "manifest.json", "reports.jsonl", "checkpoints", "artefacts"}) {
+  for (const char* name : {"project.json", "manifest.json", "checkpoints", "artefacts"}) {
     STARLING_TRY(remove_file(dir_ / name));
   }
+  std::vector<std::filesystem::path> reports;  // of every run
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator(dir_, problem)) {
+    if (entry.path().filename().string().starts_with("reports-")) reports.push_back(entry.path());
+  }
+  for (const std::filesystem::path& file : reports) STARLING_TRY(remove_file(file));
   return {};
 }
 

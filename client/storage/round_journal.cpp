@@ -22,9 +22,10 @@ constexpr std::size_t kReportsFileMax = std::size_t{1} << 30;
 constexpr std::size_t kSettledLinesMax = 256;  // useless lines before the reports file is written anew
 
 // A line of rounds.jsonl.
-std::string round_line(const wire::RoundReport& report, double seconds) {
+std::string round_line(const RunId& run_id, const wire::RoundReport& report, double seconds) {
   wire::JsonWriter writer;
   writer.open("", '{');
+  writer.text("run_id", run_id);
   writer.integer("round", report.round);
   writer.text("group_id", report.group.hex());
   writer.boolean("autonomous", report.autonomous);
@@ -40,7 +41,7 @@ std::string round_line(const wire::RoundReport& report, double seconds) {
   return std::move(writer.str());
 }
 
-// Lines of reports.jsonl: {"seconds":…,"report":"<the report's own JSON>"} or {"settled_below":…}.
+// Lines of reports-RUN.jsonl: {"seconds":…,"report":"<the report's own JSON>"} or {"settled_below":…}.
 std::string report_line(const wire::RoundReport& report, double seconds) {
   wire::JsonWriter writer;
   writer.open("", '{');
@@ -72,16 +73,15 @@ Result<ReportLine> decode_line(std::string_view json) {
 }  // namespace
 
 struct RoundJournal::Files {
-  std::filesystem::path folder;
+  RunId run_id;
+  std::filesystem::path reports_path;
   AppendLog rounds;
   AppendLog reports;
   std::vector<wire::RoundReport> pending;
   std::vector<double> seconds;  // of each pending round
   std::size_t useless_lines = 0;
   std::deque<std::string> unwritten_rounds;  // lines that rounds.jsonl lacks; at most kPendingReportsMax
-  bool reports_incomplete = false;           // reports.jsonl lacks some of `pending`
-
-  [[nodiscard]] std::filesystem::path reports_path() const { return folder / "reports.jsonl"; }
+  bool reports_incomplete = false;           // the reports' file lacks some of `pending`
 
   void add(wire::RoundReport report, double took) {
     if (pending.size() == kPendingReportsMax) {
@@ -108,7 +108,7 @@ struct RoundJournal::Files {
   }
 
   Status replay() {
-    STARLING_ASSIGN(const std::string text, read_file(reports_path(), kReportsFileMax));
+    STARLING_ASSIGN(const std::string text, read_file(reports_path, kReportsFileMax));
     std::string_view rest = text;
     while (!rest.empty()) {
       const std::string_view json = rest.substr(0, rest.find('\n'));
@@ -122,26 +122,28 @@ struct RoundJournal::Files {
       if (report.ok()) {
         add(std::move(*report), line->seconds);
       } else {
-        log_warning("'{}': skipping a line that is not understood ({})", reports_path().string(),
-                    report.error().message);
+        log_warning("'{}': skipping a line that is not understood ({})", reports_path.string(), report.error().message);
         ++useless_lines;
       }
     }
     return {};
   }
 
-  // The report is written first. When a crash came before the round's own line, that is written now.
+  // The report is written first. When a crash came before the round's own line, that is written now. A last line of
+  // another run came later than all of this one's.
   Status complete_rounds() {
     if (pending.empty()) return {};
-    const std::string line = round_line(pending.back(), seconds.back());
-    return line == rounds.last_line() ? Status() : rounds.append(line);
+    const std::string line = round_line(run_id, pending.back(), seconds.back());
+    const std::string& last = rounds.last_line();
+    const bool is_ours = last.empty() || last.starts_with(line.substr(0, line.find(',')));
+    return !is_ours || line == last ? Status() : rounds.append(line);
   }
 
   Status compact() {
     std::string text;
     for (std::size_t i = 0; i < pending.size(); ++i) text += report_line(pending[i], seconds[i]) + '\n';
-    STARLING_TRY(write_file_atomically(reports_path(), text));
-    STARLING_ASSIGN(reports, AppendLog::open(reports_path()));
+    STARLING_TRY(write_file_atomically(reports_path, text));
+    STARLING_ASSIGN(reports, AppendLog::open(reports_path));
     useless_lines = 0;
     reports_incomplete = false;
     return {};
@@ -158,11 +160,13 @@ struct RoundJournal::Files {
   }
 };
 
-Result<RoundJournal> RoundJournal::open(const std::filesystem::path& folder) {
+Result<RoundJournal> RoundJournal::open(const std::filesystem::path& folder, const RunId& run_id) {
   STARLING_TRY(ensure_directory(folder));
+  const std::filesystem::path reports_path = folder / fmt::format("reports-{}.jsonl", run_id);
   STARLING_ASSIGN(AppendLog rounds, AppendLog::open(folder / "rounds.jsonl"));
-  STARLING_ASSIGN(AppendLog reports, AppendLog::open(folder / "reports.jsonl"));
-  auto files = std::make_unique<Files>(Files{folder, std::move(rounds), std::move(reports), {}, {}, 0, {}, false});
+  STARLING_ASSIGN(AppendLog reports, AppendLog::open(reports_path));
+  auto files =
+      std::make_unique<Files>(Files{run_id, reports_path, std::move(rounds), std::move(reports), {}, {}, 0, {}, false});
   STARLING_TRY(files->replay());
   STARLING_TRY(files->complete_rounds());
   return RoundJournal(std::move(files));
@@ -177,7 +181,7 @@ Status RoundJournal::record(const wire::RoundReport& report, Duration round_dura
   const double seconds = to_seconds(round_duration);
   // Pending in any case: what the disk refuses can still be sent while this process lives.
   files_->add(report, seconds);
-  files_->unwritten_rounds.push_back(round_line(report, seconds));
+  files_->unwritten_rounds.push_back(round_line(files_->run_id, report, seconds));
   if (files_->unwritten_rounds.size() > kPendingReportsMax) files_->unwritten_rounds.pop_front();
   if (!files_->reports_incomplete) {
     Status written = files_->reports.append(report_line(report, seconds));

@@ -1,6 +1,6 @@
 // What this computer did, round by round, kept on disk: one JSON line for each finished round in rounds.jsonl
-// (for people and programs), and the reports that the coordinator has not acknowledged yet, in reports.jsonl (they
-// survive a crash).
+// (for people and programs), and the reports that the coordinator has not acknowledged yet, in
+// reports-RUN.jsonl (they survive a crash, and wait while another run is trained).
 #pragma once
 
 #include <filesystem>
@@ -20,13 +20,13 @@ constexpr std::size_t kPendingReportsMax = 4096;
 class RoundJournal {
  public:
   // Reads what is there; a torn last line (a crash while writing) is dropped.
-  static Result<RoundJournal> open(const std::filesystem::path& folder);
+  static Result<RoundJournal> open(const std::filesystem::path& folder, const RunId& run_id);
   RoundJournal(RoundJournal&&) noexcept;
   RoundJournal& operator=(RoundJournal&&) noexcept;
   ~RoundJournal();
 
   // Appends and syncs:
-  //   {"round","group_id","autonomous","state_digest","contributions":{peer hex: samples},"seconds"}
+  //   {"run_id","round","group_id","autonomous","state_digest","contributions":{peer hex: samples},"seconds"}
   // The report is pending from now on. What does not fit on the disk is kept in memory and written by a later call of
   // record() or forget() that finds room: these succeed when nothing is missing on disk any more.
   Status record(const wire::RoundReport& report, Duration round_duration);

@@ -240,12 +240,13 @@ class Volunteer:
         except json.JSONDecodeError:
             raise ProgramError(f"{self.name}: status --json is not JSON: {done.stdout[:200]!r}") from None
 
-    def journal(self):
+    def journal(self, run=None):
         """The rounds this volunteer committed, as {round: entry}; a torn last line (it was killed) does not count."""
-        return read_journal(self.folder / "rounds.jsonl")
+        return read_journal(self.folder / "rounds.jsonl", run)
 
 
-def read_journal(path):
+def read_journal(path, run=None):
+    """{round: its entry}, of one run where several are in it."""
     rounds = {}
     if not path.exists():
         return rounds
@@ -253,7 +254,8 @@ def read_journal(path):
         if not line.endswith("\n"):
             break
         entry = json.loads(line)
-        rounds[entry["round"]] = entry
+        if run is None or entry["run_id"] == run:
+            rounds[entry["round"]] = entry
     return rounds
 
 

@@ -81,7 +81,7 @@ class Swarm:
         return {volunteer.name: status for volunteer, status in zip(self.volunteers, answers)}
 
     def journals(self):
-        return {volunteer.name: volunteer.journal() for volunteer in self.volunteers}
+        return {volunteer.name: volunteer.journal(self.run) for volunteer in self.volunteers}
 
     def died(self):
         """Programs that ended although nobody asked them to."""

@@ -105,11 +105,13 @@ TEST_CASE("a project is kept, replaced and forgotten; the key and the rounds sta
 
   REQUIRE(files.save_manifest_envelope("{}").ok());
   std::ofstream(folder / "data" / "rounds.jsonl") << "{}\n";
+  std::ofstream(folder / "data" / "reports-small.jsonl") << "{}\n";
   std::filesystem::create_directories(folder / "data" / "checkpoints");
   REQUIRE(files.remove_project().ok());
   CHECK_FALSE(files.project()->has_value());
   CHECK(files.manifest_envelope().error().code == ErrorCode::not_found);
   CHECK_FALSE(std::filesystem::exists(folder / "data" / "checkpoints"));
+  CHECK_FALSE(std::filesystem::exists(folder / "data" / "reports-small.jsonl"));
   CHECK(std::filesystem::exists(folder / "data" / "host.key"));
   CHECK(std::filesystem::exists(folder / "data" / "rounds.jsonl"));
 }
