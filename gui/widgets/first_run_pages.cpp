@@ -88,7 +88,9 @@ QLabel* makeText(const QString& text = {}) {
 LinkPage::LinkPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice)
     : daemon_(daemon), choice_(std::move(choice)), link_(new LinkLine()), answer_(makeText(noLinkYet())) {
   setTitle(tr("Which project?"));
-  setSubTitle(tr("Paste the join link that the project gave you, or what its QR code says."));
+  setSubTitle(
+      tr("Starling computes for a community's neural network, in the time that this computer has to spare. Paste the "
+         "join link that the project gave you, or what its QR code says."));
   link_->setPlaceholderText(QStringLiteral("starling://…"));
   link_->setObjectName(QStringLiteral("link"));
   link_->setAccessibleName(tr("Join link"));
@@ -161,7 +163,7 @@ void LinkPage::show(const link::Reply& reply) {
 GivePage::GivePage(std::shared_ptr<FirstRun> choice)
     : choice_(std::move(choice)), facts_(makeText()), agreed_(new QCheckBox(tr("I agree to give this"))) {
   setTitle(tr("What you give"));
-  setSubTitle(tr("You can pause, change your limits or leave at any second, and keep what was accepted."));
+  setSubTitle(tr("You can pause, change your limits or leave at any second; your credit stays."));
   facts_->setTextFormat(Qt::RichText);
   agreed_->setObjectName(QStringLiteral("agreed"));
   auto* layout = new QVBoxLayout(this);
@@ -176,8 +178,8 @@ void GivePage::initializePage() {
   const wire::ProjectPreview& p = choice_->preview;
   const auto bytes = [](std::int64_t count) { return models::bytesText(static_cast<double>(count)); };
   QStringList facts = {
-      tr("<b>Idle time</b> of this computer's processor, and of its graphics card if it has one, within the "
-         "limits you choose on the next pages. It costs electricity, and makes heat and fan noise.")};
+      tr("<b>Time</b> of this computer's processor, and of its graphics card if it has one, that your own programs "
+         "leave, within the limits you choose on the next pages. It costs electricity, and makes heat and fan noise.")};
   if (p.has_run) {
     facts.append(tr("<b>Network:</b> %1 once for data; then up to %2 each way for every round of averaging.")
                      .arg(bytes(p.data_bytes), bytes(p.bytes_per_round)));

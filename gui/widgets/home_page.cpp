@@ -79,6 +79,7 @@ QWidget* HomePage::makeSituationBox() {
   connect(action_, &QPushButton::clicked, this, &HomePage::act);
   connect(pause_, &QPushButton::clicked, this, [this] { pauseNow(daemon_); });
   auto* buttons = new QHBoxLayout();
+  buttons->addWidget(action_);
   buttons->addWidget(pause_);
   buttons->addWidget(snooze_);
   buttons->addStretch(1);
@@ -86,7 +87,6 @@ QWidget* HomePage::makeSituationBox() {
   words->addWidget(headline_);
   words->addWidget(detail_);
   words->addWidget(problems_);
-  words->addWidget(action_, 0, Qt::AlignLeft);
   words->addLayout(buttons);
   auto* box = new QWidget();
   auto* row = new QHBoxLayout(box);

@@ -1066,12 +1066,12 @@
         <translation>&lt;b&gt;Никогда:&lt;/b&gt; ваши файлы и чужие программы. Считаются только числа, самим Starling, в отрыве от ваших данных.</translation>
     </message>
     <message>
-        <source>&lt;b&gt;Idle time&lt;/b&gt; of this computer&apos;s processor, and of its graphics card if it has one, within the limits you choose on the next pages. It costs electricity, and makes heat and fan noise.</source>
-        <translation>&lt;b&gt;Свободное время&lt;/b&gt; процессора и, если есть, видеокарты этого компьютера в пределах, которые вы выберете дальше. Это расход электричества, тепло и шум вентилятора.</translation>
+        <source>&lt;b&gt;Time&lt;/b&gt; of this computer&apos;s processor, and of its graphics card if it has one, that your own programs leave, within the limits you choose on the next pages. It costs electricity, and makes heat and fan noise.</source>
+        <translation>&lt;b&gt;Время&lt;/b&gt; процессора и, если есть, видеокарты этого компьютера, которое не нужно вашим программам, в пределах, которые вы выберете дальше. Это расход электричества, тепло и шум вентилятора.</translation>
     </message>
     <message>
-        <source>You can pause, change your limits or leave at any second, and keep what was accepted.</source>
-        <translation>В любую секунду можно сделать паузу, изменить пределы или уйти, сохранив принятое.</translation>
+        <source>You can pause, change your limits or leave at any second; your credit stays.</source>
+        <translation>В любую секунду можно сделать паузу, изменить пределы или уйти; очки останутся за вами.</translation>
     </message>
     <message>
         <source>&lt;b&gt;To stop:&lt;/b&gt; the button Pause in Starling&apos;s window; for good, “Leave this project…” in the menu ☰ there.</source>
@@ -1318,8 +1318,8 @@
         <translation>Ссылки ещё нет? Спросите у проекта: у многих на веб-странице есть кнопка «Join this project».</translation>
     </message>
     <message>
-        <source>Paste the join link that the project gave you, or what its QR code says.</source>
-        <translation>Вставьте ссылку, которую дал вам проект, или то, что записано в его QR-коде.</translation>
+        <source>Starling computes for a community&apos;s neural network, in the time that this computer has to spare. Paste the join link that the project gave you, or what its QR code says.</source>
+        <translation>Starling вычисляет для нейросети сообщества в свободное время этого компьютера. Вставьте ссылку, которую дал вам проект, или то, что записано в его QR-коде.</translation>
     </message>
 </context>
 <context>
