@@ -7,6 +7,7 @@
 #include "coordinator/accounts/display_name.h"
 #include "coordinator/web/account_site.h"
 #include "coordinator/web/page.h"
+#include "coordinator/web/private_pages.h"
 
 namespace starling::web {
 namespace {
@@ -43,18 +44,10 @@ std::string plain(std::string_view text) {
   return out;
 }
 
-gate::Response to(std::string location) {
-  gate::Response response;
-  response.status = 303;
-  response.content_type = "text/html; charset=utf-8";
-  response.headers = {{"Location", std::move(location)}, {"Cache-Control", "no-store"}};
-  return response;
-}
-
 }  // namespace
 
 gate::Response AccountSite::show_account(const Visit& visit) {
-  if (!visit.viewer) return to("/login");
+  if (!visit.viewer) return redirect("/login");
   return account(visit, {});
 }
 
@@ -80,7 +73,7 @@ gate::Response AccountSite::account(const Visit& visit, const Status& problem, c
 }
 
 gate::Response AccountSite::export_data(const Visit& visit) {
-  if (!visit.viewer) return to("/login");
+  if (!visit.viewer) return redirect("/login");
   const auto& parts = parts_.accounts.parts();
   const AccountId id = visit.viewer->account_id;
   PersonalData data{parts.project, {}, {}, {}, {}, parts.clock.wall_now()};
@@ -104,7 +97,7 @@ gate::Response AccountSite::export_data(const Visit& visit) {
 }
 
 gate::Response AccountSite::act(const Visit& visit) {
-  if (!visit.viewer) return to("/login");
+  if (!visit.viewer) return redirect("/login");
   static const std::map<std::string_view, Act> actions = {
       {"profile", &AccountSite::change_profile},  {"email", &AccountSite::change_email},
       {"verify", &AccountSite::ask_verification}, {"password", &AccountSite::change_password},
@@ -123,7 +116,7 @@ gate::Response AccountSite::act(const Visit& visit) {
   }
   const Result<std::string> done = (this->*action->second)(visit);
   if (!done) return account(visit, done.status());
-  return done->empty() ? to("/") : to("/account?done=" + *done);
+  return done->empty() ? redirect("/") : redirect("/account?done=" + *done);
 }
 
 // Whoever found a browser open still needs it.

@@ -1,72 +1,13 @@
 #include "coordinator/web/account_site.h"
 
-#include <fmt/core.h>
-
-#include <cmath>
-
-#include "coordinator/web/html.h"
 #include "coordinator/web/page.h"
-#include "shared/base/log.h"
-#include "shared/crypto/digest.h"
-#include "shared/crypto/secrets.h"
+#include "coordinator/web/private_pages.h"
+#include "coordinator/web/responses.h"
 
 namespace starling::web {
 namespace {
 
-constexpr const char* kHtml = "text/html; charset=utf-8";
 constexpr std::int64_t kKnownSeconds = std::int64_t{365} * 24 * 3600;
-
-gate::Response private_response(std::string body, const char* content_type) {
-  gate::Response response;
-  response.content_type = content_type;
-  response.body = std::move(body);
-  response.headers = {{"X-Content-Type-Options", "nosniff"},
-                      {"Cache-Control", "no-store"},
-                      {"Content-Security-Policy", page_policy()},
-                      {"Referrer-Policy", "no-referrer"}};
-  return response;
-}
-
-void set_cookie(gate::Response& response, const char* name, std::string_view value, std::int64_t seconds) {
-  response.headers.emplace_back(
-      "Set-Cookie", fmt::format("{}={}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age={}", name, value, seconds));
-}
-
-gate::Response redirect(const std::string& to) {
-  gate::Response response = private_response("", kHtml);
-  response.status = 303;
-  response.headers.emplace_back("Location", to);
-  return response;
-}
-
-int status_of(const Status& why) {
-  switch (why.error().code) {
-    case ErrorCode::unauthenticated:
-    case ErrorCode::permission_denied:
-      return 403;
-    case ErrorCode::not_found:
-      return 404;
-    case ErrorCode::already_exists:
-      return 409;
-    case ErrorCode::resource_exhausted:
-      return 429;
-    case ErrorCode::io:
-    case ErrorCode::internal:
-    case ErrorCode::corrupt:
-    case ErrorCode::unavailable:
-    case ErrorCode::deadline_exceeded:
-      return 503;
-    default:
-      return 400;
-  }
-}
-
-// Errors of our own disk name files and statements: those are not for strangers.
-Status told(const Status& why) {
-  if (why.ok() || status_of(why) != 503) return why;
-  log_warning("pages of accounts: {}", why.error().message);
-  return Error{ErrorCode::unavailable, "this can not be done at the moment; please try again later"};
-}
 
 }  // namespace
 
@@ -93,11 +34,9 @@ AccountSite::Visit AccountSite::visit(const gate::Request& request) const {
   Visit visit{request, Form(request.method == "POST" ? request.body : ""), {}, cookie(request, kSessionCookie), false};
   visit.viewer = parts_.accounts.sessions().viewer(visit.cookie);
   if (visit.viewer) return visit;
-  visit.cookie = cookie(request, kVisitorCookie);
-  if (!Digest::from_hex(visit.cookie).ok()) {
-    visit.cookie = crypto::make_token();
-    visit.new_visitor = true;
-  }
+  VisitorCookie visitor = visitor_cookie(request, kVisitorCookie);
+  visit.cookie = std::move(visitor.value);
+  visit.new_visitor = visitor.is_new;
   return visit;
 }
 
@@ -108,17 +47,8 @@ gate::Response AccountSite::guarded(const gate::Request& request, Show show) {
   if (const Status out = parts.bans.admit(viewer, {}, request.remote_address); !out.ok()) {
     return refuse(visit, "Kept out", out);
   }
-  if (request.method == "POST") {
-    const std::string token = visit.form.value("form");
-    const bool own =
-        !visit.new_visitor &&
-        crypto::constant_time_equal(crypto::as_bytes(token), crypto::as_bytes(accounts::form_token(visit.cookie)));
-    if (!own || is_from_elsewhere(request)) {
-      return refuse(visit, "Please try again",
-                    Error{ErrorCode::permission_denied,
-                          "this form was not made for this browser, or is too old; open the page again. The browser "
-                          "must allow cookies"});
-    }
+  if (request.method == "POST" && (visit.new_visitor || !is_own_form(request, visit.form, visit.cookie))) {
+    return refuse(visit, "Please try again", not_own_form());
   }
   const bool may_wait = request.method == "POST" && request.path != "/login" && request.path != "/logout";
   if (const auto under_way = maintenance(); under_way && may_wait) return put_off(visit, *under_way);
@@ -141,7 +71,7 @@ gate::Response AccountSite::put_off(const Visit& visit, const operations::Mainte
 
 gate::Response AccountSite::page(const Visit& visit, std::string html, int status) const {
   if (const auto under_way = maintenance()) html = with_notice(std::move(html), operations::notice_of(*under_way));
-  gate::Response response = private_response(std::move(html), kHtml);
+  gate::Response response = private_response(std::move(html), kHtmlType);
   response.status = status;
   if (visit.new_visitor)
     set_cookie(response, kVisitorCookie, visit.cookie, to_ms(accounts::Sessions::kLifetime) / 1000);
@@ -151,13 +81,8 @@ gate::Response AccountSite::page(const Visit& visit, std::string html, int statu
 
 FormFrame AccountSite::frame(const Visit& visit, const Status& problem) const {
   const auto& parts = parts_.accounts.parts();
-  FormFrame frame{parts.project, accounts::form_token(visit.cookie), "", !problem.ok(), parts.clock.wall_now()};
-  if (!problem.ok()) {
-    frame.message = told(problem).error().message;
-    if (!frame.message.empty() && frame.message[0] >= 'a' && frame.message[0] <= 'z') frame.message[0] -= 'a' - 'A';
-    frame.message += '.';
-  }
-  return frame;
+  return {parts.project, accounts::form_token(visit.cookie), sentence_of(problem), !problem.ok(),
+          parts.clock.wall_now()};
 }
 
 gate::Response AccountSite::refuse(const Visit& visit, std::string_view title, const Status& why) const {
