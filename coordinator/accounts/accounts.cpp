@@ -32,7 +32,8 @@ Error wait_for(Duration wait, std::string_view what) {
 
 Accounts::Accounts(Parts parts)
     : parts_(std::move(parts)),
-      guard_(parts_.stores, parts_.clock, parts_.secret, parts_.limits),
+      guard_([this](const std::string& name) { return parts_.stores.logins.find(name); }, parts_.clock, parts_.secret,
+             parts_.limits),
       sessions_(parts_.stores.sessions, parts_.clock),
       sign_ups_(crypto::random_u64(), parts_.clock.now(), kSignUpLimits),
       letters_(crypto::random_u64(), parts_.clock.now(), kLetterLimits) {}

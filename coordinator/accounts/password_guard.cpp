@@ -28,6 +28,10 @@ std::string account_key(std::string_view name) {
 
 }  // namespace
 
+Result<std::string> hash_for_keeping(const std::string& password, const GuardLimits& limits) {
+  return crypto::hash_password(password, cost(limits));
+}
+
 // One of the few that may hash at once.
 class PasswordGuard::Slot {
  public:
@@ -47,27 +51,25 @@ class PasswordGuard::Slot {
   const bool taken_;
 };
 
-PasswordGuard::PasswordGuard(const db::Stores& stores, const Clock& clock, std::string secret,
-                             const GuardLimits& limits)
-    : stores_(stores),
+PasswordGuard::PasswordGuard(Find find, const Clock& clock, std::string secret, const GuardLimits& limits)
+    : find_(std::move(find)),
       clock_(clock),
       secret_(std::move(secret)),
       limits_(limits),
-      nobodys_(crypto::hash_password(crypto::make_token(), cost(limits)).value()),
+      nobodys_(hash_for_keeping(crypto::make_token(), limits).value()),
       addresses_(crypto::random_u64(), clock.now(), limits.by_address),
       accounts_(crypto::random_u64(), clock.now(), limits.by_account) {}
 
-Result<db::Login> PasswordGuard::check(const std::string& name_or_email, const std::string& password,
-                                       const Caller& caller) {
+Result<db::Login> PasswordGuard::check(const std::string& name, const std::string& password, const Caller& caller) {
   const TimePoint now = clock_.now();
   const std::string from = limit_key(caller.address);
   if (!from.empty()) {
     if (const Duration wait = addresses_.take(from, now); wait > Duration{}) return too_many(wait);
   }
-  const Result<db::Login> login = stores_.logins.find(name_or_email);
+  const Result<db::Login> login = find_(name);
   if (!login && login.error().code != ErrorCode::not_found) return login.error();
   const bool known = login.ok() && !caller.known_browser.empty() && caller.known_browser == known_browser(*login);
-  const std::string key = known ? caller.known_browser : account_key(name_or_email);
+  const std::string key = known ? caller.known_browser : account_key(name);
   if (const Duration wait = accounts_.wait(key, now); wait > Duration{}) return too_many(wait);
 
   const Slot slot(*this);
@@ -81,7 +83,7 @@ Result<db::Login> PasswordGuard::check(const std::string& name_or_email, const s
 Result<std::string> PasswordGuard::hash(const std::string& password) {
   const Slot slot(*this);
   STARLING_TRY(slot.status());
-  return crypto::hash_password(password, cost(limits_));
+  return hash_for_keeping(password, limits_);
 }
 
 std::string PasswordGuard::known_browser(const db::Login& login) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 
 #include "coordinator/accounts/keyed_limiter.h"
@@ -25,14 +26,18 @@ struct GuardLimits {
   int hash_log2_n = 15;    // with r = 8, p = 3: OWASP's second choice, in a quarter of the first one's memory
 };
 
+// A password's hash, as the guard expects it, for commands.
+Result<std::string> hash_for_keeping(const std::string& password, const GuardLimits& limits = {});
+
 class PasswordGuard {
  public:
-  // `secret` is the coordinator's own, for known_browser(). The first two must outlive the guard.
-  PasswordGuard(const db::Stores& stores, const Clock& clock, std::string secret, const GuardLimits& limits = {});
+  using Find = std::function<Result<db::Login>(const std::string& name)>;  // or not_found
+  // `secret` is the coordinator's own, for known_browser(). The clock, and what `find` uses, must outlive the guard.
+  PasswordGuard(Find find, const Clock& clock, std::string secret, const GuardLimits& limits = {});
 
   // The login whose password it is. unauthenticated: it is not. resource_exhausted: too many attempts, or too many
   // people at this moment.
-  Result<db::Login> check(const std::string& name_or_email, const std::string& password, const Caller& caller);
+  Result<db::Login> check(const std::string& name, const std::string& password, const Caller& caller);
   // For keeping. resource_exhausted as above.
   Result<std::string> hash(const std::string& password);
   // What a browser keeps after a log-in; worth nothing after the next change of the password.
@@ -41,7 +46,7 @@ class PasswordGuard {
  private:
   class Slot;
 
-  const db::Stores& stores_;
+  const Find find_;
   const Clock& clock_;
   const std::string secret_;
   const GuardLimits limits_;
