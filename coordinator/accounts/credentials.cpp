@@ -26,6 +26,19 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+// In groups of four.
+template <std::size_t length>
+std::string random_letters() {
+  std::array<std::uint8_t, length> bytes{};
+  crypto::fill_random(bytes);
+  std::string text;
+  for (std::size_t i = 0; i < length; ++i) {
+    if (i > 0 && i % 4 == 0) text += '-';
+    text += kCodeLetters[bytes[i] % kCodeLetters.size()];
+  }
+  return text;
+}
+
 // The shapes that mail servers deliver: no quotes, no comments, a dot in the domain.
 bool is_address(std::string_view text) {
   const std::size_t at = text.find('@');
@@ -71,16 +84,9 @@ Status check_new_password(std::string_view password, std::string_view name, std:
   return {};
 }
 
-std::string make_code() {
-  std::array<std::uint8_t, kCodeLength> bytes{};
-  crypto::fill_random(bytes);
-  std::string code;
-  for (const std::uint8_t byte : bytes) {
-    if (code.size() == kCodeLength / 2) code += '-';
-    code += kCodeLetters[byte % kCodeLetters.size()];
-  }
-  return code;
-}
+std::string make_passphrase() { return random_letters<16>(); }
+
+std::string make_code() { return random_letters<kCodeLength>(); }
 
 std::optional<std::string> read_code(std::string_view typed) {
   std::string code;

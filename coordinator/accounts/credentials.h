@@ -17,6 +17,8 @@ Result<std::string> check_email(std::string_view email);
 // invalid_argument for a password that is short, overlong, one letter again and again, or the name or address itself.
 Status check_new_password(std::string_view password, std::string_view name, std::string_view email);
 
+// A password that nobody guesses (80 bits), in groups that people can type.
+std::string make_passphrase();
 // A code that people type: two groups of four letters and digits, none of which look alike.
 std::string make_code();
 // A code as make_code() wrote it, from what somebody typed; nothing when it is none.

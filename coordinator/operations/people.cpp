@@ -2,12 +2,27 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "coordinator/accounts/ban_list.h"
 
 namespace starling::operations {
 namespace {
+
+// What the database takes.
+constexpr std::ptrdiff_t kReasonLettersMax = 500;
+constexpr std::ptrdiff_t kTitleLettersMax = 120;
+constexpr std::ptrdiff_t kBodyLettersMax = 4000;
+
+Status check_letters(std::string_view what, std::string_view text, std::ptrdiff_t min, std::ptrdiff_t max) {
+  const std::ptrdiff_t letters =
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+  if (letters >= min && letters <= max) return {};
+  return Error{ErrorCode::invalid_argument, letters < min
+                                                ? fmt::format("{} is missing", what)
+                                                : fmt::format("{} has {} letters; {} is the most", what, letters, max)};
+}
 
 // "user:Ada", "host:<64 hex digits>", "address:192.0.2.0/24", "team:Swans" as the database names them.
 Result<db::Ban> subject_of(const std::string& who, const db::Stores& stores) {
@@ -53,6 +68,7 @@ std::string shown_subject(const db::Ban& ban, const db::Stores& stores) {
 }
 
 Result<db::Ban> add_ban(const Desk& desk, const BanWanted& wanted) {
+  STARLING_TRY(check_letters("the reason", wanted.reason, 1, kReasonLettersMax));
   STARLING_ASSIGN(db::Ban ban, subject_of(wanted.who, desk.stores));
   ban.reason = wanted.reason;
   ban.created = desk.clock.wall_now();
@@ -76,7 +92,19 @@ Status approve(const Desk& desk, const db::Account& account) {
   return note(desk, "users approve", account.display_name);
 }
 
+Status set_revoked(const Desk& desk, const PeerId& computer, bool revoked) {
+  STARLING_TRY(desk.stores.accounts.set_revoked(computer, revoked));
+  return note(desk, revoked ? "hosts revoke" : "hosts admit", computer.hex());
+}
+
+Status remove_account(const Desk& desk, AccountId account) {
+  STARLING_TRY(desk.stores.keeper.erase(account, desk.clock.wall_now()));
+  return note(desk, "users delete", fmt::format("account {}", account));
+}
+
 Result<std::int64_t> post_news(const Desk& desk, const std::string& title, const std::string& body) {
+  STARLING_TRY(check_letters("the title", title, 1, kTitleLettersMax));
+  STARLING_TRY(check_letters("the body", body, 0, kBodyLettersMax));
   STARLING_ASSIGN(const std::int64_t id, desk.stores.news.add({0, desk.clock.wall_now(), title, body}));
   STARLING_TRY(note(desk, "news post", fmt::format("news {}", id), title));
   return id;

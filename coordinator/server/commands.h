@@ -144,6 +144,17 @@ Status maintenance_on(const MaintenanceOptions& options);
 Status maintenance_off(const std::filesystem::path& directory);
 Status show_maintenance(const std::filesystem::path& directory);
 
+// Accounts of the operator's page; the list needs no name.
+struct OperatorsOptions {
+  std::filesystem::path directory;
+  std::string name;
+  std::filesystem::path password_file;  // its first line; empty: one is made up
+};
+// Last line: the password that was made up. A name that is there already gets the new one, and its sessions end.
+Status add_operator(const OperatorsOptions& options);
+Status list_operators(const OperatorsOptions& options);
+Status remove_operator(const OperatorsOptions& options);
+
 struct AuditOptions {
   std::filesystem::path directory;
   int lines = 50;
@@ -164,7 +175,7 @@ Status show_schema(const std::filesystem::path& directory);
 
 struct ServeOptions {
   std::filesystem::path directory;
-  std::string admin;  // HOST:PORT of /metrics, /healthz and /readyz; empty: none
+  std::string admin;  // HOST:PORT of the operator's page, /metrics, /healthz and /readyz; empty: none
   int connections_per_address = 64;
   int workers = 4;
   std::vector<std::string> trusted_proxies;  // IP addresses of proxies that end TLS

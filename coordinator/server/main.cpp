@@ -33,6 +33,7 @@ struct Commands {
   CloneOptions clone;
   PlanAheadOptions plan;
   ExportOptions exports;
+  OperatorsOptions operators;
   AuditOptions audit;
   MaintenanceOptions maintenance;
   ReverseOptions reverse;
@@ -204,7 +205,9 @@ void add_serve(CLI::App& cli, Commands& commands) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   serve_command->add_option("--admin", commands.serve.admin)
-      ->description("HOST:PORT of /metrics, /healthz and /readyz, such as 127.0.0.1:9443; not open by default");
+      ->description(
+          "HOST:PORT of the operator's page, /metrics, /healthz and /readyz, such as 127.0.0.1:9443; not open by "
+          "default");
   serve_command->add_option("--trusted-proxy", commands.serve.trusted_proxies)
       ->description(
           "The IP address of a proxy for browsers that ends TLS and writes X-Forwarded-For; may be given again. By "
@@ -319,6 +322,27 @@ void add_maintenance(CLI::App& cli, Commands& commands) {
   show->callback([&commands] { commands.chosen = [&commands] { return show_maintenance(commands.directory); }; });
 }
 
+void add_operators(CLI::App& cli, Commands& commands) {
+  CLI::App* operators = cli.add_subcommand("operators", "Who may use the operator's page, which serve --admin opens");
+  operators->require_subcommand(1);
+  OperatorsOptions& options = commands.operators;
+  const auto add = [&](const char* name, const char* help, Status (*command)(const OperatorsOptions&)) {
+    CLI::App* added = operators->add_subcommand(name, help);
+    directory_of(added, options.directory);
+    added->callback(
+        [&options, &commands, command] { commands.chosen = [&options, command] { return command(options); }; });
+    return added;
+  };
+  CLI::App* made = add("add", "Let somebody use it, or give them a new password", add_operator);
+  made->add_option("NAME", options.name, "Who: in the audit log too")->required();
+  made->add_option("--password-file", options.password_file,
+                   "The password is its first line; by default one is made up and printed");
+  add("list", "Who may", list_operators);
+  add("remove", "Not any more, from this moment on", remove_operator)
+      ->add_option("NAME", options.name, "Who")
+      ->required();
+}
+
 void add_care(CLI::App& cli, Commands& commands) {
   CLI::App* status = cli.add_subcommand("status", "How the project stands: server, swarm, runs, database, backup");
   directory_of(status, commands.status.directory);
@@ -390,6 +414,7 @@ int main(int argc, char** argv) {
   add_ban(cli, commands);
   add_news(cli, commands);
   add_maintenance(cli, commands);
+  add_operators(cli, commands);
   add_care(cli, commands);
   add_backup(cli, commands);
   try {

@@ -19,6 +19,7 @@
 #include "coordinator/server/commands.h"
 #include "coordinator/server/metrics.h"
 #include "coordinator/server/people.h"
+#include "coordinator/web/operator_site.h"
 #include "coordinator/web/site.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
@@ -105,6 +106,14 @@ web::ServerHealth health(WallTime started, const db::Database& database, const D
   return health;
 }
 
+web::ServerView server_view(const Observed& observed, const Doors& doors) {
+  web::ServerView view{
+      health(observed.started, observed.database, doors), shown(observed.run), {}, "", observed.certificate_ends};
+  if (const auto backup = last_backup(observed.project.files)) view.last_backup = backup->at;
+  view.backup_failure = observed.backups.state().failure;
+  return view;
+}
+
 Result<core::CoordinatorOptions> core_options(const ServeOptions& options, const PeerId& self) {
   core::CoordinatorOptions core;
   core.dial_back = options.dial_back;
@@ -180,7 +189,7 @@ Result<std::unique_ptr<gate::Gate>> admin_gate(const ServeOptions& options, cons
   gate::GateOptions gate;
   gate.address = at.host;
   gate.port = at.port;
-  gate.workers = 1;
+  gate.workers = 2;  // one may be at a password while the other answers a probe
   auto opened = gate::Gate::create(gate, tls, router);
   if (!opened) return opened.error().prefixed("--admin");
   return opened;
@@ -318,6 +327,9 @@ Status serve(const ServeOptions& options) {
                           started, certificate_ends, backups};
   gate::Router admin_router;
   add_admin_routes(admin_router, observed);
+  web::OperatorSite operators({project.config.name, database->stores(), clock, people->accounts.parts().secret,
+                               [&observed, &doors] { return server_view(observed, doors); }});
+  operators.add_routes(admin_router);
   STARLING_ASSIGN(const auto admin, admin_gate(options, tls, admin_router));
 
   return serve_at(*gate, admin.get(), broken, [&] {

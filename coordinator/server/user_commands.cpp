@@ -55,9 +55,8 @@ Status set_revoked(const UsersOptions& options, bool revoked) {
   if (!computer) {
     return Error{ErrorCode::invalid_argument, fmt::format("'{}' is no computer: 64 hex digits", options.computer)};
   }
-  STARLING_TRY(database->stores().accounts.set_revoked(*computer, revoked));
   const SystemClock clock;
-  STARLING_TRY(operations::note(desk_of(*database, clock), revoked ? "hosts revoke" : "hosts admit", computer->hex()));
+  STARLING_TRY(operations::set_revoked(desk_of(*database, clock), *computer, revoked));
   fmt::print("computer {} {}\n", computer->brief(), revoked ? "is kept out" : "may take part again");
   return {};
 }
@@ -130,8 +129,7 @@ Status confirm_email(const UsersOptions& options) {
 
 Status delete_user(const UsersOptions& options) {
   STARLING_ASSIGN(const Opened opened, open_for(options));
-  STARLING_TRY(opened.stores().keeper.erase(opened.account.id, SystemClock().wall_now()));
-  STARLING_TRY(operations::note(opened.desk(), "users delete", fmt::format("account {}", opened.account.id)));
+  STARLING_TRY(operations::remove_account(opened.desk(), opened.account.id));
   fmt::print("the account '{}' is deleted\n", options.name);
   return {};
 }

@@ -5,21 +5,45 @@
 #include "coordinator/web/html.h"
 
 namespace starling::web {
+namespace {
+
+// Further attributes, its own and the link to its hint.
+std::string more_of(const Field& field) {
+  std::string more = field.hint.empty() ? "" : fmt::format(" aria-describedby=\"{}-hint\"", field.name);
+  if (!field.more.empty()) more += " " + std::string(field.more);
+  return more;
+}
+
+std::string labelled(const Field& field, std::string_view input) {
+  std::string html = fmt::format("<p class=\"field\"><label for=\"{}\">{}</label>{}", field.name, field.label, input);
+  if (!field.hint.empty()) html += fmt::format("<small id=\"{}-hint\">{}</small>", field.name, field.hint);
+  return html + "</p>\n";
+}
+
+}  // namespace
 
 std::string hidden(std::string_view name, std::string_view value) {
   return fmt::format("<input type=\"hidden\" name=\"{}\" value=\"{}\">", name, escape(value));
 }
 
 std::string field(const Field& field) {
-  const std::string about = field.hint.empty() ? "" : fmt::format(" aria-describedby=\"{}-hint\"", field.name);
-  std::string html = fmt::format(
-      "<p class=\"field\"><label for=\"{0}\">{1}</label><input id=\"{0}\" name=\"{0}\" type=\"{2}\" "
-      "autocomplete=\"{3}\""
-      " value=\"{4}\"{5}{6}{7}>",
-      field.name, field.label, field.type, field.autocomplete, escape(field.value), about,
-      field.more.empty() ? "" : " ", field.more);
-  if (!field.hint.empty()) html += fmt::format("<small id=\"{}-hint\">{}</small>", field.name, field.hint);
-  return html + "</p>\n";
+  return labelled(field, fmt::format("<input id=\"{0}\" name=\"{0}\" type=\"{1}\" autocomplete=\"{2}\" "
+                                     "value=\"{3}\"{4}>",
+                                     field.name, field.type, field.autocomplete, escape(field.value), more_of(field)));
+}
+
+std::string text_area(const Field& field, int rows) {
+  return labelled(field, fmt::format("<textarea id=\"{0}\" name=\"{0}\" rows=\"{1}\"{2}>\n{3}</textarea>", field.name,
+                                     rows, more_of(field), escape(field.value)));
+}
+
+std::string choice(const Field& field, std::span<const Choice> choices) {
+  std::string html = fmt::format("<select id=\"{0}\" name=\"{0}\"{1}>", field.name, more_of(field));
+  for (const Choice& each : choices) {
+    html += fmt::format("<option value=\"{}\"{}>{}</option>", each.value, each.value == field.value ? " selected" : "",
+                        each.text);
+  }
+  return labelled(field, html + "</select>");
 }
 
 std::string form_to(std::string_view action, std::string_view token) {

@@ -1,6 +1,7 @@
 // Parts of forms as HTML: every field has a label, and says to browsers what belongs in it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,14 @@ struct Field {
   std::string_view more = "";  // further attributes
 };
 std::string field(const Field& field);
+// Several lines of text; `type` is not used.
+std::string text_area(const Field& field, int rows);
+struct Choice {
+  std::string_view value;
+  std::string_view text;
+};
+// One of these; the one whose value is the field's is chosen.
+std::string choice(const Field& field, std::span<const Choice> choices);
 // The opening tag, and the field that proves whose form it is.
 std::string form_to(std::string_view action, std::string_view token);
 // A form that is one button; `hidden` is HTML.

@@ -8,22 +8,18 @@
 namespace starling::web {
 namespace {
 
-struct Link {
-  std::string_view path;
-  std::string_view text;
-};
 constexpr std::string_view kHeader = "<header><div>\n";
-constexpr Link kNavigation[] = {{"/", "The run"},
-                                {"/leaderboard", "Leaderboard"},
-                                {"/credit", "How credit is counted"},
-                                {"/status", "Status"},
-                                {"/account", "Account"}};
+constexpr NavigationLink kPublic[] = {{"/", "The run"},
+                                      {"/leaderboard", "Leaderboard"},
+                                      {"/credit", "How credit is counted"},
+                                      {"/status", "Status"},
+                                      {"/account", "Account"}};
 
-std::string navigation(std::string_view current) {
+std::string navigation(const Frame& frame) {
   std::string html = "<nav aria-label=\"Pages of the project\"><ul>";
-  for (const Link& link : kNavigation) {
+  for (const NavigationLink& link : frame.navigation) {
     html += fmt::format("<li><a href=\"{}\"{}>{}</a></li>", link.path,
-                        link.path == current ? " aria-current=\"page\"" : "", link.text);
+                        link.path == frame.path ? " aria-current=\"page\"" : "", link.text);
   }
   return html + "</ul></nav>";
 }
@@ -44,13 +40,15 @@ std::string head(const Frame& frame, const std::string& project) {
 
 }  // namespace
 
+std::span<const NavigationLink> public_navigation() { return kPublic; }
+
 std::string framed(const Frame& frame, std::string_view content) {
   const std::string project = escape(frame.project);
   std::string html = head(frame, project);
   html += fmt::format(
       "<body>\n<a class=\"skip\" href=\"#content\">Skip to the content</a>\n{}"
       "<div class=\"top\"><a class=\"home\" href=\"/\">{}</a>{}</div>\n<h1>{}</h1>\n",
-      kHeader, project, navigation(frame.path), frame.title.empty() ? project : escape(frame.title));
+      kHeader, project, navigation(frame), frame.title.empty() ? project : escape(frame.title));
   if (!frame.subtitle.empty()) html += fmt::format("<p>{}</p>\n", escape(frame.subtitle));
   html +=
       fmt::format("</div></header>\n<main id=\"content\">\n{}</main>\n<footer>\n<p>As of {}.", content, utc(frame.now));

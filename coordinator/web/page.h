@@ -2,6 +2,7 @@
 // wide screen, by keyboard and by ear; they show names and figures only: no addresses, no computers.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,14 +10,22 @@
 
 namespace starling::web {
 
+struct NavigationLink {
+  std::string_view path;
+  std::string_view text;
+};
+// Of the public pages.
+std::span<const NavigationLink> public_navigation();
+
 struct Frame {
   std::string_view project;
-  std::string_view title;     // of the page; empty on the first one
-  std::string_view subtitle;  // beneath it
-  std::string_view path;      // "/", "/leaderboard", …: marks the page in the navigation
-  int refresh_seconds = 0;    // 0: the page stays as it is
-  WallTime now;
+  std::string_view title;          // of the page; empty on the first one
+  std::string_view subtitle = {};  // beneath it
+  std::string_view path = {};      // "/", "/leaderboard", …: marks the page in the navigation
+  int refresh_seconds = 0;         // 0: the page stays as it is
+  WallTime now = {};
   std::string_view twin = {};  // the same figures for programs: a path
+  std::span<const NavigationLink> navigation = public_navigation();
 };
 
 // A whole document around `content`, which is HTML.

@@ -107,7 +107,7 @@ td{white-space:nowrap}.note,td:nth-child(2){white-space:normal}
 .tabs a[aria-current]{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}
 form{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .6rem;margin-bottom:1.1rem}
 label{color:var(--soft);font-size:.94rem}
-input,button{font:inherit;border-radius:8px;border:1px solid var(--line);padding:.35rem .7rem;background:var(--bg);color:var(--ink)}
+input,button,select,textarea{font:inherit;border-radius:8px;border:1px solid var(--line);padding:.35rem .7rem;background:var(--bg);color:var(--ink)}
 input{flex:0 1 18rem;min-width:8rem}
 button{cursor:pointer;font-weight:600}
 button:hover{border-color:var(--accent)}
@@ -131,7 +131,7 @@ form.fields{display:block;margin:0 0 .6rem}
 .narrow{max-width:34rem}
 .field{margin:0 0 .9rem}
 .field label{display:block;margin-bottom:.2rem;color:var(--ink);font-size:.94rem}
-.field input{display:block;width:100%}
+.field input,.field select,.field textarea{display:block;width:100%}
 .field small,.list small{display:block;color:var(--soft);font-size:.84rem;margin-top:.2rem}
 .soft{color:var(--soft)}
 .check{display:flex;gap:.6rem;align-items:flex-start}
@@ -149,7 +149,7 @@ button.danger{color:var(--bad);border-color:var(--bad)}
 .list li:last-child{border:0}
 .list details{margin:0}.list details[open]{grid-column:1/-1}
 .code{font:600 1.9rem/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:.08em;margin:.3rem 0}
-a:focus-visible,button:focus-visible,input:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:6px}
+a:focus-visible,button:focus-visible,input:focus-visible,select:focus-visible,textarea:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:6px}
 header a:focus-visible{outline-color:#fff}
 footer{color:var(--soft);font-size:.86rem;padding-bottom:2.5rem}
 footer p{margin:.3rem 0}

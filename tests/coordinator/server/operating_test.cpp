@@ -42,6 +42,23 @@ TEST_CASE("volunteers of a retired run are told that it is over, others never he
   CHECK(process.end().status == 0);
 }
 
+TEST_CASE("an operator's account is made by a command, which prints a password that it never shows again") {
+  TestServer server;
+  const Ended made = server.command({"operators", "add", server.directory, "Grace"});
+  REQUIRE_MESSAGE(made.status == 0, made.output);
+  CHECK(made.last_line().size() == 19);
+  const Ended again = server.command({"operators", "add", server.directory, "grace"});
+  CHECK(again.last_line() != made.last_line());
+  CHECK(server.command({"operators", "add", server.directory, "<b>"}).status == 1);
+  const Ended list = server.command({"operators", "list", server.directory});
+  CHECK(list.says("Grace"));
+  CHECK_FALSE(list.says(made.last_line()));
+  CHECK(server.command({"audit", server.directory}).says("operators add"));
+  CHECK(server.command({"operators", "remove", server.directory, "GRACE"}).status == 0);
+  CHECK(server.command({"operators", "remove", server.directory, "Grace"}).says("no operator 'Grace'"));
+  CHECK_FALSE(server.command({"operators", "list", server.directory}).says("Grace"));
+}
+
 TEST_CASE("during maintenance newcomers wait, who trains goes on, pages say why, and a restart changes nothing") {
   TestServer server;
   REQUIRE(server.create_run("one").status == 0);

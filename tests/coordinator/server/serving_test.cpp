@@ -137,6 +137,11 @@ TEST_CASE("the operator's own door has health and metrics, and the public one no
     CHECK_MESSAGE(metrics.find(line) != std::string::npos, metrics);
   }
   CHECK(get(link.port, "/metrics").find("nothing at this address") != std::string::npos);
+  // The operator's page is behind a log-in, and on this door only.
+  CHECK(server.get("/", port).status == 303);
+  CHECK(server.get("/audit", port).status == 303);
+  CHECK(server.get("/login", port).body.find("Operator&#39;s page") != std::string::npos);
+  for (const char* path : {"/people", "/audit", "/news"}) CHECK(server.get(path).status == 404);
 }
 
 TEST_CASE("a relay is served at an address, not at a name") {

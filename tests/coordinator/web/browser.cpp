@@ -36,7 +36,7 @@ gate::Response Browser::answer(gate::Request request) {
   request.headers.emplace_back("Host", "poems.example");
   request.remote_address = address_;
   std::string allowed;
-  const gate::Handler* handler = pages_.router.find(request, allowed);
+  const gate::Handler* handler = router_.find(request, allowed);
   if (handler == nullptr) return {.status = 404};
   gate::Response response = (*handler)(request);
   for (const auto& [name, value] : response.headers) {

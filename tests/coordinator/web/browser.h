@@ -64,7 +64,9 @@ struct Pages {
 
 class Browser {
  public:
-  explicit Browser(Pages& pages, std::string address = "192.0.2.7") : pages_(pages), address_(std::move(address)) {}
+  explicit Browser(const gate::Router& router, std::string address = "192.0.2.7")
+      : router_(router), address_(std::move(address)) {}
+  explicit Browser(const Pages& pages, std::string address = "192.0.2.7") : Browser(pages.router, std::move(address)) {}
 
   gate::Response get(const std::string& path, const Fields& query = {});
   // As a person does: looks at the page with the form first.
@@ -79,7 +81,7 @@ class Browser {
 
  private:
   gate::Response answer(gate::Request request);
-  Pages& pages_;
+  const gate::Router& router_;
   std::string address_;
 };
 
