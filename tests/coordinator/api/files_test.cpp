@@ -46,8 +46,11 @@ TEST_CASE_FIXTURE(WithArtefact, "an artefact arrives whole, and a broken downloa
 
 TEST_CASE_FIXTURE(WithArtefact, "only recorded artefacts are served, whatever the path says") {
   net::HttpClient client = stranger();
-  for (const std::string& name : {std::string("test.db"), std::string("..%2Ftest.db"), std::string(64, '0'),
-                                  std::string(64, 'g'), std::string("%00"), digest.hex() + "0"}) {
+  for (const std::string& name : {std::string("test.db"), std::string("..%2Ftest.db"), std::string("../test.db"),
+                                  std::string("..%2F..%2F..%2Fetc%2Fpasswd"), std::string("%2Fetc%2Fpasswd"),
+                                  std::string("..%5Ctest.db"), digest.hex() + "%2F..%2Ftest.db", digest.hex() + "%00",
+                                  std::string("%252e%252e%252ftest.db"), std::string("%27%20OR%20%271%27%3D%271"),
+                                  std::string(64, '0'), std::string(64, 'g'), std::string("%00"), digest.hex() + "0"}) {
     CAPTURE(name);
     CHECK(client.get("/v1/artefacts/" + name)->status >= 400);
   }

@@ -131,6 +131,26 @@ TEST_CASE_FIXTURE(Fixture, "nothing that a link carries can become markup") {
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "SQL and patterns in what a link carries find nobody, and change nothing") {
+  for (const char* text : {"' OR '1'='1", "'; DELETE FROM account; --", "%", "_", "*", "\\"}) {
+    CAPTURE(text);
+    for (const char* of : {"volunteers", "teams", "computers"}) {
+      for (const char* sort : {"recent", "total", "run", "day", "week"}) {
+        const gate::Response page = get("/leaderboard", {{"of", of}, {"sort", sort}, {"q", text}, {"me", text}});
+        CHECK(page.status == 200);
+        CHECK_FALSE(has(page, "<bdi>volunteer"));
+      }
+    }
+    CHECK(get("/leaderboard", {{"of", text}, {"sort", text}, {"page", text}}).status == 200);
+    for (const char* path : {"/volunteer/", "/team/", "/certificate/", "/run/"}) {
+      CHECK(get(path + std::string("1 OR 1=1")).status == 404);
+      CHECK(get(path + std::string(text)).status == 404);
+    }
+    CHECK(get("/certificate", {{"code", text}}).status == 200);
+  }
+  CHECK(has(get("/leaderboard"), "<bdi>volunteer 1</bdi>"));
+}
+
 TEST_CASE_FIXTURE(Fixture, "a page number that makes no sense shows a page all the same") {
   for (const char* number : {"0", "-1", "abc", "99999999999999999999", "2", "1x"}) {
     CAPTURE(number);
