@@ -48,45 +48,80 @@ Status copy_to(const std::filesystem::path& from, const std::filesystem::path& t
   return sync_to_disk(to);
 }
 
-// Those that are not there yet. Copies of runs' states come and go meanwhile.
-Status copy_artefacts(const db::ArtefactStore& store, const ProjectFiles& from, const ProjectFiles& copy) {
-  STARLING_ASSIGN(const auto artefacts, store.list());
-  for (const db::ArtefactRecord& artefact : artefacts) {
-    const std::string name = artefact.digest.hex();
-    std::error_code absent;
-    if (std::filesystem::exists(copy.artefacts() / name, absent)) continue;
-    Status copied = copy_to(from.artefacts() / name, copy.artefacts() / name);
-    if (copied.ok()) continue;
-    const auto still = store.find(artefact.digest);
-    if (still.ok() || still.error().code != ErrorCode::not_found) return copied;
-    std::filesystem::remove(copy.artefacts() / name, absent);
-  }
-  return sync_to_disk(copy.artefacts());
+// From where to where. Artefacts never change and are named by their digest: what the last backup has is linked and not
+// copied again, where both are on one disk.
+struct Way {
+  const ProjectFiles& from;
+  const ProjectFiles& to;
+  std::filesystem::path earlier;  // artefacts of the last backup; empty: there are none to link to
+};
+
+std::filesystem::path earlier_artefacts(const ProjectFiles& project, const std::filesystem::path& to) {
+  const auto last = last_backup(project);
+  if (!last) return {};
+  std::filesystem::path artefacts = ProjectFiles(last->folder).artefacts();
+  struct stat there = {};
+  struct stat here = {};
+  if (::stat(artefacts.c_str(), &there) != 0 || ::stat(to.c_str(), &here) != 0) return {};
+  return there.st_dev == here.st_dev ? artefacts : std::filesystem::path();
 }
 
-// Room for everything, and some that the project itself goes on with where both are on one disk.
-Status expect_room(const db::Database& database, const std::filesystem::path& folder) {
+bool is_earlier(const Way& way, const db::ArtefactRecord& artefact) {
+  if (way.earlier.empty()) return false;
+  std::error_code absent;
+  const auto bytes = std::filesystem::file_size(way.earlier / artefact.digest.hex(), absent);
+  return !absent && bytes == static_cast<std::uintmax_t>(artefact.bytes);
+}
+
+Status take(const Way& way, const db::ArtefactRecord& artefact) {
+  const std::string name = artefact.digest.hex();
+  const std::filesystem::path to = way.to.artefacts() / name;
+  if (is_earlier(way, artefact) && ::link((way.earlier / name).c_str(), to.c_str()) == 0) return {};
+  return copy_to(way.from.artefacts() / name, to);
+}
+
+// Those that are not there yet. Copies of runs' states come and go meanwhile.
+Status take_artefacts(const db::ArtefactStore& store, const Way& way) {
+  STARLING_ASSIGN(const auto artefacts, store.list());
+  for (const db::ArtefactRecord& artefact : artefacts) {
+    const std::filesystem::path to = way.to.artefacts() / artefact.digest.hex();
+    std::error_code absent;
+    if (std::filesystem::exists(to, absent)) continue;
+    Status taken = take(way, artefact);
+    if (taken.ok()) continue;
+    const auto still = store.find(artefact.digest);
+    if (still.ok() || still.error().code != ErrorCode::not_found) return taken;
+    std::filesystem::remove(to, absent);
+  }
+  return sync_to_disk(way.to.artefacts());
+}
+
+// Room for what is copied, and some that the project itself goes on with where both are on one disk.
+Status expect_room(const db::Database& database, const Way& way) {
   constexpr std::uint64_t kSpare = 64 << 20;
   const db::DatabaseHealth health = database.health();
   std::uint64_t wanted = kSpare + static_cast<std::uint64_t>(health.file_bytes + health.wal_bytes);
   STARLING_ASSIGN(const auto artefacts, database.stores().artefacts.list());
-  for (const db::ArtefactRecord& artefact : artefacts) wanted += static_cast<std::uint64_t>(artefact.bytes);
+  for (const db::ArtefactRecord& artefact : artefacts) {
+    if (!is_earlier(way, artefact)) wanted += static_cast<std::uint64_t>(artefact.bytes);
+  }
   std::error_code unknown;
-  const std::uint64_t free = std::filesystem::space(folder, unknown).available;
+  const std::uint64_t free = std::filesystem::space(way.to.directory, unknown).available;
   if (unknown || free >= wanted) return {};
   return Error{ErrorCode::resource_exhausted,
                fmt::format("'{}' has {} MB free, and a backup needs {} MB; make room, or choose another disk",
-                           folder.string(), free >> 20, wanted >> 20)};
+                           way.to.directory.string(), free >> 20, wanted >> 20)};
 }
 
 Status copy_project(const Project& project, db::Database& database, const ProjectFiles& copy) {
-  STARLING_TRY(expect_room(database, copy.directory));
+  const Way way{project.files, copy, earlier_artefacts(project.files, copy.directory)};
+  STARLING_TRY(expect_room(database, way));
   STARLING_TRY(ensure_directory(copy.artefacts(), 0700));
   const db::ArtefactStore& artefacts = database.stores().artefacts;
   // What takes long goes first, so that the files which the copied database names are still there afterwards.
-  STARLING_TRY(copy_artefacts(artefacts, project.files, copy));
+  STARLING_TRY(take_artefacts(artefacts, way));
   STARLING_TRY(database.backup(copy.database()));
-  STARLING_TRY(copy_artefacts(artefacts, project.files, copy));
+  STARLING_TRY(take_artefacts(artefacts, way));
   for (const char* name : kKeys) STARLING_TRY(copy_to(project.files.at(name), copy.at(name)));
   return copy_to(project.files.config(), copy.config());
 }
@@ -123,9 +158,29 @@ Result<std::map<std::string, Digest>> read_sums(const std::filesystem::path& fol
   return sums;
 }
 
+// An artefact whose bytes are not those of its name was damaged in the backup that it was linked to, or in the project.
+Status heal_artefacts(const ProjectFiles& project, const ProjectFiles& copy, std::map<std::string, Digest>& digests) {
+  for (auto& [path, digest] : digests) {
+    const std::filesystem::path file = copy.directory / path;
+    const std::string name = file.filename().string();
+    if (file.parent_path() != copy.artefacts() || name == digest.hex()) continue;
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+    STARLING_TRY(copy_to(project.artefacts() / name, file));
+    STARLING_ASSIGN(digest, crypto::sha256_file(file));
+    if (name == digest.hex()) continue;
+    return Error{ErrorCode::corrupt,
+                 fmt::format("'{}' is damaged: its bytes are not those that its name says; put it back from an earlier "
+                             "backup",
+                             (project.artefacts() / name).string())};
+  }
+  return {};
+}
+
 Status fill_backup(const Project& project, db::Database& database, const ProjectFiles& copy) {
   STARLING_TRY(copy_project(project, database, copy));
-  STARLING_ASSIGN(const auto digests, digests_of(copy.directory));
+  STARLING_ASSIGN(auto digests, digests_of(copy.directory));
+  STARLING_TRY(heal_artefacts(project.files, copy, digests));
   std::string sums;  // as sha256sum writes it and `sha256sum -c` reads it
   for (const auto& [name, digest] : digests) sums += fmt::format("{}  {}\n", digest.hex(), name);
   return write_file_atomically(copy.sums(), sums);  // last: a backup that has it is complete

@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <regex>
 #include <thread>
 
@@ -97,6 +98,48 @@ TEST_CASE("a scheduled backup that fails is told wherever an operator looks, and
   REQUIRE(server.command({"backup", "now", server.directory}).status == 0);
   CHECK_FALSE(server.command({"status", server.directory}).says("FAILED at"));
   CHECK(server.command({"backup", "schedule", server.directory, "--every", "1m"}).says("at least 10m"));
+}
+
+TEST_CASE("a second backup links the data that the first one has, and copies again what was damaged there") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const auto back_up = [&](const std::string& name) {
+    const std::filesystem::path to = server.folder / name;
+    const Ended made = server.command({"backup", "now", server.directory, to.string()});
+    REQUIRE_MESSAGE(made.status == 0, made.output);
+    CHECK(server.command({"restore", to.string(), "--verify"}).says("is whole"));
+    return ProjectFiles(to);
+  };
+  const ProjectFiles first = back_up("first");
+  std::vector<std::string> data;
+  for (const auto& file : std::filesystem::directory_iterator(first.artefacts())) {
+    data.push_back(file.path().filename().string());
+  }
+  REQUIRE(data.size() == 2);
+  const ProjectFiles second = back_up("second");
+  for (const std::string& name : data) {
+    CHECK(std::filesystem::equivalent(first.artefacts() / name, second.artefacts() / name));
+    CHECK_FALSE(
+        std::filesystem::equivalent(first.artefacts() / name, ProjectFiles(server.directory).artefacts() / name));
+  }
+  CHECK_FALSE(std::filesystem::equivalent(first.database(), second.database()));
+  // One byte flips on the disk of backups.
+  std::fstream file(second.artefacts() / data[0], std::ios::in | std::ios::out);
+  const int letter = file.get();
+  file.seekp(0);
+  file.put(static_cast<char>(letter ^ 1));
+  file.close();
+  const ProjectFiles third = back_up("third");
+  CHECK_FALSE(std::filesystem::equivalent(second.artefacts() / data[0], third.artefacts() / data[0]));
+  CHECK(std::filesystem::equivalent(second.artefacts() / data[1], third.artefacts() / data[1]));
+  CHECK(server.command({"restore", second.directory.string(), "--verify"}).says("is damaged"));
+  // A backup that is gone is nothing to link to, and one of damaged data is not made.
+  std::filesystem::remove_all(third.directory);
+  const ProjectFiles fourth = back_up("fourth");
+  std::filesystem::remove_all(fourth.directory);
+  std::filesystem::resize_file(ProjectFiles(server.directory).artefacts() / data[1], 5);
+  CHECK(server.command({"backup", "now", server.directory, (server.folder / "fifth").string()}).says("is damaged"));
+  CHECK_FALSE(std::filesystem::exists(server.folder / "fifth"));
 }
 
 TEST_CASE("a backup in the midst of rounds holds the ledger of one moment within the backup") {
