@@ -77,6 +77,13 @@ struct ExportOptions {
 // Writes the model of the newest copy of the state as files that others open.
 Status export_run(const ExportOptions& options);
 
+struct StatsOptions {
+  std::filesystem::path directory;
+  std::filesystem::path folder;  // empty: the project's own, which the server gives out at /stats/
+};
+// Files for statistics sites (stats_export.h), in place of those of before.
+Status export_stats(const StatsOptions& options);
+
 // Adds the whole ledger up; failed_precondition unless the sum of volunteers is the sum of samples times the
 // runs' constants, and every total and average follows from the ledger.
 Status check_credit(const std::filesystem::path& directory);

@@ -33,6 +33,7 @@ struct Commands {
   CloneOptions clone;
   PlanAheadOptions plan;
   ExportOptions exports;
+  StatsOptions stats;
   OperatorsOptions operators;
   AuditOptions audit;
   MaintenanceOptions maintenance;
@@ -132,6 +133,17 @@ void add_export(CLI::App& cli, Commands& commands) {
   exports->add_option("RUN", commands.exports.run, "Which run")->required();
   exports->add_option("FOLDER", commands.exports.folder, "Where to; made if it is not there")->required();
   exports->callback([&commands] { commands.chosen = [&commands] { return export_run(commands.exports); }; });
+}
+
+void add_stats(CLI::App& cli, Commands& commands) {
+  CLI::App* exports = cli.add_subcommand("export", "Figures of the project for others");
+  exports->require_subcommand(1);
+  CLI::App* stats = exports->add_subcommand(
+      "stats", "Volunteers, teams and computers with their credit, as BOINC projects publish them, and as JSON lines");
+  directory_of(stats, commands.stats.directory);
+  stats->add_option("FOLDER", commands.stats.folder,
+                    "Where to; DIR/stats by default, which the server gives out at /stats/");
+  stats->callback([&commands] { commands.chosen = [&commands] { return export_stats(commands.stats); }; });
 }
 
 void add_clone(CLI::App& cli, Commands& commands) {
@@ -405,6 +417,7 @@ int main(int argc, char** argv) {
   add_data(cli, commands);
   add_run(cli, commands);
   add_export(cli, commands);
+  add_stats(cli, commands);
   add_clone(cli, commands);
   add_plan(cli, commands);
   add_invite(cli, commands);

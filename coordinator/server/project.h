@@ -7,6 +7,7 @@
 //   manifest.key       signs the descriptions of runs; clients pin it when they join
 //   artefacts/         training data, each file named by its SHA-256
 //   backups/           copies of all of this, by date; last-backup says which is the newest
+//   stats/             figures for statistics sites, once they were exported
 //
 // Keys are readable by their owner only (0600).
 #pragma once
@@ -46,6 +47,7 @@ struct ProjectFiles {
   [[nodiscard]] std::filesystem::path artefacts() const { return at("artefacts"); }
   [[nodiscard]] std::filesystem::path backups() const { return at("backups"); }
   [[nodiscard]] std::filesystem::path sums() const { return at("SHA256SUMS"); }  // of a backup only
+  [[nodiscard]] std::filesystem::path stats() const { return at("stats"); }      // that the server gives out
 
   std::filesystem::path directory;
 };

@@ -13,6 +13,7 @@
 #include "coordinator/web/past_run_page.h"
 #include "coordinator/web/profiles.h"
 #include "coordinator/web/responses.h"
+#include "coordinator/web/stats_files.h"
 #include "shared/base/log.h"
 
 namespace starling::web {
@@ -106,6 +107,9 @@ void Site::add_routes(gate::Router& router) {
   });
   router.add("GET", "/certificate", [this](const gate::Request& request) {
     return noticed(alone([&] { return certificate_check_response(profile_parts(), request.parameter("code")); }));
+  });
+  router.add_prefix("GET", "/stats/", [this](const gate::Request& request) {
+    return stats_response(parts_.stats_folder, request.suffix);
   });
   router.add("GET", "/favicon.svg", [](const gate::Request&) { return response_of(kSvgType, std::string(favicon())); });
 }

@@ -8,9 +8,11 @@
 //   /run/ID                       a run that is not the one being served
 //   /credit                       how credit is counted
 //   /status, /status.json         is the project well
+//   /stats/FILE                   for statistics sites (stats_files.h)
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -41,6 +43,7 @@ class Site {
     std::string web_root = {};                                 // "https://example.org:7300"
     std::string secret = {};                                   // proves certificates
     const operations::MaintenanceSign* maintenance = nullptr;  // null: never
+    std::filesystem::path stats_folder = {};
   };
   // What `parts` refer to must outlive the site, and this the router.
   explicit Site(Parts parts) : parts_(std::move(parts)) {}

@@ -13,6 +13,7 @@
 #include "db/stores/sqlite_credit.h"
 #include "db/stores/sqlite_logins.h"
 #include "db/stores/sqlite_operator.h"
+#include "db/stores/sqlite_stats.h"
 #include "db/stores/sqlite_stores.h"
 #include "db/stores/sqlite_teams.h"
 #include "db/stores/write_lock.h"
@@ -91,9 +92,10 @@ struct Database::Parts {
   SqliteSettingStore settings{access};
   SqliteAuditStore audit{access};
   SqliteOperatorStore operators{access};
+  SqliteStatsStore stats{access};
   Stores stores{accounts,  invites,     runs,      contributions, evaluations, leaderboard, lanes,
                 artefacts, checkpoints, standings, credit,        news,        bans,        logins,
-                sessions,  keeper,      teams,     settings,      audit,       operators};
+                sessions,  keeper,      teams,     settings,      audit,       operators,   stats};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

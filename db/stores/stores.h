@@ -13,6 +13,7 @@
 #include "db/stores/login_stores.h"
 #include "db/stores/operator_stores.h"
 #include "db/stores/records.h"
+#include "db/stores/stats_store.h"
 #include "db/stores/team_stores.h"
 #include "shared/base/result.h"
 
@@ -156,6 +157,7 @@ struct Stores {
   SettingStore& settings;
   AuditStore& audit;
   OperatorStore& operators;
+  StatsStore& stats;
 };
 
 }  // namespace starling::db

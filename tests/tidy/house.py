@@ -78,6 +78,7 @@ DOORS = {
     "SQLite": (r"^sqlite3\.h$", ["db/sqlite", "tests/db/stores"]),
     "SentencePiece": (r"^sentencepiece", ["coordinator/dataset"]),
     "stb": (r"^stb/", ["coordinator/dataset"]),
+    "zlib": (r"^zlib\.h$", ["coordinator/server"]),
     "libcurl": (r"^curl/", ["coordinator/mail"]),
     "OpenSSL": (r"^openssl/", ["shared/crypto", "client/transport", "coordinator/gate"]),
     "BLAS": (r"^cblas\.h$", ["client/models"]),

@@ -31,7 +31,8 @@ db::Stores with_contributions(const db::Stores& stores, db::ContributionStore& c
   return {stores.accounts,    stores.invites, stores.runs,      contributions,      stores.evaluations,
           stores.leaderboard, stores.lanes,   stores.artefacts, stores.checkpoints, stores.standings,
           stores.credit,      stores.news,    stores.bans,      stores.logins,      stores.sessions,
-          stores.keeper,      stores.teams,   stores.settings,  stores.audit,       stores.operators};
+          stores.keeper,      stores.teams,   stores.settings,  stores.audit,       stores.operators,
+          stores.stats};
 }
 
 }  // namespace
