@@ -7,6 +7,7 @@
 
 #include "coordinator/web/badges.h"
 #include "coordinator/web/certificate.h"
+#include "coordinator/web/certificate_pdf.h"
 #include "coordinator/web/day_chart.h"
 #include "coordinator/web/html.h"
 #include "coordinator/web/page.h"
@@ -15,6 +16,7 @@
 namespace starling::web {
 namespace {
 
+constexpr std::string_view kPdfSuffix = ".pdf";
 constexpr int kDaysShown = 30;
 constexpr int kMembersShown = 200;
 constexpr std::int64_t kMsPerDay = 86'400'000;
@@ -131,7 +133,9 @@ Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string
   }
   html += fmt::format("<a href=\"/leaderboard?me={}\">On the leaderboard</a>", url_encode(account->display_name));
   if (profile.standing.total.credit > 0) {
-    html += fmt::format(" &middot; <a href=\"/certificate/{}\">Certificate</a>", account->id);
+    html += fmt::format(
+        " &middot; <a href=\"/certificate/{0}\">Certificate</a>, <a href=\"/certificate/{0}.pdf\">to print</a>",
+        account->id);
   }
   html += "</p>\n</section>\n" + day_chart(profile.days, kDaysShown, parts.now);
   add_runs(html, profile.runs);
@@ -162,14 +166,20 @@ Result<gate::Response> team_response(const ProfileParts& parts, std::string_view
 }
 
 Result<gate::Response> certificate_response(const ProfileParts& parts, std::string_view number) {
+  const bool printed = number.ends_with(kPdfSuffix);
+  if (printed) number.remove_suffix(kPdfSuffix.size());
   STARLING_ASSIGN(const auto account, visible_account(parts, number));
   if (!account) return nobody(parts, "volunteer");
   STARLING_ASSIGN(const db::Profile profile,
                   parts.stores.standings.profile({db::Holder::volunteer, account->id, parts.now, kDaysShown}));
   const Certified certified{account->id, parts.now.unix_ms / kMsPerDay, profile.standing.total};
-  return response_of(kSvgType,
-                     render_certificate({parts.project, account->display_name, certified,
-                                         certificate_code(certified, parts.secret), parts.web_root + "/certificate"}));
+  const std::string code = certificate_code(certified, parts.secret);
+  std::string svg =
+      render_certificate({parts.project, account->display_name, certified, code, parts.web_root + "/certificate"});
+  if (!printed) return response_of(kSvgType, std::move(svg));
+  STARLING_ASSIGN(std::string pdf,
+                  pdf_of(svg, {fmt::format("Certificate of {}, {}", account->display_name, parts.project), code}));
+  return response_of(kPdfType, std::move(pdf));
 }
 
 Result<gate::Response> certificate_check_response(const ProfileParts& parts, std::string_view code) {

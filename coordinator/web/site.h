@@ -4,7 +4,7 @@
 //   /leaderboard                  ?of=volunteers|teams|computers &sort=recent|total|run|day|week &page= &q= &me=
 //   /leaderboard.csv, /v1/leaderboard.json                 the same, and &per_page= up to 1000
 //   /volunteer/NUMBER, /team/NUMBER
-//   /certificate/NUMBER           of a volunteer, as SVG;  /certificate?code= : is it one of ours
+//   /certificate/NUMBER           of a volunteer, as SVG, or NUMBER.pdf;  /certificate?code= : is it one of ours
 //   /run/ID                       a run that is not the one being served
 //   /credit                       how credit is counted
 //   /status, /status.json         is the project well

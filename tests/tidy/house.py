@@ -79,6 +79,7 @@ DOORS = {
     "SentencePiece": (r"^sentencepiece", ["coordinator/dataset"]),
     "stb": (r"^stb/", ["coordinator/dataset"]),
     "zlib": (r"^zlib\.h$", ["coordinator/server"]),
+    "Cairo and librsvg": (r"^(cairo|librsvg/)", ["coordinator/web"]),
     "libcurl": (r"^curl/", ["coordinator/mail"]),
     "OpenSSL": (r"^openssl/", ["shared/crypto", "client/transport", "coordinator/gate"]),
     "BLAS": (r"^cblas\.h$", ["client/models"]),

@@ -3,6 +3,7 @@
 
 #include "coordinator/web/badges.h"
 #include "coordinator/web/certificate.h"
+#include "coordinator/web/certificate_pdf.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/site.h"
 #include "tests/coordinator/web/browser.h"
@@ -91,6 +92,21 @@ TEST_CASE_FIXTURE(Fixture, "whoever is not there, waits or has left has no page"
   REQUIRE(pages.stores().keeper.erase(ada, now()).ok());
   CHECK(get(page_of("/volunteer/", ada)).status == 404);
   CHECK(get(page_of("/certificate/", ada)).status == 404);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a certificate is printed as PDF, whatever letters a name has, with the same code") {
+  const AccountId ada = join("Åda 陳 Ωμέγα", 1);
+  grant(ada, 1, 1234, now());
+  const gate::Response pdf = get(page_of("/certificate/", ada) + ".pdf");
+  CHECK(pdf.status == 200);
+  CHECK(pdf.content_type == "application/pdf");
+  CHECK(pdf.body.starts_with("%PDF-"));
+  CHECK(pdf.body.size() < 200'000);
+  CHECK(has(pdf, code_on(get(page_of("/certificate/", ada)))));
+  for (const char* wrong : {"/certificate/77.pdf", "/certificate/.pdf", "/certificate/1.pdf.pdf"}) {
+    CHECK(get(wrong).status == 404);
+  }
+  CHECK_FALSE(pdf_of("<svg", {"", ""}).ok());
 }
 
 TEST_CASE_FIXTURE(Fixture, "a certificate says what was given, and its code proves it") {
