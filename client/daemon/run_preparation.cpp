@@ -42,6 +42,16 @@ Status keep_envelope(storage::ProjectFiles& files, const std::string& envelope) 
   return kept.ok() && *kept == envelope ? Status() : files.save_manifest_envelope(envelope);
 }
 
+// A key that the project has replaced may be in anybody's hands.
+Status refuse_older_key(storage::ProjectFiles& files, const manifest::SignedManifest& fetched,
+                        const crypto::PublicKey& root) {
+  const auto kept = files.manifest_envelope();
+  const auto before = kept.ok() ? manifest::decode_envelope(*kept) : Result<manifest::SignedManifest>(kept.error());
+  if (!before.ok() || manifest::key_number(fetched, root) >= manifest::key_number(*before, root)) return {};
+  return Error{ErrorCode::permission_denied,
+               "check the run's manifest: it is signed with a key that the project has replaced; ask its operator"};
+}
+
 // Newest from the coordinator; when it cannot be reached, the one that was verified before.
 Result<wire::RunManifest> verified_manifest(const storage::Project& project, storage::ProjectFiles& files,
                                             CoordinatorCalls& calls) {
@@ -59,6 +69,7 @@ Result<wire::RunManifest> verified_manifest(const storage::Project& project, sto
   }
   auto manifest = manifest::verify_manifest(*fetched, key);
   if (!manifest.ok()) return manifest.error().prefixed("check the run's manifest");
+  if (!unreachable) STARLING_TRY(refuse_older_key(files, *fetched, key));
   if (!unreachable) STARLING_TRY(keep_envelope(files, manifest::encode_envelope(*fetched)));
   return manifest;
 }

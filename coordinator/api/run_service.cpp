@@ -53,7 +53,8 @@ Result<std::vector<core::AccountSamples>> read_credited(const db::Stores& stores
 
 }  // namespace
 
-// A run being served. The envelope and the manifest never change; the core belongs to the service's mutex.
+// A run being served. The manifest never changes; the core and the envelope, which may be signed anew, belong to the
+// service's mutex.
 struct RunService::Active {
   std::string envelope;
   wire::RunManifest manifest;
@@ -112,6 +113,7 @@ Status RunService::poll() {
   if (run == nullptr) return {};
   if (!active || active->manifest.run_id != run->run_id) return activate(*run);
   STARLING_TRY(follow_reversals(active));
+  if (active->envelope != run->manifest_envelope) STARLING_TRY(follow_signature(*active, *run));
   // Only a change is passed on: the core may know already that the run is complete.
   const wire::RunState state = state_of(*run);
   MutexLock lock(mutex_);
@@ -146,6 +148,20 @@ Status RunService::activate(const db::Run& run) {
   log_info("serving {}, {}, at round {}", what, wire::to_string(recovered->state), recovered->round);
   MutexLock lock(mutex_);
   active_ = std::move(active);
+  return {};
+}
+
+// The same manifest, signed with the project's next key.
+Status RunService::follow_signature(Active& active, const db::Run& run) {
+  const std::string what = fmt::format("run '{}', signed anew", run.run_id);
+  const auto envelope = manifest::decode_envelope(run.manifest_envelope);
+  if (!envelope) return envelope.error().prefixed(what);
+  if (const auto manifest = manifest::verify_manifest(*envelope, parts_.manifest_key); !manifest) {
+    return manifest.error().prefixed(what);
+  }
+  log_info("{}", what);
+  MutexLock lock(mutex_);
+  active.envelope = run.manifest_envelope;
   return {};
 }
 

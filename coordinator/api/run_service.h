@@ -71,6 +71,7 @@ class RunService final : public reach::RelayRules {
  private:
   struct Active;
   Status activate(const db::Run& run);
+  Status follow_signature(Active& active, const db::Run& run) EXCLUDES(mutex_);
   Status follow_reversals(const std::shared_ptr<Active>& active) EXCLUDES(mutex_);
   void dial_back(const std::shared_ptr<Active>& active, const wire::Endpoint& at) EXCLUDES(mutex_);
   void carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops);

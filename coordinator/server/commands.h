@@ -162,6 +162,17 @@ Status add_operator(const OperatorsOptions& options);
 Status list_operators(const OperatorsOptions& options);
 Status remove_operator(const OperatorsOptions& options);
 
+struct KeysOptions {
+  std::filesystem::path directory;
+  std::filesystem::path root;  // the root key, in PEM
+};
+// Moves the key that clients have pinned to `root`, which must not exist, and lets it certify another one to sign with.
+Status take_root_offline(const KeysOptions& options);
+// Has the root certify a new key and signs every run with it; clients follow, and the last key is worth nothing to
+// them.
+Status rotate_key(const KeysOptions& options);
+Status show_keys(const KeysOptions& options);
+
 struct AuditOptions {
   std::filesystem::path directory;
   int lines = 50;

@@ -14,7 +14,7 @@ namespace {
 // One run's sums; false when they do not agree.
 Result<bool> check_run(const Project& project, const db::Stores& stores, const db::Run& run) {
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-  STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.manifest_key.public_key()));
+  STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.root));
   const double a_sample = core::credit_of(manifest.flops_per_sample, 1);
   STARLING_ASSIGN(const db::RunAudit audit, stores.credit.audit(run.run_id, a_sample * db::kMicroCreditsPerCredit));
   fmt::print("run '{}'\n", run.run_id);

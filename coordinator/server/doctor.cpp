@@ -66,7 +66,7 @@ Status check_artefact(const Project& project, const db::ArtefactRecord& artefact
 
 Status check_run(const Project& project, const db::Run& run) {
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-  return manifest::verify_manifest(envelope, project.manifest_key.public_key()).status();
+  return manifest::verify_manifest(envelope, project.root).status();
 }
 
 Status check_name(const std::string& host) {

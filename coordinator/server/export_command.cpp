@@ -54,7 +54,7 @@ Status export_run(const ExportOptions& options) {
   const db::Stores& stores = database->stores();
   STARLING_ASSIGN(const db::Run run, stores.runs.find(options.run));
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-  STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.manifest_key.public_key()));
+  STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.root));
   STARLING_ASSIGN(const auto kept, stores.checkpoints.newest(run.run_id));
   if (!kept) {
     return Error{ErrorCode::not_found,

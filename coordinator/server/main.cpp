@@ -35,6 +35,7 @@ struct Commands {
   ExportOptions exports;
   StatsOptions stats;
   OperatorsOptions operators;
+  KeysOptions keys;
   AuditOptions audit;
   MaintenanceOptions maintenance;
   ReverseOptions reverse;
@@ -355,6 +356,27 @@ void add_operators(CLI::App& cli, Commands& commands) {
       ->required();
 }
 
+void add_keys(CLI::App& cli, Commands& commands) {
+  CLI::App* keys = cli.add_subcommand("keys", "The key that signs runs, and its root, which volunteers' programs pin");
+  keys->require_subcommand(1);
+  KeysOptions& options = commands.keys;
+  const auto add = [&](const char* name, const char* help, Status (*command)(const KeysOptions&)) {
+    CLI::App* added = keys->add_subcommand(name, help);
+    directory_of(added, options.directory);
+    added->callback(
+        [&options, &commands, command] { commands.chosen = [&options, command] { return command(options); }; });
+    return added;
+  };
+  add("offline", "Take the root off this machine: another key, which it certifies, signs from now on",
+      take_root_offline)
+      ->add_option("FILE", options.root, "Where the root goes; must not exist")
+      ->required();
+  add("rotate", "Sign with a new key: the last one is lost, stolen or old", rotate_key)
+      ->add_option("--root", options.root, "The file that `keys offline` made")
+      ->required();
+  add("show", "Which keys those are", show_keys);
+}
+
 void add_care(CLI::App& cli, Commands& commands) {
   CLI::App* status = cli.add_subcommand("status", "How the project stands: server, swarm, runs, database, backup");
   directory_of(status, commands.status.directory);
@@ -428,6 +450,7 @@ int main(int argc, char** argv) {
   add_news(cli, commands);
   add_maintenance(cli, commands);
   add_operators(cli, commands);
+  add_keys(cli, commands);
   add_care(cli, commands);
   add_backup(cli, commands);
   try {

@@ -7,6 +7,7 @@
 
 #include "coordinator/server/arguments.h"
 #include "shared/base/files.h"
+#include "shared/manifest/key_certificate.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 #include "shared/wire/messages.h"
@@ -74,6 +75,42 @@ Result<crypto::PrivateKey> read_key(const ProjectFiles& files, const char* name)
   return key;
 }
 
+// manifest.key: the private key in PEM, and after it, when there is a root beside it, the root's public key and its
+// word.
+constexpr std::string_view kRootBegins = "-----BEGIN PUBLIC KEY-----";
+constexpr std::string_view kRootEnds = "-----END PUBLIC KEY-----\n";
+
+struct ManifestKey {
+  crypto::PrivateKey key;
+  crypto::PublicKey root;
+  std::string certificate;
+};
+
+Result<ManifestKey> parse_manifest_key(const std::string& text) {
+  const std::size_t begin = text.find(kRootBegins);
+  STARLING_ASSIGN(crypto::PrivateKey key, crypto::PrivateKey::from_pem(text.substr(0, begin)));
+  if (begin == std::string::npos) {
+    crypto::PublicKey root = key.public_key();
+    return ManifestKey{std::move(key), std::move(root), ""};
+  }
+  const std::size_t end = std::min(text.size(), text.find(kRootEnds, begin)) + kRootEnds.size();
+  if (end > text.size()) return Error{ErrorCode::corrupt, "the root's public key has no end"};
+  STARLING_ASSIGN(crypto::PublicKey root, crypto::PublicKey::from_pem(text.substr(begin, end - begin)));
+  std::string certificate = text.substr(end, text.find('\n', end) - end);
+  STARLING_ASSIGN(const manifest::KeyCertificate certified, manifest::verify_key(certificate, root));
+  if (certified.key.spki() != key.public_key().spki()) {
+    return Error{ErrorCode::corrupt, "the root's word is for another key"};
+  }
+  return ManifestKey{std::move(key), std::move(root), std::move(certificate)};
+}
+
+Result<ManifestKey> read_manifest_key(const ProjectFiles& files) {
+  STARLING_ASSIGN(const std::string text, read_text(files, "manifest.key"));
+  auto key = parse_manifest_key(text);
+  if (!key) return key.error().prefixed(fmt::format("'{}'", files.at("manifest.key").string()));
+  return key;
+}
+
 // What browsers may find in the address bar.
 std::vector<std::string> web_hosts(const ProjectConfig& config) {
   std::vector<std::string> hosts = {config.public_at.host, config.listen.host, "localhost", "127.0.0.1"};
@@ -119,7 +156,8 @@ std::string web_root(const ProjectConfig& config) { return "https://" + format_e
 Result<Project> create_project(const std::filesystem::path& directory, const ProjectConfig& config, WallTime now) {
   STARLING_TRY(check_directory_is_free(directory));
   STARLING_ASSIGN(crypto::CertificateAuthority authority, crypto::CertificateAuthority::create(config.name, now));
-  Project project{ProjectFiles(directory), config, std::move(authority), crypto::PrivateKey::generate()};
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  Project project{ProjectFiles(directory), config, std::move(authority), key, key.public_key(), ""};
   const ProjectFiles& files = project.files;
   STARLING_TRY(ensure_directory(directory, 0700));
   STARLING_TRY(ensure_directory(files.artefacts(), 0700));
@@ -157,8 +195,22 @@ Result<Project> read_project(const std::filesystem::path& directory) {
   STARLING_ASSIGN(const std::string ca_key, read_text(files, "ca.key"));
   auto authority = crypto::CertificateAuthority::load(ca_pem, ca_key);
   if (!authority) return authority.error().prefixed(fmt::format("'{}'", files.at("ca.pem").string()));
-  STARLING_ASSIGN(crypto::PrivateKey manifest_key, read_key(files, "manifest.key"));
-  return Project{files, std::move(config), std::move(*authority), std::move(manifest_key)};
+  STARLING_ASSIGN(ManifestKey signer, read_manifest_key(files));
+  return Project{files,
+                 std::move(config),
+                 std::move(*authority),
+                 std::move(signer.key),
+                 std::move(signer.root),
+                 std::move(signer.certificate)};
+}
+
+Status replace_manifest_key(Project& project, const crypto::PrivateKey& key, const std::string& certificate) {
+  // All in one file: a crash leaves the old three or the new ones.
+  STARLING_TRY(write_file_atomically(project.files.at("manifest.key"),
+                                     key.to_pem() + project.root.to_pem() + certificate + "\n", kSecret));
+  project.manifest_key = key;
+  project.key_certificate = certificate;
+  return {};
 }
 
 Result<std::unique_ptr<db::Database>> open_database(const Project& project, const db::DatabaseOptions& options) {

@@ -4,10 +4,11 @@
 //   coordinator.db     accounts, runs, ledger (SQLite; -wal, -shm and .lock beside it)
 //   ca.pem, ca.key     the project's own certificate authority; its fingerprint is in every join link
 //   server.pem, .key   the coordinator's certificate for volunteers; web.pem, .key the one browsers see
-//   manifest.key       signs the descriptions of runs; clients pin it when they join
+//   manifest.key       signs the descriptions of runs; clients pin it when they join. Once its root is offline (`keys
+//                      offline`), it is the key that the root certified last, with the root's public half and its word
 //   artefacts/         training data, each file named by its SHA-256
-//   backups/           copies of all of this, by date; last-backup says which is the newest
 //   stats/             figures for statistics sites, once they were exported
+//   backups/           copies of all of this, by date; last-backup says which is the newest
 //
 // Keys are readable by their owner only (0600).
 #pragma once
@@ -46,8 +47,8 @@ struct ProjectFiles {
   [[nodiscard]] std::filesystem::path database() const { return at("coordinator.db"); }
   [[nodiscard]] std::filesystem::path artefacts() const { return at("artefacts"); }
   [[nodiscard]] std::filesystem::path backups() const { return at("backups"); }
-  [[nodiscard]] std::filesystem::path sums() const { return at("SHA256SUMS"); }  // of a backup only
   [[nodiscard]] std::filesystem::path stats() const { return at("stats"); }      // that the server gives out
+  [[nodiscard]] std::filesystem::path sums() const { return at("SHA256SUMS"); }  // of a backup only
 
   std::filesystem::path directory;
 };
@@ -57,7 +58,12 @@ struct Project {
   ProjectConfig config;
   crypto::CertificateAuthority authority;
   crypto::PrivateKey manifest_key;
+  crypto::PublicKey root;       // what clients pin: manifest_key's own, or that of the root which is offline
+  std::string key_certificate;  // the root's word for manifest_key; empty: it is the root
 };
+
+// The project signs with that key from now on: manifest.key is replaced, and `project` follows.
+Status replace_manifest_key(Project& project, const crypto::PrivateKey& key, const std::string& certificate);
 
 // Makes the whole directory. already_exists when it holds anything already.
 Result<Project> create_project(const std::filesystem::path& directory, const ProjectConfig& config, WallTime now);

@@ -113,7 +113,7 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
   STARLING_TRY(take_data_over(*wanted, project.files.artefacts()));
-  const auto signed_manifest = manifest::sign_manifest(manifest, project.manifest_key);
+  const auto signed_manifest = manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate});
   if (!signed_manifest) return signed_manifest.error().prefixed(fmt::format("'{}'", manifest_file.string()));
   STARLING_TRY(record_artefacts(stores, *wanted));
   db::Run run;
@@ -141,7 +141,7 @@ Status clone_run(const CloneOptions& options) {
   STARLING_ASSIGN(const auto database, open_database(project));
   STARLING_ASSIGN(const db::Run run, operations::find_run(database->stores(), options.run));
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-  STARLING_ASSIGN(const auto old, manifest::verify_manifest(envelope, project.manifest_key.public_key()));
+  STARLING_ASSIGN(const auto old, manifest::verify_manifest(envelope, project.root));
   manifest::OperatorManifest draft{old, {}};
   draft.manifest.run_id = options.new_id.empty() ? next_id(run.run_id) : options.new_id;
   const auto artefacts = std::filesystem::absolute(project.files.artefacts());
@@ -170,7 +170,7 @@ Status show_run(const RunOptions& options) {
   const db::Stores& stores = database->stores();
   STARLING_ASSIGN(const db::Run run, operations::find_run(stores, options.run));
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-  STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.manifest_key.public_key()));
+  STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.root));
   STARLING_ASSIGN(api::RunReport report, api::read_run_report(stores, run, manifest.target_batch_size));
   // The operator's own view is the ledger itself, not the totals kept beside it.
   STARLING_ASSIGN(report.totals, stores.contributions.ledger_sum(run.run_id));

@@ -291,7 +291,7 @@ Status serve(const ServeOptions& options) {
   accounts::KeyedLimiter joins(crypto::random_u64(), clock.now(), api::kJoinLimits);
   STARLING_ASSIGN(const auto peer_tls, as_peer(project, identity));
   STARLING_ASSIGN(const core::CoordinatorOptions core, core_options(options, identity.volunteers.key.peer_id()));
-  api::RunService run({database->stores(), hosts, clock, project.manifest_key.public_key()}, core);
+  api::RunService run({database->stores(), hosts, clock, project.root}, core);
   STARLING_TRY(start_dialling_back(run, options, peer_tls, clock));
   STARLING_ASSIGN(const auto relay, open_relay(options, core.relay.port, {peer_tls, clock, run}));
   STARLING_TRY(run.poll());
@@ -300,7 +300,7 @@ Status serve(const ServeOptions& options) {
   gate::Router router;
   const api::Api api{project.config.name,
                      project.files.artefacts(),
-                     project.manifest_key.public_key().to_pem(),
+                     project.root.to_pem(),
                      project.authority,
                      database->stores(),
                      hosts,

@@ -88,6 +88,10 @@ Status SqliteRunStore::retire(const RunId& run_id, WallTime now) {
   return update_one(access_, "UPDATE run SET retired_ms = ? WHERE run_id = ?", no_run(run_id), now.unix_ms, run_id);
 }
 
+Status SqliteRunStore::set_envelope(const RunId& run_id, const std::string& envelope) {
+  return update_one(access_, "UPDATE run SET manifest_envelope = ? WHERE run_id = ?", no_run(run_id), envelope, run_id);
+}
+
 Result<std::vector<RoundRecord>> SqliteRunStore::rounds(const RunId& run_id, const Page& page) const {
   return select(access_,
                 "SELECT run_id, round, group_id, decided_at_ms, samples, state_digest, survivors, duration_ms, loss "

@@ -98,6 +98,7 @@ class SqliteRunStore final : public RunStore {
   Result<std::vector<Run>> list() const override;
   Status set_state(const RunId& run_id, RunState state) override;
   Status retire(const RunId& run_id, WallTime now) override;
+  Status set_envelope(const RunId& run_id, const std::string& envelope) override;
   Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const override;
 
  private:

@@ -60,6 +60,8 @@ class RunStore {
   virtual Result<std::vector<Run>> list() const = 0;                  // oldest first; at most kPageRowsMax
   virtual Status set_state(const RunId& run_id, RunState state) = 0;  // or not_found
   virtual Status retire(const RunId& run_id, WallTime now) = 0;       // for good; or not_found
+  // The same manifest, signed anew; or not_found.
+  virtual Status set_envelope(const RunId& run_id, const std::string& envelope) = 0;
   // Newest first.
   virtual Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const = 0;
 };

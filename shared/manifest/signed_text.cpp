@@ -19,7 +19,7 @@ Digest key_id_of(const crypto::PublicKey& key) { return crypto::sha256(key.spki(
 
 SignedText sign_text(const TextKind& kind, std::string text, const crypto::PrivateKey& key) {
   const crypto::Signature signature = key.sign(crypto::as_bytes(signed_bytes(kind, text)));
-  return {std::move(text), signature, key_id_of(key.public_key())};
+  return {std::move(text), signature, key_id_of(key.public_key()), {}};
 }
 
 Status verify_text(const TextKind& kind, const SignedText& envelope, const crypto::PublicKey& key) {
@@ -35,18 +35,22 @@ std::string encode_text(const TextKind& kind, const SignedText& envelope) {
   writer.text("key_id", envelope.key_id.hex());
   writer.text(kind.field, envelope.text);
   writer.text("signature", to_hex(envelope.signature));
+  if (!envelope.key_certificate.empty()) writer.text("key_certificate", envelope.key_certificate);
   writer.close('}');
   return std::move(writer.str());
 }
 
 Result<SignedText> decode_text(const TextKind& kind, std::string_view json) {
   // JSON escapes can double the text, and little is added.
-  constexpr std::size_t kAddedBytesMax = 1024;
+  constexpr std::size_t kAddedBytesMax = 8 * 1024;
+  constexpr std::size_t kCertificateBytesMax = 2 * 1024;
   const auto read = [&](wire::JsonReader& reader, SignedText& envelope) {
     std::string signature;
     wire::read_id(reader, "key_id", envelope.key_id);
     reader.text(kind.field, envelope.text, kind.bytes_max);
     reader.text("signature", signature, 2 * std::tuple_size_v<crypto::Signature>);
+    if (reader.present("key_certificate"))
+      reader.text("key_certificate", envelope.key_certificate, kCertificateBytesMax);
     if (!reader.status().ok()) return;
     if (const Status status = from_hex(signature, envelope.signature); !status.ok()) {
       reader.refuse("signature", status.error().message);

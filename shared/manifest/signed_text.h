@@ -1,6 +1,6 @@
-// Text with an Ed25519 signature, as one JSON object {"key_id",FIELD,"signature"}: the text as one JSON string, so that
-// its bytes arrive unchanged. For this folder's .cpp files; each kind of text has its own context, which is signed in
-// front of it, so that no signature counts for two kinds.
+// Text with an Ed25519 signature, as one JSON object {"key_id",FIELD,"signature"} and perhaps "key_certificate": the
+// text as one JSON string, so that its bytes arrive unchanged. For this folder's .cpp files; each kind of text has its
+// own context, which is signed in front of it, so that no signature counts for two kinds.
 #pragma once
 
 #include <string>
@@ -13,9 +13,10 @@
 namespace starling::manifest {
 
 struct SignedText {
-  std::string text;             // the very bytes that were signed
-  crypto::Signature signature;  // over the context and the text
-  Digest key_id;                // SHA-256 of the signing key's SubjectPublicKeyInfo
+  std::string text;                  // the very bytes that were signed
+  crypto::Signature signature;       // over the context and the text
+  Digest key_id;                     // SHA-256 of the signing key's SubjectPublicKeyInfo
+  std::string key_certificate = {};  // carried along, and not looked at here
 };
 
 // How one kind of signed text is written.

@@ -3,6 +3,8 @@
 
 #include <csignal>
 
+#include "shared/base/files.h"
+#include "shared/manifest/signed_manifest.h"
 #include "tests/coordinator/server/server_harness.h"
 
 namespace starling::server::testing {
@@ -57,6 +59,51 @@ TEST_CASE("an operator's account is made by a command, which prints a password t
   CHECK(server.command({"operators", "remove", server.directory, "GRACE"}).status == 0);
   CHECK(server.command({"operators", "remove", server.directory, "Grace"}).says("no operator 'Grace'"));
   CHECK_FALSE(server.command({"operators", "list", server.directory}).says("Grace"));
+}
+
+TEST_CASE("the root of keys goes offline, the key that signs is replaced, and who joined before follows") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const std::string link = server.command({"invite", "new", server.directory, "--uses", "3"}).last_line();
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  Member ada("Ada");
+  REQUIRE(ada.join(link).ok());
+  const crypto::PublicKey pinned = ada.manifest_key();
+  const auto number = [&] {
+    const auto envelope = manifest::decode_envelope(server.get("/v1/run").body);
+    REQUIRE(envelope.ok());
+    REQUIRE(manifest::verify_manifest(*envelope, pinned).ok());
+    return manifest::key_number(*envelope, pinned);
+  };
+  CHECK(number() == 0);
+  const std::string root = (server.folder / "root.key").string();
+  CHECK(server.command({"keys", "rotate", server.directory, "--root", root}).says("first: keys offline"));
+  const Ended offline = server.command({"keys", "offline", server.directory, root});
+  REQUIRE_MESSAGE(offline.status == 0, offline.output);
+  REQUIRE(eventually([&] { return number() == 1; }));
+  const auto stolen = read_file(std::filesystem::path(server.directory) / "manifest.key", 64 * 1024);
+  CHECK(stolen->find(read_file(root, 64 * 1024)->substr(30, 40)) == std::string::npos);
+  CHECK(server.command({"keys", "offline", server.directory, root + "2"}).status == 1);
+  REQUIRE(server.command({"keys", "rotate", server.directory, "--root", root}).status == 0);
+  REQUIRE(eventually([&] { return number() == 2; }));
+  CHECK(server.command({"keys", "show", server.directory}).says("number 2"));
+  // Who joins now pins the same root; runs are made, looked at and backed up as ever.
+  Member bob("Bob");
+  REQUIRE(bob.join(link).ok());
+  CHECK(bob.manifest_key().spki() == pinned.spki());
+  REQUIRE(server.create_run("two").status == 0);
+  CHECK(server.command({"run", "status", server.directory, "two"}).status == 0);
+  CHECK(server.command({"doctor", server.directory}).status == 0);
+  const std::string copy = (server.folder / "copy").string();
+  REQUIRE(server.command({"backup", "now", server.directory, copy}).status == 0);
+  CHECK(server.command({"restore", copy, (server.folder / "again").string()}).status == 0);
+  CHECK(server.command({"keys", "show", (server.folder / "again").string()}).says("number 2"));
+  // Another root is no root.
+  const crypto::PrivateKey other = crypto::PrivateKey::generate();
+  REQUIRE(write_file_atomically(server.folder / "other.key", other.to_pem()).ok());
+  CHECK(server.command({"keys", "rotate", server.directory, "--root", (server.folder / "other.key").string()})
+            .says("is not this project's root"));
 }
 
 TEST_CASE("during maintenance newcomers wait, who trains goes on, pages say why, and a restart changes nothing") {

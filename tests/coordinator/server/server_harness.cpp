@@ -89,6 +89,7 @@ Status Member::join(const std::string& link) {
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
   STARLING_ASSIGN(const auto reply, wire::decode_join_reply(body));
   certificate_ = reply.certificate_pem;
+  manifest_key_ = reply.manifest_public_key;
   return {};
 }
 

@@ -55,6 +55,8 @@ class Member {
   explicit Member(std::string name) : name_(std::move(name)) {}
   Status join(const std::string& link);
   Result<wire::HeartbeatReply> call();
+  // That it pinned when it joined.
+  [[nodiscard]] crypto::PublicKey manifest_key() const { return crypto::PublicKey::from_pem(manifest_key_).value(); }
   [[nodiscard]] PeerId peer() const { return key_.peer_id(); }
   wire::Heartbeat beat;
 
@@ -64,6 +66,7 @@ class Member {
   manifest::JoinLink link_;
   std::string ca_pem_;
   std::string certificate_;
+  std::string manifest_key_;
 };
 
 // Two members of run "one" that go through rounds of 60 samples together, whatever happens to the coordinator.

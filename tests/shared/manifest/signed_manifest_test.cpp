@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "shared/crypto/digest.h"
+#include "shared/manifest/key_certificate.h"
 
 using namespace starling;
 using namespace starling::manifest;
@@ -83,4 +84,44 @@ TEST_CASE("envelopes that are cut, too long or not envelopes are refused") {
   CHECK(decode_envelope(std::string(kEnvelopeBytesMax + 1, ' ')).error().code == ErrorCode::resource_exhausted);
   CHECK(!decode_envelope(R"({"key_id":"00","manifest":"{}","signature":""})").ok());
   CHECK(!decode_envelope("[]").ok());
+}
+
+TEST_CASE("a key that the root has certified signs as the root would, and the bytes stay the same") {
+  const PrivateKey root = PrivateKey::generate();
+  const PrivateKey key = PrivateKey::generate();
+  const SigningKey signer(key, certify_key({7, key.public_key()}, root));
+  const SignedManifest by_root = *sign_manifest(good_manifest(), root);
+  const auto arrived = decode_envelope(encode_envelope(sign_again(by_root, signer)));
+  REQUIRE(arrived.ok());
+  CHECK(arrived->digest() == by_root.digest());
+  CHECK(verify_manifest(*arrived, root.public_key()).ok());
+  CHECK(key_number(*arrived, root.public_key()) == 7);
+  CHECK(key_number(by_root, root.public_key()) == 0);
+  // The key by itself is nobody, and the certificate of another root says nothing.
+  CHECK(verify_manifest(*sign_manifest(good_manifest(), key), root.public_key()).error().code ==
+        ErrorCode::permission_denied);
+  const PrivateKey stranger = PrivateKey::generate();
+  const SignedManifest theirs = *sign_manifest(good_manifest(), {key, certify_key({8, key.public_key()}, stranger)});
+  CHECK(verify_manifest(theirs, root.public_key()).error().code == ErrorCode::permission_denied);
+  CHECK(key_number(theirs, root.public_key()) == 0);
+}
+
+TEST_CASE("a key's certificate is for that key alone, and notices every changed letter") {
+  const PrivateKey root = PrivateKey::generate();
+  const PrivateKey key = PrivateKey::generate();
+  const std::string certificate = certify_key({3, key.public_key()}, root);
+  REQUIRE(verify_key(certificate, root.public_key()).ok());
+  CHECK(verify_key(certificate, root.public_key())->number == 3);
+  // Lent to another key, it fits no signature.
+  const SignedManifest lent = *sign_manifest(good_manifest(), {PrivateKey::generate(), certificate});
+  CHECK_FALSE(verify_manifest(lent, root.public_key()).ok());
+  for (std::size_t i = 0; i < certificate.size(); ++i) {
+    std::string changed = certificate;
+    changed[i] = changed[i] == '0' ? '1' : '0';
+    CHECK_FALSE(verify_key(changed, root.public_key()).ok());
+  }
+  CHECK_FALSE(verify_key("", root.public_key()).ok());
+  // A manifest's signature is no key's certificate, and the other way round.
+  const SignedManifest manifest = *sign_manifest(good_manifest(), root);
+  CHECK_FALSE(verify_key(encode_envelope(manifest), root.public_key()).ok());
 }
