@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""The project's pages and the operator's in a real browser: Debian's Chromium, at the widths people have, light and dark,
+by keyboard, and without scripts."""
+
+import base64
+import os
+import sqlite3
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+import programs
+from swarm import write_run
+from swarm_case import SETTINGS, small_corpus
+
+RUN = "poems-1"
+PASSWORD = "swan lake at dusk"
+DAY_MS = 86_400_000
+WIDTHS = (360, 768, 1920)
+HEIGHT = 900
+VOLUNTEERS = 60
+LONGEST_NAME = "Bartholomew-Maximilian.the.Elder"
+PUBLIC = ("/", "/leaderboard", "/leaderboard?of=teams&sort=total", "/leaderboard?of=computers&sort=week",
+          "/leaderboard?q=Swan+1&me=Swan+2", "/volunteer/2", "/team/1", "/credit", "/status", "/certificate",
+          "/signup", "/login", "/password", "/verify?token=none", "/volunteer/999")
+OPERATORS = ("/", "/people", "/people?sought=Swan+2", "/news", "/audit")
+# What a page must not have: text wider than the window, and words that can hardly be read. A word's colour is held
+# against the nearest ground that is painted; gradients are left out.
+LOOK = """
+const seen = (e) => e.getClientRects().length > 0 && getComputedStyle(e).visibility !== 'hidden';
+const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
+const light = (c) => { const f = c.slice(0, 3).map(v => { v /= 255; return v <= .03928 ? v / 12.92 :
+  ((v + .055) / 1.055) ** 2.4; }); return .2126 * f[0] + .7152 * f[1] + .0722 * f[2]; };
+const ground = (e) => { for (; e; e = e.parentElement) { const s = getComputedStyle(e);
+  if (s.backgroundImage !== 'none') return null; const c = rgb(s.backgroundColor);
+  if (c.length < 4 || c[3] === 1) return c; if (c[3] > 0) return null; } return [255, 255, 255]; };
+const faint = [];
+for (const e of document.querySelectorAll('main *, footer *')) {
+  if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || !seen(e) || e.closest('svg')) continue;
+  const g = ground(e); if (!g) continue;
+  const [a, b] = [light(g), light(rgb(getComputedStyle(e).color))].sort((x, y) => y - x);
+  if ((a + .05) / (b + .05) < 4.5) faint.push(e.textContent.trim().slice(0, 40));
+}
+return {wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, faint: faint.slice(0, 5),
+  title: document.title, headings: document.querySelectorAll('h1').length,
+  unnamed: [...document.querySelectorAll('input:not([type=hidden]),select,textarea')].filter(e => !e.labels.length).length};
+"""
+# Everything that a hand could use: links, buttons, fields, folded texts.
+REACHABLE = """
+return [...document.querySelectorAll('a[href],button,input:not([type=hidden]),select,textarea,summary')]
+  .filter(e => e.getClientRects().length > 0).length;
+"""
+FOCUSED = """
+const e = document.activeElement; if (!e || e === document.body) return null;
+if (!e.dataset.stop) e.dataset.stop = Math.random();
+const s = getComputedStyle(e);
+return [e.dataset.stop, s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 1 || e.matches('.skip')];
+"""
+
+
+def fill(database, run):
+    """A crowd with a month of credit, as the server would have stored it."""
+    now = int(time.time() * 1000)
+    with sqlite3.connect(database) as db:
+        number, = db.execute("SELECT number FROM run WHERE run_id = ?", (run,)).fetchone()
+        for i in range(1, VOLUNTEERS + 1):
+            name = LONGEST_NAME if i == 1 else f"Swan {i}"
+            db.execute("INSERT INTO account (id, display_name, created_ms) VALUES (?, ?, ?)", (i, name, now - 40 * DAY_MS))
+            db.execute("INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms) VALUES (?, ?, ?, ?)",
+                       (bytes([i]) * 32, i, now - 40 * DAY_MS, now))
+        db.execute("INSERT INTO team (id, name, founder_id, created_ms) VALUES (1, 'Birds of a feather', 1, ?)", (now,))
+        db.execute("UPDATE account SET team_id = 1, shows_computers = 1 WHERE id % 2 = 1")
+        for day in range(30, -1, -1):
+            for i in range(1, VOLUNTEERS + 1):
+                db.execute("INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms, team_id) "
+                           "SELECT ?, ?, host.id, account.id, ?, ?, ?, team_id FROM host JOIN account "
+                           "ON account.id = account_id WHERE peer_id = ?",
+                           (number, 30 - day, 1000 * i, 7_654_321 * i, now - day * DAY_MS, bytes([i]) * 32))
+        for step in range(40):
+            db.execute("INSERT INTO evaluation VALUES (?, ?, ?, ?, 1, 4000, ?)",
+                       (run, step, bytes([1]) * 32, 8 / (1 + step / 9), now - (40 - step) * 3_600_000))
+    db.close()
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.pictures = os.environ.get("STARLING_SCREENSHOTS")  # a folder, for those who want to look
+        coordinator = cls.coordinator = programs.Coordinator(cls.folder / "project", cls.folder / "coordinator.log")
+        coordinator.command("init", coordinator.folder, "--name", "Poems", "--listen", coordinator.address, "--open",
+                            "--approve")
+        settings = {**SETTINGS, "run_id": RUN, "title": "Poems, letter by letter"}
+        coordinator.create_run(write_run(cls.folder / "run", small_corpus(), settings))
+        coordinator.start_run(RUN)
+        (cls.folder / "password").write_text(PASSWORD + "\n")
+        coordinator.command("operators", "add", coordinator.folder, "Grace", "--password-file", cls.folder / "password")
+        coordinator.command("news", "post", coordinator.folder, "--title", "Welcome", "--body", "The first run.\n\nAll in.")
+        coordinator.command("ban", "add", coordinator.folder, "address:2001:db8::/32", "--reason", "sends noise")
+        fill(coordinator.folder / "coordinator.db", RUN)
+        admin = f"127.0.0.1:{programs.free_port()}"
+        coordinator.server.command += ["--admin", admin]
+        coordinator.serve()
+        cls.addClassCleanup(coordinator.server.stop)
+        cls.public, cls.operators = coordinator.url.rstrip("/"), f"https://{admin}"
+        cls.browser = cls.new_browser()
+        cls.addClassCleanup(cls.browser.quit)
+
+    @classmethod
+    def new_browser(cls):
+        options = Options()
+        options.binary_location = "/usr/bin/chromium"
+        for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync",
+                     "disable-background-networking", "disable-component-update", "disable-dev-shm-usage",
+                     "ignore-certificate-errors", "host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+                     f"user-data-dir={tempfile.mkdtemp(dir=cls.folder)}"):
+            options.add_argument("--" + flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+        browser.set_page_load_timeout(20)
+        return browser
+
+    # --- what a test does with the browser
+
+    def open(self, url, browser=None):
+        (browser or self.browser).get(url)
+
+    def at_size(self, width, dark):
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                     {"width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": width < 600})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+
+    def picture(self, name):
+        if self.pictures:
+            shot = self.browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
+            (Path(self.pictures) / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+
+    def look_at(self, url, name):
+        """Holds a page against what pages promise at every width, light and dark."""
+        self.open(url)
+        for width in WIDTHS:
+            for dark in (False, True):
+                with self.subTest(page=url, width=width, dark=dark):
+                    self.at_size(width, dark)
+                    seen = self.browser.execute_script(LOOK)
+                    self.assertLessEqual(seen["wide"], 0, "it scrolls sideways")
+                    self.assertEqual(seen["faint"], [], "words that can hardly be read")
+                    self.assertEqual((seen["headings"], seen["unnamed"]), (1, 0))
+                    self.assertIn("Poems", seen["title"])
+                    self.picture(f"{name}-{width}-{'dark' if dark else 'light'}")
+        complaints = [entry for entry in self.browser.get_log("browser") if "status of 404" not in entry["message"]]
+        self.assertEqual(complaints, [])
+
+    def tab_through(self, url):
+        """Every link, button and field takes the focus, once, and shows it."""
+        self.open(url)
+        wanted = self.browser.execute_script(REACHABLE)
+        stops, hidden = set(), []
+        for _ in range(wanted + 1):
+            webdriver.ActionChains(self.browser).send_keys(Keys.TAB).perform()
+            focused = self.browser.execute_script(FOCUSED)
+            if focused is None or focused[0] in stops:
+                break
+            stops.add(focused[0])
+            if not focused[1]:
+                hidden.append(self.browser.execute_script("return document.activeElement.outerHTML"))
+        self.assertEqual(len(stops), wanted, url)
+        self.assertEqual(hidden, [], "the focus can not be seen")
+
+    def type_in(self, browser=None, **fields):
+        for name, text in fields.items():
+            box = (browser or self.browser).find_element(By.NAME, name)
+            box.clear()
+            box.send_keys(text)
+
+    def press(self, words, browser=None):
+        xpath = f"//main//button[normalize-space()='{words}']"
+        (browser or self.browser).find_element(By.XPATH, xpath).click()
+
+    def text(self, browser=None):
+        return (browser or self.browser).find_element(By.TAG_NAME, "body").text
+
+    def log_in_as_operator(self):
+        self.open(self.operators + "/login")
+        if "Logged in as" not in self.text():
+            self.type_in(name="grace", password=PASSWORD)
+            self.press("Log in")
+        self.assertIn("Logged in as Grace", self.text())
+
+    # --- the tests, in this order
+
+    def test_1_public_pages_are_whole_at_every_width_light_and_dark(self):
+        for i, path in enumerate(PUBLIC):
+            self.look_at(self.public + path, f"public-{i:02}")
+
+    def test_2_somebody_signs_up_without_scripts_and_waits(self):
+        browser = self.new_browser()
+        self.addCleanup(browser.quit)
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        self.open(self.public + "/signup", browser)
+        self.type_in(browser, name="Ada", email="ada@example.org", password=PASSWORD)
+        self.press("Make the account", browser)
+        self.assertEqual(browser.current_url, self.public + "/account")
+        self.assertIn("waits for approval", self.text(browser))
+        self.press("Log out", browser)
+        self.type_in(browser, name="Ada", password=PASSWORD)
+        self.press("Log in", browser)
+        self.assertIn("Your account", self.text(browser))
+
+    def test_3_the_operator_lets_them_in_and_keeps_somebody_out(self):
+        self.log_in_as_operator()
+        for i, path in enumerate(OPERATORS):
+            self.look_at(self.operators + path, f"operator-{i:02}")
+        self.at_size(1920, False)
+        self.open(self.operators + "/people")
+        self.press("Let in")
+        self.assertIn("They may take part.", self.text())
+        self.type_in(subject="Swan 7", reason="sends noise", days="7")
+        self.press("Keep out")
+        self.assertIn("They are kept out from now on.", self.text())
+        self.assertIn("user Swan 7", self.text())
+        self.open(self.operators + "/news")
+        self.type_in(title="<b>Bold</b>", body="As typed: <script>alert(1)</script>")
+        self.press("Post")
+        self.open(self.operators + "/audit")
+        for line in ("users approve Ada", "ban add user:Swan 7", "news post news 2"):
+            self.assertIn(line, self.text())
+        programs.wait_until(lambda: self.open(self.public) or "<b>Bold</b>" in self.text(), "the news is on the page")
+
+    def test_4_everything_is_reached_by_keyboard(self):
+        self.at_size(1920, False)
+        self.log_in_as_operator()
+        for path in ("/", "/leaderboard", "/signup", "/volunteer/2"):
+            self.tab_through(self.public + path)
+        for path in ("/", "/people?sought=Swan+2", "/news"):
+            self.tab_through(self.operators + path)
+
+
+if __name__ == "__main__":
+    unittest.main()
