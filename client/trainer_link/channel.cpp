@@ -24,23 +24,52 @@ Result<std::pair<UniqueFd, UniqueFd>> make_channel() {
   return std::pair(UniqueFd(ends[0]), UniqueFd(ends[1]));
 }
 
-Status send_message(int fd, std::string_view message) {
+Status send_message(int fd, std::string_view message, int attached) {
+  iovec bytes{const_cast<char*>(message.data()), message.size()};
+  msghdr head{};
+  head.msg_iov = &bytes;
+  head.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  if (attached >= 0) {
+    head.msg_control = control;
+    head.msg_controllen = sizeof control;
+    cmsghdr* const rights = CMSG_FIRSTHDR(&head);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof attached);
+    std::memcpy(CMSG_DATA(rights), &attached, sizeof attached);
+  }
   ssize_t sent = 0;
   do {
-    sent = ::send(fd, message.data(), message.size(), MSG_NOSIGNAL);
+    sent = ::sendmsg(fd, &head, MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   if (sent == static_cast<ssize_t>(message.size())) return {};
   return Error{ErrorCode::unavailable, fmt::format("write to the trainer channel: {}", std::strerror(errno))};
 }
 
-Result<std::vector<std::uint8_t>> receive_message(int fd) {
+Result<std::vector<std::uint8_t>> receive_message(int fd, UniqueFd* attached) {
   std::vector<std::uint8_t> message(kMessageBytesMax + 1);
+  iovec bytes{message.data(), message.size()};
+  msghdr head{};
+  head.msg_iov = &bytes;
+  head.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  if (attached != nullptr) {
+    head.msg_control = control;
+    head.msg_controllen = sizeof control;
+  }
   ssize_t got = 0;
   do {
-    got = ::recv(fd, message.data(), message.size(), 0);
+    got = ::recvmsg(fd, &head, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   if (got < 0 && errno == ECONNRESET) got = 0;
   if (got < 0) return Error{ErrorCode::io, fmt::format("read the trainer channel: {}", std::strerror(errno))};
+  const cmsghdr* const rights = attached == nullptr ? nullptr : CMSG_FIRSTHDR(&head);
+  if (rights != nullptr && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS) {
+    int descriptor = -1;
+    std::memcpy(&descriptor, CMSG_DATA(rights), sizeof descriptor);
+    *attached = UniqueFd(descriptor);
+  }
   if (got == 0) return Error{ErrorCode::not_found, "the other end of the trainer channel is closed"};
   if (static_cast<std::size_t>(got) > kMessageBytesMax) {
     return Error{ErrorCode::corrupt, fmt::format("message is longer than {} bytes", kMessageBytesMax)};

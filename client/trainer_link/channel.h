@@ -15,11 +15,12 @@ namespace starling::trainer_link {
 // A connected pair that keeps message boundaries; both ends close on exec.
 Result<std::pair<UniqueFd, UniqueFd>> make_channel();
 
-// unavailable when the other end is gone.
-Status send_message(int fd, std::string_view message);
+// unavailable when the other end is gone. A descriptor may go along: the other end gets one of its own.
+Status send_message(int fd, std::string_view message, int attached = -1);
 
 // The next message, waiting for it as long as it takes. not_found when the other end closed in order,
-// corrupt when the message is longer than kMessageBytesMax.
-Result<std::vector<std::uint8_t>> receive_message(int fd);
+// corrupt when the message is longer than kMessageBytesMax. `attached`, where it is given, becomes the descriptor that
+// came along, or none; else none is taken.
+Result<std::vector<std::uint8_t>> receive_message(int fd, UniqueFd* attached = nullptr);
 
 }  // namespace starling::trainer_link

@@ -118,7 +118,10 @@ Status ChildLink::spawn(std::uint64_t stops_seen) {
   options.program = options_.program;
   options.arguments = {kParentOption, std::to_string(::getpid())};
   options.environment = environment_of(options_);
-  options.fds = {ends.second.get(), memory_fd_, options_.train_data.get(), options_.validation_data.get()};
+  // Shards come with the batches that are cut from them: what then stands in the training file's place is not looked
+  // at.
+  const UniqueFd& train = options_.train_data ? options_.train_data : options_.validation_data;
+  options.fds = {ends.second.get(), memory_fd_, train.get(), options_.validation_data.get()};
   auto child = ChildProcess::spawn(options);
   const MutexLock lock(mutex_);
   if (!child.ok()) {
@@ -157,7 +160,7 @@ Result<Reply> ChildLink::exchange(Request& request, double work) {
   request.sequence = ++sequence_;
   Deadline& deadline = deadlines_[static_cast<std::size_t>(request.command)];
   const TimePoint begun = clock_.now();
-  if (Status sent = send_message(channel_.get(), encode(request)); !sent.ok()) {
+  if (Status sent = send_message(channel_.get(), encode(request), request.data_fd); !sent.ok()) {
     return bury(request.command, ErrorCode::unavailable, "");
   }
   auto reply = await_reply(request, deadline.allowed(work));

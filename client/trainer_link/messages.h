@@ -14,7 +14,7 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 3;
+constexpr std::uint16_t kLinkVersion = 4;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // manifest, prompt, sampled text, error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
 constexpr int kSampleLengthMax = 16 * 1024;  // bytes that one sample_text may ask for
@@ -39,6 +39,7 @@ struct Request {
   ChildLimits limits;          // start
   wire::SampleRange samples;   // train_batch
   bool begins_sum = false;     // train_batch: see Trainer::begin_sum
+  int data_fd = -1;            // train_batch of a run with shards: the samples' shard; travels beside the bytes
   RoundIndex round = 0;        // step
   int length = 0;              // sample_text
   double temperature = 0;      // sample_text

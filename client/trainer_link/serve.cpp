@@ -36,13 +36,30 @@ class MappedFile {
     }
     void* base = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ, MAP_PRIVATE, fd, 0);
     if (base == MAP_FAILED) return Error{ErrorCode::io, fmt::format("map a data file: {}", std::strerror(errno))};
-    return MappedFile({static_cast<const std::uint8_t*>(base), static_cast<std::size_t>(bytes)});
+    return MappedFile({static_cast<std::uint8_t*>(base), static_cast<std::size_t>(bytes)});
+  }
+  MappedFile() = default;
+  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile& operator=(MappedFile&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MappedFile() {
+    if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
   }
   [[nodiscard]] std::span<const std::uint8_t> bytes() const { return bytes_; }
 
  private:
-  explicit MappedFile(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-  std::span<const std::uint8_t> bytes_;  // mapped until the process ends
+  explicit MappedFile(std::span<std::uint8_t> bytes) : bytes_(bytes) {}
+  std::span<std::uint8_t> bytes_;
+};
+
+// What batches are cut from. Outlives the trainer.
+struct DataFiles {
+  MappedFile train;  // where there are no shards
+  MappedFile validation;
+  MappedFile shard;
+  std::size_t shard_number = SIZE_MAX;
 };
 
 constexpr const char* kProcessor = "cpu";
@@ -83,16 +100,22 @@ class Workplace {
     const session::StateLayout layout{wire::parameter_count(resources.manifest.model),
                                       wire::moment_vectors(resources.manifest.optimizer)};
     STARLING_ASSIGN(SharedRegion region, SharedRegion::attach(kMemoryFd, layout));
-    STARLING_ASSIGN(const MappedFile train, MappedFile::map(kTrainFd, resources.manifest.data.train.bytes));
-    STARLING_ASSIGN(const MappedFile validation,
-                    MappedFile::map(kValidationFd, resources.manifest.data.validation.bytes));
-    resources.train_bytes = train.bytes();
-    resources.validation_bytes = validation.bytes();
+    auto files = std::make_unique<DataFiles>();
+    const wire::DataOptions& data = resources.manifest.data;
+    if (data.shards.empty()) {
+      STARLING_ASSIGN(files->train, MappedFile::map(kTrainFd, data.train.bytes));
+    } else {
+      resources.shard_bytes = [from = files.get()] { return from->shard.bytes(); };
+    }
+    STARLING_ASSIGN(files->validation, MappedFile::map(kValidationFd, data.validation.bytes));
+    resources.train_bytes = files->train.bytes();
+    resources.validation_bytes = files->validation.bytes();
     resources.state = region.state();
     resources.journal = &region.journal();
     resources.threads = start.limits.threads;
     STARLING_ASSIGN(auto trainer, parts.make_trainer(resources));
-    return std::unique_ptr<Workplace>(new Workplace(std::move(region), std::move(trainer), std::move(confinement)));
+    return std::unique_ptr<Workplace>(new Workplace(std::move(resources.manifest), std::move(files), std::move(region),
+                                                    std::move(trainer), std::move(confinement)));
   }
 
   Reply carry_out(const Request& request) {
@@ -119,11 +142,30 @@ class Workplace {
   }
 
  private:
-  Workplace(SharedRegion region, std::unique_ptr<session::Trainer> trainer, std::string confinement)
-      : region_(std::move(region)), trainer_(std::move(trainer)), confinement_(std::move(confinement)) {}
+  Workplace(wire::RunManifest manifest, std::unique_ptr<DataFiles> files, SharedRegion region,
+            std::unique_ptr<session::Trainer> trainer, std::string confinement)
+      : manifest_(std::move(manifest)),
+        files_(std::move(files)),
+        region_(std::move(region)),
+        trainer_(std::move(trainer)),
+        confinement_(std::move(confinement)) {}
+
+  // The shard of the batch, whose file came with the request, becomes the one that is mapped.
+  Status map_shard(const Request& request) {
+    const wire::SampleRange& samples = request.samples;
+    const std::size_t shard =
+        wire::lane_place(manifest_.data, manifest_.seed, manifest_.peers_max, samples.round, samples.lane).shard;
+    if (shard == files_->shard_number) return {};
+    files_->shard_number = SIZE_MAX;
+    STARLING_ASSIGN(files_->shard, MappedFile::map(request.data_fd, manifest_.data.shards[shard].file.bytes));
+    files_->shard_number = shard;
+    return {};
+  }
 
   Reply train_batch(const Request& request) {
     Reply reply;
+    if (!manifest_.data.shards.empty()) reply.status = map_shard(request);
+    if (!reply.status.ok()) return reply;
     const auto gradient = region_.gradient();
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     if (request.begins_sum) trainer_->begin_sum();
@@ -140,6 +182,8 @@ class Workplace {
     }
   }
 
+  wire::RunManifest manifest_;
+  std::unique_ptr<DataFiles> files_;  // outlive the trainer
   SharedRegion region_;
   std::unique_ptr<session::Trainer> trainer_;
   std::string confinement_;
@@ -170,10 +214,12 @@ Reply answer(std::unique_ptr<Workplace>& workplace, const Request& request, cons
 Status serve(const TrainerParts& parts) {
   std::unique_ptr<Workplace> workplace;
   while (true) {
-    auto message = receive_message(kChannelFd);
+    UniqueFd attached;
+    auto message = receive_message(kChannelFd, &attached);
     if (!message.ok() && message.error().code == ErrorCode::not_found) return {};
     STARLING_TRY(message.status());
-    STARLING_ASSIGN(const Request request, decode_request(*message));
+    STARLING_ASSIGN(Request request, decode_request(*message));
+    request.data_fd = attached.get();
     if (request.command == Command::start && request.limits.yield_to_others) yield_to_others();
     Reply reply = answer(workplace, request, parts);
     reply.sequence = request.sequence;

@@ -75,6 +75,11 @@ Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange
   request.command = Command::train_batch;
   request.samples = samples;
   request.begins_sum = impl_->begins_sum;
+  UniqueFd shard;
+  if (impl_->options.shard_for) {
+    STARLING_ASSIGN(shard, impl_->options.shard_for(samples));
+    request.data_fd = shard.get();
+  }
   STARLING_ASSIGN(const Reply reply,
                   impl_->link.call(std::move(request), impl_->flops_per_sample * static_cast<double>(samples.count)));
   impl_->begins_sum = false;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ struct TrainerProcessOptions {
   wire::RunManifest manifest;            // has passed wire::check_manifest
   UniqueFd train_data;                   // the manifest's artefacts, open for reading, digests checked
   UniqueFd validation_data;
+  // In place of train_data where the run has shards: that of the samples, open for reading, its digest checked. Asked
+  // before every batch, on the thread of the call; the batch fails with its error.
+  std::function<Result<UniqueFd>(const wire::SampleRange& samples)> shard_for{};
   ChildLimits limits;
   DeadlineOptions deadlines{.unseen_work_per_s = 2e7};  // of every command but start; work in operations
   RestartOptions restarts;

@@ -167,9 +167,11 @@ Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Data
   STARLING_TRY(check_range(manifest, range));
   const std::int64_t space = space_of(manifest, data);
   const SeededPermutation shuffle = wire::round_permutation(manifest.seed, range.round, space);
+  const wire::LanePlace place =
+      wire::lane_place(manifest.data, manifest.seed, manifest.peers_max, range.round, range.lane);
   Starts starts;
   for (SampleCount k = range.first; k < range.first + range.count; ++k) {
-    const std::uint64_t position = wire::sample_position(range.lane, k, manifest.peers_max, space);
+    const std::uint64_t position = wire::sample_position(place.lane, k, place.lanes, space);
     starts.push_back(static_cast<std::int64_t>(shuffle.at(position)));
   }
   return batch_at(manifest, data, starts, mix64(manifest.seed ^ mix64(~static_cast<std::uint64_t>(range.round))));

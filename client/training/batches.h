@@ -17,8 +17,9 @@ constexpr std::int64_t kEvaluatedWordsMax = 16 * 1024;
 // Labelled samples that it judges at most.
 constexpr std::int64_t kEvaluatedSamplesMax = 512;
 
-// The samples of `range`. invalid_argument for a lane, round or count that the manifest does not allow, corrupt for
-// data that the model has no use for.
+// The samples of `range`, of which `data` is the file or the shard that they lie in (wire::lane_place).
+// invalid_argument for a lane, round or count that the manifest does not allow, corrupt for data that the model has no
+// use for.
 Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Dataset& data,
                                    const wire::SampleRange& range);
 

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
                                       .manifest = resources.manifest,
                                       .train_bytes = resources.train_bytes,
                                       .validation_bytes = resources.validation_bytes,
+                                      .shard_bytes = resources.shard_bytes,
                                       .state = resources.state,
                                       .gradient = gradient,
                                       .journal = resources.journal,

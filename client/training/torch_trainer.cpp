@@ -74,6 +74,11 @@ Status check_options(const TorchTrainerOptions& options) {
   return {};
 }
 
+Result<Dataset> open_training_data(const wire::RunManifest& manifest, std::span<const std::uint8_t> file) {
+  const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
+  return Dataset::open(manifest, file, labelled ? 1 : manifest.model.context + 1);
+}
+
 // Samples that a piece of `range` has, from its k-th on.
 wire::SampleRange piece_of(const wire::SampleRange& range, SampleCount k, SampleCount size) {
   return {range.round, range.lane, range.first + k, std::min(size, range.count - k)};
@@ -169,8 +174,10 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
     set_up_process(options.threads);
     const wire::RunManifest& manifest = options.manifest;
     const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
-    STARLING_ASSIGN(Dataset train,
-                    Dataset::open(manifest, options.train_bytes, labelled ? 1 : manifest.model.context + 1));
+    Dataset train;
+    if (manifest.data.shards.empty()) {
+      STARLING_ASSIGN(train, open_training_data(manifest, options.train_bytes));
+    }
     const bool whole_windows = wire::sample_form(manifest) == wire::SampleForm::masked_words;
     STARLING_ASSIGN(Dataset held_out, Dataset::open(manifest, options.validation_bytes,
                                                     labelled        ? 1
@@ -200,6 +207,9 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
   VERIFY(into.size() == options.gradient.size());
   const auto begin = std::chrono::steady_clock::now();
   if (impl_->local && std::exchange(impl_->begins_sum, false)) impl_->local->begin(impl_->agreed());
+  if (options.shard_bytes) {
+    STARLING_ASSIGN(impl_->train, open_training_data(options.manifest, options.shard_bytes()));
+  }
   STARLING_ASSIGN(const double loss_sum, impl_->gradient_that_fits(samples));
   if (impl_->local && std::isfinite(loss_sum)) {
     STARLING_TRY(impl_->local->step(samples.round, samples.count, impl_->agreed(), options.gradient));
