@@ -38,7 +38,7 @@ void describe_run(const wire::RunManifest& manifest, wire::ProjectPreview& previ
   preview.has_run = true;
   preview.run_title = manifest.title;
   preview.parameters = floats;
-  preview.data_bytes = manifest.data.train.bytes + manifest.data.validation.bytes;
+  preview.data_bytes = wire::data_bytes_held(manifest.data);
   preview.disk_bytes = preview.data_bytes + static_cast<std::int64_t>(storage::kCheckpointsKept * sizeof(float) *
                                                                       wire::state_size(manifest));
   // Everybody sends the vector but the own part, and as much again of the averages of that part.

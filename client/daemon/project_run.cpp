@@ -43,6 +43,9 @@ ProjectRun::~ProjectRun() = default;
 
 void ProjectRun::start(const Permission& permission, Listener listener) {
   listener_ = std::move(listener);
+  if (parts_->shards != nullptr) {
+    parts_->shards->on_arrival([this] { deliver([this](TimePoint now) { parts_->session->retry_now(now); }); });
+  }
   obey(permission);
   parts_->session->start(threads_.clock.now());
   after_event();
@@ -52,6 +55,7 @@ void ProjectRun::stop() {
   stopped_ = true;
   threads_.control.set_timer(kNever, nullptr);
   courier_.reset();
+  if (parts_->shards != nullptr) parts_->shards->allow(false);
   parts_->network.reset();  // the others notice at once
   parts_->trainer->stop();  // a computation under way may be long, and nobody will hear its result
 }
@@ -59,6 +63,7 @@ void ProjectRun::stop() {
 void ProjectRun::finish_on_trainer(bool keep_state) {
   if (keep_state) save_last_state();
   parts_->trainer.reset();
+  parts_->shards.reset();
   parts_->port_mapper.reset();  // the router is asked to close the port
 }
 
@@ -95,6 +100,7 @@ void ProjectRun::obey(const Permission& permission) {
     took_something = !share_ || (before && is_less(*share_, *before));
   }
   if (took_something) parts_->trainer->stop();
+  if (parts_->shards != nullptr) parts_->shards->allow(permission.train && permission.coordinator);
   coordinator_allowed_ = permission.coordinator;
   if (std::exchange(spares_data_, permission.spares_data) && !spares_data_)
     parts_->session->tell_soon(threads_.clock.now());

@@ -17,6 +17,7 @@ void ProjectRun::count_traffic(TrafficCounters& counters) const {
   const double relayed = 2 * net::kOnTheLine * static_cast<double>(stats.relay.serving.bytes_total);
   counters.averaging = stats.round_wire_bytes + static_cast<std::int64_t>(relayed);
   counters.models = stats.state_wire_bytes + courier_->wire_bytes();
+  if (parts_->shards != nullptr) counters.models += parts_->shards->wire_bytes();
 }
 
 void ProjectRun::note_peers(const wire::GroupInfo& group, averaging::Rank self) {

@@ -19,12 +19,49 @@ Result<UniqueFd> open_data(const std::filesystem::path& path) {
   return fd;
 }
 
+// The coordinator, where a run's shards have no mirrors.
+class CoordinatorSource final : public ShardSource {
+ public:
+  explicit CoordinatorSource(std::unique_ptr<CoordinatorCalls> calls) : calls_(std::move(calls)) {}
+  [[nodiscard]] std::string name() const override { return "the coordinator"; }
+  Status fetch(const wire::Artefact& shard, const std::filesystem::path& destination,
+               std::function<bool(std::int64_t)> progress) override {
+    return calls_->fetch_artefact(shard, destination, std::move(progress));
+  }
+  void cancel() override { calls_->cancel(); }
+  [[nodiscard]] std::int64_t wire_bytes() const override { return calls_->wire_bytes(); }
+
+ private:
+  std::unique_ptr<CoordinatorCalls> calls_;
+};
+
+// Null where the run has no shards.
+Result<std::unique_ptr<ShardKeeper>> make_shard_keeper(const RunInputs& inputs, CorrectedClock& clock) {
+  const PreparedRun& prepared = inputs.prepared;
+  if (prepared.manifest.data.shards.empty()) return std::unique_ptr<ShardKeeper>();
+  STARLING_ASSIGN(storage::ShardCache cache, storage::ShardCache::open(prepared.shards, prepared.shard_bytes_max));
+  ShardKeeperOptions options;
+  options.manifest = prepared.manifest;
+  options.seed = inputs.key.peer_id().bytes[0];
+  options.connect = [data = prepared.manifest.data, project = inputs.project, key = inputs.key, line = &inputs.line,
+                     &clock](std::size_t mirror) -> Result<std::unique_ptr<ShardSource>> {
+    if (!data.mirrors.empty()) return connect_mirror(data, mirror, line);
+    STARLING_ASSIGN(auto calls, CoordinatorCalls::create(project, key, clock, line));
+    return std::unique_ptr<ShardSource>(std::make_unique<CoordinatorSource>(std::move(calls)));
+  };
+  return std::make_unique<ShardKeeper>(std::move(options), std::move(cache));
+}
+
 Result<std::unique_ptr<trainer_link::TrainerProcess>> make_trainer(const RunOptions& options,
-                                                                   const PreparedRun& prepared) {
+                                                                   const PreparedRun& prepared, ShardKeeper* shards) {
   trainer_link::TrainerProcessOptions process;
   process.program = options.trainer_program;
   process.manifest = prepared.manifest;
-  STARLING_ASSIGN(process.train_data, open_data(prepared.train_file));
+  if (shards == nullptr) {
+    STARLING_ASSIGN(process.train_data, open_data(prepared.train_file));
+  } else {
+    process.shard_for = [shards](const wire::SampleRange& samples) { return shards->open(samples); };
+  }
   STARLING_ASSIGN(process.validation_data, open_data(prepared.validation_file));
   return trainer_link::TrainerProcess::create(std::move(process));
 }
@@ -69,9 +106,10 @@ std::unique_ptr<LowRankParts> make_low_rank(const wire::RunManifest& manifest) {
 
 }  // namespace
 
-Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const RunInputs& inputs) {
+Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, const RunInputs& inputs) {
   const PreparedRun& prepared = inputs.prepared;
-  STARLING_ASSIGN(auto trainer, make_trainer(options, prepared));
+  STARLING_ASSIGN(auto shards, make_shard_keeper(inputs, clock));
+  STARLING_ASSIGN(auto trainer, make_trainer(options, prepared, shards.get()));
   auto snapshots = std::make_unique<SnapshotKeeper>(trainer->state());
   const session::StateLayout layout = trainer->layout();
   storage::CheckpointStore checkpoints(inputs.files.dir() / "checkpoints", prepared.manifest.run_id,
@@ -105,6 +143,7 @@ Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const R
                  inputs.files,
                  inputs.calls,
                  inputs.line,
+                 std::move(shards),
                  std::move(trainer),
                  std::move(snapshots),
                  std::move(serving),

@@ -11,6 +11,7 @@
 #include "client/averaging/error_feedback.h"
 #include "client/averaging/power_sgd.h"
 #include "client/daemon/project_run.h"
+#include "client/daemon/shard_keeper.h"
 #include "client/transport/port_mapper.h"
 
 namespace starling::daemon {
@@ -30,6 +31,7 @@ struct RunParts {
   storage::ProjectFiles& files;
   CoordinatorCalls& calls;
   net::Line& line;
+  std::unique_ptr<ShardKeeper> shards;  // null where the run has none; outlives the trainer, which asks it
   // Trainer thread, except state() through `snapshots` and stop().
   std::unique_ptr<trainer_link::TrainerProcess> trainer;
   std::unique_ptr<SnapshotKeeper> snapshots;
@@ -50,6 +52,6 @@ struct RunParts {
 
 // Opens everything and loads the newest checkpoint, or makes the state of round 0. The session is the caller's to make.
 // Blocks: trainer thread.
-Result<RunParts> open_run(const Clock& clock, const RunOptions& options, const RunInputs& inputs);
+Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, const RunInputs& inputs);
 
 }  // namespace starling::daemon

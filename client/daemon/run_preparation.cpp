@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/storage/checkpoint_store.h"
+#include "client/storage/shard_cache.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
 #include "shared/base/version.h"
@@ -106,6 +107,17 @@ std::int64_t bytes_missing(const wire::Artefact& artefact, const std::filesystem
   return absent ? artefact.bytes : std::max<std::int64_t>(0, artefact.bytes - static_cast<std::int64_t>(present));
 }
 
+// The two shards that the lane reads now and next.
+std::int64_t shard_bytes_held(const wire::DataOptions& data) {
+  return wire::data_bytes_held(data) - data.validation.bytes;
+}
+
+// Half of what the limits leave is for shards that may be read again: models grow, too.
+std::int64_t shard_room(const PreparedRun& run, std::int64_t bytes_left) {
+  const std::int64_t spare = std::max<std::int64_t>(0, bytes_left) / 2;
+  return std::max(shard_bytes_held(run.manifest.data), storage::bytes_in(run.shards) + spare);
+}
+
 }  // namespace
 
 bool DownloadSteps::is_news(std::int64_t bytes_done) {
@@ -114,8 +126,11 @@ bool DownloadSteps::is_news(std::int64_t bytes_done) {
 }
 
 Status check_room(const PreparedRun& run, const std::filesystem::path& data_dir, std::int64_t bytes_left) {
-  std::int64_t needed = bytes_missing(run.manifest.data.train, run.train_file) +
-                        bytes_missing(run.manifest.data.validation, run.validation_file);
+  const wire::DataOptions& data = run.manifest.data;
+  const std::int64_t train = data.shards.empty()
+                                 ? bytes_missing(data.train, run.train_file)
+                                 : std::max<std::int64_t>(0, shard_bytes_held(data) - storage::bytes_in(run.shards));
+  std::int64_t needed = train + bytes_missing(data.validation, run.validation_file);
   if (needed == 0) return {};
   std::error_code absent;
   if (std::filesystem::is_empty(data_dir / "checkpoints", absent) || absent) {
@@ -147,16 +162,18 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
     options.refuse(*refusal);
     return Error{ErrorCode::failed_precondition, refusal->reason};
   }
-  if (!run.manifest.data.shards.empty()) {
-    return Error{ErrorCode::unsupported, "this run's data is cut into shards, which this version cannot fetch yet"};
-  }
   const std::filesystem::path folder = files.dir() / "artefacts";
   STARLING_TRY(ensure_directory(folder));
   const wire::DataOptions& data = run.manifest.data;
   run.train_file = folder / data.train.sha256.hex();
+  run.shards = files.dir() / "shards";
   run.validation_file = folder / data.validation.sha256.hex();
   STARLING_TRY(check_room(run, files.dir(), options.disk_bytes_left));
-  STARLING_TRY(fetch_data("training", data.train, run.train_file, calls, options));
+  if (data.shards.empty()) {
+    STARLING_TRY(fetch_data("training", data.train, run.train_file, calls, options));
+  } else {
+    run.shard_bytes_max = shard_room(run, options.disk_bytes_left);
+  }
   STARLING_TRY(fetch_data("validation", data.validation, run.validation_file, calls, options));
   return run;
 }

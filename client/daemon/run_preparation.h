@@ -17,9 +17,11 @@ namespace starling::daemon {
 
 struct PreparedRun {
   wire::RunManifest manifest;
-  std::filesystem::path train_file;
+  std::filesystem::path train_file;  // where there are no shards
   std::filesystem::path validation_file;
-  std::string certificate_pem;  // valid now
+  std::filesystem::path shards;      // the folder of shards, …
+  std::int64_t shard_bytes_max = 0;  // … and how much of them it may keep
+  std::string certificate_pem;       // valid now
 };
 
 struct PreparationOptions {

@@ -147,6 +147,11 @@ void Session::on_compute_failed(TimePoint now, const Error& error) {
   log_warning("trainer: {}", error.message);
 }
 
+void Session::retry_now(TimePoint now) {
+  compute_not_before_ = now;
+  advance(now);
+}
+
 void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outcome) {
   VERIFY(averaging_);
   averaging_ = false;

@@ -94,6 +94,8 @@ class Session {
   void on_averaged(TimePoint now, const averaging::AveragingOutcome& outcome);
   void on_step_done(TimePoint now, const Result<Digest>& new_state);
   void on_evaluated(TimePoint now, const Result<Evaluation>& result);
+  // What the last computation failed for has come: it is tried again at once.
+  void retry_now(TimePoint now);
   // ok: the replica is at this state now.
   void on_state_fetched(TimePoint now, RoundIndex round, const Digest& digest, const Status& status);
   // Links' speeds as measured in finished rounds; ride on the next heartbeat.

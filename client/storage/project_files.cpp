@@ -122,7 +122,7 @@ Status ProjectFiles::save_project(const Project& project) {
 
 // project.json goes first: a crash in between leaves files that mean nothing without it.
 Status ProjectFiles::remove_project() {
-  for (const char* name : {"project.json", "manifest.json", "checkpoints", "artefacts"}) {
+  for (const char* name : {"project.json", "manifest.json", "checkpoints", "artefacts", "shards"}) {
     STARLING_TRY(remove_file(dir_ / name));
   }
   std::vector<std::filesystem::path> reports;  // of every run

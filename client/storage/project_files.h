@@ -4,8 +4,8 @@
 //
 //   DIR/lock  host.key  project.json  manifest.json (signed envelope)  preferences.json  pause.json  traffic.json
 //   DIR/remote.json (remote_access.h)
-//   DIR/artefacts/<sha256>  DIR/checkpoints/  DIR/rounds.jsonl  DIR/reports-RUN.jsonl  DIR/control.sock
-//   DIR/starlingd.log
+//   DIR/artefacts/<sha256>  DIR/shards/<sha256>  DIR/checkpoints/  DIR/rounds.jsonl  DIR/reports-RUN.jsonl
+//   DIR/control.sock  DIR/starlingd.log
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,179 @@
+#include "client/daemon/shard_keeper.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "shared/base/log.h"
+#include "shared/base/os_error.h"
+
+namespace starling::daemon {
+namespace {
+
+constexpr double kMegabyte = 1e6;
+
+}  // namespace
+
+ShardKeeper::ShardKeeper(ShardKeeperOptions options, storage::ShardCache cache)
+    : options_(std::move(options)),
+      cache_(std::move(cache)),
+      mirrors_(std::max<std::size_t>(1, options_.manifest.data.mirrors.size()), options_.seed) {
+  thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "shards");
+}
+
+ShardKeeper::~ShardKeeper() {
+  {
+    const MutexLock lock(mutex_);
+    over_ = true;
+    if (under_way_ != nullptr) under_way_->cancel();
+    wake_.notify_all();
+  }
+  thread_.join();
+}
+
+Result<UniqueFd> ShardKeeper::open(const wire::SampleRange& samples) {
+  const wire::RunManifest& manifest = options_.manifest;
+  const auto shard_in = [&](RoundIndex round) {
+    return wire::lane_place(manifest.data, manifest.seed, manifest.peers_max, round, samples.lane).shard;
+  };
+  const std::size_t shard = shard_in(samples.round);
+  const MutexLock lock(mutex_);
+  std::vector<std::size_t> wanted = {shard, shard_in(samples.round + manifest.data.shard_rounds)};
+  if (wanted != wanted_) {
+    wanted_ = std::move(wanted);
+    wake_.notify_all();
+  }
+  if (here_.contains(shard)) {
+    const auto path = cache_.path_of(file_of(shard).sha256);
+    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd) return fd;
+    if (errno != ENOENT) {  // it may have made room for another
+      log_warning("{}; it is fetched again", os_error("open a shard of the training data", path, errno).message);
+    }
+    here_.erase(shard);
+    wake_.notify_all();
+  }
+  awaited_ = shard;
+  return Error{ErrorCode::unavailable,
+               fmt::format("waiting for training data: {}", doing_.empty() ? "looking for its shard" : doing_)};
+}
+
+void ShardKeeper::allow(bool allowed) {
+  const MutexLock lock(mutex_);
+  if (std::exchange(allowed_, allowed) == allowed) return;
+  if (!allowed && under_way_ != nullptr) under_way_->cancel();
+  wake_.notify_all();
+}
+
+void ShardKeeper::on_arrival(std::function<void()> arrived) {
+  const MutexLock lock(mutex_);
+  arrived_ = std::move(arrived);
+}
+
+void ShardKeeper::tell(std::string doing) {
+  const MutexLock lock(mutex_);
+  doing_ = std::move(doing);
+}
+
+void ShardKeeper::run() {
+  while (const auto wish = next_wish()) fetch(*wish);
+}
+
+// Waits for one. None: it is over.
+std::optional<ShardKeeper::Wish> ShardKeeper::next_wish() {
+  const MutexLock lock(mutex_);
+  while (!over_) {
+    const auto missing =
+        std::find_if(wanted_.begin(), wanted_.end(), [this](std::size_t shard) { return !here_.contains(shard); });
+    const TimePoint now = clock_.now();
+    if (allowed_ && missing != wanted_.end()) {
+      const TimePoint due = mirrors_.next_try(now);
+      if (due <= now) return Wish{*missing, wanted_};
+      wake_.wait_for(mutex_, due - now);
+    } else {
+      wake_.wait_for(mutex_, std::chrono::hours(1));
+    }
+  }
+  return std::nullopt;
+}
+
+void ShardKeeper::fetch(const Wish& wish) {
+  const TimePoint now = clock_.now();
+  const auto mirror = mirrors_.choose(now);
+  if (!mirror) return;
+  if (std::exchange(part_of_, wish.shard) != wish.shard) part_from_.clear();
+  std::vector<Digest> keep;
+  for (const std::size_t shard : wish.all) keep.push_back(file_of(shard).sha256);
+  cache_.make_room(file_of(wish.shard).bytes, file_of(wish.shard).sha256, keep);
+  judge(*mirror, wish, fetch_from(*mirror, wish));
+}
+
+Status ShardKeeper::fetch_from(std::size_t mirror, const Wish& wish) {
+  auto connected = options_.connect(mirror);
+  if (!connected.ok()) return connected.error();
+  const std::shared_ptr<ShardSource> source = std::move(*connected);
+  {
+    const MutexLock lock(mutex_);
+    if (over_ || !allowed_) return Error{ErrorCode::unavailable, "stopped"};
+    under_way_ = source;
+  }
+  const wire::Artefact& file = file_of(wish.shard);
+  const std::filesystem::path path = cache_.path_of(file.sha256);
+  std::error_code none;
+  // Of a part that an earlier process began, nobody knows where it came from.
+  if (part_from_.empty() && std::filesystem::exists(path.string() + ".part", none)) part_from_.insert(SIZE_MAX);
+  const std::string name = source->name();
+  const Status fetched = source->fetch(file, path, [&](std::int64_t bytes_done) {
+    part_from_.insert(mirror);
+    wire_bytes_ = earlier_wire_bytes_ + source->wire_bytes();
+    tell(fmt::format("shard {} of {}, {:.1f} of {:.1f} MB from {}", wish.shard + 1,
+                     options_.manifest.data.shards.size(), static_cast<double>(bytes_done) / kMegabyte,
+                     static_cast<double>(file.bytes) / kMegabyte, name));
+    return true;
+  });
+  earlier_wire_bytes_ += source->wire_bytes();
+  wire_bytes_ = earlier_wire_bytes_;
+  const MutexLock lock(mutex_);
+  under_way_.reset();
+  if (fetched.ok()) return fetched;
+  return fetched.error().prefixed(name);
+}
+
+void ShardKeeper::judge(std::size_t mirror, const Wish& wish, const Status& fetched) {
+  std::function<void()> arrived;
+  {
+    const MutexLock lock(mutex_);
+    if (over_ || (!fetched.ok() && !allowed_)) return;  // ended on request
+    if (fetched.ok()) {
+      here_.insert(wish.shard);
+      doing_.clear();
+      if (awaited_ == wish.shard) arrived = arrived_;
+    }
+  }
+  if (fetched.ok()) {
+    if (arrived) arrived();
+    mirrors_.on_success(mirror);
+    cache_.mark_used(file_of(wish.shard).sha256);
+    part_of_.reset();
+    return;
+  }
+  const Error& error = fetched.error();
+  const bool wrong = error.code == ErrorCode::corrupt;
+  // Bytes of several: the whole shard comes from one of them next, and then it is clear whose they were.
+  const bool of_several = wrong && part_from_.size() > 1;
+  if (wrong) part_from_.clear();
+  if (of_several) return log_warning("{}; parts of it came from elsewhere, so it is fetched again", error.message);
+  const auto failure = wrong ? MirrorChoice::Failure::wrong_bytes : MirrorChoice::Failure::unreachable;
+  const Duration rest = mirrors_.on_failure(clock_.now(), mirror, failure);
+  const std::string why = fmt::format("{}; it is asked again in {:.0f} s", error.message, to_seconds(rest));
+  log_warning("training data: {}", why);
+  tell(why);
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,108 @@
+// Keeps the shards that this computer's samples are cut from: fetches what the lane reads now, then what it reads next,
+// from the run's mirrors, or from the coordinator where it has none. On a thread and connections of its own, under the
+// limits of the line.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/daemon/mirror_choice.h"
+#include "client/storage/shard_cache.h"
+#include "shared/base/clock.h"
+#include "shared/base/mutex.h"
+#include "shared/base/result.h"
+#include "shared/base/unique_fd.h"
+#include "shared/net/line.h"
+#include "shared/wire/run_manifest.h"
+#include "shared/wire/training_data.h"
+
+namespace starling::daemon {
+
+// One place that shards come from, and one connection to it. Its thread is the keeper's, but for cancel().
+class ShardSource {
+ public:
+  virtual ~ShardSource() = default;
+  // "mirror https://a.example.org/books/"
+  [[nodiscard]] virtual std::string name() const = 0;
+  // Leaves the file at `destination` by way of "<destination>.part", which a later call, of whatever source, continues.
+  // At once when it is there already. corrupt when the bytes are others; then the part is removed.
+  virtual Status fetch(const wire::Artefact& shard, const std::filesystem::path& destination,
+                       std::function<bool(std::int64_t bytes_done)> progress) = 0;
+  // Ends a fetch under way, now or soon. From any thread.
+  virtual void cancel() = 0;
+  [[nodiscard]] virtual std::int64_t wire_bytes() const = 0;
+};
+
+struct ShardKeeperOptions {
+  wire::RunManifest manifest;  // of a run with shards
+  std::uint64_t seed = 0;      // spreads volunteers over the mirrors
+  // A fresh connection to a mirror, or, where the manifest names none, to the coordinator.
+  std::function<Result<std::unique_ptr<ShardSource>>(std::size_t mirror)> connect;
+};
+
+class ShardKeeper {
+ public:
+  ShardKeeper(ShardKeeperOptions options, storage::ShardCache cache);
+  // Ends what is under way.
+  ~ShardKeeper();
+
+  // The file of the samples' shard, whose digest is right; it can be read for as long as it is open. unavailable, with
+  // what is being done about it, while it is not here. From any thread, at once.
+  Result<UniqueFd> open(const wire::SampleRange& samples) EXCLUDES(mutex_);
+  // Whether it may use the network; it may at first. From any thread.
+  void allow(bool allowed) EXCLUDES(mutex_);
+  // Called on the keeper's thread when a shard that open() had refused has come.
+  void on_arrival(std::function<void()> arrived) EXCLUDES(mutex_);
+  // Moved both ways so far. From any thread.
+  [[nodiscard]] std::int64_t wire_bytes() const { return wire_bytes_; }
+
+ private:
+  // Shards by their number in the manifest.
+  struct Wish {
+    std::size_t shard = 0;
+    std::vector<std::size_t> all;  // that are wanted: they stay on disk
+  };
+  void run();
+  std::optional<Wish> next_wish() EXCLUDES(mutex_);
+  void fetch(const Wish& wish);
+  Status fetch_from(std::size_t mirror, const Wish& wish) EXCLUDES(mutex_);
+  void judge(std::size_t mirror, const Wish& wish, const Status& fetched) EXCLUDES(mutex_);
+  void tell(std::string doing) EXCLUDES(mutex_);
+  [[nodiscard]] const wire::Artefact& file_of(std::size_t shard) const {
+    return options_.manifest.data.shards[shard].file;
+  }
+
+  const ShardKeeperOptions options_;
+  const storage::ShardCache cache_;
+  SystemClock clock_;
+  // Of the keeper's thread.
+  MirrorChoice mirrors_;
+  std::set<std::size_t> part_from_;  // mirrors that the part of the shard under way came from, …
+  std::optional<std::size_t> part_of_;
+  std::int64_t earlier_wire_bytes_ = 0;  // of connections before the one under way
+
+  mutable Mutex mutex_;
+  ConditionVariable wake_;
+  bool over_ GUARDED_BY(mutex_) = false;
+  bool allowed_ GUARDED_BY(mutex_) = true;
+  std::vector<std::size_t> wanted_ GUARDED_BY(mutex_);  // the most urgent first
+  std::set<std::size_t> here_ GUARDED_BY(mutex_);       // whose digests were found right
+  std::string doing_ GUARDED_BY(mutex_);
+  std::optional<std::size_t> awaited_ GUARDED_BY(mutex_);  // that open() refused last
+  std::function<void()> arrived_ GUARDED_BY(mutex_);
+  std::shared_ptr<ShardSource> under_way_ GUARDED_BY(mutex_);
+  std::atomic<std::int64_t> wire_bytes_{0};
+  std::thread thread_;
+};
+
+// The run's mirrors over HTTPS. `line`: what all traffic takes from; outlives them.
+Result<std::unique_ptr<ShardSource>> connect_mirror(const wire::DataOptions& data, std::size_t mirror, net::Line* line);
+
+}  // namespace starling::daemon
