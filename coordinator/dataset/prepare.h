@@ -17,7 +17,7 @@ constexpr std::int64_t kHeldOutImagesMax = 1 << 14;
 
 struct CutWishes {
   std::filesystem::path out;
-  std::int64_t shard_mb = 32;
+  double shard_mb = 32;
   double held_out = 0.01;  // of all words or samples, in (0, 0.5]
 };
 

@@ -66,7 +66,7 @@ Result<Prepared> prepare_text(const TextOptions& options, Progress& progress) {
   STARLING_ASSIGN(ItemSpool spool, ItemSpool::create(out.path(), {row}));
   STARLING_TRY(tokenize(text, tokenizer, narrow, spool, progress));
   const CutOptions cut{.kind = "tokens",
-                       .shard_bytes = options.cut.shard_mb * kMegabyte,
+                       .shard_bytes = static_cast<std::int64_t>(options.cut.shard_mb * kMegabyte),
                        .held_out_fraction = options.cut.held_out,
                        .held_out_max = kHeldOutTokensMax,
                        .common = {{"word_starts", tokenizer.word_starts()}, {"word_bytes", tokenizer.word_bytes()}}};

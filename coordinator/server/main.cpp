@@ -73,7 +73,7 @@ void add_init(CLI::App& cli, Commands& commands) {
 void add_cut(CLI::App* command, dataset::CutWishes& cut) {
   command->add_option("OUT", cut.out, "The folder of shards; new or empty")->required();
   command->add_option("--shard-mb", cut.shard_mb, "Size of a shard in MB, at most; volunteers hold two")
-      ->check(CLI::Range(1, 4096))
+      ->check(CLI::Range(0.01, 4096.0))
       ->capture_default_str();
   command->add_option("--held-out", cut.held_out, "Share of all that nobody trains on; of very much data, less")
       ->check(CLI::Range(0.0001, 0.5))

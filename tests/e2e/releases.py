@@ -18,14 +18,16 @@ PLATFORM = f"linux-{os.uname().machine}"
 class StaticHost:
     """Any web server with plain files, over TLS, which a test can make misbehave."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, certificate_of=None):
         self.folder = folder
         self.files = folder / "www"
         self.files.mkdir(parents=True)
-        self.certificate = folder / "host.pem"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
-                        "2", "-subj", "/CN=a static host", "-addext", "subjectAltName=DNS:localhost", "-keyout",
-                        folder / "host.key", "-out", self.certificate], check=True, capture_output=True)
+        shown = certificate_of.folder if certificate_of else folder
+        self.certificate = shown / "host.pem"
+        if certificate_of is None:
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                            "-days", "2", "-subj", "/CN=a static host", "-addext", "subjectAltName=DNS:localhost",
+                            "-keyout", folder / "host.key", "-out", self.certificate], check=True, capture_output=True)
         self.cut_after = None  # bytes of an archive, then the connection ends
         self.hold_after = None  # bytes of an archive, then nothing until `go_on` is set
         self.go_on = threading.Event()
@@ -44,7 +46,7 @@ class StaticHost:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.certificate, folder / "host.key")
+        context.load_cert_chain(self.certificate, shown / "host.key")
         self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         self.address = f"https://localhost:{self.server.server_address[1]}/"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()

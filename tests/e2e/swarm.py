@@ -1,5 +1,6 @@
 """One project and its volunteers on this machine, from init to the last drained report."""
 
+import json
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,11 +21,14 @@ def threads_each(volunteers):
 
 
 def write_run(folder, corpus, settings):
-    """Writes the operator's files of one run: texts and manifest.toml. Returns the manifest's path."""
+    """Writes the operator's files of one run: texts, unless the settings name other data, and manifest.toml. Returns the
+    manifest's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "train.txt").write_bytes(corpus.train)
-    (folder / "held_out.txt").write_bytes(corpus.held_out)
-    sections = {**settings, "data": {"train": "train.txt", "validation": "held_out.txt"}}
+    sections = settings
+    if "data" not in settings:
+        (folder / "train.txt").write_bytes(corpus.train)
+        (folder / "held_out.txt").write_bytes(corpus.held_out)
+        sections = {**settings, "data": {"train": "train.txt", "validation": "held_out.txt"}}
     plain = {key: value for key, value in sections.items() if not isinstance(value, dict)}
     lines = [f"{key} = {toml(value)}" for key, value in plain.items()]
     for name, fields in sections.items():
@@ -36,7 +40,9 @@ def write_run(folder, corpus, settings):
 
 
 def toml(value):
-    return f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value) if isinstance(value, (str, bool)) else repr(value)
 
 
 class Swarm:
