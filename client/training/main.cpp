@@ -25,13 +25,13 @@ int main(int argc, char** argv) {
                                       .manifest = resources.manifest,
                                       .train_bytes = resources.train_bytes,
                                       .validation_bytes = resources.validation_bytes,
-                                      .shard_bytes = resources.shard_bytes,
                                       .state = resources.state,
                                       .gradient = gradient,
                                       .journal = resources.journal,
                                       .threads = resources.threads,
                                       .bf16 = resources.device == "cpu" && training::computes_in_bf16(),
                                       .device = resources.device,
+                                      .shard_bytes = resources.shard_bytes,
                                   }));
     return std::unique_ptr<session::Trainer>(std::move(trainer));
   };

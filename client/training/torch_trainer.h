@@ -19,15 +19,15 @@ struct TorchTrainerOptions {
   wire::RunManifest manifest;
   std::span<const std::uint8_t> train_bytes;  // artefacts named by the manifest, digests checked by the caller
   std::span<const std::uint8_t> validation_bytes;
-  // In place of train_bytes where the run has shards: the one that the next batch is cut from. Asked before each, and
-  // valid until it is over.
-  std::function<std::span<const std::uint8_t>()> shard_bytes{};
   std::span<float> state;                 // wire::state_size floats
   std::span<float> gradient;              // parameter_count floats of scratch for one micro-batch
   optim::StepJournal* journal = nullptr;  // as long-lived as the state
   int threads = 1;                        // of every matrix product in this process; 1..64
   bool bf16 = false;                      // whether this machine computes fast in bf16, for runs that allow it
   std::string device = "cpu";             // where to compute, as LibTorch names it
+  // In place of train_bytes where the run has shards: the one that the next batch is cut from. Asked before each, and
+  // valid until it is over.
+  std::function<std::span<const std::uint8_t>()> shard_bytes{};
 };
 
 class TorchTrainer final : public session::Trainer {
