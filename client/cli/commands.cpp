@@ -51,7 +51,9 @@ void add_project_commands(CLI::App& app, wire::ControlRequest& request) {
       ->check(CLI::Range(0.0, 1000.0));
   auto* train = projects->add_subcommand("train", "Give one its turn now");
   train->add_option("project", request.project, kWhich)->required();
-  for (CLI::App* command : {share, train}) command->fallthrough();
+  auto* allow = projects->add_subcommand("allow", "Let one's run be a program of its own, locked in here");
+  allow->add_option("project", request.project, kWhich)->required();
+  for (CLI::App* command : {share, train, allow}) command->fallthrough();
   projects->fallthrough();
   projects->require_subcommand(0, 1);
 }

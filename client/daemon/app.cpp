@@ -136,7 +136,8 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
     return steer(request);
   }
   if (request.command == "leave") return reply_of(leave(request.project));
-  if (request.command == "projects" || request.command == "share" || request.command == "train") {
+  if (request.command == "projects" || request.command == "share" || request.command == "train" ||
+      request.command == "allow") {
     return arrange(request);
   }
   if (request.command == "stop" && options_.stop) {

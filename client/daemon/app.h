@@ -92,6 +92,8 @@ class App {
   void end_turn_if_over();  // between two rounds
   [[nodiscard]] std::vector<policy::Claim> claims() const;
   [[nodiscard]] std::vector<wire::ProjectView> project_views();
+  // The volunteer agrees to the program that the project's run is.
+  Status allow_program(const storage::Membership& membership);
   void publish();
   // Asks the rules and does what they say. Whenever anything that they look at has changed, and every second.
   void obey();

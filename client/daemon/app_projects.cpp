@@ -8,6 +8,7 @@
 #include "client/daemon/app.h"
 #include "shared/base/log.h"
 #include "shared/manifest/join_link.h"
+#include "shared/manifest/signed_manifest.h"
 
 namespace starling::daemon {
 namespace {
@@ -114,6 +115,10 @@ wire::ControlReply App::arrange(const wire::ControlRequest& request) {
         reply.error = index.error();
       } else if (request.command == "train") {
         change_over(*index);
+      } else if (request.command == "allow") {
+        if (const Status allowed = allow_program(memberships_.all()[*index]); !allowed.ok()) {
+          reply.error = allowed.error();
+        }
       } else if (!request.share || *request.share > storage::kShareMax) {
         reply.error =
             Error{ErrorCode::invalid_argument, fmt::format("a share is a number from 0 to {}", storage::kShareMax)};
@@ -125,6 +130,21 @@ wire::ControlReply App::arrange(const wire::ControlRequest& request) {
     reply.projects = project_views();
   });
   return reply;
+}
+
+Status App::allow_program(const storage::Membership& membership) {
+  STARLING_ASSIGN(const auto key, crypto::PublicKey::from_pem(membership.project.manifest_public_key));
+  STARLING_ASSIGN(const std::string kept, membership.files->manifest_envelope());
+  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(kept));
+  STARLING_ASSIGN(const wire::RunManifest manifest, manifest::verify_manifest(envelope, key));
+  if (manifest.model.architecture != "script") {
+    return Error{ErrorCode::failed_precondition,
+                 "this project's run is no program of its own: nothing is to be allowed"};
+  }
+  STARLING_TRY(membership.files->allow(manifest.model.script.program.sha256));
+  log_info("allowed: program {} of '{}'", manifest.model.script.program.sha256.hex(), membership.project.name);
+  if (&membership == current() && !run_) prepare();
+  return {};
 }
 
 std::vector<wire::ProjectView> App::project_views() {

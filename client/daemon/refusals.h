@@ -25,4 +25,7 @@ struct MemoryHere {
 // None where the memory suffices for micro-batches of one sample.
 std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, const MemoryHere& memory);
 
+// None for a run whose manifest alone says what is computed, and for a program that was `allowed`.
+std::optional<Refusal> refuse_program(const wire::RunManifest& manifest, const std::string& project, bool allowed);
+
 }  // namespace starling::daemon

@@ -63,6 +63,10 @@ Result<std::unique_ptr<trainer_link::TrainerProcess>> make_trainer(const RunOpti
     process.shard_for = [shards](const wire::SampleRange& samples) { return shards->open(samples); };
   }
   STARLING_ASSIGN(process.validation_data, open_data(prepared.validation_file));
+  if (!prepared.program_file.empty()) {
+    STARLING_ASSIGN(process.model_program, open_data(prepared.program_file));
+    process.initial_parameters = prepared.parameters_file;
+  }
   return trainer_link::TrainerProcess::create(std::move(process));
 }
 

@@ -158,7 +158,11 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
     return Error{ErrorCode::unsupported,
                  fmt::format("this run needs Starling {} or newer, and this is {}", run.manifest.client_min, kVersion)};
   }
-  if (const auto refusal = refuse_for_memory(run.manifest, options.memory)) {
+  std::optional<Refusal> refusal = refuse_for_memory(run.manifest, options.memory);
+  if (!refusal) {
+    refusal = refuse_program(run.manifest, project.name, files.is_allowed(run.manifest.model.script.program.sha256));
+  }
+  if (refusal) {
     options.refuse(*refusal);
     return Error{ErrorCode::failed_precondition, refusal->reason};
   }
@@ -175,6 +179,12 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
     run.shard_bytes_max = shard_room(run, options.disk_bytes_left);
   }
   STARLING_TRY(fetch_data("validation", data.validation, run.validation_file, calls, options));
+  if (const wire::ScriptModel& script = run.manifest.model.script; run.manifest.model.architecture == "script") {
+    run.program_file = folder / script.program.sha256.hex();
+    run.parameters_file = folder / script.parameters.sha256.hex();
+    STARLING_TRY(fetch_data("program's", script.program, run.program_file, calls, options));
+    STARLING_TRY(fetch_data("initial", script.parameters, run.parameters_file, calls, options));
+  }
   return run;
 }
 

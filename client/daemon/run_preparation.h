@@ -19,9 +19,11 @@ struct PreparedRun {
   wire::RunManifest manifest;
   std::filesystem::path train_file;  // where there are no shards
   std::filesystem::path validation_file;
-  std::filesystem::path shards;      // the folder of shards, …
-  std::int64_t shard_bytes_max = 0;  // … and how much of them it may keep
-  std::string certificate_pem;       // valid now
+  std::filesystem::path shards;           // the folder of shards, …
+  std::int64_t shard_bytes_max = 0;       // … and how much of them it may keep
+  std::filesystem::path program_file;     // of a script
+  std::filesystem::path parameters_file;  // of a script
+  std::string certificate_pem;            // valid now
 };
 
 struct PreparationOptions {

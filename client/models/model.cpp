@@ -8,6 +8,7 @@
 #include "client/models/gpt.h"
 #include "client/models/mlp.h"
 #include "client/models/resnet.h"
+#include "client/models/script.h"
 #include "shared/base/verify.h"
 
 namespace starling::models {
@@ -36,7 +37,8 @@ constexpr std::array kMakers = {
 at::Tensor Model::next_word_scores(const at::Tensor&) const { return {}; }
 
 std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Tensor& parameters,
-                                  const at::Tensor& gradient) {
+                                  const at::Tensor& gradient, std::span<const std::uint8_t> program) {
+  if (model.architecture == "script") return load_script(model, parameters, gradient, program);
   const auto maker = std::find_if(kMakers.begin(), kMakers.end(),
                                   [&](const Maker& known) { return known.architecture == model.architecture; });
   VERIFY(maker != kMakers.end());

@@ -3,7 +3,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "shared/wire/model_options.h"
@@ -28,10 +30,14 @@ class Model {
   // Scores of the next word at every position: words [batch, length <= context] of integers to [batch · length,
   // vocabulary]. Undefined for a model that predicts no next words.
   [[nodiscard]] virtual at::Tensor next_word_scores(const at::Tensor& words) const;
+
+  // Whether it computes as for training (at first) or as for being judged: then nothing is left to chance.
+  virtual void set_training(bool) {}
 };
 
-// `parameters` and `gradient` as for Parameters, which the model keeps views of.
+// `parameters` and `gradient` as for Parameters, which the model keeps views of. `program`: the file of a script. That
+// is somebody else's code: LibTorch throws whatever it finds wrong with it, and loads it only where it can do no harm.
 std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Tensor& parameters,
-                                  const at::Tensor& gradient);
+                                  const at::Tensor& gradient, std::span<const std::uint8_t> program = {});
 
 }  // namespace starling::models

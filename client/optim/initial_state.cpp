@@ -1,10 +1,13 @@
 #include "client/optim/initial_state.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include "shared/base/permutation.h"
 #include "shared/base/verify.h"
 #include "shared/wire/model_layout.h"
+#include "shared/wire/safetensors.h"
 
 namespace starling::optim {
 
@@ -27,6 +30,24 @@ void fill_initial_state(const wire::RunManifest& manifest, std::span<float> stat
     }
   }
   std::fill(state.begin() + static_cast<std::ptrdiff_t>(parameters), state.end(), 0.0F);
+}
+
+Status load_initial_state(const wire::RunManifest& manifest, std::span<const std::uint8_t> file,
+                          std::span<float> state) {
+  fill_initial_state(manifest, state);
+  STARLING_ASSIGN(const auto tensors, wire::read_tensor_head(file, file.size()));
+  for (const wire::ParameterInfo& info : wire::model_layout(manifest.model)) {
+    const wire::TensorInfo* tensor = wire::find_tensor(tensors, info.name);
+    const bool fits = tensor != nullptr && tensor->type == wire::TensorType::f32 && tensor->shape == info.shape;
+    const std::span<float> values = state.subspan(info.offset, info.count);
+    if (fits) std::memcpy(values.data(), file.data() + tensor->begin, values.size_bytes());
+    if (!fits || !std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); })) {
+      return Error{ErrorCode::corrupt, "read the model's parameters: '" + info.name +
+                                           "' is not there with the manifest's shape, or has values that are not "
+                                           "finite"};
+    }
+  }
+  return {};
 }
 
 }  // namespace starling::optim

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kFileBytesMax = 256 * 1024;  // of any file here
 constexpr std::size_t kHostBytesMax = 256;
 constexpr WriteOptions kPrivate{.mode = 0600};
+constexpr const char* kAllowed = "allowed-programs";
 
 std::string encode(const Project& project) {
   wire::JsonWriter writer;
@@ -122,7 +123,7 @@ Status ProjectFiles::save_project(const Project& project) {
 
 // project.json goes first: a crash in between leaves files that mean nothing without it.
 Status ProjectFiles::remove_project() {
-  for (const char* name : {"project.json", "manifest.json", "checkpoints", "artefacts", "shards"}) {
+  for (const char* name : {"project.json", "manifest.json", kAllowed, "checkpoints", "artefacts", "shards"}) {
     STARLING_TRY(remove_file(dir_ / name));
   }
   std::vector<std::filesystem::path> reports;  // of every run
@@ -132,6 +133,18 @@ Status ProjectFiles::remove_project() {
   }
   for (const std::filesystem::path& file : reports) STARLING_TRY(remove_file(file));
   return {};
+}
+
+bool ProjectFiles::is_allowed(const Digest& program) const {
+  const auto lines = read_file(dir_ / kAllowed, kFileBytesMax);
+  return !program.is_zero() && lines.ok() && lines->find(program.hex() + "\n") != std::string::npos;
+}
+
+Status ProjectFiles::allow(const Digest& program) {
+  if (is_allowed(program)) return {};
+  auto lines = read_file(dir_ / kAllowed, kFileBytesMax);
+  if (!lines.ok() && lines.error().code != ErrorCode::not_found) return lines.error();
+  return write_file_atomically(dir_ / kAllowed, (lines.ok() ? *lines : "") + program.hex() + "\n", kPrivate);
 }
 
 Result<std::string> ProjectFiles::manifest_envelope() { return read_file(dir_ / "manifest.json", kFileBytesMax); }

@@ -3,7 +3,7 @@
 // Further projects: memberships.h.
 //
 //   DIR/lock  host.key  project.json  manifest.json (signed envelope)  preferences.json  pause.json  traffic.json
-//   DIR/remote.json (remote_access.h)
+//   DIR/remote.json (remote_access.h)  allowed-programs (digests, one a line)
 //   DIR/artefacts/<sha256>  DIR/shards/<sha256>  DIR/checkpoints/  DIR/rounds.jsonl  DIR/reports-RUN.jsonl
 //   DIR/control.sock  DIR/starlingd.log
 #pragma once
@@ -52,6 +52,9 @@ class ProjectFiles {
   // The signed manifest's envelope as it came, for starting without the coordinator. not_found before the first.
   Result<std::string> manifest_envelope();
   Status save_manifest_envelope(const std::string& envelope);
+  // Programs of the project's own that the volunteer has agreed to run, by their digests.
+  [[nodiscard]] bool is_allowed(const Digest& program) const;
+  Status allow(const Digest& program);
 
  private:
   ProjectFiles(std::filesystem::path dir, std::optional<FileLock> lock);

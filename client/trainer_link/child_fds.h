@@ -9,6 +9,7 @@ constexpr int kChannelFd = kFirstChildFd;
 constexpr int kMemoryFd = kFirstChildFd + 1;
 constexpr int kTrainFd = kFirstChildFd + 2;
 constexpr int kValidationFd = kFirstChildFd + 3;
+constexpr int kProgramFd = kFirstChildFd + 4;  // only of a script
 
 // Followed by the daemon's process id.
 constexpr const char* kParentOption = "--parent";

@@ -122,6 +122,7 @@ Status ChildLink::spawn(std::uint64_t stops_seen) {
   // at.
   const UniqueFd& train = options_.train_data ? options_.train_data : options_.validation_data;
   options.fds = {ends.second.get(), memory_fd_, train.get(), options_.validation_data.get()};
+  if (options_.model_program) options.fds.push_back(options_.model_program.get());
   auto child = ChildProcess::spawn(options);
   const MutexLock lock(mutex_);
   if (!child.ok()) {

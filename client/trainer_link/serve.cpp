@@ -58,6 +58,7 @@ class MappedFile {
 struct DataFiles {
   MappedFile train;  // where there are no shards
   MappedFile validation;
+  MappedFile program;  // of a script
   MappedFile shard;
   std::size_t shard_number = SIZE_MAX;
 };
@@ -86,6 +87,7 @@ class Workplace {
  public:
   // Confines the process before it opens what came from strangers.
   static Result<std::unique_ptr<Workplace>> open(const Request& start, const TrainerParts& parts) {
+    const bool hides_files = !start.limits.sandbox || has_landlock();  // asked before: the filter forbids to ask
     const Card card = open_card(start.limits, parts);
     const bool has_card = !card.device.empty();
     STARLING_TRY(limit_resources(start.limits.memory_bytes, has_card));
@@ -108,6 +110,15 @@ class Workplace {
       resources.shard_bytes = [from = files.get()] { return from->shard.bytes(); };
     }
     STARLING_ASSIGN(files->validation, MappedFile::map(kValidationFd, data.validation.bytes));
+    if (resources.manifest.model.architecture == "script") {
+      if (!hides_files) {
+        return Error{ErrorCode::unsupported,
+                     "this run's model is a program, and this kernel has no Landlock to keep it from reading files: it "
+                     "is not run here"};
+      }
+      STARLING_ASSIGN(files->program, MappedFile::map(kProgramFd, resources.manifest.model.script.program.bytes));
+      resources.program = files->program.bytes();
+    }
     resources.train_bytes = files->train.bytes();
     resources.validation_bytes = files->validation.bytes();
     resources.state = region.state();

@@ -21,6 +21,7 @@ struct TrainerResources {
   std::span<const std::uint8_t> validation_bytes;
   // Of a run with shards, in place of train_bytes: that of the batch under way, valid until it is over.
   std::function<std::span<const std::uint8_t>()> shard_bytes;
+  std::span<const std::uint8_t> program;  // of a script; empty for all other models
   std::span<float> state;                 // shared with the daemon
   optim::StepJournal* journal = nullptr;  // shared with the daemon
   int threads = 1;

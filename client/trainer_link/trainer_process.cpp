@@ -10,6 +10,7 @@
 #include "client/trainer_link/child_link.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/trainer_link/shared_region.h"
+#include "shared/base/files.h"
 #include "shared/base/verify.h"
 #include "shared/wire/model_layout.h"
 
@@ -63,8 +64,15 @@ session::StateLayout TrainerProcess::layout() const { return impl_->region.layou
 std::span<float> TrainerProcess::state() { return impl_->region.state(); }
 
 Status TrainerProcess::initialize() {
-  optim::fill_initial_state(impl_->options.manifest, state());
-  return {};
+  const wire::RunManifest& manifest = impl_->options.manifest;
+  if (manifest.model.architecture != "script") {
+    optim::fill_initial_state(manifest, state());
+    return {};
+  }
+  const auto bytes = static_cast<std::size_t>(manifest.model.script.parameters.bytes);
+  STARLING_ASSIGN(const std::string file, read_file(impl_->options.initial_parameters, bytes));
+  return optim::load_initial_state(manifest, {reinterpret_cast<const std::uint8_t*>(file.data()), file.size()},
+                                   state());
 }
 
 void TrainerProcess::begin_sum() { impl_->begins_sum = true; }
@@ -133,8 +141,11 @@ Result<std::string> TrainerProcess::sample_text(const std::string& prompt, int l
   return std::move(reply.text);
 }
 
-void TrainerProcess::set_share(const TrainerShare& share) {
-  VERIFY(share.threads >= 1 && share.threads <= kThreadsMax);
+void TrainerProcess::set_share(const TrainerShare& wanted) {
+  VERIFY(wanted.threads >= 1 && wanted.threads <= kThreadsMax);
+  TrainerShare share = wanted;
+  // A program of the project's own would speak with the card's driver as the trainer does: it gets none.
+  if (impl_->options.manifest.model.architecture == "script") share.gpu_memory_percent = 0;
   ChildLimits& limits = impl_->options.limits;
   if (share == TrainerShare{limits.threads, limits.memory_bytes, limits.gpu_memory_percent}) return;
   impl_->link.stop();

@@ -28,6 +28,8 @@ struct TrainerProcessOptions {
   // In place of train_data where the run has shards: that of the samples, open for reading, its digest checked. Asked
   // before every batch, on the thread of the call; the batch fails with its error.
   std::function<Result<UniqueFd>(const wire::SampleRange& samples)> shard_for{};
+  UniqueFd model_program;                    // of a script, the same
+  std::filesystem::path initial_parameters;  // of a script, the same
   ChildLimits limits;
   DeadlineOptions deadlines{.unseen_work_per_s = 2e7};  // of every command but start; work in operations
   RestartOptions restarts;
@@ -61,7 +63,7 @@ class TrainerProcess final : public session::Trainer {
 
   [[nodiscard]] session::StateLayout layout() const override;
   std::span<float> state() override;
-  // Done here, without a child: it never fails.
+  // Done here, without a child; fails only where a script's parameters cannot be read.
   Status initialize() override;
   void begin_sum() override;
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
@@ -71,7 +73,7 @@ class TrainerProcess final : public session::Trainer {
   Result<std::string> sample_text(const std::string& prompt, int length, double temperature) override;
 
   // For the next call. A child that has another share is ended; the next call that computes starts one with this.
-  void set_share(const TrainerShare& share);
+  void set_share(const TrainerShare& wanted);
   // Ends the child at once, and with it a call under way; all its memory is free when this returns. The
   // state stays. A call that begins later starts a new child.
   void stop();

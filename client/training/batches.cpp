@@ -140,6 +140,24 @@ Result<session::Evaluation> evaluate_text(const models::Model& model, int contex
   return session::Evaluation{nats / static_cast<double>(bytes) / std::numbers::ln2, bytes};
 }
 
+Result<session::Evaluation> evaluate_windows(const models::Model& model, int context, const Dataset& data,
+                                             const at::Device& device) {
+  const std::int64_t windows = (data.items() - 1) / context;  // side by side
+  const std::int64_t taken = std::min<std::int64_t>(windows, std::max<std::int64_t>(1, kEvaluatedWordsMax / context));
+  double nats = 0;
+  std::int64_t bytes = 0;
+  for (std::int64_t window = 0; window < taken; window += kEvaluationBatch) {
+    Starts starts;
+    for (std::int64_t i = window; i < std::min(window + kEvaluationBatch, taken); ++i) {
+      starts.push_back(i * windows / taken * context);
+    }
+    STARLING_ASSIGN(const models::Batch batch, windows_at(data, starts, context));
+    nats += model.loss(on_device(batch, device)).item<double>() * context;
+    bytes += bytes_of(data, batch[1]);
+  }
+  return session::Evaluation{nats / static_cast<double>(bytes) / std::numbers::ln2, bytes};
+}
+
 Result<session::Evaluation> evaluate_samples(const models::Model& model, const wire::RunManifest& manifest,
                                              const Dataset& data, const at::Device& device) {
   const std::int64_t space = space_of(manifest, data);
@@ -185,9 +203,13 @@ models::Batch on_device(models::Batch batch, const at::Device& device) {
 Result<session::Evaluation> evaluate_held_out(const models::Model& model, const wire::RunManifest& manifest,
                                               const Dataset& data, const at::Device& device) {
   const at::NoGradGuard no_grad;
-  const bool scores_words = wire::sample_form(manifest) == wire::SampleForm::next_word;
-  return scores_words ? evaluate_text(model, manifest.model.context, data, device)
-                      : evaluate_samples(model, manifest, data, device);
+  const int context = manifest.model.context;
+  if (wire::sample_form(manifest) != wire::SampleForm::next_word) {
+    return evaluate_samples(model, manifest, data, device);
+  }
+  // A script tells what whole windows cost, and nothing of their words.
+  if (manifest.model.architecture == "script") return evaluate_windows(model, context, data, device);
+  return evaluate_text(model, context, data, device);
 }
 
 }  // namespace starling::training

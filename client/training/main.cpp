@@ -1,22 +1,68 @@
 // starling-trainer: computes gradients for starlingd, which starts it, confines it and ends it.
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "client/models/script.h"
 #include "client/trainer_link/serve.h"
 #include "client/training/graphics_card.h"
 #include "client/training/precision.h"
 #include "client/training/torch_trainer.h"
+#include "shared/base/files.h"
 #include "shared/base/version.h"
 #include "shared/wire/model_layout.h"
 
+namespace {
+
+using namespace starling;
+
+constexpr std::size_t kProgramBytesMax = std::size_t{16} << 30;
+
+// For operators: what a sample of a program of their own costs.
+int count(const std::filesystem::path& program, const std::string& kind, const std::string& size) {
+  models::SampleShape sample;
+  std::istringstream sizes(size);
+  for (std::string part; std::getline(sizes, part, 'x');) {
+    const std::int64_t value = std::atoll(part.c_str());
+    if (value < 1) sample.values.clear();
+    if (value < 1) break;
+    sample.values.push_back(value);
+  }
+  if (kind == "words" && sample.values.size() == 1) sample.words = sample.values.front();
+  const bool understood = kind == "words" ? sample.words > 0 : kind == "values" && !sample.values.empty();
+  if (!understood) {
+    std::fputs("starling-trainer --count FILE.pt words CONTEXT\nstarling-trainer --count FILE.pt values 3x32x32\n",
+               stderr);
+    return 2;
+  }
+  try {
+    const auto file = read_file(program, kProgramBytesMax);
+    if (!file.ok()) throw std::runtime_error(file.error().message);
+    const double flops =
+        models::count_flops({reinterpret_cast<const std::uint8_t*>(file->data()), file->size()}, sample);
+    std::printf("flops_per_sample = %.0f\n", flops);
+    return 0;
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "count what '%s' computes: %s\n", program.c_str(), problem.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace starling;
   if (argc == 2 && std::string_view(argv[1]) == "--version") {  // it can be loaded, LibTorch and all
     std::puts(std::string(kVersion).c_str());
     return 0;
   }
+  if (argc == 5 && std::string_view(argv[1]) == "--count") return count(argv[2], argv[3], argv[4]);
   std::vector<float> gradient;  // one micro-batch's; outlives the trainer
   const auto make_trainer =
       [&gradient](const trainer_link::TrainerResources& resources) -> Result<std::unique_ptr<session::Trainer>> {
@@ -32,6 +78,7 @@ int main(int argc, char** argv) {
                                       .bf16 = resources.device == "cpu" && training::computes_in_bf16(),
                                       .device = resources.device,
                                       .shard_bytes = resources.shard_bytes,
+                                      .program = resources.program,
                                   }));
     return std::unique_ptr<session::Trainer>(std::move(trainer));
   };

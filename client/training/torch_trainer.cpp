@@ -25,6 +25,7 @@
 #include "client/training/precision.h"
 #include "client/training/process_setup.h"
 #include "client/training/sampling.h"
+#include "shared/base/permutation.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::training {
@@ -79,6 +80,12 @@ Result<Dataset> open_training_data(const wire::RunManifest& manifest, std::span<
   return Dataset::open(manifest, file, labelled ? 1 : manifest.model.context + 1);
 }
 
+// Of what a script leaves to chance: the same on every computer that is given these samples.
+std::uint64_t chance_of(std::uint64_t seed, const wire::SampleRange& range) {
+  const std::uint64_t place = mix64(static_cast<std::uint64_t>(range.lane)) ^ static_cast<std::uint64_t>(range.first);
+  return mix64(seed ^ mix64(place ^ mix64(static_cast<std::uint64_t>(range.round))));
+}
+
 // Samples that a piece of `range` has, from its k-th on.
 wire::SampleRange piece_of(const wire::SampleRange& range, SampleCount k, SampleCount size) {
   return {range.round, range.lane, range.first + k, std::min(size, range.count - k)};
@@ -95,7 +102,7 @@ struct TorchTrainer::Impl {
         local(options.manifest.local ? std::make_unique<optim::LocalSteps>(options.manifest) : nullptr),
         device(options.device),
         vectors(device, !device.is_cpu(), local ? local->parameters() : agreed(), options.gradient),
-        model(models::make_model(options.manifest.model, vectors.parameters(), vectors.gradient())),
+        model(models::make_model(options.manifest.model, vectors.parameters(), vectors.gradient(), options.program)),
         pieces(options.manifest.micro_batch_size) {}
 
   // Parameters that all replicas share.
@@ -123,6 +130,8 @@ struct TorchTrainer::Impl {
     vectors.clear_gradient();
     double loss_sum = 0;
     const SampleCount size = pieces.size();
+    model->set_training(true);
+    at::manual_seed(chance_of(options.manifest.seed, samples));
     for (SampleCount k = 0; k < samples.count; k += size) {
       STARLING_ASSIGN(models::Batch batch, sample_batch(options.manifest, train, piece_of(samples, k, size)));
       batch = on_device(std::move(batch), device);
@@ -178,7 +187,8 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
     if (manifest.data.shards.empty()) {
       STARLING_ASSIGN(train, open_training_data(manifest, options.train_bytes));
     }
-    const bool whole_windows = wire::sample_form(manifest) == wire::SampleForm::masked_words;
+    const bool whole_windows =
+        wire::sample_form(manifest) == wire::SampleForm::masked_words || manifest.model.architecture == "script";
     STARLING_ASSIGN(Dataset held_out, Dataset::open(manifest, options.validation_bytes,
                                                     labelled        ? 1
                                                     : whole_windows ? manifest.model.context + 1
@@ -195,6 +205,9 @@ session::StateLayout TorchTrainer::layout() const {
 std::span<float> TorchTrainer::state() { return impl_->options.state; }
 
 Status TorchTrainer::initialize() {
+  if (impl_->options.manifest.model.architecture == "script") {
+    return Error{ErrorCode::unsupported, "the parameters of a script are read by who gives them to this trainer"};
+  }
   optim::fill_initial_state(impl_->options.manifest, impl_->options.state);
   impl_->options.journal->clear();
   return {};
@@ -230,6 +243,7 @@ Status TorchTrainer::step(RoundIndex round, std::span<const float> gradient) {
 
 Result<session::Evaluation> TorchTrainer::evaluate() {
   return guarded("evaluate", [&]() -> Result<session::Evaluation> {
+    impl_->model->set_training(false);
     return impl_->at_agreed(
         [&] { return evaluate_held_out(*impl_->model, impl_->options.manifest, impl_->held_out, impl_->device); });
   });

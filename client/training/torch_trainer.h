@@ -28,6 +28,7 @@ struct TorchTrainerOptions {
   // In place of train_bytes where the run has shards: the one that the next batch is cut from. Asked before each, and
   // valid until it is over.
   std::function<std::span<const std::uint8_t>()> shard_bytes{};
+  std::span<const std::uint8_t> program{};  // of a script, digest checked by the caller
 };
 
 class TorchTrainer final : public session::Trainer {

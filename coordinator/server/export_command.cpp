@@ -66,7 +66,13 @@ Status export_run(const ExportOptions& options) {
   STARLING_TRY(write_model(wire::export_model(manifest.model, parameters), *kept, options.folder));
   fmt::print("the model of run '{}' at round {} is in '{}': model.safetensors, config.json\n", run.run_id, kept->round,
              options.folder.string());
-  if (wire::is_for_transformers(manifest.model)) {
+  if (manifest.model.architecture == "script") {
+    const std::filesystem::path program = project.files.artefacts() / manifest.model.script.program.sha256.hex();
+    STARLING_ASSIGN(const std::string bytes,
+                    read_file(program, static_cast<std::size_t>(manifest.model.script.program.bytes)));
+    STARLING_TRY(write_file_atomically(options.folder / "model.pt", bytes));
+    fmt::print("model.pt is your program as it was; model.safetensors is the state that its parameters have learnt\n");
+  } else if (wire::is_for_transformers(manifest.model)) {
     fmt::print("Hugging Face's transformers open it: AutoModel.from_pretrained('{}')\n", options.folder.string());
   } else {
     fmt::print(

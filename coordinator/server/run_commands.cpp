@@ -7,6 +7,7 @@
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/run_data.h"
+#include "coordinator/server/run_script.h"
 #include "coordinator/server/server_link.h"
 #include "shared/base/files.h"
 #include "shared/manifest/operator_manifest.h"
@@ -113,9 +114,12 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
   STARLING_TRY(take_data_over(*wanted, project.files.artefacts()));
+  const bool is_script = manifest.model.architecture == "script";
+  if (is_script) STARLING_TRY(import_script(wanted->source, project.files.artefacts(), manifest.model.script));
   const auto signed_manifest = manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate});
   if (!signed_manifest) return signed_manifest.error().prefixed(fmt::format("'{}'", manifest_file.string()));
   STARLING_TRY(record_artefacts(stores, *wanted));
+  if (is_script) STARLING_TRY(record_script(stores, *wanted));
   db::Run run;
   run.run_id = manifest.run_id;
   run.manifest_envelope = manifest::encode_envelope(*signed_manifest);
@@ -150,6 +154,10 @@ Status clone_run(const CloneOptions& options) {
     draft.source.validation = artefacts / old.data.validation.sha256.hex();
   } else {
     STARLING_ASSIGN(draft.source.shards, keep_listing(old.data, artefacts));
+  }
+  if (old.model.architecture == "script") {
+    draft.source.program = artefacts / old.model.script.program.sha256.hex();
+    draft.source.parameters = artefacts / old.model.script.parameters.sha256.hex();
   }
   std::error_code unknown;
   if (std::filesystem::exists(options.file, unknown)) {

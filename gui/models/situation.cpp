@@ -84,6 +84,11 @@ Situation onTheWay(const wire::DaemonStatus& status) {
     if (status.rules.action_command.rfind("prefs set", 0) == 0) {
       s.remedy = Remedy::open_preferences;
       s.action = Words::tr("Change the limit…");
+    } else if (status.rules.action_command.rfind("projects allow", 0) == 0) {
+      s.remedy = Remedy::request;
+      s.request.command = "allow";
+      s.request.project = status.project;
+      s.action = Words::tr("I trust this project: allow it");
     }
     return s;
   }

@@ -120,12 +120,27 @@ void read_setting(TableReader& fields, std::string_view name, Integer& value) {
 }
 
 // An architecture that is none is left to check_manifest_settings, which says so.
-Status read_model(TableReader fields, wire::ModelOptions& model) {
+Status read_model(TableReader fields, const std::filesystem::path& folder, OperatorManifest& out) {
+  wire::ModelOptions& model = out.manifest.model;
   fields.text("architecture", model.architecture);
   if (!wire::is_architecture(model.architecture)) return {};
   wire::each_model_setting(
       model, [&fields](std::string_view name, auto& value, const auto&) { read_setting(fields, name, value); });
-  return fields.finish(fmt::format("model '{}'", model.architecture));
+  std::string program, parameters;
+  if (model.architecture == "script") {
+    fields.text("program", program);
+    fields.text("parameters", parameters);
+  }
+  STARLING_TRY(fields.finish(fmt::format("model '{}'", model.architecture)));
+  if (model.architecture != "script") return {};
+  if (program.empty() || program.size() > kPathBytesMax || parameters.empty() || parameters.size() > kPathBytesMax) {
+    return Error{ErrorCode::invalid_argument,
+                 "manifest.toml, table [model]: a model of architecture script has program = \"FILE.pt\", which "
+                 "torch.jit.save wrote, and parameters = \"FILE.safetensors\", with what they are at the start"};
+  }
+  out.source.program = folder / program;
+  out.source.parameters = folder / parameters;
+  return {};
 }
 
 // A kind that is none is left to check_manifest_settings, which says so; what its settings might be, nobody knows.
@@ -252,7 +267,7 @@ Status read_all(TableReader& fields, const Lines& lines, const std::filesystem::
   fields.integer("low_rank", manifest.low_rank);
   fields.text("precision", manifest.precision);
   fields.text("client_min", manifest.client_min);
-  STARLING_TRY(read_model(fields.table("model"), manifest.model));
+  STARLING_TRY(read_model(fields.table("model"), folder, out));
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), manifest.schedule));
   STARLING_TRY(read_local(fields.table("local"), lines.contains("algorithm"), manifest.local));
@@ -287,6 +302,11 @@ Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std
   }
   if (const Status status = wire::check_manifest_settings(out.manifest); !status.ok()) {
     return with_line(status.error(), lines);
+  }
+  if (out.manifest.flops_per_sample == 0 && out.manifest.model.architecture == "script") {
+    return Error{ErrorCode::invalid_argument,
+                 "manifest.toml: flops_per_sample is missing: nobody knows what a sample of a model of your own costs, "
+                 "and it sets the credit; `starling-trainer --count FILE.pt …` counts it"};
   }
   if (out.manifest.flops_per_sample == 0) {
     out.manifest.flops_per_sample = wire::flops_per_sample(out.manifest.model);

@@ -99,6 +99,10 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
   out.table("model");
   out.set("architecture", manifest.model.architecture);
   wire::each_model_setting(manifest.model, set);
+  if (manifest.model.architecture == "script") {
+    out.set("program", wanted.source.program.string());
+    out.set("parameters", wanted.source.parameters.string());
+  }
   const auto write_steps = [&](const std::string& of, const wire::OptimizerOptions& optimizer,
                                const wire::ScheduleOptions& schedule) {
     out.table(of + "optimizer");

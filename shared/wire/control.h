@@ -9,6 +9,7 @@
 //   {"command":"projects"}                        -> {"ok":true,"projects":[…]}     all that were joined
 //   {"command":"share","project":"Birds","share":2}   of the time, relative to the others; the same reply
 //   {"command":"train","project":"Birds"}             now, for a turn; the same reply
+//   {"command":"allow","project":"Birds"}             the program of its own that its run is; the same reply
 //   {"command":"leave","project":"Birds"}         without a name where there is only one
 //   {"command":"stop"}                                                    ends the daemon
 //   {"command":"pause","reason":"…","for":"1h","after_round":true}        -> {"ok":true,"text":"…"}
@@ -64,7 +65,7 @@ struct ControlRequest {
   std::string name;             // team: its name; join: the display name, or the address, of an account that has one
   std::string password;         // join: of an account that is there, or of a new one; empty: none
   std::string email;            // join: of a new account; may be empty
-  std::string project;          // share, train, leave: its name or host:port
+  std::string project;          // share, train, allow, leave: its name or host:port
   std::optional<double> share;  // share
   std::string reason;           // pause
   std::string duration;         // pause: "15m", "3h", "2d", "tomorrow"; empty: until resumed

@@ -22,6 +22,11 @@ class LayoutBuilder {
   void vector(std::string name, std::int64_t size, float value) {
     add({std::move(name), {size}, 0, 0, false, false, 0, value});
   }
+  // Of a model that says nothing more: tensors of two dimensions and more decay, as in all others.
+  void tensor(std::string name, std::vector<std::int64_t> shape) {
+    const bool decayed = shape.size() > 1;
+    add({std::move(name), std::move(shape), 0, 0, decayed, false, 0, 0});
+  }
   std::vector<ParameterInfo> take() { return std::move(layout_); }
 
  private:
@@ -52,6 +57,10 @@ std::vector<ParameterInfo> albert_layout(const ModelOptions& model);
 double albert_flops(const ModelOptions& model);
 std::vector<ParameterInfo> resnet_layout(const ModelOptions& model);
 double resnet_flops(const ModelOptions& model);
+// As the manifest lists them; the program itself is not looked at, so what a sample costs is not known: 0.
+std::vector<ParameterInfo> script_layout(const ModelOptions& model);
+double script_flops(const ModelOptions& model);
+double script_activations(const ModelOptions& model);
 std::vector<ParameterInfo> mlp_layout(const ModelOptions& model);
 double mlp_flops(const ModelOptions& model);
 

@@ -63,6 +63,11 @@ inline void check_artefact(Checker& check, std::string_view field, const Artefac
   check.within(std::string(field) + ".bytes", artefact.bytes, 1, kArtefactBytesMax);
 }
 
+// Of the table `model`, where it is a script.
+void check_script(Checker& check, const ScriptModel& script);
+void write_script(JsonWriter& writer, const ScriptModel& script);
+void read_script(JsonReader& reader, ScriptModel& script);
+
 // Of the table `model`.
 void check_model(Checker& check, const ModelOptions& model);
 void write_model(JsonWriter& writer, const ModelOptions& model);

@@ -23,6 +23,7 @@ constexpr std::array kArchitectures = {
     Architecture{"albert", albert_layout, albert_flops, albert_activations},
     Architecture{"resnet", resnet_layout, resnet_flops, resnet_activations},
     Architecture{"mlp", mlp_layout, mlp_flops, mlp_activations},
+    Architecture{"script", script_layout, script_flops, script_activations},
 };
 
 const Architecture* find(std::string_view name) {

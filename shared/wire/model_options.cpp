@@ -63,6 +63,7 @@ void write_model(JsonWriter& writer, const ModelOptions& model) {
   each_model_setting(model, [&writer](std::string_view name, const auto& value, const auto& setting) {
     if (setting.left_out != value) write_setting(writer, name, value);
   });
+  if (model.architecture == "script") write_script(writer, model.script);
   writer.close('}');
 }
 
@@ -72,6 +73,7 @@ void read_model(JsonReader& reader, ModelOptions& model) {
     each_model_setting(model, [&fields](std::string_view name, auto& value, const auto& setting) {
       if (!setting.left_out || fields.present(name)) read_any(fields, name, value);
     });
+    if (model.architecture == "script") read_script(fields, model.script);
   });
 }
 

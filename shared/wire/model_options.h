@@ -21,8 +21,19 @@ struct Artefact {
   friend bool operator==(const Artefact&, const Artefact&) = default;
 };
 
+// A model of the operator's own: a program that volunteers are asked about before they run it.
+struct ScriptModel {
+  struct Tensor {
+    std::string name;
+    std::vector<std::int64_t> shape;  // row-major
+  };
+  Artefact program;             // TorchScript: forward(batch…) returns the mean loss of the batch's samples
+  Artefact parameters;          // safetensors of F32: the program's parameters as they are at the start
+  std::vector<Tensor> tensors;  // those, in the order of the flat vector
+};
+
 struct ModelOptions {
-  std::string architecture = "gpt";   // gpt, albert, resnet or mlp
+  std::string architecture = "gpt";   // gpt, albert, resnet, mlp or script
   int layers = 4;                     // blocks; resnet: 18 or 50; mlp: hidden layers
   int width = 128;                    // of what flows between the blocks
   int heads = 4;                      // of attention
@@ -37,7 +48,8 @@ struct ModelOptions {
   int inputs = 784;          // mlp: values a sample holds
   int channels = 3;          // resnet: of an image
   int image_size = 32;       // resnet: pixels an image is high and wide; up to 64 the first layer keeps them all
-  int classes = 10;          // resnet, mlp
+  int classes = 10;          // resnet, mlp, script: labels there are
+  ScriptModel script{};      // script
 };
 
 // A setting's range, both ends included, and the value with which it is left out of the canonical form, so that
@@ -62,6 +74,7 @@ void each_model_setting(Options& options, const Visit& visit) {
   constexpr int kLayersMax = 256, kWidthMax = 16384, kContextMax = 65536, kWordsMax = 1 << 20, kClassesMax = 1 << 20;
   const bool is_gpt = options.architecture == "gpt", is_albert = options.architecture == "albert";
   const bool is_resnet = options.architecture == "resnet", is_mlp = options.architecture == "mlp";
+  const bool is_script = options.architecture == "script";  // context and vocabulary of text, or classes
   if (is_gpt || is_albert || is_resnet || is_mlp) visit("layers", options.layers, Count{1, kLayersMax});
   if (is_gpt || is_albert || is_mlp) visit("width", options.width, Count{1, kWidthMax});
   if (is_gpt || is_albert) {
@@ -84,6 +97,11 @@ void each_model_setting(Options& options, const Visit& visit) {
     visit("image_size", options.image_size, Count{8, 1024});
   }
   if (is_mlp) visit("inputs", options.inputs, Count{1, 1 << 24});
+  if (is_script) {
+    visit("context", options.context, Count{1, kContextMax, 128});
+    visit("vocabulary", options.vocabulary, Count{2, kWordsMax, 256});
+    visit("classes", options.classes, Count{2, kClassesMax, 10});
+  }
   if (is_resnet || is_mlp) visit("classes", options.classes, Count{2, kClassesMax});
 }
 

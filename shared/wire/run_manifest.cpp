@@ -64,7 +64,7 @@ void check_kind(Checker& check, const RunManifest& manifest) {
   if (model.architecture == "resnet" || model.architecture == "mlp") {
     check.word("data.kind", kind, kind == "labelled", fmt::format("'labelled' for a model of {}", model.architecture));
   }
-  if (kind == "bytes" && model.architecture == "gpt") {
+  if (kind == "bytes" && (model.architecture == "gpt" || model.architecture == "script")) {
     check.that(model.vocabulary == kByteValues, "model.vocabulary", fmt::format("{}", model.vocabulary),
                "256 where data.kind is 'bytes'");
   }
@@ -142,8 +142,9 @@ void check_codecs(Checker& check, const RunManifest& manifest) {
   check.within("low_rank", manifest.low_rank, 0, kLowRankMax);
   check.that(manifest.low_rank == 0 || manifest.contribution_codec.empty(), "contribution_codec",
              fmt::format("'{}'", manifest.contribution_codec), "empty where low_rank is not 0");
-  if (check.status().ok() && manifest.low_rank > 0) {
-    check.that(!low_rank_layout(model_layout(manifest.model), manifest.low_rank).matrices.empty(), "low_rank",
+  const auto layout = check.status().ok() ? model_layout(manifest.model) : std::vector<ParameterInfo>();
+  if (!layout.empty() && manifest.low_rank > 0) {  // of a script's file nothing is known before it was looked at
+    check.that(!low_rank_layout(layout, manifest.low_rank).matrices.empty(), "low_rank",
                fmt::format("{}", manifest.low_rank), "0, or fewer: no matrix of this model gains from so many factors");
   }
   if (manifest.contribution_codec.empty()) return;
@@ -323,6 +324,7 @@ Status check_manifest_settings(const RunManifest& manifest) {
 Status check_manifest(const RunManifest& manifest) {
   STARLING_TRY(check_manifest_settings(manifest));
   Checker check;
+  if (manifest.model.architecture == "script") check_script(check, manifest.model.script);
   check_data(check, manifest);
   return check.status();
 }

@@ -128,6 +128,14 @@
         <translation>вы разрешите больше памяти</translation>
     </message>
     <message>
+        <source>this run&apos;s model is a program of the project&apos;s own, which runs here only if you agree</source>
+        <translation>модель этой задачи — программа самого проекта; здесь она запускается, только если вы согласны</translation>
+    </message>
+    <message>
+        <source>you allow it</source>
+        <translation>вы её разрешите</translation>
+    </message>
+    <message>
         <source>the coordinator says</source>
         <translation>координатор сообщает</translation>
     </message>
@@ -601,6 +609,10 @@
     <message>
         <source>Change the limit…</source>
         <translation>Изменить предел…</translation>
+    </message>
+    <message>
+        <source>I trust this project: allow it</source>
+        <translation>Я доверяю этому проекту: разрешить</translation>
     </message>
     <message>
         <source>Update now</source>

@@ -39,6 +39,17 @@ TEST_CASE("a run above the owner's limits says what is needed, what there is, an
   CHECK_FALSE(refuse_for_memory(a_large_run(), {2 * needed, 2 * needed / 100 * 51}));
 }
 
+TEST_CASE("a program of the project's own is refused until it is allowed, and no other model is") {
+  wire::RunManifest manifest = a_large_run();
+  CHECK_FALSE(refuse_program(manifest, "Birds", false));
+  manifest.model.architecture = "script";
+  manifest.model.script.program.bytes = 1'000'000;
+  const auto refusal = refuse_program(manifest, "Birds", false);
+  REQUIRE(refusal);
+  CHECK(refusal->command == "projects allow 'Birds'");
+  CHECK_FALSE(refuse_program(manifest, "Birds", true));
+}
+
 TEST_CASE("a run that no limit could let in says so") {
   const auto refusal = refuse_for_memory(a_large_run(), {kGigabyte, kGigabyte / 2});
   REQUIRE(refusal);

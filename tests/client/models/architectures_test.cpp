@@ -1,7 +1,6 @@
 // What holds for every architecture: gradients, what a sample costs, and learning.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/record_function.h>
 #include <torch/types.h>
 #include <torch/utils.h>
 
@@ -11,6 +10,7 @@
 // After torch, whose CHECK must give way.
 #include <doctest/doctest.h>
 
+#include "client/models/flop_counter.h"
 #include "client/models/model.h"
 #include "shared/wire/model_layout.h"
 
@@ -103,37 +103,6 @@ std::string title_of(const wire::ModelOptions& model) {
          std::to_string(model.image_size);
 }
 
-// Operations of all matrix products and convolutions that LibTorch carries out.
-double counted = 0;
-
-double multiplications(const at::RecordFunction& call) {
-  const std::string name = call.name();
-  const auto sizes = [&](std::size_t i) { return call.inputs()[i].toTensor().sizes(); };
-  if (name == "aten::mm") return static_cast<double>(sizes(0)[0] * sizes(0)[1] * sizes(1)[1]);
-  if (name == "aten::addmm") return static_cast<double>(sizes(1)[0] * sizes(1)[1] * sizes(2)[1]);
-  if (name == "aten::bmm") return static_cast<double>(sizes(0)[0] * sizes(0)[1] * sizes(0)[2] * sizes(1)[2]);
-  if (name == "aten::convolution") {
-    const auto inputs = call.inputs();
-    const at::Tensor image = inputs[0].toTensor(), weight = inputs[1].toTensor();
-    const std::int64_t stride = inputs[3].toIntVector()[0], padding = inputs[4].toIntVector()[0];
-    const std::int64_t out = (image.size(2) + 2 * padding - weight.size(2)) / stride + 1;
-    return static_cast<double>(image.size(0) * out * out * weight.numel());
-  }
-  if (name == "aten::convolution_backward") {
-    const auto inputs = call.inputs();
-    const at::Tensor upstream = inputs[0].toTensor(), weight = inputs[2].toTensor();
-    const auto wanted = inputs[10].toBoolList();
-    const double each = static_cast<double>(upstream.numel() / weight.size(0) * weight.numel());
-    return each * (static_cast<int>(wanted[0]) + static_cast<int>(wanted[1]));
-  }
-  return 0;
-}
-
-std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& call) {
-  counted += 2 * multiplications(call);
-  return nullptr;
-}
-
 }  // namespace
 
 TEST_CASE("the gradient of every architecture agrees with finite differences, tensor by tensor") {
@@ -168,11 +137,9 @@ TEST_CASE("a sample costs what its architecture says, counted call by call") {
     CAPTURE(title_of(options));
     Fixture fixture(options);
     const Batch batch = batch_for(options);
-    counted = 0;
-    const auto handle = at::addGlobalCallback(at::RecordFunctionCallback(count).needsInputs(true));
+    const FlopCounter counter;
     fixture.model->loss(batch).backward();
-    at::removeCallback(handle);
-    CHECK(counted / kBatch == doctest::Approx(wire::flops_per_sample(options)).epsilon(1e-9));
+    CHECK(counter.flops() / kBatch == doctest::Approx(wire::flops_per_sample(options)).epsilon(1e-9));
   }
 }
 

@@ -127,6 +127,21 @@ TEST_CASE("a run that the owner's limits keep away says why, and offers the limi
   CHECK_FALSE(declined.action.isEmpty());
 }
 
+TEST_CASE("a run that is a program asks its volunteer, who can say yes in the window") {
+  Snapshot snapshot = connected("preparing");
+  snapshot.status->project = "Birds";
+  snapshot.status->reason =
+      "this run's model is a program of the project's own, which runs here only if you agree: 1.0 MB, SHA-256 ab";
+  snapshot.status->rules.action = "allow it, if you trust this project";
+  snapshot.status->rules.action_command = "projects allow 'Birds'";
+  const Situation asked = situationOf(snapshot);
+  CHECK(asked.face == Face::attention);
+  CHECK(asked.remedy == Remedy::request);
+  CHECK(asked.request.command == "allow");
+  CHECK(asked.request.project == "Birds");
+  CHECK_FALSE(asked.action.isEmpty());
+}
+
 TEST_CASE("a run for newer versions says so, and offers what can be done here") {
   Snapshot snapshot = connected("preparing");
   snapshot.status->update.required = "1.2";

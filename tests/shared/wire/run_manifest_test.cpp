@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared/wire/low_rank.h"
+#include "shared/wire/model_layout.h"
 
 using namespace starling;
 using namespace starling::wire;
@@ -333,4 +334,38 @@ TEST_CASE("bytes that are no manifest are refused: cut short, too long, too deep
   CHECK(!decode_manifest(std::string(kManifestBytesMax + 1, ' ')).ok());
   CHECK(!decode_manifest(std::string(60'000, '[')).ok());
   CHECK(!decode_manifest(with(json, "Fort", "Fort\xff\xfe")).ok());
+}
+
+TEST_CASE("a program's manifest says what its parameters are, and comes back as it was") {
+  RunManifest manifest = good_manifest();
+  manifest.model.architecture = "script";
+  manifest.model.context = 64;
+  ScriptModel& script = manifest.model.script;
+  script.program.sha256.bytes.fill(1);
+  script.program.bytes = 5000;
+  script.parameters.sha256.bytes.fill(2);
+  script.parameters.bytes = 9000;
+  script.tensors = {{"table.weight", {256, 8}}, {"out.bias", {256}}};
+  const std::string json = encode_manifest(manifest);
+  CHECK(json.find(R"("model":{"architecture":"script","context":64,"program":{"sha256":"01)") != std::string::npos);
+  const auto read = decode_manifest(json);
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  CHECK(encode_manifest(*read) == json);
+  const std::vector<ParameterInfo> layout = model_layout(read->model);
+  REQUIRE(layout.size() == 2);
+  CHECK(layout[1].offset == 256 * 8);
+  CHECK(layout[0].decayed);
+  CHECK_FALSE(layout[1].decayed);
+
+  const auto refused = [&manifest](auto change) {
+    RunManifest changed = manifest;
+    change(changed.model.script);
+    return !check_manifest(changed).ok();
+  };
+  CHECK(refused([](ScriptModel& s) { s.tensors.clear(); }));
+  CHECK(refused([](ScriptModel& s) { s.tensors[1].name = s.tensors[0].name; }));
+  CHECK(refused([](ScriptModel& s) { s.tensors[0].name = "a\nb"; }));
+  CHECK(refused([](ScriptModel& s) { s.tensors[0].shape = {1, 0}; }));
+  CHECK(refused([](ScriptModel& s) { s.tensors[0].shape = {std::int64_t{1} << 40, std::int64_t{1} << 40}; }));
+  CHECK(refused([](ScriptModel& s) { s.program.bytes = 0; }));
 }
