@@ -12,7 +12,7 @@ namespace {
 
 // Of what a line carries: the rest are headers of packets, TCP and TLS records.
 constexpr double kPayloadShare = 0.94;
-constexpr double kRoundTrips = 2;
+constexpr double kRoundTrips = 4;
 // Of a grid: see columns_expected_s in formation_choice.h.
 constexpr double kGridTraffic = 2.5;
 constexpr double kGridStages = 3;

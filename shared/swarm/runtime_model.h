@@ -7,7 +7,9 @@
 //              and with batches that vary by `jitter` (standard deviation over mean) the largest of n deviations more,
 //              sqrt(2 ln n) of them
 //   averaging  the least time of a butterfly all-reduce over these lines with the best roles and codecs, 94 % of a line
-//              being payload, and two round trips between the farthest two: to begin, and to agree at the end
+//              being payload, and four round trips between the farthest two: to begin, until paces are up, for the
+//              first segment to its owner and back, and to agree at the end (starling-bench plan-check holds it to
+//              that)
 //   step       the optimizer's way through memory
 #pragma once
 

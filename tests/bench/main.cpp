@@ -14,6 +14,7 @@
 #include "tests/bench/heartbeats_bench.h"
 #include "tests/bench/leaderboard_bench.h"
 #include "tests/bench/optim_bench.h"
+#include "tests/bench/plan_check.h"
 #ifdef STARLING_TORCH
 #include "tests/bench/step_bench.h"
 #endif
@@ -28,6 +29,7 @@ struct Chosen {
   std::function<Result<BenchResult>()> run;
   std::vector<std::string> columns = {};  // of a table
   std::string plot_file = {};
+  std::function<std::string(const BenchResult&)> plot = {};
 };
 
 // What the command line may set.
@@ -37,6 +39,7 @@ struct Options {
   HeartbeatsOptions heartbeats;
   LeaderboardOptions leaderboard;
   OptimBenchOptions optim;
+  PlanCheckOptions plan_check;
 #ifdef STARLING_TORCH
   StepBenchOptions step;
 #endif
@@ -45,7 +48,7 @@ struct Options {
 
 Status write_files(const Chosen& chosen, const BenchResult& result, const std::string& json_file) {
   if (!json_file.empty()) STARLING_TRY(write_file_atomically(json_file, to_json(chosen.name, result)));
-  if (!chosen.plot_file.empty()) STARLING_TRY(write_file_atomically(chosen.plot_file, averaging_plot(result)));
+  if (!chosen.plot_file.empty()) STARLING_TRY(write_file_atomically(chosen.plot_file, chosen.plot(result)));
   return {};
 }
 
@@ -149,6 +152,19 @@ void add_optim(CLI::App& app, OptimBenchOptions& options, Chosen& chosen) {
   command->callback([&] { chosen = {"optim", [&options] { return run_optim_bench(options); }}; });
 }
 
+void add_plan_check(CLI::App& app, PlanCheckOptions& options, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "plan-check",
+      "Averagings over shaped links, as starling-coordinator plan predicts them and as they are (needs root: network\n"
+      "namespaces). Figures of each setting: predicted_s, time_s (median), error (at most 0.1)");
+  command->add_option("--rounds", options.rounds, "Counted rounds")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--plot", options.plot_file, "Also draw every round into this SVG file");
+  command->callback([&] {
+    chosen = {"plan-check", [&options] { return run_plan_check(options); }, plan_check_columns(), options.plot_file,
+              plan_check_plot};
+  });
+}
+
 #ifdef STARLING_TORCH
 void add_step(CLI::App& app, StepBenchOptions& options, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
@@ -183,6 +199,7 @@ int main(int argc, char** argv) {
   add_heartbeats(app, options.heartbeats, chosen);
   add_leaderboard(app, options.leaderboard, chosen);
   add_optim(app, options.optim, chosen);
+  add_plan_check(app, options.plan_check, chosen);
 #ifdef STARLING_TORCH
   add_step(app, options.step, chosen);
 #endif
@@ -193,7 +210,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   if (averaging->parsed()) {
     chosen = {"averaging", [&] { return run_averaging(options.averaging); }, averaging_columns(options.averaging),
-              options.averaging.plot_file};
+              options.averaging.plot_file, averaging_plot};
   }
   if (peer_command->parsed()) return run_averaging_peer(options.child);
   if (gloo_command->parsed()) return run_gloo_peer(options.child);

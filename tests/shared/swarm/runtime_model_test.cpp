@@ -41,7 +41,7 @@ TEST_CASE("delays cost round trips, jitter the largest of the deviations, codecs
   const std::vector<Host> far(4, host(10, 100, 100, 0.01));
   const std::vector<Host> shaky(4, host(10, 100, 100, 0, 0.2));
   const RoundForecast plain = predict_round(near, gradients(4e6, 1000));
-  CHECK(predict_round(far, gradients(4e6, 1000)).averaging_s == doctest::Approx(plain.averaging_s + 2 * 0.04));
+  CHECK(predict_round(far, gradients(4e6, 1000)).averaging_s == doctest::Approx(plain.averaging_s + 4 * 0.04));
   CHECK(predict_round(shaky, gradients(4e6, 1000)).wait_s ==
         doctest::Approx(plain.wait_s + 0.2 * 0.8 * std::sqrt(2 * std::log(4.0))));
   Method halves = gradients(4e6, 1000);
