@@ -114,6 +114,16 @@ std::int64_t bytes_of(const Dataset& data, const at::Tensor& words) {
   return bytes > 0 ? bytes : flat.numel();
 }
 
+// The next of `taken` places, from the first-th on, that lie evenly among `places`, each `apart` items from the one
+// before.
+Starts spread(std::int64_t first, std::int64_t taken, std::int64_t places, std::int64_t apart) {
+  Starts starts;
+  for (std::int64_t i = first; i < std::min(first + kEvaluationBatch, taken); ++i) {
+    starts.push_back(i * places / taken * apart);
+  }
+  return starts;
+}
+
 Result<session::Evaluation> evaluate_text(const models::Model& model, int context, const Dataset& data,
                                           const at::Device& device) {
   const std::int64_t last = data.items() - 1;  // words that have a next one
@@ -124,10 +134,7 @@ Result<session::Evaluation> evaluate_text(const models::Model& model, int contex
   double nats = 0;
   std::int64_t bytes = 0;
   for (std::int64_t window = 0; window < taken; window += kEvaluationBatch) {
-    Starts starts;
-    for (std::int64_t i = window; i < std::min(window + kEvaluationBatch, taken); ++i) {
-      starts.push_back(i * places / taken * scored);
-    }
+    const Starts starts = spread(window, taken, places, scored);
     STARLING_ASSIGN(const models::Batch batch, windows_at(data, starts, length));
     const auto rows = static_cast<std::int64_t>(starts.size());
     const at::Tensor scores = model.next_word_scores(batch[0].to(device)).view({rows, length, -1});
@@ -147,10 +154,7 @@ Result<session::Evaluation> evaluate_windows(const models::Model& model, int con
   double nats = 0;
   std::int64_t bytes = 0;
   for (std::int64_t window = 0; window < taken; window += kEvaluationBatch) {
-    Starts starts;
-    for (std::int64_t i = window; i < std::min(window + kEvaluationBatch, taken); ++i) {
-      starts.push_back(i * windows / taken * context);
-    }
+    const Starts starts = spread(window, taken, windows, context);
     STARLING_ASSIGN(const models::Batch batch, windows_at(data, starts, context));
     nats += model.loss(on_device(batch, device)).item<double>() * context;
     bytes += bytes_of(data, batch[1]);
@@ -167,10 +171,7 @@ Result<session::Evaluation> evaluate_samples(const models::Model& model, const w
   const std::int64_t taken = std::min(space, most);
   double nats = 0;
   for (std::int64_t sample = 0; sample < taken; sample += kEvaluationBatch) {
-    Starts starts;
-    for (std::int64_t i = sample; i < std::min(sample + kEvaluationBatch, taken); ++i) {
-      starts.push_back(i * space / taken);
-    }
+    const Starts starts = spread(sample, taken, space, 1);
     STARLING_ASSIGN(models::Batch batch, batch_at(manifest, data, starts, kEvaluationSeed));
     batch = on_device(std::move(batch), device);
     nats += model.loss(batch).item<double>();
