@@ -29,13 +29,13 @@ std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, cons
       fmt::format("prefs set memory_idle_percent {:.0f}", percent)};
 }
 
-std::optional<Refusal> refuse_program(const wire::RunManifest& manifest, const std::string& project, bool allowed) {
+std::optional<Refusal> refuse_program(const wire::RunManifest& manifest, const std::string& address, bool allowed) {
   if (manifest.model.architecture != "script" || allowed) return std::nullopt;
   const wire::Artefact& program = manifest.model.script.program;
   return Refusal{fmt::format("this run's model is a program of the project's own, which runs here only if you agree: "
                              "{:.1f} MB, SHA-256 {}; it would be locked in, without network and files",
                              static_cast<double>(program.bytes) / 1e6, program.sha256.hex().substr(0, 16)),
-                 "you allow it", "allow it, if you trust this project", fmt::format("projects allow '{}'", project)};
+                 "you allow it", "allow it, if you trust this project", fmt::format("projects allow {}", address)};
 }
 
 }  // namespace starling::daemon

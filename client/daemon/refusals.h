@@ -25,7 +25,8 @@ struct MemoryHere {
 // None where the memory suffices for micro-batches of one sample.
 std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, const MemoryHere& memory);
 
-// None for a run whose manifest alone says what is computed, and for a program that was `allowed`.
-std::optional<Refusal> refuse_program(const wire::RunManifest& manifest, const std::string& project, bool allowed);
+// None for a run whose manifest alone says what is computed, and for a program that was `allowed`. The command names
+// the project by its address: a name may be anything, and people copy the command into a shell.
+std::optional<Refusal> refuse_program(const wire::RunManifest& manifest, const std::string& address, bool allowed);
 
 }  // namespace starling::daemon

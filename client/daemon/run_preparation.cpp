@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/storage/checkpoint_store.h"
+#include "client/storage/memberships.h"
 #include "client/storage/shard_cache.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
@@ -160,7 +161,8 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   }
   std::optional<Refusal> refusal = refuse_for_memory(run.manifest, options.memory);
   if (!refusal) {
-    refusal = refuse_program(run.manifest, project.name, files.is_allowed(run.manifest.model.script.program.sha256));
+    refusal = refuse_program(run.manifest, storage::address_of(project),
+                             files.is_allowed(run.manifest.model.script.program.sha256));
   }
   if (refusal) {
     options.refuse(*refusal);

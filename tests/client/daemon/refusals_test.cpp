@@ -41,13 +41,13 @@ TEST_CASE("a run above the owner's limits says what is needed, what there is, an
 
 TEST_CASE("a program of the project's own is refused until it is allowed, and no other model is") {
   wire::RunManifest manifest = a_large_run();
-  CHECK_FALSE(refuse_program(manifest, "Birds", false));
+  CHECK_FALSE(refuse_program(manifest, "birds.example.org:4443", false));
   manifest.model.architecture = "script";
   manifest.model.script.program.bytes = 1'000'000;
-  const auto refusal = refuse_program(manifest, "Birds", false);
+  const auto refusal = refuse_program(manifest, "birds.example.org:4443", false);
   REQUIRE(refusal);
-  CHECK(refusal->command == "projects allow 'Birds'");
-  CHECK_FALSE(refuse_program(manifest, "Birds", true));
+  CHECK(refusal->command == "projects allow birds.example.org:4443");
+  CHECK_FALSE(refuse_program(manifest, "birds.example.org:4443", true));
 }
 
 TEST_CASE("a run that no limit could let in says so") {

@@ -133,7 +133,7 @@ TEST_CASE("a run that is a program asks its volunteer, who can say yes in the wi
   snapshot.status->reason =
       "this run's model is a program of the project's own, which runs here only if you agree: 1.0 MB, SHA-256 ab";
   snapshot.status->rules.action = "allow it, if you trust this project";
-  snapshot.status->rules.action_command = "projects allow 'Birds'";
+  snapshot.status->rules.action_command = "projects allow birds.example.org:4443";
   const Situation asked = situationOf(snapshot);
   CHECK(asked.face == Face::attention);
   CHECK(asked.remedy == Remedy::request);
