@@ -15,6 +15,8 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support import expected_conditions
+from selenium.webdriver.support.ui import WebDriverWait
 
 import programs
 from swarm import write_run
@@ -182,8 +184,13 @@ class Pages(unittest.TestCase):
             box.send_keys(text)
 
     def press(self, words, browser=None):
-        xpath = f"//main//button[normalize-space()='{words}']"
-        (browser or self.browser).find_element(By.XPATH, xpath).click()
+        """Sends a form, and returns when the page that answers it has come: the driver waits for that only at times."""
+        browser = browser or self.browser
+        page = browser.find_element(By.TAG_NAME, "html")
+        browser.find_element(By.XPATH, f"//main//button[normalize-space()='{words}']").click()
+        wait = WebDriverWait(browser, 20, poll_frequency=0.05)
+        wait.until(expected_conditions.staleness_of(page), f"no page came after {words}")
+        wait.until(lambda b: b.execute_script("return document.readyState") == "complete", f"half a page after {words}")
 
     def text(self, browser=None):
         return (browser or self.browser).find_element(By.TAG_NAME, "body").text
