@@ -25,7 +25,8 @@ namespace starling::bench {
 
 namespace {
 
-constexpr int kWarmUp = 4;           // steps, until our trainer has found its pieces' size
+constexpr int kSearch = 20;          // micro-batches, in which our trainer finds its pieces' size
+constexpr int kWarmUp = 2;           // steps of each
 constexpr double kLossApart = 1e-3;  // of the loss: more is another function
 constexpr double kBareAim = 1.03;
 constexpr double kPythonAim = 1.0;
@@ -143,6 +144,7 @@ Result<BenchResult> run_case(const StepBenchOptions& options, const std::string&
   STARLING_TRY(check_same("the bare loop", bare.backward(batches.front()), loss));
   if (python) STARLING_TRY(check_same("PyTorch", python->first_loss(), loss));
 
+  for (int i = 1; i < kSearch; ++i) STARLING_TRY(ours.trainer->train_batch(ours.range(0, 0), ours.sum).status());
   Times times;
   for (int step = 0; step < kWarmUp + options.steps; ++step) {
     Status status;
