@@ -299,7 +299,10 @@ Duration RunCoordinator::Impl::interval_for(TimePoint now, const Member& member)
   const Forecast& forecast = members_.forecast();
   if (member.open_reports) {  // it is at the next round already; as fast as the swarm is, that one is full …
     if (planned_rate_ <= 0) return kAheadInterval;
-    const double batch_seconds = static_cast<double>(manifest_.target_batch_size) / planned_rate_;
+    double batch_seconds = static_cast<double>(manifest_.target_batch_size) / planned_rate_;
+    // … but for what everybody may have for it by now.
+    if (member.samples_per_s > 0) batch_seconds -= static_cast<double>(member.samples) / member.samples_per_s;
+    if (batch_seconds <= 0) return kWaitInterval;
     return until_next_call(now, now + from_seconds(batch_seconds), lead(), 0);
   }
   if (plan_) {

@@ -79,6 +79,18 @@ TEST_CASE("a slow round costs few calls and starts on time") {
   }
 }
 
+TEST_CASE("rounds whose gradients were computed during the last averaging follow each other at once") {
+  Swarm swarm;  // a batch takes a second
+  swarm.averaging_time = milliseconds(900);
+  for (int i = 1; i <= 3; ++i) swarm.add(i).delays_updates = true;
+  swarm.run_for(seconds(10));
+  const std::size_t warm = swarm.decided.size();
+  swarm.run_for(seconds(40));
+  const auto rounds = static_cast<double>(swarm.decided.size() - warm);
+  CHECK_MESSAGE(rounds > 40 / 1.35, rounds);  // one after the other: 1.9 s a round
+  for (const RoundDecided& round : swarm.decided) CHECK(round.contributions.size() == 3);
+}
+
 TEST_CASE("members of very different speed each bring what they have") {
   Swarm swarm;
   swarm.add(1, 100);

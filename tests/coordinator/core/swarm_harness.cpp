@@ -128,7 +128,9 @@ void Swarm::step() {
 void Swarm::train(VirtualMember& member) {
   const bool trains = member.synced && !member.paused && member.phase == wire::MemberPhase::training &&
                       member.last_reply.run_state == wire::RunState::running;
-  if (trains) member.samples += member.samples_per_s * to_seconds(now - member.trained_at);
+  const double computed = member.samples_per_s * to_seconds(now - member.trained_at);
+  if (trains) member.samples += computed;
+  if (member.phase == wire::MemberPhase::averaging && member.delays_updates) member.samples_ahead += computed;
   member.trained_at = now;
 }
 
@@ -225,7 +227,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
     member.synced = false;
     member.phase = wire::MemberPhase::joining;
     member.group.reset();
-    member.samples = 0;
+    member.samples = member.samples_ahead = 0;
     if (!reply.donors.empty()) {
       member.download = reply.state_digest;
       member.download_round = reply.round;

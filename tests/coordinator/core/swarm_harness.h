@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coordinator/core/run_coordinator.h"
@@ -44,7 +45,9 @@ struct VirtualMember {
   TimePoint downloaded_at{};
   RoundIndex download_round = 0;
   Digest download;
+  bool delays_updates = false;  // computes on while it averages
   double samples = 0;
+  double samples_ahead = 0;  // of the next round
   TimePoint trained_at{};
   TimePoint next_call{};
   std::optional<wire::GroupInfo> group;
@@ -65,7 +68,7 @@ struct VirtualMember {
     reports.push_back(report);
     state = report.state_digest;
     ++state_round;
-    samples = 0;
+    samples = std::exchange(samples_ahead, 0);
     train_on();
   }
 };
