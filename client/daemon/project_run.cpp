@@ -34,6 +34,7 @@ ProjectRun::ProjectRun(const Threads& threads, RunParts parts)
   options.self = parts_->key.peer_id();
   options.micro_batch_size = parts_->manifest.micro_batch_size;
   options.listen_port = parts_->network->port();
+  options.delay_parameter_updates = parts_->manifest.delay_parameter_updates;
   options.seed = mix64(static_cast<std::uint64_t>(threads_.clock.wall_now().unix_ms) ^ options.self.bytes[0]);
   session::Session::Mediator& hands = *this;
   parts_->session = std::make_unique<session::Session>(options, parts_->initial, hands);

@@ -112,7 +112,7 @@ class ProjectRun final : private session::Session::Mediator {
   ProjectRun(const Threads& threads, RunParts parts);
 
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
-  void start_batch(const wire::SampleRange& samples, bool first) override;
+  void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) override;
   // The same by low-rank products (project_run_low_rank.cpp).
   struct Leg;  // one of the two averagings
@@ -180,8 +180,8 @@ class ProjectRun final : private session::Session::Mediator {
   bool reach_known_ = false;  // the coordinator has told
   std::string address_;
   RoundIndex forgotten_below_ = 0;
-  std::size_t gradient_in_use_ = 0;        // which of the two takes the batches now
-  bool averaging_holds_gradient_ = false;  // the network still reads the one in use: no step has followed
+  std::size_t gradient_in_use_ = 0;        // which of the two is the present round's
+  bool averaging_holds_gradient_ = false;  // the network still reads that one: no step has followed
 };
 
 }  // namespace starling::daemon

@@ -89,13 +89,13 @@ void ProjectRun::renew_certificate() {
   });
 }
 
-void ProjectRun::start_batch(const wire::SampleRange& samples, bool first) {
-  if (averaging_holds_gradient_) {  // the round did not count: its gradient grows on
+void ProjectRun::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
+  if (averaging_holds_gradient_ && !target.next_round) {  // the round did not count: its gradient grows on
     parts_->network->abandon();
     averaging_holds_gradient_ = false;
   }
-  std::vector<float>& gradient = parts_->gradients[gradient_in_use_];
-  threads_.trainer.post([this, samples, first, &gradient] {
+  std::vector<float>& gradient = parts_->gradients[target.next_round ? 1 - gradient_in_use_ : gradient_in_use_];
+  threads_.trainer.post([this, samples, first = target.first, &gradient] {
     if (stopped_) return;
     if (first) {
       std::fill(gradient.begin(), gradient.end(), 0.0F);
@@ -128,10 +128,9 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
   request.output = parts_->averaged;
   request.start = threads_.clock.now();
   const bool feeds_back = parts_->feedback.has_value() && weight > 0;
-  if (feeds_back) {
-    parts_->network->abandon();  // the round before may still read what changes now
-    request.input = parts_->feedback->contribute(group, self, request.input);
-  }
+  // The round before may still read what changes now.
+  if (feeds_back || parts_->manifest.delay_parameter_updates) parts_->network->abandon();
+  if (feeds_back) request.input = parts_->feedback->contribute(group, self, request.input);
   request.done = [this, feeds_back, id = group.id](const AveragingOutcome& outcome) {
     deliver([this, feeds_back, id, outcome](TimePoint now) {
       if (feeds_back && outcome.verdict == AveragingOutcome::Verdict::averaged) {

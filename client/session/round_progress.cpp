@@ -1,5 +1,7 @@
 #include "client/session/round_progress.h"
 
+#include <utility>
+
 namespace starling::session {
 namespace {
 
@@ -10,20 +12,31 @@ double smoothed(double old, double fresh) { return old == 0 ? fresh : old + kSmo
 }  // namespace
 
 void RoundProgress::begin_round(TimePoint now) {
-  began_ = now;
-  samples_ = 0;
-  next_sample_ = 0;
-  loss_sum_ = 0;
+  next_ = Sum{};
+  finish_round(now);
 }
 
-wire::SampleRange RoundProgress::next_range(RoundIndex round, int lane, SampleCount count) const {
-  return {round, lane, next_sample_, count};
+void RoundProgress::look_ahead(TimePoint now) {
+  ahead_ = true;
+  if (next_.samples == 0) next_.began = now;
+}
+
+void RoundProgress::finish_round(TimePoint now) {
+  now_ = std::exchange(next_, Sum{});
+  if (now_.samples == 0) now_.began = now;
+  ahead_ = batch_is_ahead_ = false;
+}
+
+wire::SampleRange RoundProgress::begin_batch(RoundIndex round, int lane, SampleCount count) {
+  batch_is_ahead_ = ahead_;
+  return {ahead_ ? round + 1 : round, lane, batch_sum().next_sample, count};
 }
 
 void RoundProgress::on_batch(const BatchReport& report) {
-  samples_ += report.samples;
-  next_sample_ += report.samples;
-  loss_sum_ += report.loss_sum;
+  Sum& sum = batch_sum();
+  sum.samples += report.samples;
+  sum.next_sample += report.samples;
+  sum.loss_sum += report.loss_sum;
   if (report.seconds > 0) {
     samples_per_s_ = smoothed(samples_per_s_, static_cast<double>(report.samples) / report.seconds);
     batch_seconds_ = smoothed(batch_seconds_, report.seconds);

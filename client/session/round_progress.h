@@ -1,4 +1,5 @@
-// What this member has accumulated toward the present round, and how fast it works. Pure.
+// What this member has accumulated toward the present round, and toward the next one where that begins while the
+// present one's gradient is averaged; and how fast it works. Pure.
 #pragma once
 
 #include "client/session/trainer.h"
@@ -8,32 +9,57 @@
 
 namespace starling::session {
 
+// Which round's gradient a batch adds to, and whether it is the first that does: that starts from zero.
+struct BatchTarget {
+  bool next_round = false;
+  bool first = true;
+};
+
 class RoundProgress {
  public:
-  // Forgets the gradient of the round before.
+  // Forgets both gradients.
   void begin_round(TimePoint now);
+  // The present round's gradient is being averaged: batches add to the next one's.
+  void look_ahead(TimePoint now);
+  // The averaging did not count: batches add to the present round's again. What the next one has is kept.
+  void look_back() { ahead_ = false; }
+  // The round is over: the next one, as far as it has come, is the present one.
+  void finish_round(TimePoint now);
 
-  // The lane's next `count` samples of the round.
-  [[nodiscard]] wire::SampleRange next_range(RoundIndex round, int lane, SampleCount count) const;
+  // The lane's next `count` samples. They are on_batch()'s or skip()'s, whatever happens in between.
+  wire::SampleRange begin_batch(RoundIndex round, int lane, SampleCount count);
+  // Of the batch that was begun last.
+  [[nodiscard]] BatchTarget target() const { return {batch_is_ahead_, batch_sum().samples == 0}; }
   void on_batch(const BatchReport& report);
   // The samples of a batch that can never be used (its gradient was not finite) are passed over.
-  void skip(SampleCount count) { next_sample_ += count; }
+  void skip(SampleCount count) { batch_sum().next_sample += count; }
 
-  [[nodiscard]] SampleCount samples() const { return samples_; }
-  // Mean training loss of this round's samples, nats; 0 before the first batch.
-  [[nodiscard]] double loss() const { return samples_ > 0 ? loss_sum_ / static_cast<double>(samples_) : 0; }
+  // Of the present round.
+  [[nodiscard]] SampleCount samples() const { return now_.samples; }
+  // Mean training loss of its samples, nats; 0 before the first batch.
+  [[nodiscard]] double loss() const { return now_.samples > 0 ? now_.loss_sum / static_cast<double>(now_.samples) : 0; }
+  // When its first batch could begin.
+  [[nodiscard]] TimePoint began() const { return now_.began; }
   // Smoothed over batches; 0 before the first.
   [[nodiscard]] double samples_per_s() const { return samples_per_s_; }
   [[nodiscard]] double batch_seconds() const { return batch_seconds_; }
-  [[nodiscard]] TimePoint began() const { return began_; }
 
  private:
-  SampleCount samples_ = 0;
-  SampleCount next_sample_ = 0;
-  double loss_sum_ = 0;
+  struct Sum {
+    SampleCount samples = 0;
+    SampleCount next_sample = 0;
+    double loss_sum = 0;
+    TimePoint began{};
+  };
+  [[nodiscard]] Sum& batch_sum() { return batch_is_ahead_ ? next_ : now_; }
+  [[nodiscard]] const Sum& batch_sum() const { return batch_is_ahead_ ? next_ : now_; }
+
+  Sum now_;
+  Sum next_;
+  bool ahead_ = false;           // batches that begin add to next_, …
+  bool batch_is_ahead_ = false;  // … and the one that was begun last does
   double samples_per_s_ = 0;
   double batch_seconds_ = 0;
-  TimePoint began_{};
 };
 
 }  // namespace starling::session

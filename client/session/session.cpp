@@ -39,7 +39,8 @@ void Session::on_timer(TimePoint now) { advance(now); }
 
 TimePoint Session::next_deadline(TimePoint now) const {
   TimePoint deadline = link_.next_call();
-  if (computing_ != Computing::nothing || averaging_ || fetching_) return deadline;
+  if (computing_ != Computing::nothing || fetching_) return deadline;
+  if (averaging_ && !options_.delay_parameter_updates) return deadline;
   const auto consider = [&](TimePoint moment) {
     if (moment > now) deadline = std::min(deadline, moment);
   };
@@ -51,9 +52,13 @@ TimePoint Session::next_deadline(TimePoint now) const {
 
 void Session::advance(TimePoint now) {
   if (link_.due(now)) send_heartbeat(now);
-  if (computing_ != Computing::nothing || averaging_) return;
+  if (computing_ != Computing::nothing) return;
+  if (averaging_) {
+    if (options_.delay_parameter_updates) compute_batch(now);
+    return;
+  }
   if (outcome_.has_value()) {
-    if (now < compute_not_before_) return;
+    if (now < step_not_before_) return;
     computing_ = Computing::step;
     mediator_.start_step(state_round_);
     return;
@@ -73,17 +78,20 @@ void Session::compute_next(TimePoint now) {
     begin_averaging(now);
     return;
   }
-  if (now < compute_not_before_) return;
-  if (evaluate_due_ && !paused_) {
+  if (evaluate_due_ && !paused_ && now >= compute_not_before_) {
     computing_ = Computing::evaluation;
     mediator_.start_evaluation();
     return;
   }
-  if (!may_train()) return;
+  compute_batch(now);
+}
+
+void Session::compute_batch(TimePoint now) {
+  if (now < compute_not_before_ || !may_train()) return;
   computing_ = Computing::batch;
   discard_batch_ = false;
-  mediator_.start_batch(progress_.next_range(state_round_, last_reply_->lane, options_.micro_batch_size),
-                        progress_.samples() == 0);
+  const wire::SampleRange samples = progress_.begin_batch(state_round_, last_reply_->lane, options_.micro_batch_size);
+  mediator_.start_batch(samples, progress_.target());
 }
 
 bool Session::meeting_is_due(TimePoint now) const {
@@ -118,6 +126,9 @@ void Session::begin_averaging(TimePoint now) {
   const bool contributes = meeting_->group.members[meeting_->self].role != wire::MemberRole::auxiliary;
   mediator_.start_averaging(meeting_->group, meeting_->self, contributes ? progress_.samples() : 0);
   link_.hurry(now);
+  if (!options_.delay_parameter_updates) return;
+  progress_.look_ahead(now);
+  compute_batch(now);
 }
 
 void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
@@ -125,7 +136,7 @@ void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
   computing_ = Computing::nothing;
   if (!result.ok()) {
     // A gradient that is not finite will not be finite the second time; anything else is worth a retry.
-    if (result.error().code == ErrorCode::corrupt) progress_.skip(options_.micro_batch_size);
+    if (result.error().code == ErrorCode::corrupt && !discard_batch_) progress_.skip(options_.micro_batch_size);
     if (!interrupted_by_pause(result.error())) on_compute_failed(now, result.error());
   } else {
     compute_failures_ = 0;
@@ -167,6 +178,7 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
     left_group_ = meeting_->group.id;
     meeting_.reset();
     last_group_.reset();
+    progress_.look_back();
     link_.hurry(now);
   } else {
     outcome_ = outcome;
@@ -182,6 +194,7 @@ void Session::on_step_done(TimePoint now, const Result<Digest>& new_state) {
     finish_round(now, *new_state);
   } else {
     on_compute_failed(now, new_state.error());
+    step_not_before_ = compute_not_before_;
   }
   advance(now);
 }
@@ -225,7 +238,8 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
   ++state_round_;
   state_digest_ = new_state;
   outcome_.reset();
-  begin_round(now);
+  meeting_.reset();
+  progress_.finish_round(now);
   if (now - last_checkpoint_ >= options_.checkpoint_interval) {
     last_checkpoint_ = now;
     mediator_.save_checkpoint(state_round_, state_digest_);

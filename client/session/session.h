@@ -2,6 +2,10 @@
 //
 //   joining -> (downloading) -> training -> averaging -> stepping -> training -> …
 //
+// With delayed parameter updates (SessionOptions) training goes on while the group averages: those batches add to the
+// next round's gradient, at parameters that are one step old. The step then comes between two batches, as soon as the
+// average is there. A state is still named only after a step, and never changes while it is averaged.
+//
 // It decides; the Mediator does. Every Mediator call starts something and returns at once; its end comes back
 // as one of the on_* events, on the same (control) thread. The daemon's Mediator is processes, sockets and
 // files; the simulator's is virtual time. `now` is an argument everywhere.
@@ -46,6 +50,7 @@ struct SessionOptions {
   int listen_port = 0;  // of the peer transport; 0: cannot be dialled
   std::uint64_t seed = 1;
   Duration checkpoint_interval = std::chrono::seconds(20);
+  bool delay_parameter_updates = false;  // wire::RunManifest
 };
 
 // Where the replica stands when the session starts: round 0 (Trainer::initialize) or a checkpoint.
@@ -61,11 +66,12 @@ class Session {
    public:
     virtual ~Mediator() = default;
     virtual void send_heartbeat(const wire::Heartbeat& heartbeat) = 0;
-    // Adds to the round's gradient; `first` starts it from zero.
-    virtual void start_batch(const wire::SampleRange& samples, bool first) = 0;
-    // Averages the round's gradient (`weight` samples; 0: none was computed) with the group.
+    // Adds to the gradient of the target's round: the present one, or the next one while the present one's is averaged.
+    virtual void start_batch(const wire::SampleRange& samples, const BatchTarget& target) = 0;
+    // Averages the present round's gradient (`weight` samples; 0: none was computed) with the group.
     virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) = 0;
-    // Steps on the averaged gradient, then computes the new state's digest.
+    // Steps on the averaged gradient, then computes the new state's digest. What the next round's gradient has by now
+    // becomes the present one's.
     virtual void start_step(RoundIndex round) = 0;
     virtual void start_evaluation() = 0;
     // Ends a download under way, if there is one; its on_state_fetched need not come, and changes nothing if it does.
@@ -136,6 +142,7 @@ class Session {
 
   void advance(TimePoint now);
   void compute_next(TimePoint now);
+  void compute_batch(TimePoint now);
   void on_compute_failed(TimePoint now, const Error& error);
   [[nodiscard]] bool interrupted_by_pause(const Error& error) const;
   void fetch_if_possible(TimePoint now);
@@ -189,6 +196,7 @@ class Session {
   int compute_failures_ = 0;     // in a row
   std::string compute_failure_;  // what the last one said
   TimePoint compute_not_before_{};
+  TimePoint step_not_before_{};  // the same of a step; what a batch failed for does not hold it up
 
   std::deque<wire::RoundReport> reports_;  // not acknowledged, oldest first
   std::optional<wire::HeartbeatReply> last_reply_;

@@ -265,6 +265,7 @@ Status read_all(TableReader& fields, const Lines& lines, const std::filesystem::
   fields.text("contribution_codec", manifest.contribution_codec);
   fields.number("error_feedback", manifest.error_feedback);
   fields.integer("low_rank", manifest.low_rank);
+  fields.boolean("delay_parameter_updates", manifest.delay_parameter_updates);
   fields.text("precision", manifest.precision);
   fields.text("client_min", manifest.client_min);
   STARLING_TRY(read_model(fields.table("model"), folder, out));

@@ -66,6 +66,7 @@ void write_settings(TomlWriter& out, const wire::RunManifest& manifest) {
   if (!manifest.contribution_codec.empty()) out.set("contribution_codec", manifest.contribution_codec);
   out.set("error_feedback", manifest.error_feedback);
   out.set("low_rank", manifest.low_rank);
+  out.set("delay_parameter_updates", manifest.delay_parameter_updates);
   out.set("precision", manifest.precision);
   if (!manifest.client_min.empty()) out.set("client_min", manifest.client_min);
 }

@@ -68,7 +68,8 @@ double MemoryNeeds::total() const { return programs + state + gradients + activa
 MemoryNeeds memory_needs(const RunManifest& manifest) {
   // What both programs take before they know of a run, most of it LibTorch's.
   constexpr double kPrograms = 200e6;
-  // The trainer's own, the one shared with the daemon, the two it fills in turn, and the average.
+  // The trainer's own, the one shared with the daemon, the two it fills in turn (with delayed updates: one is averaged
+  // while the other one grows), and the average.
   constexpr double kGradients = 5;
   const double vector = static_cast<double>(sizeof(float)) * static_cast<double>(parameter_count(manifest.model));
   MemoryNeeds needs;

@@ -184,6 +184,10 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   if (averaging.group_size != 0) {
     check.within("averaging.group_size", averaging.group_size, kGroupSizeMin, static_cast<int>(kGroupMembersMax));
   }
+  check.that(!manifest.delay_parameter_updates || !manifest.local, "delay_parameter_updates", "true",
+             "false where volunteers step by themselves: local steps begin at the agreed parameters");
+  check.that(!manifest.delay_parameter_updates || manifest.low_rank == 0, "delay_parameter_updates", "true",
+             "false where low_rank is not 0: factors are computed between averagings, in gradients' place");
   check.within("checkpoint_rounds", manifest.checkpoint_rounds, 0, kRoundsMax);
   check.word("precision", manifest.precision, manifest.precision == "fp32" || manifest.precision == "bf16",
              "'fp32' or 'bf16'");
@@ -251,6 +255,9 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
       read_any(fields, "group_size", manifest.averaging.group_size);
     });
   }
+  if (reader.present("delay_parameter_updates")) {
+    read_any(reader, "delay_parameter_updates", manifest.delay_parameter_updates);
+  }
   if (reader.present("checkpoint_rounds")) read_any(reader, "checkpoint_rounds", manifest.checkpoint_rounds);
   if (reader.present("precision")) reader.text("precision", manifest.precision, kWordBytesMax);
   reader.text("client_min", manifest.client_min, kWordBytesMax);
@@ -295,6 +302,7 @@ std::string encode_manifest(const RunManifest& manifest) {
     writer.integer("group_size", averaging.group_size);
     writer.close('}');
   }
+  if (manifest.delay_parameter_updates) writer.boolean("delay_parameter_updates", true);
   if (manifest.checkpoint_rounds != RunManifest{}.checkpoint_rounds) {
     writer.integer("checkpoint_rounds", manifest.checkpoint_rounds);
   }

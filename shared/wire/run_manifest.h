@@ -54,6 +54,8 @@ struct RunManifest {
   double error_feedback = 0;  // the share of what a contribution's codec left out that the next one makes up for
   int low_rank = 0;  // factors that stand for each of the gradient's matrices (low_rank.h); 0: matrices go whole
   AveragingOptions averaging;
+  // Gradients are averaged while those of the next round are computed already, on parameters that are one step old.
+  bool delay_parameter_updates = false;
   // The coordinator keeps a copy of the state about every so many rounds, for when all who hold it are gone; 0: never.
   RoundIndex checkpoint_rounds = 100;
   std::string precision = "fp32";  // of matrix products; bf16: where a volunteer's machine is made for it

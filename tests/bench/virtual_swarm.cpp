@@ -119,7 +119,7 @@ class VirtualTrainer final : private session::Session::Mediator {
       });
     });
   }
-  void start_batch(const wire::SampleRange& samples, bool /*first*/) override {
+  void start_batch(const wire::SampleRange& samples, const session::BatchTarget& /*target*/) override {
     const double seconds = static_cast<double>(samples.count) / parts_.samples_per_s;
     happen_in(from_seconds(seconds), [this, count = samples.count, seconds](TimePoint now) {
       session_.on_batch_done(now, session::BatchReport{count, kLoss * static_cast<double>(count), seconds});

@@ -19,6 +19,7 @@ wire::RunManifest manifest_of(const SwarmOptions& options) {
   manifest.flops_per_sample = 1e9;
   manifest.checkpoint_rounds = kCheckpointRounds;
   manifest.averaging = {options.formation, options.group_size};
+  manifest.delay_parameter_updates = options.delay_parameter_updates;
   return manifest;
 }
 

@@ -192,6 +192,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   swarm->add_option("--group-size", arguments.swarm.group_size, "Members of a group, at most; 0: whatever is best")
       ->capture_default_str();
+  swarm->add_flag("--delay-parameter-updates", arguments.swarm.delay_parameter_updates,
+                  "Gradients are computed while those of the round before are averaged");
   swarm->add_option("--seconds", arguments.seconds, "Virtual time with faults")->capture_default_str();
   swarm->add_option("--calm", arguments.calm, "Virtual time without, before the final check")->capture_default_str();
   swarm->add_option("--between-faults", arguments.swarm.seconds_between_faults, "Mean seconds between faults; 0: none")

@@ -17,6 +17,7 @@ struct SwarmOptions {
   SampleCount target_batch_size = 64;
   std::string formation = "auto";  // as in a run manifest
   int group_size = 0;
+  bool delay_parameter_updates = false;
   Duration calm = std::chrono::seconds(20);    // after the faults: everything must be well again by its end
   Duration length = std::chrono::seconds(60);  // of the time with faults
   double seconds_between_faults = 5;           // mean, over the whole swarm; 0: no faults

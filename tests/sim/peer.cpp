@@ -37,6 +37,7 @@ void Peer::start() {
     initial.round = disk_.round;
   }
   gradient_.assign(parameters_.size(), 0.0F);
+  next_gradient_ = gradient_;
   initial.digest = digest();
   initial.unacknowledged = disk_.pending;
   session::SessionOptions options;
@@ -46,6 +47,7 @@ void Peer::start() {
   options.listen_port = 1000 + index_;
   options.seed = mix64(world_.options().seed ^ static_cast<std::uint64_t>(index_) << 32 ^ incarnation_);
   options.checkpoint_interval = std::chrono::seconds(3);
+  options.delay_parameter_updates = world_.options().delay_parameter_updates;
   session::Session::Mediator& hands = *this;
   session_ = std::make_unique<session::Session>(options, initial, hands);
   if (world_.options().speeds_known) {
@@ -120,11 +122,12 @@ void Peer::on_reply(const Result<wire::HeartbeatReply>& reply) {
   });
 }
 
-void Peer::start_batch(const wire::SampleRange& samples, bool first) {
+void Peer::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
   const double seconds = static_cast<double>(samples.count) / samples_per_s_;
-  schedule(world_.scheduler().now() + from_seconds(seconds), [this, samples, first, seconds] {
-    if (first) std::fill(gradient_.begin(), gradient_.end(), 0.0F);
-    add_gradient(samples, world_.options().seed, parameters_, gradient_);
+  schedule(world_.scheduler().now() + from_seconds(seconds), [this, samples, target, seconds] {
+    std::vector<float>& gradient = target.next_round ? next_gradient_ : gradient_;
+    if (target.first) std::fill(gradient.begin(), gradient.end(), 0.0F);
+    add_gradient(samples, world_.options().seed, parameters_, gradient);
     session_->on_batch_done(world_.scheduler().now(), session::BatchReport{samples.count, 1.0, seconds});
     after_session_event();
   });
@@ -321,6 +324,7 @@ void Peer::send_parting() {
 }
 
 void Peer::start_step(RoundIndex) {
+  std::swap(gradient_, next_gradient_);
   schedule(world_.scheduler().now() + kStepTime, [this] {
     for (std::size_t i = 0; i < parameters_.size(); ++i) parameters_[i] -= kLearningRate * current_->output[i];
     session_->on_step_done(world_.scheduler().now(), digest());

@@ -94,7 +94,7 @@ class Peer final : private session::Session::Mediator {
     bool told = false;  // the session knows the outcome
   };
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
-  void start_batch(const wire::SampleRange& samples, bool first) override;
+  void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) override;
   void start_step(RoundIndex round) override;
   void start_evaluation() override;
@@ -139,7 +139,8 @@ class Peer final : private session::Session::Mediator {
   std::deque<std::function<void()>> waiting_;  // while frozen
   std::unique_ptr<session::Session> session_;
   std::vector<float> parameters_;
-  std::vector<float> gradient_;
+  std::vector<float> gradient_;       // of the present round, …
+  std::vector<float> next_gradient_;  // … and of the next one, where updates are delayed
   std::unique_ptr<Averaging> current_;
   averaging::EndedRounds ended_;
   std::deque<std::pair<int, GroupId>> partings_;  // to whom to say of which round that it is over here

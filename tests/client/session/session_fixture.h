@@ -31,6 +31,7 @@ struct Hands : Session::Mediator {
   std::vector<wire::Heartbeat> heartbeats;
   std::vector<wire::SampleRange> batches;
   std::vector<bool> batch_first;  // of each batch: whether it starts the gradient from zero
+  std::vector<bool> batch_ahead;  // of each batch: whether it adds to the next round's gradient
   std::vector<wire::GroupInfo> groups;
   std::vector<SampleCount> weights;
   std::vector<RoundIndex> steps;
@@ -43,9 +44,10 @@ struct Hands : Session::Mediator {
   int checkpoints = 0;
 
   void send_heartbeat(const wire::Heartbeat& heartbeat) override { heartbeats.push_back(heartbeat); }
-  void start_batch(const wire::SampleRange& samples, bool first) override {
+  void start_batch(const wire::SampleRange& samples, const BatchTarget& target) override {
     batches.push_back(samples);
-    batch_first.push_back(first);
+    batch_first.push_back(target.first);
+    batch_ahead.push_back(target.next_round);
   }
   void start_averaging(const wire::GroupInfo& group, averaging::Rank, SampleCount weight) override {
     groups.push_back(group);
@@ -73,9 +75,13 @@ struct Fixture {
   TimePoint now = kStart;
   Session session;
 
-  explicit Fixture(InitialState initial = {0, digest(1), {}})
-      : session({.run_id = "run", .self = peer(1), .micro_batch_size = 4, .listen_port = 7000}, std::move(initial),
-                hands) {
+  explicit Fixture(InitialState initial = {0, digest(1), {}}, bool delay_parameter_updates = false)
+      : session({.run_id = "run",
+                 .self = peer(1),
+                 .micro_batch_size = 4,
+                 .listen_port = 7000,
+                 .delay_parameter_updates = delay_parameter_updates},
+                std::move(initial), hands) {
     session.start(now);
   }
 

@@ -43,6 +43,16 @@ TEST_CASE("factors in place of matrices can be asked for") {
   CHECK(result->manifest.low_rank == 4);
 }
 
+TEST_CASE("delayed updates can be asked for, but not of those who step by themselves") {
+  const auto result = read_operator_manifest("delay_parameter_updates = true\n" + kSmall, "/srv");
+  REQUIRE(result.ok());
+  CHECK(result->manifest.delay_parameter_updates);
+  const auto refused =
+      read_operator_manifest("delay_parameter_updates = true\nalgorithm = 'diloco'\n" + kSmall, "/srv");
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().message.find("delay_parameter_updates is true; it must be false") != std::string::npos);
+}
+
 TEST_CASE("every field of a manifest can be written") {
   const auto result = read_operator_manifest(R"(
 version = 1

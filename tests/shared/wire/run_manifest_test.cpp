@@ -69,6 +69,7 @@ TEST_CASE("a manifest survives the trip through JSON") {
   manifest.contribution_codec = "sparse";
   manifest.error_feedback = 0.95;
   manifest.averaging = {"grid", 12};
+  manifest.delay_parameter_updates = true;
   const auto back = decode_manifest(encode_manifest(manifest));
   REQUIRE(back.ok());
   CHECK(encode_manifest(*back) == encode_manifest(manifest));
@@ -77,6 +78,7 @@ TEST_CASE("a manifest survives the trip through JSON") {
   CHECK(back->contribution_codec == "sparse");
   CHECK(back->error_feedback == 0.95);
   CHECK(back->averaging == AveragingOptions{"grid", 12});
+  CHECK(back->delay_parameter_updates);
 }
 
 TEST_CASE("factors in place of matrices: as many as the model's matrices gain from, and in one codec") {
@@ -140,6 +142,11 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"averaging.formation", [](RunManifest& m) { m.low_rank = 4, m.averaging.formation = "grid"; }},
       {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax + 1; }},
       {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax; }},  // 128 columns: more than the matrices have
+      {"delay_parameter_updates",
+       [](RunManifest& m) {
+         m.delay_parameter_updates = true, m.local = LocalOptions{m.optimizer, m.schedule};
+       }},
+      {"delay_parameter_updates", [](RunManifest& m) { m.delay_parameter_updates = true, m.low_rank = 4; }},
       {"client_min", [](RunManifest& m) { m.client_min = "1..2"; }},
   };
   REQUIRE(check_manifest(good_manifest()).ok());
