@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Three volunteers compute the next round's gradients while the last one's are averaged: text gets cheaper, and whatever
+dies in between costs only itself."""
+
+import os
+import signal
+import unittest
+
+import programs
+from swarm_case import SwarmCase
+
+MBIT = 8  # of each volunteer: an averaging takes a second, in which a trainer can die
+
+
+class DelayedUpdates(SwarmCase):
+    SETTINGS = {"delay_parameter_updates": True, "target_batch_size": 192, "peers_max": 16, "codec": "fp16",
+                "schedule": {"learning_rate": 3e-3, "warmup_rounds": 5, "total_rounds": 400}}
+
+    @classmethod
+    def prepare(cls):
+        for volunteer in cls.swarm.volunteers:
+            volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": MBIT, "download_max_mbit_s": MBIT}
+
+    def bits(self):
+        return [v.status().get("validation_bits_per_byte") for v in self.swarm.volunteers]
+
+    def wait_for_averaging(self, volunteer):
+        """Until a round of its is being averaged: bytes pass, and the round is not over yet. Returns its number."""
+        def under_way():
+            rounds = self.rounds_of(volunteer)
+            before, after = (volunteer.status()["rules"]["month_averaging_bytes"] for _ in range(2))
+            return before < after and self.rounds_of(volunteer) == rounds and max(volunteer.journal()) + 1
+
+        return programs.wait_until(under_way, f"a round of {volunteer.name} is averaged", 60)
+
+    def test_1_rounds_with_late_gradients_make_text_cheaper(self):
+        self.wait_for_rounds(self.swarm.volunteers, 8, 120)
+        rounds = self.swarm.volunteers[0].journal().values()
+        self.assertTrue(any(len(round["contributions"]) == 3 for round in rounds), "all three are in one group")
+        programs.wait_until(lambda: any(bits and bits < 6 for bits in self.bits()),
+                            f"held-out text below 6 bits a byte: {self.bits()}", 60)
+
+    def test_2_a_trainer_that_dies_while_a_round_is_averaged_is_replaced_and_the_round_counts(self):
+        victim = self.swarm.volunteers[0]
+        under_way = self.wait_for_averaging(victim)
+        for trainer in programs.session_members(victim.daemon.process.pid):
+            if trainer != victim.daemon.process.pid:
+                os.kill(trainer, signal.SIGKILL)
+        self.wait_for_rounds(self.swarm.volunteers, 3, 60)
+        self.assertIn(under_way, victim.journal(), "the round in which it died counts for it")
+
+    def test_3_a_killed_volunteer_holds_nobody_up_and_loads_a_whole_state(self):
+        victim, *others = self.swarm.volunteers
+        self.wait_for_averaging(victim)
+        victim.daemon.kill()
+        self.wait_for_rounds(others, 2, 60)
+        victim.start()
+        self.wait_for_rounds(self.swarm.volunteers, 2, 60)
+
+    def test_4_in_the_end_all_sides_agree(self):
+        self.assert_all_sides_agree(10)
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)

@@ -1,0 +1,197 @@
+// A session that delays its updates, with the product's trainer in its hands, beside the same run written out by hand;
+// and what the delay costs a small GPT.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "client/optim/optimizer.h"
+#include "client/session/session.h"
+#include "client/training/torch_trainer.h"
+#include "client/transport/state_digest.h"
+#include "shared/swarm/plan.h"
+#include "tests/golden/tiny_text.h"
+
+using namespace starling;
+using averaging::AveragingOutcome;
+
+namespace {
+
+using golden::words;
+
+constexpr RoundIndex kRounds = 120;
+constexpr SampleCount kMicroBatch = 4;
+constexpr int kBatchesARound = 6;
+constexpr int kBatchesAnAveraging =
+    2;  // end while a round is averaged; the one that runs then is at old parameters too
+constexpr TimePoint kNow{std::chrono::seconds(1000)};
+
+wire::RunManifest tiny_run() {
+  wire::RunManifest manifest;
+  manifest.run_id = "tiny";
+  manifest.model = {.layers = 2, .width = 32, .heads = 2, .context = 32};
+  manifest.peers_max = 8;
+  manifest.micro_batch_size = kMicroBatch;
+  manifest.schedule.learning_rate = 1e-2;
+  manifest.schedule.warmup_rounds = 5;
+  manifest.schedule.total_rounds = kRounds;
+  return manifest;
+}
+
+struct Replica {
+  Replica() : optimizer(tiny_run()), state(optimizer.state_size()), scratch(optimizer.parameter_count()) {
+    auto created = training::TorchTrainer::create({tiny_run(), text, text, state, scratch, journal.get(), 1});
+    REQUIRE(created.ok());
+    trainer = std::move(created).value();
+    REQUIRE(trainer->initialize().ok());
+  }
+
+  void step(RoundIndex round, std::vector<float> sum, SampleCount samples) {
+    for (float& value : sum) value /= static_cast<float>(samples);
+    REQUIRE(trainer->step(round, sum).ok());
+  }
+
+  optim::Optimizer optimizer;
+  std::vector<std::uint8_t> text = words(3000);
+  std::vector<float> state, scratch;
+  std::unique_ptr<optim::StepJournal> journal = std::make_unique<optim::StepJournal>();
+  std::unique_ptr<training::TorchTrainer> trainer;
+};
+
+// A swarm of one: what its session asks for waits until the test lets it happen.
+struct Volunteer : session::Session::Mediator {
+  explicit Volunteer(bool delays)
+      : session({.run_id = "tiny", .self = self(), .micro_batch_size = kMicroBatch, .delay_parameter_updates = delays},
+                {0, digest(), {}}, *this) {
+    for (auto& sum : sums) sum.resize(replica.optimizer.parameter_count());
+    session.start(kNow);
+    hear(false);
+  }
+
+  static PeerId self() {
+    PeerId id;
+    id.bytes.fill(1);
+    return id;
+  }
+  Digest digest() const { return transport::state_digest(std::span<const float>(replica.state)); }
+
+  void hear(bool with_plan) {
+    const session::Session::View view = session.view(kNow);
+    wire::HeartbeatReply reply;
+    reply.run_state = wire::RunState::running;
+    reply.round = reply.acknowledged_rounds = view.state_round;
+    reply.state_digest = view.state_digest;
+    reply.next_heartbeat_ms = 1'000'000;
+    if (with_plan) {
+      wire::MemberInfo member;
+      member.endpoint = {self(), "127.0.0.1", 7000};
+      swarm::PlanOptions options;
+      options.run_id = "tiny";
+      options.round = view.state_round;
+      options.state_digest = view.state_digest;
+      options.vector_floats = std::ssize(sums[0]);
+      reply.group = swarm::plan_group(std::array{member}, options);
+    }
+    session.on_heartbeat_reply(kNow, reply);
+  }
+
+  void finish_batch() {
+    const auto [samples, target] = *std::exchange(batch, std::nullopt);
+    std::vector<float>& sum = sums[target.next_round ? 1 - present : present];
+    if (target.first) std::fill(sum.begin(), sum.end(), 0.0F);
+    session.on_batch_done(kNow, replica.trainer->train_batch(samples, sum));
+  }
+
+  void finish_averaging() {
+    AveragingOutcome outcome;
+    outcome.verdict = AveragingOutcome::Verdict::averaged;
+    outcome.samples = {averaged};
+    outcome.weight_total = averaged;
+    session.on_averaged(kNow, outcome);
+  }
+
+  void finish_step() {
+    replica.step(*std::exchange(stepping, std::nullopt), sums[present], averaged);
+    present = 1 - present;
+    session.on_step_done(kNow, digest());
+  }
+
+  void play_round() {
+    while (session.view(kNow).samples_this_round < (kBatchesARound - 1) * kMicroBatch) finish_batch();
+    hear(true);
+    finish_batch();  // then it averages
+    for (int i = 0; batch && i < kBatchesAnAveraging; ++i) finish_batch();
+    finish_averaging();
+    if (batch) finish_batch();
+    finish_step();
+  }
+
+  void send_heartbeat(const wire::Heartbeat&) override {}
+  void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override {
+    batch.emplace(samples, target);
+  }
+  void start_averaging(const wire::GroupInfo&, averaging::Rank, SampleCount weight) override { averaged = weight; }
+  void start_step(RoundIndex round) override { stepping = round; }
+  void start_evaluation() override {}
+  void fetch_state(std::span<const wire::Endpoint>, RoundIndex, const Digest&) override {}
+  void fetch_checkpoint(const wire::Artefact&, RoundIndex, const Digest&) override {}
+  void send_checkpoint(RoundIndex, const Digest&) override {}
+  void record_round(const wire::RoundReport&, Duration) override {}
+  void forget_reports(RoundIndex) override {}
+  void save_checkpoint(RoundIndex, const Digest&) override {}
+
+  Replica replica;
+  std::array<std::vector<float>, 2> sums;
+  std::size_t present = 0;
+  SampleCount averaged = 0;
+  std::optional<std::pair<wire::SampleRange, session::BatchTarget>> batch;
+  std::optional<RoundIndex> stepping;
+  session::Session session;
+};
+
+// Each step takes the mean gradient of its round's samples: the first ones at the parameters before the last step.
+void train_by_hand(Replica& replica, RoundIndex rounds) {
+  const auto add = [&replica](RoundIndex round, int from, int to, std::vector<float>& sum) {
+    for (int i = from; i < to; ++i) {
+      REQUIRE(replica.trainer->train_batch({round, 0, i * kMicroBatch, kMicroBatch}, sum).ok());
+    }
+  };
+  std::vector<float> sum(replica.optimizer.parameter_count());
+  int ahead = 0;
+  for (RoundIndex round = 0; round < rounds; ++round) {
+    add(round, ahead, kBatchesARound, sum);
+    ahead = kBatchesAnAveraging + 1;
+    std::vector<float> next(sum.size());
+    add(round + 1, 0, ahead, next);
+    replica.step(round, std::exchange(sum, std::move(next)), kBatchesARound * kMicroBatch);
+  }
+}
+
+double bits_after_all_rounds(bool delays) {
+  Volunteer volunteer(delays);
+  while (volunteer.session.view(kNow).state_round < kRounds) volunteer.play_round();
+  const auto evaluation = volunteer.replica.trainer->evaluate();
+  REQUIRE(evaluation.ok());
+  return evaluation->bits_per_byte;
+}
+
+}  // namespace
+
+TEST_CASE("delayed updates take each sample once, and gradients that are at most one step old, to the bit") {
+  Volunteer volunteer(true);
+  Replica by_hand;
+  for (int round = 0; round < 5; ++round) volunteer.play_round();
+  train_by_hand(by_hand, 5);
+  CHECK(volunteer.replica.state == by_hand.state);
+}
+
+TEST_CASE("with half of its gradients one step old a model ends where it ends without delay") {
+  const double at_once = bits_after_all_rounds(false);
+  const double delayed = bits_after_all_rounds(true);
+  MESSAGE("bits per byte: at once " << at_once << ", delayed " << delayed);
+  CHECK(at_once < 2);
+  CHECK(delayed < 1.01 * at_once);
+}
