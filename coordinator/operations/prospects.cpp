@@ -28,6 +28,7 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples)
   method.contribution_codec = manifest.contribution_codec;
   method.error_feedback = manifest.error_feedback > 0;
   method.grid = manifest.averaging.formation == "grid";
+  method.delay_parameter_updates = manifest.delay_parameter_updates && !manifest.local;
   // Reads the gradient and the state, writes the state.
   method.step_vectors = 1 + 2.0 * (1 + wire::moment_vectors(manifest.optimizer));
   return method;

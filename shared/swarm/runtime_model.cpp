@@ -55,6 +55,7 @@ double bytes_sent(const RoleChoice& choice, std::span<const CodecCost> codecs, d
 RoundForecast predict_round(std::span<const Host> hosts, const Method& method) {
   VERIFY(!hosts.empty() && method.round_samples > 0);
   RoundForecast forecast;
+  forecast.overlapped = method.delay_parameter_updates;
   forecast.step_s = method.step_vectors * method.vector_floats * sizeof(float) / kMemoryBytesPerS;
   std::vector<Volunteer> volunteers;
   double samples_per_s = 0;

@@ -11,8 +11,12 @@
 //              first segment to its owner and back, and to agree at the end (starling-bench plan-check holds it to
 //              that)
 //   step       the optimizer's way through memory
+//
+// Where updates are delayed, the next round's computing goes on beside the averaging, for which the slowest one ends a
+// micro-batch twice: before it begins, and before it steps.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -36,7 +40,8 @@ struct Method {
   std::string codec = "fp32";
   std::string contribution_codec{};  // empty: as codec
   bool error_feedback = false;
-  bool grid = false;        // columns and heads (grid_plan.h), which move everything 2 1/2 times, in three stages
+  bool grid = false;  // columns and heads (grid_plan.h), which move everything 2 1/2 times, in three stages
+  bool delay_parameter_updates = false;
   double step_vectors = 0;  // vectors as long as the model that the common step reads and writes
 };
 
@@ -47,7 +52,11 @@ struct RoundForecast {
   double step_s = 0;
   double bytes_sent = 0;     // by a volunteer in a round, on average
   std::size_t left_out = 0;  // computers that could not follow
-  [[nodiscard]] double period_s() const { return compute_s + wait_s + averaging_s + step_s; }
+  bool overlapped = false;   // the next round's computing begins with the averaging
+  [[nodiscard]] double period_s() const {
+    const double apart_s = 2 * wait_s + averaging_s;
+    return step_s + (overlapped ? std::max(compute_s, apart_s) : compute_s + wait_s + averaging_s);
+  }
 };
 
 // Of at least one host. Nobody needs an averaging alone.

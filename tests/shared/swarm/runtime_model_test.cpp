@@ -58,6 +58,18 @@ TEST_CASE("a grid moves everything two and a half times") {
   CHECK(predict_round(hosts, method).bytes_sent == doctest::Approx(2.5 * one_group.bytes_sent));
 }
 
+TEST_CASE("delayed updates hide whichever is shorter, computing or averaging") {
+  const std::vector<Host> hosts(4, host(10, 100, 100));
+  Method method = gradients(4e6, 1000);
+  method.delay_parameter_updates = true;
+  const RoundForecast computing = predict_round(hosts, method);
+  CHECK(computing.compute_s > computing.averaging_s);
+  CHECK(computing.period_s() == doctest::Approx(computing.compute_s));
+  method.round_samples = 40;
+  const RoundForecast averaging = predict_round(hosts, method);
+  CHECK(averaging.period_s() == doctest::Approx(averaging.averaging_s + 2 * averaging.wait_s));
+}
+
 TEST_CASE("one alone computes and steps") {
   const std::vector<Host> alone{host(10, 1, 1)};
   Method method = gradients(6e6, 100);
