@@ -10,6 +10,7 @@
 #include "coordinator/server/commands.h"
 #include "coordinator/server/server_link.h"
 #include "db/schema/migrate.h"
+#include "db/sqlite/open.h"
 #include "shared/base/calendar.h"
 #include "shared/base/clock.h"
 #include "shared/wire/json_reader.h"
@@ -206,7 +207,7 @@ Status show_status(const StatusOptions& options) {
 }
 
 Status show_schema(const std::filesystem::path& directory) {
-  STARLING_ASSIGN(db::Connection connection, db::Connection::open(ProjectFiles(directory).database(), {}));
+  STARLING_ASSIGN(db::Connection connection, db::open_file(ProjectFiles(directory).database(), {}));
   STARLING_ASSIGN(const std::int64_t version, db::schema_version(connection));
   fmt::print("{}\n", version);
   return {};

@@ -1,9 +1,9 @@
-# Writes OUTPUT, a .cpp with migrations() over the scripts migrations/NNNN_name.sql of FOLDER.
-# Run as a script: cmake -DFOLDER=… -DOUTPUT=… -P embed.cmake
+# Writes OUTPUT, a .cpp with the function NAME() over the scripts NNNN_name.sql of FOLDER, the first of them FIRST.
+# Run as a script: cmake -DFOLDER=… -DFIRST=… -DNAME=… -DOUTPUT=… -P embed.cmake
 file(GLOB scripts "${FOLDER}/*.sql")
 list(SORT scripts)
 set(entries "")
-set(expected 1)
+set(expected ${FIRST})
 foreach(script ${scripts})
   get_filename_component(stem "${script}" NAME_WE)
   if(NOT stem MATCHES "^([0-9][0-9][0-9][0-9])_([a-z0-9_]+)$")
@@ -28,7 +28,7 @@ ${entries}};
 
 }  // namespace
 
-std::span<const Migration> migrations() { return kMigrations; }
+std::span<const Migration> ${NAME}() { return kMigrations; }
 
 }  // namespace starling::db
 ")

@@ -3,19 +3,21 @@
 
 #include <span>
 
-#include "db/sqlite/connection.h"
+#include "db/sql/connection.h"
 #include "shared/base/result.h"
 
 namespace starling::db {
 
 struct Migration {
-  int version = 0;  // 1, 2, … without gaps
+  int version = 0;  // without gaps
   const char* name = "";
   const char* sql = "";
 };
 
-// The numbered scripts of migrations/, in order; part of the binary.
-std::span<const Migration> migrations();
+// The numbered scripts of migrations/ and migrations/postgres/, in order; part of the binary. The last of both has the
+// same number, and makes the same tables.
+std::span<const Migration> sqlite_migrations();
+std::span<const Migration> postgres_migrations();
 
 // The newest script that a database has seen; 0 for a new one.
 Result<std::int64_t> schema_version(Connection& connection);

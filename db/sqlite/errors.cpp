@@ -7,10 +7,10 @@
 #include <string>
 #include <system_error>
 
+#include "db/sql/failure_text.h"
+
 namespace starling::db {
 namespace {
-
-constexpr std::size_t kSqlShownMax = 120;
 
 ErrorCode constraint_code(int extended) {
   switch (extended) {
@@ -58,19 +58,9 @@ ErrorCode code_of(int extended, int os_error) {
   }
 }
 
-std::string one_line(std::string_view sql) {
-  std::string line;
-  for (const char c : sql.substr(0, kSqlShownMax)) {
-    const bool blank = c == '\n' || c == '\t' || c == ' ';
-    if (!blank) line += c;
-    if (blank && !line.empty() && line.back() != ' ') line += ' ';
-  }
-  return sql.size() > kSqlShownMax ? line + "…" : line;
-}
-
 }  // namespace
 
-Error error_from(sqlite3* connection, int code, const std::filesystem::path& file, std::string_view sql) {
+Error error_from(sqlite3* connection, int code, const std::string& database, std::string_view sql) {
   const int os_error = connection != nullptr ? sqlite3_system_errno(connection) : 0;
   // The connection's own text is more precise, but belongs to its last failure only.
   const bool has_text = connection != nullptr && (sqlite3_errcode(connection) & 0xff) == (code & 0xff);
@@ -79,9 +69,7 @@ Error error_from(sqlite3* connection, int code, const std::filesystem::path& fil
   if (os_error != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)) {
     text += fmt::format(" ({})", std::generic_category().message(os_error));
   }
-  std::string message = fmt::format("database '{}': {}", file.string(), text);
-  if (!sql.empty()) message += fmt::format(", in \"{}\"", one_line(sql));
-  return {code_of(code, os_error), std::move(message)};
+  return {code_of(code, os_error), failure_text(database, text, sql)};
 }
 
 }  // namespace starling::db

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "db/stores/account_rows.h"
-#include "db/stores/sqlite_logins.h"
+#include "db/stores/sql_logins.h"
 
 namespace starling::db {
 namespace {
@@ -76,7 +76,7 @@ Result<AccountId> insert_account(Connection& connection, const NewAccount& accou
   return inserted.error();
 }
 
-Status SqliteAccountKeeper::rename(AccountId account, const std::string& display_name) {
+Status SqlAccountKeeper::rename(AccountId account, const std::string& display_name) {
   const Status renamed =
       update_one(access_, "UPDATE account SET display_name = ? WHERE id = ? AND state IN ('active', 'waiting')",
                  no_account(account), display_name, account);
@@ -84,26 +84,26 @@ Status SqliteAccountKeeper::rename(AccountId account, const std::string& display
   return Error{ErrorCode::already_exists, fmt::format("the name '{}' is taken; choose another one", display_name)};
 }
 
-Status SqliteAccountKeeper::set_state(AccountId account, AccountState state) {
+Status SqlAccountKeeper::set_state(AccountId account, AccountState state) {
   return update_one(access_, "UPDATE account SET state = ? WHERE id = ? AND state IN ('active', 'waiting')",
                     no_account(account), name_of(state), account);
 }
 
-Status SqliteAccountKeeper::show_computers(AccountId account, bool shown) {
+Status SqlAccountKeeper::show_computers(AccountId account, bool shown) {
   return update_one(access_, "UPDATE account SET shows_computers = ? WHERE id = ?", no_account(account), shown,
                     account);
 }
 
-Status SqliteAccountKeeper::label_host(AccountId account, const PeerId& peer, const std::string& label) {
+Status SqlAccountKeeper::label_host(AccountId account, const PeerId& peer, const std::string& label) {
   return update_one(access_, "UPDATE host SET label = ? WHERE account_id = ? AND peer_id = ?",
                     "there is no such computer", label, account, peer);
 }
 
-Status SqliteAccountKeeper::erase(AccountId account, WallTime now) {
+Status SqlAccountKeeper::erase(AccountId account, WallTime now) {
   return access_.writes.run([=](Connection& connection) { return erase_in(connection, account, now); });
 }
 
-Result<std::vector<Account>> SqliteAccountKeeper::list(AccountState state, int limit, std::int64_t offset) const {
+Result<std::vector<Account>> SqlAccountKeeper::list(AccountState state, int limit, std::int64_t offset) const {
   static const std::string sql = std::string(kAccountColumns) + "WHERE state = ? ORDER BY id LIMIT ? OFFSET ?";
   return select(access_, sql, read_account, name_of(state), std::clamp(limit, 0, kPageRowsMax), offset);
 }

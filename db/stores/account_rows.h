@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 

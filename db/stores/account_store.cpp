@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "db/stores/account_rows.h"
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 namespace {
@@ -80,11 +80,11 @@ Result<AccountId> join_in(Connection& connection, const JoinRequest& request) {
 Status count_revocation(Connection& connection) {
   STARLING_ASSIGN(Statement count,
                   connection.prepare("INSERT INTO setting (name, value) VALUES ('revocations', '1') ON CONFLICT (name) "
-                                     "DO UPDATE SET value = CAST(value AS INTEGER) + 1"));
+                                     "DO UPDATE SET value = CAST(setting.value AS INTEGER) + 1"));
   return count.run();
 }
 
-Result<AccountId> SqliteAccountStore::join(const JoinRequest& request) {
+Result<AccountId> SqlAccountStore::join(const JoinRequest& request) {
   AccountId account = 0;
   STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
     STARLING_ASSIGN(account, join_in(connection, request));
@@ -93,28 +93,28 @@ Result<AccountId> SqliteAccountStore::join(const JoinRequest& request) {
   return account;
 }
 
-Result<Account> SqliteAccountStore::find_account(AccountId id) const {
+Result<Account> SqlAccountStore::find_account(AccountId id) const {
   static const std::string sql = std::string(kAccountColumns) + "WHERE id = ?";
   return only(select(access_, sql, read_account, id), fmt::format("there is no account {}", id));
 }
 
-Result<Account> SqliteAccountStore::find_account_named(const std::string& display_name) const {
+Result<Account> SqlAccountStore::find_account_named(const std::string& display_name) const {
   static const std::string sql = std::string(kAccountColumns) + "WHERE display_name = ?";
   return only(select(access_, sql, read_account, display_name),
               fmt::format("there is no volunteer '{}'", display_name));
 }
 
-Result<Host> SqliteAccountStore::find_host(const PeerId& peer) const {
+Result<Host> SqlAccountStore::find_host(const PeerId& peer) const {
   static const std::string sql = std::string(kHostColumns) + "WHERE peer_id = ?";
   return only(select(access_, sql, read_host, peer), fmt::format("computer {} has not joined", peer.brief()));
 }
 
-Result<std::vector<Host>> SqliteAccountStore::hosts_of(AccountId id) const {
+Result<std::vector<Host>> SqlAccountStore::hosts_of(AccountId id) const {
   static const std::string sql = std::string(kHostColumns) + "WHERE account_id = ? ORDER BY created_ms LIMIT ?";
   return select(access_, sql, read_host, id, kPageRowsMax);
 }
 
-Status SqliteAccountStore::touch_host(const PeerId& peer, WallTime now) {
+Status SqlAccountStore::touch_host(const PeerId& peer, WallTime now) {
   {
     MutexLock lock(mutex_);
     WallTime& last = touched_[peer];
@@ -132,7 +132,7 @@ Status SqliteAccountStore::touch_host(const PeerId& peer, WallTime now) {
   return access_.writes.submit(touch, [](const Status&) {});
 }
 
-Status SqliteAccountStore::set_revoked(const PeerId& peer, bool revoked) {
+Status SqlAccountStore::set_revoked(const PeerId& peer, bool revoked) {
   return access_.writes.run([&](Connection& connection) -> Status {
     STARLING_ASSIGN(Statement update, connection.prepare("UPDATE host SET revoked = ? WHERE peer_id = ?"));
     STARLING_TRY(update.bind(revoked, peer).run());
@@ -143,7 +143,7 @@ Status SqliteAccountStore::set_revoked(const PeerId& peer, bool revoked) {
   });
 }
 
-Result<std::int64_t> SqliteAccountStore::revocations() const {
+Result<std::int64_t> SqlAccountStore::revocations() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   return reader->query_int(
       "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'revocations'), 0)");

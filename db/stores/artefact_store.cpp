@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 namespace {
@@ -15,7 +15,7 @@ Result<ArtefactRecord> read_artefact(const Statement& row) {
 
 }  // namespace
 
-Status SqliteArtefactStore::add(const ArtefactRecord& artefact) {
+Status SqlArtefactStore::add(const ArtefactRecord& artefact) {
   return access_.writes.run([&](Connection& connection) -> Status {
     STARLING_ASSIGN(Statement insert, connection.prepare("INSERT INTO artefact (digest, bytes, name) VALUES (?, ?, ?) "
                                                          "ON CONFLICT DO NOTHING"));
@@ -23,12 +23,12 @@ Status SqliteArtefactStore::add(const ArtefactRecord& artefact) {
   });
 }
 
-Result<ArtefactRecord> SqliteArtefactStore::find(const Digest& digest) const {
+Result<ArtefactRecord> SqlArtefactStore::find(const Digest& digest) const {
   return only(select(access_, "SELECT digest, bytes, name FROM artefact WHERE digest = ?", read_artefact, digest),
               fmt::format("there is no artefact {}", digest.brief()));
 }
 
-Result<std::vector<ArtefactRecord>> SqliteArtefactStore::list() const {
+Result<std::vector<ArtefactRecord>> SqlArtefactStore::list() const {
   return select(access_, "SELECT digest, bytes, name FROM artefact ORDER BY name, digest LIMIT ?", read_artefact,
                 kPageRowsMax);
 }

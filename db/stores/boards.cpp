@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "db/stores/sqlite_teams.h"
+#include "db/stores/sql_teams.h"
 #include "db/stores/tallies.h"
 
 namespace starling::db {

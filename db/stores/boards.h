@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "db/sqlite/statement.h"
+#include "db/sql/statement.h"
 #include "db/stores/credit_stores.h"
 
 namespace starling::db {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 namespace {
@@ -26,9 +26,12 @@ Status insert(Connection& connection, const KeptCheckpoint& checkpoint) {
                                                          "ON CONFLICT DO NOTHING"));
   const std::string name = fmt::format("state of '{}' at round {}", checkpoint.run_id, checkpoint.round);
   STARLING_TRY(artefact.bind(checkpoint.artefact, checkpoint.bytes, name).run());
-  STARLING_ASSIGN(Statement row,
-                  connection.prepare("INSERT OR REPLACE INTO checkpoint (run_id, round, state_digest, artefact, bytes, "
-                                     "peer_id, at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+  STARLING_ASSIGN(
+      Statement row,
+      connection.prepare("INSERT INTO checkpoint (run_id, round, state_digest, artefact, bytes, peer_id, at_ms) "
+                         "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, round) DO UPDATE SET "
+                         "state_digest = excluded.state_digest, artefact = excluded.artefact, "
+                         "bytes = excluded.bytes, peer_id = excluded.peer_id, at_ms = excluded.at_ms"));
   return row
       .bind(checkpoint.run_id, checkpoint.round, checkpoint.state_digest, checkpoint.artefact, checkpoint.bytes,
             checkpoint.peer_id, checkpoint.at.unix_ms)
@@ -38,8 +41,8 @@ Status insert(Connection& connection, const KeptCheckpoint& checkpoint) {
 // Removes all copies but the newest; the files that none of those left needs.
 Result<std::vector<Digest>> remove_old(Connection& connection, const RunId& run_id) {
   STARLING_ASSIGN(Statement old, connection.prepare("SELECT round, artefact FROM checkpoint WHERE run_id = ? "
-                                                    "ORDER BY round DESC LIMIT -1 OFFSET ?"));
-  old.bind(run_id, kKept);
+                                                    "ORDER BY round DESC LIMIT ? OFFSET ?"));
+  old.bind(run_id, kPageRowsMax, kKept);
   std::vector<std::pair<RoundIndex, Digest>> rows;
   for (;;) {
     STARLING_ASSIGN(const bool more, old.step());
@@ -60,17 +63,19 @@ Result<std::vector<Digest>> remove_old(Connection& connection, const RunId& run_
 
 }  // namespace
 
-Result<std::vector<Digest>> SqliteCheckpointStore::keep(const KeptCheckpoint& checkpoint) {
+Result<std::vector<Digest>> SqlCheckpointStore::keep(const KeptCheckpoint& checkpoint) {
   std::vector<Digest> gone;
-  STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
-    STARLING_TRY(insert(connection, checkpoint));
-    STARLING_ASSIGN(gone, remove_old(connection, checkpoint.run_id));
-    return {};
-  }));
+  STARLING_TRY(access_.writes.run(
+      [&](Connection& connection) -> Status {
+        STARLING_TRY(insert(connection, checkpoint));
+        STARLING_ASSIGN(gone, remove_old(connection, checkpoint.run_id));
+        return {};
+      },
+      WriteQueue::By::leader));
   return gone;
 }
 
-Result<std::optional<KeptCheckpoint>> SqliteCheckpointStore::newest(const RunId& run_id) const {
+Result<std::optional<KeptCheckpoint>> SqlCheckpointStore::newest(const RunId& run_id) const {
   STARLING_ASSIGN(auto rows, select(access_,
                                     "SELECT run_id, round, state_digest, artefact, bytes, peer_id, at_ms FROM "
                                     "checkpoint WHERE run_id = ? ORDER BY round DESC LIMIT 1",

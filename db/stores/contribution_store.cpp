@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "db/sqlite/transaction.h"
-#include "db/stores/sqlite_stores.h"
+#include "db/sql/transaction.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 namespace {
@@ -19,7 +19,7 @@ Status insert_round(Connection& connection, const RoundRecord& record) {
                    .bind(record.run_id, record.round, record.group_id, record.decided_at.unix_ms, record.samples,
                          record.state_digest, record.survivors, record.duration_ms, record.loss)
                    .run());
-  STARLING_ASSIGN(Statement advance, connection.prepare("UPDATE run SET round = max(round, ?) WHERE run_id = ?"));
+  STARLING_ASSIGN(Statement advance, connection.prepare("UPDATE run SET round = ?1 WHERE run_id = ?2 AND round < ?1"));
   return advance.bind(record.round + 1, record.run_id).run();
 }
 
@@ -63,14 +63,14 @@ constexpr std::string_view kVolunteerDifferences =
     "SELECT 'account ' || account_id || ' in run ' || run_id, sum(ledger), sum(kept) FROM ("
     "  SELECT run.run_id, account_id, line.samples AS ledger, 0 AS kept, line.credit AS ledger_credit,"
     "    0 AS kept_credit FROM contribution AS line JOIN run ON run.number = line.run"
-    "  UNION ALL SELECT run_id, account_id, 0, samples, 0, credit FROM volunteer_total)"
+    "  UNION ALL SELECT run_id, account_id, 0, samples, 0, credit FROM volunteer_total) AS sums"
     " GROUP BY run_id, account_id"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kAccountDifferences =
     "SELECT 'account ' || account_id, sum(ledger), sum(kept) FROM ("
     "  SELECT account_id, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
     "    FROM volunteer_total"
-    "  UNION ALL SELECT account_id, 0, samples, 0, credit FROM account_total)"
+    "  UNION ALL SELECT account_id, 0, samples, 0, credit FROM account_total) AS sums"
     " GROUP BY account_id"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kWindowDifferences =
@@ -78,7 +78,7 @@ constexpr std::string_view kWindowDifferences =
     "  SELECT days, account_id, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
     "    FROM standing_window JOIN contribution AS line ON line.id > tail AND line.id <= head"
     "    WHERE reverses IS NULL AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)"
-    "  UNION ALL SELECT days, account_id, 0, samples, 0, credit FROM window_total)"
+    "  UNION ALL SELECT days, account_id, 0, samples, 0, credit FROM window_total) AS sums"
     " GROUP BY days, account_id"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kRunDifferences =
@@ -92,7 +92,7 @@ constexpr std::string_view kTallyDifferences =
     "  SELECT 1 AS kind, team_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
     "    FROM contribution WHERE team_id IS NOT NULL"
     "  UNION ALL SELECT 2, host, samples, 0, credit, 0 FROM contribution"
-    "  UNION ALL SELECT kind, holder, 0, samples, 0, credit FROM tally)"
+    "  UNION ALL SELECT kind, holder, 0, samples, 0, credit FROM tally) AS sums"
     " GROUP BY kind, holder"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kTallyRunDifferences =
@@ -100,7 +100,7 @@ constexpr std::string_view kTallyRunDifferences =
     "  SELECT 1 AS kind, run, team_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit,"
     "    0 AS kept_credit FROM contribution WHERE team_id IS NOT NULL"
     "  UNION ALL SELECT 2, run, host, samples, 0, credit, 0 FROM contribution"
-    "  UNION ALL SELECT kind, run, holder, 0, samples, 0, credit FROM tally_run)"
+    "  UNION ALL SELECT kind, run, holder, 0, samples, 0, credit FROM tally_run) AS sums"
     " GROUP BY kind, run, holder"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kTallyWindowDifferences =
@@ -111,7 +111,7 @@ constexpr std::string_view kTallyWindowDifferences =
     "  SELECT 1 AS kind, days, team_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit,"
     "    0 AS kept_credit FROM line WHERE team_id IS NOT NULL"
     "  UNION ALL SELECT 2, days, host, samples, 0, credit, 0 FROM line"
-    "  UNION ALL SELECT kind, days, holder, 0, samples, 0, credit FROM tally_window)"
+    "  UNION ALL SELECT kind, days, holder, 0, samples, 0, credit FROM tally_window) AS sums"
     " GROUP BY kind, days, holder"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kDayDifferences =
@@ -120,14 +120,14 @@ constexpr std::string_view kDayDifferences =
     "    credit AS ledger_credit, 0 AS kept_credit FROM contribution"
     "  UNION ALL SELECT 1, team_id, at_ms / 86400000, samples, 0, credit, 0 FROM contribution"
     "    WHERE team_id IS NOT NULL"
-    "  UNION ALL SELECT kind, holder, day, 0, samples, 0, credit FROM tally_day)"
+    "  UNION ALL SELECT kind, holder, day, 0, samples, 0, credit FROM tally_day) AS sums"
     " GROUP BY kind, holder, day"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kTeamVolunteerDifferences =
     "SELECT 'account ' || account_id || ' for team ' || team_id, sum(ledger), sum(kept) FROM ("
     "  SELECT team_id, account_id, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
     "    FROM contribution WHERE team_id IS NOT NULL"
-    "  UNION ALL SELECT team_id, account_id, 0, samples, 0, credit FROM team_volunteer)"
+    "  UNION ALL SELECT team_id, account_id, 0, samples, 0, credit FROM team_volunteer) AS sums"
     " GROUP BY team_id, account_id"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 
@@ -136,33 +136,38 @@ Status expect_no_difference(Connection& connection, std::string_view sql) {
   STARLING_ASSIGN(const bool differs, find.step());
   if (!differs) return {};
   return Error{ErrorCode::corrupt,
-               fmt::format("database '{}': {}: the ledger says {} samples, the total says {} (or credit differs)",
-                           connection.file().string(), find.text(0), find.integer(1), find.integer(2))};
+               fmt::format("{}: {}: the ledger says {} samples, the total says {} (or credit differs)",
+                           connection.name(), find.text(0), find.integer(1), find.integer(2))};
 }
 
 }  // namespace
 
-Result<AppendOutcome> SqliteContributionStore::append(const RoundResult& result) {
+Result<AppendOutcome> SqlContributionStore::append(const RoundResult& result) {
   AppendOutcome outcome;
-  STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
-    STARLING_ASSIGN(outcome, append_in(connection, result));
-    return {};
-  }));
+  STARLING_TRY(access_.writes.run(
+      [&](Connection& connection) -> Status {
+        STARLING_ASSIGN(outcome, append_in(connection, result));
+        return {};
+      },
+      WriteQueue::By::leader));
   return outcome;
 }
 
-Status SqliteContributionStore::append_async(RoundResult result, Appended done) {
+Status SqlContributionStore::append_async(RoundResult result, Appended done) {
   auto outcome = std::make_shared<AppendOutcome>();
   const auto write = [outcome, result = std::move(result)](Connection& connection) -> Status {
     STARLING_ASSIGN(*outcome, append_in(connection, result));
     return {};
   };
-  return access_.writes.submit(write, [outcome, done = std::move(done)](const Status& status) {
-    done(status ? Result<AppendOutcome>(*outcome) : Result<AppendOutcome>(status.error()));
-  });
+  return access_.writes.submit(
+      write,
+      [outcome, done = std::move(done)](const Status& status) {
+        done(status ? Result<AppendOutcome>(*outcome) : Result<AppendOutcome>(status.error()));
+      },
+      WriteQueue::By::leader);
 }
 
-Result<Totals> SqliteContributionStore::ledger_sum(const RunId& run_id) const {
+Result<Totals> SqlContributionStore::ledger_sum(const RunId& run_id) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(Statement sum, reader->prepare("SELECT sum(samples), sum(credit) FROM contribution "
                                                  "WHERE run = (SELECT number FROM run WHERE run_id = ?)"));
@@ -170,7 +175,7 @@ Result<Totals> SqliteContributionStore::ledger_sum(const RunId& run_id) const {
   return Totals{sum.integer(0), sum.integer(1)};
 }
 
-Status SqliteContributionStore::verify_totals() const {
+Status SqlContributionStore::verify_totals() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction view, Transaction::begin(*reader, TransactionKind::read));
   for (const std::string_view differences :
@@ -181,7 +186,7 @@ Status SqliteContributionStore::verify_totals() const {
   return {};
 }
 
-Result<std::vector<LedgerEntry>> SqliteContributionStore::entries_of(AccountId account, const Page& page) const {
+Result<std::vector<LedgerEntry>> SqlContributionStore::entries_of(AccountId account, const Page& page) const {
   return select(access_,
                 "SELECT line.id, run.run_id, line.round, host.peer_id, line.account_id, line.samples, line.credit, "
                 "line.at_ms FROM contribution AS line JOIN run ON run.number = line.run "

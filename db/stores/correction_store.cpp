@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "db/sqlite/transaction.h"
-#include "db/stores/sqlite_credit.h"
+#include "db/sql/transaction.h"
+#include "db/stores/sql_credit.h"
 #include "db/stores/tallies.h"
 #include "db/stores/windows.h"
 
@@ -14,19 +14,24 @@ namespace {
 constexpr int kLinesAtOnceMax = 10'000;            // of one write; others wait for it
 constexpr double kRecentToleranceRelative = 1e-6;  // of a replay: the order of additions is the same, exp() may not be
 
-// Lines that are no reversals and have none. ?1 … ?5: account, computer or empty, run or empty, first and last round.
-constexpr std::string_view kChosenLines =
-    "FROM contribution AS line JOIN run ON run.number = line.run JOIN host ON host.id = line.host"
-    " WHERE line.account_id = ?1 AND (?2 = '' OR host.peer_id = ?2) AND (?3 = '' OR run.run_id = ?3)"
-    " AND line.round BETWEEN ?4 AND ?5 AND line.reverses IS NULL"
-    " AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)";
+// Lines that are no reversals and have none. ?1 … ?6: at most so many, account, first and last round, run or empty,
+// computer.
+std::string chosen_lines(const CorrectionRequest& request) {
+  return fmt::format(
+      "SELECT line.id, line.samples, line.credit"
+      " FROM contribution AS line JOIN run ON run.number = line.run JOIN host ON host.id = line.host"
+      " WHERE line.account_id = ?2 AND line.round BETWEEN ?3 AND ?4 AND (?5 = '' OR run.run_id = ?5){}"
+      " AND line.reverses IS NULL AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)"
+      " ORDER BY line.id LIMIT ?1",
+      request.peer_id ? " AND host.peer_id = ?6" : "");
+}
 
-template <typename... More>
-void bind_choice(Statement& statement, const CorrectionRequest& request, const More&... more) {
+void bind_choice(Statement& statement, const CorrectionRequest& request, std::int64_t lines_max) {
   if (request.peer_id) {
-    statement.bind(request.account_id, *request.peer_id, request.run_id, request.round_min, request.round_max, more...);
+    statement.bind(lines_max, request.account_id, request.round_min, request.round_max, request.run_id,
+                   *request.peer_id);
   } else {
-    statement.bind(request.account_id, "", request.run_id, request.round_min, request.round_max, more...);
+    statement.bind(lines_max, request.account_id, request.round_min, request.round_max, request.run_id);
   }
 }
 
@@ -36,9 +41,7 @@ struct Line {
 };
 
 Result<std::vector<Line>> choose_lines(Connection& connection, const CorrectionRequest& request) {
-  STARLING_ASSIGN(Statement choose,
-                  connection.prepare(fmt::format(
-                      "SELECT line.id, line.samples, line.credit {} ORDER BY line.id LIMIT ?6", kChosenLines)));
+  STARLING_ASSIGN(Statement choose, connection.prepare(chosen_lines(request)));
   bind_choice(choose, request, kLinesAtOnceMax);
   std::vector<Line> lines;
   for (;;) {
@@ -107,8 +110,8 @@ Status expect_same(Connection& connection, const std::string& whose, const Recen
   const double a = decayed(kept, when);
   const double b = decayed(replayed, when);
   if (std::abs(a - b) <= kRecentToleranceRelative * std::max({std::abs(a), std::abs(b), 1e-6})) return {};
-  return Error{ErrorCode::corrupt, fmt::format("database '{}': {}: the recent average is kept as {} and is {}",
-                                               connection.file().string(), whose, a, b)};
+  return Error{ErrorCode::corrupt,
+               fmt::format("{}: {}: the recent average is kept as {} and is {}", connection.name(), whose, a, b)};
 }
 
 // Some lines in one write. `correction` is 0 before the first.
@@ -136,16 +139,17 @@ Result<CorrectionOutcome> correct_some(Connection& connection, const CorrectionR
 
 }  // namespace
 
-Result<CorrectionOutcome> SqliteCreditStore::preview(const CorrectionRequest& request) const {
+Result<CorrectionOutcome> SqlCreditStore::preview(const CorrectionRequest& request) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
-  STARLING_ASSIGN(Statement sum, reader->prepare(fmt::format("SELECT count(*), sum(line.samples), sum(line.credit) {}",
-                                                             kChosenLines)));
-  bind_choice(sum, request);
+  STARLING_ASSIGN(Statement sum,
+                  reader->prepare(fmt::format("SELECT count(*), sum(samples), sum(credit) FROM ({}) AS chosen",
+                                              chosen_lines(request))));
+  bind_choice(sum, request, INT64_MAX);
   STARLING_TRY(sum.step().status());
   return CorrectionOutcome{sum.integer(0), {sum.integer(1), sum.integer(2)}};
 }
 
-Result<CorrectionOutcome> SqliteCreditStore::correct(const CorrectionRequest& request) {
+Result<CorrectionOutcome> SqlCreditStore::correct(const CorrectionRequest& request) {
   CorrectionOutcome all;
   std::int64_t correction = 0;
   for (;;) {
@@ -164,21 +168,23 @@ Result<CorrectionOutcome> SqliteCreditStore::correct(const CorrectionRequest& re
   }
 }
 
-Result<std::int64_t> SqliteCreditStore::newest_reversal() const {
+Result<std::int64_t> SqlCreditStore::newest_reversal() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   return reader->query_int("SELECT coalesce(max(contribution), 0) FROM reversal");
 }
 
-Result<RunAudit> SqliteCreditStore::audit(const RunId& run_id, double micro_credit_per_sample) const {
+Result<RunAudit> SqlCreditStore::audit(const RunId& run_id, double micro_credit_per_sample) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   RunAudit audit;
   audit.run_id = run_id;
-  // A line's credit is rounded to a whole number and bounded, which min() and the tolerance allow for.
-  STARLING_ASSIGN(Statement ledger,
-                  reader->prepare("SELECT count(*), count(reverses), sum(samples), sum(credit), "
-                                  "count(*) FILTER (WHERE abs(abs(credit) - min(abs(samples) * ?2, 1e12)) > 1) "
-                                  "FROM contribution WHERE run = (SELECT number FROM run WHERE run_id = ?1)"));
+  // A line's credit is rounded to a whole number and bounded, which the lesser of the two and the tolerance allow for.
+  STARLING_ASSIGN(
+      Statement ledger,
+      reader->prepare("SELECT count(*), count(reverses), sum(samples), sum(credit), "
+                      "count(*) FILTER (WHERE abs(abs(credit) - CASE WHEN abs(samples) * CAST(?2 AS DOUBLE PRECISION) "
+                      "< 1e12 THEN abs(samples) * CAST(?2 AS DOUBLE PRECISION) ELSE 1e12 END) > 1) "
+                      "FROM contribution WHERE run = (SELECT number FROM run WHERE run_id = ?1)"));
   STARLING_TRY(ledger.bind(run_id, micro_credit_per_sample).step().status());
   audit.lines = ledger.integer(0);
   audit.reversals = ledger.integer(1);
@@ -201,7 +207,7 @@ Result<RunAudit> SqliteCreditStore::audit(const RunId& run_id, double micro_cred
   return audit;
 }
 
-Status SqliteCreditStore::verify_recent() const {
+Status SqlCreditStore::verify_recent() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   STARLING_ASSIGN(Statement accounts, reader->prepare("SELECT account_id, recent, recent_ms FROM account_total"));

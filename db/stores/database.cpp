@@ -8,14 +8,18 @@
 #include <system_error>
 #include <utility>
 
+#include "db/postgres/open.h"
 #include "db/schema/migrate.h"
+#include "db/sqlite/open.h"
+#include "db/stores/file_writer.h"
 #include "db/stores/reader_pool.h"
-#include "db/stores/sqlite_credit.h"
-#include "db/stores/sqlite_logins.h"
-#include "db/stores/sqlite_operator.h"
-#include "db/stores/sqlite_stats.h"
-#include "db/stores/sqlite_stores.h"
-#include "db/stores/sqlite_teams.h"
+#include "db/stores/server_writer.h"
+#include "db/stores/sql_credit.h"
+#include "db/stores/sql_logins.h"
+#include "db/stores/sql_operator.h"
+#include "db/stores/sql_stats.h"
+#include "db/stores/sql_stores.h"
+#include "db/stores/sql_teams.h"
 #include "db/stores/write_lock.h"
 #include "db/stores/write_queue.h"
 #include "shared/base/files.h"
@@ -39,15 +43,14 @@ Status expect_sound(Connection& connection, std::string_view pragma) {
   STARLING_ASSIGN(Statement check, connection.prepare(pragma));
   STARLING_TRY(check.step().status());
   if (check.text(0) == "ok") return {};
-  return Error{ErrorCode::corrupt,
-               fmt::format("database '{}' is damaged ({}); it is left as it is: restore a backup beside it",
-                           connection.file().string(), check.text(0))};
+  return Error{ErrorCode::corrupt, fmt::format("{} is damaged ({}); it is left as it is: restore a backup beside it",
+                                               connection.name(), check.text(0))};
 }
 
 Result<Connection> open_writer(const std::filesystem::path& file, const DatabaseOptions& options) {
   if (options.create && options.vfs.empty()) STARLING_TRY(create_private(file));
-  ConnectionOptions settings{.mode = options.create ? OpenMode::create : OpenMode::read_write, .vfs = options.vfs};
-  STARLING_ASSIGN(Connection connection, Connection::open(file, settings));
+  const FileOptions settings{.mode = options.create ? OpenMode::create : OpenMode::read_write, .vfs = options.vfs};
+  STARLING_ASSIGN(Connection connection, open_file(file, settings));
   STARLING_TRY(migrate(connection));
   std::error_code unknown;
   const auto size = std::filesystem::file_size(file, unknown);
@@ -55,44 +58,48 @@ Result<Connection> open_writer(const std::filesystem::path& file, const Database
   return connection;
 }
 
+std::int64_t server_bytes(ReaderPool& readers) {
+  auto reader = readers.acquire();
+  if (!reader) return 0;
+  const auto bytes = (*reader)->query_int("SELECT pg_database_size(current_database())");
+  return bytes ? *bytes : 0;
+}
+
 std::filesystem::path with_suffix(std::filesystem::path file, std::string_view suffix) { return file += suffix; }
 
 }  // namespace
 
 struct Database::Parts {
-  Parts(Connection connection, WriteLock lock, const DatabaseOptions& options)
-      : file(connection.file()),
-        readers(file, options.vfs, options.readers_max),
-        writes(std::move(connection), std::move(lock),
-               {.commit_interval = options.commit_interval,
-                .ballast_bytes = options.ballast_bytes,
-                .on_fatal = options.on_fatal}) {}
+  Parts(ReaderPool::Open open_reader, std::unique_ptr<Writer> writer, const DatabaseOptions& options)
+      : readers(std::move(open_reader), options.readers_max),
+        writes(std::move(writer), {.commit_interval = options.commit_interval, .on_fatal = options.on_fatal}) {}
 
-  std::filesystem::path file;
+  std::filesystem::path file;      // empty: it is on a server
+  ServerWriter* server = nullptr;  // of `writes`, whose thread alone uses it
   ReaderPool readers;
   WriteQueue writes;
   Access access{readers, writes};
-  SqliteAccountStore accounts{access};
-  SqliteInviteStore invites{access};
-  SqliteRunStore runs{access};
-  SqliteContributionStore contributions{access};
-  SqliteEvaluationStore evaluations{access};
-  SqliteLeaderboard leaderboard{access};
-  SqliteCheckpointStore checkpoints{access};
-  SqliteLaneStore lanes{access};
-  SqliteArtefactStore artefacts{access};
-  SqliteStandingsStore standings{access};
-  SqliteCreditStore credit{access};
-  SqliteNewsStore news{access};
-  SqliteBanStore bans{access};
-  SqliteLoginStore logins{access};
-  SqliteSessionStore sessions{access};
-  SqliteAccountKeeper keeper{access};
-  SqliteTeamStore teams{access};
-  SqliteSettingStore settings{access};
-  SqliteAuditStore audit{access};
-  SqliteOperatorStore operators{access};
-  SqliteStatsStore stats{access};
+  SqlAccountStore accounts{access};
+  SqlInviteStore invites{access};
+  SqlRunStore runs{access};
+  SqlContributionStore contributions{access};
+  SqlEvaluationStore evaluations{access};
+  SqlLeaderboard leaderboard{access};
+  SqlCheckpointStore checkpoints{access};
+  SqlLaneStore lanes{access};
+  SqlArtefactStore artefacts{access};
+  SqlStandingsStore standings{access};
+  SqlCreditStore credit{access};
+  SqlNewsStore news{access};
+  SqlBanStore bans{access};
+  SqlLoginStore logins{access};
+  SqlSessionStore sessions{access};
+  SqlAccountKeeper keeper{access};
+  SqlTeamStore teams{access};
+  SqlSettingStore settings{access};
+  SqlAuditStore audit{access};
+  SqlOperatorStore operators{access};
+  SqlStatsStore stats{access};
   Stores stores{accounts,  invites,     runs,      contributions, evaluations, leaderboard, lanes,
                 artefacts, checkpoints, standings, credit,        news,        bans,        logins,
                 sessions,  keeper,      teams,     settings,      audit,       operators,   stats};
@@ -112,7 +119,30 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& fi
     return open_writer(file, options);
   }();
   if (!opened) return opened.error();
-  auto parts = std::make_unique<Parts>(std::move(opened).value(), std::move(lock), options);
+  const auto open_reader = [file, vfs = options.vfs] {
+    return open_file(file, {.mode = OpenMode::read_only, .vfs = vfs});
+  };
+  auto writer = std::make_unique<FileWriter>(file, std::move(opened).value(), std::move(lock),
+                                             FileWriterOptions{.ballast_bytes = options.ballast_bytes});
+  auto parts = std::make_unique<Parts>(open_reader, std::move(writer), options);
+  parts->file = file;
+  return std::unique_ptr<Database>(new Database(std::move(parts)));
+}
+
+Result<std::unique_ptr<Database>> Database::connect(const std::string& url, const DatabaseOptions& options) {
+  STARLING_ASSIGN(Connection connection, open_server(url, ServerRole::writer));
+  if (!options.create) {
+    STARLING_ASSIGN(const std::int64_t version, schema_version(connection));
+    if (version == 0) {
+      return Error{ErrorCode::not_found, fmt::format("{} is empty: it is not this project's", connection.name())};
+    }
+  }
+  STARLING_TRY(migrate(connection));
+  auto writer = std::make_unique<ServerWriter>(url, std::move(connection));
+  ServerWriter* server = writer.get();
+  const auto open_reader = [url] { return open_server(url, ServerRole::reader); };
+  auto parts = std::make_unique<Parts>(open_reader, std::move(writer), options);
+  parts->server = server;
   return std::unique_ptr<Database>(new Database(std::move(parts)));
 }
 
@@ -125,11 +155,13 @@ DatabaseHealth Database::health() const {
     const auto bytes = std::filesystem::file_size(file, missing);
     return missing ? 0 : static_cast<std::int64_t>(bytes);
   };
+  if (parts_->server != nullptr)
+    return {stats.commits, stats.writes, server_bytes(parts_->readers), 0, stats.disk_full};
   return {stats.commits, stats.writes, size(parts_->file), size(with_suffix(parts_->file, "-wal")), stats.disk_full};
 }
 
 Status Database::check() const {
-  {
+  if (parts_->server == nullptr) {
     STARLING_ASSIGN(ReaderPool::Lease reader, parts_->readers.acquire());
     STARLING_TRY(expect_sound(*reader, "PRAGMA integrity_check(1)"));
   }
@@ -137,6 +169,9 @@ Status Database::check() const {
 }
 
 Status Database::backup(const std::filesystem::path& to) {
+  if (parts_->server != nullptr) {
+    return Error{ErrorCode::unsupported, "the database is on a PostgreSQL server: copy it there, with pg_dump"};
+  }
   std::error_code unknown;
   if (std::filesystem::exists(to, unknown)) {
     return Error{ErrorCode::already_exists, fmt::format("backup to '{}': there is such a file already", to.string())};
@@ -149,6 +184,16 @@ Status Database::backup(const std::filesystem::path& to) {
   }
   STARLING_TRY(sync_to_disk(to));
   return sync_to_disk(to.has_parent_path() ? to.parent_path() : std::filesystem::path("."));
+}
+
+Result<bool> Database::campaign() {
+  if (parts_->server == nullptr) return true;
+  bool leads = false;
+  STARLING_TRY(parts_->writes.run([&](Connection&) -> Status {
+    STARLING_ASSIGN(leads, parts_->server->campaign());
+    return {};
+  }));
+  return leads;
 }
 
 }  // namespace starling::db

@@ -1,7 +1,8 @@
-// The coordinator's database: one SQLite file in WAL mode, its one writer thread, its readers, its stores.
-// Several processes may open the same file (the server, and an operator's command beside it): a lock file
-// beside it lets one of them at a time write or checkpoint, since SQLite before 3.51.3 can damage a
-// database when two connections do that at once. Readers never wait.
+// The coordinator's database: its one writer thread, its readers, its stores. It is a SQLite file in WAL mode, or lives
+// on a PostgreSQL server.
+// Several processes may open the same one (the server, and an operator's command beside it). One at a time writes: of
+// a file by a lock file beside it, since SQLite before 3.51.3 can damage a database when two connections write or
+// checkpoint at once; on a server by a lock of its own. Readers never wait.
 #pragma once
 
 #include <filesystem>
@@ -16,11 +17,11 @@
 namespace starling::db {
 
 struct DatabaseOptions {
-  bool create = false;                     // false: not_found when there is no such file
+  bool create = false;                     // false: not_found when there is no such file, or nothing in it
   Duration commit_interval = from_ms(10);  // how long a write waits for others to share its commit
   int readers_max = 8;                     // read connections; further readers wait their turn
   std::string vfs = {};                    // SQLite's file layer, empty for the default; tests use their own
-  // A space reserve, freed to finish a checkpoint when the disk is full. 0: none.
+  // Of a file: a space reserve, freed to finish a checkpoint when the disk is full. 0: none.
   std::int64_t ballast_bytes = 16 * 1024 * 1024;
   // Called once, from the writer's thread, when the disk lost a write that it had accepted (EIO): after
   // it every write fails, and the process should end with an error, so that a supervisor restarts it.
@@ -29,8 +30,8 @@ struct DatabaseOptions {
 
 struct DatabaseHealth {
   std::int64_t commits = 0;
-  std::int64_t writes = 0;  // operations in those commits
-  std::int64_t file_bytes = 0;
+  std::int64_t writes = 0;      // operations in those commits
+  std::int64_t file_bytes = 0;  // of a server's: what it takes there
   std::int64_t wal_bytes = 0;
   bool disk_full = false;  // the last batch found no space; cleared by the next that succeeds
 };
@@ -40,6 +41,9 @@ class Database {
   // Opens, checks and migrates the file. corrupt: the message names the file, which is left as it is.
   // unsupported: a newer program wrote it.
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path& file, const DatabaseOptions& options);
+  // The same on a server (db/postgres says what `url` may be and what can be wrong with it). The database itself must
+  // be there and, with `create`, may be empty.
+  static Result<std::unique_ptr<Database>> connect(const std::string& url, const DatabaseOptions& options);
   // Commits what is queued, then closes.
   ~Database();
   Database(const Database&) = delete;
@@ -47,10 +51,17 @@ class Database {
 
   [[nodiscard]] const Stores& stores() const;
   [[nodiscard]] DatabaseHealth health() const;
-  // Reads every page and checks the ledger against its totals. Takes seconds on a large file.
+  // Reads every page (of a file) and checks the ledger against its totals. Takes seconds on a large one.
   Status check() const;
-  // A consistent copy, made while others read and write; `to` must not exist.
+  // A consistent copy of a file, made while others read and write; `to` must not exist. unsupported on a server, which
+  // has means of its own.
   Status backup(const std::filesystem::path& to);
+  // Of the processes that serve one database, one leads: plans rounds and writes what came of them. Takes the lead if
+  // nobody has it; whether this process has it now. To be asked every half second: whoever leads and does not ask for
+  // db::kLeaderSilenceMax loses it, and whoever lost it is told so once before it may have it again. From the first
+  // call on, contributions, lanes, evaluations and copies of the state are refused (failed_precondition) while this
+  // process does not lead. A file's server always leads: it is alone, by a lock of the project's.
+  Result<bool> campaign();
 
  private:
   struct Parts;

@@ -1,4 +1,4 @@
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 namespace {
@@ -22,33 +22,36 @@ Result<std::optional<Evaluation>> first_of(const Result<std::vector<Evaluation>>
 
 }  // namespace
 
-Status SqliteEvaluationStore::add(const Evaluation& evaluation) {
-  return access_.writes.run([&](Connection& connection) -> Status {
-    STARLING_ASSIGN(Statement insert,
-                    connection.prepare("INSERT INTO evaluation (run_id, round, peer_id, bits_per_byte, loss, bytes, "
-                                       "at_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
-    return insert
-        .bind(evaluation.run_id, evaluation.round, evaluation.peer_id, evaluation.bits_per_byte, evaluation.loss,
-              evaluation.bytes, evaluation.at.unix_ms)
-        .run();
-  });
+Status SqlEvaluationStore::add(const Evaluation& evaluation) {
+  return access_.writes.run(
+      [&](Connection& connection) -> Status {
+        STARLING_ASSIGN(
+            Statement insert,
+            connection.prepare("INSERT INTO evaluation (run_id, round, peer_id, bits_per_byte, loss, bytes, "
+                               "at_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+        return insert
+            .bind(evaluation.run_id, evaluation.round, evaluation.peer_id, evaluation.bits_per_byte, evaluation.loss,
+                  evaluation.bytes, evaluation.at.unix_ms)
+            .run();
+      },
+      WriteQueue::By::leader);
 }
 
-Result<std::vector<Evaluation>> SqliteEvaluationStore::list(const RunId& run_id, const Page& page) const {
+Result<std::vector<Evaluation>> SqlEvaluationStore::list(const RunId& run_id, const Page& page) const {
   return select(access_,
                 "SELECT run_id, round, peer_id, bits_per_byte, loss, bytes, at_ms FROM evaluation WHERE run_id = ? "
                 "ORDER BY round DESC, peer_id LIMIT ? OFFSET ?",
                 read_evaluation, run_id, limit_of(page), offset_of(page));
 }
 
-Result<std::optional<Evaluation>> SqliteEvaluationStore::first(const RunId& run_id) const {
+Result<std::optional<Evaluation>> SqlEvaluationStore::first(const RunId& run_id) const {
   return first_of(select(access_,
                          "SELECT run_id, round, peer_id, bits_per_byte, loss, bytes, at_ms FROM evaluation "
                          "WHERE run_id = ? ORDER BY round, peer_id LIMIT 1",
                          read_evaluation, run_id));
 }
 
-Result<std::optional<Evaluation>> SqliteEvaluationStore::latest(const RunId& run_id) const {
+Result<std::optional<Evaluation>> SqlEvaluationStore::latest(const RunId& run_id) const {
   return first_of(list(run_id, {.limit = 1, .offset = 0}));
 }
 

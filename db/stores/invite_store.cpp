@@ -33,7 +33,7 @@ Status spend_invite(Connection& connection, const Digest& token_hash, WallTime n
   return spend.bind(token_hash).run();
 }
 
-Status SqliteInviteStore::add(const Invite& invite) {
+Status SqlInviteStore::add(const Invite& invite) {
   return access_.writes.run([&](Connection& connection) -> Status {
     STARLING_ASSIGN(Statement insert,
                     connection.prepare("INSERT INTO invite (token_hash, created_ms, expires_ms, uses_max, uses) "
@@ -43,22 +43,24 @@ Status SqliteInviteStore::add(const Invite& invite) {
   });
 }
 
-Result<Invite> SqliteInviteStore::find(const Digest& token_hash) const {
+Result<Invite> SqlInviteStore::find(const Digest& token_hash) const {
   return only(
       select(access_, "SELECT token_hash, created_ms, expires_ms, uses_max, uses FROM invite WHERE token_hash = ?",
              read_invite, token_hash),
       "there is no such invite");
 }
 
-Result<std::vector<Invite>> SqliteInviteStore::list(const Page& page) const {
+Result<std::vector<Invite>> SqlInviteStore::list(const Page& page) const {
   return select(access_,
                 "SELECT token_hash, created_ms, expires_ms, uses_max, uses FROM invite "
                 "ORDER BY created_ms DESC, token_hash LIMIT ? OFFSET ?",
                 read_invite, limit_of(page), offset_of(page));
 }
 
-Status SqliteInviteStore::withdraw(const Digest& token_hash, WallTime now) {
-  return update_one(access_, "UPDATE invite SET expires_ms = min(expires_ms, ?) WHERE token_hash = ?",
+Status SqlInviteStore::withdraw(const Digest& token_hash, WallTime now) {
+  return update_one(access_,
+                    "UPDATE invite SET expires_ms = CASE WHEN expires_ms < ?1 THEN expires_ms ELSE ?1 END WHERE "
+                    "token_hash = ?2",
                     "there is no such invite", now.unix_ms, token_hash);
 }
 

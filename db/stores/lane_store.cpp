@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 namespace {
@@ -15,28 +15,32 @@ Result<Lane> read_lane(const Statement& row) {
 
 }  // namespace
 
-Status SqliteLaneStore::assign(const RunId& run_id, const Lane& lane) {
-  Status assigned = access_.writes.run([&](Connection& connection) -> Status {
-    STARLING_ASSIGN(Statement upsert,
-                    connection.prepare("INSERT INTO lane (run_id, peer_id, lane, since_ms) VALUES (?, ?, ?, ?) "
-                                       "ON CONFLICT (run_id, peer_id) DO UPDATE SET lane = excluded.lane, "
-                                       "since_ms = excluded.since_ms"));
-    return upsert.bind(run_id, lane.peer_id, lane.lane, lane.since.unix_ms).run();
-  });
+Status SqlLaneStore::assign(const RunId& run_id, const Lane& lane) {
+  Status assigned = access_.writes.run(
+      [&](Connection& connection) -> Status {
+        STARLING_ASSIGN(Statement upsert,
+                        connection.prepare("INSERT INTO lane (run_id, peer_id, lane, since_ms) VALUES (?, ?, ?, ?) "
+                                           "ON CONFLICT (run_id, peer_id) DO UPDATE SET lane = excluded.lane, "
+                                           "since_ms = excluded.since_ms"));
+        return upsert.bind(run_id, lane.peer_id, lane.lane, lane.since.unix_ms).run();
+      },
+      WriteQueue::By::leader);
   if (!assigned && assigned.error().code == ErrorCode::already_exists) {
     return Error{ErrorCode::already_exists, fmt::format("lane {} of run '{}' is another peer's", lane.lane, run_id)};
   }
   return assigned;
 }
 
-Status SqliteLaneStore::release(const RunId& run_id, const PeerId& peer) {
-  return access_.writes.run([&](Connection& connection) -> Status {
-    STARLING_ASSIGN(Statement remove, connection.prepare("DELETE FROM lane WHERE run_id = ? AND peer_id = ?"));
-    return remove.bind(run_id, peer).run();
-  });
+Status SqlLaneStore::release(const RunId& run_id, const PeerId& peer) {
+  return access_.writes.run(
+      [&](Connection& connection) -> Status {
+        STARLING_ASSIGN(Statement remove, connection.prepare("DELETE FROM lane WHERE run_id = ? AND peer_id = ?"));
+        return remove.bind(run_id, peer).run();
+      },
+      WriteQueue::By::leader);
 }
 
-Result<std::vector<Lane>> SqliteLaneStore::list(const RunId& run_id) const {
+Result<std::vector<Lane>> SqlLaneStore::list(const RunId& run_id) const {
   return select(access_, "SELECT peer_id, lane, since_ms FROM lane WHERE run_id = ? ORDER BY lane", read_lane, run_id);
 }
 

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 namespace {
@@ -15,7 +15,7 @@ Result<std::int64_t> read_count(const Statement& row) { return row.integer(0); }
 }  // namespace
 
 // The order is an index's, so a page costs what it shows, not what there is.
-Result<std::vector<LeaderboardRow>> SqliteLeaderboard::rows(const RunId& run_id, const Page& page) const {
+Result<std::vector<LeaderboardRow>> SqlLeaderboard::rows(const RunId& run_id, const Page& page) const {
   if (run_id.empty()) {
     return select(access_,
                   "SELECT t.account_id, a.display_name, t.samples, t.credit, t.last_ms FROM account_total AS t "
@@ -30,13 +30,13 @@ Result<std::vector<LeaderboardRow>> SqliteLeaderboard::rows(const RunId& run_id,
                 read_row, run_id, limit_of(page), offset_of(page));
 }
 
-Result<std::int64_t> SqliteLeaderboard::volunteers(const RunId& run_id) const {
+Result<std::int64_t> SqlLeaderboard::volunteers(const RunId& run_id) const {
   if (run_id.empty()) return only(select(access_, "SELECT count(*) FROM account_total", read_count), "");
   return only(select(access_, "SELECT volunteers FROM run WHERE run_id = ?", read_count, run_id),
               fmt::format("there is no run '{}'", run_id));
 }
 
-Result<Totals> SqliteLeaderboard::totals(const RunId& run_id) const {
+Result<Totals> SqlLeaderboard::totals(const RunId& run_id) const {
   if (run_id.empty()) return only(select(access_, "SELECT sum(samples), sum(credit) FROM run", read_totals), "");
   return only(select(access_, "SELECT samples, credit FROM run WHERE run_id = ?", read_totals, run_id),
               fmt::format("there is no run '{}'", run_id));

@@ -1,5 +1,5 @@
 #include "db/stores/account_rows.h"
-#include "db/stores/sqlite_logins.h"
+#include "db/stores/sql_logins.h"
 
 namespace starling::db {
 namespace {
@@ -32,7 +32,7 @@ Status verify_in(Connection& connection, AccountId account, const std::string& e
 
 }  // namespace
 
-Result<AccountId> SqliteLoginStore::sign_up(const SignUp& request) {
+Result<AccountId> SqlLoginStore::sign_up(const SignUp& request) {
   AccountId account = 0;
   STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
     if (request.invite) STARLING_TRY(spend_invite(connection, *request.invite, request.now));
@@ -42,7 +42,7 @@ Result<AccountId> SqliteLoginStore::sign_up(const SignUp& request) {
   return account;
 }
 
-Result<Login> SqliteLoginStore::find(const std::string& name_or_email) const {
+Result<Login> SqlLoginStore::find(const std::string& name_or_email) const {
   return only(select(access_,
                      "SELECT account_id, email, verified_ms, password FROM login WHERE account_id IN ("
                      "SELECT id FROM account WHERE display_name = ?1 UNION ALL "
@@ -51,13 +51,13 @@ Result<Login> SqliteLoginStore::find(const std::string& name_or_email) const {
               "nobody logs in by this name");
 }
 
-Result<Login> SqliteLoginStore::of(AccountId account) const {
+Result<Login> SqlLoginStore::of(AccountId account) const {
   return only(select(access_, "SELECT account_id, email, verified_ms, password FROM login WHERE account_id = ?",
                      read_login, account),
               "the account has no password");
 }
 
-Result<std::vector<Login>> SqliteLoginStore::claiming(const std::string& email) const {
+Result<std::vector<Login>> SqlLoginStore::claiming(const std::string& email) const {
   if (email.empty()) return std::vector<Login>();
   return select(access_,
                 "SELECT account_id, email, verified_ms, password FROM login WHERE email = ? "
@@ -65,11 +65,11 @@ Result<std::vector<Login>> SqliteLoginStore::claiming(const std::string& email) 
                 read_login, email, kClaimsMax);
 }
 
-Status SqliteLoginStore::set(const Login& login) {
+Status SqlLoginStore::set(const Login& login) {
   return access_.writes.run([&](Connection& connection) { return insert_login(connection, login); });
 }
 
-Status SqliteLoginStore::verify(AccountId account, const std::string& email, WallTime now) {
+Status SqlLoginStore::verify(AccountId account, const std::string& email, WallTime now) {
   return access_.writes.run([&](Connection& connection) { return verify_in(connection, account, email, now); });
 }
 

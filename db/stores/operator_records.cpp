@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "db/stores/sqlite_operator.h"
+#include "db/stores/sql_operator.h"
 
 namespace starling::db {
 namespace {
@@ -31,40 +31,40 @@ Status write(const Access& access, std::string_view sql, const Values&... values
 
 }  // namespace
 
-Result<std::string> SqliteSettingStore::keep(const std::string& name, const std::string& fresh) {
+Result<std::string> SqlSettingStore::keep(const std::string& name, const std::string& fresh) {
   STARLING_TRY(write(access_, "INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", name, fresh));
   STARLING_ASSIGN(const auto kept, find(name));
   return kept.value_or(fresh);
 }
 
-Result<std::optional<std::string>> SqliteSettingStore::find(const std::string& name) const {
+Result<std::optional<std::string>> SqlSettingStore::find(const std::string& name) const {
   STARLING_ASSIGN(auto rows, select(access_, "SELECT value FROM setting WHERE name = ?", read_text, name));
   return rows.empty() ? std::optional<std::string>() : std::optional(std::move(rows.front()));
 }
 
-Status SqliteSettingStore::set(const std::string& name, const std::string& value) {
+Status SqlSettingStore::set(const std::string& name, const std::string& value) {
   return write(access_,
                "INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET "
                "value = excluded.value",
                name, value);
 }
 
-Status SqliteSettingStore::remove(const std::string& name) {
+Status SqlSettingStore::remove(const std::string& name) {
   return write(access_, "DELETE FROM setting WHERE name = ?", name);
 }
 
-Status SqliteAuditStore::add(const AuditLine& line) {
+Status SqlAuditStore::add(const AuditLine& line) {
   return write(access_, "INSERT INTO audit (at_ms, who, action, subject, note) VALUES (?, ?, ?, ?, ?)", line.at.unix_ms,
                line.who, line.action, line.subject, line.note);
 }
 
-Result<std::vector<AuditLine>> SqliteAuditStore::list(int limit, std::int64_t before) const {
+Result<std::vector<AuditLine>> SqlAuditStore::list(int limit, std::int64_t before) const {
   return select(access_,
                 "SELECT id, at_ms, who, action, subject, note FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?",
                 read_line, before, std::clamp(limit, 0, kPageRowsMax));
 }
 
-Status SqliteOperatorStore::set(const Operator& account) {
+Status SqlOperatorStore::set(const Operator& account) {
   return access_.writes.run([&](Connection& connection) -> Status {
     STARLING_ASSIGN(Statement end, connection.prepare("DELETE FROM operator_session WHERE name = ?"));
     STARLING_TRY(end.bind(account.name).run());
@@ -75,33 +75,33 @@ Status SqliteOperatorStore::set(const Operator& account) {
   });
 }
 
-Result<Operator> SqliteOperatorStore::find(const std::string& name) const {
+Result<Operator> SqlOperatorStore::find(const std::string& name) const {
   return only(select(access_, "SELECT name, password, created_ms FROM operator WHERE name = ?", read_operator, name),
               no_operator(name));
 }
 
-Result<std::vector<Operator>> SqliteOperatorStore::list() const {
+Result<std::vector<Operator>> SqlOperatorStore::list() const {
   return select(access_, "SELECT name, password, created_ms FROM operator ORDER BY name LIMIT ?", read_operator,
                 kOperatorsMax);
 }
 
-Status SqliteOperatorStore::remove(const std::string& name) {
+Status SqlOperatorStore::remove(const std::string& name) {
   return update_one(access_, "DELETE FROM operator WHERE name = ?", no_operator(name), name);
 }
 
-Status SqliteOperatorStore::open(const Digest& token_hash, const std::string& name, WallTime now, WallTime expires) {
+Status SqlOperatorStore::open(const Digest& token_hash, const std::string& name, WallTime now, WallTime expires) {
   STARLING_TRY(write(access_, "DELETE FROM operator_session WHERE expires_ms <= ?", now.unix_ms));
   return write(access_, "INSERT INTO operator_session (token_hash, name, expires_ms) VALUES (?, ?, ?)", token_hash,
                name, expires.unix_ms);
 }
 
-Result<std::string> SqliteOperatorStore::session(const Digest& token_hash, WallTime now) const {
+Result<std::string> SqlOperatorStore::session(const Digest& token_hash, WallTime now) const {
   return only(select(access_, "SELECT name FROM operator_session WHERE token_hash = ? AND expires_ms > ?", read_text,
                      token_hash, now.unix_ms),
               "no such session");
 }
 
-Status SqliteOperatorStore::close(const Digest& token_hash) {
+Status SqlOperatorStore::close(const Digest& token_hash) {
   return write(access_, "DELETE FROM operator_session WHERE token_hash = ?", token_hash);
 }
 

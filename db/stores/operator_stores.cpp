@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "db/stores/sqlite_operator.h"
+#include "db/stores/sql_operator.h"
 
 namespace starling::db {
 namespace {
@@ -52,20 +52,20 @@ std::string_view name_of(BanKind kind) {
   return "";
 }
 
-Result<std::int64_t> SqliteNewsStore::add(const News& news) {
+Result<std::int64_t> SqlNewsStore::add(const News& news) {
   return insert(access_, "INSERT INTO news (at_ms, title, body) VALUES (?, ?, ?) RETURNING id", news.at.unix_ms,
                 news.title, news.body);
 }
 
-Result<std::vector<News>> SqliteNewsStore::list(int limit) const {
+Result<std::vector<News>> SqlNewsStore::list(int limit) const {
   return select(access_, "SELECT id, at_ms, title, body FROM news ORDER BY id DESC LIMIT ?", read_news, limit);
 }
 
-Status SqliteNewsStore::remove(std::int64_t id) {
+Status SqlNewsStore::remove(std::int64_t id) {
   return update_one(access_, "DELETE FROM news WHERE id = ?", fmt::format("there is no news {}", id), id);
 }
 
-Result<std::int64_t> SqliteBanStore::add(const Ban& ban) {
+Result<std::int64_t> SqlBanStore::add(const Ban& ban) {
   return insert(access_,
                 "INSERT INTO ban (kind, subject, reason, created_ms, expires_ms) VALUES (?, ?, ?, ?, ?) "
                 "ON CONFLICT (kind, subject) DO UPDATE SET reason = excluded.reason, "
@@ -73,12 +73,12 @@ Result<std::int64_t> SqliteBanStore::add(const Ban& ban) {
                 name_of(ban.kind), ban.subject, ban.reason, ban.created.unix_ms, ban.expires.unix_ms);
 }
 
-Result<std::vector<Ban>> SqliteBanStore::list() const {
+Result<std::vector<Ban>> SqlBanStore::list() const {
   return select(access_, "SELECT id, kind, subject, reason, created_ms, expires_ms FROM ban ORDER BY id LIMIT ?",
                 read_ban, kBansMax);
 }
 
-Status SqliteBanStore::remove(std::int64_t id) {
+Status SqlBanStore::remove(std::int64_t id) {
   return update_one(access_, "DELETE FROM ban WHERE id = ?", fmt::format("there is no ban {}", id), id);
 }
 

@@ -1,9 +1,9 @@
-// What one volunteer or team has done: SqliteStandingsStore::profile().
+// What one volunteer or team has done: SqlStandingsStore::profile().
 #include <fmt/core.h>
 
-#include "db/sqlite/transaction.h"
+#include "db/sql/transaction.h"
 #include "db/stores/boards.h"
-#include "db/stores/sqlite_credit.h"
+#include "db/stores/sql_credit.h"
 #include "shared/base/verify.h"
 
 namespace starling::db {
@@ -71,7 +71,7 @@ Result<std::vector<DayTotals>> days_of(Connection& connection, const ProfileRequ
 
 }  // namespace
 
-Result<Profile> SqliteStandingsStore::profile(const ProfileRequest& request) const {
+Result<Profile> SqlStandingsStore::profile(const ProfileRequest& request) const {
   VERIFY(request.of != Holder::computer);
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));

@@ -21,13 +21,13 @@ Result<ReaderPool::Lease> ReaderPool::acquire() {
       }
     }
     lent_ += 1;
-    if (!idle_.empty()) {
+    while (!idle_.empty()) {
       auto connection = std::move(idle_.back());
       idle_.pop_back();
-      return Lease(*this, std::move(connection));
+      if (connection->usable()) return Lease(*this, std::move(connection));
     }
   }
-  Result<Connection> opened = Connection::open(file_, {.mode = OpenMode::read_only, .vfs = vfs_});
+  Result<Connection> opened = open_();
   if (!opened) {
     give_back(nullptr);
     return opened.error();

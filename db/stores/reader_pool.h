@@ -1,12 +1,11 @@
-// Read-only connections, lent one to a caller at a time.
+// Connections that only read, lent one to a caller at a time.
 #pragma once
 
-#include <filesystem>
+#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "db/sqlite/connection.h"
+#include "db/sql/connection.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
 
@@ -14,9 +13,8 @@ namespace starling::db {
 
 class ReaderPool {
  public:
-  // `vfs` as in ConnectionOptions.
-  ReaderPool(std::filesystem::path file, std::string vfs, int readers_max)
-      : file_(std::move(file)), vfs_(std::move(vfs)), readers_max_(readers_max) {}
+  using Open = std::function<Result<Connection>()>;
+  ReaderPool(Open open, int readers_max) : open_(std::move(open)), readers_max_(readers_max) {}
 
   class Lease {
    public:
@@ -40,8 +38,7 @@ class ReaderPool {
  private:
   void give_back(std::unique_ptr<Connection> connection);
 
-  const std::filesystem::path file_;
-  const std::string vfs_;
+  const Open open_;
   const int readers_max_;
   Mutex mutex_;
   ConditionVariable returned_;

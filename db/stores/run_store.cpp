@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 namespace {
@@ -56,7 +56,7 @@ std::string no_run(const RunId& run_id) { return fmt::format("there is no run '{
 
 }  // namespace
 
-Status SqliteRunStore::create(const Run& run) {
+Status SqlRunStore::create(const Run& run) {
   Status created = access_.writes.run([&](Connection& connection) -> Status {
     STARLING_ASSIGN(Statement insert,
                     connection.prepare("INSERT INTO run (run_id, manifest_envelope, state, created_ms, round) "
@@ -70,29 +70,29 @@ Status SqliteRunStore::create(const Run& run) {
   return created;
 }
 
-Result<Run> SqliteRunStore::find(const RunId& run_id) const {
+Result<Run> SqlRunStore::find(const RunId& run_id) const {
   static const std::string sql = std::string(kRunColumns) + "WHERE run_id = ?";
   return only(select(access_, sql, read_run, run_id), no_run(run_id));
 }
 
-Result<std::vector<Run>> SqliteRunStore::list() const {
+Result<std::vector<Run>> SqlRunStore::list() const {
   static const std::string sql = std::string(kRunColumns) + "ORDER BY created_ms, run_id LIMIT ?";
   return select(access_, sql, read_run, kPageRowsMax);
 }
 
-Status SqliteRunStore::set_state(const RunId& run_id, RunState state) {
+Status SqlRunStore::set_state(const RunId& run_id, RunState state) {
   return update_one(access_, "UPDATE run SET state = ? WHERE run_id = ?", no_run(run_id), name_of(state), run_id);
 }
 
-Status SqliteRunStore::retire(const RunId& run_id, WallTime now) {
+Status SqlRunStore::retire(const RunId& run_id, WallTime now) {
   return update_one(access_, "UPDATE run SET retired_ms = ? WHERE run_id = ?", no_run(run_id), now.unix_ms, run_id);
 }
 
-Status SqliteRunStore::set_envelope(const RunId& run_id, const std::string& envelope) {
+Status SqlRunStore::set_envelope(const RunId& run_id, const std::string& envelope) {
   return update_one(access_, "UPDATE run SET manifest_envelope = ? WHERE run_id = ?", no_run(run_id), envelope, run_id);
 }
 
-Result<std::vector<RoundRecord>> SqliteRunStore::rounds(const RunId& run_id, const Page& page) const {
+Result<std::vector<RoundRecord>> SqlRunStore::rounds(const RunId& run_id, const Page& page) const {
   return select(access_,
                 "SELECT run_id, round, group_id, decided_at_ms, samples, state_digest, survivors, duration_ms, loss "
                 "FROM round WHERE run_id = ? ORDER BY round DESC, group_id LIMIT ? OFFSET ?",

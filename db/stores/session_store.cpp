@@ -1,4 +1,4 @@
-#include "db/stores/sqlite_logins.h"
+#include "db/stores/sql_logins.h"
 
 namespace starling::db {
 namespace {
@@ -35,8 +35,8 @@ Status issue_in(Connection& connection, const Ticket& ticket, WallTime now) {
   STARLING_TRY(change(connection, "DELETE FROM ticket WHERE expires_ms <= ?", now.unix_ms));
   STARLING_TRY(change(connection,
                       "DELETE FROM ticket WHERE token_hash IN (SELECT token_hash FROM ticket WHERE account_id = ? AND "
-                      "purpose = ? ORDER BY expires_ms DESC LIMIT -1 OFFSET ?)",
-                      ticket.account_id, name_of(ticket.purpose), SessionStore::kTicketsMax - 1));
+                      "purpose = ? ORDER BY expires_ms DESC LIMIT ? OFFSET ?)",
+                      ticket.account_id, name_of(ticket.purpose), kPageRowsMax, SessionStore::kTicketsMax - 1));
   return change(connection,
                 "INSERT INTO ticket (token_hash, purpose, account_id, email, expires_ms) VALUES (?, ?, ?, ?, ?)",
                 ticket.token_hash, name_of(ticket.purpose), ticket.account_id, ticket.email, ticket.expires.unix_ms);
@@ -58,7 +58,7 @@ std::string_view name_of(TicketPurpose purpose) {
   return "";
 }
 
-Status SqliteSessionStore::open(const WebSession& session) {
+Status SqlSessionStore::open(const WebSession& session) {
   return access_.writes.run([&](Connection& connection) -> Status {
     STARLING_TRY(change(connection, "DELETE FROM web_session WHERE expires_ms <= ?", session.created.unix_ms));
     return change(connection,
@@ -67,7 +67,7 @@ Status SqliteSessionStore::open(const WebSession& session) {
   });
 }
 
-Result<WebSession> SqliteSessionStore::find(const Digest& token_hash, WallTime now) const {
+Result<WebSession> SqlSessionStore::find(const Digest& token_hash, WallTime now) const {
   return only(select(access_,
                      "SELECT token_hash, account_id, created_ms, expires_ms FROM web_session WHERE token_hash = ? AND "
                      "expires_ms > ?",
@@ -75,24 +75,24 @@ Result<WebSession> SqliteSessionStore::find(const Digest& token_hash, WallTime n
               "nobody is logged in");
 }
 
-Status SqliteSessionStore::close(const Digest& token_hash) {
+Status SqlSessionStore::close(const Digest& token_hash) {
   return access_.writes.run([&](Connection& connection) {
     return change(connection, "DELETE FROM web_session WHERE token_hash = ?", token_hash);
   });
 }
 
-Status SqliteSessionStore::close_all(AccountId account, const std::optional<Digest>& but) {
+Status SqlSessionStore::close_all(AccountId account, const std::optional<Digest>& but) {
   return access_.writes.run([&](Connection& connection) {
     return change(connection, "DELETE FROM web_session WHERE account_id = ? AND token_hash <> ?", account,
                   but.value_or(Digest{}));
   });
 }
 
-Status SqliteSessionStore::issue(const Ticket& ticket, WallTime now) {
+Status SqlSessionStore::issue(const Ticket& ticket, WallTime now) {
   return access_.writes.run([&](Connection& connection) { return issue_in(connection, ticket, now); });
 }
 
-Result<Ticket> SqliteSessionStore::look_at(const Digest& token_hash, TicketPurpose purpose, WallTime now) const {
+Result<Ticket> SqlSessionStore::look_at(const Digest& token_hash, TicketPurpose purpose, WallTime now) const {
   return only(select(access_,
                      "SELECT token_hash, purpose, account_id, email, expires_ms FROM ticket WHERE token_hash = ? AND "
                      "purpose = ? AND expires_ms > ?",
@@ -100,7 +100,7 @@ Result<Ticket> SqliteSessionStore::look_at(const Digest& token_hash, TicketPurpo
               kSpent);
 }
 
-Result<Ticket> SqliteSessionStore::spend(const Digest& token_hash, TicketPurpose purpose, WallTime now) {
+Result<Ticket> SqlSessionStore::spend(const Digest& token_hash, TicketPurpose purpose, WallTime now) {
   Ticket ticket;
   STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
     STARLING_ASSIGN(Statement spend,

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <unordered_map>
 
-#include "db/sqlite/transaction.h"
+#include "db/sql/transaction.h"
 #include "db/stores/boards.h"
-#include "db/stores/sqlite_credit.h"
+#include "db/stores/sql_credit.h"
 #include "db/stores/windows.h"
 #include "shared/base/log.h"
 
@@ -133,16 +133,16 @@ Status read_pinned(Reading& reading, const StandingsRequest& request, Standings&
 }  // namespace
 
 // What calls of roll() and the writes they start share.
-struct SqliteStandingsStore::Rolling {
+struct SqlStandingsStore::Rolling {
   std::atomic<bool> under_way = false;
   std::atomic<bool> behind = true;  // so that the first call rolls
   std::atomic<std::int64_t> rolled_ms = 0;
 };
 
-SqliteStandingsStore::SqliteStandingsStore(Access access) : access_(access), rolling_(std::make_shared<Rolling>()) {}
-SqliteStandingsStore::~SqliteStandingsStore() = default;
+SqlStandingsStore::SqlStandingsStore(Access access) : access_(access), rolling_(std::make_shared<Rolling>()) {}
+SqlStandingsStore::~SqlStandingsStore() = default;
 
-Result<Standings> SqliteStandingsStore::page(const StandingsRequest& request) const {
+Result<Standings> SqlStandingsStore::page(const StandingsRequest& request) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   Reading reading(*reader, request);
@@ -153,7 +153,7 @@ Result<Standings> SqliteStandingsStore::page(const StandingsRequest& request) co
   return standings;
 }
 
-Result<Activity> SqliteStandingsStore::activity() const {
+Result<Activity> SqlStandingsStore::activity() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(Statement sums, reader->prepare("SELECT days, count(*), sum(samples), sum(credit) FROM window_total "
                                                   "WHERE credit > 0 GROUP BY days"));
@@ -167,7 +167,7 @@ Result<Activity> SqliteStandingsStore::activity() const {
   }
 }
 
-Status SqliteStandingsStore::roll(WallTime now) {
+Status SqlStandingsStore::roll(WallTime now) {
   const bool due = rolling_->behind || std::abs(now.unix_ms - rolling_->rolled_ms) >= kRollEveryMs;
   if (!due || rolling_->under_way.exchange(true)) return {};
   const auto rolling = rolling_;

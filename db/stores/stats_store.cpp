@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include "db/sqlite/transaction.h"
-#include "db/stores/sqlite_stats.h"
-#include "db/stores/sqlite_teams.h"
+#include "db/sql/transaction.h"
+#include "db/stores/sql_stats.h"
+#include "db/stores/sql_teams.h"
 
 namespace starling::db {
 namespace {
@@ -16,7 +16,8 @@ constexpr std::string_view kUsers =
 
 // Of hosts of deleted accounts the credit stays in the totals, but nobody is told of them.
 constexpr std::string_view kHosts =
-    "SELECT h.id, iif(a.shows_computers, a.id, 0), h.created_ms, t.samples, t.credit, t.recent, t.recent_ms"
+    "SELECT h.id, CASE WHEN a.shows_computers = 1 THEN a.id ELSE 0 END, h.created_ms, t.samples, t.credit, t.recent, "
+    "t.recent_ms"
     " FROM host AS h JOIN account AS a ON a.id = h.account_id JOIN tally AS t ON t.kind = 2 AND t.holder = h.id"
     " WHERE t.credit > 0 AND a.state <> 'deleted' ORDER BY h.id";
 
@@ -75,7 +76,7 @@ Status each(Connection& connection, std::string_view sql, Row (*read)(const Stat
 
 }  // namespace
 
-Status SqliteStatsStore::visit(const StatsVisitor& visitor, WallTime deleted_since) const {
+Status SqlStatsStore::visit(const StatsVisitor& visitor, WallTime deleted_since) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   STARLING_TRY(each(*reader, kUsers, read_user, visitor.user));

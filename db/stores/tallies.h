@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "db/sqlite/connection.h"
+#include "db/sql/connection.h"
 #include "db/stores/recent_average.h"
 #include "db/stores/records.h"
 #include "shared/base/result.h"

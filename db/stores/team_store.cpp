@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "db/stores/account_rows.h"
-#include "db/stores/sqlite_teams.h"
+#include "db/stores/sql_teams.h"
 
 namespace starling::db {
 namespace {
@@ -36,7 +36,8 @@ Result<TeamId> team_of(Connection& connection, AccountId account) {
 }
 
 Status put(Connection& connection, AccountId account, TeamId team) {
-  STARLING_ASSIGN(Statement update, connection.prepare("UPDATE account SET team_id = nullif(?, 0) WHERE id = ?"));
+  STARLING_ASSIGN(Statement update,
+                  connection.prepare("UPDATE account SET team_id = nullif(CAST(? AS BIGINT), 0) WHERE id = ?"));
   return update.bind(team, account).run();
 }
 
@@ -96,42 +97,43 @@ Status leave_team(Connection& connection, AccountId account) {
   return end_if_empty(connection, team);
 }
 
-Result<Team> SqliteTeamStore::found(AccountId founder, const std::string& name, WallTime now) {
+Result<Team> SqlTeamStore::found(AccountId founder, const std::string& name, WallTime now) {
   STARLING_TRY(access_.writes.run([&](Connection& connection) { return found_in(connection, founder, name, now); }));
   return find_named(name);
 }
 
-Result<Team> SqliteTeamStore::join(AccountId account, const std::string& name, WallTime now) {
+Result<Team> SqlTeamStore::join(AccountId account, const std::string& name, WallTime now) {
   STARLING_TRY(access_.writes.run([&](Connection& connection) { return join_in(connection, account, name, now); }));
   return find_named(name);
 }
 
-Status SqliteTeamStore::leave(AccountId account) {
+Status SqlTeamStore::leave(AccountId account) {
   return access_.writes.run([=](Connection& connection) { return leave_team(connection, account); });
 }
 
-Result<Team> SqliteTeamStore::find(TeamId id) const {
+Result<Team> SqlTeamStore::find(TeamId id) const {
   static const std::string sql = team_columns() + "WHERE team.id = ?";
   return only(select(access_, sql, read_team, id), fmt::format("there is no team {}", id));
 }
 
-Result<Team> SqliteTeamStore::find_named(const std::string& name) const {
+Result<Team> SqlTeamStore::find_named(const std::string& name) const {
   static const std::string sql = team_columns() + "WHERE team.name = ?";
   return only(select(access_, sql, read_team, name), no_team(name));
 }
 
-Result<std::optional<Team>> SqliteTeamStore::of(AccountId account) const {
+Result<std::optional<Team>> SqlTeamStore::of(AccountId account) const {
   static const std::string sql = team_columns() + "WHERE team.id = (SELECT team_id FROM account WHERE id = ?)";
   STARLING_ASSIGN(const auto teams, select(access_, sql, read_team, account));
   return teams.empty() ? std::nullopt : std::optional<Team>(teams.front());
 }
 
-Result<std::vector<TeamMember>> SqliteTeamStore::members(TeamId id, int limit) const {
-  return select(access_,
-                "SELECT account.id, account.display_name, earned.samples, earned.credit, account.team_id IS ?1 "
-                "FROM team_volunteer AS earned JOIN account ON account.id = earned.account_id "
-                "WHERE earned.team_id = ?1 ORDER BY earned.credit DESC, earned.account_id LIMIT ?2",
-                read_member, id, std::clamp(limit, 0, kPageRowsMax));
+Result<std::vector<TeamMember>> SqlTeamStore::members(TeamId id, int limit) const {
+  return select(
+      access_,
+      "SELECT account.id, account.display_name, earned.samples, earned.credit, account.team_id IS NOT DISTINCT FROM ?1 "
+      "FROM team_volunteer AS earned JOIN account ON account.id = earned.account_id "
+      "WHERE earned.team_id = ?1 ORDER BY earned.credit DESC, earned.account_id LIMIT ?2",
+      read_member, id, std::clamp(limit, 0, kPageRowsMax));
 }
 
 }  // namespace starling::db

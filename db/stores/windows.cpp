@@ -53,32 +53,33 @@ Result<bool> roll(Connection& connection, Window window, std::int64_t newest, Wa
 Status tally_in_window(Connection& connection, const WindowLines& lines) {
   STARLING_ASSIGN(
       Statement add,
-      connection.prepare("WITH line AS (SELECT team_id, host, account_id, samples, credit FROM contribution AS line "
-                         "WHERE line.id BETWEEN ?2 AND ?3 AND line.reverses IS NULL "
-                         "AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)) "
-                         "INSERT INTO tally_window (kind, days, holder, samples, credit, shown) "
-                         "SELECT 1, ?1, team_id, ?4 * sum(samples), ?4 * sum(credit), 1 FROM line "
-                         "WHERE team_id IS NOT NULL GROUP BY team_id UNION ALL "
-                         "SELECT 2, ?1, host, ?4 * sum(samples), ?4 * sum(credit), "
-                         "(SELECT shows_computers FROM account WHERE id = account_id) FROM line "
-                         "GROUP BY host, account_id HAVING true "
-                         "ON CONFLICT (kind, days, holder) DO UPDATE SET samples = samples + excluded.samples, "
-                         "credit = credit + excluded.credit"));
+      connection.prepare(
+          "WITH line AS (SELECT team_id, host, account_id, samples, credit FROM contribution AS line "
+          "WHERE line.id BETWEEN ?2 AND ?3 AND line.reverses IS NULL "
+          "AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)) "
+          "INSERT INTO tally_window (kind, days, holder, samples, credit, shown) "
+          "SELECT 1, CAST(?1 AS BIGINT), team_id, ?4 * sum(samples), ?4 * sum(credit), 1 FROM line "
+          "WHERE team_id IS NOT NULL GROUP BY team_id UNION ALL "
+          "SELECT 2, CAST(?1 AS BIGINT), host, ?4 * sum(samples), ?4 * sum(credit), "
+          "(SELECT shows_computers FROM account WHERE id = account_id) FROM line "
+          "GROUP BY host, account_id HAVING true "
+          "ON CONFLICT (kind, days, holder) DO UPDATE SET samples = tally_window.samples + excluded.samples, "
+          "credit = tally_window.credit + excluded.credit"));
   return add.bind(lines.days, lines.first, lines.last, lines.sign).run();
 }
 
 }  // namespace
 
 Status count_in_window(Connection& connection, const WindowLines& lines) {
-  STARLING_ASSIGN(
-      Statement add,
-      connection.prepare("INSERT INTO window_total (days, account_id, samples, credit) "
-                         "SELECT ?1, line.account_id, ?4 * sum(line.samples), ?4 * sum(line.credit) "
-                         "FROM contribution AS line WHERE line.id BETWEEN ?2 AND ?3 AND line.reverses IS NULL "
-                         "AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id) "
-                         "GROUP BY line.account_id "
-                         "ON CONFLICT (days, account_id) DO UPDATE SET samples = samples + excluded.samples, "
-                         "credit = credit + excluded.credit"));
+  STARLING_ASSIGN(Statement add,
+                  connection.prepare(
+                      "INSERT INTO window_total (days, account_id, samples, credit) "
+                      "SELECT CAST(?1 AS BIGINT), line.account_id, ?4 * sum(line.samples), ?4 * sum(line.credit) "
+                      "FROM contribution AS line WHERE line.id BETWEEN ?2 AND ?3 AND line.reverses IS NULL "
+                      "AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id) "
+                      "GROUP BY line.account_id "
+                      "ON CONFLICT (days, account_id) DO UPDATE SET samples = window_total.samples + excluded.samples, "
+                      "credit = window_total.credit + excluded.credit"));
   STARLING_TRY(add.bind(lines.days, lines.first, lines.last, lines.sign).run());
   STARLING_TRY(tally_in_window(connection, lines));
   if (lines.sign > 0) return {};

@@ -1,7 +1,7 @@
 // The sums over the last day and week, as marks that move along the ledger. Inside db/stores only.
 #pragma once
 
-#include "db/sqlite/connection.h"
+#include "db/sql/connection.h"
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 

@@ -7,37 +7,24 @@
 #include <system_error>
 #include <utility>
 
-#include "db/sqlite/transaction.h"
+#include "db/sql/transaction.h"
 #include "shared/base/log.h"
 #include "shared/base/verify.h"
 
 namespace starling::db {
 namespace {
 
-constexpr std::int64_t kCheckpointWalBytes = 4 * 1024 * 1024;
-constexpr std::int64_t kWalAlarmBytes = 64 * 1024 * 1024;
-constexpr Duration kIdleBeforeTruncate = from_ms(2'000);
-constexpr Duration kTruncateEvery = from_ms(1'000);
+constexpr Duration kIdleBeforeTidying = from_ms(2'000);
 
-// What the file says, as opposed to what one operation got wrong.
-bool concerns_the_file(ErrorCode code) {
+// What the database says, as opposed to what one operation got wrong.
+bool concerns_all(ErrorCode code) {
   return code == ErrorCode::resource_exhausted || code == ErrorCode::io || code == ErrorCode::corrupt;
-}
-
-std::filesystem::path beside(const std::filesystem::path& file, std::string_view suffix) {
-  std::filesystem::path path = file;
-  path += suffix;
-  return path;
 }
 
 }  // namespace
 
-WriteQueue::WriteQueue(Connection connection, WriteLock lock, const WriteQueueOptions& options)
-    : options_(options),
-      connection_(std::move(connection)),
-      lock_(std::move(lock)),
-      ballast_(beside(connection_.file(), ".ballast"), options.ballast_bytes) {
-  ballast_.replenish(clock_.now());
+WriteQueue::WriteQueue(std::unique_ptr<Writer> writer, const WriteQueueOptions& options)
+    : options_(options), writer_(std::move(writer)) {
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -50,7 +37,7 @@ WriteQueue::~WriteQueue() {
   thread_.join();
 }
 
-Status WriteQueue::submit(Operation operation, Completion done) {
+Status WriteQueue::submit(Operation operation, Completion done, By by) {
   {
     MutexLock lock(mutex_);
     if (fatal_) return *fatal_;
@@ -59,16 +46,17 @@ Status WriteQueue::submit(Operation operation, Completion done) {
       return Error{ErrorCode::resource_exhausted,
                    fmt::format("{} writes wait for the database already; try again later", queue_.size())};
     }
-    queue_.push_back({std::move(operation), std::move(done)});
+    queue_.push_back({std::move(operation), std::move(done), by});
   }
   changed_.notify_one();
   return {};
 }
 
-Status WriteQueue::run(const Operation& operation) {
+Status WriteQueue::run(const Operation& operation, By by) {
   VERIFY(std::this_thread::get_id() != thread_.get_id());
   std::promise<Status> outcome;
-  STARLING_TRY(submit(operation, [&outcome](const Status& status) { outcome.set_value(status); }));
+  STARLING_TRY(submit(
+      operation, [&outcome](const Status& status) { outcome.set_value(status); }, by));
   return outcome.get_future().get();
 }
 
@@ -78,24 +66,23 @@ void WriteQueue::loop() {
   TimePoint not_before{};
   while (std::optional<Batch> batch = next_batch(not_before)) {
     if (batch->empty()) {
-      tidy_wal(true);
+      tidy(true);
       continue;
     }
     not_before = clock_.now() + options_.commit_interval;
     finish(*batch);
-    tidy_wal(false);
-    ballast_.replenish(clock_.now());
+    tidy(false);
   }
-  tidy_wal(true);
+  tidy(true);
 }
 
 // Empty when there has been nothing to do for a while; nothing when the queue is closing and empty.
 std::optional<WriteQueue::Batch> WriteQueue::next_batch(TimePoint not_before) {
   MutexLock lock(mutex_);
   while (queue_.empty() && !closing_) {
-    if (!wal_dirty_) {
+    if (!writer_->untidy()) {
       changed_.wait(mutex_);
-    } else if (!changed_.wait_for(mutex_, kIdleBeforeTruncate) && queue_.empty()) {
+    } else if (!changed_.wait_for(mutex_, kIdleBeforeTidying) && queue_.empty()) {
       return Batch();
     }
   }
@@ -114,37 +101,36 @@ void WriteQueue::finish(Batch& batch) {
   std::vector<Status> outcomes;
   Status committed = commit(batch, outcomes);
   const auto full = [&committed] { return !committed && committed.error().code == ErrorCode::resource_exhausted; };
-  if (full() && ballast_.release()) {
-    log_error("the disk of '{}' is full: writing into the last reserve. Free some space now",
-              connection_.file().string());
-    committed = commit(batch, outcomes);
-  }
+  if (full() && writer_->make_room()) committed = commit(batch, outcomes);
   if (full() && !disk_full_) log_error("{}: contributions are refused until there is space", committed.error().message);
   disk_full_ = full();
-  const bool fatal = !committed && concerns_the_file(committed.error().code) && !full();
+  const bool fatal = !committed && concerns_all(committed.error().code) && !full();
   if (fatal) fail_for_good(committed.error());
   for (std::size_t i = 0; i < batch.size(); ++i) batch[i].done(committed ? outcomes[i] : committed);
 }
 
 // Ok: the transaction is on the disk, and `outcomes` says which of its operations took part.
 Status WriteQueue::commit(Batch& batch, std::vector<Status>& outcomes) {
-  outcomes.assign(batch.size(), Status());
-  STARLING_ASSIGN(const WriteLock::Held held, lock_.acquire(options_.lock_patience));
-  STARLING_ASSIGN(Transaction transaction, Transaction::begin(connection_, TransactionKind::write));
-  for (std::size_t i = 0; i < batch.size(); ++i) STARLING_TRY(apply(batch[i].operation, outcomes[i]));
-  STARLING_TRY(transaction.commit());
-  wal_dirty_ = true;
+  STARLING_TRY(writer_->write([&](Connection& connection) -> Status {
+    outcomes.assign(batch.size(), Status());
+    for (std::size_t i = 0; i < batch.size(); ++i) STARLING_TRY(apply(connection, batch[i], outcomes[i]));
+    return {};
+  }));
   commits_ += 1;
   writes_ += static_cast<std::int64_t>(batch.size());
   return {};
 }
 
 // An error means that the transaction cannot go on; the operation's own failure is its outcome.
-Status WriteQueue::apply(const Operation& operation, Status& outcome) {
-  STARLING_ASSIGN(Savepoint savepoint, Savepoint::begin(connection_));
-  outcome = operation(connection_);
+Status WriteQueue::apply(Connection& connection, const Pending& pending, Status& outcome) {
+  if (pending.by == By::leader) {
+    outcome = writer_->may_lead();
+    if (!outcome.ok()) return {};
+  }
+  STARLING_ASSIGN(Savepoint savepoint, Savepoint::begin(connection));
+  outcome = pending.operation(connection);
   if (outcome.ok()) return savepoint.release();
-  if (concerns_the_file(outcome.error().code) || !connection_.in_transaction()) return outcome;
+  if (concerns_all(outcome.error().code) || !connection.in_transaction()) return outcome;
   return savepoint.undo();
 }
 
@@ -161,31 +147,8 @@ void WriteQueue::fail_for_good(const Error& error) {
   for (Pending& pending : waiting) pending.done(error);
 }
 
-// Keeps the WAL short: it is moved into the file when it has grown, and emptied when nobody writes.
-void WriteQueue::tidy_wal(bool idle) {
-  const std::int64_t bytes = wal_bytes();
-  const bool long_wal = bytes > kWalAlarmBytes && clock_.now() >= next_truncate_;
-  if (!idle && bytes < kCheckpointWalBytes) return;
-  const Result<WriteLock::Held> held = lock_.acquire(options_.lock_patience);
-  if (!held) return;
-  wal_dirty_ = false;
-  Status status = connection_.checkpoint(idle || long_wal);
-  if (long_wal) {
-    next_truncate_ = clock_.now() + kTruncateEvery;
-    if (!status)
-      log_warning("'{}-wal' has grown to {} MB: a reader keeps it from being moved", connection_.file().string(),
-                  bytes >> 20);
-  }
-  // Unavailable: a reader is busy, next time will do. Full: what is in the WAL is safe there.
-  if (!status && concerns_the_file(status.error().code) && status.error().code != ErrorCode::resource_exhausted) {
-    fail_for_good(status.error());
-  }
-}
-
-std::int64_t WriteQueue::wal_bytes() const {
-  std::error_code missing;
-  const auto size = std::filesystem::file_size(beside(connection_.file(), "-wal"), missing);
-  return missing ? 0 : static_cast<std::int64_t>(size);
+void WriteQueue::tidy(bool idle) {
+  if (const Status tidied = writer_->tidy(idle); !tidied) fail_for_good(tidied.error());
 }
 
 }  // namespace starling::db

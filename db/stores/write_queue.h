@@ -1,4 +1,4 @@
-// The one writer: a thread with the only connection that writes and checkpoints. Operations that arrive
+// The one writer: a thread with the only connection of this process that writes. Operations that arrive
 // close together share a transaction and so one wait for the disk; each has a savepoint, so that one that
 // fails does not spoil the others. Nobody is told "ok" before the commit is on the disk.
 #pragma once
@@ -11,9 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "db/sqlite/connection.h"
-#include "db/stores/ballast.h"
-#include "db/stores/write_lock.h"
+#include "db/sql/connection.h"
+#include "db/stores/writer.h"
 #include "shared/base/clock.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
@@ -21,11 +20,9 @@
 namespace starling::db {
 
 struct WriteQueueOptions {
-  Duration commit_interval = from_ms(10);   // from the start of one commit to the next at least
-  std::size_t batch_max = 4096;             // operations in one transaction
-  std::size_t queue_max = 16'384;           // operations that wait; further ones are refused
-  Duration lock_patience = from_ms(5'000);  // for a commit of another process
-  std::int64_t ballast_bytes = 0;
+  Duration commit_interval = from_ms(10);           // from the start of one commit to the next at least
+  std::size_t batch_max = 4096;                     // operations in one transaction
+  std::size_t queue_max = 16'384;                   // operations that wait; further ones are refused
   std::function<void(const Error&)> on_fatal = {};  // see DatabaseOptions
 };
 
@@ -38,22 +35,26 @@ struct WriteStats {
 class WriteQueue {
  public:
   // Runs inside a transaction, on the writer's thread; may run twice (when the first try found the disk
-  // full), so it assigns its results rather than adding to them. An error undoes this operation alone,
-  // but resource_exhausted, io and corrupt, which speak of the file, undo the whole batch.
+  // full, or its server went away), so it assigns its results rather than adding to them. An error undoes this
+  // operation alone, but resource_exhausted, io and corrupt, which speak of the file, undo the whole batch.
   using Operation = std::function<Status(Connection&)>;
   // Called once on the writer's thread when the outcome is certain. Must be quick; must not wait for a write.
   using Completion = std::function<void(const Status&)>;
 
-  WriteQueue(Connection connection, WriteLock lock, const WriteQueueOptions& options);
-  // Commits what is queued, empties the WAL, closes.
+  // Whose operation it is: one of the leader's is refused (failed_precondition) in a process that does not lead any
+  // more.
+  enum class By : std::uint8_t { anybody, leader };
+
+  WriteQueue(std::unique_ptr<Writer> writer, const WriteQueueOptions& options);
+  // Commits what is queued, tidies up, closes.
   ~WriteQueue();
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
 
   // resource_exhausted when the queue is full; then `done` is never called.
-  Status submit(Operation operation, Completion done);
+  Status submit(Operation operation, Completion done, By by = By::anybody);
   // Submits and waits. Not from the writer's thread.
-  Status run(const Operation& operation);
+  Status run(const Operation& operation, By by = By::anybody);
 
   [[nodiscard]] WriteStats stats() const;
 
@@ -61,6 +62,7 @@ class WriteQueue {
   struct Pending {
     Operation operation;
     Completion done;
+    By by;
   };
   using Batch = std::vector<Pending>;
 
@@ -68,18 +70,13 @@ class WriteQueue {
   std::optional<Batch> next_batch(TimePoint not_before);
   void finish(Batch& batch);
   Status commit(Batch& batch, std::vector<Status>& outcomes);
-  Status apply(const Operation& operation, Status& outcome);
-  void tidy_wal(bool idle);
+  Status apply(Connection& connection, const Pending& pending, Status& outcome);
+  void tidy(bool idle);
   void fail_for_good(const Error& error);
-  [[nodiscard]] std::int64_t wal_bytes() const;
 
   const WriteQueueOptions options_;
   SystemClock clock_;
-  Connection connection_;  // the writer thread's, as are the next four
-  WriteLock lock_;
-  Ballast ballast_;
-  bool wal_dirty_ = true;
-  TimePoint next_truncate_{};
+  std::unique_ptr<Writer> writer_;  // the writer thread's
 
   std::atomic<std::int64_t> commits_{0};
   std::atomic<std::int64_t> writes_{0};

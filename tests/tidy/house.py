@@ -28,9 +28,11 @@ ARROWS = {
     "client/daemon": ["client/averaging", "client/optim", "client/policy", "client/sensors", "client/session",
                       "client/storage", "client/trainer_link", "client/transport", "client/updates", "shared/*"],
     "client/cli": ["client/daemon", "client/policy", "client/storage", "shared/*"],
-    "db/sqlite": ["shared/base", "shared/wire"],
-    "db/schema": ["db/sqlite", "shared/base", "shared/wire"],
-    "db/stores": ["db/schema", "db/sqlite", "shared/base", "shared/wire"],
+    "db/sql": ["shared/base", "shared/wire"],
+    "db/sqlite": ["db/sql", "shared/base", "shared/wire"],
+    "db/postgres": ["db/sql", "shared/base", "shared/wire"],
+    "db/schema": ["db/sql", "shared/base", "shared/wire"],
+    "db/stores": ["db/postgres", "db/schema", "db/sql", "db/sqlite", "shared/base", "shared/wire"],
     "coordinator/core": ["shared/base", "shared/swarm", "shared/wire"],
     "coordinator/gate": ["shared/*"],
     "coordinator/accounts": ["coordinator/gate", "db/stores", "shared/*"],
@@ -62,6 +64,7 @@ ARROWS = {
 # Tests that mirror the tree (tests/client/session tests client/session) may include their subject, whatever it may
 # include, and tests/support. Some wire up more real parts than their subject knows:
 EXTRA_TEST_ARROWS = {
+    "tests/db/schema": ["db/postgres", "db/sqlite"],  # the same tables in both
     "tests/gui/link": ["tests/gui/support"],
     "tests/gui/models": ["client/policy", "tests/gui/support"],  # every reason that the rules know has words
     "tests/gui/widgets": ["tests/gui/support"],
@@ -76,6 +79,7 @@ DOORS = {
     "cpp-httplib": (r"^httplib\.h$", ["shared/net", "coordinator/gate", "coordinator/api", "coordinator/web"]),
     "Asio": (r"^asio(/|\.hpp)", ["client/transport", "client/daemon", "coordinator/gate", "shared/reach"]),
     "SQLite": (r"^sqlite3\.h$", ["db/sqlite", "tests/db/stores"]),
+    "libpq": (r"^libpq-fe\.h$", ["db/postgres"]),
     "SentencePiece": (r"^sentencepiece", ["coordinator/dataset"]),
     "stb": (r"^stb/", ["coordinator/dataset"]),
     "zlib": (r"^zlib\.h$", ["coordinator/server"]),

@@ -19,7 +19,7 @@ ROOTS = ["client", "coordinator", "shared", "db", "gui", "tests"]
 STANDARD_HEADER = re.compile(r"^[a-z_]+$")
 SYSTEM_HEADER = re.compile(
     r"^(sys|linux|netinet|arpa|net|asm|bits)/[\w/.-]+\.h$"
-    r"|^(cxxabi|dirent|dlfcn|errno|execinfo|fcntl|ifaddrs|limits|malloc|math|netdb|poll|pthread|pwd|sched|signal|spawn|"
+    r"|^(cxxabi|dirent|dlfcn|errno|execinfo|fcntl|grp|ifaddrs|limits|malloc|math|netdb|poll|pthread|pwd|sched|signal|spawn|"
     r"stddef|stdint|stdio|stdlib|string|syslog|termios|time|unistd|cpuid|immintrin|x86intrin|arm_neon|omp)\.h$"
 )
 

@@ -172,7 +172,7 @@ TEST_CASE("a corrupt database is named and kept as it is") {
 
 TEST_CASE("the number of the database's layout can be asked for, while the project is served or not") {
   TestServer server;
-  const std::string newest = std::to_string(db::migrations().back().version);
+  const std::string newest = std::to_string(db::sqlite_migrations().back().version);
   CHECK(server.command({"schema", server.directory}).last_line() == newest);
   Process serving(server.serve_command());
   REQUIRE(serving.wait_for("listening on"));

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "db/sqlite/open.h"
 #include "tests/support/temp_dir.h"
 
 using namespace starling;
@@ -12,9 +13,7 @@ using starling::testing::TempDir;
 
 namespace {
 
-Connection create(const std::filesystem::path& file) {
-  return Connection::open(file, {.mode = OpenMode::create}).value();
-}
+Connection create(const std::filesystem::path& file) { return open_file(file, {.mode = OpenMode::create}).value(); }
 
 std::int64_t version(Connection& connection) {
   return connection.query_int("SELECT max(version) FROM schema_version").value();
@@ -31,7 +30,7 @@ TEST_CASE("the migrations of this program are numbered without gaps and apply to
   Connection connection = create(dir / "a.db");
   REQUIRE(migrate(connection).ok());
   int expected = 0;
-  for (const Migration& migration : migrations()) CHECK(migration.version == ++expected);
+  for (const Migration& migration : sqlite_migrations()) CHECK(migration.version == ++expected);
   CHECK(version(connection) == expected);
   CHECK(connection.query_int("SELECT count(*) FROM contribution").value() == 0);
 }
@@ -140,7 +139,7 @@ TEST_CASE("a reversal takes one line back as a whole, once, and nothing else") {
 TEST_CASE("a database of the first schema keeps its hosts, its ledger and its totals") {
   TempDir dir;
   Connection connection = create(dir / "a.db");
-  REQUIRE(migrate(connection, migrations().first(1)).ok());
+  REQUIRE(migrate(connection, sqlite_migrations().first(1)).ok());
   REQUIRE(connection
               .execute("INSERT INTO account (id, display_name, created_ms) VALUES (1, 'Ada', 0), (2, 'Ben', 0);"
                        "INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms, revoked) VALUES "

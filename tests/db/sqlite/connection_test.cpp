@@ -1,11 +1,11 @@
-#include "db/sqlite/connection.h"
+#include "db/sqlite/open.h"
 
 #include <doctest/doctest.h>
 
 #include <fstream>
 #include <string>
 
-#include "db/sqlite/transaction.h"
+#include "db/sql/transaction.h"
 #include "tests/support/temp_dir.h"
 
 using namespace starling;
@@ -15,7 +15,7 @@ using starling::testing::TempDir;
 namespace {
 
 Connection create(const std::filesystem::path& file) {
-  Result<Connection> opened = Connection::open(file, {.mode = OpenMode::create});
+  Result<Connection> opened = open_file(file, {.mode = OpenMode::create});
   REQUIRE_MESSAGE(opened.ok(), opened.error().message);
   return std::move(opened).value();
 }
@@ -115,7 +115,7 @@ TEST_CASE("a savepoint undoes its own part only") {
 TEST_CASE("a reader sees the last commit and can not write") {
   TempDir dir;
   Connection writer = create_with_table(dir / "a.db");
-  Connection reader = Connection::open(dir / "a.db", {.mode = OpenMode::read_only}).value();
+  Connection reader = open_file(dir / "a.db", {.mode = OpenMode::read_only}).value();
   CHECK(rows(reader) == 0);
   REQUIRE(insert(writer, 1, "x").ok());
   CHECK(rows(reader) == 1);
@@ -125,15 +125,15 @@ TEST_CASE("a reader sees the last commit and can not write") {
 TEST_CASE("a reader that still needs the log keeps it from being emptied, at once and without harm") {
   TempDir dir;
   Connection writer = create_with_table(dir / "a.db");
-  Connection reader = Connection::open(dir / "a.db", {.mode = OpenMode::read_only}).value();
+  Connection reader = open_file(dir / "a.db", {.mode = OpenMode::read_only}).value();
   {
     Transaction view = Transaction::begin(reader, TransactionKind::read).value();
     CHECK(rows(reader) == 0);
     REQUIRE(insert(writer, 1, "x").ok());
-    CHECK(writer.checkpoint(true).error().code == ErrorCode::unavailable);
+    CHECK(checkpoint(writer, true).error().code == ErrorCode::unavailable);
     CHECK(rows(reader) == 0);
   }
-  REQUIRE(writer.checkpoint(true).ok());
+  REQUIRE(checkpoint(writer, true).ok());
   CHECK(std::filesystem::file_size(dir / "a.db-wal") == 0);
   CHECK(rows(reader) == 1);
 }
@@ -141,17 +141,16 @@ TEST_CASE("a reader that still needs the log keeps it from being emptied, at onc
 TEST_CASE("a second writer waits its time and is told that it is locked") {
   TempDir dir;
   Connection first = create_with_table(dir / "a.db");
-  Connection second =
-      Connection::open(dir / "a.db", {.mode = OpenMode::read_write, .busy_timeout = from_ms(1)}).value();
+  Connection second = open_file(dir / "a.db", {.mode = OpenMode::read_write, .busy_timeout = from_ms(1)}).value();
   Transaction transaction = Transaction::begin(first, TransactionKind::write).value();
   CHECK(Transaction::begin(second, TransactionKind::write).error().code == ErrorCode::unavailable);
 }
 
 TEST_CASE("opening says what is wrong with the file") {
   TempDir dir;
-  CHECK(Connection::open(dir / "none.db", {}).error().code == ErrorCode::not_found);
+  CHECK(open_file(dir / "none.db", {}).error().code == ErrorCode::not_found);
   std::ofstream(dir / "text.db") << std::string(5000, 'x');
-  const Error error = Connection::open(dir / "text.db", {.mode = OpenMode::read_write}).error();
+  const Error error = open_file(dir / "text.db", {.mode = OpenMode::read_write}).error();
   CHECK(error.code == ErrorCode::corrupt);
   CHECK(error.message.find("text.db") != std::string::npos);
   CHECK(std::filesystem::file_size(dir / "text.db") == 5000);

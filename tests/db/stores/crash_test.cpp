@@ -13,7 +13,7 @@
 #include <set>
 #include <string>
 
-#include "db/sqlite/connection.h"
+#include "db/sqlite/open.h"
 #include "tests/db/stores/faulty_disk.h"
 #include "tests/db/stores/fixture.h"
 #include "tests/db/stores/ledger_load.h"
@@ -159,8 +159,7 @@ TEST_CASE("the disk of these tests forgets what was not synced and keeps what wa
     TempDir after;
     {
       FaultyDisk disk;
-      Connection connection =
-          Connection::open(dir / "a.db", {.mode = OpenMode::create, .vfs = FaultyDisk::vfs()}).value();
+      Connection connection = open_file(dir / "a.db", {.mode = OpenMode::create, .vfs = FaultyDisk::vfs()}).value();
       REQUIRE(connection.execute("CREATE TABLE t (b BLOB)").ok());
       if (!synced) REQUIRE(connection.execute("PRAGMA synchronous = OFF").ok());
       REQUIRE(connection.execute("INSERT INTO t VALUES (randomblob(100000))").ok());
@@ -168,7 +167,7 @@ TEST_CASE("the disk of these tests forgets what was not synced and keeps what wa
       CHECK_FALSE(connection.execute("INSERT INTO t VALUES (1)").ok());
       disk.restore(after.path());
     }
-    Connection connection = Connection::open(after / "a.db", {}).value();
+    Connection connection = open_file(after / "a.db", {}).value();
     CHECK(connection.query_int("SELECT count(*) FROM t").value() == (synced ? 1 : 0));
   }
 }

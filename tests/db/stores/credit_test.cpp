@@ -39,6 +39,8 @@ struct Fixture : Ledger {
 
 }  // namespace
 
+TEST_SUITE_BEGIN("stores");
+
 TEST_CASE_FIXTURE(Fixture, "100 credits a day grow to 100 recent with a half-life of 7 days, and decay so") {
   const AccountId ada = join_at("Ada", 1);
   const struct {
@@ -52,6 +54,19 @@ TEST_CASE_FIXTURE(Fixture, "100 credits a day grow to 100 recent with a half-lif
     CHECK(recent("Ada", {kStart.unix_ms + day * kDay}) == doctest::Approx(expected).epsilon(1e-5));
   }
   CHECK(recent("Ada", {kStart.unix_ms + (28 + 7) * kDay}) == doctest::Approx(93.75 / 2).epsilon(1e-5));
+  CHECK(stores.credit.verify_recent().ok());
+}
+
+TEST_CASE_FIXTURE(Fixture, "somebody who was away for decades starts anew") {
+  const AccountId ada = join_at("Ada", 1);
+  grant(ada, 1, credits(100), kStart);
+  for (const std::int64_t years : {2, 60, 120}) {
+    const WallTime then{kStart.unix_ms + years * 365 * kDay};
+    grant(ada, 1, credits(100), then);
+    CHECK(recent("Ada", then) < 1);
+    grant(ada, 1, credits(100), {then.unix_ms + kDay});
+    CHECK(recent("Ada", {then.unix_ms + kDay}) > 9);
+  }
   CHECK(stores.credit.verify_recent().ok());
 }
 
@@ -227,6 +242,8 @@ TEST_CASE_FIXTURE(Fixture, "an audit adds every line up and finds those that are
   CHECK(audit->misvalued == 0);
   CHECK(stores.credit.audit("r", 1001)->misvalued == 12);
 }
+
+TEST_SUITE_END();
 
 TEST_CASE_FIXTURE(Fixture, "the file grows by at most 100 bytes a ledger line") {
   constexpr int kPeople = 200;

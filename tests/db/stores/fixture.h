@@ -1,15 +1,19 @@
-// What the store tests share: a database in a folder of its own, and people to put into it.
+// What the store tests share: a database in a folder of its own, and people to put into it. Where the environment has
+// STARLING_TEST_POSTGRES, it is on a server that was started for these tests, one for each file that a test names.
 #pragma once
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "db/stores/database.h"
+#include "tests/support/postgres_server.h"
 #include "tests/support/temp_dir.h"
 
 namespace starling::db::testing {
@@ -26,10 +30,21 @@ inline Digest digest(std::uint8_t number) {
   return id;
 }
 
+// The address of the database that stands for `file`; empty: it is the file.
+inline std::string server_url(const std::filesystem::path& file) {
+  if (std::getenv("STARLING_TEST_POSTGRES") == nullptr) return "";
+  static std::map<std::filesystem::path, std::string> urls;
+  std::string& url = urls[file];
+  if (url.empty()) url = starling::testing::PostgresServer::shared().create_database();
+  return url;
+}
+
 inline std::unique_ptr<Database> open(const std::filesystem::path& file, DatabaseOptions options = {}) {
   options.create = true;
   options.commit_interval = from_ms(0);
-  Result<std::unique_ptr<Database>> opened = Database::open(file, options);
+  const std::string url = server_url(file);
+  Result<std::unique_ptr<Database>> opened =
+      url.empty() ? Database::open(file, options) : Database::connect(url, options);
   REQUIRE_MESSAGE(opened.ok(), (opened.ok() ? "" : opened.error().message));
   return std::move(opened).value();
 }

@@ -29,6 +29,8 @@ struct Fixture {
 
 }  // namespace
 
+TEST_SUITE_BEGIN("stores");
+
 TEST_CASE_FIXTURE(Fixture, "joining creates account and host and spends the invite") {
   REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 2, 0}).ok());
   const AccountId account = join_with("Ada", 1, 9, 1000).value();
@@ -273,19 +275,6 @@ TEST_CASE_FIXTURE(Fixture, "the newest two copies of a run's state are kept, eac
   CHECK_FALSE(stores.checkpoints.newest("two").value().has_value());
 }
 
-TEST_CASE_FIXTURE(Fixture, "a backup made in service restores to the same ledger") {
-  const AccountId ada = join(stores, "Ada", 1);
-  create_run(stores, "r");
-  REQUIRE(stores.contributions.append(round_of("r", 0, {{peer(1), ada, 10, 100, {50}}})).ok());
-  const Status backed_up = database->backup(dir / "copy.db");
-  REQUIRE_MESSAGE(backed_up.ok(), (backed_up.ok() ? "" : backed_up.error().message));
-  CHECK(database->backup(dir / "copy.db").error().code == ErrorCode::already_exists);
-  REQUIRE(stores.contributions.append(round_of("r", 1, {{peer(1), ada, 10, 100, {50}}})).ok());
-  const auto copy = open(dir / "copy.db");
-  CHECK(copy->stores().contributions.ledger_sum("r")->samples == 10);
-  CHECK(copy->check().ok());
-}
-
 TEST_CASE_FIXTURE(Fixture, "two processes may write to one file, in turn") {
   const auto second = open(dir / "a.db");
   create_run(stores, "r");
@@ -294,20 +283,4 @@ TEST_CASE_FIXTURE(Fixture, "two processes may write to one file, in turn") {
   CHECK(second->stores().runs.find("r")->state == RunState::paused);
 }
 
-TEST_CASE("opening without leave to create says that there is no database") {
-  TempDir dir;
-  const auto opened = Database::open(dir / "none.db", {});
-  CHECK(opened.error().code == ErrorCode::not_found);
-  CHECK_FALSE(std::filesystem::exists(dir / "none.db.lock"));
-}
-
-TEST_CASE("the database and what lies beside it are its owner's only") {
-  TempDir dir;
-  const auto database = open(dir / "a.db");
-  for (const char* name : {"a.db", "a.db-wal", "a.db-shm", "a.db.lock"}) {
-    CAPTURE(name);
-    const auto mode = std::filesystem::status(dir / name).permissions();
-    CHECK((mode & (std::filesystem::perms::group_all | std::filesystem::perms::others_all)) ==
-          std::filesystem::perms::none);
-  }
-}
+TEST_SUITE_END();

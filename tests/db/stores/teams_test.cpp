@@ -43,6 +43,8 @@ struct Fixture : Ledger {
 
 }  // namespace
 
+TEST_SUITE_BEGIN("stores");
+
 TEST_CASE_FIXTURE(Fixture, "credit stays with the team that its volunteer was in when it was earned") {
   const AccountId ada = join_at("Ada", 1);
   const AccountId ben = join_at("Ben", 2);
@@ -192,3 +194,5 @@ TEST_CASE_FIXTURE(Fixture, "a profile tells ranks, runs and days") {
   CHECK(nothing->total_rank == 0);
   CHECK(stores.standings.profile({Holder::volunteer, 999, now, 30}).error().code == ErrorCode::not_found);
 }
+
+TEST_SUITE_END();

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "db/sqlite/open.h"
+#include "db/stores/file_writer.h"
 #include "tests/support/temp_dir.h"
 
 using namespace starling;
@@ -37,11 +39,14 @@ struct Fixture {
   TempDir dir;
   std::unique_ptr<WriteQueue> queue;
 
-  void start(WriteQueueOptions options = {}) {
+  void start(WriteQueueOptions options = {}, const FileWriterOptions& file_options = {}) {
     options.commit_interval = from_ms(0);
-    Connection connection = Connection::open(dir / "a.db", {.mode = OpenMode::create}).value();
+    Connection connection = open_file(dir / "a.db", {.mode = OpenMode::create}).value();
     REQUIRE(connection.execute("CREATE TABLE t (k INTEGER PRIMARY KEY) STRICT").ok());
-    queue = std::make_unique<WriteQueue>(std::move(connection), WriteLock::open(dir / "a.db.lock").value(), options);
+    queue = std::make_unique<WriteQueue>(
+        std::make_unique<FileWriter>(dir / "a.db", std::move(connection), WriteLock::open(dir / "a.db.lock").value(),
+                                     file_options),
+        options);
   }
   static WriteQueue::Operation insert(std::int64_t k) {
     return [k](Connection& connection) -> Status {
@@ -50,7 +55,7 @@ struct Fixture {
     };
   }
   std::int64_t rows() {
-    Connection reader = Connection::open(dir / "a.db", {}).value();
+    Connection reader = open_file(dir / "a.db", {}).value();
     return reader.query_int("SELECT count(*) FROM t").value();
   }
 };
@@ -149,7 +154,7 @@ TEST_CASE_FIXTURE(Fixture, "the log is moved into the file as it grows") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "another process that keeps the write lock costs its own time only") {
-  start({.lock_patience = from_ms(20)});
+  start({}, {.lock_patience = from_ms(20)});
   {
     const WriteLock other = WriteLock::open(dir / "a.db.lock").value();
     const WriteLock::Held held = other.acquire(from_ms(0)).value();

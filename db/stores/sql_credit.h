@@ -1,16 +1,16 @@
-// The stores about credit over SQLite. Inside db/stores only.
+// The stores about credit in SQL. Inside db/stores only.
 #pragma once
 
 #include <memory>
 
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 
-class SqliteStandingsStore final : public StandingsStore {
+class SqlStandingsStore final : public StandingsStore {
  public:
-  explicit SqliteStandingsStore(Access access);
-  ~SqliteStandingsStore() override;
+  explicit SqlStandingsStore(Access access);
+  ~SqlStandingsStore() override;
   Result<Standings> page(const StandingsRequest& request) const override;
   Result<Profile> profile(const ProfileRequest& request) const override;
   Result<Activity> activity() const override;
@@ -22,9 +22,9 @@ class SqliteStandingsStore final : public StandingsStore {
   std::shared_ptr<Rolling> rolling_;  // shared with a write under way, which may outlive this
 };
 
-class SqliteCreditStore final : public CreditStore {
+class SqlCreditStore final : public CreditStore {
  public:
-  explicit SqliteCreditStore(Access access) : access_(access) {}
+  explicit SqlCreditStore(Access access) : access_(access) {}
   Result<CorrectionOutcome> preview(const CorrectionRequest& request) const override;
   Result<CorrectionOutcome> correct(const CorrectionRequest& request) override;
   Result<std::int64_t> newest_reversal() const override;

@@ -1,13 +1,13 @@
-// What operators write, over SQLite. Inside db/stores only.
+// What operators write, in SQL. Inside db/stores only.
 #pragma once
 
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 
-class SqliteNewsStore final : public NewsStore {
+class SqlNewsStore final : public NewsStore {
  public:
-  explicit SqliteNewsStore(Access access) : access_(access) {}
+  explicit SqlNewsStore(Access access) : access_(access) {}
   Result<std::int64_t> add(const News& news) override;
   Result<std::vector<News>> list(int limit) const override;
   Status remove(std::int64_t id) override;
@@ -16,9 +16,9 @@ class SqliteNewsStore final : public NewsStore {
   Access access_;
 };
 
-class SqliteBanStore final : public BanStore {
+class SqlBanStore final : public BanStore {
  public:
-  explicit SqliteBanStore(Access access) : access_(access) {}
+  explicit SqlBanStore(Access access) : access_(access) {}
   Result<std::int64_t> add(const Ban& ban) override;
   Result<std::vector<Ban>> list() const override;
   Status remove(std::int64_t id) override;
@@ -27,9 +27,9 @@ class SqliteBanStore final : public BanStore {
   Access access_;
 };
 
-class SqliteSettingStore final : public SettingStore {
+class SqlSettingStore final : public SettingStore {
  public:
-  explicit SqliteSettingStore(Access access) : access_(access) {}
+  explicit SqlSettingStore(Access access) : access_(access) {}
   Result<std::string> keep(const std::string& name, const std::string& fresh) override;
   Result<std::optional<std::string>> find(const std::string& name) const override;
   Status set(const std::string& name, const std::string& value) override;
@@ -39,9 +39,9 @@ class SqliteSettingStore final : public SettingStore {
   Access access_;
 };
 
-class SqliteAuditStore final : public AuditStore {
+class SqlAuditStore final : public AuditStore {
  public:
-  explicit SqliteAuditStore(Access access) : access_(access) {}
+  explicit SqlAuditStore(Access access) : access_(access) {}
   Status add(const AuditLine& line) override;
   Result<std::vector<AuditLine>> list(int limit, std::int64_t before) const override;
 
@@ -49,9 +49,9 @@ class SqliteAuditStore final : public AuditStore {
   Access access_;
 };
 
-class SqliteOperatorStore final : public OperatorStore {
+class SqlOperatorStore final : public OperatorStore {
  public:
-  explicit SqliteOperatorStore(Access access) : access_(access) {}
+  explicit SqlOperatorStore(Access access) : access_(access) {}
   Status set(const Operator& account) override;
   Result<Operator> find(const std::string& name) const override;
   Result<std::vector<Operator>> list() const override;

@@ -1,18 +1,12 @@
 // Transactions and savepoints that undo themselves unless they were told to stay.
 #pragma once
 
-#include <cstdint>
 #include <utility>
 
-#include "db/sqlite/connection.h"
+#include "db/sql/connection.h"
 #include "shared/base/result.h"
 
 namespace starling::db {
-
-enum class TransactionKind : std::uint8_t {
-  read,   // a consistent view; keep it short, it holds up checkpoints
-  write,  // BEGIN IMMEDIATE: a read that later turns into a write would fail at once when another has written
-};
 
 class Transaction {
  public:
@@ -21,7 +15,8 @@ class Transaction {
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();  // rolls back unless committed
 
-  // Ok means: on the disk. After a failure nothing of the transaction is there.
+  // Ok means: on the disk. After a failure nothing of the transaction is there; only when a server's connection broke
+  // in the middle of it (usable() is false) is that not known.
   Status commit();
 
  private:

@@ -1,13 +1,13 @@
-// Logins, sessions and changes of accounts over SQLite. Inside db/stores only.
+// Logins, sessions and changes of accounts in SQL. Inside db/stores only.
 #pragma once
 
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 
-class SqliteLoginStore final : public LoginStore {
+class SqlLoginStore final : public LoginStore {
  public:
-  explicit SqliteLoginStore(Access access) : access_(access) {}
+  explicit SqlLoginStore(Access access) : access_(access) {}
   Result<AccountId> sign_up(const SignUp& request) override;
   Result<Login> find(const std::string& name_or_email) const override;
   Result<Login> of(AccountId account) const override;
@@ -19,9 +19,9 @@ class SqliteLoginStore final : public LoginStore {
   Access access_;
 };
 
-class SqliteSessionStore final : public SessionStore {
+class SqlSessionStore final : public SessionStore {
  public:
-  explicit SqliteSessionStore(Access access) : access_(access) {}
+  explicit SqlSessionStore(Access access) : access_(access) {}
   Status open(const WebSession& session) override;
   Result<WebSession> find(const Digest& token_hash, WallTime now) const override;
   Status close(const Digest& token_hash) override;
@@ -34,9 +34,9 @@ class SqliteSessionStore final : public SessionStore {
   Access access_;
 };
 
-class SqliteAccountKeeper final : public AccountKeeper {
+class SqlAccountKeeper final : public AccountKeeper {
  public:
-  explicit SqliteAccountKeeper(Access access) : access_(access) {}
+  explicit SqlAccountKeeper(Access access) : access_(access) {}
   Status rename(AccountId account, const std::string& display_name) override;
   Status set_state(AccountId account, AccountState state) override;
   Status show_computers(AccountId account, bool shown) override;

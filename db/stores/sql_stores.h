@@ -1,4 +1,4 @@
-// The stores over SQLite. Inside db/stores only.
+// The stores in SQL. Inside db/stores only.
 #pragma once
 
 #include <functional>
@@ -59,9 +59,9 @@ Status update_one(const Access& access, std::string_view sql, const std::string&
   });
 }
 
-class SqliteAccountStore final : public AccountStore {
+class SqlAccountStore final : public AccountStore {
  public:
-  explicit SqliteAccountStore(Access access) : access_(access) {}
+  explicit SqlAccountStore(Access access) : access_(access) {}
   Result<AccountId> join(const JoinRequest& request) override;
   Result<Account> find_account(AccountId id) const override;
   Result<Account> find_account_named(const std::string& display_name) const override;
@@ -78,9 +78,9 @@ class SqliteAccountStore final : public AccountStore {
   WallTime forgotten_ GUARDED_BY(mutex_);                            // when old entries were last dropped
 };
 
-class SqliteInviteStore final : public InviteStore {
+class SqlInviteStore final : public InviteStore {
  public:
-  explicit SqliteInviteStore(Access access) : access_(access) {}
+  explicit SqlInviteStore(Access access) : access_(access) {}
   Status add(const Invite& invite) override;
   Result<Invite> find(const Digest& token_hash) const override;
   Result<std::vector<Invite>> list(const Page& page) const override;
@@ -90,9 +90,9 @@ class SqliteInviteStore final : public InviteStore {
   Access access_;
 };
 
-class SqliteRunStore final : public RunStore {
+class SqlRunStore final : public RunStore {
  public:
-  explicit SqliteRunStore(Access access) : access_(access) {}
+  explicit SqlRunStore(Access access) : access_(access) {}
   Status create(const Run& run) override;
   Result<Run> find(const RunId& run_id) const override;
   Result<std::vector<Run>> list() const override;
@@ -105,9 +105,9 @@ class SqliteRunStore final : public RunStore {
   Access access_;
 };
 
-class SqliteContributionStore final : public ContributionStore {
+class SqlContributionStore final : public ContributionStore {
  public:
-  explicit SqliteContributionStore(Access access) : access_(access) {}
+  explicit SqlContributionStore(Access access) : access_(access) {}
   Result<AppendOutcome> append(const RoundResult& result) override;
   Status append_async(RoundResult result, Appended done) override;
   Result<Totals> ledger_sum(const RunId& run_id) const override;
@@ -118,9 +118,9 @@ class SqliteContributionStore final : public ContributionStore {
   Access access_;
 };
 
-class SqliteEvaluationStore final : public EvaluationStore {
+class SqlEvaluationStore final : public EvaluationStore {
  public:
-  explicit SqliteEvaluationStore(Access access) : access_(access) {}
+  explicit SqlEvaluationStore(Access access) : access_(access) {}
   Status add(const Evaluation& evaluation) override;
   Result<std::vector<Evaluation>> list(const RunId& run_id, const Page& page) const override;
   Result<std::optional<Evaluation>> first(const RunId& run_id) const override;
@@ -130,9 +130,9 @@ class SqliteEvaluationStore final : public EvaluationStore {
   Access access_;
 };
 
-class SqliteLeaderboard final : public LeaderboardQuery {
+class SqlLeaderboard final : public LeaderboardQuery {
  public:
-  explicit SqliteLeaderboard(Access access) : access_(access) {}
+  explicit SqlLeaderboard(Access access) : access_(access) {}
   Result<std::vector<LeaderboardRow>> rows(const RunId& run_id, const Page& page) const override;
   Result<std::int64_t> volunteers(const RunId& run_id) const override;
   Result<Totals> totals(const RunId& run_id) const override;
@@ -141,9 +141,9 @@ class SqliteLeaderboard final : public LeaderboardQuery {
   Access access_;
 };
 
-class SqliteLaneStore final : public LaneStore {
+class SqlLaneStore final : public LaneStore {
  public:
-  explicit SqliteLaneStore(Access access) : access_(access) {}
+  explicit SqlLaneStore(Access access) : access_(access) {}
   Status assign(const RunId& run_id, const Lane& lane) override;
   Status release(const RunId& run_id, const PeerId& peer) override;
   Result<std::vector<Lane>> list(const RunId& run_id) const override;
@@ -152,9 +152,9 @@ class SqliteLaneStore final : public LaneStore {
   Access access_;
 };
 
-class SqliteArtefactStore final : public ArtefactStore {
+class SqlArtefactStore final : public ArtefactStore {
  public:
-  explicit SqliteArtefactStore(Access access) : access_(access) {}
+  explicit SqlArtefactStore(Access access) : access_(access) {}
   Status add(const ArtefactRecord& artefact) override;
   Result<ArtefactRecord> find(const Digest& digest) const override;
   Result<std::vector<ArtefactRecord>> list() const override;
@@ -163,9 +163,9 @@ class SqliteArtefactStore final : public ArtefactStore {
   Access access_;
 };
 
-class SqliteCheckpointStore final : public CheckpointStore {
+class SqlCheckpointStore final : public CheckpointStore {
  public:
-  explicit SqliteCheckpointStore(Access access) : access_(access) {}
+  explicit SqlCheckpointStore(Access access) : access_(access) {}
   Result<std::vector<Digest>> keep(const KeptCheckpoint& checkpoint) override;
   Result<std::optional<KeptCheckpoint>> newest(const RunId& run_id) const override;
 

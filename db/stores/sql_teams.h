@@ -1,13 +1,13 @@
-// Teams over SQLite. Inside db/stores only.
+// Teams in SQL. Inside db/stores only.
 #pragma once
 
-#include "db/stores/sqlite_stores.h"
+#include "db/stores/sql_stores.h"
 
 namespace starling::db {
 
-class SqliteTeamStore final : public TeamStore {
+class SqlTeamStore final : public TeamStore {
  public:
-  explicit SqliteTeamStore(Access access) : access_(access) {}
+  explicit SqlTeamStore(Access access) : access_(access) {}
   Result<Team> found(AccountId founder, const std::string& name, WallTime now) override;
   Result<Team> join(AccountId account, const std::string& name, WallTime now) override;
   Status leave(AccountId account) override;

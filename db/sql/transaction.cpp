@@ -1,22 +1,19 @@
-#include "db/sqlite/transaction.h"
+#include "db/sql/transaction.h"
 
 namespace starling::db {
 
 Result<Transaction> Transaction::begin(Connection& connection, TransactionKind kind) {
-  STARLING_ASSIGN(Statement statement,
-                  connection.prepare(kind == TransactionKind::write ? "BEGIN IMMEDIATE" : "BEGIN"));
-  STARLING_TRY(statement.run());
+  STARLING_TRY(connection.driver().begin(kind));
   return Transaction(connection);
 }
 
 Transaction::~Transaction() {
-  // SQLite has rolled back by itself after some errors: then there is nothing left to undo.
-  if (connection_ != nullptr) static_cast<void>(connection_->execute("ROLLBACK"));
+  // The database has rolled back by itself after some errors: then there is nothing left to undo.
+  if (connection_ != nullptr) connection_->driver().roll_back();
 }
 
 Status Transaction::commit() {
-  STARLING_ASSIGN(Statement statement, connection_->prepare("COMMIT"));
-  STARLING_TRY(statement.run());  // on failure the destructor rolls back
+  STARLING_TRY(connection_->driver().commit());  // on failure the destructor rolls back
   connection_ = nullptr;
   return {};
 }
@@ -32,7 +29,7 @@ Savepoint::~Savepoint() {
 }
 
 Status Savepoint::release() {
-  STARLING_ASSIGN(Statement statement, connection_->prepare("RELEASE part"));
+  STARLING_ASSIGN(Statement statement, connection_->prepare("RELEASE SAVEPOINT part"));
   STARLING_TRY(statement.run());
   connection_ = nullptr;
   return {};
@@ -40,9 +37,9 @@ Status Savepoint::release() {
 
 Status Savepoint::undo() {
   Connection& connection = *std::exchange(connection_, nullptr);
-  STARLING_ASSIGN(Statement rollback, connection.prepare("ROLLBACK TO part"));
+  STARLING_ASSIGN(Statement rollback, connection.prepare("ROLLBACK TO SAVEPOINT part"));
   STARLING_TRY(rollback.run());
-  STARLING_ASSIGN(Statement release, connection.prepare("RELEASE part"));
+  STARLING_ASSIGN(Statement release, connection.prepare("RELEASE SAVEPOINT part"));
   return release.run();
 }
 

@@ -1,0 +1,17 @@
+// PostgreSQL's errors as ours. Inside db/postgres only.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "shared/base/result.h"
+
+namespace starling::db {
+
+// By SQLSTATE (PostgreSQL's manual, appendix A); internal for what was never expected.
+ErrorCode code_of_state(std::string_view state);
+
+// In one line.
+std::string plain(std::string_view message);
+
+}  // namespace starling::db

@@ -1,0 +1,12 @@
+// How drivers say that a statement failed. Inside db/sqlite and db/postgres only.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace starling::db {
+
+// "database '/srv/a.db': disk I/O error, in "INSERT INTO …"": the statement in one line, and only its beginning.
+std::string failure_text(std::string_view database, std::string_view why, std::string_view sql);
+
+}  // namespace starling::db

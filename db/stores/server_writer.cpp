@@ -1,0 +1,93 @@
+#include "db/stores/server_writer.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "db/postgres/open.h"
+#include "db/sql/transaction.h"
+#include "shared/base/log.h"
+
+namespace starling::db {
+namespace {
+
+constexpr int kAttemptsMax = 3;
+constexpr int kOutcomeAsksMax = 50;
+constexpr std::chrono::milliseconds kOutcomeAskEvery{100};
+
+}  // namespace
+
+ServerWriter::ServerWriter(std::string url, Connection connection)
+    : url_(std::move(url)), name_(connection.name()), connection_(std::move(connection)) {}
+
+Status ServerWriter::connect() {
+  if (connection_ && !connection_->usable()) hang_up();
+  if (connection_) return {};
+  STARLING_ASSIGN(Connection opened, open_server(url_, ServerRole::writer));
+  log_info("{}: connected again", name_);
+  connection_.emplace(std::move(opened));
+  return {};
+}
+
+void ServerWriter::hang_up() {
+  connection_.reset();
+  lost_lead_ = lost_lead_ || leads_;
+  leads_ = false;
+}
+
+Status ServerWriter::write(const Work& work) {
+  Status written;
+  for (int i = 0; i < kAttemptsMax; ++i) {
+    STARLING_TRY(connect());
+    std::int64_t number = 0;
+    written = attempt(work, number);
+    if (written.ok() || connection_->usable()) return written;
+    log_warning("{}; connecting again", written.error().message);
+    hang_up();
+    if (number == 0) continue;  // it broke before the commit: nothing of it is there
+    STARLING_ASSIGN(const bool committed, was_committed(number));
+    if (committed) return {};
+  }
+  return written;
+}
+
+// `number` is the transaction's from the moment on that it may be on the disk.
+Status ServerWriter::attempt(const Work& work, std::int64_t& number) {
+  STARLING_ASSIGN(Transaction transaction, Transaction::begin(*connection_, TransactionKind::write));
+  STARLING_TRY(work(*connection_));
+  STARLING_ASSIGN(number, transaction_number(*connection_));
+  return transaction.commit();
+}
+
+Result<bool> ServerWriter::was_committed(std::int64_t number) {
+  for (int i = 0; i < kOutcomeAsksMax; ++i) {
+    const Status connected = connect();
+    if (connected.ok()) {
+      const Result<Outcome> outcome = outcome_of(*connection_, number);
+      if (outcome && *outcome != Outcome::under_way) return *outcome == Outcome::committed;
+    }
+    std::this_thread::sleep_for(kOutcomeAskEvery);
+  }
+  return Error{ErrorCode::unavailable,
+               fmt::format("{}: the connection broke while a change was stored, and the server has not come back to "
+                           "say whether it was: look before you do it again",
+                           name_)};
+}
+
+Status ServerWriter::may_lead() const {
+  if (!candidate_ || leads_) return {};
+  return Error{ErrorCode::failed_precondition, "another coordinator leads by now"};
+}
+
+Result<bool> ServerWriter::campaign() {
+  candidate_ = true;
+  if (std::exchange(lost_lead_, false)) return false;
+  STARLING_ASSIGN(const bool held, leads_ ? Result<bool>(true) : take_leader_lock(*connection_));
+  if (held) STARLING_TRY(limit_silence(*connection_));
+  leads_ = held;
+  return leads_;
+}
+
+}  // namespace starling::db

@@ -1,0 +1,137 @@
+#include "tests/support/postgres_server.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace starling::testing {
+namespace {
+
+using Command = std::vector<std::string>;
+
+constexpr const char* kUser = "postgres";  // of the system, and the superuser of the cluster
+constexpr std::chrono::seconds kStartMax{60};
+constexpr std::chrono::milliseconds kLookEvery{10};
+
+// Debian keeps each version's programs in a folder of their own.
+std::filesystem::path programs() {
+  std::filesystem::path newest;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/lib/postgresql", none)) {
+    if (std::filesystem::exists(entry.path() / "bin/initdb")) newest = std::max(newest, entry.path() / "bin");
+  }
+  if (newest.empty()) throw std::runtime_error("no PostgreSQL server is installed: run ./dev setup");
+  return newest;
+}
+
+// In the child: nothing that root may do, and an end when the test ends however that happens.
+void become_harmless() {
+  if (::geteuid() == 0) {
+    const passwd* user = ::getpwnam(kUser);
+    if (user == nullptr || ::initgroups(kUser, user->pw_gid) != 0 || ::setgid(user->pw_gid) != 0 ||
+        ::setuid(user->pw_uid) != 0) {
+      ::_exit(126);
+    }
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGQUIT);
+}
+
+pid_t start_program(const Command& command, const std::filesystem::path& log) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  become_harmless();
+  const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(out, STDERR_FILENO);
+  ::execv(words[0], words.data());
+  ::_exit(127);
+}
+
+std::string content(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void run(const Command& command, const std::filesystem::path& log) {
+  int status = 0;
+  if (::waitpid(start_program(command, log), &status, 0) < 0 || status != 0) {
+    throw std::runtime_error(command[0] + " failed: " + content(log));
+  }
+}
+
+}  // namespace
+
+PostgresServer::PostgresServer() {
+  std::string name = (std::filesystem::temp_directory_path() / "starling-pg-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for PostgreSQL");
+  folder_ = name;
+  if (const passwd* user = ::getpwnam(kUser); ::geteuid() == 0 && user != nullptr) {
+    if (::chown(name.c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("chown " + name);
+  }
+  run({programs() / "initdb", "--pgdata", folder_ / "data", "--username", kUser, "--auth", "trust", "--encoding",
+       "UTF8", "--locale", "C.UTF-8", "--no-sync"},
+      folder_ / "log");
+  start();
+}
+
+PostgresServer& PostgresServer::shared() {
+  static PostgresServer server;
+  return server;
+}
+
+PostgresServer::~PostgresServer() {
+  kill();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void PostgresServer::kill() {
+  if (process_ > 0) {
+    ::kill(process_, SIGQUIT);  // at once, without a checkpoint; its own children go with it
+    ::waitpid(process_, nullptr, 0);
+  }
+  process_ = -1;
+}
+
+void PostgresServer::start() {
+  const std::filesystem::path state = folder_ / "data/postmaster.pid";
+  std::error_code ignored;
+  std::filesystem::remove(state, ignored);
+  process_ = start_program({programs() / "postgres", "-D", folder_ / "data", "-k", folder_, "-c",
+                            "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=200"},
+                           folder_ / "log");
+  const auto give_up = std::chrono::steady_clock::now() + kStartMax;
+  while (content(state).find("ready") == std::string::npos) {
+    if (::waitpid(process_, nullptr, WNOHANG) != 0 || std::chrono::steady_clock::now() > give_up) {
+      throw std::runtime_error("PostgreSQL does not start: " + content(folder_ / "log"));
+    }
+    std::this_thread::sleep_for(kLookEvery);
+  }
+}
+
+std::string PostgresServer::create_database() {
+  const std::string name = "test" + std::to_string(++databases_);
+  run({programs() / "createdb", "-h", folder_, "-U", kUser, name}, folder_ / "log");
+  return url(name);
+}
+
+std::string PostgresServer::url(const std::string& database) const {
+  return std::string("postgresql://") + kUser + "@/" + database + "?host=" + folder_.string();
+}
+
+}  // namespace starling::testing
