@@ -19,6 +19,7 @@ struct InitOptions {
   bool open_to_all = false;
   bool approval = false;
   bool anonymous = false;
+  std::string database;  // of PostgreSQL; empty: a file
 };
 // Last line: a join link with the first invite.
 Status init_project(const InitOptions& options);

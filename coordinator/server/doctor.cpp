@@ -136,6 +136,13 @@ Status check_backup(const Project& project, WallTime now) {
                fmt::format("the last one is {} days old", (now.unix_ms - last->at.unix_ms) / kDayMs)};
 }
 
+// Nobody can see from here what its server does.
+Status see_to_backups(const Project& project) {
+  return Error{ErrorCode::failed_precondition,
+               fmt::format("the database is at {}: see to copies there, and of this folder's keys and artefacts",
+                           database_place(project))};
+}
+
 void look_at_machine(const Project& project, WallTime now, Findings& findings) {
   const std::string& host = project.config.public_at.host;
   findings.add(fmt::format("name '{}'", host), check_name(host));
@@ -143,7 +150,7 @@ void look_at_machine(const Project& project, WallTime now, Findings& findings) {
   findings.add_note("clock is kept right", check_clock_is_kept());
   findings.add("disk space", check_disk(project));
   findings.add_note("open files", check_open_files());
-  findings.add_note("backup", check_backup(project, now));
+  findings.add_note("backup", project.config.database.empty() ? check_backup(project, now) : see_to_backups(project));
   const bool served = ServerLink::is_served(project);
   findings.add(served ? "the server answers" : "port is free",
                served ? ServerLink(project).get("/healthz").status() : ServerLink::check_port(project));
@@ -151,7 +158,7 @@ void look_at_machine(const Project& project, WallTime now, Findings& findings) {
 
 void look_at_database(const Project& project, Findings& findings) {
   const auto database = open_database(project);
-  findings.add("database opens", database.status());
+  findings.add(fmt::format("database opens: {}", database_place(project)), database.status());
   if (!database) return;
   findings.add("database and ledger agree", (*database)->check());
   const db::Stores& stores = (*database)->stores();
@@ -176,6 +183,7 @@ Status examine(const std::filesystem::path& directory) {
   for (const char* secret : {"ca.key", "manifest.key", "server.key", "web.key"}) {
     findings.add(secret, check_secret(project.files.at(secret)));
   }
+  if (!project.config.database.empty()) findings.add("project.json", check_secret(project.files.config()));
   findings.add("certificates", server_identity(project, now).status());
   findings.add("certificate lasts", check_certificate(project, now));
   look_at_machine(project, now, findings);

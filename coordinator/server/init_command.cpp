@@ -5,6 +5,7 @@
 #include "coordinator/accounts/display_name.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
+#include "db/postgres/open.h"
 #include "shared/base/clock.h"
 
 namespace starling::server {
@@ -15,6 +16,8 @@ Result<ProjectConfig> config_of(const InitOptions& options) {
   config.open_to_all = options.open_to_all;
   config.approval = options.approval;
   config.anonymous = options.anonymous;
+  config.database = options.database;
+  if (!config.database.empty()) STARLING_TRY(db::public_address(config.database).status());
   STARLING_ASSIGN(config.name, accounts::check_display_name(options.name));
   STARLING_ASSIGN(config.listen, parse_endpoint(options.listen));
   config.public_at = config.listen;
@@ -39,6 +42,7 @@ Status init_project(const InitOptions& options) {
   fmt::print("project '{}' is in '{}'\n", config.name, directory);
   fmt::print("  its identity  sha256:{}\n", project->authority.fingerprint().hex());
   fmt::print("  keep          {0}/ca.key and {0}/manifest.key: whoever has them is the project\n", directory);
+  if (!config.database.empty()) fmt::print("  its database  {}\n", database_place(*project));
   fmt::print("next:\n");
   fmt::print("  starling-coordinator run create {} manifest.toml\n", directory);
   fmt::print("  starling-coordinator run start {}\n", directory);

@@ -64,6 +64,9 @@ void add_init(CLI::App& cli, Commands& commands) {
   init->add_option("--name", commands.init.name, "What volunteers and viewers call it")->required();
   init->add_option("--listen", commands.init.listen, "HOST:PORT to serve on; 0.0.0.0 is every address")->required();
   init->add_option("--public", commands.init.public_at, "HOST:PORT as volunteers reach it; as --listen by default");
+  init->add_option("--database", commands.init.database,
+                   "Keep everything in this empty PostgreSQL database instead of a file: postgresql://user@host/name. "
+                   "The password, if any, is best in ~/.pgpass; in the address it ends up in project.json");
   init->add_flag("--open", commands.init.open_to_all, "Anybody may join, without an invite");
   init->add_flag("--approve", commands.init.approval, "New accounts wait until you let them in: users approve");
   init->add_flag("--anonymous", commands.init.anonymous, "Computers may join without a name; they share one account");

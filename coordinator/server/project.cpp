@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "coordinator/server/arguments.h"
+#include "db/postgres/open.h"
+#include "db/schema/migrate.h"
 #include "shared/base/files.h"
 #include "shared/manifest/key_certificate.h"
 #include "shared/wire/json_reader.h"
@@ -16,6 +18,7 @@ namespace starling::server {
 namespace {
 
 constexpr std::size_t kSmallFileBytesMax = 64 * 1024;
+constexpr std::size_t kDatabaseUrlBytesMax = 2000;
 constexpr std::int64_t kRenewBeforeMs = std::int64_t{30} * 24 * 3600 * 1000;
 constexpr WriteOptions kSecret{.mode = 0600};
 
@@ -44,6 +47,7 @@ std::string encode(const ProjectConfig& config) {
   writer.boolean("open_to_all", config.open_to_all);
   writer.boolean("approval", config.approval);
   writer.boolean("anonymous", config.anonymous);
+  if (!config.database.empty()) writer.text("database", config.database);
   writer.close('}');
   return writer.str() + "\n";
 }
@@ -59,6 +63,7 @@ Result<ProjectConfig> decode_config(std::string_view text, const std::filesystem
         for (auto [name, flag] : {std::pair{"approval", &config.approval}, std::pair{"anonymous", &config.anonymous}}) {
           if (reader.present(name)) reader.boolean(name, *flag);
         }
+        if (reader.present("database")) reader.text("database", config.database, kDatabaseUrlBytesMax);
       });
 }
 
@@ -149,12 +154,23 @@ Status check_directory_is_free(const std::filesystem::path& directory) {
                fmt::format("'{}' exists already and is not empty; choose a new directory", directory.string())};
 }
 
+// Another project's would be taken for this one's.
+Status check_database_is_free(const ProjectConfig& config) {
+  if (config.database.empty()) return {};
+  STARLING_ASSIGN(db::Connection connection, db::open_server(config.database, db::ServerRole::reader));
+  STARLING_ASSIGN(const std::int64_t version, db::schema_version(connection));
+  if (version == 0) return {};
+  return Error{ErrorCode::already_exists,
+               fmt::format("{} is a project's already; choose a new, empty one", connection.name())};
+}
+
 }  // namespace
 
 std::string web_root(const ProjectConfig& config) { return "https://" + format_endpoint(config.public_at); }
 
 Result<Project> create_project(const std::filesystem::path& directory, const ProjectConfig& config, WallTime now) {
   STARLING_TRY(check_directory_is_free(directory));
+  STARLING_TRY(check_database_is_free(config));
   STARLING_ASSIGN(crypto::CertificateAuthority authority, crypto::CertificateAuthority::create(config.name, now));
   const crypto::PrivateKey key = crypto::PrivateKey::generate();
   Project project{ProjectFiles(directory), config, std::move(authority), key, key.public_key(), ""};
@@ -166,7 +182,9 @@ Result<Project> create_project(const std::filesystem::path& directory, const Pro
   STARLING_TRY(write_file_atomically(files.at("manifest.key"), project.manifest_key.to_pem(), kSecret));
   STARLING_TRY(issue_server_certificates(project, now));
   STARLING_TRY(open_database(project, {.create = true}).status());
-  STARLING_TRY(write_file_atomically(files.config(), encode(config)));
+  // The database's address may hold a password.
+  STARLING_TRY(
+      write_file_atomically(files.config(), encode(config), config.database.empty() ? WriteOptions{} : kSecret));
   return project;
 }
 
@@ -181,16 +199,20 @@ Result<Project> load_project(const std::filesystem::path& directory) {
   return read_project(directory);
 }
 
-Result<Project> read_project(const std::filesystem::path& directory) {
-  const ProjectFiles files(directory);
+Result<ProjectConfig> read_config(const ProjectFiles& files) {
   const auto text = read_file(files.config(), kSmallFileBytesMax);
   if (!text && text.error().code == ErrorCode::not_found) {
     return Error{ErrorCode::not_found, fmt::format("'{}' is no project: it has no project.json; make one with "
                                                    "'starling-coordinator init'",
-                                                   directory.string())};
+                                                   files.directory.string())};
   }
   if (!text) return text.error();
-  STARLING_ASSIGN(ProjectConfig config, decode_config(*text, files.config()));
+  return decode_config(*text, files.config());
+}
+
+Result<Project> read_project(const std::filesystem::path& directory) {
+  const ProjectFiles files(directory);
+  STARLING_ASSIGN(ProjectConfig config, read_config(files));
   STARLING_ASSIGN(const std::string ca_pem, read_text(files, "ca.pem"));
   STARLING_ASSIGN(const std::string ca_key, read_text(files, "ca.key"));
   auto authority = crypto::CertificateAuthority::load(ca_pem, ca_key);
@@ -213,7 +235,13 @@ Status replace_manifest_key(Project& project, const crypto::PrivateKey& key, con
   return {};
 }
 
+std::string database_place(const Project& project) {
+  if (project.config.database.empty()) return project.files.database().string();
+  return db::public_address(project.config.database).value();
+}
+
 Result<std::unique_ptr<db::Database>> open_database(const Project& project, const db::DatabaseOptions& options) {
+  if (!project.config.database.empty()) return db::Database::connect(project.config.database, options);
   auto database = db::Database::open(project.files.database(), options);
   if (!database && database.error().code == ErrorCode::corrupt) {
     return Error{ErrorCode::corrupt, database.error().message +

@@ -1,7 +1,8 @@
 // A project on disk: one directory that holds everything a coordinator is.
 //
 //   project.json       name and addresses; written last, so a directory that has it is complete
-//   coordinator.db     accounts, runs, ledger (SQLite; -wal, -shm and .lock beside it)
+//   coordinator.db     accounts, runs, ledger (SQLite; -wal, -shm and .lock beside it), unless they are on a PostgreSQL
+//                      server: then project.json says where
 //   ca.pem, ca.key     the project's own certificate authority; its fingerprint is in every join link
 //   server.pem, .key   the coordinator's certificate for volunteers; web.pem, .key the one browsers see
 //   manifest.key       signs the descriptions of runs; clients pin it when they join. Once its root is offline (`keys
@@ -34,6 +35,7 @@ struct ProjectConfig {
   bool open_to_all = false;  // joining needs no invite
   bool approval = false;     // new accounts wait for the operator
   bool anonymous = false;    // joining needs no name
+  std::string database;      // address of the PostgreSQL database, perhaps with its password; empty: the file
 };
 
 // Where browsers find it: "https://example.org:7300".
@@ -72,7 +74,11 @@ Result<Project> create_project(const std::filesystem::path& directory, const Pro
 Result<Project> load_project(const std::filesystem::path& directory);
 // The same for a backup too, for those who only look.
 Result<Project> read_project(const std::filesystem::path& directory);
-// The database of a project, checked and migrated. Errors name the file.
+// What project.json says, for those who need no keys.
+Result<ProjectConfig> read_config(const ProjectFiles& files);
+// Where the database is, for people.
+std::string database_place(const Project& project);
+// The database of a project, checked and migrated. Errors name it.
 Result<std::unique_ptr<db::Database>> open_database(const Project& project, const db::DatabaseOptions& options = {});
 
 // How a command acts on the project's database, which must outlive it as the clock must.

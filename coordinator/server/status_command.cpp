@@ -9,6 +9,7 @@
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/server_link.h"
+#include "db/postgres/open.h"
 #include "db/schema/migrate.h"
 #include "db/sqlite/open.h"
 #include "shared/base/calendar.h"
@@ -101,6 +102,15 @@ Result<Overview> look(const Project& project, const db::Database& database) {
   return overview;
 }
 
+void print_database(const Project& project, const db::DatabaseHealth& health) {
+  const double mb = static_cast<double>(health.file_bytes) / 1e6;
+  if (project.config.database.empty()) {
+    fmt::print("  database     {:.1f} MB, log {:.1f} MB\n", mb, static_cast<double>(health.wal_bytes) / 1e6);
+  } else {
+    fmt::print("  database     {:.1f} MB at {}\n", mb, database_place(project));
+  }
+}
+
 void print(const Project& project, const Overview& overview) {
   const Live& live = overview.live;
   fmt::print("project '{}'\n", project.config.name);
@@ -137,9 +147,10 @@ void print(const Project& project, const Overview& overview) {
   fmt::print("  volunteers   {}, {} of them in the last 24 hours\n", overview.volunteers,
              overview.activity.volunteers_day);
   fmt::print("  bans         {}\n", overview.bans);
-  fmt::print("  database     {:.1f} MB, log {:.1f} MB\n", static_cast<double>(overview.health.file_bytes) / 1e6,
-             static_cast<double>(overview.health.wal_bytes) / 1e6);
-  if (overview.backup) {
+  print_database(project, overview.health);
+  if (!project.config.database.empty()) {
+    fmt::print("  backup       of the database: on its server\n");
+  } else if (overview.backup) {
     fmt::print("  backup       {:.1f} h ago, in '{}'\n",
                static_cast<double>(overview.now.unix_ms - overview.backup->at.unix_ms) / kMsPerHour,
                overview.backup->folder);
@@ -207,7 +218,11 @@ Status show_status(const StatusOptions& options) {
 }
 
 Status show_schema(const std::filesystem::path& directory) {
-  STARLING_ASSIGN(db::Connection connection, db::open_file(ProjectFiles(directory).database(), {}));
+  const ProjectFiles files(directory);
+  STARLING_ASSIGN(const ProjectConfig config, read_config(files));
+  STARLING_ASSIGN(db::Connection connection, config.database.empty()
+                                                 ? db::open_file(files.database(), {})
+                                                 : db::open_server(config.database, db::ServerRole::reader));
   STARLING_ASSIGN(const std::int64_t version, db::schema_version(connection));
   fmt::print("{}\n", version);
   return {};

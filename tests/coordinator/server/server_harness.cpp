@@ -33,9 +33,11 @@ TakenPort::TakenPort() {
 
 TakenPort::~TakenPort() { ::close(socket_); }
 
-TestServer::TestServer()
+TestServer::TestServer(const std::string& database)
     : directory((folder / "project").string()), address("127.0.0.1:" + std::to_string(TakenPort().port())) {
-  init = command({"init", directory, "--name", "Poems", "--listen", address});
+  std::vector<std::string> words = {"init", directory, "--name", "Poems", "--listen", address};
+  if (!database.empty()) words.insert(words.end(), {"--database", database});
+  init = command(words);
 }
 
 Ended TestServer::command(std::vector<std::string> words) const {

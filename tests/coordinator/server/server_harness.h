@@ -29,7 +29,8 @@ class TakenPort {
 
 class TestServer {
  public:
-  TestServer();
+  // `database`: the address of one on a server; empty: a file.
+  explicit TestServer(const std::string& database = "");
 
   // starling-coordinator with these words.
   [[nodiscard]] Ended command(std::vector<std::string> words) const;

@@ -4,10 +4,14 @@
 #include <csignal>
 
 #include "tests/coordinator/server/server_harness.h"
+#include "tests/support/postgres_server.h"
 
 namespace starling::server::testing {
 TEST_CASE("a coordinator killed in the middle of rounds loses nothing and doubles nothing") {
-  TestServer server;
+  std::string database;
+  SUBCASE("with its database in a file") {}
+  SUBCASE("with its database on a server") { database = starling::testing::PostgresServer::shared().create_database(); }
+  TestServer server(database);
   REQUIRE(server.create_run("one").status == 0);
   REQUIRE(server.command({"run", "start", server.directory}).status == 0);
   const std::string link = server.command({"invite", "new", server.directory, "--uses", "2"}).last_line();
