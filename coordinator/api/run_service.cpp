@@ -258,6 +258,11 @@ std::optional<ServedRun> RunService::served() const {
   return ServedRun{active_->manifest, active_->core->view(parts_.clock.now())};
 }
 
+std::vector<swarm::Host> RunService::hosts() const {
+  MutexLock lock(mutex_);
+  return active_ && !active_->retired ? active_->core->hosts() : std::vector<swarm::Host>{};
+}
+
 Result<std::string> RunService::envelope() const {
   MutexLock lock(mutex_);
   if (!active_ || active_->retired) return Error{ErrorCode::not_found, "the project has no run at the moment"};

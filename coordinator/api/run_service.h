@@ -60,6 +60,8 @@ class RunService final : public reach::RelayRules {
   void give_up_checkpoint(const PeerId& peer);
 
   [[nodiscard]] std::optional<ServedRun> served() const;
+  // core::RunCoordinator::hosts(); empty without a run.
+  [[nodiscard]] std::vector<swarm::Host> hosts() const;
   // Who may use the operator's relay.
   [[nodiscard]] bool may_post(const PeerId& peer) const override;
   [[nodiscard]] std::optional<reach::RelayAllowance> allowance(const PeerId& caller,

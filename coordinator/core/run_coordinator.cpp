@@ -9,6 +9,7 @@
 #include "coordinator/core/run_coordinator_impl.h"
 #include "shared/base/permutation.h"
 #include "shared/swarm/grid_plan.h"
+#include "shared/swarm/shares.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::core {
@@ -338,6 +339,22 @@ SwarmView RunCoordinator::Impl::view(TimePoint now) const {
   return view;
 }
 
+std::vector<swarm::Host> RunCoordinator::Impl::hosts() const {
+  std::vector<swarm::Link> links;
+  std::vector<double> speeds;
+  for (const auto& [peer, member] : members_.all()) {
+    if (member.samples_per_s <= 0) continue;
+    links.push_back({member.upload_bytes_per_s, member.download_bytes_per_s, member.dialable()});
+    speeds.push_back(member.samples_per_s);
+  }
+  links = swarm::with_typical_speeds(links);
+  std::vector<swarm::Host> hosts;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    if (links[i].upload > 0 && links[i].download > 0) hosts.push_back({links[i], speeds[i]});
+  }
+  return hosts;
+}
+
 RunCoordinator::RunCoordinator(const wire::RunManifest& manifest, std::int64_t vector_floats,
                                const RecoveredRun& recovered, const KnownHosts& known_hosts,
                                const CoordinatorOptions& options)
@@ -369,5 +386,6 @@ void RunCoordinator::on_checkpoint_kept(TimePoint now, const wire::Checkpoint& c
 }
 void RunCoordinator::on_checkpoint_failed(TimePoint now, const PeerId& peer) { impl_->on_checkpoint_failed(now, peer); }
 SwarmView RunCoordinator::view(TimePoint now) const { return impl_->view(now); }
+std::vector<swarm::Host> RunCoordinator::hosts() const { return impl_->hosts(); }
 
 }  // namespace starling::core

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "coordinator/core/types.h"
+#include "shared/swarm/runtime_model.h"
 #include "shared/wire/run_manifest.h"
 
 namespace starling::core {
@@ -55,6 +56,9 @@ class RunCoordinator {
   // The operator's wish (running or paused). A complete run stays complete.
   void set_state(wire::RunState state);
   [[nodiscard]] SwarmView view(TimePoint now) const;
+  // Members by what their heartbeats say of their speeds, unknown ones as with_typical_speeds(); those that have not
+  // computed yet are left out. Nothing here knows delay and jitter.
+  [[nodiscard]] std::vector<swarm::Host> hosts() const;
 
  private:
   class Impl;

@@ -51,6 +51,7 @@ class RunCoordinator::Impl {
   void on_checkpoint_kept(TimePoint now, const wire::Checkpoint& checkpoint) { checkpoint_.kept(now, checkpoint); }
   void on_checkpoint_failed(TimePoint now, const PeerId& peer) { checkpoint_.given_up(now, peer); }
   [[nodiscard]] SwarmView view(TimePoint now) const;
+  [[nodiscard]] std::vector<swarm::Host> hosts() const;
 
  private:
   using Ops = std::vector<StoreOp>;

@@ -8,13 +8,16 @@
 
 #include "shared/manifest/algorithms.h"
 #include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::operations {
 namespace {
 
 constexpr double kMbit = 1e6 / 8;
+constexpr double kMbitMin = 1e-3;
 constexpr double kMbitMax = 1e6;
+constexpr double kSamplesPerSMin = 1e-6;
 constexpr double kSamplesPerSMax = 1e9;
 constexpr double kDelayMsMax = 10'000;
 constexpr double kMuch = 0.5;  // of a round
@@ -79,9 +82,9 @@ Result<std::vector<swarm::Host>> read_swarm(std::string_view json) {
     double download = 0;
     swarm::Host host;
     if (fields.present("count")) fields.integer("count", count, 1, kHostsMax);
-    fields.number("samples_per_s", host.samples_per_s, 1e-6, kSamplesPerSMax);
-    fields.number("upload_mbit_s", upload, 1e-3, kMbitMax);
-    fields.number("download_mbit_s", download, 1e-3, kMbitMax);
+    fields.number("samples_per_s", host.samples_per_s, kSamplesPerSMin, kSamplesPerSMax);
+    fields.number("upload_mbit_s", upload, kMbitMin, kMbitMax);
+    fields.number("download_mbit_s", download, kMbitMin, kMbitMax);
     if (fields.present("delay_ms")) fields.number("delay_ms", delay_ms, 0, kDelayMsMax);
     if (fields.present("jitter")) fields.number("jitter", host.jitter, 0, 10);
     if (fields.present("dialable")) fields.boolean("dialable", host.link.dialable);
@@ -97,6 +100,26 @@ Result<std::vector<swarm::Host>> read_swarm(std::string_view json) {
   STARLING_TRY(root.status());
   if (hosts.empty()) return Error{ErrorCode::invalid_argument, "hosts is empty: a swarm has at least one computer"};
   return hosts;
+}
+
+std::string write_swarm(std::span<const swarm::HostKind> kinds) {
+  wire::JsonWriter writer;
+  writer.open("", '{');
+  writer.open("hosts", '[');
+  for (const swarm::HostKind& kind : kinds) {
+    writer.open("", '{');
+    writer.integer("count", static_cast<std::int64_t>(kind.count));
+    writer.number("samples_per_s", std::clamp(kind.host.samples_per_s, kSamplesPerSMin, kSamplesPerSMax));
+    writer.number("upload_mbit_s", std::clamp(kind.host.link.upload / kMbit, kMbitMin, kMbitMax));
+    writer.number("download_mbit_s", std::clamp(kind.host.link.download / kMbit, kMbitMin, kMbitMax));
+    writer.number("delay_ms", kind.host.delay_s * 1000);
+    writer.number("jitter", kind.host.jitter);
+    writer.boolean("dialable", kind.host.link.dialable);
+    writer.close('}');
+  }
+  writer.close(']');
+  writer.close('}');
+  return std::move(writer.str());
 }
 
 std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<const swarm::Host> hosts,

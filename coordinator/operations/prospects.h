@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shared/base/result.h"
+#include "shared/swarm/host_kinds.h"
 #include "shared/swarm/runtime_model.h"
 #include "shared/wire/run_manifest.h"
 
@@ -21,6 +22,9 @@ constexpr std::size_t kSwarmBytesMax = 1 << 20;
 // invalid_argument: which field, and what it may be.
 constexpr std::int64_t kHostsMax = 1000;
 Result<std::vector<swarm::Host>> read_swarm(std::string_view json);
+
+// The same form, of which read_swarm() reads everything back.
+std::string write_swarm(std::span<const swarm::HostKind> kinds);
 
 struct Prospect {
   std::string algorithm;  // empty: the manifest as it is

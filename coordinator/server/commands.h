@@ -63,7 +63,9 @@ Status clone_run(const CloneOptions& options);
 // What the manifest's run, and every algorithm in its place, would take a swarm: a table, or JSON.
 struct PlanAheadOptions {
   std::filesystem::path manifest;  // TOML
-  std::filesystem::path swarm;     // JSON: operations::read_swarm
+  std::filesystem::path swarm;     // JSON: operations::read_swarm; empty: from_run
+  std::filesystem::path from_run;  // a project's folder: the swarm that its server has at the moment
+  std::filesystem::path plot;      // an SVG file of the ranking; empty: none
   double samples = 1e6;            // to train on
   std::int64_t local_steps = 50;   // between two averagings, where there are any
   bool json = false;

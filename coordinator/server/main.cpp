@@ -165,12 +165,20 @@ void add_plan(CLI::App& cli, Commands& commands) {
       "plan", "What a manifest.toml, and every algorithm in its place, would take a swarm: before anybody has joined");
   PlanAheadOptions& options = commands.plan;
   plan->add_option("MANIFEST", options.manifest, "The run's description, TOML")->required()->check(CLI::ExistingFile);
-  plan->add_option("--swarm", options.swarm,
+  CLI::Option_group* whose = plan->add_option_group("Swarm", "Whose computers and lines; one of the two");
+  whose->require_option(1);
+  whose
+      ->add_option("--swarm", options.swarm,
                    "JSON: {\"hosts\": [{\"count\": 20, \"samples_per_s\": 5, \"upload_mbit_s\": 20, "
                    "\"download_mbit_s\": 100, \"delay_ms\": 15, \"jitter\": 0.1, \"dialable\": true}, ...]}; the "
                    "last three may be left out")
-      ->required()
       ->check(CLI::ExistingFile);
+  whose
+      ->add_option("--from-run", options.from_run,
+                   "A project's folder: the computers that train there at the moment, as its server knows them from "
+                   "their calls (delays and jitter it does not; /swarm.json on its pages is the same as a file)")
+      ->check(CLI::ExistingDirectory);
+  plan->add_option("--plot", options.plot, "Also draw the ranking into this SVG file");
   plan->add_option("--samples", options.samples, "To train on")->check(CLI::Range(1.0, 1e15))->capture_default_str();
   plan->add_option("--local-steps", options.local_steps, "Of a computer between two averagings, where there are any")
       ->check(CLI::Range(1, 1'000'000))

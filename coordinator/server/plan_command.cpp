@@ -1,9 +1,13 @@
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "coordinator/operations/prospects.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/server_link.h"
 #include "shared/base/files.h"
 #include "shared/manifest/operator_manifest.h"
+#include "shared/plot/bar_plot.h"
 #include "shared/wire/json_writer.h"
 
 namespace starling::server {
@@ -59,17 +63,56 @@ void print_json(const std::vector<Prospect>& rows, double samples) {
   fmt::print("{}\n", writer.str());
 }
 
+// What of a round nothing is computed in, because others are waited for, and because of the averaging.
+std::pair<double, double> apart(const swarm::RoundForecast& round) {
+  if (!round.overlapped) return {round.wait_s, round.averaging_s};
+  return {0, round.period_s() - round.compute_s - round.step_s};
+}
+
+// The fastest above, each bar the hours that it takes.
+std::string picture(const std::vector<Prospect>& rows, const PlanAheadOptions& options, std::size_t computers) {
+  plot::BarPlot plot;
+  plot.title = fmt::format("{:g} samples by {} computers", options.samples, computers);
+  plot.x_label = "hours";
+  plot.parts = {"computing", "waiting for the last", "averaging", "step"};
+  for (const Prospect& row : rows) {
+    const double hours = options.samples / row.method.round_samples / 3600;
+    const std::string name = row.algorithm.empty() ? "(as it is)" : row.algorithm;
+    const auto [wait_s, averaging_s] = apart(row.round);
+    plot.bars.push_back({name + ", " + codecs_of(row.method),
+                         {hours * row.round.compute_s, hours * wait_s, hours * averaging_s, hours * row.round.step_s},
+                         hours_text(options.samples / row.samples_per_s)});
+  }
+  return plot::bar_plot(plot);
+}
+
+Result<std::vector<swarm::Host>> hosts_of_file(const std::filesystem::path& file) {
+  STARLING_ASSIGN(const std::string json, read_file(file, operations::kSwarmBytesMax));
+  auto hosts = operations::read_swarm(json);
+  if (!hosts) return hosts.error().prefixed("'" + file.string() + "'");
+  return hosts;
+}
+
+Result<std::vector<swarm::Host>> hosts_of_run(const std::filesystem::path& folder) {
+  STARLING_ASSIGN(const Project project, read_project(folder));
+  const auto json = ServerLink(project).get("/swarm.json");
+  if (!json) return json.error().prefixed("ask who trains at the moment: is the project being served?");
+  auto hosts = operations::read_swarm(*json);
+  if (hosts) return hosts;
+  return hosts.error().prefixed("what the server tells of its swarm");
+}
+
 }  // namespace
 
 Status plan_ahead(const PlanAheadOptions& options) {
   STARLING_ASSIGN(const std::string toml, read_file(options.manifest, manifest::kOperatorManifestBytesMax));
   STARLING_ASSIGN(const manifest::OperatorManifest wanted,
                   manifest::read_operator_manifest(toml, options.manifest.parent_path()));
-  STARLING_ASSIGN(const std::string json, read_file(options.swarm, operations::kSwarmBytesMax));
-  auto hosts = operations::read_swarm(json);
-  if (!hosts) return hosts.error().prefixed("'" + options.swarm.string() + "'");
+  const auto hosts = options.from_run.empty() ? hosts_of_file(options.swarm) : hosts_of_run(options.from_run);
+  if (!hosts) return hosts.error();
   const std::vector<Prospect> rows =
       operations::prospects(wanted.manifest, *hosts, {.local_steps = static_cast<double>(options.local_steps)});
+  if (!options.plot.empty()) STARLING_TRY(write_file_atomically(options.plot, picture(rows, options, hosts->size())));
   if (options.json) {
     print_json(rows, options.samples);
   } else {

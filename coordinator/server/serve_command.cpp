@@ -314,7 +314,8 @@ Status serve(const ServeOptions& options) {
   Doors doors{nullptr, relay.get()};  // the gate is set before the first request
   web::Site site({project.config.name, database->stores(), [&run] { return shown(run); },
                   [&] { return health(started, *database, doors); }, join_advice(project), clock,
-                  web_root(project.config), people->accounts.parts().secret, &maintenance, project.files.stats()});
+                  web_root(project.config), people->accounts.parts().secret, &maintenance, project.files.stats(),
+                  [&run] { return run.hosts(); }});
   site.add_routes(router);
   people->site.add_routes(router);
 

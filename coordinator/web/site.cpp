@@ -6,6 +6,7 @@
 #include <charconv>
 #include <exception>
 
+#include "coordinator/operations/prospects.h"
 #include "coordinator/web/credit_page.h"
 #include "coordinator/web/html.h"
 #include "coordinator/web/loss_curve.h"
@@ -85,6 +86,8 @@ void Site::add_routes(gate::Router& router) {
   add("/credit", [this] { return credit_page(); });
   add("/status", [this] { return response_of(kHtmlType, render_status_page(status())); });
   add("/status.json", [this] { return response_of(kJsonType, status_json(status())); });
+  add("/swarm.json",
+      [this] { return response_of(kJsonType, operations::write_swarm(swarm::host_kinds(parts_.hosts()))); });
   const auto add_board = [&](const char* path, const char* content_type, Render render) {
     router.add("GET", path, [this, content_type, render](const gate::Request& request) {
       return noticed(leaderboard(request, content_type, render));

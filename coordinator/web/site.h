@@ -8,6 +8,7 @@
 //   /run/ID                       a run that is not the one being served
 //   /credit                       how credit is counted
 //   /status, /status.json         is the project well
+//   /swarm.json                   how fast the swarm's computers and lines are, kind by kind (operations::write_swarm)
 //   /stats/FILE                   for statistics sites (stats_files.h)
 #pragma once
 
@@ -28,6 +29,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
+#include "shared/swarm/runtime_model.h"
 
 namespace starling::web {
 
@@ -44,6 +46,7 @@ class Site {
     std::string secret = {};                                   // proves certificates
     const operations::MaintenanceSign* maintenance = nullptr;  // null: never
     std::filesystem::path stats_folder = {};
+    std::function<std::vector<swarm::Host>()> hosts = [] { return std::vector<swarm::Host>{}; };  // of the served run
   };
   // What `parts` refer to must outlive the site, and this the router.
   explicit Site(Parts parts) : parts_(std::move(parts)) {}

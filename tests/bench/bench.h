@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shared/base/result.h"
-#include "tests/plot/dot_plot.h"
+#include "shared/plot/dot_plot.h"
 
 namespace starling::bench {
 

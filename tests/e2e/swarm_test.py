@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Three volunteers train a small model for real, and everything that can be killed is killed once."""
 
+import json
 import os
 import signal
 import unittest
@@ -28,6 +29,15 @@ class SwarmUnderFire(SwarmCase):
         self.wait_for_rounds(self.swarm.volunteers, 5)
         contributions = list(self.swarm.volunteers[0].journal().values())[-1]["contributions"]
         self.assertEqual(len(contributions), 3)
+
+    def test_1b_the_operator_is_told_what_other_algorithms_would_take_this_swarm(self):
+        manifest = self.folder / "run" / "manifest.toml"
+        told = json.loads(self.swarm.coordinator.command("plan", manifest, "--from-run", self.swarm.coordinator.folder,
+                                                         "--plot", self.folder / "plan.svg", "--json").stdout)
+        of_algorithm = {each["algorithm"]: each for each in told["prospects"]}
+        self.assertGreater(of_algorithm["diloco"]["round_samples"], of_algorithm["dedloc"]["round_samples"])
+        self.assertGreater(of_algorithm["dedloc"]["compute_s"], 0)
+        self.assertIn("computers", (self.folder / "plan.svg").read_text())
 
     def test_2_a_killed_volunteer_leaves_nothing_and_comes_back(self):
         victim, *others = self.swarm.volunteers

@@ -10,8 +10,8 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
+#include "shared/plot/dot_plot.h"
 #include "shared/wire/json_writer.h"
-#include "tests/plot/dot_plot.h"
 #include "tests/sim/progress.h"
 
 namespace starling::sim {

@@ -54,6 +54,20 @@ TEST_CASE("a swarm is described by its computers, with what is usual left out") 
   CHECK(!hosts[8].link.dialable);
 }
 
+TEST_CASE("a swarm that is written down is read back, kind by kind") {
+  const auto hosts =
+      hosts_of(std::string(kHome) + R"(, {"samples_per_s": 3, "upload_mbit_s": 40, "download_mbit_s": 200,
+                                                         "delay_ms": 20, "jitter": 0.5, "dialable": false})");
+  const auto again = read_swarm(write_swarm(swarm::host_kinds(hosts)));
+  REQUIRE(again.ok());
+  REQUIRE(again->size() == 9);
+  CHECK(again->front().samples_per_s == 20);
+  CHECK(again->front().link.download == 50e6 / 8);
+  CHECK(again->back().jitter == 0.5);
+  CHECK(again->back().delay_s == 0.02);
+  CHECK(!again->back().link.dialable);
+}
+
 TEST_CASE("a description that will not do is refused by its field") {
   CHECK(refusal("{}").find("hosts") != std::string::npos);
   CHECK(refusal(R"({"hosts": []})").find("at least one") != std::string::npos);

@@ -200,6 +200,29 @@ TEST_CASE_FIXTURE(Fixture, "the status page says what the server knows of itself
   CHECK(has(json, R"("run_id":"one")"));
 }
 
+TEST_CASE_FIXTURE(Fixture, "the swarm is told in kinds of computers, and nobody by name") {
+  CHECK(get("/swarm.json").body == R"({"hosts":[]})");
+  gate::Router other;
+  swarm::Host host;
+  host.samples_per_s = 4;
+  host.link = {1e6, 5e6, true};
+  Site served{{"Poems",
+               database->stores(),
+               [&] { return shown; },
+               [] { return ServerHealth{}; },
+               {"starling://example.org:7300/?ca=00", true},
+               clock,
+               {},
+               {},
+               nullptr,
+               {},
+               [&] { return std::vector<swarm::Host>(3, host); }}};
+  served.add_routes(other);
+  CHECK(get_from(other, "/swarm.json").body ==
+        R"({"hosts":[{"count":3,"samples_per_s":4,"upload_mbit_s":8,"download_mbit_s":40,"delay_ms":0,"jitter":0,)"
+        R"("dialable":true}]})");
+}
+
 TEST_CASE_FIXTURE(Fixture, "a page that could not be made is tried again at the next look") {
   bool broken = true;
   gate::Router other;

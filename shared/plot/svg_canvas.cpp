@@ -1,7 +1,8 @@
-#include "tests/plot/svg_canvas.h"
+#include "shared/plot/svg_canvas.h"
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
 
 namespace starling::plot {
@@ -80,6 +81,13 @@ void SvgCanvas::dot(std::size_t series, Point at, double radius) {
                  series % std::size(kSeries), at.x, at.y, radius);
 }
 
+void SvgCanvas::box(std::size_t series, Point upper_left, Point lower_right) {
+  fmt::format_to(std::back_inserter(out_),
+                 "<rect class=\"d{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
+                 series % std::size(kSeries), upper_left.x, upper_left.y, lower_right.x - upper_left.x,
+                 lower_right.y - upper_left.y);
+}
+
 void SvgCanvas::header(double left, std::string_view title, const std::vector<std::string>& series) {
   text({left, 24}, Anchor::start, 17, title);
   double x = left;
@@ -97,6 +105,17 @@ std::string SvgCanvas::finish(double width, double height) const {
              "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
              width, height, rules(&Shades::light), rules(&Shades::dark)) +
          out_ + "</svg>\n";
+}
+
+std::vector<double> round_ticks(double low, double high, int about) {
+  const double rough = (high - low) / about;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  const double step = power * (rough / power < 2 ? 2 : rough / power < 5 ? 5 : 10);
+  const double first = std::ceil(low / step);
+  const auto count = static_cast<int>(std::floor(high / step) - first) + 1;
+  std::vector<double> ticks;
+  for (int k = 0; k < count; ++k) ticks.push_back((first + k) * step);
+  return ticks;
 }
 
 }  // namespace starling::plot

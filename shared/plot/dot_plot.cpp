@@ -1,4 +1,4 @@
-#include "tests/plot/dot_plot.h"
+#include "shared/plot/dot_plot.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "shared/base/verify.h"
-#include "tests/plot/svg_canvas.h"
+#include "shared/plot/svg_canvas.h"
 
 namespace starling::plot {
 namespace {
@@ -60,19 +60,13 @@ class Axis {
     return kLeft + kWidth * part;
   }
   [[nodiscard]] std::vector<double> ticks() const {
-    std::vector<double> ticks;
     if (logarithmic_) {
+      std::vector<double> ticks;
       std::copy_if(std::begin(kRatioTicks), std::end(kRatioTicks), std::back_inserter(ticks),
                    [this](double value) { return value >= low_ && value <= high_; });
       return ticks;
     }
-    const double rough = (high_ - low_) / kTicksAbout;
-    const double power = std::pow(10, std::floor(std::log10(rough)));
-    const double step = power * (rough / power < 2 ? 2 : rough / power < 5 ? 5 : 10);
-    const double first = std::ceil(low_ / step);
-    const auto count = static_cast<int>(std::floor(high_ / step) - first) + 1;
-    for (int k = 0; k < count; ++k) ticks.push_back((first + k) * step);
-    return ticks;
+    return round_ticks(low_, high_, kTicksAbout);
   }
 
  private:

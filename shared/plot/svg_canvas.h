@@ -25,6 +25,7 @@ class SvgCanvas {
   // Of series 0, 1, …
   void curve(std::size_t series, const std::vector<Point>& points);
   void dot(std::size_t series, Point at, double radius);
+  void box(std::size_t series, Point upper_left, Point lower_right);
   // A title and what the series are called.
   void header(double left, std::string_view title, const std::vector<std::string>& series);
   static constexpr double kHeaderHeight = 64;
@@ -34,5 +35,8 @@ class SvgCanvas {
  private:
   std::string out_;
 };
+
+// Round numbers between the two, about `about` of them. low < high.
+std::vector<double> round_ticks(double low, double high, int about);
 
 }  // namespace starling::plot

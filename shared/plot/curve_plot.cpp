@@ -1,4 +1,4 @@
-#include "tests/plot/curve_plot.h"
+#include "shared/plot/curve_plot.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "tests/plot/svg_canvas.h"
+#include "shared/plot/svg_canvas.h"
 
 namespace starling::plot {
 namespace {
