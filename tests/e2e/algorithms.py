@@ -48,6 +48,32 @@ def settings_of(name, options):
             "rounds_max": rounds, "peers_max": 2 * options.volunteers, "model": MODEL, **way}
 
 
+def train_to_the_end(swarm, name, settings):
+    """Until rounds_max; returns the run's status with the last state's held-out loss, and the seconds it took."""
+    swarm.create(name, settings)
+    began = time.monotonic()
+    last = settings["rounds_max"] - 1
+    told = None
+
+    def complete():
+        nonlocal told
+        journals = swarm.journals().values()  # plain files: asking the daemons would cost the trainers time
+        rounds = min(max(journal, default=-1) for journal in journals) + 1
+        if rounds != told:
+            told = rounds
+            print(f"\r{name}: {rounds} of {last + 1} rounds", end="", file=sys.stderr, flush=True)
+        return rounds > last
+
+    programs.wait_until(complete, f"{name} is complete", TIMEOUT_S)
+    seconds = time.monotonic() - began
+
+    def judged():
+        run = swarm.coordinator.run_status(settings["run_id"])
+        return run if run["validation"] and run["validation"]["round"] >= run["round"] else None
+
+    return programs.wait_until(judged, "somebody has judged the last state", 120), seconds
+
+
 def train(name, options, folder):
     swarm = Swarm(folder, options.volunteers)
     if options.mbit:
@@ -55,30 +81,7 @@ def train(name, options, folder):
             volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": options.mbit,
                                      "download_max_mbit_s": options.mbit}
     try:
-        settings = settings_of(name, options)
-        swarm.create(name, settings)
-        began = time.monotonic()
-
-        last = settings["rounds_max"] - 1
-        told = None
-
-        def complete():
-            nonlocal told
-            journals = swarm.journals().values()  # plain files: asking the daemons would cost the trainers time
-            rounds = min(max(journal, default=-1) for journal in journals) + 1
-            if rounds != told:
-                told = rounds
-                print(f"\r{name}: {rounds} of {last + 1} rounds", end="", file=sys.stderr, flush=True)
-            return rounds > last
-
-        programs.wait_until(complete, f"{name} is complete", TIMEOUT_S)
-        seconds = time.monotonic() - began
-
-        def judged():
-            run = swarm.coordinator.run_status(name)
-            return run if run["validation"] and run["validation"]["round"] >= run["round"] else None
-
-        run = programs.wait_until(judged, "somebody has judged the last state", 120)
+        run, seconds = train_to_the_end(swarm, name, settings_of(name, options))
         sent = sum(s["rules"]["month_averaging_bytes"] / 2 for s in swarm.statuses().values())
         print(file=sys.stderr)
         return {"algorithm": name, "samples": run["ledger_samples"], "rounds": run["round"], "seconds": round(seconds, 1),

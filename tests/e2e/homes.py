@@ -145,6 +145,12 @@ class Internet:
         home.run("ip", "route", "add", "default", "via", "192.168.1.1")
         return home
 
+    def shape(self, number, mbit):
+        """The line of that home's router carries so much each way, and queues 100 ms of it."""
+        rate = ["root", "tbf", "rate", f"{mbit}mbit", "burst", max(65536, round(mbit * 1e6 / 8 / 200)), "latency", "100ms"]
+        self.routers[number].run("tc", "qdisc", "add", "dev", "wan", *rate)
+        self.core.run("tc", "qdisc", "add", "dev", f"home{number}", *rate)
+
     def stop(self):
         for namespace in [*self.homes, *self.routers, self.core]:
             namespace.stop()
