@@ -29,6 +29,10 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
 ProjectRun::ProjectRun(const Threads& threads, RunParts parts)
     : threads_(threads), parts_(std::make_unique<RunParts>(std::move(parts))) {
   courier_.emplace();
+  if (parts_->manifest.delay_parameter_updates) {
+    parts_->stepper = std::make_unique<TaskLoop>(threads_.clock);
+    parts_->stepper->start("stepper");
+  }
   session::SessionOptions options;
   options.run_id = parts_->manifest.run_id;
   options.self = parts_->key.peer_id();
@@ -62,6 +66,7 @@ void ProjectRun::stop() {
 }
 
 void ProjectRun::finish_on_trainer(bool keep_state) {
+  parts_->stepper.reset();  // after the step that it is at
   if (keep_state) save_last_state();
   parts_->trainer.reset();
   parts_->shards.reset();
@@ -150,6 +155,8 @@ void ProjectRun::after_event() {
   });
   if (listener_.changed) listener_.changed();
 }
+
+TaskLoop& ProjectRun::step_loop() { return parts_->stepper != nullptr ? *parts_->stepper : threads_.trainer; }
 
 void ProjectRun::rest_trainer_if_paused() {
   const bool paused = parts_->session->view(threads_.clock.now()).activity.phase == session::Phase::paused;

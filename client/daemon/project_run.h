@@ -1,9 +1,10 @@
 // A session with its hands: the trainer process, the links to other volunteers, the coordinator and the disk. It does
 // what the session decides and brings the ends back as events.
 //
-// Threads. All methods, and the session itself, belong to the control thread. Trainer calls run on the trainer thread,
-// coordinator calls on the coordinator thread, averaging and state transfer on the network's own. Each posts its end
-// back to control; nothing else is shared but what the members' comments name.
+// Threads. All methods, and the session itself, belong to the control thread. Trainer calls run on the trainer thread
+// (steps of a run that delays them: on one of their own), coordinator calls on the coordinator thread, averaging and
+// state transfer on the network's own. Each posts its end back to control; nothing else is shared but what the members'
+// comments name.
 #pragma once
 
 #include <atomic>
@@ -134,6 +135,8 @@ class ProjectRun final : private session::Session::Mediator {
   void deliver(std::function<void(TimePoint now)> event);
   void after_event();
   void rest_trainer_if_paused();
+  // Where steps are taken, and the state they leave is saved.
+  [[nodiscard]] TaskLoop& step_loop();
   void save_last_state();
   void stop_fetch();
   // On the trainer thread: a batch with the share of the moment, begun again if that changes meanwhile.

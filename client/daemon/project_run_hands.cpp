@@ -152,14 +152,16 @@ void ProjectRun::averaging_refused(const Status& why, std::size_t members) {
 }
 
 void ProjectRun::start_step(RoundIndex round) {
-  if (averaging_holds_gradient_) {  // batches go into the other one: slower members may still need this
-    averaging_holds_gradient_ = false;
-    gradient_in_use_ = 1 - gradient_in_use_;
-  }
-  threads_.trainer.post([this, round] {
+  step_loop().post([this, round] {
     if (stopped_) return;
     auto digest = parts_->snapshots->change(round + 1, [&] { return parts_->trainer->step(round, parts_->averaged); });
-    deliver([this, digest = std::move(digest)](TimePoint now) { parts_->session->on_step_done(now, digest); });
+    deliver([this, digest = std::move(digest)](TimePoint now) {
+      if (digest.ok()) {  // batches go into the other one: slower members may still need this
+        averaging_holds_gradient_ = false;
+        gradient_in_use_ = 1 - gradient_in_use_;
+      }
+      parts_->session->on_step_done(now, digest);
+    });
   });
 }
 
@@ -245,6 +247,7 @@ void ProjectRun::state_fetched(RoundIndex round, const Digest& digest, const Sta
 void ProjectRun::install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state) {
   threads_.trainer.post([this, round, digest, state = std::move(state)] {
     if (stopped_) return;
+    if (parts_->stepper != nullptr) parts_->stepper->run_and_wait([] {});  // it may still save the one before
     auto installed = parts_->snapshots->change(round, [&]() -> Status {
       std::copy(state->begin(), state->end(), parts_->trainer->state().begin());
       return {};
@@ -267,7 +270,7 @@ void ProjectRun::forget_reports(RoundIndex below) {
 }
 
 void ProjectRun::save_checkpoint(RoundIndex round, const Digest& digest) {
-  threads_.trainer.post([this, round, digest] {
+  step_loop().post([this, round, digest] {
     if (stopped_) return;
     const storage::CheckpointInfo info{parts_->manifest.run_id, round, digest};
     const Status saved = parts_->checkpoints.save(info, parts_->trainer->state());

@@ -32,7 +32,7 @@ struct RunParts {
   CoordinatorCalls& calls;
   net::Line& line;
   std::unique_ptr<ShardKeeper> shards;  // null where the run has none; outlives the trainer, which asks it
-  // Trainer thread, except state() through `snapshots` and stop().
+  // Trainer thread, except state() through `snapshots` and stop(); of the stepper, if there is one, step() too.
   std::unique_ptr<trainer_link::TrainerProcess> trainer;
   std::unique_ptr<SnapshotKeeper> snapshots;
   std::shared_ptr<std::atomic<bool>> serving;  // whether others may download the state from here
@@ -48,6 +48,9 @@ struct RunParts {
   std::vector<float> averaged;
   std::optional<averaging::ErrorFeedback> feedback{};  // where the manifest asks for it, without low-rank products
   std::unique_ptr<LowRankParts> low_rank{};            // null where matrices travel whole
+  // Where updates are delayed: steps, and whatever else changes or keeps the state, beside the trainer thread's
+  // batches.
+  std::unique_ptr<TaskLoop> stepper{};
 };
 
 // Opens everything and loads the newest checkpoint, or makes the state of round 0. The session is the caller's to make.

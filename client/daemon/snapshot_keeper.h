@@ -1,4 +1,4 @@
-// The replica's state as donors hand it out. The trainer thread changes the state; the net thread gets copies that no
+// The replica's state as donors hand it out. Who steps changes the state; the net thread gets copies that no
 // later step touches, made only when somebody asks. While the state changes it has no name, and there is no copy: the
 // net thread never waits for a change.
 #pragma once
@@ -21,7 +21,7 @@ class SnapshotKeeper {
   explicit SnapshotKeeper(std::span<const float> state) : state_(state) {}
 
   // Runs `write` (which may alter the state) and, when it succeeds, names the result: the state of `round`.
-  // Trainer thread.
+  // One thread at a time.
   Result<Digest> change(RoundIndex round, const std::function<Status()>& write) EXCLUDES(mutex_);
 
   struct Held {

@@ -40,27 +40,28 @@ void Session::on_timer(TimePoint now) { advance(now); }
 TimePoint Session::next_deadline(TimePoint now) const {
   TimePoint deadline = link_.next_call();
   if (computing_ != Computing::nothing || fetching_) return deadline;
-  if (averaging_ && !options_.delay_parameter_updates) return deadline;
+  if ((averaging_ || stepping_) && !options_.delay_parameter_updates) return deadline;
   const auto consider = [&](TimePoint moment) {
     if (moment > now) deadline = std::min(deadline, moment);
   };
   if (meeting_.has_value()) consider(meeting_->start);
   consider(compute_not_before_);
+  consider(step_not_before_);
   consider(fetch_not_before_);
   return deadline;
 }
 
 void Session::advance(TimePoint now) {
   if (link_.due(now)) send_heartbeat(now);
-  if (computing_ != Computing::nothing) return;
-  if (averaging_) {
-    if (options_.delay_parameter_updates) compute_batch(now);
-    return;
-  }
-  if (outcome_.has_value()) {
-    if (now < step_not_before_) return;
-    computing_ = Computing::step;
+  const bool delays = options_.delay_parameter_updates;
+  const bool idle = computing_ == Computing::nothing;
+  if (outcome_.has_value() && !stepping_ && (idle || delays) && now >= step_not_before_) {
+    stepping_ = true;
     mediator_.start_step(state_round_);
+  }
+  if (!idle) return;
+  if (averaging_ || outcome_.has_value()) {
+    if (delays) compute_batch(now);
     return;
   }
   fetch_if_possible(now);
@@ -187,8 +188,8 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
 }
 
 void Session::on_step_done(TimePoint now, const Result<Digest>& new_state) {
-  VERIFY(computing_ == Computing::step);
-  computing_ = Computing::nothing;
+  VERIFY(stepping_);
+  stepping_ = false;
   if (new_state.ok()) {
     compute_failures_ = 0;
     finish_round(now, *new_state);

@@ -3,16 +3,17 @@
 //   joining -> (downloading) -> training -> averaging -> stepping -> training -> …
 //
 // With delayed parameter updates (SessionOptions) training goes on while the group averages: those batches add to the
-// next round's gradient, at parameters that are one step old. The step then comes between two batches, as soon as the
-// average is there. A state is still named only after a step, and never changes while it is averaged.
+// next round's gradient, at parameters that are one step old, until the group's step is done too. A state is still
+// named only after a step, and no other begins before.
 //
 // It decides; the Mediator does. Every Mediator call starts something and returns at once; its end comes back
 // as one of the on_* events, on the same (control) thread. The daemon's Mediator is processes, sockets and
 // files; the simulator's is virtual time. `now` is an argument everywhere.
 //
-// One computation (batch, step or evaluation) runs at a time. A replica counts as *synced* while nothing says
-// otherwise: its state digest is the one the coordinator names for the round, or it has just stepped together
-// with its group. A replica that is not synced trains nothing and fetches the state from donors.
+// One computation (batch, step or evaluation) runs at a time, but for such a step, beside which batches go on. A
+// replica counts as *synced* while nothing says otherwise: its state digest is the one the coordinator names for the
+// round, or it has just stepped together with its group. A replica that is not synced trains nothing and fetches the
+// state from donors.
 #pragma once
 
 #include <cstdint>
@@ -70,8 +71,8 @@ class Session {
     virtual void start_batch(const wire::SampleRange& samples, const BatchTarget& target) = 0;
     // Averages the present round's gradient (`weight` samples; 0: none was computed) with the group.
     virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) = 0;
-    // Steps on the averaged gradient, then computes the new state's digest. What the next round's gradient has by now
-    // becomes the present one's.
+    // Steps on the averaged gradient, then computes the new state's digest. When it is done what the next round's
+    // gradient has by then becomes the present one's; batches that began before end in it.
     virtual void start_step(RoundIndex round) = 0;
     virtual void start_evaluation() = 0;
     // Ends a download under way, if there is one; its on_state_fetched need not come, and changes nothing if it does.
@@ -133,7 +134,7 @@ class Session {
   [[nodiscard]] View view(TimePoint now) const;
 
  private:
-  enum class Computing : std::uint8_t { nothing, batch, step, evaluation };
+  enum class Computing : std::uint8_t { nothing, batch, evaluation };
   struct Meeting {  // the averaging this member is due at
     wire::GroupInfo group;
     averaging::Rank self = 0;
@@ -176,6 +177,7 @@ class Session {
 
   Computing computing_ = Computing::nothing;
   bool averaging_ = false;
+  bool stepping_ = false;
   bool fetching_ = false;
   bool discard_batch_ = false;          // the batch under way belongs to a state that is gone
   std::vector<wire::Endpoint> donors_;  // of (fetch_round_, fetch_digest_), from the newest reply, …

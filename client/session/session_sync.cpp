@@ -15,7 +15,7 @@ constexpr int kFetchPatience = 8;
 }  // namespace
 
 void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply) {
-  if (averaging_ || computing_ == Computing::step || reply.state_digest.is_zero()) return;  // judged when it is over
+  if (averaging_ || stepping_ || reply.state_digest.is_zero()) return;  // judged when it is over
   if (fetching_) return fetch_newer(reply);
   const bool same_state = reply.state_digest == state_digest_;
   if (reply.round < state_round_) {

@@ -33,12 +33,12 @@ wire::MemberPhase Session::member_phase() const {
 }
 
 Activity Session::activity(TimePoint now) const {
-  if (averaging_ && computing_ == Computing::batch && !paused_) return {Phase::training, "", ""};
+  if ((averaging_ || stepping_) && computing_ == Computing::batch && !paused_) return {Phase::training, "", ""};
   const std::string finishing = paused_ ? "finishing this round before the pause" : "";
   if (averaging_ || (paused_ && meeting_.has_value() && !outcome_.has_value())) {
     return {Phase::averaging, paused_ ? finishing : "averaging with the group", "the group's average is in"};
   }
-  if (computing_ == Computing::step) {
+  if (stepping_) {
     return {Phase::stepping, paused_ ? finishing : "applying the averaged gradient", "the optimizer step is done"};
   }
   if (computing_ == Computing::evaluation) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};

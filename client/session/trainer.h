@@ -37,12 +37,14 @@ class Trainer {
 
   [[nodiscard]] virtual StateLayout layout() const = 0;
   // The replica's state (layout().size() floats). Lives as long as the Trainer, survives restarts of the
-  // child. May be read and written by the caller while no call is running.
+  // child. May be read and written by the caller while no call is running; what it writes counts from the next batch
+  // on.
   virtual std::span<float> state() = 0;
 
   // Sets the state of round 0: seeded, and equal to the bit on every machine.
   virtual Status initialize() = 0;
-  // What train_batch adds from now on is a new sum. Whoever steps locally goes back to the state's parameters.
+  // What train_batch adds from now on is a new sum. Whoever computes at parameters of its own, because it steps locally
+  // or because updates are delayed, goes back to the state's.
   virtual void begin_sum() {}
   // Runs one micro-batch at the present parameters and adds its gradient, summed over samples, into
   // `into` (parameter_count floats); of a run with local steps (wire::LocalOptions), what the sum of samples times
@@ -50,7 +52,8 @@ class Trainer {
   // A gradient that is not finite is a failure (ErrorCode::corrupt), never added.
   virtual Result<BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) = 0;
   // One optimizer step of round `round` on the mean gradient. Atomic: after a failure the state is as
-  // before the call, and the step may be tried again.
+  // before the call, and the step may be tried again. Where the run delays updates it may come from a thread of its
+  // own, while batches are computed at the parameters before it; the next one begins at the new ones.
   virtual Status step(RoundIndex round, std::span<const float> gradient) = 0;
   // Held-out loss at the present parameters.
   virtual Result<Evaluation> evaluate() = 0;

@@ -11,6 +11,7 @@
 #include "client/trainer_link/gradient_sum.h"
 #include "client/trainer_link/shared_region.h"
 #include "shared/base/files.h"
+#include "shared/base/mutex.h"
 #include "shared/base/verify.h"
 #include "shared/wire/model_layout.h"
 
@@ -29,6 +30,32 @@ struct TrainerProcess::Impl {
         link(options, region.layout(), region.fd()),
         flops_per_sample(options.manifest.flops_per_sample) {}
 
+  // Adds nothing yet: its gradient lies in the region.
+  Result<Reply> train(Request request) {
+    const double work = flops_per_sample * static_cast<double>(request.samples.count);
+    const bool has_parameters = options.manifest.delay_parameter_updates && link.view().pid != 0;
+    if (has_parameters && !begins_sum) return link.call_living(std::move(request), work);
+    const MutexLock lock(state_mutex);
+    const bool begins = request.begins_sum = begins_sum.exchange(false);
+    auto reply = link.call(std::move(request), work);
+    if (!reply.ok() && begins) begins_sum = true;
+    return reply;
+  }
+
+  Status step_beside_batches(RoundIndex round, std::span<const float> gradient) {
+    const MutexLock lock(state_mutex);
+    region.journal().clear();
+    Status status = optimizer.step(round, gradient, region.state(), region.journal());
+    begins_sum = true;
+    return status;
+  }
+
+  // A request that is answered at the state's parameters.
+  Result<Reply> call_at_state(Request request, double work) {
+    const MutexLock lock(state_mutex);
+    return link.call(std::move(request), work);
+  }
+
   [[nodiscard]] double work_of_evaluation() const {
     const wire::DataOptions& data = options.manifest.data;
     const bool labelled = wire::sample_form(options.manifest) == wire::SampleForm::labelled;
@@ -41,7 +68,10 @@ struct TrainerProcess::Impl {
   optim::Optimizer optimizer;
   ChildLink link;
   double flops_per_sample;
-  bool begins_sum = true;
+  // What a child that begins at the state's parameters reads, and a step changes. Other batches need it only where
+  // updates are not delayed, and then all calls are one thread's.
+  Mutex state_mutex;
+  std::atomic<bool> begins_sum{true};
   std::atomic<std::int64_t> steps_taken_here{0};
 };
 
@@ -61,7 +91,11 @@ TrainerProcess::TrainerProcess(std::unique_ptr<Impl> impl) : impl_(std::move(imp
 TrainerProcess::~TrainerProcess() = default;
 
 session::StateLayout TrainerProcess::layout() const { return impl_->region.layout(); }
-std::span<float> TrainerProcess::state() { return impl_->region.state(); }
+
+std::span<float> TrainerProcess::state() {
+  if (impl_->options.manifest.delay_parameter_updates) impl_->begins_sum = true;
+  return impl_->region.state();
+}
 
 Status TrainerProcess::initialize() {
   const wire::RunManifest& manifest = impl_->options.manifest;
@@ -82,15 +116,12 @@ Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange
   Request request;
   request.command = Command::train_batch;
   request.samples = samples;
-  request.begins_sum = impl_->begins_sum;
   UniqueFd shard;
   if (impl_->options.shard_for) {
     STARLING_ASSIGN(shard, impl_->options.shard_for(samples));
     request.data_fd = shard.get();
   }
-  STARLING_ASSIGN(const Reply reply,
-                  impl_->link.call(std::move(request), impl_->flops_per_sample * static_cast<double>(samples.count)));
-  impl_->begins_sum = false;
+  STARLING_ASSIGN(const Reply reply, impl_->train(std::move(request)));
   if (reply.batch.samples != samples.count) {
     return impl_->link.condemn(Command::train_batch,
                                fmt::format("it reports {} samples of {}", reply.batch.samples, samples.count));
@@ -103,6 +134,7 @@ Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange
 
 Status TrainerProcess::step(RoundIndex round, std::span<const float> gradient) {
   VERIFY(gradient.size() == layout().parameter_count);
+  if (impl_->options.manifest.delay_parameter_updates) return impl_->step_beside_batches(round, gradient);
   auto& journal = impl_->region.journal();
   journal.clear();
   std::copy(gradient.begin(), gradient.end(), impl_->region.gradient().begin());
@@ -120,7 +152,7 @@ Status TrainerProcess::step(RoundIndex round, std::span<const float> gradient) {
 Result<session::Evaluation> TrainerProcess::evaluate() {
   Request request;
   request.command = Command::evaluate;
-  STARLING_ASSIGN(const Reply reply, impl_->link.call(std::move(request), impl_->work_of_evaluation()));
+  STARLING_ASSIGN(const Reply reply, impl_->call_at_state(std::move(request), impl_->work_of_evaluation()));
   return reply.evaluation;
 }
 
@@ -137,7 +169,7 @@ Result<std::string> TrainerProcess::sample_text(const std::string& prompt, int l
   request.length = length;
   request.temperature = temperature;
   STARLING_ASSIGN(Reply reply,
-                  impl_->link.call(std::move(request), kForwardShare * impl_->flops_per_sample * (1 + length)));
+                  impl_->call_at_state(std::move(request), kForwardShare * impl_->flops_per_sample * (1 + length)));
   return std::move(reply.text);
 }
 

@@ -54,7 +54,8 @@ struct TrainerProcessView {
 };
 
 // The Trainer's calls and set_share() come from one thread, which must live as long as this object: to the kernel it is
-// the child's parent. stop() and view() may be called from any thread.
+// the child's parent. So does step(), unless updates are delayed: then it may come from another one, and so may
+// state(). stop() and view() may be called from any thread.
 class TrainerProcess final : public session::Trainer {
  public:
   // Reserves the memory; the first call that computes starts the child. resource_exhausted when it is not to be had.
@@ -67,7 +68,8 @@ class TrainerProcess final : public session::Trainer {
   Status initialize() override;
   void begin_sum() override;
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
-  // Never fails because of the child: what a dead child left undone is done here, to the same bits.
+  // Never fails because of the child: what a dead child left undone is done here, to the same bits. With delayed
+  // updates all of it is done here, while the child goes on with parameters of its own.
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;
   Result<std::string> sample_text(const std::string& prompt, int length, double temperature) override;

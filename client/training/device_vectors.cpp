@@ -12,22 +12,23 @@ at::Tensor view_of(std::span<float> values) {
 
 }  // namespace
 
-DeviceVectors::DeviceVectors(const at::Device& device, bool copied, std::span<float> parameters,
+DeviceVectors::DeviceVectors(const at::Device& device, Copies copies, std::span<float> parameters,
                              std::span<float> gradient)
-    : copied_(copied),
+    : copies_(copies),
       host_parameters_(view_of(parameters)),
       host_gradient_(view_of(gradient)),
-      parameters_(copied_ ? at::zeros_like(host_parameters_, at::TensorOptions(device)) : host_parameters_),
-      gradient_(copied_ ? at::zeros_like(host_gradient_, at::TensorOptions(device)) : host_gradient_) {}
+      parameters_(copies_ != Copies::none ? at::zeros_like(host_parameters_, at::TensorOptions(device))
+                                          : host_parameters_),
+      gradient_(copies_ == Copies::all ? at::zeros_like(host_gradient_, at::TensorOptions(device)) : host_gradient_) {}
 
 void DeviceVectors::upload() {
-  if (copied_) parameters_.copy_(host_parameters_);
+  if (copies_ != Copies::none) parameters_.copy_(host_parameters_);
 }
 
 void DeviceVectors::clear_gradient() { gradient_.zero_(); }
 
 void DeviceVectors::download_gradient() {
-  if (copied_) host_gradient_.copy_(gradient_);
+  if (copies_ == Copies::all) host_gradient_.copy_(gradient_);
 }
 
 }  // namespace starling::training

@@ -7,24 +7,27 @@
 
 namespace starling::training {
 
+// What of them is the model's own: all that any device but the processor computes with; of the processor's the
+// parameters, where they are changed while it computes.
+enum class Copies { none, parameters, all };
+
 class DeviceVectors {
  public:
-  // The spans, of equal length, must outlive this and the tensors below. `copied`: with vectors of its own, as any
-  // device but the processor must have.
-  DeviceVectors(const at::Device& device, bool copied, std::span<float> parameters, std::span<float> gradient);
+  // The spans, of equal length, must outlive this and the tensors below.
+  DeviceVectors(const at::Device& device, Copies copies, std::span<float> parameters, std::span<float> gradient);
 
   // What the model is made of, one-dimensional.
   [[nodiscard]] const at::Tensor& parameters() const { return parameters_; }
   [[nodiscard]] const at::Tensor& gradient() const { return gradient_; }
 
-  // Before computing: the device sees what the caller wrote into its parameters.
+  // Before computing: the model sees what the caller wrote into its parameters.
   void upload();
   // A gradient of zeros to add to, and its way back to the caller once that is done.
   void clear_gradient();
   void download_gradient();
 
  private:
-  bool copied_;
+  Copies copies_;
   at::Tensor host_parameters_, host_gradient_;
   at::Tensor parameters_, gradient_;  // the same as the host's, or the copies
 };

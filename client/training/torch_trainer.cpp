@@ -80,6 +80,11 @@ Result<Dataset> open_training_data(const wire::RunManifest& manifest, std::span<
   return Dataset::open(manifest, file, labelled ? 1 : manifest.model.context + 1);
 }
 
+Copies copies_for(const at::Device& device, const wire::RunManifest& manifest) {
+  if (!device.is_cpu()) return Copies::all;
+  return manifest.delay_parameter_updates ? Copies::parameters : Copies::none;
+}
+
 // Of what a script leaves to chance: the same on every computer that is given these samples.
 std::uint64_t chance_of(std::uint64_t seed, const wire::SampleRange& range) {
   const std::uint64_t place = mix64(static_cast<std::uint64_t>(range.lane)) ^ static_cast<std::uint64_t>(range.first);
@@ -101,7 +106,7 @@ struct TorchTrainer::Impl {
         held_out(std::move(held_out_data)),
         local(options.manifest.local ? std::make_unique<optim::LocalSteps>(options.manifest) : nullptr),
         device(options.device),
-        vectors(device, !device.is_cpu(), local ? local->parameters() : agreed(), options.gradient),
+        vectors(device, copies_for(device, options.manifest), local ? local->parameters() : agreed(), options.gradient),
         model(models::make_model(options.manifest.model, vectors.parameters(), vectors.gradient(), options.program)),
         pieces(options.manifest.micro_batch_size) {}
 
@@ -126,7 +131,7 @@ struct TorchTrainer::Impl {
 
   // The gradient of all samples into options.gradient; their loss.
   Result<double> gradient_of(const wire::SampleRange& samples) {
-    vectors.upload();
+    if (std::exchange(stale, false)) vectors.upload();
     vectors.clear_gradient();
     double loss_sum = 0;
     const SampleCount size = pieces.size();
@@ -167,6 +172,7 @@ struct TorchTrainer::Impl {
   Dataset train, held_out;
   std::unique_ptr<optim::LocalSteps> local;  // null where gradients are averaged
   bool begins_sum = true;
+  bool stale = true;  // what the model computes with is not what batches are to be computed with
   at::Device device;
   DeviceVectors vectors;
   std::unique_ptr<models::Model> model;
@@ -219,7 +225,10 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
   const TorchTrainerOptions& options = impl_->options;
   VERIFY(into.size() == options.gradient.size());
   const auto begin = std::chrono::steady_clock::now();
-  if (impl_->local && std::exchange(impl_->begins_sum, false)) impl_->local->begin(impl_->agreed());
+  const bool begins = std::exchange(impl_->begins_sum, false);
+  if (impl_->local && begins) impl_->local->begin(impl_->agreed());
+  // With delayed updates the state may be in the middle of a step, unless a sum begins.
+  impl_->stale = impl_->stale || begins || !options.manifest.delay_parameter_updates;
   if (options.shard_bytes) {
     STARLING_ASSIGN(impl_->train, open_training_data(options.manifest, options.shard_bytes()));
   }

@@ -29,8 +29,9 @@ constexpr int kBatchesAnAveraging =
     2;  // end while a round is averaged; the one that runs then is at old parameters too
 constexpr TimePoint kNow{std::chrono::seconds(1000)};
 
-wire::RunManifest tiny_run() {
+wire::RunManifest tiny_run(bool delays) {
   wire::RunManifest manifest;
+  manifest.delay_parameter_updates = delays;
   manifest.run_id = "tiny";
   manifest.model = {.layers = 2, .width = 32, .heads = 2, .context = 32};
   manifest.peers_max = 8;
@@ -42,8 +43,9 @@ wire::RunManifest tiny_run() {
 }
 
 struct Replica {
-  Replica() : optimizer(tiny_run()), state(optimizer.state_size()), scratch(optimizer.parameter_count()) {
-    auto created = training::TorchTrainer::create({tiny_run(), text, text, state, scratch, journal.get(), 1});
+  explicit Replica(bool delays)
+      : optimizer(tiny_run(delays)), state(optimizer.state_size()), scratch(optimizer.parameter_count()) {
+    auto created = training::TorchTrainer::create({tiny_run(delays), text, text, state, scratch, journal.get(), 1});
     REQUIRE(created.ok());
     trainer = std::move(created).value();
     REQUIRE(trainer->initialize().ok());
@@ -52,6 +54,7 @@ struct Replica {
   void step(RoundIndex round, std::vector<float> sum, SampleCount samples) {
     for (float& value : sum) value /= static_cast<float>(samples);
     REQUIRE(trainer->step(round, sum).ok());
+    trainer->begin_sum();
   }
 
   optim::Optimizer optimizer;
@@ -61,10 +64,11 @@ struct Replica {
   std::unique_ptr<training::TorchTrainer> trainer;
 };
 
-// A swarm of one: what its session asks for waits until the test lets it happen.
+// A swarm of one: what its session asks for ends when the test lets it.
 struct Volunteer : session::Session::Mediator {
   explicit Volunteer(bool delays)
-      : session({.run_id = "tiny", .self = self(), .micro_batch_size = kMicroBatch, .delay_parameter_updates = delays},
+      : replica(delays),
+        session({.run_id = "tiny", .self = self(), .micro_batch_size = kMicroBatch, .delay_parameter_updates = delays},
                 {0, digest(), {}}, *this) {
     for (auto& sum : sums) sum.resize(replica.optimizer.parameter_count());
     session.start(kNow);
@@ -99,10 +103,8 @@ struct Volunteer : session::Session::Mediator {
   }
 
   void finish_batch() {
-    const auto [samples, target] = *std::exchange(batch, std::nullopt);
-    std::vector<float>& sum = sums[target.next_round ? 1 - present : present];
-    if (target.first) std::fill(sum.begin(), sum.end(), 0.0F);
-    session.on_batch_done(kNow, replica.trainer->train_batch(samples, sum));
+    const Result<session::BatchReport> report = *std::exchange(batch, std::nullopt);
+    session.on_batch_done(kNow, report);
   }
 
   void finish_averaging() {
@@ -126,12 +128,14 @@ struct Volunteer : session::Session::Mediator {
     for (int i = 0; batch && i < kBatchesAnAveraging; ++i) finish_batch();
     finish_averaging();
     if (batch) finish_batch();
-    finish_step();
+    finish_step();  // in the middle of a batch, if there is one
   }
 
   void send_heartbeat(const wire::Heartbeat&) override {}
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override {
-    batch.emplace(samples, target);
+    std::vector<float>& sum = sums[target.next_round ? 1 - present : present];
+    if (target.first) std::fill(sum.begin(), sum.end(), 0.0F);
+    batch = replica.trainer->train_batch(samples, sum);
   }
   void start_averaging(const wire::GroupInfo&, averaging::Rank, SampleCount weight) override { averaged = weight; }
   void start_step(RoundIndex round) override { stepping = round; }
@@ -147,7 +151,7 @@ struct Volunteer : session::Session::Mediator {
   std::array<std::vector<float>, 2> sums;
   std::size_t present = 0;
   SampleCount averaged = 0;
-  std::optional<std::pair<wire::SampleRange, session::BatchTarget>> batch;
+  std::optional<Result<session::BatchReport>> batch;  // under way
   std::optional<RoundIndex> stepping;
   session::Session session;
 };
@@ -156,6 +160,7 @@ struct Volunteer : session::Session::Mediator {
 void train_by_hand(Replica& replica, RoundIndex rounds) {
   const auto add = [&replica](RoundIndex round, int from, int to, std::vector<float>& sum) {
     for (int i = from; i < to; ++i) {
+      replica.trainer->begin_sum();  // each at the state as it is then
       REQUIRE(replica.trainer->train_batch({round, 0, i * kMicroBatch, kMicroBatch}, sum).ok());
     }
   };
@@ -163,7 +168,7 @@ void train_by_hand(Replica& replica, RoundIndex rounds) {
   int ahead = 0;
   for (RoundIndex round = 0; round < rounds; ++round) {
     add(round, ahead, kBatchesARound, sum);
-    ahead = kBatchesAnAveraging + 1;
+    ahead = kBatchesAnAveraging + 2;
     std::vector<float> next(sum.size());
     add(round + 1, 0, ahead, next);
     replica.step(round, std::exchange(sum, std::move(next)), kBatchesARound * kMicroBatch);
@@ -182,7 +187,7 @@ double bits_after_all_rounds(bool delays) {
 
 TEST_CASE("delayed updates take each sample once, and gradients that are at most one step old, to the bit") {
   Volunteer volunteer(true);
-  Replica by_hand;
+  Replica by_hand(true);
   for (int round = 0; round < 5; ++round) volunteer.play_round();
   train_by_hand(by_hand, 5);
   CHECK(volunteer.replica.state == by_hand.state);

@@ -36,8 +36,7 @@ void Peer::start() {
     parameters_ = disk_.parameters;
     initial.round = disk_.round;
   }
-  gradient_.assign(parameters_.size(), 0.0F);
-  next_gradient_ = gradient_;
+  for (std::vector<float>& gradient : gradients_) gradient.assign(parameters_.size(), 0.0F);
   initial.digest = digest();
   initial.unacknowledged = disk_.pending;
   session::SessionOptions options;
@@ -124,9 +123,9 @@ void Peer::on_reply(const Result<wire::HeartbeatReply>& reply) {
 
 void Peer::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
   const double seconds = static_cast<double>(samples.count) / samples_per_s_;
-  schedule(world_.scheduler().now() + from_seconds(seconds), [this, samples, target, seconds] {
-    std::vector<float>& gradient = target.next_round ? next_gradient_ : gradient_;
-    if (target.first) std::fill(gradient.begin(), gradient.end(), 0.0F);
+  std::vector<float>& gradient = gradients_[target.next_round ? 1 - present_ : present_];
+  schedule(world_.scheduler().now() + from_seconds(seconds), [this, samples, first = target.first, &gradient, seconds] {
+    if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
     add_gradient(samples, world_.options().seed, parameters_, gradient);
     session_->on_batch_done(world_.scheduler().now(), session::BatchReport{samples.count, 1.0, seconds});
     after_session_event();
@@ -140,8 +139,8 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, S
   round.group = group;
   note_members(round);
   round.self = self;
-  round.input = gradient_;
-  round.output.assign(gradient_.size(), 0.0F);
+  round.input = gradients_[present_];
+  round.output.assign(round.input.size(), 0.0F);
   round.began = world_.scheduler().now();
   const averaging::RoundVectors vectors{weight, round.input, round.output};
   round.engine = std::make_unique<averaging::StagedReduce>(group, self, vectors);
@@ -324,9 +323,9 @@ void Peer::send_parting() {
 }
 
 void Peer::start_step(RoundIndex) {
-  std::swap(gradient_, next_gradient_);
   schedule(world_.scheduler().now() + kStepTime, [this] {
     for (std::size_t i = 0; i < parameters_.size(); ++i) parameters_[i] -= kLearningRate * current_->output[i];
+    present_ = 1 - present_;
     session_->on_step_done(world_.scheduler().now(), digest());
     after_session_event();
   });

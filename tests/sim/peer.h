@@ -2,6 +2,7 @@
 // survives crashes, and links of the simulated network.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -139,8 +140,8 @@ class Peer final : private session::Session::Mediator {
   std::deque<std::function<void()>> waiting_;  // while frozen
   std::unique_ptr<session::Session> session_;
   std::vector<float> parameters_;
-  std::vector<float> gradient_;       // of the present round, …
-  std::vector<float> next_gradient_;  // … and of the next one, where updates are delayed
+  std::array<std::vector<float>, 2> gradients_;
+  std::size_t present_ = 0;  // which of them is the present round's; the other one is the next one's
   std::unique_ptr<Averaging> current_;
   averaging::EndedRounds ended_;
   std::deque<std::pair<int, GroupId>> partings_;  // to whom to say of which round that it is over here

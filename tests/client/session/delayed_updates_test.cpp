@@ -46,26 +46,30 @@ TEST_CASE("while a round is averaged, batches of the next one are computed and a
   CHECK(f.session.view(f.now).state_digest == digest(1));
 }
 
-TEST_CASE("the step comes between two batches, and the next round goes on with what it has") {
+TEST_CASE("batches go on beside the step, too, and the next round has them all") {
   Delayed f;
   f.batch_done();
   f.average();
-  CHECK(f.hands.steps.empty());  // a batch is under way
+  CHECK(f.hands.steps.size() == 1);  // at once, in the middle of a batch
   f.batch_done();
-  REQUIRE(f.hands.steps.size() == 1);
-  CHECK(f.hands.batches.size() == 4);  // none begins before the step
+  f.batch_done();
+  REQUIRE(f.hands.batches.size() == 6);
+  CHECK(f.hands.batch_ahead[5]);
+  CHECK(f.session.view(f.now).activity.phase == Phase::training);
   f.session.on_step_done(f.now, digest(2));
   REQUIRE(f.hands.recorded.size() == 1);
   CHECK(f.hands.recorded[0].contributions[0].samples == 8);
   CHECK(f.hands.recorded[0].loss == 2);
-  CHECK(f.session.view(f.now).samples_this_round == 8);  // of round 1
-  REQUIRE(f.hands.batches.size() == 5);
-  CHECK(f.hands.batches[4].round == 1);
-  CHECK(f.hands.batches[4].first == 8);
-  CHECK_FALSE(f.hands.batch_ahead[4]);
-  CHECK_FALSE(f.hands.batch_first[4]);
+  CHECK(f.session.view(f.now).samples_this_round == 12);  // of round 1
+  f.batch_done();                                         // was begun before the step
+  CHECK(f.session.view(f.now).samples_this_round == 16);
+  REQUIRE(f.hands.batches.size() == 7);
+  CHECK(f.hands.batches[6].round == 1);
+  CHECK(f.hands.batches[6].first == 16);
+  CHECK_FALSE(f.hands.batch_ahead[6]);
+  CHECK_FALSE(f.hands.batch_first[6]);
   f.hear(f.reply(0, digest(1)));  // of the call that was under way
-  CHECK(f.hands.heartbeats.back().samples_this_round == 8);
+  CHECK(f.hands.heartbeats.back().samples_this_round == 16);
   CHECK(f.hands.heartbeats.back().state_digest == digest(2));
 }
 
@@ -123,6 +127,7 @@ TEST_CASE("a trainer that dies while a round is averaged costs a batch, and does
   CHECK(f.hands.steps.size() == 1);  // at once
   f.session.on_step_done(f.now, Error{ErrorCode::internal, "no memory"});
   CHECK(f.hands.steps.size() == 1);
+  CHECK(f.hands.batches.size() == 4);
   f.now = f.session.next_deadline(f.now);
   f.session.on_timer(f.now);
   CHECK(f.hands.steps.size() == 2);

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "client/optim/optimizer.h"
@@ -74,12 +75,17 @@ class QuadraticTrainer final : public session::Trainer {
 
   Status initialize() override { return Error{ErrorCode::unsupported, "the daemon does that"}; }
 
+  void begin_sum() override { begins_sum_ = true; }
+
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override {
     ++batches_;
     if (batches_ == behaviour_.number) misbehave();
+    if (!resources_.manifest.delay_parameter_updates || std::exchange(begins_sum_, false)) {
+      parameters_.assign(resources_.state.begin(), resources_.state.end());
+    }
     session::BatchReport report{samples.count, 0, 1e-3};
     for (std::size_t i = 0; i < into.size(); ++i) {
-      const float difference = resources_.state[i] - target_of(i);
+      const float difference = parameters_[i] - target_of(i);
       into[i] += static_cast<float>(samples.count) * difference;
       report.loss_sum += static_cast<double>(samples.count) * difference * difference;
     }
@@ -157,6 +163,8 @@ class QuadraticTrainer final : public session::Trainer {
   optim::Optimizer optimizer_;
   Behaviour behaviour_;
   int batches_ = 0;
+  bool begins_sum_ = true;
+  std::vector<float> parameters_;
 };
 
 Result<std::unique_ptr<session::Trainer>> make_trainer(const TrainerResources& resources) {

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -113,6 +114,45 @@ TEST_CASE("daemon and child agree on the state of every optimizer, and on every 
     CHECK((*trainer)->view().steps_taken_here == 0);
     CHECK((*trainer)->view().deaths == 0);
   }
+}
+
+TEST_CASE("with delayed updates a child keeps its parameters until a sum begins, a step is done, or it is replaced") {
+  TrainerProcessOptions options = tiny_options(TEST_CHILD);
+  options.manifest.delay_parameter_updates = true;
+  auto trainer = make(std::move(options));
+  REQUIRE(trainer->initialize().ok());
+  const std::span<float> state = trainer->state();
+  const auto computed = [&trainer] {
+    std::vector<float> gradient(trainer->layout().parameter_count);
+    REQUIRE(trainer->train_batch(kBatch, gradient).ok());
+    return gradient;
+  };
+  const auto expected = [&state](std::size_t count) {
+    std::vector<float> gradient(count);
+    for (std::size_t i = 0; i < count; ++i) gradient[i] = 8 * (state[i] - target_of(i));
+    return gradient;
+  };
+  const std::size_t count = trainer->layout().parameter_count;
+  const std::vector<float> first = computed();
+  CHECK(first == expected(count));
+  state[0] += 1;  // as a step that is under way does
+  CHECK(computed() == first);
+  trainer->begin_sum();
+  CHECK(computed() == expected(count));
+  state[1] += 1;
+  trainer->stop();
+  CHECK(computed() == expected(count));
+  const std::vector<float> ones(count, 1.0F);
+  for (RoundIndex round = 0; round < 20; ++round) {
+    const std::vector<float> before = expected(count);
+    std::thread stepper([&] { CHECK(trainer->step(round, ones).ok()); });
+    const std::vector<float> beside = computed();
+    stepper.join();
+    CHECK((beside == before || beside == expected(count)));
+    CHECK(computed() == expected(count));
+    CHECK(expected(count) != before);
+  }
+  CHECK(trainer->view().starts == 2);
 }
 
 TEST_CASE("gradients of several batches add up") {
