@@ -23,10 +23,11 @@ namespace {
 using golden::words;
 
 constexpr RoundIndex kRounds = 120;
-constexpr SampleCount kMicroBatch = 4;
+// Odd, so that the trainer looks for no smaller piece that would be faster: the same bits every time.
+constexpr SampleCount kMicroBatch = 5;
 constexpr int kBatchesARound = 6;
-constexpr int kBatchesAnAveraging =
-    2;  // end while a round is averaged; the one that runs then is at old parameters too
+// So many end while a round is averaged; the one that runs then is at old parameters, too.
+constexpr int kBatchesAnAveraging = 2;
 constexpr TimePoint kNow{std::chrono::seconds(1000)};
 
 wire::RunManifest tiny_run(bool delays) {
