@@ -58,6 +58,7 @@ class WholeBody final : public Receiver {
     response.status = head.status;
     response.content_type = head.content_type;
     response.body.clear();
+    response.headers = head.fields;
     if (static_cast<std::uint64_t>(head.content_length) <= bytes_max_) return {};
     return Error{ErrorCode::resource_exhausted,
                  fmt::format("read reply: {} bytes are more than the {} allowed", head.content_length, bytes_max_)};

@@ -11,6 +11,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
@@ -43,6 +45,7 @@ struct HttpResponse {
   int status = 0;
   std::string content_type;
   std::string body;
+  std::vector<std::pair<std::string, std::string>> headers = {};  // all of them in order, names in lower case
 };
 
 // The body of a 2xx reply; else the error that the reply's wire::ErrorReply tells, or one that fits the status.

@@ -63,6 +63,7 @@ Status parse_field(std::string_view line, ResponseHead& head, bool& has_length) 
   std::string_view value = line.substr(colon + 1);
   while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
   while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);
+  head.fields.emplace_back(name, value);
   if (name == "content-length") {
     if (has_length || !parse_size(value, head.content_length)) return bad("Content-Length is not one number");
     has_length = true;

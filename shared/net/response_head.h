@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "shared/base/result.h"
 
@@ -18,7 +20,8 @@ struct ResponseHead {
   std::int64_t content_length = 0;
   std::string content_type;
   bool keep_alive = true;
-  std::optional<std::int64_t> range_start;  // of Content-Range: bytes <start>-…
+  std::optional<std::int64_t> range_start;                  // of Content-Range: bytes <start>-…
+  std::vector<std::pair<std::string, std::string>> fields;  // all of them in order, names in lower case
 };
 
 // Everything up to and including the empty line ("\r\n\r\n"). corrupt for anything else than one well-formed

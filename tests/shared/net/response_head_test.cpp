@@ -66,3 +66,10 @@ TEST_CASE("a head beyond the limit is refused") {
   const std::string padding(net::kResponseHeadBytesMax, 'x');
   CHECK(!parse_response_head("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nPad: " + padding + "\r\n\r\n").ok());
 }
+
+TEST_CASE("all fields are there, in order, by names in lower case") {
+  const auto head = parse_response_head("HTTP/1.1 200 OK\r\nRetry-After: 1\r\nContent-Length: 0\r\nX-A:  b \r\n\r\n");
+  REQUIRE(head.ok());
+  CHECK(head->fields ==
+        std::vector<std::pair<std::string, std::string>>{{"retry-after", "1"}, {"content-length", "0"}, {"x-a", "b"}});
+}
