@@ -24,9 +24,14 @@ bool same(const core::CheckpointWanted& a, const core::CheckpointWanted& b) {
 }  // namespace
 
 CheckpointInbox::CheckpointInbox(std::filesystem::path folder)
-    : folder_(std::move(folder)), state_(wire::kStateChunkFloats * sizeof(float)) {
+    : folder_(std::move(folder)), state_(wire::kStateChunkFloats * sizeof(float)) {}
+
+void CheckpointInbox::clear() {
+  const MutexLock lock(mutex_);
+  copy_.reset();
+  file_.reset();
   std::error_code absent;
-  std::filesystem::remove(folder_ / kUnfinished, absent);  // of an earlier process
+  std::filesystem::remove(folder_ / kUnfinished, absent);
 }
 
 Result<CheckpointInbox::Progress> CheckpointInbox::take(const core::CheckpointWanted& wanted, std::int64_t offset,

@@ -21,6 +21,9 @@ class CheckpointInbox {
   // Copies get a file of their own in `folder`, named by its digest once it is complete.
   explicit CheckpointInbox(std::filesystem::path folder);
 
+  // Throws away what is under way, here or in the process that took copies before this one. Before the first piece.
+  void clear() EXCLUDES(mutex_);
+
   struct Progress {
     std::int64_t bytes = 0;                      // from the start on; the next piece begins there
     std::optional<wire::Checkpoint> complete{};  // and on the disk

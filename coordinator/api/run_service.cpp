@@ -110,7 +110,11 @@ Status RunService::poll() {
     active = active_;
   }
   const db::Run* run = choose_run(runs, active ? active->manifest.run_id : RunId());
-  if (run == nullptr) return {};
+  if (run == nullptr) {
+    MutexLock lock(mutex_);
+    looked_ = true;
+    return {};
+  }
   if (!active || active->manifest.run_id != run->run_id) return activate(*run);
   STARLING_TRY(follow_reversals(active));
   if (active->envelope != run->manifest_envelope) STARLING_TRY(follow_signature(*active, *run));
@@ -147,6 +151,7 @@ Status RunService::activate(const db::Run& run) {
   active->core = std::make_unique<core::RunCoordinator>(active->manifest, floats, *recovered, parts_.hosts, options);
   log_info("serving {}, {}, at round {}", what, wire::to_string(recovered->state), recovered->round);
   MutexLock lock(mutex_);
+  looked_ = true;
   active_ = std::move(active);
   return {};
 }
@@ -174,13 +179,38 @@ Status RunService::follow_reversals(const std::shared_ptr<Active>& active) {
     if (active->newest_reversal == newest) return {};
     active->newest_reversal = newest;
   }
-  rounds_.add("read the ledger's sums again", [this, active]() -> Status {
-    STARLING_ASSIGN(const auto sums, read_credited(parts_.stores, active->manifest.run_id));
-    MutexLock lock(mutex_);
-    active->core->set_credited(sums);
-    return {};
-  });
+  rounds_.add("read the ledger's sums again", in_this_term([this, active]() -> Status {
+                STARLING_ASSIGN(const auto sums, read_credited(parts_.stores, active->manifest.run_id));
+                MutexLock lock(mutex_);
+                active->core->set_credited(sums);
+                return {};
+              }));
   return {};
+}
+
+void RunService::stand_down() {
+  MutexLock lock(mutex_);
+  terms_ += 1;
+  looked_ = false;
+  active_.reset();
+}
+
+Error RunService::nothing_served() const {
+  if (looked_) return {ErrorCode::not_found, "the project has no run at the moment"};
+  return {ErrorCode::unavailable, "the coordinator has just begun; try again"};
+}
+
+// What one term has decided is not written in another, of which it knows nothing. (Between two terms of this process
+// others may have led: the database itself refuses what comes then.)
+StoreWriter::Write RunService::in_this_term(StoreWriter::Write write) const {
+  return [this, term = terms_.load(), write = std::move(write)]() -> Status {
+    if (terms_ != term) return Error{ErrorCode::failed_precondition, "this coordinator has not led since"};
+    return write();
+  };
+}
+
+void RunService::store(std::string what, StoreWriter::Write write) {
+  others_.add(std::move(what), in_this_term(std::move(write)));
 }
 
 TimePoint RunService::tick() {
@@ -198,7 +228,7 @@ Result<wire::HeartbeatReply> RunService::heartbeat(const core::MemberIdentity& w
   core::HeartbeatDecision decision;
   {
     MutexLock lock(mutex_);
-    if (!active_) return Error{ErrorCode::not_found, "the project has no run yet"};
+    if (!active_) return nothing_served();
     active = active_;
     decision = active->core->on_heartbeat(parts_.clock.now(), parts_.clock.wall_now(), who, heartbeat);
     carry_out(active, decision.ops);
@@ -235,7 +265,7 @@ std::optional<reach::RelayAllowance> RunService::allowance(const PeerId& caller,
 
 Result<core::CheckpointWanted> RunService::checkpoint_wanted(const PeerId& peer) {
   MutexLock lock(mutex_);
-  if (!active_) return Error{ErrorCode::not_found, "the project has no run yet"};
+  if (!active_) return nothing_served();
   const auto wanted = active_->core->on_checkpoint_piece(parts_.clock.now(), peer);
   if (!wanted)
     return Error{ErrorCode::failed_precondition, "it is another computer's turn to send a copy of the model"};
@@ -265,7 +295,7 @@ std::vector<swarm::Host> RunService::hosts() const {
 
 Result<std::string> RunService::envelope() const {
   MutexLock lock(mutex_);
-  if (!active_ || active_->retired) return Error{ErrorCode::not_found, "the project has no run at the moment"};
+  if (!active_ || active_->retired) return nothing_served();
   return active_->envelope;
 }
 
@@ -276,7 +306,7 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
     if (const auto* round = std::get_if<core::RoundDecided>(&op)) {
       store_round(active, *round);
     } else if (const auto* lane = std::get_if<core::LaneAssigned>(&op)) {
-      others_.add("store a sample lane", [&stores, run_id, lane = *lane] { return store_lane(stores, run_id, lane); });
+      store("store a sample lane", [&stores, run_id, lane = *lane] { return store_lane(stores, run_id, lane); });
     } else if (const auto* measured = std::get_if<core::EvaluationStored>(&op)) {
       const db::Evaluation evaluation{run_id,
                                       measured->round,
@@ -285,11 +315,11 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
                                       measured->bits_per_byte * kNatsPerBit,
                                       measured->bytes,
                                       measured->wall};
-      others_.add("store an evaluation", [&stores, evaluation] { return stores.evaluations.add(evaluation); });
+      store("store an evaluation", [&stores, evaluation] { return stores.evaluations.add(evaluation); });
     } else if (std::holds_alternative<core::RunStateChanged>(op)) {
       log_info("run '{}' is complete", run_id);
-      others_.add("store that the run is complete",
-                  [&stores, run_id] { return stores.runs.set_state(run_id, db::RunState::complete); });
+      store("store that the run is complete",
+            [&stores, run_id] { return stores.runs.set_state(run_id, db::RunState::complete); });
     } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
       const std::string from =
           adopted->holders == 0 ? "the copy that is kept here" : fmt::format("that of {} member(s)", adopted->holders);
@@ -305,11 +335,11 @@ void RunService::store_round(const std::shared_ptr<Active>& active, const core::
   log_debug("round {}: {} contributions, {} ms", round.round, round.contributions.size(), round.averaging_ms);
   rounds_.add(
       fmt::format("store round {}", round.round),
-      [this, active, number = round.round, result = round_result(active->manifest, round)]() -> Status {
+      in_this_term([this, active, number = round.round, result = round_result(active->manifest, round)]() -> Status {
         STARLING_TRY(parts_.stores.contributions.append(result).status());
         on_stored(active, number);
         return {};
-      },
+      }),
       [this, active, number = round.round] {
         MutexLock lock(mutex_);
         active->core->on_refused(number);

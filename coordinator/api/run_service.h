@@ -6,6 +6,7 @@
 // and one reading of the sums for each time an operator took credit back.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,9 @@ class RunService final : public reach::RelayRules {
   // Looks at the runs in the database: picks the one to serve, and takes over the state an operator set.
   // Also at the start. corrupt when the manifest of the run does not bear the project's signature.
   Status poll();
+  // This process does not lead any more: nothing is served until poll(), which must not be called before it leads
+  // again, and what waits to be stored is dropped. Members tell the next leader what was not acknowledged.
+  void stand_down() EXCLUDES(mutex_);
   // Lets the core act on time; returns when it wants that again.
   TimePoint tick();
 
@@ -78,12 +82,17 @@ class RunService final : public reach::RelayRules {
   void dial_back(const std::shared_ptr<Active>& active, const wire::Endpoint& at) EXCLUDES(mutex_);
   void carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops);
   void store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round);
+  [[nodiscard]] Error nothing_served() const REQUIRES(mutex_);
+  void store(std::string what, StoreWriter::Write write);
+  [[nodiscard]] StoreWriter::Write in_this_term(StoreWriter::Write write) const;
   void on_stored(const std::shared_ptr<Active>& active, RoundIndex round) EXCLUDES(mutex_);
 
   Parts parts_;
   core::CoordinatorOptions options_;
   mutable Mutex mutex_;
   std::shared_ptr<Active> active_ GUARDED_BY(mutex_);  // its core too
+  bool looked_ GUARDED_BY(mutex_) = false;             // whether there is a run, in this term
+  std::atomic<std::int64_t> terms_ = 0;                // that have ended
   StoreWriter rounds_;                                 // after what they use
   StoreWriter others_;
   std::unique_ptr<reach::Prober> prober_;

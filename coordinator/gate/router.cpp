@@ -82,6 +82,14 @@ void Router::add_prefix(const std::string& method, const std::string& prefix, Ha
   VERIFY(prefix_[prefix].emplace(method, metered(prefix, std::move(handler))).second);
 }
 
+void Router::wrap(const std::string& path, const Around& around) {
+  const auto methods = literal_.find(path);
+  VERIFY(methods != literal_.end());
+  for (auto& [method, handler] : methods->second) {
+    handler = [around, own = std::move(handler)](const Request& request) { return around(request, own); };
+  }
+}
+
 Handler Router::metered(const std::string& path, Handler handler) {
   const auto meter = std::make_shared<RouteMeter>(path);
   meters_.push_back(meter);

@@ -72,6 +72,11 @@ class Router {
   // Paths of one more segment after `prefix`, which ends in '/': "/v1/artefacts/".
   void add_prefix(const std::string& method, const std::string& prefix, Handler handler);
 
+  // From now on `around` answers what the routes at `path`, which must be there (VERIFY), would have: with their own
+  // handler, or without.
+  using Around = std::function<Response(const Request& request, const Handler& own)>;
+  void wrap(const std::string& path, const Around& around);
+
   // Fills request.suffix. Null: no such route; `allowed` then lists the methods that have the path, if any.
   const Handler* find(Request& request, std::string& allowed) const;
   [[nodiscard]] std::vector<RouteFigures> figures() const;

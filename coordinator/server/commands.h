@@ -196,7 +196,9 @@ Status show_schema(const std::filesystem::path& directory);
 
 struct ServeOptions {
   std::filesystem::path directory;
-  std::string admin;  // HOST:PORT of the operator's page, /metrics, /healthz and /readyz; empty: none
+  std::string listen;    // HOST:PORT of this process; empty: as the project says
+  std::string internal;  // HOST:PORT at which the project's other coordinators reach this one; empty: where it listens
+  std::string admin;     // HOST:PORT of the operator's page, /metrics, /healthz and /readyz; empty: none
   int connections_per_address = 64;
   int workers = 4;
   std::vector<std::string> trusted_proxies;  // IP addresses of proxies that end TLS

@@ -221,6 +221,12 @@ void add_credit(CLI::App& cli, Commands& commands) {
 void add_serve(CLI::App& cli, Commands& commands) {
   CLI::App* serve_command = cli.add_subcommand("serve", "Serve volunteers and the leaderboard until SIGTERM or Ctrl-C");
   directory_of(serve_command, commands.serve.directory);
+  serve_command->add_option("--listen", commands.serve.listen)
+      ->description("HOST:PORT to serve on; by default what init was told. For one of several servers of a project");
+  serve_command->add_option("--internal", commands.serve.internal)
+      ->description(
+          "HOST:PORT at which the project's other servers reach this one; by default where it listens. Several need a "
+          "database on a server: init --database");
   serve_command->add_option("--connections-per-address", commands.serve.connections_per_address)
       ->description("Open connections from one address, at most")
       ->check(CLI::Range(1, 100'000))

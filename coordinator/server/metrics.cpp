@@ -135,6 +135,8 @@ std::string metrics_text(const Observed& observed) {
   text.one("tls_not_after_timestamp_seconds", "gauge", "When the coordinator's certificate ends.",
            static_cast<double>(observed.certificate_ends.unix_ms) / 1000);
   text.one("ready", "gauge", "1 while the coordinator can do its work.", ready(observed).ok() ? 1 : 0);
+  text.one("leads", "gauge", "1 in the one of a project's coordinators that hears heartbeats and plans rounds.",
+           observed.leadership.leads() ? 1 : 0);
   add_requests(text, observed.router);
   add_gate(text, observed.gate.stats());
   add_swarm(text, observed);

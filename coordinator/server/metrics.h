@@ -9,6 +9,7 @@
 #include "coordinator/gate/gate.h"
 #include "coordinator/gate/router.h"
 #include "coordinator/server/backup.h"
+#include "coordinator/server/leadership.h"
 #include "coordinator/server/project.h"
 #include "db/stores/database.h"
 #include "shared/reach/relay_server.h"
@@ -26,6 +27,7 @@ struct Observed {
   WallTime started;
   WallTime certificate_ends;
   const BackupKeeper& backups;
+  const Leadership& leadership;
 };
 
 // The text format of Prometheus, version 0.0.4.

@@ -17,9 +17,12 @@
 #include "coordinator/gate/gate.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/handover.h"
+#include "coordinator/server/leadership.h"
 #include "coordinator/server/metrics.h"
 #include "coordinator/server/people.h"
 #include "coordinator/web/operator_site.h"
+#include "coordinator/web/past_run_page.h"
 #include "coordinator/web/site.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
@@ -92,6 +95,15 @@ std::optional<web::ShownRun> shown(const api::RunService& run) {
                        static_cast<std::int64_t>(wire::parameter_count(manifest.model))};
 }
 
+// On a server that does not lead: what the database knows of the run that the leader serves.
+std::optional<web::ShownRun> shown_from_afar(const db::Stores& stores) {
+  const auto runs = stores.runs.list();
+  const db::Run* run = runs ? api::choose_run(*runs, "") : nullptr;
+  if (run == nullptr || run->retired.unix_ms != 0) return std::nullopt;
+  auto read = web::read_past_run(*run);
+  return read ? std::optional<web::ShownRun>(std::move(*read)) : std::nullopt;
+}
+
 struct Doors {
   const gate::Gate* gate = nullptr;
   const reach::RelayServer* relay = nullptr;
@@ -107,8 +119,11 @@ web::ServerHealth health(WallTime started, const db::Database& database, const D
 }
 
 web::ServerView server_view(const Observed& observed, const Doors& doors) {
-  web::ServerView view{
-      health(observed.started, observed.database, doors), shown(observed.run), {}, "", observed.certificate_ends};
+  web::ServerView view{health(observed.started, observed.database, doors),
+                       observed.leadership.leads() ? shown(observed.run) : shown_from_afar(observed.database.stores()),
+                       {},
+                       "",
+                       observed.certificate_ends};
   if (const auto backup = last_backup(observed.project.files)) view.last_backup = backup->at;
   view.backup_failure = observed.backups.state().failure;
   return view;
@@ -127,6 +142,12 @@ Result<core::CoordinatorOptions> core_options(const ServeOptions& options, const
   }
   core.relay = {self, relay->host, relay->port};
   return core;
+}
+
+// How this computer shows itself to those who call it.
+Result<crypto::TlsContext> as_coordinator(const Project& project, const ServerIdentity& identity) {
+  return crypto::TlsContext::coordinator_server(project.authority.certificate_pem(), identity.volunteers,
+                                                identity.browsers);
 }
 
 // How this computer shows itself on volunteers' ports and at its relay.
@@ -181,6 +202,12 @@ class GateThread {
   std::thread thread_;  // last: it uses the others
 };
 
+Result<std::unique_ptr<gate::Gate>> public_gate(const ServeOptions& options, const ProjectConfig& config,
+                                                const crypto::TlsContext& tls, const gate::Router& router) {
+  STARLING_ASSIGN(const gate::GateOptions gate, gate_options(options, config));
+  return gate::Gate::create(gate, tls, router);
+}
+
 // The operator's own door; nothing when none is asked for.
 Result<std::unique_ptr<gate::Gate>> admin_gate(const ServeOptions& options, const crypto::TlsContext& tls,
                                                const gate::Router& router) {
@@ -197,7 +224,9 @@ Result<std::unique_ptr<gate::Gate>> admin_gate(const ServeOptions& options, cons
 
 // What is looked at from time to time.
 struct Cared {
+  Leadership& leadership;
   api::RunService& run;
+  api::CheckpointInbox& checkpoints;
   accounts::BanList& bans;
   api::HostTable& hosts;
   operations::MaintenanceSign& maintenance;
@@ -205,17 +234,30 @@ struct Cared {
   const db::Stores& stores;
 };
 
+// Takes the lead or gives it up, as the database has it; the leader alone looks at runs, which begins what it serves.
+Status look_at_lead(const Cared& cared) {
+  const bool led = cared.leadership.leads();
+  const Status looked = cared.leadership.look();
+  if (led && !cared.leadership.leads()) cared.run.stand_down();
+  STARLING_TRY(looked);
+  if (!cared.leadership.leads()) return {};
+  if (!led) cared.checkpoints.clear();
+  return cared.run.poll();
+}
+
 // What fails at every look is told now and then; what fails first has most likely failed the others too.
 void look_after(const Cared& cared, const Clock& clock, LogLimit& complaints) {
   const auto tell = [&](std::string_view what, const Status& status) {
     if (!status.ok() && complaints.admit(clock.now())) log_error("{}: {}", what, status.error().message);
   };
-  tell("look at the runs", cared.run.poll());
+  tell("look at the runs", look_at_lead(cared));
   tell("look at the bans", cared.bans.refresh());
   tell("look at revocations", cared.hosts.refresh());
   tell("look at maintenance", cared.maintenance.refresh(cared.stores));
   tell("look at backups", cared.backups.look());
-  tell("sums of the last day and week", cared.stores.standings.roll(clock.wall_now()));
+  if (cared.leadership.leads()) {
+    tell("sums of the last day and week", cared.stores.standings.roll(clock.wall_now()));
+  }
 }
 
 // Timers of the run until a signal, or until something broke.
@@ -266,24 +308,60 @@ std::function<void(const Error&)> breaking(std::atomic<bool>& broken) {
   };
 }
 
+// A project in a file is served by one process, others by any number.
+bool is_shared(const Project& project) { return !project.config.database.empty(); }
+
+Result<Project> project_to_serve(const ServeOptions& options) {
+  STARLING_ASSIGN(Project project, load_project(options.directory));
+  if (!options.listen.empty()) {
+    STARLING_ASSIGN(project.config.listen, parse_endpoint(options.listen));
+  }
+  return project;
+}
+
+Result<std::optional<FileLock>> lock_to_serve(const Project& project) {
+  if (is_shared(project)) return std::optional<FileLock>();
+  auto lock = FileLock::acquire(project.files.at("serve.lock"));
+  if (!lock) return lock.error().prefixed(fmt::format("project '{}' is served already", project.config.name));
+  return std::optional<FileLock>(std::move(*lock));
+}
+
+// Where the project's other servers reach this one; nothing: there can be no others.
+Result<std::optional<std::string>> internal_address(const ServeOptions& options, const Project& project) {
+  if (!is_shared(project)) return std::optional<std::string>();
+  net::Endpoint at = project.config.listen;
+  if (!options.internal.empty()) {
+    STARLING_ASSIGN(at, parse_endpoint(options.internal));
+  }
+  if (!is_wildcard(at.host)) return std::optional(format_endpoint(at));
+  log_warning(
+      "another server of this project could not reach this one at {}: before you start one, add --internal HOST:{}",
+      at.host, at.port);
+  return std::optional(std::string());
+}
+
+Result<std::unique_ptr<Handover>> open_handover(const Project& project, const Leadership& leadership,
+                                                const std::string& secret) {
+  if (!is_shared(project)) return std::unique_ptr<Handover>();
+  STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(project.authority.certificate_pem(), std::nullopt));
+  return std::make_unique<Handover>(leadership, std::move(tls), secret);
+}
+
 }  // namespace
 
 Status serve(const ServeOptions& options) {
-  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const Project project, project_to_serve(options));
   ServiceManager manager;
   const sigset_t signals = hold_signals();
   allow_many_connections();
-  auto lock = FileLock::acquire(project.files.at("serve.lock"));
-  if (!lock) return lock.error().prefixed(fmt::format("project '{}' is served already", project.config.name));
+  STARLING_ASSIGN(const auto lock, lock_to_serve(project));
   dataset::remove_abandoned_files(project.files.artefacts());
-
   const SystemClock clock;
   const WallTime started = clock.wall_now();
   std::atomic<bool> broken = false;
   STARLING_ASSIGN(const auto database, open_database(project, {.on_fatal = breaking(broken)}));
   STARLING_ASSIGN(const ServerIdentity identity, server_identity(project, clock.wall_now()));
-  STARLING_ASSIGN(const auto tls, crypto::TlsContext::coordinator_server(project.authority.certificate_pem(),
-                                                                         identity.volunteers, identity.browsers));
+  STARLING_ASSIGN(const auto tls, as_coordinator(project, identity));
   api::HostTable hosts(database->stores().accounts, clock);
   operations::MaintenanceSign maintenance;
   STARLING_TRY(maintenance.refresh(database->stores()));
@@ -294,9 +372,12 @@ Status serve(const ServeOptions& options) {
   api::RunService run({database->stores(), hosts, clock, project.root}, core);
   STARLING_TRY(start_dialling_back(run, options, peer_tls, clock));
   STARLING_ASSIGN(const auto relay, open_relay(options, core.relay.port, {peer_tls, clock, run}));
-  STARLING_TRY(run.poll());
-
   api::CheckpointInbox checkpoints(project.files.artefacts());
+  STARLING_ASSIGN(auto internal, internal_address(options, project));
+  Leadership leadership(*database, std::move(internal));
+  BackupKeeper backups(project, *database, clock);
+  const Cared cared{leadership, run, checkpoints, people->bans, hosts, maintenance, backups, database->stores()};
+  STARLING_TRY(look_at_lead(cared));
   gate::Router router;
   const api::Api api{project.config.name,
                      project.files.artefacts(),
@@ -312,20 +393,20 @@ Status serve(const ServeOptions& options) {
                      clock};
   api::add_routes(router, api);
   Doors doors{nullptr, relay.get()};  // the gate is set before the first request
-  web::Site site({project.config.name, database->stores(), [&run] { return shown(run); },
+  web::Site site({project.config.name, database->stores(),
+                  [&] { return leadership.leads() ? shown(run) : shown_from_afar(database->stores()); },
                   [&] { return health(started, *database, doors); }, join_advice(project), clock,
                   web_root(project.config), people->accounts.parts().secret, &maintenance, project.files.stats(),
                   [&run] { return run.hosts(); }});
   site.add_routes(router);
   people->site.add_routes(router);
-
-  STARLING_ASSIGN(const gate::GateOptions front, gate_options(options, project.config));
-  STARLING_ASSIGN(const auto gate, gate::Gate::create(front, tls, router));
+  STARLING_ASSIGN(const auto handover, open_handover(project, leadership, people->accounts.parts().secret));
+  if (handover) handover->divert(router);
+  STARLING_ASSIGN(const auto gate, public_gate(options, project.config, tls, router));
   doors.gate = gate.get();
   STARLING_ASSIGN(const WallTime certificate_ends, certificate_end(project));
-  BackupKeeper backups(project, *database, clock);
-  const Observed observed{project, *database,        run,    *gate, router, relay.get(), clock,
-                          started, certificate_ends, backups};
+  const Observed observed{project, *database,        run,     *gate,     router, relay.get(), clock,
+                          started, certificate_ends, backups, leadership};
   gate::Router admin_router;
   add_admin_routes(admin_router, observed);
   web::OperatorSite operators({project.config.name, database->stores(), clock, people->accounts.parts().secret,
@@ -335,7 +416,7 @@ Status serve(const ServeOptions& options) {
 
   return serve_at(*gate, admin.get(), broken, [&] {
     announce(project, gate->port());
-    work({run, people->bans, hosts, maintenance, backups, database->stores()}, signals, broken, manager);
+    work(cared, signals, broken, manager);
   });
 }
 

@@ -33,6 +33,7 @@ Result<std::string> ServerLink::get(const std::string& path) const {
 }
 
 bool ServerLink::is_served(const Project& project) {
+  if (!project.config.database.empty()) return ServerLink(project).get("/healthz").ok();
   std::error_code missing;
   const std::filesystem::path lock = project.files.at("serve.lock");
   return std::filesystem::exists(lock, missing) && !FileLock::acquire(lock).ok();

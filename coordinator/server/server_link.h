@@ -15,7 +15,8 @@ class ServerLink {
   // The body of what the server answers; unavailable when none serves the project or it does not answer.
   [[nodiscard]] Result<std::string> get(const std::string& path) const;
 
-  // Whether a process holds the project's serve.lock.
+  // Whether a process holds the project's serve.lock; of a project that several may serve: whether one answers where
+  // this folder says.
   static bool is_served(const Project& project);
   // unavailable when somebody else listens where the project would.
   static Status check_port(const Project& project);

@@ -8,6 +8,7 @@
 #include "coordinator/operations/runs.h"
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/leadership.h"
 #include "coordinator/server/server_link.h"
 #include "db/postgres/open.h"
 #include "db/schema/migrate.h"
@@ -72,6 +73,7 @@ struct Overview {
   std::optional<LastBackup> backup;
   std::optional<BackupSchedule> schedule;
   std::optional<BackupState> backup_failure;
+  std::string leader;  // HOST:PORT; empty: nobody has led yet
   WallTime certificate_ends;
   WallTime now;
 };
@@ -98,6 +100,7 @@ Result<Overview> look(const Project& project, const db::Database& database) {
   overview.backup = last_backup(project.files);
   overview.backup_failure = last_failure(project.files);
   STARLING_ASSIGN(overview.schedule, read_schedule(stores));
+  STARLING_ASSIGN(overview.leader, Leadership::read_leader(stores));
   STARLING_ASSIGN(overview.certificate_ends, certificate_end(project));
   return overview;
 }
@@ -148,6 +151,7 @@ void print(const Project& project, const Overview& overview) {
              overview.activity.volunteers_day);
   fmt::print("  bans         {}\n", overview.bans);
   print_database(project, overview.health);
+  if (!overview.leader.empty()) fmt::print("  leader       {}\n", overview.leader);
   if (!project.config.database.empty()) {
     fmt::print("  backup       of the database: on its server\n");
   } else if (overview.backup) {
@@ -196,6 +200,7 @@ std::string encode(const Project& project, const Overview& overview) {
   writer.integer("volunteers_24h", overview.activity.volunteers_day);
   writer.integer("bans", static_cast<std::int64_t>(overview.bans));
   writer.integer("database_bytes", overview.health.file_bytes);
+  if (!overview.leader.empty()) writer.text("leader", overview.leader);
   if (overview.backup) writer.integer("backup_unix_ms", overview.backup->at.unix_ms);
   if (overview.backup_failure) writer.text("backup_failure", overview.backup_failure->failure);
   writer.integer("certificate_ends_unix_ms", overview.certificate_ends.unix_ms);

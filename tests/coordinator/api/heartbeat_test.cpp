@@ -158,6 +158,24 @@ TEST_CASE("a coordinator that ends with a full disk forgets the round, and its m
   CHECK(project.stores().contributions.ledger_sum("one")->samples == 60);
 }
 
+TEST_CASE("a coordinator that stands down serves nothing and stores nothing more, until it takes up the run anew") {
+  Pair project;
+  REQUIRE(project.bob.call().ok());
+  REQUIRE(project.ada.call().ok());
+  project.contributions.full = true;
+  project.finish(0);
+  for (int tries = 0; tries < 5000 && project.contributions.refused == 0; ++tries) REQUIRE(project.ada.call().ok());
+  project.run().stand_down();
+  project.contributions.full = false;  // what waits to be tried again is of a term that is over
+  CHECK(project.ada.call().error().code == ErrorCode::unavailable);
+  CHECK(project.stranger().get("/v1/run")->status == 503);
+  REQUIRE(project.run().poll().ok());
+  CHECK(project.ada.call()->acknowledged_rounds == 0);
+  REQUIRE(project.bob.call().ok());
+  project.wait_until_acknowledged(1);
+  CHECK(project.stores().contributions.ledger_sum("one")->samples == 60);
+}
+
 TEST_CASE("who is not a member, or no longer, is refused") {
   Pair project;
   net::HttpClient stranger = project.stranger();

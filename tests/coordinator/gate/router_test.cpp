@@ -71,3 +71,17 @@ TEST_CASE("a route counts what it answers, by status and by time") {
   CHECK(figures[1].name == "/files/");
   CHECK(figures[1].by_status == std::vector<std::pair<int, std::int64_t>>{{500, 1}});
 }
+
+TEST_CASE("a route that is wrapped is answered by its wrapper, with its own handler or without") {
+  Router router;
+  router.add("GET", "/one", named("one"));
+  router.add("GET", "/two", named("two"));
+  bool own = true;
+  router.wrap("/one", [&own](const Request& request, const Handler& handler) {
+    return own ? handler(request) : Response{.body = "instead"};
+  });
+  CHECK(route(router, "GET", "/one") == "one");
+  own = false;
+  CHECK(route(router, "GET", "/one") == "instead");
+  CHECK(route(router, "GET", "/two") == "two");
+}
