@@ -74,7 +74,7 @@ def session_members(session):
     return [pid for pid, _, _, owner in processes() if owner == session]
 
 
-def _die_with_parent():
+def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -94,7 +94,7 @@ class Program:
             with open(self.log_path, "ab") as log:
                 self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                                 env={**os.environ, **self.environment}, start_new_session=True,
-                                                preexec_fn=_die_with_parent)
+                                                preexec_fn=die_with_parent)
         except FileNotFoundError:
             raise ProgramError(f"{self.command[0]} does not exist: run ./dev build") from None
         self.sessions.append(self.process.pid)
@@ -155,6 +155,7 @@ class Coordinator:
         self.address = f"127.0.0.1:{free_port()}"
         self.url = f"https://{self.address}/"
         self.server = Program("coordinator", [BIN / "starling-coordinator", "serve", self.folder], log_path)
+        self.servers = [self.server]
 
     def command(self, *arguments, **options):
         return run_command("starling-coordinator", *arguments, **options)

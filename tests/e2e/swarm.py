@@ -79,7 +79,7 @@ class Swarm:
             volunteer.join(link)
 
     def programs(self):
-        return [self.coordinator.server] + [volunteer.daemon for volunteer in self.volunteers]
+        return self.coordinator.servers + [volunteer.daemon for volunteer in self.volunteers]
 
     def statuses(self):
         """{volunteer's name: its status}; None for a daemon that is away."""

@@ -1,0 +1,63 @@
+"""A PostgreSQL server of a test's own: a new cluster in a folder of its own, which goes with it."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import programs
+
+USER = "postgres"  # of the system, where root asks: the server refuses root; and the superuser of the cluster
+
+
+class Postgres:
+    def __init__(self):
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+        if not found:
+            raise programs.ProgramError("no PostgreSQL server is installed: run ./dev setup")
+        self.bin = found[-1].parent
+        self.folder = Path(tempfile.mkdtemp(prefix="starling-pg-"))
+        self.data = self.folder / "data"
+        self.who = {}
+        if os.geteuid() == 0:
+            user = pwd.getpwnam(USER)
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+            self.who = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+        self.process = None
+        self.log = open(self.folder / "log", "ab")
+
+    def start(self):
+        self.run("initdb", "--pgdata", self.data, "--username", USER, "--auth", "trust", "--encoding", "UTF8", "--locale",
+                 "C.UTF-8", "--no-sync")
+        self.process = subprocess.Popen([self.bin / "postgres", "-D", self.data, "-k", self.folder, "-c",
+                                         "listen_addresses="], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+                                        preexec_fn=programs.die_with_parent, cwd=self.folder, **self.who)
+        state = self.data / "postmaster.pid"
+        programs.wait_until(lambda: state.exists() and "ready" in state.read_text(), "PostgreSQL is ready", 60)
+        return self
+
+    def stop(self):
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait()
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def run(self, program, *arguments):
+        done = subprocess.run([self.bin / program, *map(str, arguments)], capture_output=True, text=True, check=False,
+                              stdin=subprocess.DEVNULL, cwd=self.folder, **self.who)
+        if done.returncode != 0:
+            raise programs.ProgramError(f"{program}: {done.stderr.strip()}")
+        return done.stdout
+
+    def create_database(self, name):
+        """Its address."""
+        self.run("createdb", "-h", self.folder, "-U", USER, name)
+        return f"postgresql://{USER}@/{name}?host={self.folder}"
+
+    def rows(self, database, sql):
+        """What a SELECT finds, as lists of texts."""
+        out = self.run("psql", "-h", self.folder, "-U", USER, "-d", database, "-At", "-F", "\t", "-c", sql)
+        return [line.split("\t") for line in out.splitlines()]
