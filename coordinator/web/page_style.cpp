@@ -113,6 +113,7 @@ button{cursor:pointer;font-weight:600}
 button:hover{border-color:var(--accent)}
 .pages{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;justify-content:center;padding-top:1rem}
 .joining{display:flex;flex-wrap:wrap;gap:.7rem;align-items:center}
+.qr{flex:none;width:8.5rem;height:8.5rem;border-radius:8px}
 .button{background:var(--accent);color:var(--card);font-weight:600;text-decoration:none;border-radius:10px;padding:.5rem 1.1rem}
 code{font:.88em/1.45 ui-monospace,"SF Mono",Menlo,Consolas,monospace}
 .link{display:block;flex:1 1 16rem;background:var(--bg);border:1px solid var(--line);border-radius:8px;padding:.5rem .7rem;overflow-wrap:anywhere}

@@ -8,6 +8,7 @@
 #include "coordinator/web/leaderboard_page.h"
 #include "coordinator/web/loss_curve.h"
 #include "coordinator/web/page.h"
+#include "coordinator/web/qr_code.h"
 
 namespace starling::web {
 namespace {
@@ -65,8 +66,8 @@ void add_join(std::string& html, const JoinAdvice& join) {
     html += fmt::format(
         "<p>Install Starling, then open this link, or give it to <code>starling join</code>:</p>\n"
         "<p class=\"joining\"><a class=\"button\" href=\"{0}\">Join this project</a><code "
-        "class=\"link\">{0}</code></p>\n",
-        link);
+        "class=\"link\">{0}</code>{1}</p>\n",
+        link, qr_code(join.link, "The join link as a QR code"));
   } else {
     html += fmt::format(
         "<p>This project takes volunteers by invitation. Ask it for a join link; a real one begins with</p>\n"

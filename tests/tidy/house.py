@@ -85,6 +85,7 @@ DOORS = {
     "zlib": (r"^zlib\.h$", ["coordinator/server"]),
     "Cairo and librsvg": (r"^(cairo|librsvg/)", ["coordinator/web"]),
     "libcurl": (r"^curl/", ["coordinator/mail"]),
+    "libqrencode": (r"^qrencode\.h$", ["coordinator/web"]),
     "OpenSSL": (r"^openssl/", ["shared/crypto", "client/transport", "coordinator/gate"]),
     "BLAS": (r"^cblas\.h$", ["client/models"]),
     "CLI11": (r"^CLI/", ["client/cli", "client/daemon", "client/release", "client/training", "coordinator/server", "tests/sim",

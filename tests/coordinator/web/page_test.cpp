@@ -10,6 +10,7 @@
 #include "coordinator/web/loss_curve.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/past_run_page.h"
+#include "coordinator/web/qr_code.h"
 #include "coordinator/web/status_page.h"
 
 namespace starling::web {
@@ -133,6 +134,20 @@ TEST_CASE("nothing that people typed can become markup, on any page") {
     CHECK(has(html, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"));
     CHECK(is_balanced(html));
   }
+}
+
+TEST_CASE("a join link that anybody may use is there for cameras, too") {
+  RunPageData data = sample_page();
+  data.join = {"starling://example.org:7300/?ca=00", true};
+  CHECK(has(render_run_page(data), "aria-label=\"The join link as a QR code\""));
+  data.join.open_to_all = false;
+  CHECK_FALSE(has(render_run_page(data), "QR code"));
+  CHECK(qr_code(std::string(3000, 'a'), "too much").empty());
+  // Version 1: 21 modules and the margins; the first row begins with a finder's seven.
+  const std::string smallest = qr_code("poems", "<a>");
+  CHECK(has(smallest, "viewBox=\"0 0 29 29\""));
+  CHECK(has(smallest, "d=\"M4 4h7v1h-7z"));
+  CHECK(has(smallest, "&lt;a&gt;"));
 }
 
 TEST_CASE("a project without a run, and a run without volunteers, have a page too") {

@@ -1,0 +1,13 @@
+// A text as a QR code (ISO/IEC 18004), for cameras.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace starling::web {
+
+// An inline SVG, black on white on pages of either kind, with the margin of four modules that readers need. `label`:
+// what it is, for those who do not see it. Empty for a text that no code holds (2331 bytes).
+std::string qr_code(std::string_view text, std::string_view label);
+
+}  // namespace starling::web
