@@ -39,14 +39,14 @@ std::span<const std::uint8_t> AllReduce::note(Rank rank) const { return impl_->n
 AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vectors, const AllReduceOptions& options)
     : group_(std::move(group)),
       self_(self),
-      weight_(vectors.weight),
+      own_{vectors.weight, vectors.draw},
       codec_(codec_from_name(group_.codec).value()),
       vectors_(vectors),
       options_(options),
       plan_digest_(swarm::plan_digest(group_)),
       set_bytes_((group_.members.size() + 7) / 8),
       table_(group_),
-      roster_(group_, self, vectors.weight),
+      roster_(group_, self, own_),
       sums_(table_, self, vectors),
       recovery_(table_, roster_),
       outbox_(table_, roster_, vectors.weight > 0),
@@ -55,8 +55,8 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
   VERIFY(self < group_.members.size());
   for (Rank rank = 0; rank < roster_.size(); ++rank)
     contribution_codecs_.push_back(wire::contribution_codec(group_, rank));
-  VERIFY(weight_ >= 0 && weight_ <= wire::kWeightMax);
-  VERIFY(std::ssize(vectors.input) == group_.vector_floats || weight_ == 0);
+  VERIFY(own_.weight >= 0 && own_.weight <= wire::kWeightMax);
+  VERIFY(std::ssize(vectors.input) == group_.vector_floats || own_.weight == 0);
   VERIFY(std::ssize(vectors.output) == group_.vector_floats);
 }
 
@@ -72,7 +72,7 @@ void AllReduce::Impl::start(TimePoint now) {
   if (codec_ != Codec::fp32 && own < own_end && roster_.size() > 1) {
     kept_.resize((own_end - own) * encoded_bytes(codec_, static_cast<std::size_t>(group_.segment_floats)));
   }
-  for (SegmentIndex segment = own; weight_ > 0 && segment < own_end; ++segment) {
+  for (SegmentIndex segment = own; own_.weight > 0 && segment < own_end; ++segment) {
     if (summable(input_of(segment))) continue;
     lost_.push_back({self_, "its own values are not finite, or too large to be added up"});
     return settle(now, Verdict::expelled);
@@ -278,6 +278,7 @@ void AllReduce::Impl::count_samples(AveragingOutcome& outcome) const {
   outcome.samples.resize(roster_.size());
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     outcome.samples[rank] = share_of(roster_.weight(rank), floats[rank], group_.vector_floats);
+    outcome.draws.push_back(outcome.samples[rank] > 0 ? roster_.stake(rank).draw : 0);
     if (floats[rank] > 0) outcome.weight_total += roster_.weight(rank);
   }
 }

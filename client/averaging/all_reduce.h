@@ -82,6 +82,13 @@ struct AllReduceOptions {
   bool latecomers = true;
 };
 
+// What a member says that its gradient is made of; everybody in the group hears both.
+struct Stake {
+  SampleCount weight = 0;  // samples
+  SampleCount draw = 0;    // of the first of them, where they are leased (wire::SampleLease); else 0
+  friend bool operator==(const Stake&, const Stake&) = default;
+};
+
 // What a member brings to a round and takes from it. Both vectors are vector_floats long, do not overlap, and outlive
 // the machine. Input must not change meanwhile, nor output once there is an outcome.
 struct RoundVectors {
@@ -89,6 +96,7 @@ struct RoundVectors {
   std::span<const float> input;      // summable (codec.h)
   std::span<float> output;           // receives sum of inputs / sum of weights; own sums are formed inside it
   std::vector<std::uint8_t> note{};  // rides on this member's begin: at most wire::kBeginNoteBytesMax
+  SampleCount draw = 0;              // Stake::draw
 };
 
 // Which member was lost, and why: for logs.
@@ -125,6 +133,7 @@ struct AveragingOutcome {
   Verdict verdict = Verdict::averaged;
   // By rank: samples averaged in = floor(weight x coordinates that carry it / vector_floats). Equal on all survivors.
   std::vector<SampleCount> samples;
+  std::vector<SampleCount> draws{};          // by rank: Stake::draw of those that have samples averaged in
   std::vector<ContributorRun> contributors;  // of the coordinates held, in order; one run when nothing went wrong
   std::vector<LostMember> lost;
   std::vector<SeenFault> faults;  // by rank, at most one each; of lost ones, and of senders that were left behind

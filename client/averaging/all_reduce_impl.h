@@ -152,7 +152,7 @@ class AllReduce::Impl {
 
   wire::GroupInfo group_;
   Rank self_;
-  SampleCount weight_;
+  const Stake own_;
   Codec codec_;                             // of results
   std::vector<Codec> contribution_codecs_;  // by rank
   RoundVectors vectors_;

@@ -84,7 +84,7 @@ Status AllReduce::Impl::receive_late(TimePoint now, Rank from, const wire::Frame
 // It was not there yet when this member's begin went out: it is asked now.
 Status AllReduce::Impl::take_begin_late(TimePoint now, Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Begin begin, wire::decode_begin(payload));
-  if (begin.rank != from || !roster_.begin(from, begin.weight)) return {};
+  if (begin.rank != from || !roster_.begin(from, {begin.weight, begin.draw})) return {};
   watch_.on_begun(now, from);
   outbox_.send_begin(from);
   return {};
@@ -103,8 +103,9 @@ Status AllReduce::Impl::take_done_late(Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Done done, wire::decode_done(payload, roster_.size()));
   if (done.weights.empty()) return {};
   peers_[from].done = done.result_digest;
-  for (Rank rank = 0; rank < roster_.size(); ++rank)
-    roster_.set_weight(rank, std::max(SampleCount{0}, done.weights[rank]));
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    roster_.set_stake(rank, {std::max(SampleCount{0}, done.weights[rank]), done.draws.empty() ? 0 : done.draws[rank]});
+  }
   return {};
 }
 

@@ -79,12 +79,13 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   }
   peers_[rank].note = begin.note;
   if (relayed) {
-    roster_.learn_weight(rank, begin.weight);
+    roster_.learn_stake(rank, {begin.weight, begin.draw});
     check_settled(now);
     return {};
   }
-  if (!roster_.begin(from, begin.weight)) {
-    return roster_.weight(from) == begin.weight ? Status() : nonsense("it began twice, with different weights");
+  const Stake stake{begin.weight, begin.draw};
+  if (!roster_.begin(from, stake)) {
+    return roster_.stake(from) == stake ? Status() : nonsense("it began twice, with different weights");
   }
   watch_.on_begun(now, from);
   if (begin.weight > 0) {
@@ -101,7 +102,7 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
 Status AllReduce::Impl::on_late_begin(Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Begin begin, wire::decode_begin(payload));
   if (begin.rank != from) return {};
-  roster_.begin(from, begin.weight);
+  roster_.begin(from, {begin.weight, begin.draw});
   outbox_.send_begin(from);
   return {};
 }
@@ -215,12 +216,13 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
   std::size_t index = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!inventory.lost.test(rank)) continue;
-    const SampleCount weight = inventory.weights[index++];
+    const Stake stake{inventory.weights[index], inventory.draws.empty() ? 0 : inventory.draws[index]};
+    ++index;
     if (!roster_.lost(rank)) {
       corroborate(now, rank, owing[rank]);
       news.push_back({rank, fmt::format("member {} lost it", from)});
     }
-    if (weight != wire::kWeightUnknown) roster_.learn_weight(rank, weight);
+    if (stake.weight != wire::kWeightUnknown) roster_.learn_stake(rank, stake);
   }
   lose(now, news);
   if (recovery_.note(from, inventory) && recovery_.complete()) recover(now);

@@ -50,11 +50,13 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
   const auto append = [&frame](Payload bytes) { frame.head.insert(frame.head.end(), bytes.begin(), bytes.end()); };
   if (item.kind == Kind::begin) {
     const auto rank = static_cast<std::uint32_t>(item.rank);
+    const Stake& stake = item.rank == self_ ? own_ : roster_.stake(item.rank);
     append(wire::encode(wire::Begin{rank,
                                     group_.vector_floats,
-                                    item.rank == self_ ? weight_ : roster_.weight(item.rank),
+                                    stake.weight,
                                     plan_digest_,
-                                    {note(item.rank).begin(), note(item.rank).end()}}));
+                                    {note(item.rank).begin(), note(item.rank).end()},
+                                    stake.draw}));
   }
   if (item.kind == Kind::inventory) append(recovery_.inventory());
   if (item.kind == Kind::done) append(wire::encode(done_for(to)));
@@ -73,6 +75,7 @@ wire::Done AllReduce::Impl::done_for(Rank to) const {
   wire::Done done{*digest_};
   for (Rank rank = 0; outbox_.listens(to) && rank < roster_.size(); ++rank) {
     done.weights.push_back(roster_.weight(rank));
+    done.draws.push_back(roster_.stake(rank).draw);
   }
   return done;
 }

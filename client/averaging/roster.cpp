@@ -2,7 +2,7 @@
 
 namespace starling::averaging {
 
-Roster::Roster(const wire::GroupInfo& group, Rank self, SampleCount own_weight)
+Roster::Roster(const wire::GroupInfo& group, Rank self, const Stake& own)
     : self_(self), members_(group.members.size()), lost_(members_.size()), survivors_(members_.size()) {
   for (Rank rank = 0; rank < size(); ++rank) {
     const wire::GroupMember& member = group.members[rank];
@@ -14,7 +14,7 @@ Roster::Roster(const wire::GroupInfo& group, Rank self, SampleCount own_weight)
   }
   surviving_voters_ = voters_;
   members_[self].begun = true;
-  learn_weight(self, own_weight);
+  learn_stake(self, own);
   for (Rank rank = 0; rank < size(); ++rank) unbegun_ += linked(rank) && !late(rank) ? 1 : 0;
   find_owners();
 }
@@ -30,24 +30,22 @@ void Roster::find_owners() {
   if (owners_.empty()) owners_.push_back(self_);
 }
 
-bool Roster::begin(Rank rank, SampleCount weight) {
+bool Roster::begin(Rank rank, const Stake& stake) {
   Member& member = members_[rank];
   if (member.begun) return false;
   member.begun = true;
-  learn_weight(rank, weight);
+  learn_stake(rank, stake);
   if (live(rank) && !late(rank)) --unbegun_;
   return true;
 }
 
-void Roster::learn_weight(Rank rank, SampleCount weight) {
-  if (members_[rank].weight_known) return;
-  members_[rank].weight_known = true;
-  members_[rank].weight = weight;
+void Roster::learn_stake(Rank rank, const Stake& stake) {
+  if (!members_[rank].weight_known) set_stake(rank, stake);
 }
 
-void Roster::set_weight(Rank rank, SampleCount weight) {
+void Roster::set_stake(Rank rank, const Stake& stake) {
   members_[rank].weight_known = true;
-  members_[rank].weight = weight;
+  members_[rank].stake = stake;
 }
 
 bool Roster::lose(Rank rank) {

@@ -12,7 +12,7 @@ namespace starling::averaging {
 
 class Roster {
  public:
-  Roster(const wire::GroupInfo& group, Rank self, SampleCount own_weight);
+  Roster(const wire::GroupInfo& group, Rank self, const Stake& own);
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] Rank self() const { return self_; }
@@ -38,15 +38,16 @@ class Roster {
   }
 
   // Its own begin arrived here. False when it had before.
-  bool begin(Rank rank, SampleCount weight);
+  bool begin(Rank rank, const Stake& stake);
   [[nodiscard]] bool begun(Rank rank) const { return members_[rank].begun; }
-  // Somebody else said with what weight it began.
-  void learn_weight(Rank rank, SampleCount weight);
+  // Somebody else said with what it began.
+  void learn_stake(Rank rank, const Stake& stake);
   // What has been averaged in of it, whatever it said: another process may have begun in its place.
-  void set_weight(Rank rank, SampleCount weight);
+  void set_stake(Rank rank, const Stake& stake);
   [[nodiscard]] bool weight_known(Rank rank) const { return members_[rank].weight_known; }
   // 0 while unknown.
-  [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].weight; }
+  [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].stake.weight; }
+  [[nodiscard]] const Stake& stake(Rank rank) const { return members_[rank].stake; }
   // Survivors with a link to this member that have not begun, late ones apart.
   [[nodiscard]] std::size_t unbegun() const { return unbegun_; }
 
@@ -71,7 +72,7 @@ class Roster {
     bool late = false;
     bool begun = false;
     bool weight_known = false;
-    SampleCount weight = 0;
+    Stake stake;
   };
   void find_owners();
 

@@ -284,6 +284,7 @@ class StagedReduce::Impl {
     for (std::size_t rank = 0; rank < outcome.samples.size(); ++rank) {
       outcome.samples[rank] = share_of(column_samples_[rank], accepted, total);
     }
+    outcome.draws = stages_.front().engine->outcome()->draws;
     outcome.contributors = stages_.front().engine->outcome()->contributors;
     outcome.grid = GridOutcome{result->accepted};
     return outcome;
@@ -335,6 +336,7 @@ class StagedReduce::Impl {
     }
     outcome.elapsed = now - started_at_;
     outcome.samples.resize(group_.members.size());
+    outcome.draws.resize(group_.members.size());
     outcome_ = std::move(outcome);
   }
 

@@ -53,6 +53,7 @@ struct AverageRequest {
   wire::GroupInfo group;
   averaging::Rank self = 0;
   SampleCount weight = 0;
+  SampleCount draw = 0;
   // As in RoundVectors. Both must stay valid, and input unchanged, until the next average() that does not follow this
   // one, or abandon(), has returned: the settled round goes on answering slower members.
   std::span<const float> input;

@@ -77,24 +77,34 @@ const TypeRules* rules_of(std::uint8_t type) {
 
 Error corrupt(std::string message) { return {ErrorCode::corrupt, "read frame: " + std::move(message)}; }
 
-std::vector<std::uint8_t> bytes_of_weights(const std::vector<SampleCount>& weights) {
-  std::vector<std::uint8_t> bytes(weights.size() * sizeof(SampleCount));
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    put<std::uint64_t>(bytes, i * sizeof(SampleCount), static_cast<std::uint64_t>(weights[i]));
+std::vector<std::uint8_t> bytes_of_counts(const std::vector<SampleCount>& counts) {
+  std::vector<std::uint8_t> bytes(counts.size() * sizeof(SampleCount));
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    put<std::uint64_t>(bytes, i * sizeof(SampleCount), static_cast<std::uint64_t>(counts[i]));
   }
   return bytes;
 }
 
-Result<std::vector<SampleCount>> weights_from(std::span<const std::uint8_t> bytes, std::size_t members) {
+Result<std::vector<SampleCount>> counts_from(std::span<const std::uint8_t> bytes, std::size_t members,
+                                             SampleCount least, SampleCount most) {
   if (bytes.size() != members * sizeof(SampleCount)) {
-    return corrupt(fmt::format("{} bytes of weights for {} members", bytes.size(), members));
+    return corrupt(fmt::format("{} bytes of weights or draws for {} members", bytes.size(), members));
   }
-  std::vector<SampleCount> weights(members);
+  std::vector<SampleCount> counts(members);
   for (std::size_t i = 0; i < members; ++i) {
-    weights[i] = static_cast<SampleCount>(get<std::uint64_t>(bytes, i * sizeof(SampleCount)));
-    if (weights[i] < kWeightUnknown || weights[i] > kWeightMax) return corrupt("a weight is out of range");
+    counts[i] = static_cast<SampleCount>(get<std::uint64_t>(bytes, i * sizeof(SampleCount)));
+    if (counts[i] < least || counts[i] > most) return corrupt("a weight or a draw is out of range");
   }
-  return weights;
+  return counts;
+}
+
+Result<std::vector<SampleCount>> weights_from(std::span<const std::uint8_t> bytes, std::size_t members) {
+  return counts_from(bytes, members, kWeightUnknown, kWeightMax);
+}
+
+Result<std::vector<SampleCount>> draws_from(std::span<const std::uint8_t> bytes, std::size_t members) {
+  if (bytes.empty()) return std::vector<SampleCount>();
+  return counts_from(bytes, members, 0, kDrawMax);
 }
 
 }  // namespace
@@ -198,42 +208,47 @@ Result<Join> decode_join(std::span<const std::uint8_t> cbor) {
 }
 
 std::vector<std::uint8_t> encode(const Begin& message) {
-  return CborWriter(5)
+  return CborWriter(6)
       .field("rank", std::uint64_t{message.rank})
       .field("floats", static_cast<std::uint64_t>(message.vector_floats))
       .field("weight", static_cast<std::uint64_t>(message.weight))
       .field("plan", std::span<const std::uint8_t>(message.plan_digest.bytes))
       .field("note", std::span<const std::uint8_t>(message.note))
+      .field("draw", static_cast<std::uint64_t>(message.draw))
       .take();
 }
 
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
-  CborReader reader("begin", cbor, 5);
+  CborReader reader("begin", cbor, 6);
   Begin message;
   message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
   message.vector_floats = static_cast<std::int64_t>(reader.number("floats", kVectorFloatsMax));
   message.weight = static_cast<SampleCount>(reader.number("weight", kWeightMax));
   reader.fill("plan", message.plan_digest.bytes);
   const auto note = reader.bytes("note", kBeginNoteBytesMax);
+  message.draw = static_cast<SampleCount>(reader.number("draw", kDrawMax));
   STARLING_TRY(reader.finish());
   message.note.assign(note.begin(), note.end());
   return message;
 }
 
 std::vector<std::uint8_t> encode(const Inventory& message) {
-  const std::vector<std::uint8_t> weights = bytes_of_weights(message.weights);
-  return CborWriter(3)
+  const std::vector<std::uint8_t> weights = bytes_of_counts(message.weights);
+  const std::vector<std::uint8_t> draws = bytes_of_counts(message.draws);
+  return CborWriter(4)
       .field("lost", message.lost.bytes())
       .field("held", std::span(message.held))
       .field("weights", std::span<const std::uint8_t>(weights))
+      .field("draws", std::span<const std::uint8_t>(draws))
       .take();
 }
 
 Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size_t members, std::size_t segments) {
-  CborReader reader("inventory", cbor, 3);
+  CborReader reader("inventory", cbor, 4);
   const auto lost = reader.bytes("lost", kControlPayloadMax);
   const auto held = reader.bytes("held", kControlPayloadMax);
   const auto weights = reader.bytes("weights", kControlPayloadMax);
+  const auto draws = reader.bytes("draws", kControlPayloadMax);
   STARLING_TRY(reader.finish());
   Inventory message;
   STARLING_ASSIGN(message.lost, RankSet::from_bytes(lost, members));
@@ -241,24 +256,29 @@ Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size
   STARLING_TRY(RankSet::from_bytes(held, segments).status());
   message.held.assign(held.begin(), held.end());
   STARLING_ASSIGN(message.weights, weights_from(weights, message.lost.count()));
+  STARLING_ASSIGN(message.draws, draws_from(draws, message.lost.count()));
   return message;
 }
 
 std::vector<std::uint8_t> encode(const Done& message) {
-  const std::vector<std::uint8_t> weights = bytes_of_weights(message.weights);
-  return CborWriter(2)
+  const std::vector<std::uint8_t> weights = bytes_of_counts(message.weights);
+  const std::vector<std::uint8_t> draws = bytes_of_counts(message.draws);
+  return CborWriter(3)
       .field("result", std::span<const std::uint8_t>(message.result_digest.bytes))
       .field("weights", std::span<const std::uint8_t>(weights))
+      .field("draws", std::span<const std::uint8_t>(draws))
       .take();
 }
 
 Result<Done> decode_done(std::span<const std::uint8_t> cbor, std::size_t members) {
-  CborReader reader("done", cbor, 2);
+  CborReader reader("done", cbor, 3);
   Done message;
   reader.fill("result", message.result_digest.bytes);
   const auto weights = reader.bytes("weights", kControlPayloadMax);
+  const auto draws = reader.bytes("draws", kControlPayloadMax);
   STARLING_TRY(reader.finish());
   STARLING_ASSIGN(message.weights, weights_from(weights, weights.empty() ? 0 : members));
+  STARLING_ASSIGN(message.draws, draws_from(draws, members));
   return message;
 }
 

@@ -38,7 +38,7 @@
 
 namespace starling::wire {
 
-constexpr int kPeerProtocolVersion = 2;
+constexpr int kPeerProtocolVersion = 3;
 constexpr std::size_t kFrameHeaderBytes = 32;
 // The largest segment in the widest codec, a full contributor mask, and room for codec scales.
 constexpr std::size_t kFramePayloadMax = (1u << 20) + 4096;
@@ -132,6 +132,7 @@ struct Begin {
   SampleCount weight = 0;            // samples summed into the sender's vector; 0: listens only
   Hash128 plan_digest;               // both must be working on the same plan
   std::vector<std::uint8_t> note{};  // what the sender has to say beside its vector; the engine does not read it
+  SampleCount draw = 0;  // of the first of those samples (SampleLease in messages.h); 0: they are not leased
 };
 
 constexpr SampleCount kWeightUnknown = -1;
@@ -142,6 +143,7 @@ struct Inventory {
   std::vector<std::uint8_t> held;    // one bit per segment
   std::vector<SampleCount> weights;  // of the lost, by rank, as their begins said, or kWeightUnknown: not every begin
                                      // reached everybody
+  std::vector<SampleCount> draws{};  // of the same, from the same begins; 0 where unknown. Empty: all are 0
 };
 
 // "I hold every segment; this is what I hold."
@@ -149,6 +151,7 @@ struct Done {
   Hash128 result_digest;
   // By rank, as counted in the result; for members that are late, which do not hear everybody's begin. Empty to others.
   std::vector<SampleCount> weights{};
+  std::vector<SampleCount> draws{};  // by rank, beside the weights. Empty: all are 0
 };
 
 struct StateRequest {

@@ -24,6 +24,7 @@ constexpr std::int64_t kPlanWaitMsMax = 3'600'000;       // of start_in_ms and b
 constexpr std::size_t kReasonBytesMax = 240;
 constexpr std::size_t kGridColumnsMax = 256;
 constexpr SampleCount kWeightMax = std::int64_t{1} << 40;  // of one member in one round: sums of them cannot overflow
+constexpr SampleCount kDrawMax = std::int64_t{1} << 48;    // numbers of SampleLease (messages.h)
 
 // Where a peer can be called. An empty host or port 0: nowhere, others wait for its call.
 struct Endpoint {

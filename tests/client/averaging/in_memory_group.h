@@ -56,6 +56,9 @@ struct Fault {
   Duration lasting{};
 };
 
+// The first draw that each member tells (Stake::draw).
+constexpr SampleCount draw_of(Rank rank) { return 1000 + static_cast<SampleCount>(rank); }
+
 class InMemoryGroup {
  public:
   explicit InMemoryGroup(GroupOptions options, std::vector<Fault> faults = {});

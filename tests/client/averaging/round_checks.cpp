@@ -86,6 +86,9 @@ std::string untruth(InMemoryGroup& group, Rank rank, double tolerance) {
     if (outcome.samples[member] != group.weight(member) * floats[member] / total) {
       return fmt::format("{} counts {} samples of {}", rank, outcome.samples[member], member);
     }
+    if (outcome.draws[member] != (outcome.samples[member] > 0 ? draw_of(member) : 0)) {
+      return fmt::format("{} believes that samples of {} begin with draw {}", rank, member, outcome.draws[member]);
+    }
   }
   return {};
 }

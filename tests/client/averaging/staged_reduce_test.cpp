@@ -18,6 +18,8 @@ using Verdict = AveragingOutcome::Verdict;
 
 namespace {
 
+SampleCount draw_of(const PeerId& peer) { return 1000 + peer.bytes[0]; }
+
 constexpr std::int64_t kFloats = 96;
 constexpr auto kStep = std::chrono::milliseconds(10);
 constexpr int kStepsMax = 40'000;
@@ -105,6 +107,10 @@ class Grid {
       SampleCount sum = 0;
       for (const SampleCount samples : outcome->samples) sum += samples;
       if (sum > outcome->grid->accepted[column]) return "more samples than were accepted";
+      for (Rank rank = 0; rank < outcome->samples.size(); ++rank) {
+        const PeerId& peer = who.group.members[rank].endpoint.peer;
+        if (outcome->samples[rank] > 0 && outcome->draws[rank] != draw_of(peer)) return "a draw was lost";
+      }
       const auto told = by_column.emplace(column, outcome->samples);
       if (sum > 0 && told.first->second != outcome->samples) return "a column disagrees about its samples";
     }
@@ -122,7 +128,8 @@ class Grid {
       who.input.push_back(static_cast<float>(who.weight * ((peer.bytes[0] * 7 + i) % 11)));
     }
     for (const wire::Endpoint& endpoint : wire::contacts(who.group)) who.contacts.push_back(endpoint.peer);
-    who.engine = std::make_unique<StagedReduce>(who.group, rank, RoundVectors{who.weight, who.input, who.output});
+    who.engine = std::make_unique<StagedReduce>(who.group, rank,
+                                                RoundVectors{who.weight, who.input, who.output, {}, draw_of(peer)});
   }
 
   bool all_done() {

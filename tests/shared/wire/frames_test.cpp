@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "shared/wire/group_info.h"
+
 using namespace starling;
 using namespace starling::wire;
 
@@ -201,6 +203,25 @@ TEST_CASE("an inventory names one weight in range for each lost member") {
   CHECK_FALSE(accepted({1, 2}));
   CHECK_FALSE(accepted({-2}));
   CHECK_FALSE(accepted({(SampleCount{1} << 40) + 1}));
+}
+
+TEST_CASE("draws travel beside weights, one for each or none") {
+  CHECK(decode_begin(encode(Begin{5, 1, 1, {}, {}, kDrawMax}))->draw == kDrawMax);
+  CHECK_FALSE(decode_begin(encode(Begin{5, 1, 1, {}, {}, kDrawMax + 1})).ok());
+  RankSet lost(11);
+  lost.set(3);
+  const auto inventory = [&](const std::vector<SampleCount>& draws) {
+    return decode_inventory(encode(Inventory{lost, {0, 0}, {7}, draws}), 11, 9);
+  };
+  CHECK(inventory({9})->draws == std::vector<SampleCount>{9});
+  CHECK(inventory({})->draws.empty());
+  CHECK_FALSE(inventory({1, 2}).ok());
+  CHECK_FALSE(inventory({-1}).ok());
+  const auto done = [](const std::vector<SampleCount>& draws) {
+    return decode_done(encode(Done{{}, {3, 5}, draws}), 2);
+  };
+  CHECK(done({4, 0})->draws == std::vector<SampleCount>{4, 0});
+  CHECK_FALSE(done({4}).ok());
 }
 
 TEST_CASE("numbers beyond their limit are refused") {
