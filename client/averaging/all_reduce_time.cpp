@@ -37,12 +37,11 @@ void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason,
   if (!started_) return;
   peers_[peer].severed = !finished_with(peer);
   if (late_ && !outcome_) return check_late(now);
-  if (outcome_ || !roster_.live(peer)) return;
+  if (!roster_.live(peer)) return;
+  peers_[peer].left = peers_[peer].left || !peers_[peer].severed;
+  if (outcome_) return;
   notice_oversleeping(now);
-  if (!peers_[peer].severed) {
-    peers_[peer].left = true;
-    return;
-  }
+  if (!peers_[peer].severed) return;
   if (!fault || yield(peer) == Duration::zero()) {
     if (fault) witness(peer, *fault);
     return lose(now, {{peer, std::move(reason)}});

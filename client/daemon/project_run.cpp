@@ -5,6 +5,7 @@
 
 #include "client/daemon/run_parts.h"
 #include "shared/base/log.h"
+#include "shared/wire/epochs.h"
 
 namespace starling::daemon {
 namespace {
@@ -37,6 +38,7 @@ ProjectRun::ProjectRun(const Threads& threads, RunParts parts)
   options.run_id = parts_->manifest.run_id;
   options.self = parts_->key.peer_id();
   options.micro_batch_size = parts_->manifest.micro_batch_size;
+  options.leased = wire::samples_in_epochs(parts_->manifest);
   options.listen_port = parts_->network->port();
   options.delay_parameter_updates = parts_->manifest.delay_parameter_updates;
   options.seed = mix64(static_cast<std::uint64_t>(threads_.clock.wall_now().unix_ms) ^ options.self.bytes[0]);

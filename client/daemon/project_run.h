@@ -114,10 +114,10 @@ class ProjectRun final : private session::Session::Mediator {
 
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
-  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) override;
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) override;
   // The same by low-rank products (project_run_low_rank.cpp).
   struct Leg;  // one of the two averagings
-  void start_low_rank(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight);
+  void start_low_rank(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake);
   void begin_leg(const Leg& leg);
   void leg_ended(TimePoint now, const Leg& leg, const averaging::AveragingOutcome& outcome);
   // The network does not take a plan that the session took.

@@ -116,18 +116,19 @@ Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& sa
   }
 }
 
-void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) {
+void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) {
   note_peers(group, self);
   averaging_holds_gradient_ = true;
-  if (parts_->low_rank != nullptr) return start_low_rank(group, self, weight);
+  if (parts_->low_rank != nullptr) return start_low_rank(group, self, stake);
   transport::AverageRequest request;
   request.group = group;
   request.self = self;
-  request.weight = weight;
+  request.weight = stake.weight;
+  request.draw = stake.draw;
   request.input = parts_->gradients[gradient_in_use_];
   request.output = parts_->averaged;
   request.start = threads_.clock.now();
-  const bool feeds_back = parts_->feedback.has_value() && weight > 0;
+  const bool feeds_back = parts_->feedback.has_value() && stake.weight > 0;
   // The round before may still read what changes now.
   if (feeds_back || parts_->manifest.delay_parameter_updates) parts_->network->abandon();
   if (feeds_back) request.input = parts_->feedback->contribute(group, self, request.input);

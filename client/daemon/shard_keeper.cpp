@@ -11,6 +11,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/os_error.h"
+#include "shared/wire/epochs.h"
 
 namespace starling::daemon {
 namespace {
@@ -39,12 +40,9 @@ ShardKeeper::~ShardKeeper() {
 
 Result<UniqueFd> ShardKeeper::open(const wire::SampleRange& samples) {
   const wire::RunManifest& manifest = options_.manifest;
-  const auto shard_in = [&](RoundIndex round) {
-    return wire::lane_place(manifest.data, manifest.seed, manifest.peers_max, round, samples.lane).shard;
-  };
-  const std::size_t shard = shard_in(samples.round);
+  const std::size_t shard = wire::shard_of(manifest, samples);
   const MutexLock lock(mutex_);
-  std::vector<std::size_t> wanted = {shard, shard_in(samples.round + manifest.data.shard_rounds)};
+  std::vector<std::size_t> wanted = {shard, wire::next_shard(manifest, samples)};
   if (wanted != wanted_) {
     wanted_ = std::move(wanted);
     wake_.notify_all();

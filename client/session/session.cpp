@@ -23,6 +23,8 @@ Session::Session(SessionOptions options, InitialState initial, Mediator& mediato
     : options_(std::move(options)),
       mediator_(mediator),
       link_(options_.seed),
+      process_(static_cast<std::int64_t>(mix64(options_.seed) % static_cast<std::uint64_t>(wire::kMessageCountMax)) +
+               1),
       state_round_(initial.round),
       state_digest_(initial.digest),
       unsynced_reason_("waiting for the coordinator's first answer"),
@@ -89,10 +91,31 @@ void Session::compute_next(TimePoint now) {
 
 void Session::compute_batch(TimePoint now) {
   if (now < compute_not_before_ || !may_train()) return;
+  const std::optional<wire::SampleRange> samples = begin_batch(now);
+  without_samples_ = !samples;
+  if (!samples) return ask_for_leases(now);
   computing_ = Computing::batch;
   discard_batch_ = false;
-  const wire::SampleRange samples = progress_.begin_batch(state_round_, last_reply_->lane, options_.micro_batch_size);
-  mediator_.start_batch(samples, progress_.target());
+  mediator_.start_batch(*samples, progress_.target());
+}
+
+// Leased ones, if the gradient has no others.
+std::optional<wire::SampleRange> Session::begin_batch(TimePoint now) {
+  const wire::SampleRange others = progress_.begin_batch(state_round_, last_reply_->lane, options_.micro_batch_size);
+  const bool first = progress_.target().first;
+  batch_leased_ = options_.leased && (first || draws_.grows());
+  if (batch_leased_) {
+    if (auto samples = draws_.begin_batch(others.round, options_.micro_batch_size)) return samples;
+    if (!first || !link_.away(now)) return std::nullopt;
+    batch_leased_ = false;
+  }
+  return others;
+}
+
+// Once for what is held: the coordinator calls back soon when it has more.
+void Session::ask_for_leases(TimePoint now) {
+  if (!options_.leased || draws_.left(state_round_) > options_.micro_batch_size) return;
+  if (std::exchange(leases_asked_for_, draws_.end()) != draws_.end()) link_.hurry(now);
 }
 
 bool Session::meeting_is_due(TimePoint now) const {
@@ -125,10 +148,13 @@ Duration Session::round_pace() const {
 void Session::begin_averaging(TimePoint now) {
   averaging_ = true;
   const bool contributes = meeting_->group.members[meeting_->self].role != wire::MemberRole::auxiliary;
-  mediator_.start_averaging(meeting_->group, meeting_->self, contributes ? progress_.samples() : 0);
+  averaging::Stake stake;
+  if (contributes) stake = {progress_.samples(), draws_.first()};
+  mediator_.start_averaging(meeting_->group, meeting_->self, stake);
   link_.hurry(now);
   if (!options_.delay_parameter_updates) return;
   progress_.look_ahead(now);
+  draws_.look_ahead();
   compute_batch(now);
 }
 
@@ -137,13 +163,17 @@ void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
   computing_ = Computing::nothing;
   if (!result.ok()) {
     // A gradient that is not finite will not be finite the second time; anything else is worth a retry.
-    if (result.error().code == ErrorCode::corrupt && !discard_batch_) progress_.skip(options_.micro_batch_size);
+    if (result.error().code == ErrorCode::corrupt && !discard_batch_) {
+      batch_leased_ ? draws_.skip() : progress_.skip(options_.micro_batch_size);
+    }
     if (!interrupted_by_pause(result.error())) on_compute_failed(now, result.error());
   } else {
     compute_failures_ = 0;
     if (!discard_batch_) {
       progress_.on_batch(*result);
+      if (batch_leased_) draws_.on_batch();
       samples_total_ += result->samples;
+      ask_for_leases(now);
     }
   }
   advance(now);
@@ -180,6 +210,7 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
     meeting_.reset();
     last_group_.reset();
     progress_.look_back();
+    draws_.look_back();
     link_.hurry(now);
   } else {
     outcome_ = outcome;
@@ -210,7 +241,9 @@ wire::RoundReport Session::make_report(const Digest& new_state) const {
   for (std::size_t rank = 0; rank < meeting_->group.members.size(); ++rank) {
     const PeerId& peer = meeting_->group.members[rank].endpoint.peer;
     report.members.push_back(peer);
-    if (outcome_->samples[rank] > 0) report.contributions.push_back({peer, outcome_->samples[rank]});
+    if (outcome_->samples[rank] == 0) continue;
+    const SampleCount draw = rank < outcome_->draws.size() ? outcome_->draws[rank] : 0;
+    report.contributions.push_back({peer, outcome_->samples[rank], draw});
   }
   report.result_digest = outcome_->result_digest;
   report.state_digest = new_state;
@@ -241,6 +274,7 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
   outcome_.reset();
   meeting_.reset();
   progress_.finish_round(now);
+  draws_.finish_round();
   if (now - last_checkpoint_ >= options_.checkpoint_interval) {
     last_checkpoint_ = now;
     mediator_.save_checkpoint(state_round_, state_digest_);
@@ -251,6 +285,7 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
 void Session::begin_round(TimePoint now) {
   meeting_.reset();
   progress_.begin_round(now);
+  draws_.begin_round();
 }
 
 void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
@@ -287,6 +322,10 @@ void Session::send_heartbeat(TimePoint now) {
     if (full && !heartbeat.reports.empty()) break;
     heartbeat.reports.push_back(report);
   }
+  if (options_.leased) {
+    heartbeat.process = process_;
+    heartbeat.next_draw = draws_.next();
+  }
   heartbeat.evaluation = evaluation_report_;
   evaluation_told_ = evaluation_report_.has_value();
   told_state_round_ = state_round_;
@@ -309,6 +348,7 @@ void Session::on_heartbeat_failed(TimePoint now, const Error& error) {
 void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& reply) {
   link_.on_reply(now, from_ms(reply.next_heartbeat_ms));
   last_reply_ = reply;
+  draws_.hold(reply.leases);
   while (!reports_.empty() && reports_.front().round < reply.acknowledged_rounds) reports_.pop_front();
   mediator_.forget_reports(reply.acknowledged_rounds);
   if (evaluation_told_) evaluation_report_.reset();

@@ -25,6 +25,7 @@
 
 #include "client/averaging/all_reduce.h"
 #include "client/session/coordinator_link.h"
+#include "client/session/draws.h"
 #include "client/session/round_progress.h"
 #include "client/session/trainer.h"
 #include "shared/base/clock.h"
@@ -48,6 +49,8 @@ struct SessionOptions {
   RunId run_id;
   PeerId self;
   SampleCount micro_batch_size = 8;
+  bool leased = false;  // samples are (wire::samples_in_epochs), as long as the coordinator can be reached or leases
+                        // last; without either, training goes on with samples that count toward no epoch
   int listen_port = 0;  // of the peer transport; 0: cannot be dialled
   std::uint64_t seed = 1;
   Duration checkpoint_interval = std::chrono::seconds(20);
@@ -69,8 +72,8 @@ class Session {
     virtual void send_heartbeat(const wire::Heartbeat& heartbeat) = 0;
     // Adds to the gradient of the target's round: the present one, or the next one while the present one's is averaged.
     virtual void start_batch(const wire::SampleRange& samples, const BatchTarget& target) = 0;
-    // Averages the present round's gradient (`weight` samples; 0: none was computed) with the group.
-    virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) = 0;
+    // Averages the present round's gradient (weight 0: none was computed) with the group.
+    virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) = 0;
     // Steps on the averaged gradient, then computes the new state's digest. When it is done what the next round's
     // gradient has by then becomes the present one's; batches that began before end in it.
     virtual void start_step(RoundIndex round) = 0;
@@ -144,6 +147,8 @@ class Session {
   void advance(TimePoint now);
   void compute_next(TimePoint now);
   void compute_batch(TimePoint now);
+  [[nodiscard]] std::optional<wire::SampleRange> begin_batch(TimePoint now);
+  void ask_for_leases(TimePoint now);
   void on_compute_failed(TimePoint now, const Error& error);
   [[nodiscard]] bool interrupted_by_pause(const Error& error) const;
   void fetch_if_possible(TimePoint now);
@@ -166,7 +171,12 @@ class Session {
   SessionOptions options_;
   Mediator& mediator_;
   CoordinatorLink link_;
+  std::int64_t process_;  // Heartbeat::process
   RoundProgress progress_;
+  Draws draws_;
+  bool batch_leased_ = false;          // the samples of the batch under way, or the last, are
+  SampleCount leases_asked_for_ = -1;  // Draws::end() when the coordinator was last called for more
+  bool without_samples_ = false;       // none are left to train on, for the moment
 
   RoundIndex state_round_ = 0;
   Digest state_digest_;

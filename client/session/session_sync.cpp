@@ -22,8 +22,15 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
     // Behind our reports, which are on their way; unless there are none, and it has heard of our state.
     if (!reports_.empty() || told_state_round_ != state_round_ || told_state_digest_ != state_digest_) return;
   } else if (same_state) {
-    if (state_round_ != reply.round) last_group_.reset();
-    state_round_ = reply.round;  // the swarm may have numbered this very state anew after a loss
+    if (state_round_ != reply.round) {  // the swarm may have numbered this very state anew after a loss
+      last_group_.reset();
+      // What was drawn for a round may have counted in it.
+      if (options_.leased) {
+        discard_batch_ = true;
+        begin_round(now);
+      }
+    }
+    state_round_ = reply.round;
     synced_ = true;
     donors_.clear();
     kept_.reset();

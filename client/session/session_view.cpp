@@ -62,6 +62,9 @@ Activity Session::activity(TimePoint now) const {
       break;
   }
   if (!synced_) return {Phase::waiting, unsynced_reason_, "the coordinator names a donor"};
+  if (without_samples_ && computing_ == Computing::nothing) {
+    return {Phase::waiting, "all samples dealt to this computer are computed", "the coordinator deals more"};
+  }
   return {Phase::training, "", ""};
 }
 

@@ -27,6 +27,7 @@ struct RequestBody {
   std::int64_t round = 0;
   std::int64_t first = 0;
   std::int64_t count = 0;
+  std::int64_t epoch = 0;
   double temperature = 0;
   std::uint64_t memory_bytes = 0;
   std::int32_t lane = 0;
@@ -112,6 +113,7 @@ std::string encode(const Request& request) {
   body.first = request.samples.first;
   body.count = request.samples.count;
   body.lane = request.samples.lane;
+  body.epoch = request.samples.epoch;
   body.temperature = request.temperature;
   body.length = request.length;
   body.memory_bytes = request.limits.memory_bytes;
@@ -127,7 +129,7 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
   Request request;
   STARLING_ASSIGN(const RequestBody body, from_bytes<RequestBody>(bytes, Kind::request, request.text));
   if (body.header.code < 1 || body.header.code > kCommands) return Error{ErrorCode::corrupt, "unknown command"};
-  if (body.round < 0 || body.first < 0 || body.count < 0 || body.lane < 0) {
+  if (body.round < 0 || body.first < 0 || body.count < 0 || body.lane < 0 || body.epoch < wire::kNoEpoch) {
     return Error{ErrorCode::corrupt, "negative sample range"};
   }
   if (body.length < 0 || body.length > kSampleLengthMax || !is_sane(body.temperature)) {
@@ -142,7 +144,7 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
   }
   request.sequence = body.header.sequence;
   request.round = body.round;
-  request.samples = {body.round, body.lane, body.first, body.count};
+  request.samples = {body.round, body.lane, body.first, body.count, body.epoch};
   request.begins_sum = body.begins_sum != 0;
   request.temperature = body.temperature;
   request.length = body.length;

@@ -20,6 +20,7 @@
 #include "client/trainer_link/messages.h"
 #include "client/trainer_link/sandbox.h"
 #include "client/trainer_link/shared_region.h"
+#include "shared/wire/epochs.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::trainer_link {
@@ -164,8 +165,7 @@ class Workplace {
   // The shard of the batch, whose file came with the request, becomes the one that is mapped.
   Status map_shard(const Request& request) {
     const wire::SampleRange& samples = request.samples;
-    const std::size_t shard =
-        wire::lane_place(manifest_.data, manifest_.seed, manifest_.peers_max, samples.round, samples.lane).shard;
+    const std::size_t shard = wire::shard_of(manifest_, samples);
     if (shard == files_->shard_number) return {};
     files_->shard_number = SIZE_MAX;
     STARLING_ASSIGN(files_->shard, MappedFile::map(request.data_fd, manifest_.data.shards[shard].file.bytes));

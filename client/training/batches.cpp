@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/training/masking.h"
+#include "shared/wire/epochs.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::training {
@@ -87,17 +88,6 @@ Result<models::Batch> batch_at(const wire::RunManifest& manifest, const Dataset&
       break;
   }
   return windows_at(data, starts, manifest.model.context);
-}
-
-Status check_range(const wire::RunManifest& manifest, const wire::SampleRange& range) {
-  const bool fits = range.round >= 0 && range.lane >= 0 && range.lane < manifest.peers_max && range.first >= 0 &&
-                    range.count >= 1 && range.count <= manifest.micro_batch_size;
-  if (fits) return {};
-  return Error{ErrorCode::invalid_argument,
-               "train batch: round " + std::to_string(range.round) + ", lane " + std::to_string(range.lane) +
-                   ", samples " + std::to_string(range.first) + "+" + std::to_string(range.count) +
-                   ": the manifest has " + std::to_string(manifest.peers_max) + " lanes and micro-batches of at most " +
-                   std::to_string(manifest.micro_batch_size)};
 }
 
 // Of the data that is really there, which may be more than the manifest says.
@@ -183,16 +173,7 @@ Result<session::Evaluation> evaluate_samples(const models::Model& model, const w
 
 Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Dataset& data,
                                    const wire::SampleRange& range) {
-  STARLING_TRY(check_range(manifest, range));
-  const std::int64_t space = space_of(manifest, data);
-  const SeededPermutation shuffle = wire::round_permutation(manifest.seed, range.round, space);
-  const wire::LanePlace place =
-      wire::lane_place(manifest.data, manifest.seed, manifest.peers_max, range.round, range.lane);
-  Starts starts;
-  for (SampleCount k = range.first; k < range.first + range.count; ++k) {
-    const std::uint64_t position = wire::sample_position(place.lane, k, place.lanes, space);
-    starts.push_back(static_cast<std::int64_t>(shuffle.at(position)));
-  }
+  STARLING_ASSIGN(const Starts starts, wire::sample_starts(manifest, range, space_of(manifest, data)));
   return batch_at(manifest, data, starts, mix64(manifest.seed ^ mix64(~static_cast<std::uint64_t>(range.round))));
 }
 

@@ -88,12 +88,13 @@ Copies copies_for(const at::Device& device, const wire::RunManifest& manifest) {
 // Of what a script leaves to chance: the same on every computer that is given these samples.
 std::uint64_t chance_of(std::uint64_t seed, const wire::SampleRange& range) {
   const std::uint64_t place = mix64(static_cast<std::uint64_t>(range.lane)) ^ static_cast<std::uint64_t>(range.first);
-  return mix64(seed ^ mix64(place ^ mix64(static_cast<std::uint64_t>(range.round))));
+  const std::uint64_t epoch = mix64(static_cast<std::uint64_t>(range.epoch));
+  return mix64(seed ^ mix64(place ^ mix64(static_cast<std::uint64_t>(range.round) ^ epoch)));
 }
 
 // Samples that a piece of `range` has, from its k-th on.
 wire::SampleRange piece_of(const wire::SampleRange& range, SampleCount k, SampleCount size) {
-  return {range.round, range.lane, range.first + k, std::min(size, range.count - k)};
+  return {range.round, range.lane, range.first + k, std::min(size, range.count - k), range.epoch};
 }
 
 }  // namespace

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "coordinator/api/run_report.h"
 #include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/wire/epochs.h"
 #include "shared/wire/low_rank.h"
 
 namespace starling::api {
@@ -28,6 +31,9 @@ db::RoundResult round_result(const wire::RunManifest& manifest, const core::Roun
   db::RoundResult result;
   result.record = {manifest.run_id,    round.round,     round.group,        round.wall, 0,
                    round.state_digest, round.survivors, round.averaging_ms, round.loss};
+  for (const core::CountedSamples& counted : round.counted) {
+    result.counted.push_back({counted.peer, counted.epoch, counted.first, counted.count});
+  }
   for (const core::CreditedContribution& contribution : round.contributions) {
     result.record.samples += contribution.samples;
     result.contributions.push_back({contribution.peer, contribution.account, contribution.samples,
@@ -39,6 +45,35 @@ db::RoundResult round_result(const wire::RunManifest& manifest, const core::Roun
 Status store_lane(const db::Stores& stores, const RunId& run_id, const core::LaneAssigned& assigned) {
   if (assigned.displaced) STARLING_TRY(stores.lanes.release(run_id, *assigned.displaced));
   return stores.lanes.assign(run_id, {assigned.holder.peer, assigned.holder.lane, assigned.wall});
+}
+
+std::vector<db::LeasedSamples> rows_of(const std::vector<core::LeasesDealt>& dealt) {
+  std::vector<db::LeasedSamples> rows;
+  for (const core::LeasesDealt& one : dealt) {
+    for (const wire::SampleLease& lease : one.leases) {
+      rows.push_back({one.peer, lease.number, one.process, lease.epoch, lease.first, lease.count, lease.last_round});
+    }
+  }
+  return rows;
+}
+
+Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const RunId& run_id) {
+  core::RecoveredLeases recovered;
+  STARLING_ASSIGN(recovered.next_epoch, leases.next_epoch(run_id));
+  STARLING_ASSIGN(const auto epochs, leases.open_epochs(run_id));
+  for (const db::EpochProgress& epoch : epochs) {
+    recovered.open_epochs.push_back(epoch.epoch);
+    STARLING_ASSIGN(const auto counted, leases.counted(run_id, epoch.epoch));
+    for (const db::CountedSamples& row : counted) {
+      recovered.counted.push_back({row.peer_id, row.epoch, row.first, row.samples});
+    }
+  }
+  STARLING_ASSIGN(const auto held, leases.held(run_id));
+  for (const db::LeasedSamples& row : held) {
+    const wire::SampleLease lease{row.number, row.epoch, row.first, row.samples, row.last_round};
+    recovered.held.push_back({row.peer_id, row.process, {lease}});
+  }
+  return recovered;
 }
 
 // What each account has in the run's ledger.
@@ -62,6 +97,7 @@ struct RunService::Active {
   wire::RunState set_state = wire::RunState::created;  // last taken over from the database, …
   bool retired = false;                                // its members are told that it is over, and nobody else of it
   std::int64_t newest_reversal = 0;                    // … and what of it the core's sums of credit hold
+  std::vector<core::LeasesDealt> dealt;                // that the store has not been asked to take
 };
 
 RunService::RunService(const Parts& parts, core::CoordinatorOptions options)
@@ -99,6 +135,7 @@ Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& 
   if (checkpoint) {
     recovered.checkpoint = {checkpoint->round, checkpoint->state_digest, {checkpoint->artefact, checkpoint->bytes}};
   }
+  STARLING_ASSIGN(recovered.leases, recover_leases(stores.leases, run.run_id));
   return recovered;
 }
 
@@ -307,6 +344,8 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       store_round(active, *round);
     } else if (const auto* lane = std::get_if<core::LaneAssigned>(&op)) {
       store("store a sample lane", [&stores, run_id, lane = *lane] { return store_lane(stores, run_id, lane); });
+    } else if (const auto* dealt = std::get_if<core::LeasesDealt>(&op)) {
+      store_leases(active, *dealt);
     } else if (const auto* measured = std::get_if<core::EvaluationStored>(&op)) {
       const db::Evaluation evaluation{run_id,
                                       measured->round,
@@ -329,6 +368,32 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       log_info("peer {} {}{}", seat->peer.brief(), seat->sits_out ? "sits out: " : "takes part again. ", seat->why);
     }
   }
+}
+
+// All that were dealt while the store was busy are written together.
+void RunService::store_leases(const std::shared_ptr<Active>& active, const core::LeasesDealt& dealt) {
+  active->dealt.push_back(dealt);
+  if (active->dealt.size() > 1) return;
+  const auto batch = std::make_shared<std::vector<core::LeasesDealt>>();
+  others_.add("store leases of samples", in_this_term([this, active, batch]() -> Status {
+                {
+                  MutexLock lock(mutex_);
+                  std::move(active->dealt.begin(), active->dealt.end(), std::back_inserter(*batch));
+                  active->dealt.clear();
+                }
+                const std::vector<std::int64_t> samples = wire::epoch_samples(active->manifest);
+                const SampleCount epoch_samples = std::accumulate(samples.begin(), samples.end(), SampleCount{0});
+                STARLING_TRY(parts_.stores.leases.add(active->manifest.run_id, epoch_samples, rows_of(*batch)));
+                MutexLock lock(mutex_);
+                for (const core::LeasesDealt& stored : *batch) active->core->on_leases_stored(stored);
+                return {};
+              }),
+              [this, active, batch] {
+                MutexLock lock(mutex_);
+                std::move(active->dealt.begin(), active->dealt.end(), std::back_inserter(*batch));
+                active->dealt.clear();
+                for (const core::LeasesDealt& refused : *batch) active->core->on_leases_refused(refused);
+              });
 }
 
 void RunService::store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round) {

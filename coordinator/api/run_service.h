@@ -1,8 +1,9 @@
 // The run that is being served: the pure coordinator core under one mutex, with the store behind it.
 //
 // Heartbeats hold the mutex for microseconds; what the core wants stored is written by two threads of its
-// own (rounds; everything else). A round is acknowledged when its commit is on the disk. What waits there is
-// bounded by the core: rounds by core::kRoundsAheadMax, lanes by the run's peers_max, evaluations one a turn;
+// own (rounds; everything else). A round is acknowledged, and a lease told, when its commit is on the disk. What waits
+// there is bounded by the core: rounds by core::kRoundsAheadMax, lanes by the run's peers_max, evaluations one a turn,
+// leases by what members may hold;
 // and one reading of the sums for each time an operator took credit back.
 #pragma once
 
@@ -81,6 +82,7 @@ class RunService final : public reach::RelayRules {
   Status follow_reversals(const std::shared_ptr<Active>& active) EXCLUDES(mutex_);
   void dial_back(const std::shared_ptr<Active>& active, const wire::Endpoint& at) EXCLUDES(mutex_);
   void carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops);
+  void store_leases(const std::shared_ptr<Active>& active, const core::LeasesDealt& dealt);
   void store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round);
   [[nodiscard]] Error nothing_served() const REQUIRES(mutex_);
   void store(std::string what, StoreWriter::Write write);

@@ -174,6 +174,9 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
     if (!account) continue;
     decided.contributions.push_back({contribution.peer, *account, contribution.samples});
     credit.push_back({*account, contribution.samples});
+    if (!leases_) continue;
+    const std::vector<CountedSamples> counted = leases_->count(round_, contribution);
+    decided.counted.insert(decided.counted.end(), counted.begin(), counted.end());
   }
   pending_credit_.emplace_back(round_, std::move(credit));
   if (result.dealt) {

@@ -22,7 +22,7 @@ std::vector<wire::Contribution> normalized(std::vector<wire::Contribution> contr
 
 bool same_contributions(const std::vector<wire::Contribution>& a, const std::vector<wire::Contribution>& b) {
   const auto same = [](const wire::Contribution& x, const wire::Contribution& y) {
-    return x.peer == y.peer && x.samples == y.samples;
+    return x.peer == y.peer && x.samples == y.samples && x.draw == y.draw;
   };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
 }

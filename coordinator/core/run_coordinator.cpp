@@ -10,6 +10,7 @@
 #include "shared/base/permutation.h"
 #include "shared/swarm/grid_plan.h"
 #include "shared/swarm/shares.h"
+#include "shared/wire/epochs.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::core {
@@ -20,6 +21,7 @@ constexpr Duration kIdleInterval = std::chrono::seconds(1);  // the run is not r
 constexpr Duration kNotReadyInterval = std::chrono::milliseconds(500);
 constexpr Duration kAheadInterval = std::chrono::milliseconds(500);  // its report waits for others
 constexpr Duration kWaitInterval = std::chrono::milliseconds(200);   // the batch is full, others are awaited
+constexpr Duration kLeaseInterval = std::chrono::milliseconds(50);   // the store is at it
 constexpr Duration kAveragingFloor = std::chrono::milliseconds(500);
 
 // Where in the calling window a member calls: a fixed place for a member, another each round.
@@ -56,6 +58,9 @@ RunCoordinator::Impl::Impl(const wire::RunManifest& manifest, std::int64_t vecto
       recovered_(recovered.round > 0),
       // Rounds are decided when just more than half of their members have reported.
       last_group_(static_cast<std::size_t>(std::max(0, 2 * recovered.survivors - 1))) {
+  if (wire::samples_in_epochs(manifest)) {
+    leases_.emplace(wire::epoch_samples(manifest), manifest.micro_batch_size, recovered.leases);
+  }
   set_credited(recovered.credited);
 }
 
@@ -102,6 +107,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
 
   decision.reply = reply_to(now, member);
   decision.reply.server_unix_ms = wall.unix_ms;
+  if (leases_) deal_leases(member, heartbeat, decision);
   if (notice.empty() && pending_credit_.size() >= kRoundsPendingMax) {
     notice = "finished rounds can not be stored at the moment, so no new ones begin until they are";
   }
@@ -129,6 +135,30 @@ void RunCoordinator::Impl::note_catching_up(TimePoint now, Member& member) {
     member.welcomes = 0;
     member.welcome_again = {};
   }
+}
+
+// Enough for this round and the next at the member's own speed; then it is called back as soon as the store has it, if
+// it could otherwise run out.
+void RunCoordinator::Impl::deal_leases(Member& member, const wire::Heartbeat& heartbeat, HeartbeatDecision& decision) {
+  if (heartbeat.process == 0) return;
+  const PeerId& peer = member.who.peer;
+  wire::HeartbeatReply& reply = decision.reply;
+  reply.leases = leases_->held(peer, heartbeat.process, heartbeat.next_draw, round_);
+  if (!member.ready || !member.works() || state_ != wire::RunState::running) return;
+  const double swarm = members_.forecast().samples_per_s();
+  const double part = member.samples_per_s > 0 && swarm > 0 ? std::min(1.0, member.samples_per_s / swarm)
+                                                            : 1.0 / static_cast<double>(members_.all().size());
+  const auto share = static_cast<SampleCount>(part * static_cast<double>(manifest_.target_batch_size));
+  const SampleCount wanted = std::min(2 * (share + manifest_.micro_batch_size), kMemberSamplesMax);
+  auto dealt = leases_->deal(peer, heartbeat.process, heartbeat.next_draw, wanted, round_);
+  if (dealt) decision.ops.emplace_back(std::move(*dealt));
+  SampleCount told = 0;
+  for (const wire::SampleLease& lease : reply.leases) {
+    told += lease.number + lease.count - std::max(heartbeat.next_draw, lease.number);
+  }
+  if (4 * told >= wanted) return;
+  member.told = bounded_interval(std::min(member.told, kLeaseInterval), members_.all().size(), options_);
+  reply.next_heartbeat_ms = std::max<std::int64_t>(1, to_ms(member.told));
 }
 
 void RunCoordinator::Impl::take_evaluation(TimePoint now, WallTime wall, const PeerId& peer,
@@ -183,10 +213,12 @@ void RunCoordinator::Impl::on_stored(RoundIndex round) {
     for (const AccountSamples& sum : pending_credit_.front().second) credited_[sum.account] += sum.samples;
     pending_credit_.pop_front();
   }
+  if (leases_) leases_->on_round_stored(round);
 }
 
 void RunCoordinator::Impl::on_refused(RoundIndex round) {
   std::erase_if(pending_credit_, [=](const auto& pending) { return pending.first == round; });
+  if (leases_) leases_->on_round_refused(round);
 }
 
 void RunCoordinator::Impl::set_credited(const std::vector<AccountSamples>& sums) {
@@ -365,6 +397,8 @@ HeartbeatDecision RunCoordinator::on_heartbeat(TimePoint now, WallTime wall, con
                                                const wire::Heartbeat& heartbeat) {
   return impl_->on_heartbeat(now, wall, who, heartbeat);
 }
+void RunCoordinator::on_leases_stored(const LeasesDealt& dealt) { impl_->on_leases_stored(dealt); }
+void RunCoordinator::on_leases_refused(const LeasesDealt& dealt) { impl_->on_leases_refused(dealt); }
 std::vector<StoreOp> RunCoordinator::on_timer(TimePoint now, WallTime wall) { return impl_->on_timer(now, wall); }
 TimePoint RunCoordinator::next_deadline() const { return impl_->next_deadline(); }
 void RunCoordinator::on_stored(RoundIndex round) { impl_->on_stored(round); }

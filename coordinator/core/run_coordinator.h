@@ -39,6 +39,9 @@ class RunCoordinator {
   void on_stored(RoundIndex round);
   // The store will never take this round: it is over all the same, but nobody gets credit for it.
   void on_refused(RoundIndex round);
+  // The same of leases; what is not stored yet is not told to members.
+  void on_leases_stored(const LeasesDealt& dealt);
+  void on_leases_refused(const LeasesDealt& dealt);
   // The ledger's sums have changed otherwise: these hold all rounds that on_stored() was told of, and no others.
   void set_credited(const std::vector<AccountSamples>& sums);
   // `tested` is what a decision asked to dial; `reached`: that very member answered there.

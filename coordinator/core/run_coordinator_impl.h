@@ -14,6 +14,7 @@
 #include "coordinator/core/checkpoint_turn.h"
 #include "coordinator/core/evaluation_turn.h"
 #include "coordinator/core/lanes.h"
+#include "coordinator/core/lease_book.h"
 #include "coordinator/core/member.h"
 #include "coordinator/core/reach.h"
 #include "coordinator/core/reports.h"
@@ -42,6 +43,8 @@ class RunCoordinator::Impl {
   [[nodiscard]] TimePoint next_deadline() const;
   void on_stored(RoundIndex round);
   void on_refused(RoundIndex round);
+  void on_leases_stored(const LeasesDealt& dealt) { leases_->on_stored(dealt); }
+  void on_leases_refused(const LeasesDealt& dealt) { leases_->on_refused(dealt); }
   void set_credited(const std::vector<AccountSamples>& sums);
   void set_state(wire::RunState state);
   void on_dialled_back(TimePoint now, const wire::Endpoint& tested, bool reached);
@@ -60,6 +63,7 @@ class RunCoordinator::Impl {
   void take_evaluation(TimePoint now, WallTime wall, const PeerId& peer, const wire::EvaluationReport& evaluation,
                        Ops& ops);
   void note_catching_up(TimePoint now, Member& member);
+  void deal_leases(Member& member, const wire::Heartbeat& heartbeat, HeartbeatDecision& decision);
   [[nodiscard]] wire::HeartbeatReply reply_to(TimePoint now, Member& member);
   void tell_state(TimePoint now, const Member& member, wire::HeartbeatReply& reply);
   [[nodiscard]] bool sends_fast(const Member& member) const;
@@ -117,6 +121,7 @@ class RunCoordinator::Impl {
   MemberTable members_;
   ReachTable reach_;
   LaneTable lanes_;
+  std::optional<LeaseBook> leases_;  // where the run's samples are leased
   ReportBook reports_;
   Reputation reputation_;
   EvaluationTurn evaluation_;

@@ -82,6 +82,27 @@ struct AccountSamples {
   SampleCount samples = 0;
 };
 
+// Samples of an epoch that a contribution counts (lease_book.h).
+struct CountedSamples {
+  PeerId peer;
+  std::int64_t epoch = 0;
+  std::int64_t first = 0;
+  SampleCount count = 0;
+  friend bool operator==(const CountedSamples&, const CountedSamples&) = default;
+};
+// To one process of a member; told once it is stored.
+struct LeasesDealt {
+  PeerId peer;
+  std::int64_t process = 0;
+  std::vector<wire::SampleLease> leases;
+};
+struct RecoveredLeases {
+  std::int64_t next_epoch = 0;            // above all that were ever dealt of
+  std::vector<std::int64_t> open_epochs;  // of which not all samples are counted, and …
+  std::vector<CountedSamples> counted;    // … what of these is
+  std::vector<LeasesDealt> held;          // whose last round is not over
+};
+
 // What the store knows of a run when the coordinator starts.
 struct RecoveredRun {
   wire::RunState state = wire::RunState::created;
@@ -92,6 +113,7 @@ struct RecoveredRun {
   std::vector<AccountSamples> credited;  // sums of this run's ledger
   std::optional<RoundIndex> evaluated_round;
   std::optional<wire::Checkpoint> checkpoint;  // the newest copy of the state that is kept
+  RecoveredLeases leases;
 };
 
 // Work for the store, in order. The shell keeps each until the store took it.
@@ -105,8 +127,9 @@ struct RoundDecided {
   GroupId group;
   Digest state_digest;
   std::vector<CreditedContribution> contributions;
-  double loss = 0;    // mean over the reporters, nats per predicted token
-  int survivors = 0;  // members that averaged to the end, as far as they have reported
+  std::vector<CountedSamples> counted;  // of leased samples; to be stored with the contributions, or not at all
+  double loss = 0;                      // mean over the reporters, nats per predicted token
+  int survivors = 0;                    // members that averaged to the end, as far as they have reported
   std::int64_t averaging_ms = 0;
   WallTime wall;
 };
@@ -146,7 +169,8 @@ struct SeatChanged {
   bool sits_out = false;
   std::string why;  // as the volunteer is told
 };
-using StoreOp = std::variant<RoundDecided, LaneAssigned, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
+using StoreOp =
+    std::variant<RoundDecided, LaneAssigned, LeasesDealt, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
 
 struct HeartbeatDecision {
   std::optional<Error> refusal;  // instead of the reply: another run (not_found), no lane free (resource_exhausted)

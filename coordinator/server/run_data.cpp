@@ -119,6 +119,7 @@ Result<std::filesystem::path> keep_listing(const wire::DataOptions& data, const 
   listed.mirrors.clear();
   listed.mirror_ca.clear();
   listed.shard_rounds = wire::DataOptions().shard_rounds;
+  listed.sampling = wire::DataOptions().sampling;
   STARLING_ASSIGN(dataset::DigestFile file, dataset::DigestFile::create(folder));
   STARLING_TRY(file.write(wire::encode_listing(listed)));
   STARLING_ASSIGN(const wire::Artefact artefact, file.finish());

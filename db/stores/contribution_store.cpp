@@ -23,6 +23,23 @@ Status insert_round(Connection& connection, const RoundRecord& record) {
   return advance.bind(record.round + 1, record.run_id).run();
 }
 
+// Which samples the lines stand for; leases that are over by this round go.
+Status count_samples(Connection& connection, const RoundResult& result) {
+  const RunId& run_id = result.record.run_id;
+  STARLING_ASSIGN(Statement insert,
+                  connection.prepare("INSERT INTO sample_counted (run, epoch, first_sample, samples, round, host) "
+                                     "VALUES ((SELECT number FROM run WHERE run_id = ?), ?, ?, ?, ?, "
+                                     "(SELECT id FROM host WHERE peer_id = ?)) ON CONFLICT DO NOTHING"));
+  STARLING_ASSIGN(Statement sum, connection.prepare("UPDATE sample_epoch SET counted = counted + ? "
+                                                    "WHERE run_id = ? AND epoch = ?"));
+  for (const CountedSamples& line : result.counted) {
+    STARLING_TRY(insert.bind(run_id, line.epoch, line.first, line.samples, result.record.round, line.peer_id).run());
+    if (connection.changes() > 0) STARLING_TRY(sum.bind(line.samples, run_id, line.epoch).run());
+  }
+  STARLING_ASSIGN(Statement end, connection.prepare("DELETE FROM sample_lease WHERE run_id = ? AND last_round <= ?"));
+  return end.bind(run_id, result.record.round).run();
+}
+
 // The schema's trigger adds every inserted line to the totals.
 Result<AppendOutcome> append_in(Connection& connection, const RoundResult& result) {
   STARLING_TRY(insert_round(connection, result.record));
@@ -42,6 +59,7 @@ Result<AppendOutcome> append_in(Connection& connection, const RoundResult& resul
     const bool is_new = connection.changes() > 0;
     (is_new ? outcome.inserted : outcome.duplicates) += 1;
   }
+  STARLING_TRY(count_samples(connection, result));
   return outcome;
 }
 
@@ -131,6 +149,13 @@ constexpr std::string_view kTeamVolunteerDifferences =
     " GROUP BY team_id, account_id"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 
+constexpr std::string_view kEpochDifferences =
+    "SELECT 'epoch ' || epoch || ' of run ' || run_id, sum(ledger), sum(kept) FROM ("
+    "  SELECT run.run_id, epoch, line.samples AS ledger, 0 AS kept FROM sample_counted AS line"
+    "    JOIN run ON run.number = line.run"
+    "  UNION ALL SELECT run_id, epoch, 0, counted FROM sample_epoch) AS sums"
+    " GROUP BY run_id, epoch HAVING sum(ledger) <> sum(kept) LIMIT 1";
+
 Status expect_no_difference(Connection& connection, std::string_view sql) {
   STARLING_ASSIGN(Statement find, connection.prepare(sql));
   STARLING_ASSIGN(const bool differs, find.step());
@@ -180,7 +205,7 @@ Status SqlContributionStore::verify_totals() const {
   STARLING_ASSIGN(const Transaction view, Transaction::begin(*reader, TransactionKind::read));
   for (const std::string_view differences :
        {kVolunteerDifferences, kAccountDifferences, kWindowDifferences, kRunDifferences, kTallyDifferences,
-        kTallyRunDifferences, kTallyWindowDifferences, kDayDifferences, kTeamVolunteerDifferences}) {
+        kTallyRunDifferences, kTallyWindowDifferences, kDayDifferences, kTeamVolunteerDifferences, kEpochDifferences}) {
     STARLING_TRY(expect_no_difference(*reader, differences));
   }
   return {};

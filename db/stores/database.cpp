@@ -87,6 +87,7 @@ struct Database::Parts {
   SqlLeaderboard leaderboard{access};
   SqlCheckpointStore checkpoints{access};
   SqlLaneStore lanes{access};
+  SqlLeaseStore leases{access};
   SqlArtefactStore artefacts{access};
   SqlStandingsStore standings{access};
   SqlCreditStore credit{access};
@@ -100,9 +101,9 @@ struct Database::Parts {
   SqlAuditStore audit{access};
   SqlOperatorStore operators{access};
   SqlStatsStore stats{access};
-  Stores stores{accounts,  invites,     runs,      contributions, evaluations, leaderboard, lanes,
-                artefacts, checkpoints, standings, credit,        news,        bans,        logins,
-                sessions,  keeper,      teams,     settings,      audit,       operators,   stats};
+  Stores stores{accounts,  invites,     runs,      contributions, evaluations, leaderboard, lanes,  leases,
+                artefacts, checkpoints, standings, credit,        news,        bans,        logins, sessions,
+                keeper,    teams,       settings,  audit,         operators,   stats};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

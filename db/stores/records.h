@@ -133,6 +133,31 @@ struct Lane {
   WallTime since;
 };
 
+// Samples of an epoch (shared/wire/epochs.h) that one process of a peer may train on, until the last round is over.
+struct LeasedSamples {
+  PeerId peer_id;
+  SampleCount number = 0;  // wire::SampleLease
+  std::int64_t process = 0;
+  std::int64_t epoch = 0;
+  std::int64_t first = 0;
+  SampleCount samples = 0;
+  RoundIndex last_round = 0;
+};
+
+// Samples of an epoch that a peer's contribution has counted.
+struct CountedSamples {
+  PeerId peer_id;
+  std::int64_t epoch = 0;
+  std::int64_t first = 0;
+  SampleCount samples = 0;
+};
+
+struct EpochProgress {
+  std::int64_t epoch = 0;
+  SampleCount samples = 0;  // in it
+  SampleCount counted = 0;  // of these
+};
+
 // A copy of a run's state, as the members of a round agreed on it; its file is an artefact.
 struct KeptCheckpoint {
   RunId run_id;

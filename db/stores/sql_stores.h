@@ -152,6 +152,19 @@ class SqlLaneStore final : public LaneStore {
   Access access_;
 };
 
+class SqlLeaseStore final : public LeaseStore {
+ public:
+  explicit SqlLeaseStore(Access access) : access_(access) {}
+  Status add(const RunId& run_id, SampleCount epoch_samples, const std::vector<LeasedSamples>& leases) override;
+  Result<std::vector<LeasedSamples>> held(const RunId& run_id) const override;
+  Result<std::vector<EpochProgress>> open_epochs(const RunId& run_id) const override;
+  Result<std::int64_t> next_epoch(const RunId& run_id) const override;
+  Result<std::vector<CountedSamples>> counted(const RunId& run_id, std::int64_t epoch) const override;
+
+ private:
+  Access access_;
+};
+
 class SqlArtefactStore final : public ArtefactStore {
  public:
   explicit SqlArtefactStore(Access access) : access_(access) {}

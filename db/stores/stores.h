@@ -69,6 +69,7 @@ class RunStore {
 struct RoundResult {
   RoundRecord record;
   std::vector<Contribution> contributions;
+  std::vector<CountedSamples> counted{};
 };
 struct AppendOutcome {
   int inserted = 0;    // ledger lines that are new
@@ -79,7 +80,8 @@ class ContributionStore {
  public:
   using Appended = std::function<void(Result<AppendOutcome>)>;
   virtual ~ContributionStore() = default;
-  // Round, ledger lines, totals and the run's round counter change together. Idempotent: what is in the
+  // Round, ledger lines, totals, counted samples and the run's round counter change together, and leases whose last
+  // round it is go. Idempotent: what is in the
   // ledger already stays as it is and counts once.
   virtual Result<AppendOutcome> append(const RoundResult& result) = 0;
   // The same without waiting: `done` is called once, from the writer's thread, after the commit or the
@@ -120,6 +122,20 @@ class LaneStore {
   virtual Result<std::vector<Lane>> list(const RunId& run_id) const = 0;
 };
 
+// Samples that are leased or counted (coordinator/core/lease_book.h). They are counted by ContributionStore::append.
+class LeaseStore {
+ public:
+  virtual ~LeaseStore() = default;
+  // All or none. epoch_samples: of each epoch of the run. already_exists when the peer holds such a number.
+  virtual Status add(const RunId& run_id, SampleCount epoch_samples, const std::vector<LeasedSamples>& leases) = 0;
+  virtual Result<std::vector<LeasedSamples>> held(const RunId& run_id) const = 0;  // by peer and number
+  // Those that not all samples of are counted, …
+  virtual Result<std::vector<EpochProgress>> open_epochs(const RunId& run_id) const = 0;
+  // … and the number after the last one that anything was leased of.
+  virtual Result<std::int64_t> next_epoch(const RunId& run_id) const = 0;
+  virtual Result<std::vector<CountedSamples>> counted(const RunId& run_id, std::int64_t epoch) const = 0;
+};
+
 class ArtefactStore {
  public:
   virtual ~ArtefactStore() = default;
@@ -146,6 +162,7 @@ struct Stores {
   EvaluationStore& evaluations;
   LeaderboardQuery& leaderboard;
   LaneStore& lanes;
+  LeaseStore& leases;
   ArtefactStore& artefacts;
   CheckpointStore& checkpoints;
   StandingsStore& standings;

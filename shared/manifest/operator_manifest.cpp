@@ -227,6 +227,7 @@ Status read_data(TableReader fields, const std::filesystem::path& folder, Operat
   fields.texts("mirrors", data.mirrors);
   fields.text("mirror_ca", data.mirror_ca);
   fields.integer("shard_rounds", data.shard_rounds);
+  fields.text("sampling", data.sampling);
   fields.text("train", train);
   fields.text("validation", validation);
   fields.number("validation_fraction", source.validation_fraction);

@@ -76,6 +76,7 @@ void write_data(TomlWriter& out, const OperatorManifest& wanted) {
   const ManifestSource& source = wanted.source;
   out.table("data");
   out.set("kind", data.kind);
+  out.set("sampling", data.sampling);
   if (!source.shards.empty()) {
     out.set("shards", source.shards.string());
     out.set("mirrors", data.mirrors);

@@ -96,6 +96,7 @@ void write_data(JsonWriter& writer, const DataOptions& data) {
   write_artefact(writer, "validation", data.validation);
   if (!bytes) writer.integer("validation_items", data.validation_items);
   if (!data.shards.empty()) write_shards(writer, data);
+  if (data.sampling != DataOptions().sampling) writer.text("sampling", data.sampling);  // else it changes nothing
   writer.close('}');
 }
 
@@ -108,6 +109,7 @@ void read_data(JsonReader& reader, DataOptions& data) {
     read_artefact(fields, "validation", data.validation);
     if (fields.present("validation_items")) read_any(fields, "validation_items", data.validation_items);
     if (sharded) read_shards(fields, data);
+    if (fields.present("sampling")) fields.text("sampling", data.sampling, kWordBytesMax);
   });
 }
 
@@ -125,6 +127,8 @@ void check_data_files(Checker& check, const DataOptions& data, std::int64_t leas
     check_shards(check, data, least);
   }
   checks("data.validation", data.validation, data.validation_items);
+  check.word("data.sampling", data.sampling, data.sampling == "epochs" || data.sampling == "independent",
+             "'epochs' or 'independent'");
 }
 
 std::string encode_listing(const DataOptions& data) {

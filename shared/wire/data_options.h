@@ -37,6 +37,9 @@ struct DataOptions {
   Artefact validation;           // held out
   std::int64_t train_items = 0;  // words or labelled samples; 0 where the kind is bytes, or there are shards
   std::int64_t validation_items = 0;
+  // epochs: each sample once in an epoch, however volunteers come and go (epochs.h). independent: every round draws
+  // from all samples, again and again.
+  std::string sampling = "epochs";
 
   std::vector<Shard> shards;         // of tokens or labelled samples
   std::vector<std::string> mirrors;  // https://host/folder/ with a file for each shard, named by its digest in

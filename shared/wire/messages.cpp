@@ -160,6 +160,7 @@ void read_report(JsonReader& reader, RoundReport& report) {
     Contribution& contribution = report.contributions.emplace_back();
     read_id(item, "peer", contribution.peer);
     item.integer("samples", contribution.samples, 0, kMessageCountMax);
+    if (item.present("draw")) item.integer("draw", contribution.draw, 0, kDrawMax);
   });
   if (reader.present("grid")) {
     reader.object("grid", [&](JsonReader& item) {
@@ -209,6 +210,7 @@ std::string encode(const RoundReport& report) {
     writer.open("", '{');
     writer.text("peer", contribution.peer.hex());
     writer.integer("samples", contribution.samples);
+    if (contribution.draw > 0) writer.integer("draw", contribution.draw);
     writer.close('}');
   }
   writer.close(']');
@@ -263,6 +265,10 @@ std::string encode(const Heartbeat& message) {
     writer.integer("bytes", message.evaluation->bytes);
     writer.close('}');
   }
+  if (message.process != 0) {
+    writer.integer("process", message.process);
+    writer.integer("next_draw", message.next_draw);
+  }
   writer.open("reports", '[');
   std::size_t written = 0;
   for (const RoundReport& report : message.reports) {
@@ -309,6 +315,33 @@ void read_reach(JsonReader& reader, HeartbeatReply& message) {
   reader.integer("relay_bytes", message.relay_bytes, 0, kMessageCountMax);
 }
 
+void write_leases(JsonWriter& writer, const HeartbeatReply& message) {
+  if (message.leases.empty()) return;
+  writer.open("leases", '[');
+  for (const SampleLease& lease : message.leases) {
+    writer.open("", '{');
+    writer.integer("number", lease.number);
+    writer.integer("epoch", lease.epoch);
+    writer.integer("first", lease.first);
+    writer.integer("count", lease.count);
+    writer.integer("last_round", lease.last_round);
+    writer.close('}');
+  }
+  writer.close(']');
+}
+
+void read_leases(JsonReader& reader, HeartbeatReply& message) {
+  if (!reader.present("leases")) return;
+  reader.list("leases", kLeasesMax, [&](JsonReader& item) {
+    SampleLease& lease = message.leases.emplace_back();
+    item.integer("number", lease.number, 1, kDrawMax);
+    item.integer("epoch", lease.epoch, 0, kMessageCountMax);
+    item.integer("first", lease.first, 0, kMessageCountMax);
+    item.integer("count", lease.count, 1, kMessageCountMax);
+    item.integer("last_round", lease.last_round, 0, kMessageCountMax);
+  });
+}
+
 void write_checkpoint(JsonWriter& writer, const HeartbeatReply& message) {
   if (message.send_checkpoint) writer.boolean("send_checkpoint", true);
   if (!message.checkpoint) return;
@@ -349,6 +382,7 @@ std::string encode(const HeartbeatReply& message) {
   writer.integer("round", message.round);
   writer.text("state_digest", message.state_digest.hex());
   writer.integer("lane", message.lane);
+  write_leases(writer, message);
   writer.integer("target_batch_size", message.target_batch_size);
   writer.integer("samples_accumulated", message.samples_accumulated);
   writer.number("swarm_samples_per_s", message.swarm_samples_per_s);
@@ -394,6 +428,10 @@ Result<Heartbeat> decode_heartbeat(std::string_view json) {
     }
     reader.list("reports", kReportsPerHeartbeatMax,
                 [&](JsonReader& item) { read_report(item, message.reports.emplace_back()); });
+    if (reader.present("process")) {
+      reader.integer("process", message.process, 0, kMessageCountMax);
+      reader.integer("next_draw", message.next_draw, 0, kDrawMax);
+    }
     if (!reader.present("evaluation")) return;
     reader.object("evaluation", [&](JsonReader& item) {
       EvaluationReport& evaluation = message.evaluation.emplace();
@@ -410,6 +448,7 @@ Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json) {
     reader.integer("round", message.round, 0, kMessageCountMax);
     read_id(reader, "state_digest", message.state_digest);
     read_int(reader, "lane", message.lane, 0, kLaneMax);
+    read_leases(reader, message);
     reader.integer("target_batch_size", message.target_batch_size, 0, kMessageCountMax);
     reader.integer("samples_accumulated", message.samples_accumulated, 0, kMessageCountMax);
     reader.number("swarm_samples_per_s", message.swarm_samples_per_s, 0, kMessageRateMax);

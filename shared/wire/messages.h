@@ -97,6 +97,7 @@ struct Complaint {
 struct Contribution {
   PeerId peer;
   SampleCount samples = 0;  // averaged into the result: weight x share of coordinates that carried it
+  SampleCount draw = 0;  // of the first of these samples, as the peer told its group (SampleLease); 0: none is leased
 };
 // What a member of a grid says beside its own column's contributions.
 struct GridShare {
@@ -125,6 +126,21 @@ struct EvaluationReport {
   std::int64_t bytes = 0;
 };
 
+// Samples that only this member may train on, until the round `last_round` is over: `count` consecutive places of an
+// epoch's order (epochs.h), from `first` on. A member's draws are numbered through all of its leases: this one's have
+// the numbers from `number` (at least 1) on. It draws in their order, and no number twice. Which of them count is told
+// by its group: a gradient of samples averaged in whose first draw is d stands for the draws from d to d + samples - 1.
+// Those that are left are drawn again, by whomever, once last_round is over.
+struct SampleLease {
+  SampleCount number = 0;
+  std::int64_t epoch = 0;
+  std::int64_t first = 0;
+  SampleCount count = 0;
+  RoundIndex last_round = 0;
+  friend bool operator==(const SampleLease&, const SampleLease&) = default;
+};
+constexpr std::size_t kLeasesMax = 64;  // of one member at a time
+
 struct Heartbeat {
   int protocol = kProtocolVersion;
   RunId run_id;
@@ -141,6 +157,10 @@ struct Heartbeat {
   double relay_bytes_per_s = 0;      // it offers to relay so much for others; 0: nothing
   std::vector<RoundReport> reports;  // not acknowledged yet, oldest first
   std::optional<EvaluationReport> evaluation;
+  // Where samples are leased: this process (random, not 0; an earlier one's leases are not used again), and the number
+  // of its next draw. Both stay as they are until they are heard, so a lost call loses nothing.
+  std::int64_t process = 0;
+  SampleCount next_draw = 0;
 };
 
 // A copy of the state at the start of a round that the coordinator keeps and serves, as an artefact: the floats as they
@@ -166,9 +186,10 @@ std::string_view to_string(Reachability reachability);
 // Everything that is due, in one answer.
 struct HeartbeatReply {
   RunState run_state = RunState::created;
-  RoundIndex round = 0;  // the round the swarm is working on
-  Digest state_digest;   // of the replicas at its start; zero: nobody holds a state yet
-  int lane = 0;          // this member's sample lane
+  RoundIndex round = 0;               // the round the swarm is working on
+  Digest state_digest;                // of the replicas at its start; zero: nobody holds a state yet
+  int lane = 0;                       // this member's sample lane
+  std::vector<SampleLease> leases{};  // all that this process holds, by number
   SampleCount target_batch_size = 0;
   SampleCount samples_accumulated = 0;  // toward `round`, by all members
   double swarm_samples_per_s = 0;

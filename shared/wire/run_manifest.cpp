@@ -93,14 +93,6 @@ void check_optimizer(Checker& check, std::string_view of, const OptimizerOptions
              fmt::format("at most {} ({})", name_of("schedule", "total_rounds"), schedule.total_rounds));
 }
 
-// Different samples of a shard, or of the training file where there are none.
-std::int64_t sample_space(const RunManifest& manifest, std::size_t shard) {
-  const DataOptions& data = manifest.data;
-  const std::int64_t whole = data.kind == "bytes" ? data.train.bytes : data.train_items;
-  const std::int64_t items = data.shards.empty() ? whole : data.shards[shard].items;
-  return sample_form(manifest) == SampleForm::labelled ? items : window_space(items, manifest.model.context);
-}
-
 // Samples of a round that one lane has to itself.
 SampleCount samples_per_lane(const RunManifest& manifest) {
   const int lanes = lane_place(manifest.data, manifest.seed, manifest.peers_max, 0, 0).lanes;
@@ -268,6 +260,13 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
 SampleForm sample_form(const RunManifest& manifest) {
   if (manifest.data.kind == "labelled") return SampleForm::labelled;
   return manifest.model.architecture == "albert" ? SampleForm::masked_words : SampleForm::next_word;
+}
+
+std::int64_t sample_space(const RunManifest& manifest, std::size_t shard) {
+  const DataOptions& data = manifest.data;
+  const std::int64_t whole = data.kind == "bytes" ? data.train.bytes : data.train_items;
+  const std::int64_t items = data.shards.empty() ? whole : data.shards[shard].items;
+  return sample_form(manifest) == SampleForm::labelled ? items : window_space(items, manifest.model.context);
 }
 
 std::string encode_manifest(const RunManifest& manifest) {

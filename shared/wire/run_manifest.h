@@ -69,6 +69,8 @@ enum class SampleForm {
   labelled,      // values and a class
 };
 SampleForm sample_form(const RunManifest& manifest);
+// Different samples of a shard, or of the training file where there are none. Windows of words overlap.
+std::int64_t sample_space(const RunManifest& manifest, std::size_t shard);
 
 // Canonical JSON: fields in a fixed order and without white space, so that equal manifests have equal bytes to sign.
 std::string encode_manifest(const RunManifest& manifest);

@@ -1,7 +1,10 @@
-// Which training sample is which: samples are dealt, never chosen. Every member of a run holds a lane
-// (a small number unique among the members, given by the coordinator) and walks its own positions of a
-// seeded shuffle of all samples, so two peers never train on the same sample in a round, nobody has to
-// talk about it, and anyone can name the samples that a peer must have used.
+// Which training sample is which: samples are dealt, never chosen, and anyone can name those that a peer must have
+// used.
+//
+// In epochs (epochs.h) the coordinator leases every member stretches of a seeded order of all samples (SampleLease in
+// messages.h). Without, every member of a run holds a lane (a small number unique among the members, given by the
+// coordinator) and walks its own positions of a seeded shuffle of all samples, so two peers never train on the same
+// sample in a round, and nobody has to talk about it.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +14,16 @@
 
 namespace starling::wire {
 
-// `count` samples of one lane in one round, from the lane's sample number `first` on.
+constexpr std::int64_t kNoEpoch = -1;
+
+// `count` samples for one round: of one lane, from the lane's sample number `first` on; or, with an epoch, leased ones,
+// from this place of the epoch's order on.
 struct SampleRange {
   RoundIndex round = 0;
   int lane = 0;
   SampleCount first = 0;
   SampleCount count = 0;
+  std::int64_t epoch = kNoEpoch;
 };
 
 // Number of different windows of `context` words and a target in a text; 0 when the text is too short.

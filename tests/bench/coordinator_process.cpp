@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -51,9 +52,10 @@ Result<std::uint16_t> free_port() {
   return ntohs(address.sin_port);
 }
 
-// Just enough text for every member's lane, the held-out tenth included.
+// Just enough text for every member's lane and for an epoch of two batches, the held-out tenth included.
 std::string text_for(const ProjectOptions& options) {
-  const SampleCount samples = (options.target_batch_size + options.micro_batch_size) * options.peers_max;
+  const SampleCount samples = std::max((options.target_batch_size + options.micro_batch_size) * options.peers_max,
+                                       2 * kContext * options.target_batch_size);
   std::string text(static_cast<std::size_t>(samples + kContext + 64) * 10 / 9 + 64, ' ');
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (mix64(i) % 5 != 0) text[i] = static_cast<char>('a' + mix64(i) % 26);

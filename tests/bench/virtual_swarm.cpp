@@ -21,11 +21,11 @@ Digest initial_state() { return crypto::sha256(std::string_view("initial state")
 
 }  // namespace
 
-void MeetingPlace::come(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight, Done done) {
+void MeetingPlace::come(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake, Done done) {
   const auto [entry, is_new] = meetings_.try_emplace(group.id);
   Meeting& meeting = entry->second;
   if (is_new) {
-    meeting.weights.resize(group.members.size());
+    meeting.stakes.resize(group.members.size());
     meeting.waiting.resize(group.members.size());
     meeting.missing = group.members.size();
     meeting.began = loop_.now();
@@ -37,7 +37,7 @@ void MeetingPlace::come(const wire::GroupInfo& group, averaging::Rank self, Samp
     loop_.post([done = std::move(done), outcome] { done(outcome); });
     return;
   }
-  meeting.weights[self] = weight;
+  meeting.stakes[self] = stake;
   meeting.waiting[self] = std::move(done);
   if (--meeting.missing == 0) loop_.at(loop_.now() + kAveragingTime, [this, group] { close(group); });
 }
@@ -46,11 +46,12 @@ void MeetingPlace::close(const wire::GroupInfo& group) {
   Meeting& meeting = meetings_.at(group.id);
   if (std::exchange(meeting.closed, true)) return;
   averaging::AveragingOutcome outcome;
-  outcome.samples = meeting.weights;
   std::string told = group.id.hex();
-  for (const SampleCount samples : meeting.weights) {
-    outcome.weight_total += samples;
-    told += " " + std::to_string(samples);
+  for (const averaging::Stake& stake : meeting.stakes) {
+    outcome.samples.push_back(stake.weight);
+    outcome.draws.push_back(stake.draw);
+    outcome.weight_total += stake.weight;
+    told += " " + std::to_string(stake.weight);
   }
   outcome.result_digest = hash128({reinterpret_cast<const std::uint8_t*>(told.data()), told.size()});
   outcome.elapsed = loop_.now() - meeting.began;
@@ -125,8 +126,8 @@ class VirtualTrainer final : private session::Session::Mediator {
       session_.on_batch_done(now, session::BatchReport{count, kLoss * static_cast<double>(count), seconds});
     });
   }
-  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) override {
-    parts_.swarm.meeting_place_.come(group, self, weight, [this](const averaging::AveragingOutcome& outcome) {
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) override {
+    parts_.swarm.meeting_place_.come(group, self, stake, [this](const averaging::AveragingOutcome& outcome) {
       result_ = outcome.result_digest;
       happen(TimePoint{}, [this, outcome](TimePoint now) { session_.on_averaged(now, outcome); });
     });
@@ -167,6 +168,7 @@ VirtualSwarm::VirtualSwarm(EventLoop& loop, const CoordinatorProcess& coordinato
     options.run_id = CoordinatorProcess::kRun;
     options.self = volunteer.key.peer_id();
     options.micro_batch_size = kMicroBatch;
+    options.leased = true;
     options.listen_port = kListenPort;
     options.seed = trainers_.size();
     trainers_.push_back(std::make_unique<VirtualTrainer>(

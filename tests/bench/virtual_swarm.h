@@ -22,11 +22,11 @@ class MeetingPlace {
   using Done = std::function<void(const averaging::AveragingOutcome&)>;
   explicit MeetingPlace(EventLoop& loop) : loop_(loop) {}
   // `done` is called later, never from here.
-  void come(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight, Done done);
+  void come(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake, Done done);
 
  private:
   struct Meeting {
-    std::vector<SampleCount> weights;
+    std::vector<averaging::Stake> stakes;
     std::vector<Done> waiting;  // by rank; null: not there
     std::size_t missing = 0;
     bool closed = false;

@@ -138,7 +138,9 @@ struct Volunteer : session::Session::Mediator {
     if (target.first) std::fill(sum.begin(), sum.end(), 0.0F);
     batch = replica.trainer->train_batch(samples, sum);
   }
-  void start_averaging(const wire::GroupInfo&, averaging::Rank, SampleCount weight) override { averaged = weight; }
+  void start_averaging(const wire::GroupInfo&, averaging::Rank, const averaging::Stake& stake) override {
+    averaged = stake.weight;
+  }
   void start_step(RoundIndex round) override { stepping = round; }
   void start_evaluation() override {}
   void fetch_state(std::span<const wire::Endpoint>, RoundIndex, const Digest&) override {}

@@ -20,6 +20,10 @@ wire::RunManifest manifest_of(const SwarmOptions& options) {
   manifest.checkpoint_rounds = kCheckpointRounds;
   manifest.averaging = {options.formation, options.group_size};
   manifest.delay_parameter_updates = options.delay_parameter_updates;
+  manifest.micro_batch_size = kMicroBatch;
+  manifest.data.kind = "labelled";
+  manifest.data.train_items = options.epoch_samples;
+  if (options.epoch_samples == 0) manifest.data.sampling = "independent";
   return manifest;
 }
 
@@ -41,12 +45,26 @@ void Coordinator::start() {
     recovered.survivors = store_.rounds.rbegin()->second.survivors;
   }
   for (const auto& [peer, lane] : store_.lanes) recovered.lanes.push_back({peer, lane});
+  recovered.leases = recovered_leases();
   core::CoordinatorOptions options;
   options.checkpoint_interval = std::chrono::seconds(5);
   options.restore_grace = std::chrono::seconds(15);  // well within the calm at the end
   options.nonce = mix64(options_.seed + incarnation_);
   core_ = std::make_unique<core::RunCoordinator>(manifest_of(options_), options_.parameters, recovered,
                                                  static_cast<const core::KnownHosts&>(*this), options);
+}
+
+core::RecoveredLeases Coordinator::recovered_leases() const {
+  core::RecoveredLeases recovered;
+  for (const auto& [epoch, counted] : store_.epochs) {
+    recovered.next_epoch = epoch + 1;
+    if (counted < options_.epoch_samples) recovered.open_epochs.push_back(epoch);
+  }
+  for (const auto& [round, decided] : store_.rounds) {
+    recovered.counted.insert(recovered.counted.end(), decided.counted.begin(), decided.counted.end());
+  }
+  for (const auto& [holder, dealt] : store_.leases) recovered.held.push_back(dealt);
+  return recovered;
 }
 
 void Coordinator::crash() {
@@ -85,12 +103,23 @@ void Coordinator::take(std::vector<core::StoreOp> ops) {
 
 void Coordinator::apply(const core::StoreOp& op) {
   if (const auto* round = std::get_if<core::RoundDecided>(&op)) {
-    store_.rounds.emplace(round->round, *round);  // a round that is there stays as it is
+    // A round that is there stays as it is.
+    if (store_.rounds.emplace(round->round, *round).second) {
+      for (const core::CountedSamples& counted : round->counted) store_.epochs[counted.epoch] += counted.count;
+    }
+    std::erase_if(store_.leases,
+                  [&](const auto& lease) { return lease.second.leases.front().last_round <= round->round; });
     if (on_durable) on_durable(*round);
     core_->on_stored(round->round);
   } else if (const auto* lane = std::get_if<core::LaneAssigned>(&op)) {
     if (lane->displaced.has_value()) store_.lanes.erase(*lane->displaced);
     store_.lanes[lane->holder.peer] = lane->holder.lane;
+  } else if (const auto* dealt = std::get_if<core::LeasesDealt>(&op)) {
+    for (const wire::SampleLease& lease : dealt->leases) {
+      store_.epochs.try_emplace(lease.epoch);
+      store_.leases[{dealt->peer, lease.number}] = {dealt->peer, dealt->process, {lease}};
+    }
+    core_->on_leases_stored(*dealt);
   } else if (const auto* change = std::get_if<core::RunStateChanged>(&op)) {
     store_.state = change->state;
   }

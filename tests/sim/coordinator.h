@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "coordinator/core/run_coordinator.h"
@@ -23,6 +24,8 @@ struct Store {
   wire::RunState state = wire::RunState::running;
   std::map<RoundIndex, core::RoundDecided> rounds;  // the ledger, by round
   std::map<PeerId, int> lanes;
+  std::map<std::pair<PeerId, SampleCount>, core::LeasesDealt> leases;  // by holder and number, one each
+  std::map<std::int64_t, SampleCount> epochs;                          // samples counted, by epoch
   std::optional<wire::Checkpoint> checkpoint;
   std::vector<float> checkpoint_state;
 };
@@ -48,6 +51,7 @@ class Coordinator final : private core::KnownHosts {
  private:
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
   void take(std::vector<core::StoreOp> ops);
+  [[nodiscard]] core::RecoveredLeases recovered_leases() const;
   void apply(const core::StoreOp& op);
   void arm_timer();
 

@@ -8,9 +8,15 @@
 namespace starling::sim {
 namespace {
 
-std::map<PeerId, SampleCount> as_map(const std::vector<wire::Contribution>& contributions) {
-  std::map<PeerId, SampleCount> map;
-  for (const wire::Contribution& contribution : contributions) map[contribution.peer] = contribution.samples;
+// What is left of an epoch may be lost many times, with a lease of a few rounds each time: in small grids, up to half
+// of what members bring does not count.
+constexpr std::int64_t kStragglingRounds = 64;
+
+std::map<PeerId, averaging::Stake> as_map(const std::vector<wire::Contribution>& contributions) {
+  std::map<PeerId, averaging::Stake> map;
+  for (const wire::Contribution& contribution : contributions) {
+    map[contribution.peer] = {contribution.samples, contribution.draw};
+  }
   return map;
 }
 
@@ -25,7 +31,7 @@ void Invariants::on_report(const wire::RoundReport& report) {
   const Finished mine{report.result_digest, report.state_digest, accepted, {}};
   Finished& theirs = finished_.emplace(report.group, mine).first->second;
   const std::uint32_t column = report.grid ? report.grid->column : 0;
-  const std::map<PeerId, SampleCount> contributions = as_map(report.contributions);
+  const std::map<PeerId, averaging::Stake> contributions = as_map(report.contributions);
   // Who has the result of a grid, but was cut off from its column, does not know what that has brought.
   const bool knows = !report.grid || !contributions.empty();
   const auto told = knows ? theirs.contributions.emplace(column, contributions).first : theirs.contributions.end();
@@ -36,13 +42,14 @@ void Invariants::on_report(const wire::RoundReport& report) {
                      report.group.brief()));
   }
   SampleCount sum = 0;
-  for (const auto& [peer, samples] : contributions) sum += samples;
+  for (const auto& [peer, stake] : contributions) sum += stake.weight;
   if (report.grid && (column >= accepted.size() || sum > accepted[column])) {
     fail(fmt::format("round {}: column {} claims {} samples, more than were accepted", report.round, column, sum));
   }
 }
 
 void Invariants::on_durable(const core::RoundDecided& round) {
+  ++durable_;
   const auto found = finished_.find(round.group);
   if (found == finished_.end()) {
     fail(fmt::format("round {} was credited for group {} that nobody reported", round.round, round.group.brief()));
@@ -58,17 +65,66 @@ void Invariants::on_durable(const core::RoundDecided& round) {
   }
   const Finished& accepted = found->second;
   for (const auto& [column, contributions] : accepted.contributions) {
-    const auto credited = [&](const auto& row) { return left.contains(row.first) && left[row.first] == row.second; };
+    const auto credited = [&](const auto& row) {
+      return left.contains(row.first) && left[row.first] == row.second.weight;
+    };
     const bool all = std::all_of(contributions.begin(), contributions.end(), credited);
     const bool none = std::none_of(contributions.begin(), contributions.end(), credited);
     if (!all && (accepted.accepted.empty() || !none)) {
       fail(fmt::format("round {}: the ledger differs from what its group accepted", round.round));
     }
-    for (const auto& [peer, samples] : contributions) left.erase(peer);
+    for (const auto& [peer, stake] : contributions) {
+      if (left.erase(peer) > 0) check_counted(round, peer, stake);
+    }
   }
   if (!left.empty() || round.state_digest != accepted.state) {
     fail(fmt::format("round {}: the ledger differs from what its group accepted", round.round));
   }
+}
+
+void Invariants::on_gradient(const PeerId& peer, const GroupId& group, const averaging::Stake& stake,
+                             const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) {
+  if (stake.draw == 0) return;
+  if (static_cast<SampleCount>(samples.size()) != stake.weight) fail("a gradient is of leased samples and of others");
+  brought_[{group, peer}].push_back({stake.draw, samples});
+}
+
+void Invariants::check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::Stake& accepted) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> counted;
+  for (const core::CountedSamples& range : round.counted) {
+    for (SampleCount k = 0; range.peer == peer && k < range.count; ++k)
+      counted.emplace_back(range.epoch, range.first + k);
+  }
+  for (const auto& sample : counted) {
+    begun_.try_emplace(sample.first, durable_);
+    if (!counted_.insert(sample).second) {
+      fail(fmt::format("round {}: sample {} of epoch {} was counted before", round.round, sample.second, sample.first));
+    }
+  }
+  std::vector<std::pair<std::int64_t, std::int64_t>> averaged;
+  for (const Brought& brought : brought_[{round.group, peer}]) {
+    if (accepted.draw > 0 && brought.draw == accepted.draw) averaged = brought.samples;
+  }
+  averaged.resize(std::min(averaged.size(), static_cast<std::size_t>(accepted.weight)));
+  if (counted != averaged) {
+    fail(fmt::format("round {}: {} samples of {} are counted, {} were averaged in", round.round, counted.size(),
+                     peer.brief(), averaged.size()));
+  }
+}
+
+std::int64_t Invariants::check_epochs(std::int64_t epoch_samples) {
+  std::map<std::int64_t, std::int64_t> counted;
+  for (const auto& [epoch, place] : counted_) ++counted[epoch];
+  std::int64_t complete = 0;
+  for (const auto& [epoch, begun] : begun_) {
+    if (counted[epoch] == epoch_samples) ++complete;
+    const auto next = begun_.find(epoch + 1);
+    if (counted[epoch] == epoch_samples || next == begun_.end() || next->second + kStragglingRounds > durable_)
+      continue;
+    fail(fmt::format("of epoch {}, {} samples are counted, {} rounds after the next began", epoch, counted[epoch],
+                     durable_ - next->second));
+  }
+  return complete;
 }
 
 void Invariants::on_forgotten(const Store& store, const wire::RoundReport& report) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/averaging/all_reduce.h"
 #include "coordinator/core/types.h"
 #include "shared/base/hash.h"
 #include "shared/wire/messages.h"
@@ -18,8 +19,15 @@ class Invariants {
  public:
   // Members of one group that finished a round hold the same bits and agree on who gave what.
   void on_report(const wire::RoundReport& report);
-  // The ledger holds each round once, as some group reported it, and never gives a member a round twice.
+  // The ledger holds each round once, as some group reported it, and never gives a member a round twice. Of leased
+  // samples it counts those that were averaged in, and none that was counted before.
   void on_durable(const core::RoundDecided& round);
+  // What a member brought to a group is what its draws say; see on_durable.
+  void on_gradient(const PeerId& peer, const GroupId& group, const averaging::Stake& stake,
+                   const std::vector<std::pair<std::int64_t, std::int64_t>>& samples);
+  // Epochs of so many samples that were counted whole. All are, some rounds after the next one has begun.
+  std::int64_t check_epochs(std::int64_t epoch_samples);
+  [[nodiscard]] SampleCount counted() const { return static_cast<SampleCount>(counted_.size()); }
   // A report is only let go when its round is in the ledger.
   void on_forgotten(const Store& store, const wire::RoundReport& report);
   void fail(std::string what);
@@ -30,11 +38,21 @@ class Invariants {
   struct Finished {
     Hash128 result;
     Digest state;
-    std::vector<SampleCount> accepted;                                     // by column of a grid
-    std::map<std::uint32_t, std::map<PeerId, SampleCount>> contributions;  // by column; of one group, column 0
+    std::vector<SampleCount> accepted;                                          // by column of a grid
+    std::map<std::uint32_t, std::map<PeerId, averaging::Stake>> contributions;  // by column; of one group, column 0
   };
+  // Of one member to a group: several, when a process followed another.
+  struct Brought {
+    SampleCount draw = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> samples;  // (epoch, place)
+  };
+  void check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::Stake& accepted);
   std::map<GroupId, Finished> finished_;
   std::set<std::pair<RoundIndex, PeerId>> credited_;
+  std::map<std::pair<GroupId, PeerId>, std::vector<Brought>> brought_;
+  std::set<std::pair<std::int64_t, std::int64_t>> counted_;  // (epoch, place)
+  std::map<std::int64_t, std::int64_t> begun_;               // by epoch, how many rounds were durable then
+  std::int64_t durable_ = 0;
   std::string broken_;
 };
 

@@ -41,20 +41,25 @@ sim::SwarmOptions varied(sim::SwarmOptions options) {
 void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result, double seconds) {
   fmt::print(
       "seed {}: {} peers, {} rounds, {} samples credited, {} crashes, {} freezes, {} cuts, {} coordinator crashes, {} "
-      "rounds lost, {} downloads, in step {:.3f}, longest averaging {:.2f} s, {:.1f} samples/s in the end, distance "
+      "rounds lost, {} samples counted in epochs, {} of these whole, {} downloads, in step {:.3f}, longest averaging "
+      "{:.2f} s, {:.1f} samples/s in the end, distance "
       "{:.3f} -> {:.3f}; {:.0f} virtual "
       "s, {} events in {:.2f} "
       "s{}{}\n",
       options.seed, options.peers, result.rounds_decided, result.samples_ledger, result.crashes, result.freezes,
-      result.partitions, result.coordinator_crashes, result.rounds_lost, result.downloads, result.in_step,
-      result.averaging_s_max, result.samples_per_s_calm, result.distance_first, result.distance_last, result.virtual_s,
-      result.events, seconds, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
+      result.partitions, result.coordinator_crashes, result.rounds_lost, result.samples_counted, result.epochs_complete,
+      result.downloads, result.in_step, result.averaging_s_max, result.samples_per_s_calm, result.distance_first,
+      result.distance_last, result.virtual_s, result.events, seconds,
+      result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
 int run(const Arguments& arguments) {
   std::int64_t rounds = 0;
   std::int64_t crashes = 0;
   std::uint64_t broken = 0;
+  std::int64_t epochs = 0;
+  SampleCount samples = 0;
+  SampleCount counted = 0;
   const auto began = std::chrono::steady_clock::now();
   sim::Progress progress;
   for (std::uint64_t seed = arguments.first_seed; seed < arguments.first_seed + arguments.seeds; ++seed) {
@@ -73,6 +78,9 @@ int run(const Arguments& arguments) {
     });
     const double seconds = to_seconds(std::chrono::steady_clock::now() - start);
     rounds += result.rounds_decided;
+    epochs += result.epochs_complete;
+    samples += result.samples_ledger;
+    counted += result.samples_counted;
     crashes += result.crashes + result.coordinator_crashes;
     if (!result.broken.empty()) ++broken;
     if (arguments.seeds <= 5 || !result.broken.empty()) {
@@ -84,6 +92,9 @@ int run(const Arguments& arguments) {
   progress.clear();
   fmt::print("{} seeds, {} rounds, {} crashes, {} broken, {:.1f} s\n", arguments.seeds, rounds, crashes, broken,
              to_seconds(std::chrono::steady_clock::now() - began));
+  if (arguments.swarm.epoch_samples > 0) {
+    fmt::print("{} epochs complete; {} of {} accepted samples counted in epochs\n", epochs, counted, samples);
+  }
   return broken == 0 ? 0 : 1;
 }
 
@@ -187,6 +198,11 @@ int main(int argc, char** argv) {
   auto* peers = swarm->add_option("--peers", arguments.swarm.peers, "Volunteers; default: varies with the seed");
   swarm->add_option("--parameters", arguments.swarm.parameters, "Length of the averaged vector")->capture_default_str();
   swarm->add_option("--batch", arguments.swarm.target_batch_size, "Samples a round")->capture_default_str();
+  swarm
+      ->add_option("--epoch", arguments.swarm.epoch_samples,
+                   "Lease samples in epochs of so many: each is counted once in each; 0: draw independently")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}))
+      ->capture_default_str();
   swarm->add_option("--formation", arguments.swarm.formation, "auto, one-group or grid, as in a run's manifest")
       ->check(CLI::IsMember({"auto", "one-group", "grid"}))
       ->capture_default_str();

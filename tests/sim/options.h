@@ -15,6 +15,7 @@ struct SwarmOptions {
   int parameters = 96;
   int segment_floats = 8;
   SampleCount target_batch_size = 64;
+  std::int64_t epoch_samples = 0;  // leased in epochs of so many; below a batch: drawn independently
   std::string formation = "auto";  // as in a run manifest
   int group_size = 0;
   bool delay_parameter_updates = false;
@@ -38,6 +39,8 @@ struct SwarmResult {
   std::string broken;
   std::int64_t rounds_decided = 0;
   SampleCount samples_ledger = 0;
+  SampleCount samples_counted = 0;   // of these, leased ones, …
+  std::int64_t epochs_complete = 0;  // … each counted exactly once in these
   std::int64_t crashes = 0;
   std::int64_t coordinator_crashes = 0;
   std::int64_t freezes = 0;

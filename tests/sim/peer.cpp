@@ -42,7 +42,8 @@ void Peer::start() {
   session::SessionOptions options;
   options.run_id = "sim";
   options.self = id_;
-  options.micro_batch_size = 2;
+  options.micro_batch_size = kMicroBatch;
+  options.leased = world_.options().epoch_samples >= world_.options().target_batch_size;  // wire::samples_in_epochs
   options.listen_port = 1000 + index_;
   options.seed = mix64(world_.options().seed ^ static_cast<std::uint64_t>(index_) << 32 ^ incarnation_);
   options.checkpoint_interval = std::chrono::seconds(3);
@@ -123,16 +124,25 @@ void Peer::on_reply(const Result<wire::HeartbeatReply>& reply) {
 
 void Peer::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
   const double seconds = static_cast<double>(samples.count) / samples_per_s_;
-  std::vector<float>& gradient = gradients_[target.next_round ? 1 - present_ : present_];
-  schedule(world_.scheduler().now() + from_seconds(seconds), [this, samples, first = target.first, &gradient, seconds] {
-    if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
-    add_gradient(samples, world_.options().seed, parameters_, gradient);
-    session_->on_batch_done(world_.scheduler().now(), session::BatchReport{samples.count, 1.0, seconds});
-    after_session_event();
-  });
+  const std::size_t target_gradient = target.next_round ? 1 - present_ : present_;
+  schedule(world_.scheduler().now() + from_seconds(seconds),
+           [this, samples, first = target.first, target_gradient, seconds] {
+             std::vector<float>& gradient = gradients_[target_gradient];
+             auto& leased = leased_in_[target_gradient];
+             if (first) {
+               std::fill(gradient.begin(), gradient.end(), 0.0F);
+               leased.clear();
+             }
+             for (SampleCount k = 0; samples.epoch != wire::kNoEpoch && k < samples.count; ++k) {
+               leased.emplace_back(samples.epoch, samples.first + k);
+             }
+             add_gradient(samples, world_.options().seed, parameters_, gradient);
+             session_->on_batch_done(world_.scheduler().now(), session::BatchReport{samples.count, 1.0, seconds});
+             after_session_event();
+           });
 }
 
-void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) {
+void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) {
   take_leave();
   current_ = std::make_unique<Averaging>();
   Averaging& round = *current_;
@@ -142,7 +152,8 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, S
   round.input = gradients_[present_];
   round.output.assign(round.input.size(), 0.0F);
   round.began = world_.scheduler().now();
-  const averaging::RoundVectors vectors{weight, round.input, round.output};
+  world_.on_gradient_brought(*this, group, stake, leased_in_[present_]);
+  const averaging::RoundVectors vectors{stake.weight, round.input, round.output, {}, stake.draw};
   round.engine = std::make_unique<averaging::StagedReduce>(group, self, vectors);
   round.engine->start(world_.scheduler().now());
   // The session must not hear of an end before start_averaging has returned.

@@ -42,6 +42,9 @@ class World {
   virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report) = 0;
   virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;
   virtual void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) = 0;
+  // What the gradient that it brings is made of: (epoch, place) in the order of the draws; none unless they are leased.
+  virtual void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::Stake& stake,
+                                   const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) = 0;
   virtual void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) = 0;
 };
 
@@ -96,7 +99,7 @@ class Peer final : private session::Session::Mediator {
   };
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
-  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) override;
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) override;
   void start_step(RoundIndex round) override;
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
@@ -141,6 +144,7 @@ class Peer final : private session::Session::Mediator {
   std::unique_ptr<session::Session> session_;
   std::vector<float> parameters_;
   std::array<std::vector<float>, 2> gradients_;
+  std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 2> leased_in_;  // each: (epoch, place)
   std::size_t present_ = 0;  // which of them is the present round's; the other one is the next one's
   std::unique_ptr<Averaging> current_;
   averaging::EndedRounds ended_;

@@ -12,6 +12,7 @@ namespace starling::sim {
 
 constexpr std::int64_t kSampleSpace = 1 << 20;
 constexpr int kLanes = 4096;
+constexpr SampleCount kMicroBatch = 2;
 constexpr float kStart = 3;  // every parameter at round 0; the optimum is at 0
 
 // Uniform in [-1, 1), from the sample and the coordinate alone.
@@ -24,8 +25,10 @@ inline float target(std::uint64_t sample, std::size_t coordinate) {
 inline void add_gradient(const wire::SampleRange& samples, std::uint64_t seed, std::span<const float> parameters,
                          std::span<float> gradient) {
   const SeededPermutation order = wire::round_permutation(seed, samples.round, kSampleSpace);
+  const bool leased = samples.epoch != wire::kNoEpoch;
   for (SampleCount k = samples.first; k < samples.first + samples.count; ++k) {
-    const std::uint64_t sample = order.at(wire::sample_position(samples.lane, k, kLanes, kSampleSpace));
+    const std::uint64_t sample =
+        leased ? static_cast<std::uint64_t>(k) : order.at(wire::sample_position(samples.lane, k, kLanes, kSampleSpace));
     for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += parameters[i] - target(sample, i);
   }
 }

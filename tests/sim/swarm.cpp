@@ -51,6 +51,10 @@ class Swarm final : private World, private Network::Mediator {
   void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
   void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) override;
+  void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::Stake& stake,
+                           const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) override {
+    invariants_.on_gradient(peer.id(), group.grid ? group.grid->id : group.id, stake, samples);
+  }
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
 
   void add_peers();
@@ -332,6 +336,10 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   const auto rounds_before_calm = static_cast<RoundIndex>(coordinator_.store().rounds.size());
   go(calm);
   if (invariants_.broken().empty()) check_well(rounds_before_calm);
+  if (options_.epoch_samples > 0) {
+    result_.epochs_complete = invariants_.check_epochs(options_.epoch_samples);
+    result_.samples_counted = invariants_.counted();
+  }
   result_.broken = invariants_.broken();
   for (const auto& [round, decided] : coordinator_.store().rounds) {
     for (const core::CreditedContribution& row : decided.contributions) {

@@ -20,6 +20,7 @@ CHAPTERS = [
     ("data_options.h", "Its data"),
     ("optimizer_options.h", "Its optimizer and schedule"),
     ("training_data.h", "Its samples"),
+    ("epochs.h", "Its epochs"),
     ("team.h", "Teams"),
     ("control.h", "A daemon and its window"),
     ("control_views.h", "What the window is shown"),

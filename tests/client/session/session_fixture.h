@@ -34,6 +34,7 @@ struct Hands : Session::Mediator {
   std::vector<bool> batch_ahead;  // of each batch: whether it adds to the next round's gradient
   std::vector<wire::GroupInfo> groups;
   std::vector<SampleCount> weights;
+  std::vector<SampleCount> draws;
   std::vector<RoundIndex> steps;
   int evaluations = 0;
   std::vector<std::pair<RoundIndex, Digest>> fetches;
@@ -49,9 +50,10 @@ struct Hands : Session::Mediator {
     batch_first.push_back(target.first);
     batch_ahead.push_back(target.next_round);
   }
-  void start_averaging(const wire::GroupInfo& group, averaging::Rank, SampleCount weight) override {
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank, const averaging::Stake& stake) override {
     groups.push_back(group);
-    weights.push_back(weight);
+    weights.push_back(stake.weight);
+    draws.push_back(stake.draw);
   }
   void start_step(RoundIndex round) override { steps.push_back(round); }
   void start_evaluation() override { ++evaluations; }
@@ -75,10 +77,11 @@ struct Fixture {
   TimePoint now = kStart;
   Session session;
 
-  explicit Fixture(InitialState initial = {0, digest(1), {}}, bool delay_parameter_updates = false)
+  explicit Fixture(InitialState initial = {0, digest(1), {}}, bool delay_parameter_updates = false, bool leased = false)
       : session({.run_id = "run",
                  .self = peer(1),
                  .micro_batch_size = 4,
+                 .leased = leased,
                  .listen_port = 7000,
                  .delay_parameter_updates = delay_parameter_updates},
                 std::move(initial), hands) {

@@ -107,6 +107,27 @@ TEST_CASE("a round report alone survives the way to disk and back") {
   CHECK_FALSE(decode_round_report("{}").ok());
 }
 
+TEST_CASE("leases and draws travel, and older programs know nothing of them") {
+  Heartbeat beat = sample_heartbeat();
+  CHECK(encode(beat).find("draw") == std::string::npos);
+  beat.process = 77;
+  beat.next_draw = 41;
+  beat.reports[0].contributions[0].draw = 9;
+  const auto heard = decode_heartbeat(encode(beat));
+  REQUIRE(heard.ok());
+  CHECK(heard->process == 77);
+  CHECK(heard->next_draw == 41);
+  CHECK(heard->reports[0].contributions[0].draw == 9);
+  HeartbeatReply reply = sample_reply();
+  CHECK(encode(reply).find("leases") == std::string::npos);
+  reply.leases = {{1, 2, 300, 16, 20}, {17, 3, 0, 8, 21}};
+  const auto told = decode_heartbeat_reply(encode(reply));
+  REQUIRE(told.ok());
+  CHECK(told->leases == reply.leases);
+  reply.leases[0].count = 0;
+  CHECK_FALSE(decode_heartbeat_reply(encode(reply)).ok());
+}
+
 TEST_CASE("complaints travel with a report, and older programs make none") {
   RoundReport report = sample_report(15);
   CHECK(encode(report).find("complaints") == std::string::npos);

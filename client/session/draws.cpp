@@ -1,0 +1,56 @@
+#include "client/session/draws.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace starling::session {
+
+void Draws::begin_round() {
+  ahead_gradient_ = {};
+  finish_round();
+}
+
+void Draws::finish_round() {
+  now_ = std::exchange(ahead_gradient_, {});
+  ahead_ = batch_is_ahead_ = false;
+}
+
+std::optional<wire::SampleRange> Draws::begin_batch(RoundIndex round, SampleCount count) {
+  batch_is_ahead_ = ahead_;
+  const Gradient& gradient = of_batch();
+  if (gradient.complete) return std::nullopt;
+  for (const wire::SampleLease& lease : leases_) {
+    const SampleCount end = lease.number + lease.count;
+    if (lease.last_round < round || end <= next_) continue;
+    const SampleCount number = std::max(next_, lease.number);
+    if (gradient.first > 0 && number != gradient.end) return std::nullopt;
+    batch_ = number;
+    batch_count_ = std::min(count, end - number);
+    return wire::SampleRange{round, 0, lease.first + (number - lease.number), batch_count_, lease.epoch};
+  }
+  return std::nullopt;
+}
+
+void Draws::on_batch() {
+  Gradient& gradient = of_batch();
+  if (gradient.first == 0) gradient.first = batch_;
+  next_ = gradient.end = batch_ + batch_count_;
+}
+
+void Draws::skip() {
+  next_ = batch_ + batch_count_;
+  of_batch().complete = of_batch().first > 0;
+}
+
+SampleCount Draws::left(RoundIndex round) const {
+  SampleCount left = 0;
+  for (const wire::SampleLease& lease : leases_) {
+    const SampleCount from = std::max(next_, lease.number);
+    if (lease.last_round >= round) left += std::max<SampleCount>(0, lease.number + lease.count - from);
+  }
+  return left;
+}
+
+SampleCount Draws::end() const { return leases_.empty() ? 0 : leases_.back().number + leases_.back().count; }
+
+}  // namespace starling::session

@@ -1,0 +1,62 @@
+// Which leased samples this process trains on (wire::SampleLease): it draws from its leases by number, and no number
+// twice. What of a gradient did not count is drawn again by others, when the lease is over. Pure.
+//
+// A gradient is of leased samples that follow each other by number, or of samples that are not leased, never of both:
+// its first draw and its weight then say all of it to whoever counts. As in RoundProgress, there may be two: the
+// present round's, and the next one's while the present one's is averaged.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "shared/base/ids.h"
+#include "shared/wire/messages.h"
+#include "shared/wire/training_data.h"
+
+namespace starling::session {
+
+class Draws {
+ public:
+  // All that the coordinator says this process holds.
+  void hold(const std::vector<wire::SampleLease>& leases) { leases_ = leases; }
+  // As RoundProgress's.
+  void begin_round();
+  void look_ahead() { ahead_ = true; }
+  void look_back() { ahead_ = false; }
+  void finish_round();
+
+  // Samples for the next batch of the gradient that grows, which is this round's, at most `count`; none where no lease
+  // has any that belong in it. The same again until one of the next two calls says what became of them.
+  std::optional<wire::SampleRange> begin_batch(RoundIndex round, SampleCount count);
+  void on_batch();  // they are in the gradient
+  void skip();      // they can never be used: what comes after them by number does not belong in this gradient
+
+  // Of the present gradient's first sample; 0 when it has no leased ones.
+  [[nodiscard]] SampleCount first() const { return now_.first; }
+  // The gradient that the next batch would go into has leased samples.
+  [[nodiscard]] bool grows() const { return (ahead_ ? ahead_gradient_ : now_).first > 0; }
+  [[nodiscard]] SampleCount next() const { return next_; }
+  // Samples that may still be drawn in this round.
+  [[nodiscard]] SampleCount left(RoundIndex round) const;
+  // One number beyond the last that is held.
+  [[nodiscard]] SampleCount end() const;
+
+ private:
+  struct Gradient {
+    SampleCount first = 0;
+    SampleCount end = 0;    // one beyond the last
+    bool complete = false;  // can not grow
+  };
+  [[nodiscard]] Gradient& of_batch() { return batch_is_ahead_ ? ahead_gradient_ : now_; }
+
+  std::vector<wire::SampleLease> leases_;
+  SampleCount next_ = 1;         // the lowest number that has not been drawn
+  SampleCount batch_ = 1;        // the first of the batch under way, …
+  SampleCount batch_count_ = 0;  // … which are so many
+  Gradient now_;
+  Gradient ahead_gradient_;
+  bool ahead_ = false;
+  bool batch_is_ahead_ = false;
+};
+
+}  // namespace starling::session

@@ -1,0 +1,85 @@
+#include "db/stores/sql_stores.h"
+
+namespace starling::db {
+namespace {
+
+Result<LeasedSamples> read_lease(const Statement& row) {
+  LeasedSamples lease;
+  STARLING_TRY(row.read_id(0, lease.peer_id));
+  lease.number = row.integer(1);
+  lease.process = row.integer(2);
+  lease.epoch = row.integer(3);
+  lease.first = row.integer(4);
+  lease.samples = row.integer(5);
+  lease.last_round = row.integer(6);
+  return lease;
+}
+
+Result<EpochProgress> read_epoch(const Statement& row) {
+  return EpochProgress{row.integer(0), row.integer(1), row.integer(2)};
+}
+
+Result<CountedSamples> read_counted(const Statement& row) {
+  CountedSamples counted;
+  STARLING_TRY(row.read_id(0, counted.peer_id));
+  counted.epoch = row.integer(1);
+  counted.first = row.integer(2);
+  counted.samples = row.integer(3);
+  return counted;
+}
+
+Result<std::int64_t> read_number(const Statement& row) { return row.integer(0); }
+
+}  // namespace
+
+Status SqlLeaseStore::add(const RunId& run_id, SampleCount epoch_samples, const std::vector<LeasedSamples>& leases) {
+  return access_.writes.run(
+      [&](Connection& connection) -> Status {
+        STARLING_ASSIGN(Statement open, connection.prepare("INSERT INTO sample_epoch (run_id, epoch, samples) "
+                                                           "VALUES (?, ?, ?) ON CONFLICT DO NOTHING"));
+        STARLING_ASSIGN(Statement insert,
+                        connection.prepare("INSERT INTO sample_lease (run_id, peer_id, number, process, epoch, "
+                                           "first_sample, samples, last_round) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
+        for (const LeasedSamples& lease : leases) {
+          STARLING_TRY(open.bind(run_id, lease.epoch, epoch_samples).run());
+          STARLING_TRY(insert
+                           .bind(run_id, lease.peer_id, lease.number, lease.process, lease.epoch, lease.first,
+                                 lease.samples, lease.last_round)
+                           .run());
+        }
+        return {};
+      },
+      WriteQueue::By::leader);
+}
+
+Result<std::vector<LeasedSamples>> SqlLeaseStore::held(const RunId& run_id) const {
+  return select(access_,
+                "SELECT peer_id, number, process, epoch, first_sample, samples, last_round FROM sample_lease "
+                "WHERE run_id = ? ORDER BY peer_id, number",
+                read_lease, run_id);
+}
+
+Result<std::vector<EpochProgress>> SqlLeaseStore::open_epochs(const RunId& run_id) const {
+  return select(access_,
+                "SELECT epoch, samples, counted FROM sample_epoch WHERE run_id = ? AND counted < samples "
+                "ORDER BY epoch",
+                read_epoch, run_id);
+}
+
+Result<std::int64_t> SqlLeaseStore::next_epoch(const RunId& run_id) const {
+  STARLING_ASSIGN(const auto rows, select(access_,
+                                          "SELECT coalesce(max(epoch), -1) + 1 FROM sample_epoch "
+                                          "WHERE run_id = ?",
+                                          read_number, run_id));
+  return rows.front();
+}
+
+Result<std::vector<CountedSamples>> SqlLeaseStore::counted(const RunId& run_id, std::int64_t epoch) const {
+  return select(access_,
+                "SELECT host.peer_id, line.epoch, line.first_sample, line.samples FROM sample_counted AS line "
+                "JOIN run ON run.number = line.run JOIN host ON host.id = line.host "
+                "WHERE run.run_id = ? AND line.epoch = ? ORDER BY line.first_sample",
+                read_counted, run_id, epoch);
+}
+
+}  // namespace starling::db

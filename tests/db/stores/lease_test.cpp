@@ -1,0 +1,58 @@
+#include <doctest/doctest.h>
+
+#include "db/stores/stores.h"
+#include "tests/db/stores/fixture.h"
+
+using namespace starling;
+using namespace starling::db;
+using namespace starling::db::testing;
+using starling::testing::TempDir;
+
+namespace {
+
+struct Fixture {
+  TempDir dir;
+  std::unique_ptr<Database> database = open(dir / "a.db");
+  const Stores& stores = database->stores();
+  AccountId ada = join(stores, "Ada", 1);
+
+  Fixture() { create_run(stores, "r"); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "leases are kept until the round that ends them, and counted samples go with their lines") {
+  const LeasedSamples first{peer(1), 1, 7, 0, 0, 8, 3};
+  const LeasedSamples second{peer(1), 9, 7, 0, 8, 8, 5};
+  REQUIRE(stores.leases.add("r", 100, {first, second}).ok());
+  CHECK(stores.leases.add("r", 100, {first}).error().code == ErrorCode::already_exists);
+  CHECK(stores.leases.held("r")->size() == 2);
+  CHECK(stores.leases.next_epoch("r").value() == 1);
+  RoundResult result = round_of("r", 3, {{peer(1), ada, 6, 0, {1}}});
+  result.counted = {{peer(1), 0, 0, 6}};
+  REQUIRE(stores.contributions.append(result).ok());
+  REQUIRE(stores.contributions.append(result).ok());  // counts once
+  const auto held = stores.leases.held("r").value();
+  REQUIRE(held.size() == 1);
+  CHECK(held[0].number == 9);
+  CHECK(held[0].process == 7);
+  CHECK(held[0].last_round == 5);
+  const auto open_epochs = stores.leases.open_epochs("r").value();
+  REQUIRE(open_epochs.size() == 1);
+  CHECK(open_epochs[0].samples == 100);
+  CHECK(open_epochs[0].counted == 6);
+  const auto counted = stores.leases.counted("r", 0).value();
+  REQUIRE(counted.size() == 1);
+  CHECK(counted[0].peer_id == peer(1));
+  CHECK(counted[0].samples == 6);
+  CHECK(stores.contributions.verify_totals().ok());
+}
+
+TEST_CASE_FIXTURE(Fixture, "an epoch of which all samples are counted is not open any more") {
+  REQUIRE(stores.leases.add("r", 8, {{peer(1), 1, 7, 4, 0, 8, 3}}).ok());
+  RoundResult result = round_of("r", 0, {{peer(1), ada, 8, 0, {1}}});
+  result.counted = {{peer(1), 4, 0, 8}};
+  REQUIRE(stores.contributions.append(result).ok());
+  CHECK(stores.leases.open_epochs("r")->empty());
+  CHECK(stores.leases.next_epoch("r").value() == 5);
+}
