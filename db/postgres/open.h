@@ -27,11 +27,11 @@ Result<Connection> open_server(const std::string& url, ServerRole role);
 // As errors and people are told: "postgresql://user@host:5432/name", without password and options.
 Result<std::string> public_address(const std::string& url);
 
-// The number of the transaction under way, once it has written anything; 0: it has not. For outcome_of().
+// The number of the transaction under way, once it has written anything; 0: it has not. For was_committed().
 Result<std::int64_t> transaction_number(Connection& connection);
-enum class Outcome : std::uint8_t { committed, undone, under_way };
-// What became of a transaction whose connection broke. Asked on another connection.
-Result<Outcome> outcome_of(Connection& connection, std::int64_t transaction_number);
+// What became of a write transaction whose connection broke. Asked on another connection, outside a transaction; waits
+// for the end of the one asked about, as every write transaction does.
+Result<bool> was_committed(Connection& connection, std::int64_t transaction_number);
 
 // Makes this session the only one that holds the leader's lock, until it ends; false: another session has it.
 Result<bool> take_leader_lock(Connection& connection);

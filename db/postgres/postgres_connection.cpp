@@ -12,6 +12,7 @@
 #include "db/postgres/errors.h"
 #include "db/postgres/placeholders.h"
 #include "db/sql/failure_text.h"
+#include "db/sql/transaction.h"
 #include "shared/base/log.h"
 
 namespace starling::db {
@@ -162,13 +163,11 @@ Result<std::int64_t> transaction_number(Connection& connection) {
   return connection.query_int("SELECT pg_current_xact_id_if_assigned()::text::bigint");
 }
 
-Result<Outcome> outcome_of(Connection& connection, std::int64_t transaction_number) {
+Result<bool> was_committed(Connection& connection, std::int64_t transaction_number) {
+  STARLING_ASSIGN(const Transaction after_it, Transaction::begin(connection, TransactionKind::write));
   STARLING_ASSIGN(Statement ask, connection.prepare("SELECT pg_xact_status(CAST(CAST(? AS TEXT) AS xid8))"));
   STARLING_TRY(ask.bind(std::to_string(transaction_number)).step().status());
-  const std::string status = ask.text(0);
-  if (status == "committed") return Outcome::committed;
-  if (status == "in progress") return Outcome::under_way;
-  return Outcome::undone;
+  return ask.text(0) == "committed";
 }
 
 Result<bool> take_leader_lock(Connection& connection) {

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "db/postgres/open.h"
@@ -14,8 +12,8 @@ namespace starling::db {
 namespace {
 
 constexpr int kAttemptsMax = 3;
-constexpr int kOutcomeAsksMax = 50;
-constexpr std::chrono::milliseconds kOutcomeAskEvery{100};
+constexpr Duration kServerAwayMax = from_ms(5'000);
+constexpr Duration kConnectEvery = from_ms(100);
 
 }  // namespace
 
@@ -47,7 +45,7 @@ Status ServerWriter::write(const Work& work) {
     log_warning("{}; connecting again", written.error().message);
     hang_up();
     if (number == 0) continue;  // it broke before the commit: nothing of it is there
-    STARLING_ASSIGN(const bool committed, was_committed(number));
+    STARLING_ASSIGN(const bool committed, settle(number));
     if (committed) return {};
   }
   return written;
@@ -61,15 +59,29 @@ Status ServerWriter::attempt(const Work& work, std::int64_t& number) {
   return transaction.commit();
 }
 
-Result<bool> ServerWriter::was_committed(std::int64_t number) {
-  for (int i = 0; i < kOutcomeAsksMax; ++i) {
-    const Status connected = connect();
-    if (connected.ok()) {
-      const Result<Outcome> outcome = outcome_of(*connection_, number);
-      if (outcome && *outcome != Outcome::under_way) return *outcome == Outcome::committed;
-    }
-    std::this_thread::sleep_for(kOutcomeAskEvery);
+void ServerWriter::hurry() {
+  {
+    MutexLock lock(mutex_);
+    hurry_ = true;
   }
+  hurried_.notify_all();
+}
+
+bool ServerWriter::hurried_within(Duration time) {
+  MutexLock lock(mutex_);
+  if (!hurry_) hurried_.wait_for(mutex_, time);
+  return hurry_;
+}
+
+// What became of the transaction: the server says it, as soon as it is there again.
+Result<bool> ServerWriter::settle(std::int64_t number) {
+  const SystemClock clock;
+  const TimePoint give_up = clock.now() + kServerAwayMax;
+  do {
+    if (!connect().ok()) continue;
+    const Result<bool> committed = was_committed(*connection_, number);
+    if (committed) return committed;
+  } while (clock.now() < give_up && !hurried_within(kConnectEvery));
   return Error{ErrorCode::unavailable,
                fmt::format("{}: the connection broke while a change was stored, and the server has not come back to "
                            "say whether it was: look before you do it again",

@@ -12,6 +12,7 @@
 
 #include "db/stores/writer.h"
 #include "shared/base/clock.h"
+#include "shared/base/mutex.h"
 
 namespace starling::db {
 
@@ -22,6 +23,7 @@ class ServerWriter final : public Writer {
 
   Status write(const Work& work) override;
   Status tidy(bool) override { return {}; }
+  void hurry() override;
   [[nodiscard]] Status may_lead() const override;
   [[nodiscard]] const std::string& name() const override { return name_; }
 
@@ -33,7 +35,8 @@ class ServerWriter final : public Writer {
   Status connect();
   void hang_up();
   Status attempt(const Work& work, std::int64_t& number);
-  Result<bool> was_committed(std::int64_t number);
+  Result<bool> settle(std::int64_t number);
+  bool hurried_within(Duration time);
 
   const std::string url_;
   const std::string name_;
@@ -41,6 +44,10 @@ class ServerWriter final : public Writer {
   bool candidate_ = false;
   bool leads_ = false;      // with the present connection
   bool lost_lead_ = false;  // and nobody has been told
+
+  Mutex mutex_;
+  ConditionVariable hurried_;
+  bool hurry_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace starling::db

@@ -34,6 +34,7 @@ WriteQueue::~WriteQueue() {
     closing_ = true;
   }
   changed_.notify_all();
+  writer_->hurry();
   thread_.join();
 }
 

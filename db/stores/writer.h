@@ -1,4 +1,4 @@
-// Where the batches of a write queue go: the one connection of this process that writes. One thread's.
+// Where the batches of a write queue go: the one connection of this process that writes. One thread's, but hurry().
 #pragma once
 
 #include <functional>
@@ -23,6 +23,8 @@ class Writer {
   // Between writes; `idle`: nothing has been written for a while. An error is for good.
   virtual Status tidy(bool idle) = 0;
   [[nodiscard]] virtual bool untidy() const { return false; }  // tidy(true) would do something
+  // From any thread: the database is being closed, so nobody waits for what is away any more.
+  virtual void hurry() {}
   // Inside `work`. failed_precondition: this process took part in choosing a leader and is not the one.
   [[nodiscard]] virtual Status may_lead() const { return {}; }
   [[nodiscard]] virtual const std::string& name() const = 0;  // as errors call the database

@@ -2,19 +2,23 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <thread>
 #include <vector>
+
+#include "shared/base/unique_fd.h"
 
 namespace starling::testing {
 namespace {
@@ -22,8 +26,7 @@ namespace {
 using Command = std::vector<std::string>;
 
 constexpr const char* kUser = "postgres";  // of the system, and the superuser of the cluster
-constexpr std::chrono::seconds kStartMax{60};
-constexpr std::chrono::milliseconds kLookEvery{10};
+constexpr int kStartMaxMs = 60'000;        // between two steps of it
 
 // Debian keeps each version's programs in a folder of their own.
 std::filesystem::path programs() {
@@ -103,8 +106,12 @@ PostgresServer::~PostgresServer() {
 void PostgresServer::kill() {
   if (process_ > 0) {
     ::kill(process_, SIGQUIT);  // at once, without a checkpoint; its own children go with it
-    ::waitpid(process_, nullptr, 0);
+    wait();
   }
+}
+
+void PostgresServer::wait() {
+  ::waitpid(process_, nullptr, 0);
   process_ = -1;
 }
 
@@ -112,15 +119,19 @@ void PostgresServer::start() {
   const std::filesystem::path state = folder_ / "data/postmaster.pid";
   std::error_code ignored;
   std::filesystem::remove(state, ignored);
+  const UniqueFd written(::inotify_init1(IN_CLOEXEC));
+  ::inotify_add_watch(written.get(), (folder_ / "data").c_str(), IN_CLOSE_WRITE);
   process_ = start_program({programs() / "postgres", "-D", folder_ / "data", "-k", folder_, "-c",
                             "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=200"},
                            folder_ / "log");
-  const auto give_up = std::chrono::steady_clock::now() + kStartMax;
+  const UniqueFd ended(static_cast<int>(::syscall(SYS_pidfd_open, process_, 0)));
+  pollfd events[] = {{written.get(), POLLIN, 0}, {ended.get(), POLLIN, 0}};
   while (content(state).find("ready") == std::string::npos) {
-    if (::waitpid(process_, nullptr, WNOHANG) != 0 || std::chrono::steady_clock::now() > give_up) {
+    if (::poll(events, std::size(events), kStartMaxMs) <= 0 || events[1].revents != 0) {
       throw std::runtime_error("PostgreSQL does not start: " + content(folder_ / "log"));
     }
-    std::this_thread::sleep_for(kLookEvery);
+    std::array<char, 4096> news{};
+    static_cast<void>(::read(written.get(), news.data(), news.size()));
   }
 }
 

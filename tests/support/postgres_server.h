@@ -27,6 +27,8 @@ class PostgresServer {
   // As a crash and a reboot, or a computer that has been cut off, would look to its clients.
   void kill();
   void start();
+  // Until it has ended without kill().
+  void wait();
 
  private:
   std::filesystem::path folder_;

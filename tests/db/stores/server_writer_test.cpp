@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "db/postgres/open.h"
@@ -72,6 +73,33 @@ TEST_CASE_FIXTURE(Fixture, "connections that break at any moment lose nothing th
   CHECK(broken > 0);
   CHECK(stored > 0);
   MESSAGE(stored << " of " << kWrites << " writes were done, " << broken << " connections broken meanwhile");
+}
+
+TEST_CASE_FIXTURE(Fixture, "who closes does not wait for a server that went away in the middle of a commit") {
+  // The server ends itself when the row is about to be committed.
+  REQUIRE(
+      open_server(url, ServerRole::writer)
+          ->execute("CREATE TABLE t (k bigint); CREATE FUNCTION fall() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                    "COPY (SELECT 1) TO PROGRAM 'kill -QUIT $(head -n 1 postmaster.pid)'; PERFORM pg_sleep(60); "
+                    "RETURN NULL; END $$; CREATE CONSTRAINT TRIGGER falls AFTER INSERT ON t DEFERRABLE INITIALLY "
+                    "DEFERRED FOR EACH ROW EXECUTE FUNCTION fall()")
+          .ok());
+  std::promise<Status> told;
+  const SystemClock clock;
+  TimePoint closed{};
+  {
+    WriteQueue queue(std::make_unique<ServerWriter>(url, open_server(url, ServerRole::writer).value()), {});
+    REQUIRE(queue
+                .submit([](Connection& connection) { return connection.execute("INSERT INTO t VALUES (1)"); },
+                        [&told](const Status& status) { told.set_value(status); })
+                .ok());
+    server.wait();
+    closed = clock.now();
+  }
+  CHECK(clock.now() - closed < std::chrono::seconds(3));
+  CHECK(told.get_future().get().error().message.find("look before you do it again") != std::string::npos);
+  server.start();
+  CHECK(rows_of(1) == 0);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a server that was away is written to again when it is back, by readers too") {
