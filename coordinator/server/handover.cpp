@@ -21,7 +21,7 @@ constexpr char kSeparator = '|';
 
 // Routes of programs and pages whose answer is in the leader's memory.
 constexpr std::array kPrograms = {"/v1/heartbeat", "/v1/checkpoint", "/v1/run", "/v1/status"};
-constexpr std::array kPages = {"/", "/v1/leaderboard", "/credit", "/status", "/status.json"};
+constexpr std::array kPages = {"/", "/v1/leaderboard", "/credit", "/status", "/status.json", "/swarm.json"};
 
 gate::Response come_later() {
   return api::come_later({ErrorCode::unavailable, "the project is choosing another coordinator to lead it; try again"},
