@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "coordinator/web/html.h"
+#include "coordinator/web/scripts.h"
 #include "shared/base/version.h"
 
 namespace starling::web {
@@ -33,8 +34,10 @@ std::string head(const Frame& frame, const std::string& project) {
       "<link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\n",
       title, project);
   if (frame.refresh_seconds > 0) {
-    html += fmt::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", frame.refresh_seconds);
+    const std::string refresh = fmt::format("<meta http-equiv=\"refresh\" content=\"{}\">", frame.refresh_seconds);
+    html += frame.charts ? fmt::format("<noscript>{}</noscript>\n", refresh) : refresh + "\n";
   }
+  if (frame.charts) html += script_tags();
   return html + fmt::format("<style>{}</style>\n</head>\n", page_style());
 }
 
@@ -45,10 +48,13 @@ std::span<const NavigationLink> public_navigation() { return kPublic; }
 std::string framed(const Frame& frame, std::string_view content) {
   const std::string project = escape(frame.project);
   std::string html = head(frame, project);
+  const std::string refresh = frame.charts && frame.refresh_seconds > 0
+                                  ? fmt::format(" data-refresh=\"{}\"", frame.refresh_seconds)
+                                  : std::string();
   html += fmt::format(
-      "<body>\n<a class=\"skip\" href=\"#content\">Skip to the content</a>\n{}"
+      "<body{}>\n<a class=\"skip\" href=\"#content\">Skip to the content</a>\n{}"
       "<div class=\"top\"><a class=\"home\" href=\"/\">{}</a>{}</div>\n<h1>{}</h1>\n",
-      kHeader, project, navigation(frame), frame.title.empty() ? project : escape(frame.title));
+      refresh, kHeader, project, navigation(frame), frame.title.empty() ? project : escape(frame.title));
   if (!frame.subtitle.empty()) html += fmt::format("<p>{}</p>\n", escape(frame.subtitle));
   html +=
       fmt::format("</div></header>\n<main id=\"content\">\n{}</main>\n<footer>\n<p>As of {}.", content, utc(frame.now));
@@ -68,6 +74,11 @@ const std::string& page_policy() {
   static const std::string policy = fmt::format(
       "default-src 'none'; style-src {}; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       csp_hash(page_style()));
+  return policy;
+}
+
+const std::string& chart_policy() {
+  static const std::string policy = page_policy() + "; script-src 'self'";
   return policy;
 }
 

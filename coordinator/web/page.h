@@ -1,5 +1,5 @@
-// What every page has around its own content. Pages work without scripts, in light and dark, from a phone to a
-// wide screen, by keyboard and by ear; they show names and figures only: no addresses, no computers.
+// What every page has around its own content. Pages work without scripts (charts do more with them), in light and dark,
+// from a phone to a wide screen, by keyboard and by ear; they show names and figures only: no addresses, no computers.
 #pragma once
 
 #include <span>
@@ -26,6 +26,7 @@ struct Frame {
   WallTime now = {};
   std::string_view twin = {};  // the same figures for programs: a path
   std::span<const NavigationLink> navigation = public_navigation();
+  bool charts = false;  // loads scripts(), which then refresh it, too; it goes out as a page_with_charts()
 };
 
 // A whole document around `content`, which is HTML.
@@ -34,8 +35,10 @@ std::string framed(const Frame& frame, std::string_view content);
 std::string with_notice(std::string page, std::string_view notice);
 // What framed() puts between <style> and </style>.
 std::string_view page_style();
-// The Content-Security-Policy under which pages work: their own style, their own picture, forms to themselves.
+// The Content-Security-Policy under which pages work: their own style, their own picture, forms to themselves; and
+// scripts from files of this server where there are charts, nowhere else.
 const std::string& page_policy();
+const std::string& chart_policy();
 std::string_view favicon();
 
 }  // namespace starling::web

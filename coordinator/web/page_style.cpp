@@ -55,6 +55,13 @@ h2+.what{margin:-.75rem 0 1rem}
 .ys{display:flex;flex-direction:column;justify-content:space-between;margin:-.65rem 0;text-align:right}
 .ys,.xs{color:var(--soft);font-size:.8rem;line-height:1.3rem;font-variant-numeric:tabular-nums}
 .xs{grid-column:2;display:flex;justify-content:space-between}
+.chart.live{display:block;position:relative}
+.chart.live>svg,.chart.live>.ys,.chart.live>.xs{display:none}
+.plot{height:calc(clamp(9rem,22vw,15rem) + 1.7rem);border-radius:8px;cursor:crosshair;overflow:hidden}
+.plot canvas{touch-action:pan-y}
+.dygraph-axis-label{color:var(--soft);line-height:normal;overflow:hidden;font-variant-numeric:tabular-nums}
+.reading{position:absolute;top:0;right:8px;background:var(--card);border-radius:6px;padding:0 .4rem;font-size:.88rem;font-weight:600;pointer-events:none}
+.everything{position:absolute;bottom:2.2rem;right:12px;font-size:.82rem;padding:.15rem .6rem}
 .curve{fill:none;stroke:var(--accent);stroke-width:2.5;stroke-linejoin:round;stroke-linecap:round;vector-effect:non-scaling-stroke}
 .area{fill:var(--accent);opacity:.1}
 .bar{fill:var(--accent);opacity:.85}
@@ -150,7 +157,7 @@ button.danger{color:var(--bad);border-color:var(--bad)}
 .list li:last-child{border:0}
 .list details{margin:0}.list details[open]{grid-column:1/-1}
 .code{font:600 1.9rem/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:.08em;margin:.3rem 0}
-a:focus-visible,button:focus-visible,input:focus-visible,select:focus-visible,textarea:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:6px}
+a:focus-visible,button:focus-visible,input:focus-visible,select:focus-visible,textarea:focus-visible,summary:focus-visible,.plot:focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:6px}
 header a:focus-visible{outline-color:#fff}
 footer{color:var(--soft);font-size:.86rem;padding-bottom:2.5rem}
 footer p{margin:.3rem 0}

@@ -5,6 +5,7 @@
 #include "coordinator/web/html.h"
 #include "coordinator/web/loss_curve.h"
 #include "coordinator/web/page.h"
+#include "coordinator/web/swarm_charts.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/wire/model_layout.h"
 
@@ -92,9 +93,14 @@ std::string render_past_run(const PastRunData& data) {
     html += "<p class=\"what\">This run is over. Thank you: every credit that it gave stays.</p>\n";
   }
   add_volunteers(html, data.run);
-  return framed({data.project, shown.title.empty() ? shown.run_id : shown.title,
-                 fmt::format("A neural network of {} parameters, trained by volunteers", grouped(shown.parameters)), "",
-                 0, data.now},
+  html += swarm_charts(data.run.rounds);
+  const std::string subtitle =
+      fmt::format("A neural network of {} parameters, trained by volunteers", grouped(shown.parameters));
+  return framed({.project = data.project,
+                 .title = shown.title.empty() ? shown.run_id : shown.title,
+                 .subtitle = subtitle,
+                 .now = data.now,
+                 .charts = true},
                 html);
 }
 

@@ -139,9 +139,14 @@ Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string
   }
   html += "</p>\n</section>\n" + day_chart(profile.days, kDaysShown, parts.now);
   add_runs(html, profile.runs);
-  return response_of(kHtmlType, framed({parts.project, account->display_name, joined_text(profile, "Joined"),
-                                        "/leaderboard", 0, parts.now},
-                                       html));
+  const std::string joined = joined_text(profile, "Joined");
+  return page_with_charts(framed({.project = parts.project,
+                                  .title = account->display_name,
+                                  .subtitle = joined,
+                                  .path = "/leaderboard",
+                                  .now = parts.now,
+                                  .charts = true},
+                                 html));
 }
 
 Result<gate::Response> team_response(const ProfileParts& parts, std::string_view number) {
@@ -162,7 +167,13 @@ Result<gate::Response> team_response(const ProfileParts& parts, std::string_view
   add_members(html, *team, members);
   add_runs(html, profile.runs);
   const std::string founded = fmt::format("{} by {}", joined_text(profile, "A team, founded"), team->founder);
-  return response_of(kHtmlType, framed({parts.project, team->name, founded, "/leaderboard", 0, parts.now}, html));
+  return page_with_charts(framed({.project = parts.project,
+                                  .title = team->name,
+                                  .subtitle = founded,
+                                  .path = "/leaderboard",
+                                  .now = parts.now,
+                                  .charts = true},
+                                 html));
 }
 
 Result<gate::Response> certificate_response(const ProfileParts& parts, std::string_view number) {

@@ -16,5 +16,7 @@ constexpr const char* kPdfType = "application/pdf";
 
 // With the headers that every public page has.
 gate::Response response_of(std::string_view content_type, std::string body);
+// The same of a page of framed() that says it has charts.
+gate::Response page_with_charts(std::string html);
 
 }  // namespace starling::web

@@ -9,6 +9,7 @@
 #include "coordinator/web/loss_curve.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/qr_code.h"
+#include "coordinator/web/swarm_charts.h"
 
 namespace starling::web {
 namespace {
@@ -178,8 +179,17 @@ std::string render_run_page(const RunPageData& data) {
   html += "</div>\n";
   if (data.run) add_top(html, *data.run, data.now);
   html += "</div>\n";
+  if (data.run) html += swarm_charts(data.run->rounds);
   const std::string subtitle = data.run ? about(data.run->shown) : "A neural network, trained by volunteers";
-  return framed({data.project, "", subtitle, "/", kRefreshSeconds, data.now, "/status.json"}, html);
+  return framed({.project = data.project,
+                 .title = "",
+                 .subtitle = subtitle,
+                 .path = "/",
+                 .refresh_seconds = kRefreshSeconds,
+                 .now = data.now,
+                 .twin = "/status.json",
+                 .charts = true},
+                html);
 }
 
 }  // namespace starling::web

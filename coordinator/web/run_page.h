@@ -27,6 +27,7 @@ struct RunFigures {
   std::int64_t volunteers = 0;
   std::vector<db::Standing> top;            // of the recent average
   std::vector<db::Evaluation> evaluations;  // oldest first
+  std::vector<db::RoundRecord> rounds;      // the last ones, newest first
 };
 
 // A run that is not the one being served.

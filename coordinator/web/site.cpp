@@ -7,13 +7,14 @@
 #include <exception>
 
 #include "coordinator/operations/prospects.h"
+#include "coordinator/web/compression.h"
 #include "coordinator/web/credit_page.h"
 #include "coordinator/web/html.h"
-#include "coordinator/web/loss_curve.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/past_run_page.h"
 #include "coordinator/web/profiles.h"
 #include "coordinator/web/responses.h"
+#include "coordinator/web/scripts.h"
 #include "coordinator/web/stats_files.h"
 #include "shared/base/log.h"
 
@@ -78,7 +79,7 @@ std::vector<db::Evaluation> curve_of(std::vector<db::Evaluation> newest_first,
 
 void Site::add_routes(gate::Router& router) {
   const auto add = [&](const char* path, const Make& make) {
-    router.add("GET", path, [this, path, make](const gate::Request&) { return noticed(shared(path, make)); });
+    router.add("GET", path, [this, path, make](const gate::Request& request) { return shared(request, path, make); });
   };
   const Make run_page = [this] { return this->run_page(); };
   add("/", run_page);
@@ -90,7 +91,7 @@ void Site::add_routes(gate::Router& router) {
       [this] { return response_of(kJsonType, operations::write_swarm(swarm::host_kinds(parts_.hosts()))); });
   const auto add_board = [&](const char* path, const char* content_type, Render render) {
     router.add("GET", path, [this, content_type, render](const gate::Request& request) {
-      return noticed(leaderboard(request, content_type, render));
+      return leaderboard(request, content_type, render);
     });
   };
   add_board("/leaderboard", kHtmlType, render_leaderboard);
@@ -99,21 +100,22 @@ void Site::add_routes(gate::Router& router) {
   const auto add_profile = [&](const char* path,
                                Result<gate::Response> (*make)(const ProfileParts&, std::string_view)) {
     router.add_prefix("GET", path, [this, make](const gate::Request& request) {
-      return noticed(alone([&] { return make(profile_parts(), request.suffix); }));
+      return alone(request, [&] { return make(profile_parts(), request.suffix); });
     });
   };
   add_profile("/volunteer/", volunteer_response);
   add_profile("/team/", team_response);
   add_profile("/certificate/", certificate_response);
   router.add_prefix("GET", "/run/", [this](const gate::Request& request) {
-    return noticed(alone([&] { return past_run(request.suffix); }));
+    return alone(request, [&] { return past_run(request.suffix); });
   });
   router.add("GET", "/certificate", [this](const gate::Request& request) {
-    return noticed(alone([&] { return certificate_check_response(profile_parts(), request.parameter("code")); }));
+    return alone(request, [&] { return certificate_check_response(profile_parts(), request.parameter("code")); });
   });
   router.add_prefix("GET", "/stats/", [this](const gate::Request& request) {
     return stats_response(parts_.stats_folder, request.suffix);
   });
+  router.add_prefix("GET", kScriptPrefix, [](const gate::Request& request) { return script_response(request.suffix); });
   router.add("GET", "/favicon.svg", [](const gate::Request&) { return response_of(kSvgType, std::string(favicon())); });
 }
 
@@ -126,31 +128,31 @@ gate::Response Site::noticed(gate::Response response) const {
 }
 
 // One thread makes the page; meanwhile the others get the one before.
-gate::Response Site::shared(const std::string& key, const Make& make) {
+gate::Response Site::shared(const gate::Request& request, const std::string& key, const Make& make) {
   const TimePoint now = parts_.clock.now();
+  const auto taken = [&](const Cached& kept) { return takes_gzip(request) ? kept.compressed : *kept.response; };
   {
     MutexLock lock(mutex_);
     Cached& kept = cache_[key];
-    if (kept.response && (kept.under_way || now - kept.made < kFreshFor)) return *kept.response;
+    if (kept.response && (kept.under_way || now - kept.made < kFreshFor)) return taken(kept);
     kept.under_way = true;
   }
-  gate::Response response = answer(make);
+  gate::Response response = noticed(answer(make));
+  gate::Response small = compressed(response);
   MutexLock lock(mutex_);
   Cached& kept = cache_[key];
-  kept.response = response;
-  kept.made = now;
-  kept.under_way = false;
-  return response;
+  kept = {std::move(response), std::move(small), now, false};
+  return taken(kept);
 }
 
-gate::Response Site::alone(const Make& make) {
+gate::Response Site::alone(const gate::Request& request, const Make& make) {
   if (private_pages_.fetch_add(1) >= kPrivatePagesMax) {
     private_pages_.fetch_sub(1);
     return unavailable("Too many people search at this moment.");
   }
-  gate::Response response = answer(make);
+  gate::Response response = noticed(answer(make));
   private_pages_.fetch_sub(1);
-  return response;
+  return takes_gzip(request) && response.content_type != kPdfType ? compressed(std::move(response)) : response;
 }
 
 gate::Response Site::leaderboard(const gate::Request& request, std::string_view content_type, Render render) {
@@ -171,8 +173,8 @@ gate::Response Site::leaderboard(const gate::Request& request, std::string_view 
     return response_of(content_type, render(data));
   };
   const bool common = view.page == 1 && view.search.empty() && view.me.empty() && view.per_page == kRowsPerPage;
-  return common ? shared(fmt::format("{} {} {}", request.path, name_of(view.of), name_of(view.board)), make)
-                : alone(make);
+  return common ? shared(request, fmt::format("{} {} {}", request.path, name_of(view.of), name_of(view.board)), make)
+                : alone(request, make);
 }
 
 ProfileParts Site::profile_parts() const {
@@ -187,7 +189,7 @@ Result<gate::Response> Site::past_run(const RunId& run_id) const {
   PastRunData data{parts_.project, {}, run->created, state_text(*run), {}, parts_.clock.wall_now()};
   if (run->retired.unix_ms != 0) data.retired = run->retired;
   STARLING_ASSIGN(data.run, figures(shown, db::Board::run));
-  return response_of(kHtmlType, render_past_run(data));
+  return page_with_charts(render_past_run(data));
 }
 
 Result<std::vector<OtherRun>> Site::other_runs(const std::optional<ShownRun>& shown) const {
@@ -212,6 +214,7 @@ Result<RunFigures> Site::figures(const ShownRun& shown, db::Board board) const {
   STARLING_ASSIGN(auto evaluations, stores.evaluations.list(shown.run_id, {.limit = db::kPageRowsMax}));
   STARLING_ASSIGN(const auto first, stores.evaluations.first(shown.run_id));
   run.evaluations = curve_of(std::move(evaluations), first);
+  STARLING_ASSIGN(run.rounds, stores.runs.rounds(shown.run_id, {.limit = db::kPageRowsMax}));
   return run;
 }
 
@@ -224,7 +227,7 @@ Result<gate::Response> Site::run_page() const {
   STARLING_ASSIGN(data.others, other_runs(shown));
   STARLING_ASSIGN(data.activity, parts_.stores.standings.activity());
   STARLING_ASSIGN(data.news, parts_.stores.news.list(kNewsShown));
-  return response_of(kHtmlType, render_run_page(data));
+  return page_with_charts(render_run_page(data));
 }
 
 Result<gate::Response> Site::credit_page() const {

@@ -9,6 +9,7 @@
 //   /credit                       how credit is counted
 //   /status, /status.json         is the project well
 //   /swarm.json                   how fast the swarm's computers and lines are, kind by kind (operations::write_swarm)
+//   /assets/FILE                 scripts (scripts.h)
 //   /stats/FILE                   for statistics sites (stats_files.h)
 #pragma once
 
@@ -62,6 +63,7 @@ class Site {
  private:
   struct Cached {
     std::optional<gate::Response> response;
+    gate::Response compressed;
     TimePoint made{};
     bool under_way = false;
   };
@@ -70,8 +72,8 @@ class Site {
 
   // With what is told during maintenance.
   gate::Response noticed(gate::Response response) const;
-  gate::Response shared(const std::string& key, const Make& make);
-  gate::Response alone(const Make& make);
+  gate::Response shared(const gate::Request& request, const std::string& key, const Make& make);
+  gate::Response alone(const gate::Request& request, const Make& make);
   gate::Response leaderboard(const gate::Request& request, std::string_view content_type, Render render);
 
   Result<gate::Response> run_page() const;

@@ -52,12 +52,39 @@ for (const e of document.querySelectorAll('main *, footer *')) {
 }
 return {wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, faint: faint.slice(0, 5),
   title: document.title, headings: document.querySelectorAll('h1').length,
-  unnamed: [...document.querySelectorAll('input:not([type=hidden]),select,textarea')].filter(e => !e.labels.length).length};
+  unnamed: [...document.querySelectorAll('input:not([type=hidden]),select,textarea')].filter(e => seen(e) && !e.labels.length).length};
 """
-# Everything that a hand could use: links, buttons, fields, folded texts.
+# Everything that a hand could use: links, buttons, fields, folded texts, charts.
 REACHABLE = """
-return [...document.querySelectorAll('a[href],button,input:not([type=hidden]),select,textarea,summary')]
+return [...document.querySelectorAll('a[href],button,input:not([type=hidden]),select,textarea,summary,[tabindex]')]
   .filter(e => e.getClientRects().length > 0).length;
+"""
+# How large each chart is, what of it is seen, and the colour of its line or bars.
+CHARTS = """
+const seen = (e) => e !== null && e.getClientRects().length > 0;
+return [...document.querySelectorAll('.chart')].map(chart => {
+  const canvas = chart.querySelector('canvas'), size = chart.getBoundingClientRect(), ink = {};
+  if (canvas) {
+    const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    for (let i = 0; i < data.length; i += 4)
+      if (data[i + 3] === 255) { const c = data.slice(i, i + 3).join(); ink[c] = (ink[c] || 0) + 1; }
+  }
+  return {height: Math.round(size.height), right: size.right, picture: seen(chart.querySelector('svg')),
+    drawn: seen(canvas), canvas: canvas ? canvas.getBoundingClientRect().right : 0, ink: Object.keys(ink)};
+});
+"""
+# What the page and all that it loads had in bytes, on the way.
+TRANSFERRED = """
+return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+  .map(e => [e.name, e.encodedBodySize]);
+"""
+# Scripts that somebody has got into the page: none may run.
+INJECTED = """
+const script = document.createElement('script'); script.textContent = 'window.injected = 1';
+document.body.append(script);
+document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="window.injected = 1"><a id=trap onclick="window.injected = 1">');
+document.getElementById('trap').click();
+return window.injected === undefined;
 """
 FOCUSED = """
 const e = document.activeElement; if (!e || e === document.body) return null;
@@ -85,6 +112,9 @@ def fill(database, run):
                            "SELECT ?, ?, host.id, account.id, ?, ?, ?, team_id FROM host JOIN account "
                            "ON account.id = account_id WHERE peer_id = ?",
                            (number, 30 - day, 1000 * i, 7_654_321 * i, now - day * DAY_MS, bytes([i]) * 32))
+        for step in range(300):
+            db.execute("INSERT INTO round VALUES (?, ?, ?, ?, ?, ?, ?, 900, 3.1)",
+                       (run, step, bytes(16), now - (300 - step) * 20_000, 4000 + 20 * step, bytes(32), 20 + step % 7))
         for step in range(40):
             db.execute("INSERT INTO evaluation VALUES (?, ?, ?, ?, 1, 4000, ?)",
                        (run, step, bytes([1]) * 32, 8 / (1 + step / 9), now - (40 - step) * 3_600_000))
@@ -177,6 +207,13 @@ class Pages(unittest.TestCase):
         self.assertEqual(len(stops), wanted, url)
         self.assertEqual(hidden, [], "the focus can not be seen")
 
+    def charts(self, path, count):
+        """What the charts of a page are like, once they answer."""
+        self.open(self.public + path)
+        WebDriverWait(self.browser, 20, poll_frequency=0.05).until(
+            lambda b: len(b.find_elements(By.CSS_SELECTOR, ".chart.live")) == count, f"{count} charts on {path}")
+        return self.browser.execute_script(CHARTS)
+
     def type_in(self, browser=None, **fields):
         for name, text in fields.items():
             box = (browser or self.browser).find_element(By.NAME, name)
@@ -249,6 +286,67 @@ class Pages(unittest.TestCase):
             self.tab_through(self.public + path)
         for path in ("/", "/people?sought=Swan+2", "/news"):
             self.tab_through(self.operators + path)
+
+    def test_5_charts_answer_where_scripts_run_and_are_pictures_where_they_do_not(self):
+        without = self.new_browser()
+        self.addCleanup(without.quit)
+        without.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        self.at_size(1280, False)
+        without.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                {"width": 1280, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False})
+        for path, count in (("/", 3), ("/volunteer/2", 1), ("/team/1", 1)):
+            with self.subTest(path=path):
+                live = self.charts(path, count)
+                self.open(self.public + path, without)
+                still = without.execute_script(CHARTS)
+                self.assertEqual([chart["height"] for chart in live], [chart["height"] for chart in still], "the page jumps")
+                self.assertEqual([(chart["drawn"], chart["picture"]) for chart in live], [(True, False)] * count)
+                self.assertEqual([(chart["drawn"], chart["picture"]) for chart in still], [(False, True)] * count)
+                parts = self.browser.execute_script(TRANSFERRED)
+                self.assertLessEqual(sum(size for _, size in parts), 100_000, parts)
+                self.assertEqual(self.browser.get_log("browser"), [])
+
+    def test_6_a_chart_tells_values_to_the_pointer_and_to_keys_and_zooms(self):
+        self.at_size(1280, False)
+        self.charts("/", 3)
+        chart = self.browser.find_element(By.CSS_SELECTOR, ".chart")
+        plot, reading, everything = (chart.find_element(By.CSS_SELECTOR, "." + name)
+                                     for name in ("plot", "reading", "everything"))
+        webdriver.ActionChains(self.browser).move_to_element(plot).perform()
+        self.assertRegex(reading.text, r"^round \d+: [1-8]\.\d{4} bits per byte$")
+        plot.send_keys(Keys.HOME)
+        self.assertEqual(plot.get_attribute("aria-valuetext"), "round 0: 8.0000 bits per byte")
+        plot.send_keys(Keys.ARROW_RIGHT)
+        self.assertEqual(reading.text, "round 1: 7.2000 bits per byte")
+        plot.send_keys("+")
+        self.assertTrue(everything.is_displayed())
+        plot.send_keys(Keys.ESCAPE)
+        self.assertFalse(everything.is_displayed())
+        webdriver.ActionChains(self.browser).move_to_element(plot).click_and_hold().move_by_offset(120, 0).release().perform()
+        self.assertTrue(everything.is_displayed())
+        everything.click()
+        self.assertFalse(everything.is_displayed())
+        self.assertEqual(self.browser.switch_to.active_element, plot)
+        self.assertEqual(self.browser.get_log("browser"), [])
+
+    def test_7_charts_follow_the_window_and_the_theme(self):
+        inks = []
+        for width, dark in ((1920, False), (768, False), (360, True), (1280, True)):
+            with self.subTest(width=width, dark=dark):
+                self.at_size(width, dark) if inks else (self.at_size(width, dark), self.charts("/", 3))
+                wait = WebDriverWait(self.browser, 20, poll_frequency=0.05)
+                wait.until(lambda b: all(abs(chart["canvas"] - chart["right"]) < 2 for chart in b.execute_script(CHARTS)),
+                           "the charts fill the width")
+                inks.append(self.browser.execute_script(CHARTS)[0]["ink"])
+        self.assertIn("79,70,229", inks[0])  # --accent, light and dark
+        self.assertIn("165,160,255", inks[-1])
+        self.assertNotIn("79,70,229", inks[-1])
+
+    def test_8_no_script_but_the_pages_own_runs(self):
+        for path in ("/", "/volunteer/2", "/leaderboard", "/login"):
+            self.open(self.public + path)
+            self.assertTrue(self.browser.execute_script(INJECTED), path)
+            self.assertTrue(any("Content Security Policy" in line["message"] for line in self.browser.get_log("browser")))
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ DOORS = {
     "libpq": (r"^libpq-fe\.h$", ["db/postgres"]),
     "SentencePiece": (r"^sentencepiece", ["coordinator/dataset"]),
     "stb": (r"^stb/", ["coordinator/dataset"]),
-    "zlib": (r"^zlib\.h$", ["coordinator/server"]),
+    "zlib": (r"^zlib\.h$", ["coordinator/server", "coordinator/web"]),
     "Cairo and librsvg": (r"^(cairo|librsvg/)", ["coordinator/web"]),
     "libcurl": (r"^curl/", ["coordinator/mail"]),
     "libqrencode": (r"^qrencode\.h$", ["coordinator/web"]),

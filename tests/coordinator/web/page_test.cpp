@@ -1,17 +1,24 @@
 // Pages from values.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "coordinator/web/chart.h"
+#include "coordinator/web/compression.h"
 #include "coordinator/web/credit_page.h"
+#include "coordinator/web/day_chart.h"
 #include "coordinator/web/html.h"
 #include "coordinator/web/leaderboard_page.h"
 #include "coordinator/web/loss_curve.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/past_run_page.h"
 #include "coordinator/web/qr_code.h"
+#include "coordinator/web/scripts.h"
 #include "coordinator/web/status_page.h"
+#include "coordinator/web/swarm_charts.h"
 
 namespace starling::web {
 namespace {
@@ -26,6 +33,20 @@ std::vector<db::Evaluation> evaluations(const std::vector<RoundIndex>& rounds) {
     evaluation.round = round;
     evaluation.bits_per_byte = 8.0 - static_cast<double>(round) / 300;
     list.push_back(evaluation);
+  }
+  return list;
+}
+
+// Newest first, a second each.
+std::vector<db::RoundRecord> rounds(int count, int groups = 1) {
+  std::vector<db::RoundRecord> list;
+  for (int i = (count * groups) - 1; i >= 0; --i) {
+    db::RoundRecord record;
+    record.round = i / groups;
+    record.decided_at = {kNow.unix_ms + record.round * 1000};
+    record.samples = 50;
+    record.survivors = 3;
+    list.push_back(record);
   }
   return list;
 }
@@ -63,6 +84,7 @@ RunPageData sample_page() {
   run.volunteers = 2;
   run.top = {standing(1, "Ada", 170'000'000), standing(2, "Bob", 30'000'000)};
   run.evaluations = evaluations({0, 100, 1200});
+  run.rounds = rounds(4);
   data.activity = {{5'000, 1}, 2, {}, 2};
   data.news = {{1, {kNow.unix_ms - 1000}, "A new run", "It is larger."}};
   data.join = {"starling://poems.example.org:7300/?ca=00ff", true};
@@ -77,6 +99,13 @@ LeaderboardData sample_board() {
 }
 
 bool has(const std::string& html, const std::string& text) { return html.find(text) != std::string::npos; }
+
+// A page less the scripts that it should have.
+std::string without_own_scripts(std::string html) {
+  const std::string own = script_tags();
+  if (const std::size_t at = html.find(own); at != std::string::npos) html.erase(at, own.size());
+  return html;
+}
 
 // Every tag that is opened is closed, in order; void elements and SVG leaves close themselves.
 bool is_balanced(const std::string& html) {
@@ -129,7 +158,7 @@ TEST_CASE("nothing that people typed can become markup, on any page") {
   for (const std::string& html :
        {render_run_page(run), render_leaderboard(board), render_status_page(status), render_credit_page(credit),
         render_past_run(past), with_notice(render_run_page(run), kAttack)}) {
-    CHECK_FALSE(has(html, "<script"));
+    CHECK_FALSE(has(without_own_scripts(html), "<script"));
     CHECK_FALSE(has(html, "<img"));
     CHECK(has(html, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"));
     CHECK(is_balanced(html));
@@ -181,7 +210,7 @@ TEST_CASE("many volunteers are shown a page at a time, and links keep what was a
   CHECK(is_balanced(html));
 }
 
-TEST_CASE("a full page of the longest names is below 100 KB") {
+TEST_CASE("a full page of the longest names is below 100 KB, with all that it loads") {
   LeaderboardData data = sample_board();
   data.standings.rows.assign(kRowsPerPage, standing(1'000'000, std::string(64, '&'), 999'999'999'999'999));
   data.view.search = std::string(kSearchBytesMax, '"');
@@ -189,10 +218,15 @@ TEST_CASE("a full page of the longest names is below 100 KB") {
   RunPageData run = sample_page();
   run.run->top.assign(10, data.standings.rows[0]);
   run.news.assign(5, {1, kNow, std::string(120, '&'), std::string(4000, 'x')});
-  std::vector<RoundIndex> rounds;
-  for (RoundIndex round = 0; round < 1000; ++round) rounds.push_back(round * 1'000'003);
-  run.run->evaluations = evaluations(rounds);
-  CHECK(render_run_page(run).size() <= 100'000);
+  std::vector<RoundIndex> of_rounds;
+  for (RoundIndex round = 0; round < 1000; ++round) of_rounds.push_back(round * 1'000'003);
+  run.run->evaluations = evaluations(of_rounds);
+  run.run->rounds = rounds(db::kPageRowsMax);
+  const std::string html = render_run_page(run);
+  CHECK(html.size() <= 100'000);
+  std::size_t transferred = compressed({.body = html}).body.size();
+  for (const Script& script : scripts()) transferred += script.gzipped.size();
+  CHECK(transferred <= 100'000);
 }
 
 TEST_CASE("a spreadsheet takes no name for a formula") {
@@ -218,15 +252,43 @@ TEST_CASE("axes have round numbers that hold every value") {
   CHECK(axis_for(4.0, 8.0, 5).step == 1.0);
 }
 
-TEST_CASE("a curve needs two points, and is thinned to what it can show") {
+TEST_CASE("a curve needs two points, and has the figures for the script that draws it anew") {
   CHECK(loss_curve(evaluations({5})).empty());
   CHECK(loss_curve(evaluations({5, 5})).empty());
   CHECK(has(loss_curve(evaluations({0, 300})), "from 8.000 at round 0 to 7.000 at round 300"));
-  const auto all = evaluations({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
-  CHECK(thinned(all, 4).size() == 4);
-  CHECK(thinned(all, 4).front().round == 0);
-  CHECK(thinned(all, 4).back().round == 9);
-  CHECK(thinned(all, 50).size() == 10);
+  CHECK(has(loss_curve(evaluations({0, 300})), "data-points=\"0 8.0000,300 7.0000\""));
+  CHECK(spread(10, 4) == std::vector<std::size_t>{0, 3, 6, 9});
+  CHECK(spread(3, 50) == std::vector<std::size_t>{0, 1, 2});
+}
+
+TEST_CASE("speed is of all groups, over the time since the round before") {
+  CHECK(swarm_charts(rounds(2)).empty());
+  const std::string html = swarm_charts(rounds(4, 2));
+  CHECK(has(html, "data-y=\"samples a second\" data-places=\"0\" data-zero data-points=\"1 100,2 100,3 100\""));
+  CHECK(has(html, "data-points=\"1 6.00,2 6.00,3 6.00\""));
+  CHECK(has(html, "Computers in a round from round 1 to round 3: 6.00 at the end, 6.00 at most"));
+  CHECK(is_balanced(html));
+  auto pause = rounds(4);
+  for (auto& round : pause) round.decided_at = kNow;  // a clock that was set back
+  CHECK_FALSE(has(swarm_charts(pause), "samples a second"));
+}
+
+TEST_CASE("many rounds become few points that lose none of the samples") {
+  const std::string html = swarm_charts(rounds(1000));
+  CHECK(has(html, ",999 50.0\""));
+  CHECK_FALSE(has(html, "49.9"));
+  const std::size_t begin = html.find("data-points=");
+  const std::string points = html.substr(begin, html.find('>', begin) - begin);
+  CHECK(std::count(points.begin(), points.end(), ',') == kSwarmPointsMax - 1);
+}
+
+TEST_CASE("days without credit are days, too") {
+  const std::int64_t today = kNow.unix_ms / 86'400'000;
+  CHECK(day_chart({}, 3, kNow).empty());
+  const std::string html = day_chart({{today - 2, {1, 5'000'000}}, {today - 9, {1, 1'000'000}}}, 3, kNow);
+  CHECK(has(html, fmt::format("data-points=\"{} 5.00,{} 0.00,{} 0.00\"", today - 2, today - 1, today)));
+  CHECK(has(html, "5.00 credit in the last 3 days, 5.00 on the best of them"));
+  CHECK(is_balanced(html));
 }
 
 TEST_CASE("time left is told only where there is an end and a speed") {

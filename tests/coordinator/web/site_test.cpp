@@ -7,6 +7,7 @@
 
 #include "coordinator/web/html.h"
 #include "coordinator/web/page.h"
+#include "coordinator/web/scripts.h"
 #include "db/stores/database.h"
 #include "tests/coordinator/web/browser.h"
 #include "tests/support/temp_dir.h"
@@ -17,6 +18,7 @@ namespace {
 using testing::Fields;
 using testing::get_from;
 using testing::has;
+using testing::header_of;
 
 class StillClock final : public Clock {
  public:
@@ -72,20 +74,71 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE_FIXTURE(Fixture, "every page is strict about what a browser may do with it, and small") {
-  for (const char* path : {"/", "/v1/leaderboard", "/leaderboard", "/credit", "/status"}) {
+  const std::string strict = "default-src 'none'; style-src " + csp_hash(page_style()) +
+                             "; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+  for (const std::string path : {"/", "/v1/leaderboard", "/volunteer/1", "/leaderboard", "/credit", "/status"}) {
     CAPTURE(path);
     const gate::Response page = get(path);
     CHECK(page.status == 200);
-    std::string headers;
-    for (const auto& [name, value] : page.headers) headers += name + ": " + value + "\n";
-    CHECK(headers.find("default-src 'none'; style-src " + csp_hash(page_style())) != std::string::npos);
-    CHECK(headers.find("X-Content-Type-Options: nosniff") != std::string::npos);
+    const bool charts = path == "/" || path == "/v1/leaderboard" || path == "/volunteer/1";
+    CHECK(header_of(page, "Content-Security-Policy") == strict + (charts ? "; script-src 'self'" : ""));
+    CHECK(header_of(page, "X-Content-Type-Options") == "nosniff");
     CHECK(has(page, "<style>" + std::string(page_style()) + "</style>"));
-    CHECK_FALSE(has(page, "<script"));
+    // Scripts are files of this server, or there are none; nothing is in the page itself.
+    CHECK(has(page, script_tags()) == charts);
+    std::string rest = page.body;
+    if (charts) rest.erase(rest.find(script_tags()), script_tags().size());
+    CHECK(rest.find("<script") == std::string::npos);
     CHECK_FALSE(has(page, "style=\""));  // the policy would not let it through
     CHECK(page.body.size() <= 100'000);
   }
   CHECK(get("/favicon.svg").content_type == "image/svg+xml");
+}
+
+TEST_CASE_FIXTURE(Fixture, "scripts are sent small and kept for good, and nothing else is at their address") {
+  REQUIRE(scripts().size() == 2);
+  for (const Script& script : scripts()) {
+    const gate::Response file = get(kScriptPrefix + std::string(script.name));
+    CHECK(file.status == 200);
+    CHECK(file.content_type == "text/javascript; charset=utf-8");
+    CHECK(header_of(file, "Content-Encoding") == "gzip");
+    CHECK(header_of(file, "Cache-Control") == "public, max-age=31536000, immutable");
+    CHECK(header_of(file, "X-Content-Type-Options") == "nosniff");
+    CHECK(file.body.starts_with("\x1f\x8b"));
+  }
+  for (const char* other : {"charts.js", "charts-0000000000000000.js", "..", "dygraph"}) {
+    CHECK(get(kScriptPrefix + std::string(other)).status == 404);
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "pages are compressed for those who take that") {
+  const auto get_as = [&](const std::string& path, const std::string& encodings) {
+    gate::Request request;
+    request.method = "GET";
+    request.path = path;
+    request.headers = {{"Accept-Encoding", encodings}};
+    std::string allowed;
+    return (*router.find(request, allowed))(request);
+  };
+  for (const std::string path : {"/", "/leaderboard", "/volunteer/1"}) {
+    CAPTURE(path);
+    for (const std::string encodings : {"gzip", "br, gzip;q=0.5", "deflate , gzip ; q=1, *"}) {
+      CAPTURE(encodings);
+      const gate::Response small = get_as(path, encodings);
+      CHECK(header_of(small, "Content-Encoding") == "gzip");
+      CHECK(header_of(small, "Vary") == "Accept-Encoding");
+      CHECK(small.body.starts_with("\x1f\x8b"));
+      CHECK(small.body.size() < 10'000);
+    }
+    for (const std::string encodings : {"", "br", "gzip;q=0", "gzip; q=0.0", "xgzip", "identity"}) {
+      CAPTURE(encodings);
+      const gate::Response plain = get_as(path, encodings);
+      CHECK(header_of(plain, "Content-Encoding").empty());
+      CHECK(header_of(plain, "Vary") == "Accept-Encoding");
+      CHECK(has(plain, "</html>"));
+    }
+  }
+  CHECK(header_of(get_as("/swarm.json", "gzip"), "Content-Encoding").empty());  // too short
 }
 
 TEST_CASE_FIXTURE(Fixture, "the leaderboard is the ledger's, in the order asked for") {
