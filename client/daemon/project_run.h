@@ -184,6 +184,8 @@ class ProjectRun final : private session::Session::Mediator {
   std::string address_;
   RoundIndex forgotten_below_ = 0;
   std::size_t gradient_in_use_ = 0;        // which of the two is the present round's
+  SampleCount own_samples_ = 0;            // that it had when its averaging began
+  bool computes_ahead_ = false;            // the last batch was of the round after the one that is averaged
   bool averaging_holds_gradient_ = false;  // the network still reads that one: no step has followed
 };
 

@@ -95,15 +95,21 @@ void ProjectRun::start_batch(const wire::SampleRange& samples, const session::Ba
     averaging_holds_gradient_ = false;
   }
   std::vector<float>& gradient = parts_->gradients[target.next_round ? 1 - gradient_in_use_ : gradient_in_use_];
-  threads_.trainer.post([this, samples, first = target.first, &gradient] {
-    if (stopped_) return;
-    if (first) {
-      std::fill(gradient.begin(), gradient.end(), 0.0F);
-      parts_->trainer->begin_sum();
-    }
-    auto report = train_batch(samples, gradient);
-    deliver([this, report = std::move(report)](TimePoint now) { parts_->session->on_batch_done(now, report); });
-  });
+  const bool ahead = target.next_round;
+  const bool turns = std::exchange(computes_ahead_, ahead) != ahead;
+  const std::vector<float>& own = parts_->gradients[gradient_in_use_];
+  threads_.trainer.post(
+      [this, samples, ahead, turns, first = target.first, own_samples = own_samples_, &gradient, &own] {
+        if (stopped_) return;
+        if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
+        if (turns && ahead) {
+          parts_->trainer->begin_sum_ahead(samples.round - 1, own, own_samples);
+        } else if (turns || (first && !ahead)) {
+          parts_->trainer->begin_sum();
+        }
+        auto report = train_batch(samples, gradient);
+        deliver([this, report = std::move(report)](TimePoint now) { parts_->session->on_batch_done(now, report); });
+      });
 }
 
 Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& samples, std::span<float> gradient) {
@@ -119,6 +125,7 @@ Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& sa
 void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) {
   note_peers(group, self);
   averaging_holds_gradient_ = true;
+  own_samples_ = stake.weight;
   if (parts_->low_rank != nullptr) return start_low_rank(group, self, stake);
   transport::AverageRequest request;
   request.group = group;

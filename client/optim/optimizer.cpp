@@ -119,6 +119,17 @@ Status Optimizer::step(RoundIndex round, std::span<const float> gradient, std::s
   return step_at(learning_rate(round), round, gradient, state, journal);
 }
 
+Result<std::vector<float>> Optimizer::state_after(RoundIndex round, std::span<const float> gradient_sum,
+                                                  SampleCount samples, std::span<const float> state) const {
+  VERIFY(samples > 0);
+  std::vector<float> gradient(gradient_sum.begin(), gradient_sum.end());
+  for (float& value : gradient) value /= static_cast<float>(samples);
+  std::vector<float> after(state.begin(), state.end());
+  const auto journal = std::make_unique<StepJournal>();
+  STARLING_TRY(step(round, gradient, after, *journal));
+  return after;
+}
+
 Status Optimizer::step_at(double learning_rate, RoundIndex round, std::span<const float> gradient,
                           std::span<float> state, StepJournal& journal) const {
   VERIFY(round >= 0 && gradient.size() == parameters_ && state.size() == state_size());

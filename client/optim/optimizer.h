@@ -36,6 +36,11 @@ class Optimizer {
   Status step_at(double learning_rate, RoundIndex taken, std::span<const float> gradient, std::span<float> state,
                  StepJournal& journal) const;
 
+  // What the state would be after a step of `round` with the mean of `samples` samples whose gradients add up to
+  // `gradient_sum`. Takes memory for the state and a gradient. corrupt as step().
+  [[nodiscard]] Result<std::vector<float>> state_after(RoundIndex round, std::span<const float> gradient_sum,
+                                                       SampleCount samples, std::span<const float> state) const;
+
   // Floating-point operations of a step, about.
   [[nodiscard]] double flops_per_step() const;
 

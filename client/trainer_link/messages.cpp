@@ -35,7 +35,8 @@ struct RequestBody {
   std::int32_t threads = 0;
   std::uint16_t sandbox = 0;
   std::uint16_t yield_to_others = 0;
-  std::uint32_t begins_sum = 0;
+  std::uint16_t begins_sum = 0;
+  std::uint16_t begins_ahead = 0;
   std::int32_t gpu_memory_percent = 0;
 };
 
@@ -121,6 +122,7 @@ std::string encode(const Request& request) {
   body.gpu_memory_percent = request.limits.gpu_memory_percent;
   body.sandbox = request.limits.sandbox ? 1 : 0;
   body.begins_sum = request.begins_sum ? 1 : 0;
+  body.begins_ahead = request.begins_ahead ? 1 : 0;
   body.yield_to_others = request.limits.yield_to_others ? 1 : 0;
   return to_bytes(body, Kind::request, request.sequence, request.text);
 }
@@ -132,6 +134,7 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
   if (body.round < 0 || body.first < 0 || body.count < 0 || body.lane < 0 || body.epoch < wire::kNoEpoch) {
     return Error{ErrorCode::corrupt, "negative sample range"};
   }
+  if (body.begins_ahead != 0 && body.round == 0) return Error{ErrorCode::corrupt, "no round is before the first"};
   if (body.length < 0 || body.length > kSampleLengthMax || !is_sane(body.temperature)) {
     return Error{ErrorCode::corrupt, "text length or temperature out of range"};
   }
@@ -146,6 +149,7 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
   request.round = body.round;
   request.samples = {body.round, body.lane, body.first, body.count, body.epoch};
   request.begins_sum = body.begins_sum != 0;
+  request.begins_ahead = body.begins_ahead != 0;
   request.temperature = body.temperature;
   request.length = body.length;
   request.limits = {body.threads, body.memory_bytes, body.gpu_memory_percent, body.sandbox != 0,

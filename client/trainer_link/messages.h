@@ -39,6 +39,7 @@ struct Request {
   ChildLimits limits;          // start
   wire::SampleRange samples;   // train_batch
   bool begins_sum = false;     // train_batch: see Trainer::begin_sum
+  bool begins_ahead = false;   // train_batch: and begin_sum_ahead; the own mean gradient lies in the region
   int data_fd = -1;            // train_batch of a run with shards: the samples' shard; travels beside the bytes
   RoundIndex round = 0;        // step
   int length = 0;              // sample_text

@@ -37,6 +37,7 @@ struct TrainerProcess::Impl {
     if (has_parameters && !begins_sum) return link.call_living(std::move(request), work);
     const MutexLock lock(state_mutex);
     const bool begins = request.begins_sum = begins_sum.exchange(false);
+    request.begins_ahead = std::exchange(looks_ahead, false);
     auto reply = link.call(std::move(request), work);
     if (!reply.ok() && begins) begins_sum = true;
     return reply;
@@ -46,6 +47,8 @@ struct TrainerProcess::Impl {
     const MutexLock lock(state_mutex);
     region.journal().clear();
     Status status = optimizer.step(round, gradient, region.state(), region.journal());
+    looks_ahead = false;
+    if (status.ok()) stepped_round = round;
     begins_sum = true;
     return status;
   }
@@ -72,6 +75,8 @@ struct TrainerProcess::Impl {
   // updates are not delayed, and then all calls are one thread's.
   Mutex state_mutex;
   std::atomic<bool> begins_sum{true};
+  bool looks_ahead GUARDED_BY(state_mutex) = false;  // and the next sum begins so: see begin_sum_ahead
+  RoundIndex stepped_round GUARDED_BY(state_mutex) = -1;
   std::atomic<std::int64_t> steps_taken_here{0};
 };
 
@@ -109,7 +114,20 @@ Status TrainerProcess::initialize() {
                                    state());
 }
 
-void TrainerProcess::begin_sum() { impl_->begins_sum = true; }
+void TrainerProcess::begin_sum() {
+  const MutexLock lock(impl_->state_mutex);
+  impl_->begins_sum = true;
+  impl_->looks_ahead = false;
+}
+
+void TrainerProcess::begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) {
+  const MutexLock lock(impl_->state_mutex);
+  impl_->begins_sum = true;
+  impl_->looks_ahead = samples > 0 && round != impl_->stepped_round;
+  if (!impl_->looks_ahead) return;
+  std::transform(own_sum.begin(), own_sum.end(), impl_->region.gradient().begin(),
+                 [samples](float value) { return value / static_cast<float>(samples); });
+}
 
 Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange& samples, std::span<float> into) {
   VERIFY(into.size() == layout().parameter_count);

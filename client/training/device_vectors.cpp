@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "shared/base/verify.h"
+
 namespace starling::training {
 
 namespace {
@@ -23,6 +25,11 @@ DeviceVectors::DeviceVectors(const at::Device& device, Copies copies, std::span<
 
 void DeviceVectors::upload() {
   if (copies_ != Copies::none) parameters_.copy_(host_parameters_);
+}
+
+void DeviceVectors::upload_from(std::span<float> parameters) {
+  VERIFY(copies_ != Copies::none);
+  parameters_.copy_(view_of(parameters));
 }
 
 void DeviceVectors::clear_gradient() { gradient_.zero_(); }

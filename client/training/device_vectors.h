@@ -22,6 +22,8 @@ class DeviceVectors {
 
   // Before computing: the model sees what the caller wrote into its parameters.
   void upload();
+  // The same of others, as many; where the model has copies.
+  void upload_from(std::span<float> parameters);
   // A gradient of zeros to add to, and its way back to the caller once that is done.
   void clear_gradient();
   void download_gradient();

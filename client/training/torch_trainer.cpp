@@ -222,6 +222,19 @@ Status TorchTrainer::initialize() {
 
 void TorchTrainer::begin_sum() { impl_->begins_sum = true; }
 
+void TorchTrainer::begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) {
+  impl_->begins_sum = true;
+  // Where it cannot be done, for lack of memory for example, the present parameters do as well.
+  (void)guarded("look ahead", [&]() -> Status {
+    STARLING_ASSIGN(std::vector<float> ahead,
+                    impl_->optimizer.state_after(round, own_sum, samples, impl_->options.state));
+    ahead.resize(impl_->optimizer.parameter_count());
+    impl_->vectors.upload_from(ahead);
+    impl_->begins_sum = impl_->stale = false;
+    return {};
+  });
+}
+
 Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& samples, std::span<float> into) {
   const TorchTrainerOptions& options = impl_->options;
   VERIFY(into.size() == options.gradient.size());

@@ -77,8 +77,9 @@ MemoryNeeds memory_needs(const RunManifest& manifest) {
   needs.state = static_cast<double>(sizeof(float)) * static_cast<double>(state_size(manifest));
   needs.gradients = kGradients * vector;
   if (manifest.error_feedback > 0) needs.gradients += vector;
-  // With delayed updates batches are computed at parameters that steps do not touch meanwhile.
-  if (manifest.delay_parameter_updates) needs.state += vector;
+  // With delayed updates batches are computed at parameters that steps do not touch meanwhile. Where those lie is found
+  // by a step with a mean gradient, on a copy of the state.
+  if (manifest.delay_parameter_updates) needs.state += needs.state + 2 * vector;
   // Local steps have parameters of their own, those of the beginning, and moments.
   if (manifest.local) needs.state += vector * (2 + moment_vectors(manifest.local->optimizer));
   needs.activations = static_cast<double>(sizeof(float)) * architecture_of(manifest.model).activations(manifest.model);

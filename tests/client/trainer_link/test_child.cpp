@@ -77,6 +77,12 @@ class QuadraticTrainer final : public session::Trainer {
 
   void begin_sum() override { begins_sum_ = true; }
 
+  void begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) override {
+    auto after = optimizer_.state_after(round, own_sum, samples, resources_.state);
+    begins_sum_ = !after.ok();
+    if (after.ok()) parameters_ = *std::move(after);
+  }
+
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override {
     ++batches_;
     if (batches_ == behaviour_.number) misbehave();

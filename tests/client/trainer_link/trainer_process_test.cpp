@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <set>
 #include <span>
@@ -153,6 +154,55 @@ TEST_CASE("with delayed updates a child keeps its parameters until a sum begins,
     CHECK(expected(count) != before);
   }
   CHECK(trainer->view().starts == 2);
+}
+
+TEST_CASE("a sum ahead is computed where a step with one's own gradient leads, until the state steps") {
+  TrainerProcessOptions options = tiny_options(TEST_CHILD);
+  options.manifest.delay_parameter_updates = true;
+  const optim::Optimizer optimizer(options.manifest);
+  auto trainer = make(std::move(options));
+  REQUIRE(trainer->initialize().ok());
+  const std::size_t count = trainer->layout().parameter_count;
+  const auto computed = [&] {
+    std::vector<float> gradient(count);
+    REQUIRE(trainer->train_batch({1, 0, 0, 8}, gradient).ok());
+    return gradient;
+  };
+  const auto expected_at = [count](std::span<const float> state) {
+    std::vector<float> gradient(count);
+    for (std::size_t i = 0; i < count; ++i) gradient[i] = 8 * (state[i] - target_of(i));
+    return gradient;
+  };
+  const std::vector<float> own = computed();
+  const auto ahead = optimizer.state_after(0, own, 8, trainer->state());
+  REQUIRE(ahead.ok());
+  const std::vector<float> before = expected_at(trainer->state());
+  CHECK(expected_at(*ahead) != before);
+
+  trainer->begin_sum_ahead(0, own, 8);
+  CHECK(computed() == expected_at(*ahead));
+  CHECK(computed() == expected_at(*ahead));
+  trainer->begin_sum();  // the round did not count
+  CHECK(computed() == before);
+  trainer->begin_sum_ahead(0, own, 0);  // nothing of one's own
+  CHECK(computed() == before);
+  trainer->begin_sum_ahead(0, std::vector<float>(count, std::numeric_limits<float>::infinity()), 8);
+  CHECK(computed() == before);
+
+  trainer->begin_sum_ahead(0, own, 8);
+  trainer->stop();  // whoever comes after it may still be told
+  CHECK(computed() == expected_at(*ahead));
+  trainer->stop();
+  CHECK(computed() == before);
+
+  const std::vector<float> ones(count, 1.0F);
+  trainer->begin_sum_ahead(0, own, 8);
+  REQUIRE(trainer->step(0, ones).ok());
+  const std::vector<float> after = expected_at(trainer->state());
+  CHECK(after != before);
+  CHECK(computed() == after);
+  trainer->begin_sum_ahead(0, own, 8);  // comes too late
+  CHECK(computed() == after);
 }
 
 TEST_CASE("gradients of several batches add up") {

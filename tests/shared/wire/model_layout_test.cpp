@@ -141,7 +141,7 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   CHECK(memory_needs(other).state > needs.state);
   other = manifest;
   other.delay_parameter_updates = true;
-  CHECK(memory_needs(other).state == 4 * vector);
+  CHECK(memory_needs(other).state == 8 * vector);
   CHECK(memory_needs(other).gradients == 5 * vector);
   other = manifest;
   other.error_feedback = 0.9;
