@@ -16,10 +16,11 @@ from swarm import Swarm
 
 MODEL = {"layers": 2, "width": 64, "heads": 2, "context": 64}
 MICRO_BATCH = 32
+FINE_MICRO_BATCH = 8  # of gradients: nobody is then far from the end of one when a round is full
 STEPS = 50  # of every volunteer between two rounds, where there are local steps
 TIMEOUT_S = 3600
 WAYS = {
-    "dedloc": {"local": False, "schedule": {"learning_rate": 3e-3}},
+    "dedloc": {"local": False, "micro_batch_size": FINE_MICRO_BATCH, "schedule": {"learning_rate": 3e-3}},
     "local-sgd": {"local": True, "local.schedule": {"learning_rate": 0.5}},
     "diloco": {"local": True, "local.schedule": {"learning_rate": 3e-3}},
     "sparseloco": {"local": True, "local.schedule": {"learning_rate": 3e-3}},
