@@ -15,6 +15,7 @@
 #include "coordinator/web/stats_files.h"
 #include "shared/base/files.h"
 #include "shared/base/os_error.h"
+#include "shared/crypto/digest.h"
 #include "shared/crypto/secrets.h"
 #include "shared/wire/json_writer.h"
 
@@ -202,6 +203,16 @@ Status write_files(const db::Stores& stores, const std::filesystem::path& folder
                                            seconds(now), counts.users, counts.teams, counts.hosts));
 }
 
+Status write_digests(const std::filesystem::path& folder) {
+  std::string sums;
+  for (const std::string_view name : web::stats_files()) {
+    if (name == web::kStatsDigests) continue;
+    STARLING_ASSIGN(const Digest digest, crypto::sha256_file(folder / name));
+    sums += fmt::format("{}  {}\n", digest.hex(), name);
+  }
+  return write_file_atomically(folder / web::kStatsDigests, sums);
+}
+
 // Whether nothing but an export, whole or in part, is in the folder; fine when there is none.
 Status check_ours(const std::filesystem::path& folder) {
   std::error_code problem;
@@ -212,7 +223,10 @@ Status check_ours(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
     const std::string name = entry.path().filename().string();
     const auto names = web::stats_files();
-    if (std::find(names.begin(), names.end(), name) != names.end() || name.starts_with(web::kStatsTables)) continue;
+    if (std::find(names.begin(), names.end(), name) != names.end() || name.starts_with(web::kStatsTables) ||
+        name.starts_with(web::kStatsDigests)) {
+      continue;
+    }
     return Error{ErrorCode::failed_precondition,
                  fmt::format("'{}' is in '{}', which an export would replace; choose an empty folder or a new one",
                              name, folder.string())};
@@ -245,6 +259,7 @@ Result<StatsCounts> write_stats(const db::Stores& stores, const std::filesystem:
   STARLING_TRY(ensure_directory(fresh, kFolderMode));
   StatsCounts counts;
   Status done = write_files(stores, fresh, now, counts);
+  if (done.ok()) done = write_digests(fresh);
   if (done.ok()) done = publish(fresh, at);
   if (done.ok()) return counts;
   std::filesystem::remove_all(fresh, problem);

@@ -2,6 +2,7 @@
 // projects have (its db_dump), and as JSON lines.
 //
 //   tables.xml       when, and how many of each
+//   SHA256SUMS       of all the others
 //   user.gz, team.gz, host.gz, user_deleted.gz, host_deleted.gz              XML
 //   user.jsonl.gz, team.jsonl.gz, host.jsonl.gz, …                           an object a line
 //

@@ -55,9 +55,10 @@ std::string render_credit_page(const CreditPageData& data) {
   if (data.run) add_example(html, *data.run);
   html += "</section>\n";
   html += kDetails;
-  html +=
-      fmt::format("<p>Now: {} with {} credit for {} samples.</p>\n</section>\n", plural(data.volunteers, "volunteer"),
-                  short_number(credit_of(data.totals)), grouped(data.totals.samples));
+  html += fmt::format(
+      "<p>Now: {} with {} credit for {} samples.</p>\n<h2>Elsewhere</h2>\n<p><a href=\"/certificate\">Is a certificate "
+      "real?</a> &middot; <a href=\"/stats/\">Files for statistics sites</a>, and what is in them</p>\n</section>\n",
+      plural(data.volunteers, "volunteer"), short_number(credit_of(data.totals)), grouped(data.totals.samples));
   return framed({data.project, "How credit is counted", "", "/credit", 0, data.now}, html);
 }
 

@@ -105,6 +105,8 @@ td{white-space:nowrap}.note,td:nth-child(2){white-space:normal}
 .plain tr>:nth-child(2){font-weight:400;text-align:right;width:auto}
 .plain.wide tr>:first-child{color:var(--ink);width:9rem}
 .plain.wide tr>:nth-child(2){text-align:left;width:7rem}
+.digest{display:block;overflow-wrap:anywhere}
+.plain.wide.told tr>:nth-child(2){width:9.5rem;overflow-wrap:normal}
 .note{text-align:left;color:var(--soft)}
 .empty{margin:.5rem 0;color:var(--soft)}
 .more{margin:.75rem 0 0}
@@ -168,7 +170,7 @@ main,footer,header>div{padding-left:.85rem;padding-right:.85rem}
 dd{font-size:1.3rem}td,th{padding-left:.35rem;padding-right:.35rem;font-size:.94rem}
 dl{grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr))}
 tr>:first-child{width:1.7rem}input{flex:1 1 8rem}label{flex-basis:100%}.board .s,.brief tr>:nth-child(4){display:none}.plain{min-width:0;width:100%}
-.plain.wide,.plain.wide tbody,.plain.wide tr{display:block}.plain.wide tr{padding:.5rem 0;border-bottom:1px solid var(--line)}
+.plain.wide thead{display:none}.plain.wide,.plain.wide tbody,.plain.wide tr{display:block}.plain.wide tr{padding:.5rem 0;border-bottom:1px solid var(--line)}
 .plain.wide tr:last-child{border:0}.plain.wide tr>*{display:inline-block;border:0;padding:.1rem .5rem .1rem 0}
 .plain.wide tr>:first-child{width:auto;font-weight:600}.plain.wide .note{display:block}
 .top li a{padding:.3rem .6rem}.top ul{margin:0 -.6rem}}

@@ -16,6 +16,7 @@
 #include "coordinator/web/responses.h"
 #include "coordinator/web/scripts.h"
 #include "coordinator/web/stats_files.h"
+#include "coordinator/web/stats_page.h"
 #include "shared/base/log.h"
 
 namespace starling::web {
@@ -112,6 +113,9 @@ void Site::add_routes(gate::Router& router) {
   router.add("GET", "/certificate", [this](const gate::Request& request) {
     return alone(request, [&] { return certificate_check_response(profile_parts(), request.parameter("code")); });
   });
+  const Make stats_page = [this] { return this->stats_page(); };
+  add("/stats", stats_page);
+  add("/stats/", stats_page);
   router.add_prefix("GET", "/stats/", [this](const gate::Request& request) {
     return stats_response(parts_.stats_folder, request.suffix);
   });
@@ -237,9 +241,17 @@ Result<gate::Response> Site::credit_page() const {
   return response_of(kHtmlType, render_credit_page(data));
 }
 
+Result<gate::Response> Site::stats_page() const {
+  StatsPageData data = read_stats_folder(parts_.stats_folder);
+  data.project = parts_.project;
+  data.now = parts_.clock.wall_now();
+  return response_of(kHtmlType, render_stats_page(data));
+}
+
 // Whatever fails is left out: this page is for bad days.
 StatusData Site::status() const {
-  StatusData data{parts_.project, parts_.shown_run(), {}, {}, parts_.health(), {}, parts_.clock.wall_now()};
+  StatusData data{parts_.project, parts_.shown_run(), {}, {}, parts_.health(), {}, {}, parts_.clock.wall_now()};
+  data.statistics = read_stats_folder(parts_.stats_folder).made;
   if (parts_.maintenance != nullptr) data.maintenance = parts_.maintenance->shown();
   const auto activity = parts_.stores.standings.activity();
   data.health.database_reads = activity.ok();

@@ -10,7 +10,8 @@
 //   /status, /status.json         is the project well
 //   /swarm.json                   how fast the swarm's computers and lines are, kind by kind (operations::write_swarm)
 //   /assets/FILE                 scripts (scripts.h)
-//   /stats/FILE                   for statistics sites (stats_files.h)
+//   /stats/                       which files there are for statistics sites
+//   /stats/FILE                   one of them (stats_files.h)
 #pragma once
 
 #include <atomic>
@@ -78,6 +79,7 @@ class Site {
 
   Result<gate::Response> run_page() const;
   Result<gate::Response> credit_page() const;
+  Result<gate::Response> stats_page() const;
   [[nodiscard]] StatusData status() const;
   [[nodiscard]] ProfileParts profile_parts() const;
   // `board`: by what its volunteers are ranked.

@@ -8,10 +8,18 @@
 namespace starling::web {
 namespace {
 
-constexpr std::array<std::string_view, 11> kFiles = {
-    kStatsTables,           "user.gz",       "team.gz",       "host.gz",       "user_deleted.gz",
-    "host_deleted.gz",      "user.jsonl.gz", "team.jsonl.gz", "host.jsonl.gz", "user_deleted.jsonl.gz",
-    "host_deleted.jsonl.gz"};
+constexpr std::array<std::string_view, 12> kFiles = {kStatsTables,
+                                                     "user.gz",
+                                                     "team.gz",
+                                                     "host.gz",
+                                                     "user_deleted.gz",
+                                                     "host_deleted.gz",
+                                                     "user.jsonl.gz",
+                                                     "team.jsonl.gz",
+                                                     "host.jsonl.gz",
+                                                     "user_deleted.jsonl.gz",
+                                                     "host_deleted.jsonl.gz",
+                                                     kStatsDigests};
 
 }  // namespace
 
@@ -27,7 +35,10 @@ gate::Response stats_response(const std::filesystem::path& folder, std::string_v
     response.status = 404;
     return response;
   }
-  gate::Response response = response_of(name == kStatsTables ? "application/xml" : "application/gzip", "");
+  gate::Response response = response_of(name == kStatsTables    ? "application/xml"
+                                        : name == kStatsDigests ? "text/plain; charset=utf-8"
+                                                                : "application/gzip",
+                                        "");
   response.file = gate::FileBody{file, 0, static_cast<std::int64_t>(bytes)};
   return response;
 }

@@ -9,8 +9,9 @@
 
 namespace starling::web {
 
-constexpr std::string_view kStatsTables = "tables.xml";  // when the others were made
-// Names of all, this one too.
+constexpr std::string_view kStatsTables = "tables.xml";   // when the others were made
+constexpr std::string_view kStatsDigests = "SHA256SUMS";  // of the others, as sha256sum writes and checks them
+// Names of all, these two too.
 std::span<const std::string_view> stats_files();
 
 // 404 for any other name, and while nothing was exported.

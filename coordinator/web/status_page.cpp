@@ -40,7 +40,12 @@ void add_services(std::string& html, const StatusData& data) {
   add_service(html, "Training", trains,
               data.run ? fmt::format("run {} is {}", escape(data.run->run_id), state_text(data.run->swarm.state))
                        : std::string("there is no run yet"));
-  html += "</tbody></table>\n</section>\n";
+  html += "</tbody></table>\n";
+  if (data.statistics) {
+    html += fmt::format("<p class=\"what\"><a href=\"/stats/\">Files for statistics sites</a> were made {}.</p>\n",
+                        ago(*data.statistics, data.now));
+  }
+  html += "</section>\n";
 }
 
 void add_swarm(std::string& html, const StatusData& data) {
@@ -103,6 +108,7 @@ std::string status_json(const StatusData& data) {
     writer.integer("volunteers_24h", data.activity->volunteers_day);
     writer.integer("samples_24h", data.activity->day.samples);
   }
+  if (data.statistics) writer.integer("statistics_unix_ms", data.statistics->unix_ms);
   if (data.run) {
     const core::SwarmView& swarm = data.run->swarm;
     writer.open("run", '{');

@@ -27,6 +27,7 @@ struct StatusData {
   std::optional<db::Activity> activity;
   ServerHealth health;
   std::optional<operations::Maintenance> maintenance;
+  std::optional<WallTime> statistics;  // when the files for statistics sites were made
   WallTime now;
 };
 

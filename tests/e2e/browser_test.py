@@ -30,7 +30,7 @@ HEIGHT = 900
 VOLUNTEERS = 60
 LONGEST_NAME = "Bartholomew-Maximilian.the.Elder"
 PUBLIC = ("/", "/leaderboard", "/leaderboard?of=teams&sort=total", "/leaderboard?of=computers&sort=week",
-          "/leaderboard?q=Swan+1&me=Swan+2", "/volunteer/2", "/team/1", "/credit", "/status", "/certificate",
+          "/leaderboard?q=Swan+1&me=Swan+2", "/volunteer/2", "/team/1", "/credit", "/status", "/stats/", "/certificate",
           "/signup", "/login", "/password", "/verify?token=none", "/volunteer/999")
 OPERATORS = ("/", "/people", "/people?sought=Swan+2", "/news", "/audit")
 # What a page must not have: text wider than the window, and words that can hardly be read. A word's colour is held
@@ -137,6 +137,7 @@ class Pages(unittest.TestCase):
         coordinator.command("news", "post", coordinator.folder, "--title", "Welcome", "--body", "The first run.\n\nAll in.")
         coordinator.command("ban", "add", coordinator.folder, "address:2001:db8::/32", "--reason", "sends noise")
         fill(coordinator.folder / "coordinator.db", RUN)
+        coordinator.command("export", "stats", coordinator.folder)
         admin = f"127.0.0.1:{programs.free_port()}"
         coordinator.server.command += ["--admin", admin]
         coordinator.serve()

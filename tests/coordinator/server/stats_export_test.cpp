@@ -9,8 +9,10 @@
 #include <set>
 
 #include "coordinator/web/stats_files.h"
+#include "coordinator/web/stats_page.h"
 #include "db/stores/database.h"
 #include "shared/base/files.h"
+#include "shared/crypto/digest.h"
 #include "tests/support/temp_dir.h"
 
 namespace starling::server::testing {
@@ -119,7 +121,7 @@ TEST_CASE_FIXTURE(Project, "no file has a field that is not meant for everybody,
                                          "founder_name", "user_id", "host_id",     "delete_time"};
   for (const std::string_view name : web::stats_files()) {
     CAPTURE(std::string(name));
-    if (name == web::kStatsTables) continue;
+    if (name == web::kStatsTables || name == web::kStatsDigests) continue;
     const std::string text = table(std::string(name));
     for (const char* secret : {"ada@example.org", "example.org", "laptop", "hash", "0101010101"}) {
       CHECK_FALSE(has(text, secret));
@@ -177,6 +179,32 @@ TEST_CASE_FIXTURE(Project, "an export takes the place of the last one at once, a
   const auto lock = FileLock::acquire(dir / "stats.lock");
   REQUIRE(lock.ok());
   CHECK(write_stats(stores, folder, kNow).status().error().code == ErrorCode::already_exists);
+}
+
+TEST_CASE_FIXTURE(Project, "an export says what is in it: names, sizes, when, and digests that hold") {
+  CHECK(web::read_stats_folder(folder).files.empty());
+  CHECK(has(web::render_stats_page({"Poems", {}, {}, kNow}), "None yet"));
+  write();
+  web::StatsPageData page = web::read_stats_folder(folder);
+  CHECK(page.files.size() == web::stats_files().size());
+  CHECK(page.made->unix_ms == kNow.unix_ms);
+  for (const web::StatsFile& file : page.files) {
+    CAPTURE(std::string(file.name));
+    CHECK(file.bytes == static_cast<std::int64_t>(std::filesystem::file_size(folder / file.name)));
+    const bool digests = file.name == web::kStatsDigests;
+    CHECK(file.sha256 == (digests ? "" : crypto::sha256_file(folder / file.name)->hex()));
+  }
+  page.project = "Poems";
+  page.now = {kNow.unix_ms + 3 * 3'600'000};
+  const std::string html = web::render_stats_page(page);
+  CHECK(has(html, "Made 2024-06-10 06:13 UTC, 3 h ago."));
+  CHECK(has(html, "<a href=\"/stats/host_deleted.jsonl.gz\">"));
+  CHECK(has(html, "numbers of their computers; JSON lines, gzip"));
+  // Every field that any file has is explained.
+  for (const std::string_view name : web::stats_files()) {
+    if (name == web::kStatsTables || !name.ends_with(".gz") || name.ends_with(".jsonl.gz")) continue;
+    for (const std::string& field : fields_of(table(std::string(name)))) CHECK_MESSAGE(has(html, field), field);
+  }
 }
 
 TEST_CASE_FIXTURE(Project, "the server gives out the files of an export, and no others") {

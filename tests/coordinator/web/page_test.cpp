@@ -150,7 +150,7 @@ TEST_CASE("nothing that people typed can become markup, on any page") {
       run.join.link = kAttack;
   LeaderboardData board = sample_board();
   board.project = board.view.search = board.view.me = board.standings.rows[0].display_name = kAttack;
-  StatusData status{kAttack, sample_run(), {}, {}, {}, {}, kNow};
+  StatusData status{kAttack, sample_run(), {}, {}, {}, {}, {}, kNow};
   status.run->run_id = status.run->title = kAttack;
   const CreditPageData credit{kAttack, status.run, {}, 0, kNow};
   run.others = {{kAttack, kAttack, "over"}};

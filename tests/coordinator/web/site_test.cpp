@@ -244,6 +244,16 @@ TEST_CASE_FIXTURE(Fixture, "without a run there are pages, too") {
   CHECK_FALSE(has(get("/status.json"), "\"run\""));
 }
 
+TEST_CASE_FIXTURE(Fixture, "the page of statistics files is there before any are") {
+  for (const char* path : {"/stats", "/stats/"}) {
+    const gate::Response page = get(path);
+    CHECK(page.status == 200);
+    CHECK(has(page, "None yet"));
+    CHECK(has(page, "expavg_time"));
+  }
+  CHECK(has(get("/credit"), "<a href=\"/stats/\">"));
+}
+
 TEST_CASE_FIXTURE(Fixture, "the status page says what the server knows of itself") {
   const gate::Response page = get("/status");
   CHECK(has(page, "up for 3 h"));
