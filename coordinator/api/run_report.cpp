@@ -3,6 +3,17 @@
 #include "shared/wire/json_writer.h"
 
 namespace starling::api {
+namespace {
+
+void write_epochs(wire::JsonWriter& writer, const db::RunEpochs& epochs) {
+  writer.integer("epochs_complete", epochs.complete);
+  if (!epochs.current) return;
+  writer.integer("epoch", epochs.current->epoch);
+  writer.integer("epoch_samples", epochs.current->samples);
+  writer.integer("epoch_accepted", epochs.current->counted);
+}
+
+}  // namespace
 
 wire::RunState state_of(const db::Run& run) {
   if (run.retired.unix_ms != 0) return wire::RunState::complete;
@@ -29,6 +40,7 @@ Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, 
   STARLING_ASSIGN(report.rows, stores.leaderboard.rows(run.run_id, {.limit = db::kPageRowsMax}));
   STARLING_ASSIGN(report.first_evaluation, stores.evaluations.first(run.run_id));
   STARLING_ASSIGN(report.latest_evaluation, stores.evaluations.latest(run.run_id));
+  STARLING_ASSIGN(report.epochs, db::run_epochs(stores.leases, run.run_id));
   return report;
 }
 
@@ -63,6 +75,7 @@ std::string encode(const RunReport& report) {
   } else {
     writer.raw("validation", "null");
   }
+  if (report.epochs) write_epochs(writer, *report.epochs);
   writer.close('}');
   return std::move(writer.str());
 }

@@ -90,6 +90,12 @@ void print_report(const api::RunReport& report) {
                report.latest_evaluation->bits_per_byte, report.latest_evaluation->round,
                report.first_evaluation->bits_per_byte);
   }
+  if (report.epochs && report.epochs->current) {
+    const db::EpochProgress& epoch = *report.epochs->current;
+    fmt::print("  epoch        {}, {} of its {} samples accepted\n", epoch.epoch + 1, epoch.counted, epoch.samples);
+  } else if (report.epochs) {
+    fmt::print("  epochs       {} complete\n", report.epochs->complete);
+  }
   fmt::print("  ledger       {} samples, {:.3f} credit, {} volunteers\n", report.totals.samples,
              credit_of(report.totals), report.volunteers);
   for (const db::LeaderboardRow& row : report.rows) {

@@ -23,6 +23,7 @@ void add_figures(std::string& html, const PastRunData& data) {
   }
   add_cell(html, "Rounds", grouped(run.shown.swarm.round),
            run.shown.rounds_max > 0 ? fmt::format("of {} planned", grouped(run.shown.rounds_max)) : "without a plan");
+  if (run.epochs) add_epochs(html, *run.epochs);
   add_cell(html, "Accepted", grouped(run.totals.samples),
            fmt::format("samples, {} credit", short_number(credit_of(run.totals))));
   add_cell(html, "Volunteers", grouped(run.volunteers), "trained it");

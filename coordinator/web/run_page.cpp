@@ -36,6 +36,7 @@ void add_figures(std::string& html, const RunPageData& data) {
            fmt::format("{}, {} training", swarm.swarm_size == 1 ? "computer" : "computers", grouped(swarm.ready)));
   const auto left = seconds_left(run.shown);
   add_cell(html, "Time left", left ? "about " + duration_text(*left) : "&ndash;", eta_note(run.shown));
+  if (run.epochs) add_epochs(html, *run.epochs);
   add_cell(html, "Last 24 hours", grouped(data.activity.day.samples),
            fmt::format("samples, by {}", plural(data.activity.volunteers_day, "volunteer")));
   add_cell(html, "Accepted so far", grouped(run.totals.samples),
@@ -146,6 +147,18 @@ std::optional<double> seconds_left(const ShownRun& run) {
   const double samples =
       static_cast<double>(run.rounds_max - swarm.round) * static_cast<double>(swarm.target_batch_size);
   return std::max(0.0, samples - static_cast<double>(swarm.samples_accumulated)) / swarm.samples_per_s;
+}
+
+void add_epochs(std::string& html, const db::RunEpochs& epochs) {
+  if (!epochs.current) {
+    add_cell(html, "Epochs", grouped(epochs.complete), "passes over all of the data are complete");
+    return;
+  }
+  const db::EpochProgress& current = *epochs.current;
+  add_cell(html, "Epoch", grouped(current.epoch + 1),
+           fmt::format("{:.1f} % of its {} samples accepted",
+                       100.0 * static_cast<double>(current.counted) / static_cast<double>(current.samples),
+                       grouped(current.samples)));
 }
 
 std::string_view state_text(wire::RunState state) {

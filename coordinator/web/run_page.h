@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coordinator/core/types.h"
+#include "db/stores/run_epochs.h"
 #include "db/stores/stores.h"
 
 namespace starling::web {
@@ -28,6 +29,7 @@ struct RunFigures {
   std::vector<db::Standing> top;            // of the recent average
   std::vector<db::Evaluation> evaluations;  // oldest first
   std::vector<db::RoundRecord> rounds;      // the last ones, newest first
+  std::optional<db::RunEpochs> epochs;      // where it goes over the data in epochs
 };
 
 // A run that is not the one being served.
@@ -57,5 +59,7 @@ std::string render_run_page(const RunPageData& data);
 // What is left of the run in seconds at this speed; nothing when it has no end or does not move.
 std::optional<double> seconds_left(const ShownRun& run);
 std::string_view state_text(wire::RunState state);
+// Which pass over the data it is in, and how much of that is accepted: one more figure of a list.
+void add_epochs(std::string& html, const db::RunEpochs& epochs);
 
 }  // namespace starling::web

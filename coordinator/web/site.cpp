@@ -218,6 +218,7 @@ Result<RunFigures> Site::figures(const ShownRun& shown, db::Board board) const {
   STARLING_ASSIGN(auto evaluations, stores.evaluations.list(shown.run_id, {.limit = db::kPageRowsMax}));
   STARLING_ASSIGN(const auto first, stores.evaluations.first(shown.run_id));
   run.evaluations = curve_of(std::move(evaluations), first);
+  STARLING_ASSIGN(run.epochs, db::run_epochs(stores.leases, shown.run_id));
   STARLING_ASSIGN(run.rounds, stores.runs.rounds(shown.run_id, {.limit = db::kPageRowsMax}));
   return run;
 }
@@ -250,13 +251,14 @@ Result<gate::Response> Site::stats_page() const {
 
 // Whatever fails is left out: this page is for bad days.
 StatusData Site::status() const {
-  StatusData data{parts_.project, parts_.shown_run(), {}, {}, parts_.health(), {}, {}, parts_.clock.wall_now()};
+  StatusData data{parts_.project, parts_.shown_run(), {}, {}, {}, parts_.health(), {}, {}, parts_.clock.wall_now()};
   data.statistics = read_stats_folder(parts_.stats_folder).made;
   if (parts_.maintenance != nullptr) data.maintenance = parts_.maintenance->shown();
   const auto activity = parts_.stores.standings.activity();
   data.health.database_reads = activity.ok();
   if (activity) data.activity = *activity;
   if (!data.run) return data;
+  if (auto epochs = db::run_epochs(parts_.stores.leases, data.run->run_id)) data.epochs = *epochs;
   const auto rounds = parts_.stores.runs.rounds(data.run->run_id, {.limit = 1});
   if (rounds && !rounds->empty()) data.last_round = rounds->front().decided_at;
   return data;

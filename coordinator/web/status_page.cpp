@@ -66,6 +66,7 @@ void add_swarm(std::string& html, const StatusData& data) {
            swarm.averaging
                ? "averaging now"
                : fmt::format("{} of {} samples", grouped(swarm.samples_accumulated), grouped(swarm.target_batch_size)));
+  if (data.epochs) add_epochs(html, *data.epochs);
   add_cell(html, "Last round ended", data.last_round ? ago(*data.last_round, data.now) : "&ndash;",
            "as the ledger says");
   if (data.activity) {
@@ -126,6 +127,14 @@ std::string status_json(const StatusData& data) {
     writer.integer("less_relied_on", swarm.less_relied_on);
     writer.integer("sitting_out", swarm.sitting_out);
     writer.text("plan", swarm.plan);
+    if (data.epochs) {
+      writer.integer("epochs_complete", data.epochs->complete);
+      if (data.epochs->current) {
+        writer.integer("epoch", data.epochs->current->epoch);
+        writer.integer("epoch_samples", data.epochs->current->samples);
+        writer.integer("epoch_accepted", data.epochs->current->counted);
+      }
+    }
     if (data.health.relay_bytes) writer.integer("relay_bytes", *data.health.relay_bytes);
     if (const auto left = seconds_left(*data.run)) writer.number("seconds_left", *left);
     writer.close('}');

@@ -24,6 +24,7 @@ struct StatusData {
   std::string project;
   std::optional<ShownRun> run;
   std::optional<WallTime> last_round;  // when it was decided
+  std::optional<db::RunEpochs> epochs;
   std::optional<db::Activity> activity;
   ServerHealth health;
   std::optional<operations::Maintenance> maintenance;

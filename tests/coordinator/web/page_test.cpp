@@ -144,13 +144,30 @@ TEST_CASE("the first page shows the run, its figures, how to join, news and who 
   CHECK(is_balanced(html));
 }
 
+TEST_CASE("a run in epochs says which, and how much of it is accepted, on every page and to programs") {
+  RunPageData data = sample_page();
+  CHECK_FALSE(has(render_run_page(data), ">Epoch"));
+  StatusData status{"Poems", sample_run(), {}, {}, {}, {}, {}, {}, kNow};
+  CHECK_FALSE(has(status_json(status), "epoch"));
+  status.epochs = data.run->epochs = db::RunEpochs{2, db::EpochProgress{2, 8000, 2100}};
+  const PastRunData past{"Poems", *data.run, kNow, "over", kNow, kNow};
+  for (const std::string& html : {render_run_page(data), render_status_page(status), render_past_run(past)}) {
+    CHECK(has(html, "<dt>Epoch</dt><dd>3<small>26.2 % of its 8,000 samples accepted</small></dd>"));
+  }
+  CHECK(has(status_json(status), R"("epochs_complete":2,"epoch":2,"epoch_samples":8000,"epoch_accepted":2100)"));
+  status.epochs = db::RunEpochs{3, {}};
+  CHECK(has(render_status_page(status), "<dt>Epochs</dt><dd>3<small>passes over all of the data are complete"));
+  CHECK(has(status_json(status), R"("epochs_complete":3)"));
+  CHECK_FALSE(has(status_json(status), "epoch_samples"));
+}
+
 TEST_CASE("nothing that people typed can become markup, on any page") {
   RunPageData run = sample_page();
   run.project = run.run->shown.title = run.run->top[0].display_name = run.news[0].title = run.news[0].body =
       run.join.link = kAttack;
   LeaderboardData board = sample_board();
   board.project = board.view.search = board.view.me = board.standings.rows[0].display_name = kAttack;
-  StatusData status{kAttack, sample_run(), {}, {}, {}, {}, {}, kNow};
+  StatusData status{kAttack, sample_run(), {}, {}, {}, {}, {}, {}, kNow};
   status.run->run_id = status.run->title = kAttack;
   const CreditPageData credit{kAttack, status.run, {}, 0, kNow};
   run.others = {{kAttack, kAttack, "over"}};

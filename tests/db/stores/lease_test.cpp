@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "db/stores/run_epochs.h"
 #include "db/stores/stores.h"
 #include "tests/db/stores/fixture.h"
 
@@ -41,11 +42,20 @@ TEST_CASE_FIXTURE(Fixture, "leases are kept until the round that ends them, and 
   REQUIRE(open_epochs.size() == 1);
   CHECK(open_epochs[0].samples == 100);
   CHECK(open_epochs[0].counted == 6);
+  const auto epochs = run_epochs(stores.leases, "r").value();
+  REQUIRE(epochs);
+  CHECK(epochs->complete == 0);
+  REQUIRE(epochs->current);
+  CHECK(epochs->current->counted == 6);
   const auto counted = stores.leases.counted("r", 0).value();
   REQUIRE(counted.size() == 1);
   CHECK(counted[0].peer_id == peer(1));
   CHECK(counted[0].samples == 6);
   CHECK(stores.contributions.verify_totals().ok());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a run that leases nothing has no epochs") {
+  CHECK_FALSE(run_epochs(stores.leases, "r").value());
 }
 
 TEST_CASE_FIXTURE(Fixture, "an epoch of which all samples are counted is not open any more") {
@@ -55,4 +65,8 @@ TEST_CASE_FIXTURE(Fixture, "an epoch of which all samples are counted is not ope
   REQUIRE(stores.contributions.append(result).ok());
   CHECK(stores.leases.open_epochs("r")->empty());
   CHECK(stores.leases.next_epoch("r").value() == 5);
+  const auto epochs = run_epochs(stores.leases, "r").value();
+  REQUIRE(epochs);
+  CHECK(epochs->complete == 5);
+  CHECK_FALSE(epochs->current);
 }

@@ -1,0 +1,20 @@
+// How far a run is in its passes over the data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "db/stores/stores.h"
+#include "shared/base/result.h"
+
+namespace starling::db {
+
+struct RunEpochs {
+  std::int64_t complete = 0;             // of which every sample is counted
+  std::optional<EpochProgress> current;  // the oldest of the others; none between two
+};
+
+// Nothing where no samples were ever leased: the run draws them at random, or has not begun.
+Result<std::optional<RunEpochs>> run_epochs(const LeaseStore& leases, const RunId& run_id);
+
+}  // namespace starling::db
