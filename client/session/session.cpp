@@ -81,8 +81,10 @@ void Session::compute_next(TimePoint now) {
     begin_averaging(now);
     return;
   }
-  if (evaluate_due_ && !paused_ && now >= compute_not_before_) {
+  // Whoever has a place in a plan keeps it: the others count on it.
+  if (evaluate_round_ == state_round_ && !meeting_.has_value() && !paused_ && now >= compute_not_before_) {
     computing_ = Computing::evaluation;
+    link_.hurry(now);
     mediator_.start_evaluation();
     return;
   }
@@ -291,15 +293,17 @@ void Session::begin_round(TimePoint now) {
 void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
   VERIFY(computing_ == Computing::evaluation);
   computing_ = Computing::nothing;
-  evaluate_due_ = !result.ok() && interrupted_by_pause(result.error());
-  if (evaluate_due_) return advance(now);
+  if (!result.ok() && interrupted_by_pause(result.error())) return advance(now);  // it is tried again
+  evaluate_round_.reset();
+  last_evaluation_report_ = wire::EvaluationReport{state_round_};
   if (result.ok()) {
     compute_failures_ = 0;
-    evaluation_ = evaluation_report_ = wire::EvaluationReport{state_round_, result->bits_per_byte, result->bytes};
-    link_.hurry(now);
+    last_evaluation_report_ = evaluation_ = {state_round_, result->bits_per_byte, result->bytes};
   } else {
     on_compute_failed(now, result.error());
   }
+  evaluation_report_ = last_evaluation_report_;
+  link_.hurry(now);
   advance(now);
 }
 
@@ -359,8 +363,17 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   if (reply.send_checkpoint && synced_ && state_digest_ == reply.state_digest) {
     mediator_.send_checkpoint(state_round_, state_digest_);
   }
-  if (reply.evaluate && synced_ && !evaluation_report_.has_value()) evaluate_due_ = true;
+  if (reply.evaluate_round) take_turn_to_evaluate(*reply.evaluate_round);
   advance(now);
+}
+
+// The coordinator asks until it has the answer.
+void Session::take_turn_to_evaluate(RoundIndex round) {
+  if (last_evaluation_report_ && last_evaluation_report_->round == round) {
+    evaluation_report_ = last_evaluation_report_;
+  } else {
+    evaluate_round_ = round;
+  }
 }
 
 bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {

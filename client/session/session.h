@@ -155,6 +155,7 @@ class Session {
   void fetch_newer(const wire::HeartbeatReply& reply);
   void send_heartbeat(TimePoint now);
   void take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply);
+  void take_turn_to_evaluate(RoundIndex round);
   bool take_group(TimePoint now, const wire::GroupInfo& group);
   void plan_without_coordinator(TimePoint now);
   [[nodiscard]] Duration round_pace() const;
@@ -213,9 +214,10 @@ class Session {
   std::deque<wire::RoundReport> reports_;  // not acknowledged, oldest first
   std::optional<wire::HeartbeatReply> last_reply_;
   std::optional<wire::EvaluationReport> evaluation_report_;
-  bool evaluation_told_ = false;                      // rides on the heartbeat under way
-  std::optional<wire::EvaluationReport> evaluation_;  // the last one
-  bool evaluate_due_ = false;
+  bool evaluation_told_ = false;                                  // rides on the heartbeat under way
+  std::optional<wire::EvaluationReport> last_evaluation_report_;  // told again when it is asked for again
+  std::optional<wire::EvaluationReport> evaluation_;              // the last that was measured
+  std::optional<RoundIndex> evaluate_round_;                      // the state it is to measure
   TimePoint last_checkpoint_{};
   double upload_bytes_per_s_ = 0;
   double download_bytes_per_s_ = 0;

@@ -29,6 +29,7 @@ wire::MemberPhase Session::member_phase() const {
   if (averaging_ || outcome_.has_value()) return wire::MemberPhase::averaging;
   if (paused_) return wire::MemberPhase::paused;
   if (fetching_) return wire::MemberPhase::downloading;
+  if (computing_ == Computing::evaluation) return wire::MemberPhase::evaluating;
   return synced_ ? wire::MemberPhase::training : wire::MemberPhase::joining;
 }
 

@@ -347,14 +347,11 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
     } else if (const auto* dealt = std::get_if<core::LeasesDealt>(&op)) {
       store_leases(active, *dealt);
     } else if (const auto* measured = std::get_if<core::EvaluationStored>(&op)) {
-      const db::Evaluation evaluation{run_id,
-                                      measured->round,
-                                      measured->peer,
-                                      measured->bits_per_byte,
-                                      measured->bits_per_byte * kNatsPerBit,
-                                      measured->bytes,
-                                      measured->wall};
-      store("store an evaluation", [&stores, evaluation] { return stores.evaluations.add(evaluation); });
+      const db::Evaluation evaluation{
+          run_id,          measured->round, measured->bits_per_byte, measured->bits_per_byte * kNatsPerBit,
+          measured->bytes, measured->wall};
+      store("store an evaluation",
+            [&stores, evaluation, peer = measured->peer] { return stores.evaluations.add(evaluation, peer); });
     } else if (std::holds_alternative<core::RunStateChanged>(op)) {
       log_info("run '{}' is complete", run_id);
       store("store that the run is complete",

@@ -62,6 +62,10 @@ Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double sp
   return left - lead + scaled(lead, kSpreadFrom + (kSpreadTo - kSpreadFrom) * spread);
 }
 
+Duration evaluation_hold(const Rhythm& rhythm, const CoordinatorOptions& options) {
+  return std::max(options.welcome_max, scaled(rhythm.round, kWelcomeRounds));
+}
+
 Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options) {
   const Duration least = std::max(options.heartbeat_min, budget_interval(members, options));
   return std::clamp(wanted, least, std::max(least, options.heartbeat_max));

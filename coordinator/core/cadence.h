@@ -36,6 +36,10 @@ Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double sp
 // download may take longer than any before it.
 Duration welcome_time(const Rhythm& rhythm, int welcomes, const CoordinatorOptions& options);
 
+// The same for members that measure the state that the round begins with: they need not load the next one then. The
+// others compute on, and this is for a small part of the time (EvaluationTurn).
+Duration evaluation_hold(const Rhythm& rhythm, const CoordinatorOptions& options);
+
 // Into the allowed range: no more than heartbeats_per_s_max in all.
 Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options);
 

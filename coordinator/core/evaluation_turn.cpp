@@ -1,31 +1,170 @@
 #include "coordinator/core/evaluation_turn.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace starling::core {
+namespace {
 
-bool EvaluationTurn::ask(TimePoint now, const PeerId& peer, RoundIndex round, bool running,
-                         const CoordinatorOptions& options) {
-  if (asked_ && now - asked_->at < options.evaluation_timeout) {
-    // The answer of a lost reply never comes: asking the same member again does no harm.
-    return asked_->peer == peer && now - asked_->at > options.evaluation_interval;
+constexpr std::size_t kFiguresUsual = 2;
+constexpr std::size_t kFiguresMax = 3;
+constexpr Duration kAheadMax = std::chrono::seconds(64);
+constexpr double kAheadRoundsMax = 4096;
+constexpr double kShare = 0.05;                           // of the asked members' time, at most …
+constexpr Duration kPauseMax = std::chrono::minutes(10);  // … but for what they say that it takes
+
+// Processors add in other orders, which is 1e-5 of a loss at most; graphics cards may multiply with the 8 bits of
+// bfloat16, which is some tenths of a percent. A lie within a percent is less than a curve shows.
+constexpr double kTolerance = 0.01;
+constexpr double kToleranceMin = 0.001;  // bits a byte; of a model that is nearly always right
+
+bool agree(const EvaluationFigure& a, const EvaluationFigure& b) {
+  const double tolerance = std::max(kToleranceMin, kTolerance * std::max(a.bits_per_byte, b.bits_per_byte));
+  return a.bytes == b.bytes && std::abs(a.bits_per_byte - b.bits_per_byte) <= tolerance;
+}
+
+// The largest set of figures of which one agrees with all.
+std::vector<EvaluationFigure> most_agreed(const std::vector<EvaluationFigure>& figures) {
+  std::vector<EvaluationFigure> most;
+  for (const EvaluationFigure& one : figures) {
+    std::vector<EvaluationFigure> same;
+    std::copy_if(figures.begin(), figures.end(), std::back_inserter(same),
+                 [&](const EvaluationFigure& other) { return agree(one, other); });
+    if (same.size() > most.size()) most = std::move(same);
   }
-  if (last_round_ && round <= *last_round_) return false;
-  if (running && last_at_ && now - *last_at_ < options.evaluation_interval) return false;
-  asked_ = Asked{peer, now};
-  return true;
+  return most;
 }
 
-bool EvaluationTurn::answered(TimePoint now, const PeerId& peer, RoundIndex round) {
-  if (!asked_ || asked_->peer != peer) return false;
-  asked_.reset();
-  last_round_ = std::max(last_round_.value_or(0), round);
-  last_at_ = now;
-  return true;
+bool contradict(const std::vector<EvaluationFigure>& figures) {
+  return figures.size() > 1 && most_agreed(figures).size() < 2;
 }
 
-void EvaluationTurn::on_gone(const PeerId& peer) {
-  if (asked_ && asked_->peer == peer) asked_.reset();
+}  // namespace
+
+std::optional<RoundIndex> EvaluationTurn::ask(TimePoint now, const PeerId& peer, const Situation& situation,
+                                              const CoordinatorOptions& options) {
+  if (!turn_) begin(now, situation, options);
+  if (!turn_) return std::nullopt;
+  if (const auto mine = turn_->asked.find(peer); mine != turn_->asked.end()) {
+    return mine->second.figure ? std::nullopt : std::optional(turn_->round);  // the reply that asked it may be lost
+  }
+  const RoundIndex first = situation.round + (situation.planned ? 1 : 0);
+  if (turn_->round < first || turn_->unable.contains(peer) || !has_place(peer)) return std::nullopt;
+  turn_->asked[peer].at = now;
+  return turn_->round;
+}
+
+// A running swarm is told so much ahead that several members call in between, however short its rounds are.
+void EvaluationTurn::begin(TimePoint now, const Situation& situation, const CoordinatorOptions& options) {
+  if (last_round_ && situation.round <= *last_round_) return;
+  const Duration rest = std::min(kPauseMax, from_seconds(to_seconds(took_) / kShare));
+  const Duration pause = std::max(options.evaluation_interval, rest);
+  const bool tried = situation.running ? tried_round_ >= 0 : tried_round_ == situation.round;
+  if (tried && now - tried_at_ < pause) return;
+  RoundIndex ahead = situation.planned ? 1 : 0;
+  if (situation.running && situation.round_time > Duration{}) {
+    const double rounds = std::ceil(to_seconds(ahead_) / to_seconds(situation.round_time));
+    ahead = static_cast<RoundIndex>(std::clamp(rounds, 1.0, kAheadRoundsMax));
+  }
+  took_ = {};
+  turn_ = Turn{situation.round + ahead, doubted_.empty() ? kFiguresUsual : kFiguresMax, now, {}, {}};
+}
+
+// Those who contradicted each other measure again, and somebody else with them.
+bool EvaluationTurn::has_place(const PeerId& peer) const {
+  if (doubted_.contains(peer)) return true;
+  const auto kept = static_cast<std::size_t>(std::count_if(
+      doubted_.begin(), doubted_.end(), [&](const PeerId& doubted) { return !turn_->asked.contains(doubted); }));
+  return turn_->asked.size() + kept < turn_->wanted;
+}
+
+bool EvaluationTurn::awaits(const PeerId& peer, RoundIndex round) const {
+  if (!turn_ || turn_->round != round) return false;
+  const auto asked = turn_->asked.find(peer);
+  return asked != turn_->asked.end() && !asked->second.figure;
+}
+
+bool EvaluationTurn::awaits_somebody() const {
+  return std::any_of(turn_->asked.begin(), turn_->asked.end(), [](const auto& entry) { return !entry.second.figure; });
+}
+
+void EvaluationTurn::answered(TimePoint now, const PeerId& peer, const wire::EvaluationReport& report) {
+  if (!awaits(peer, report.round)) return;
+  Asked& asked = turn_->asked[peer];
+  note_time(now, asked);
+  if (report.bytes > 0) {
+    asked.figure = EvaluationFigure{peer, report.bits_per_byte, report.bytes};
+  } else {
+    turn_->asked.erase(peer);
+    turn_->unable.insert(peer);
+  }
+}
+
+void EvaluationTurn::on_call(TimePoint now, const PeerId& peer, RoundIndex state_round) {
+  if (!turn_ || state_round <= turn_->round || !awaits(peer, turn_->round)) return;
+  note_time(now, turn_->asked[peer]);
+  turn_->asked.erase(peer);
+}
+
+void EvaluationTurn::forget_gone(const std::function<bool(const PeerId&)>& is_here) {
+  std::erase_if(doubted_, [&](const PeerId& peer) { return !is_here(peer); });
+  if (doubted_.size() < kFiguresUsual) doubted_.clear();  // nobody is there to contradict
+  if (!turn_) return;
+  std::erase_if(turn_->asked, [&](const auto& entry) { return !entry.second.figure && !is_here(entry.first); });
+}
+
+std::vector<EvaluationFigure> EvaluationTurn::figures() const {
+  std::vector<EvaluationFigure> figures;
+  for (const auto& [peer, asked] : turn_->asked) {
+    if (asked.figure) figures.push_back(*asked.figure);
+  }
+  return figures;
+}
+
+std::optional<EvaluationTurn::Verdict> EvaluationTurn::conclude(TimePoint now, const Situation& situation,
+                                                                std::size_t members,
+                                                                const CoordinatorOptions& options) {
+  if (!turn_) return std::nullopt;
+  if (situation.round < turn_->round) {
+    turn_->since = now;
+    if (!situation.running) turn_.reset();  // it may never come there: the state it stays at is the one to measure
+    return std::nullopt;
+  }
+  const std::vector<EvaluationFigure> told = figures();
+  if (contradict(told)) turn_->wanted = kFiguresMax;
+  const bool open = situation.round == turn_->round &&
+                    told.size() < std::min(turn_->wanted, members - std::min(members, turn_->unable.size()));
+  if ((open || awaits_somebody()) && now - turn_->since < options.evaluation_timeout) return std::nullopt;
+  for (const auto& [peer, asked] : turn_->asked) {
+    if (!asked.figure) note_time(now, asked);
+  }
+  Verdict verdict = judge(told);
+  if (told.size() < std::min(kFiguresUsual, members)) ahead_ = std::min(2 * ahead_, kAheadMax);
+  tried_round_ = verdict.round;
+  tried_at_ = now;
+  turn_.reset();
+  return verdict;
+}
+
+EvaluationTurn::Verdict EvaluationTurn::judge(const std::vector<EvaluationFigure>& told) {
+  Verdict verdict{turn_->round, {}, {}};
+  if (told.size() == 1 && doubted_.empty()) verdict.believed = told;
+  if (told.size() > 1) {
+    doubted_.clear();
+    if (!contradict(told)) {
+      verdict.believed = most_agreed(told);
+    } else if (told.size() < kFiguresMax) {  // else others are asked the next time
+      for (const EvaluationFigure& figure : told) doubted_.insert(figure.peer);
+    }
+  }
+  if (verdict.believed.empty()) return verdict;
+  last_round_ = std::max(last_round_.value_or(0), verdict.round);
+  for (const EvaluationFigure& figure : told) {
+    const bool believed = std::any_of(verdict.believed.begin(), verdict.believed.end(),
+                                      [&](const EvaluationFigure& one) { return one.peer == figure.peer; });
+    if (!believed) verdict.outvoted.push_back(figure.peer);
+  }
+  return verdict;
 }
 
 }  // namespace starling::core

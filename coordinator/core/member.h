@@ -73,6 +73,8 @@ struct Member {
   [[nodiscard]] bool works() const {
     return phase == wire::MemberPhase::training || phase == wire::MemberPhase::averaging;
   }
+  // Has no place in a plan meanwhile, but may come to the meeting late.
+  [[nodiscard]] bool evaluates() const { return phase == wire::MemberPhase::evaluating; }
   // Gets no place in plans before its rounds or minutes out are over, and until then needs no state.
   [[nodiscard]] bool sits_out(TimePoint now) const { return standing.sits_out || now < left_out_until; }
   [[nodiscard]] bool deferred() const { return result_due != kNever; }

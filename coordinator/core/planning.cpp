@@ -105,6 +105,10 @@ std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
     if (member.assumed && now <= assumed_until_) return {};
     if (takes_result(member, now)) return {};
     if (is_welcome(member) && now < round_began_ + welcome_time(rhythm_, member.welcomes, options_)) return {};
+    if (member.ready && evaluation_.awaits(peer, round_)) {
+      if (now < round_began_ + evaluation_hold(rhythm_, options_)) return {};
+      continue;
+    }
     if (!member.ready || !member.counted) continue;
     if (member.phase == wire::MemberPhase::training) {
       members.push_back(&member);
@@ -135,8 +139,8 @@ std::vector<Member*> RunCoordinator::Impl::drawn_group(std::vector<Member*> memb
   return members;
 }
 
-// Who may come after all: it has missed a call, or is about to have the state. Nobody waits for it, but if it comes, it
-// need not load the next state.
+// Who may come after all: it has missed a call, is about to have the state, or measures it. Nobody waits for it, but if
+// it comes, it need not load the next state.
 std::vector<Member*> RunCoordinator::Impl::latecomers(TimePoint now, const std::vector<Member*>& members) {
   const bool has_direct = std::any_of(members.begin(), members.end(),
                                       [](const Member* member) { return wire::direct(member->endpoint()); });
@@ -145,7 +149,7 @@ std::vector<Member*> RunCoordinator::Impl::latecomers(TimePoint now, const std::
   if (manifest_.low_rank > 0) return late;  // two averagings a round, and both would have to be caught
   for (auto& [peer, member] : members_.all()) {
     if (members.size() + late.size() >= most) break;
-    if (member.sits_out(now) || (!member.works() && !member.catches_up())) continue;
+    if (member.sits_out(now) || !(member.works() || member.catches_up() || member.evaluates())) continue;
     if (std::find(members.begin(), members.end(), &member) == members.end()) late.push_back(&member);
   }
   return late;

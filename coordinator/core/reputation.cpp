@@ -82,6 +82,8 @@ void Reputation::on_report(const PeerId& reporter, const wire::RoundReport& repo
   }
 }
 
+void Reputation::on_outvoted(RoundIndex round, const PeerId& peer) { outvoted_[round].insert(peer); }
+
 // More than half of those that were with it and could tell, or enough.
 std::size_t Reputation::voices_needed(const PeerId& about) const {
   std::set<PeerId> others;
@@ -105,6 +107,7 @@ std::set<PeerId> Reputation::at_fault(const Pairs& pairs) const {
 
 void Reputation::judge(RoundIndex round, std::span<const Present> present) {
   std::erase_if(meetings_, [round](const auto& entry) { return entry.first.first + kRemembered < round; });
+  std::erase_if(outvoted_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   Pairs accusers;
   for (const auto& [key, meeting] : meetings_) {
     for (const Word& word : meeting.words) accusers[word.accused].insert(word.accuser);
@@ -134,6 +137,13 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
     wire::Fault fault = wire::Fault::gone;
   };
   std::map<PeerId, Worst> worst;  // of all rounds
+  const auto hold_against = [&](const PeerId& peer, RoundIndex then, const Worst& fault) {
+    Record& record = records_[peer];
+    record.faults += decayed(fault.weight, std::max<RoundIndex>(0, round - 1 - then));
+    ++record.standing.rounds;
+    record.good_from = std::max(record.good_from, then + 1);
+    if (worst[peer].weight < fault.weight) worst[peer] = fault;
+  };
   for (auto entry = meetings_.begin(); entry != meetings_.end();) {
     const RoundIndex then = entry->first.first;
     std::map<PeerId, Worst> spoiled;
@@ -151,12 +161,14 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
       }
     }
     for (const auto& [peer, fault] : spoiled) {
-      Record& record = records_[peer];
-      record.faults += decayed(fault.weight, std::max<RoundIndex>(0, round - 1 - then));
-      ++record.standing.rounds;
-      record.good_from = std::max(record.good_from, then + 1);
-      record.standing.at_odds = record.standing.at_odds || (at_odds.contains(peer) && !guilty.contains(peer));
-      if (worst[peer].weight < fault.weight) worst[peer] = fault;
+      hold_against(peer, then, fault);
+      bool& is_at_odds = records_[peer].standing.at_odds;
+      is_at_odds = is_at_odds || (at_odds.contains(peer) && !guilty.contains(peer));
+    }
+  }
+  for (const auto& [then, peers] : outvoted_) {
+    for (const PeerId& peer : peers) {
+      hold_against(peer, then, {weight_of(wire::Fault::nonsense), wire::Fault::nonsense});
     }
   }
   for (auto& [peer, record] : records_) {

@@ -1,4 +1,4 @@
-// How far members can be relied on, judged by what others say of them in their reports.
+// How far members can be relied on, judged by what others say of them in their reports, and by what they measure.
 //
 // A complaint is one member's word about another, and a line between two may fail by either's fault. So a member is at
 // fault when several others complain about it in the rounds that are remembered: most of those that were with it, and
@@ -61,6 +61,8 @@ class Reputation {
   // What one member says of a round that it finished in a group of `members` (sorted). Whoever spoke once is not heard
   // on that round again.
   void on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const PeerId> members);
+  // Others measured the same as it, and found something else (EvaluationTurn); told in `round`.
+  void on_outvoted(RoundIndex round, const PeerId& peer);
   [[nodiscard]] bool has_heard(const PeerId& reporter, const wire::RoundReport& report) const;
   // Judges everybody by the rounds before `round`. Of those who are there no more than a third sits out, and never all
   // whom others can call: whatever is wrong then, it is not they.
@@ -86,6 +88,7 @@ class Reputation {
   void seat(RoundIndex round, std::span<const Present> present);
 
   std::map<std::pair<RoundIndex, GroupId>, Meeting> meetings_;
+  std::map<RoundIndex, std::set<PeerId>> outvoted_;
   struct Record {
     double faults = 0;
     int times_out = 0;         // that count against it

@@ -94,7 +94,8 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
     if (!member.attended && !member.late) rhythm_.on_arrival(now - plan_->start);
     member.attended = true;
   }
-  if (heartbeat.evaluation) take_evaluation(now, wall, who.peer, *heartbeat.evaluation, decision.ops);
+  if (heartbeat.evaluation) evaluation_.answered(now, who.peer, *heartbeat.evaluation);
+  evaluation_.on_call(now, who.peer, heartbeat.state_round);
   // All replicas start with the same bits, so the first to tell its digest tells everybody's.
   if (canonical_.is_zero() && round_ == 0 && heartbeat.state_round == 0) canonical_ = heartbeat.state_digest;
   decision.dial_back = reach_.on_heartbeat(now, members_, member);
@@ -117,7 +118,6 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   if (notice.empty()) notice = explain(member.standing);
   decision.reply.notice = std::move(notice);
   if (heartbeat.phase == wire::MemberPhase::leaving) {
-    evaluation_.on_gone(who.peer);
     reach_.on_gone(who.peer);
     members_.remove(who.peer);
     if (last_group_ > 0) --last_group_;
@@ -161,11 +161,26 @@ void RunCoordinator::Impl::deal_leases(Member& member, const wire::Heartbeat& he
   reply.next_heartbeat_ms = std::max<std::int64_t>(1, to_ms(member.told));
 }
 
-void RunCoordinator::Impl::take_evaluation(TimePoint now, WallTime wall, const PeerId& peer,
-                                           const wire::EvaluationReport& evaluation, Ops& ops) {
-  if (evaluation.round > round_ + static_cast<RoundIndex>(kRoundsAheadMax)) return;
-  if (!evaluation_.answered(now, peer, evaluation.round)) return;
-  ops.emplace_back(EvaluationStored{evaluation.round, peer, evaluation.bits_per_byte, evaluation.bytes, wall});
+EvaluationTurn::Situation RunCoordinator::Impl::evaluation_situation() const {
+  return {round_, rhythm_.round, plan_.has_value(), state_ == wire::RunState::running};
+}
+
+void RunCoordinator::Impl::conclude_evaluation(TimePoint now, WallTime wall, Ops& ops) {
+  if (!evaluation_.is_open()) return;
+  evaluation_.forget_gone([this](const PeerId& peer) {
+    const Member* member = members_.find(peer);
+    return member != nullptr && member->phase != wire::MemberPhase::paused;
+  });
+  const auto& all = members_.all();
+  const auto able = std::count_if(all.begin(), all.end(), [&](const auto& entry) {
+    return entry.second.ready && (entry.second.works() || entry.second.evaluates()) && !entry.second.sits_out(now);
+  });
+  const auto verdict = evaluation_.conclude(now, evaluation_situation(), static_cast<std::size_t>(able), options_);
+  if (!verdict) return;
+  for (const EvaluationFigure& figure : verdict->believed) {
+    ops.emplace_back(EvaluationStored{verdict->round, figure.peer, figure.bits_per_byte, figure.bytes, wall});
+  }
+  for (const PeerId& peer : verdict->outvoted) reputation_.on_outvoted(round_, peer);
 }
 
 std::vector<StoreOp> RunCoordinator::Impl::on_timer(TimePoint now, WallTime wall) {
@@ -189,17 +204,17 @@ void RunCoordinator::Impl::advance(TimePoint now, WallTime wall, Ops& ops) {
   advanced_ = now;
   decide_rounds(now, wall, ops);
   if (now - swept_ >= kSweepInterval) {
-    sweep(now, ops);
+    sweep(now, wall, ops);
     decide_rounds(now, wall, ops);
   }
   plan_round(now);
 }
 
-void RunCoordinator::Impl::sweep(TimePoint now, Ops& ops) {
+void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   swept_ = now;
   members_.forget_silent(now, options_.forget_floor);
   reach_.sweep(members_);
-  if (const auto asked = evaluation_.asked(); asked && members_.find(*asked) == nullptr) evaluation_.on_gone(*asked);
+  conclude_evaluation(now, wall, ops);
   if (assuming_ && now > assumed_until_) {
     assuming_ = false;
     members_.end_assumptions(now, canonical_);
@@ -246,8 +261,8 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
     reply.group->start_in_ms = group->round == round_ ? std::max<std::int64_t>(0, to_ms(plan_->start - now)) : 0;
   }
   tell_state(now, member, reply);
-  if (member.ready && member.phase != wire::MemberPhase::paused && !plan_) {
-    reply.evaluate = evaluation_.ask(now, member.who.peer, round_, state_ == wire::RunState::running, options_);
+  if (member.ready && member.works() && !member.sits_out(now)) {
+    reply.evaluate_round = evaluation_.ask(now, member.who.peer, evaluation_situation(), options_);
   }
   if (const auto sum = credited_.find(member.who.account); sum != credited_.end()) {
     reply.credited_samples = sum->second;

@@ -60,8 +60,8 @@ class RunCoordinator::Impl {
   using Ops = std::vector<StoreOp>;
 
   // Talking to members (run_coordinator.cpp).
-  void take_evaluation(TimePoint now, WallTime wall, const PeerId& peer, const wire::EvaluationReport& evaluation,
-                       Ops& ops);
+  [[nodiscard]] EvaluationTurn::Situation evaluation_situation() const;
+  void conclude_evaluation(TimePoint now, WallTime wall, Ops& ops);
   void note_catching_up(TimePoint now, Member& member);
   void deal_leases(Member& member, const wire::Heartbeat& heartbeat, HeartbeatDecision& decision);
   [[nodiscard]] wire::HeartbeatReply reply_to(TimePoint now, Member& member);
@@ -70,7 +70,7 @@ class RunCoordinator::Impl {
   void tell_reach(const Member& member, wire::HeartbeatReply& reply) const;
   [[nodiscard]] Duration interval_for(TimePoint now, const Member& member) const;
   [[nodiscard]] const wire::GroupInfo* plan_for(TimePoint now, const Member& member) const;
-  void sweep(TimePoint now, Ops& ops);
+  void sweep(TimePoint now, WallTime wall, Ops& ops);
 
   // Which results count (deciding.cpp).
   [[nodiscard]] std::string take_report(TimePoint now, const PeerId& reporter, const wire::RoundReport& report);

@@ -59,8 +59,8 @@ struct CoordinatorOptions {
   Duration settle = std::chrono::seconds(2);           // after a restart: members come back before anything is judged
   Duration quorum_patience = std::chrono::seconds(8);  // longer than members wait between calls to one that is away
   Duration averaging_max = std::chrono::minutes(30);   // a plan whose members say they average is kept so long
-  Duration evaluation_interval = std::chrono::seconds(5);  // between held-out measurements, at least
-  Duration evaluation_timeout = std::chrono::seconds(60);
+  Duration evaluation_interval = std::chrono::seconds(5);   // between held-out measurements, at least
+  Duration evaluation_timeout = std::chrono::minutes(3);    // of those who measure, from the start of their round
   Duration checkpoint_interval = std::chrono::seconds(60);  // between two copies of the state, at least
   Duration checkpoint_patience = std::chrono::seconds(30);  // without a piece, before another member is asked
   Duration restore_grace =
@@ -138,6 +138,13 @@ struct LaneAssigned {
   std::optional<PeerId> displaced;  // held the lane before and must give it up first
   WallTime wall;
 };
+// What one member measured of a state.
+struct EvaluationFigure {
+  PeerId peer;
+  double bits_per_byte = 0;
+  std::int64_t bytes = 0;
+};
+// A figure that is believed, one for each member that measured it; a single one of a round is unconfirmed.
 struct EvaluationStored {
   RoundIndex round = 0;
   PeerId peer;

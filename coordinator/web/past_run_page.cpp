@@ -15,12 +15,7 @@ namespace {
 void add_figures(std::string& html, const PastRunData& data) {
   const RunFigures& run = data.run;
   html += "<dl>\n";
-  if (run.evaluations.empty()) {
-    add_cell(html, "Bits per byte", "&ndash;", "not measured");
-  } else {
-    add_cell(html, "Bits per byte", fmt::format("{:.3f}", run.evaluations.back().bits_per_byte),
-             fmt::format("{:.3f} at the start", run.evaluations.front().bits_per_byte));
-  }
+  add_held_out(html, run, "not measured");
   add_cell(html, "Rounds", grouped(run.shown.swarm.round),
            run.shown.rounds_max > 0 ? fmt::format("of {} planned", grouped(run.shown.rounds_max)) : "without a plan");
   if (run.epochs) add_epochs(html, *run.epochs);

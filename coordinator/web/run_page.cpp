@@ -25,12 +25,7 @@ void add_figures(std::string& html, const RunPageData& data) {
   const RunFigures& run = *data.run;
   const core::SwarmView& swarm = run.shown.swarm;
   html += "<dl>\n";
-  if (run.evaluations.empty()) {
-    add_cell(html, "Bits per byte", "&ndash;", "not measured yet");
-  } else {
-    add_cell(html, "Bits per byte", fmt::format("{:.3f}", run.evaluations.back().bits_per_byte),
-             fmt::format("{:.3f} at the start", run.evaluations.front().bits_per_byte));
-  }
+  add_held_out(html, run, "not measured yet");
   add_cell(html, "Speed", short_number(swarm.samples_per_s), "samples a second");
   add_cell(html, "Swarm", grouped(swarm.swarm_size),
            fmt::format("{}, {} training", swarm.swarm_size == 1 ? "computer" : "computers", grouped(swarm.ready)));
@@ -139,6 +134,14 @@ std::string about(const ShownRun& run) {
 }
 
 }  // namespace
+
+void add_held_out(std::string& html, const RunFigures& run, std::string_view none) {
+  if (run.evaluations.empty()) return add_cell(html, "Bits per byte", "&ndash;", none);
+  const db::Evaluation& latest = run.evaluations.back();
+  add_cell(html, "Bits per byte", fmt::format("{:.3f}", latest.bits_per_byte),
+           fmt::format("{:.3f} at the start{}", run.evaluations.front().bits_per_byte,
+                       latest.confirmed() ? "" : "; unconfirmed: one computer measured it"));
+}
 
 std::optional<double> seconds_left(const ShownRun& run) {
   const core::SwarmView& swarm = run.swarm;

@@ -56,6 +56,8 @@ struct RunPageData {
 
 std::string render_run_page(const RunPageData& data);
 
+// The figure of what the run has learned, for a list of figures; `none` stands where nothing has been measured.
+void add_held_out(std::string& html, const RunFigures& run, std::string_view none);
 // What is left of the run in seconds at this speed; nothing when it has no end or does not move.
 std::optional<double> seconds_left(const ShownRun& run);
 std::string_view state_text(wire::RunState state);

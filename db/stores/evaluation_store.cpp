@@ -3,15 +3,19 @@
 namespace starling::db {
 namespace {
 
+constexpr std::string_view kFigures =
+    "SELECT run_id, round, avg(bits_per_byte), avg(loss), max(bytes), min(at_ms), count(*) FROM evaluation "
+    "WHERE run_id = ? GROUP BY run_id, round ";
+
 Result<Evaluation> read_evaluation(const Statement& row) {
   Evaluation evaluation;
   evaluation.run_id = row.text(0);
   evaluation.round = row.integer(1);
-  STARLING_TRY(row.read_id(2, evaluation.peer_id));
-  evaluation.bits_per_byte = row.real(3);
-  evaluation.loss = row.real(4);
-  evaluation.bytes = row.integer(5);
-  evaluation.at = {row.integer(6)};
+  evaluation.bits_per_byte = row.real(2);
+  evaluation.loss = row.real(3);
+  evaluation.bytes = row.integer(4);
+  evaluation.at = {row.integer(5)};
+  evaluation.measured_by = static_cast<int>(row.integer(6));
   return evaluation;
 }
 
@@ -22,7 +26,7 @@ Result<std::optional<Evaluation>> first_of(const Result<std::vector<Evaluation>>
 
 }  // namespace
 
-Status SqlEvaluationStore::add(const Evaluation& evaluation) {
+Status SqlEvaluationStore::add(const Evaluation& evaluation, const PeerId& measured_by) {
   return access_.writes.run(
       [&](Connection& connection) -> Status {
         STARLING_ASSIGN(
@@ -30,7 +34,7 @@ Status SqlEvaluationStore::add(const Evaluation& evaluation) {
             connection.prepare("INSERT INTO evaluation (run_id, round, peer_id, bits_per_byte, loss, bytes, "
                                "at_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
         return insert
-            .bind(evaluation.run_id, evaluation.round, evaluation.peer_id, evaluation.bits_per_byte, evaluation.loss,
+            .bind(evaluation.run_id, evaluation.round, measured_by, evaluation.bits_per_byte, evaluation.loss,
                   evaluation.bytes, evaluation.at.unix_ms)
             .run();
       },
@@ -38,17 +42,12 @@ Status SqlEvaluationStore::add(const Evaluation& evaluation) {
 }
 
 Result<std::vector<Evaluation>> SqlEvaluationStore::list(const RunId& run_id, const Page& page) const {
-  return select(access_,
-                "SELECT run_id, round, peer_id, bits_per_byte, loss, bytes, at_ms FROM evaluation WHERE run_id = ? "
-                "ORDER BY round DESC, peer_id LIMIT ? OFFSET ?",
-                read_evaluation, run_id, limit_of(page), offset_of(page));
+  return select(access_, std::string(kFigures) + "ORDER BY round DESC LIMIT ? OFFSET ?", read_evaluation, run_id,
+                limit_of(page), offset_of(page));
 }
 
 Result<std::optional<Evaluation>> SqlEvaluationStore::first(const RunId& run_id) const {
-  return first_of(select(access_,
-                         "SELECT run_id, round, peer_id, bits_per_byte, loss, bytes, at_ms FROM evaluation "
-                         "WHERE run_id = ? ORDER BY round, peer_id LIMIT 1",
-                         read_evaluation, run_id));
+  return first_of(select(access_, std::string(kFigures) + "ORDER BY round LIMIT 1", read_evaluation, run_id));
 }
 
 Result<std::optional<Evaluation>> SqlEvaluationStore::latest(const RunId& run_id) const {

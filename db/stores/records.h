@@ -109,14 +109,16 @@ inline double credit_of(const Totals& totals) {
   return static_cast<double>(totals.credit) / static_cast<double>(kMicroCreditsPerCredit);
 }
 
+// Of the state at the start of a round.
 struct Evaluation {
   RunId run_id;
   RoundIndex round = 0;
-  PeerId peer_id;
   double bits_per_byte = 0;
   double loss = 0;         // nats per predicted token
   std::int64_t bytes = 0;  // held-out bytes that were predicted
   WallTime at;
+  int measured_by = 1;  // computers that measured it, and agree: the figures are their means
+  [[nodiscard]] bool confirmed() const { return measured_by > 1; }
 };
 
 struct LeaderboardRow {

@@ -121,7 +121,7 @@ class SqlContributionStore final : public ContributionStore {
 class SqlEvaluationStore final : public EvaluationStore {
  public:
   explicit SqlEvaluationStore(Access access) : access_(access) {}
-  Status add(const Evaluation& evaluation) override;
+  Status add(const Evaluation& evaluation, const PeerId& measured_by) override;
   Result<std::vector<Evaluation>> list(const RunId& run_id, const Page& page) const override;
   Result<std::optional<Evaluation>> first(const RunId& run_id) const override;
   Result<std::optional<Evaluation>> latest(const RunId& run_id) const override;

@@ -98,7 +98,7 @@ class EvaluationStore {
  public:
   virtual ~EvaluationStore() = default;
   // One figure per (run, round, peer); a repeated one is ignored.
-  virtual Status add(const Evaluation& evaluation) = 0;
+  virtual Status add(const Evaluation& evaluation, const PeerId& measured_by) = 0;
   virtual Result<std::vector<Evaluation>> list(const RunId& run_id, const Page& page) const = 0;  // newest first
   virtual Result<std::optional<Evaluation>> first(const RunId& run_id) const = 0;
   virtual Result<std::optional<Evaluation>> latest(const RunId& run_id) const = 0;

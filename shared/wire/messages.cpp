@@ -12,8 +12,8 @@ constexpr std::int64_t kLaneMax = 1 << 20;
 constexpr std::size_t kHostBytesMax = 64;  // an IP literal, maybe with a scope
 constexpr std::size_t kMessageBytesMax = 2048;
 
-constexpr std::array<std::string_view, 6> kPhases = {"joining",   "downloading", "training",
-                                                     "averaging", "paused",      "leaving"};
+constexpr std::array<std::string_view, 7> kPhases = {"joining", "downloading", "training",  "averaging",
+                                                     "paused",  "leaving",     "evaluating"};
 constexpr std::array<std::string_view, 5> kRoles = {"full", "client-only", "auxiliary", "deferred", "late"};
 constexpr std::array<std::string_view, 3> kReachabilities = {"unknown", "reachable", "blocked"};
 constexpr std::array<std::string_view, 5> kFaults = {"absent", "gone", "silent", "slow", "nonsense"};
@@ -342,6 +342,16 @@ void read_leases(JsonReader& reader, HeartbeatReply& message) {
   });
 }
 
+void read_evaluate_round(JsonReader& reader, HeartbeatReply& message) {
+  bool evaluate = false;
+  reader.boolean("evaluate", evaluate);
+  if (!evaluate) return;
+  message.evaluate_round = message.round;
+  if (reader.present("evaluate_round")) {
+    reader.integer("evaluate_round", *message.evaluate_round, 0, kMessageCountMax);
+  }
+}
+
 void write_checkpoint(JsonWriter& writer, const HeartbeatReply& message) {
   if (message.send_checkpoint) writer.boolean("send_checkpoint", true);
   if (!message.checkpoint) return;
@@ -400,7 +410,8 @@ std::string encode(const HeartbeatReply& message) {
   }
   writer.close(']');
   write_checkpoint(writer, message);
-  writer.boolean("evaluate", message.evaluate);
+  writer.boolean("evaluate", message.evaluate_round.has_value());
+  if (message.evaluate_round) writer.integer("evaluate_round", *message.evaluate_round);
   writer.integer("credited_samples", message.credited_samples);
   writer.number("credit", message.credit);
   writer.text("notice", message.notice);
@@ -462,7 +473,7 @@ Result<HeartbeatReply> decode_heartbeat_reply(std::string_view json) {
     }
     reader.list("donors", kDonorsMax, [&](JsonReader& item) { read_endpoint(item, message.donors.emplace_back()); });
     read_checkpoint(reader, message);
-    reader.boolean("evaluate", message.evaluate);
+    read_evaluate_round(reader, message);
     reader.integer("credited_samples", message.credited_samples, 0, kMessageCountMax);
     reader.number("credit", message.credit, 0, kMessageRateMax);
     reader.text("notice", message.notice, kMessageBytesMax);

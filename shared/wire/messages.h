@@ -72,8 +72,9 @@ struct RenewReply {
   std::int64_t server_unix_ms = 0;
 };
 
-// What a member is doing. Only `training` and `averaging` members are planned into a round.
-enum class MemberPhase : std::uint8_t { joining, downloading, training, averaging, paused, leaving };
+// What a member is doing. Only `training` and `averaging` members are planned into a round; one says that it is
+// `evaluating` only to a coordinator that has asked for it.
+enum class MemberPhase : std::uint8_t { joining, downloading, training, averaging, paused, leaving, evaluating };
 std::string_view to_string(MemberPhase phase);
 
 // How a member did not keep what the plan expected of it.
@@ -120,10 +121,11 @@ struct RoundReport {
   std::vector<Complaint> complaints{};  // the reporter's own
 };
 
+// What a member measured of the state at the start of `round`.
 struct EvaluationReport {
   RoundIndex round = 0;
   double bits_per_byte = 0;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;  // that were predicted; 0: it could not measure it
 };
 
 // Samples that only this member may train on, until the round `last_round` is over: `count` consecutive places of an
@@ -202,7 +204,9 @@ struct HeartbeatReply {
   std::vector<Endpoint> donors;          // members that hold state_digest, when this member does not
   std::optional<Checkpoint> checkpoint;  // state_digest's, when no member holds it but the coordinator does
   bool send_checkpoint = false;  // it is this member's turn to send the coordinator the state it holds, state_digest
-  bool evaluate = false;         // it is this member's turn to measure the held-out loss
+  // It is this member's turn to measure the held-out loss of the state at the start of this round, once it is there.
+  // "evaluate": true goes with it; from an older coordinator that stands alone, and means the state of `round`.
+  std::optional<RoundIndex> evaluate_round;
   SampleCount credited_samples = 0;  // of this account in this run, as the ledger has it
   double credit = 0;
   Reachability reachability = Reachability::unknown;

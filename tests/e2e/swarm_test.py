@@ -30,6 +30,10 @@ class SwarmUnderFire(SwarmCase):
         contributions = list(self.swarm.volunteers[0].journal().values())[-1]["contributions"]
         self.assertEqual(len(contributions), 3)
 
+    def test_1a_two_of_them_measure_the_same_state_and_agree(self):
+        programs.wait_until(lambda: (self.swarm.coordinator.run_status(RUN_ID)["validation"] or {}).get("measured_by") == 2,
+                            "a held-out figure of two volunteers", 60)
+
     def test_1b_the_operator_is_told_what_other_algorithms_would_take_this_swarm(self):
         manifest = self.folder / "run" / "manifest.toml"
         told = json.loads(self.swarm.coordinator.command("plan", manifest, "--from-run", self.swarm.coordinator.folder,

@@ -151,7 +151,7 @@ TEST_CASE("a pause while a round is averaged ends the batch, and the round is fi
 TEST_CASE("nothing but batches is computed, and nothing judged, while a round is averaged") {
   Delayed f;
   auto reply = f.reply_with_donor(1, digest(9));
-  reply.evaluate = true;
+  reply.evaluate_round = 0;
   f.hear(reply);
   f.batch_done();
   CHECK(f.hands.evaluations == 0);

@@ -305,17 +305,59 @@ TEST_CASE("a pause stops computing at once but a round under way is finished") {
   CHECK(f.hands.batches.size() == batches + 1);
 }
 
-TEST_CASE("the one asked to evaluate does so once and tells the figure") {
+TEST_CASE("the one asked to evaluate says that it does, does so once and tells the figure") {
   Fixture f;
   auto reply = f.reply(0, digest(1));
-  reply.evaluate = true;
+  reply.evaluate_round = 0;
   f.hear(reply);
   CHECK(f.hands.evaluations == 1);
+  f.session.on_timer(f.now);
+  CHECK(f.hands.heartbeats.back().phase == wire::MemberPhase::evaluating);
+  f.hear(reply);  // the coordinator can not know yet
   f.session.on_evaluated(f.now, Evaluation{2.5, 1000});
   f.session.on_timer(f.now + std::chrono::seconds(2));
   REQUIRE(f.hands.heartbeats.back().evaluation.has_value());
+  CHECK(f.hands.heartbeats.back().phase == wire::MemberPhase::training);
   CHECK(f.hands.heartbeats.back().evaluation->bits_per_byte == 2.5);
   f.hear(f.reply(0, digest(1)));
   f.session.on_timer(f.now + std::chrono::seconds(4));
   CHECK_FALSE(f.hands.heartbeats.back().evaluation.has_value());
+  f.hear(reply);  // from one that was started anew
+  f.session.on_timer(f.now + std::chrono::seconds(6));
+  REQUIRE(f.hands.heartbeats.back().evaluation.has_value());
+  CHECK(f.hands.heartbeats.back().evaluation->bits_per_byte == 2.5);
+  CHECK(f.hands.evaluations == 1);
+}
+
+TEST_CASE("the state at the start of a later round is measured there, before anything is trained on it") {
+  Fixture f;
+  f.begin_training();
+  f.session.tell_soon(f.now);
+  auto reply = f.reply(0, digest(1));
+  reply.evaluate_round = 1;
+  f.hear(reply);
+  CHECK(f.hands.evaluations == 0);
+  const std::size_t batches = f.hands.batches.size();
+  f.session.tell_soon(f.now);
+  f.play_round(0, digest(2));
+  CHECK(f.hands.evaluations == 1);
+  CHECK(f.hands.batches.size() == batches);
+  f.session.on_evaluated(f.now, Evaluation{2.5, 1000});
+  CHECK(f.hands.batches.size() == batches + 1);
+}
+
+TEST_CASE("who can not measure the state says so, and trains on") {
+  Fixture f;
+  auto reply = f.reply(0, digest(1));
+  reply.evaluate_round = 0;
+  f.hear(reply);
+  f.session.on_evaluated(f.now, Error{ErrorCode::internal, "no held-out data"});
+  f.session.on_timer(f.now);
+  REQUIRE(f.hands.heartbeats.back().evaluation.has_value());
+  CHECK(f.hands.heartbeats.back().evaluation->bytes == 0);
+  f.hear(reply);
+  f.now += std::chrono::minutes(1);
+  f.session.on_timer(f.now);
+  CHECK(f.hands.evaluations == 1);
+  CHECK(f.hands.batches.size() == 1);
 }

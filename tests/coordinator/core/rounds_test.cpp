@@ -291,33 +291,6 @@ TEST_CASE("donors are members that hold the state, and newcomers are spread over
   CHECK(first_donors.size() == 10);
 }
 
-TEST_CASE("one member at a time measures the held-out loss, at the start, now and then, and at the end") {
-  Swarm swarm;
-  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
-  const auto first = swarm.call(swarm.member(1));
-  CHECK(first.reply.evaluate);
-  CHECK_FALSE(swarm.call(swarm.member(2)).reply.evaluate);
-  const auto answer = [&](int number) {
-    VirtualMember& member = swarm.member(number);
-    wire::Heartbeat beat;
-    beat.run_id = "test";
-    beat.phase = wire::MemberPhase::training;
-    beat.state_round = member.state_round;
-    beat.state_digest = member.state;
-    beat.evaluation = wire::EvaluationReport{member.state_round, 4.5, 1000};
-    (void)swarm.coordinator->on_heartbeat(swarm.now, swarm.wall, {member.peer, 1, ""}, beat).ops;
-    return swarm.coordinator->on_heartbeat(swarm.now, swarm.wall, {member.peer, 1, ""}, beat).ops.size();
-  };
-  CHECK(answer(2) == 0);  // was not asked
-  (void)answer(1);
-  swarm.run_for(seconds(4));
-  CHECK_FALSE(swarm.member(2).asked_to_evaluate);
-  swarm.run_for(seconds(3));
-  int asked = 0;
-  for (int i = 1; i <= 3; ++i) asked += swarm.member(i).asked_to_evaluate && swarm.member(i).last_reply.round > 0;
-  CHECK(asked >= 1);
-}
-
 TEST_CASE("members that claim absurd counts and rates neither silence the others nor skew what is expected of them") {
   wire::RunManifest manifest = small_manifest();
   manifest.target_batch_size = 1000;

@@ -101,6 +101,7 @@ void Swarm::step() {
   std::set<GroupId> due;
   for (auto& [peer, member] : members_) {
     if (!member.alive) continue;
+    evaluate(member);
     train(member);
     if (member.phase == wire::MemberPhase::downloading && now >= member.downloaded_at) {
       member.phase = wire::MemberPhase::training;
@@ -123,6 +124,22 @@ void Swarm::step() {
   }
   if (coordinator_reachable && coordinator->next_deadline() <= now) take(coordinator->on_timer(now, wall));
   store_pending();
+}
+
+// Measures the state when it comes to the round it was asked for, and does nothing else meanwhile.
+void Swarm::evaluate(VirtualMember& member) {
+  if (now >= member.evaluated_at) {
+    member.evaluated_at = kNever;
+    member.evaluation = wire::EvaluationReport{member.state_round, member.bits_per_byte, 1000};
+    member.phase = wire::MemberPhase::training;
+    member.next_call = now;
+  }
+  const bool due = member.synced && member.evaluate_round == member.state_round && !member.group && !member.paused;
+  if (!due || member.phase != wire::MemberPhase::training) return;
+  member.evaluate_round.reset();
+  member.evaluated_at = now + member.evaluation_takes;
+  member.phase = wire::MemberPhase::evaluating;
+  member.next_call = now;
 }
 
 void Swarm::train(VirtualMember& member) {
@@ -181,6 +198,7 @@ void Swarm::finish(VirtualMember& member, const wire::RoundReport& agreed) {
   }
   member.trained_at = now;
   member.next_call = now;
+  evaluate(member);
 }
 
 HeartbeatDecision Swarm::call(VirtualMember& member) {
@@ -200,6 +218,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
   beat.listen_port = 4000;
   if (member.last_reply.relay) beat.posted_at = member.last_reply.relay->relay;
   beat.upload_bytes_per_s = beat.download_bytes_per_s = member.line_bytes_per_s;
+  beat.evaluation = member.evaluation;
   for (const wire::RoundReport& report : member.reports) {
     if (beat.reports.size() < wire::kReportsPerHeartbeatMax) beat.reports.push_back(report);
   }
@@ -213,9 +232,11 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
   }
   const wire::HeartbeatReply& reply = member.last_reply = decision.reply;
   member.next_call = now + from_ms(reply.next_heartbeat_ms);
-  member.asked_to_evaluate = member.asked_to_evaluate || reply.evaluate;
+  member.evaluation.reset();
+  if (reply.evaluate_round) member.evaluate_round = reply.evaluate_round;
   std::erase_if(member.reports, [&](const auto& report) { return report.round < reply.acknowledged_rounds; });
   if (member.phase == wire::MemberPhase::averaging || reply.state_digest.is_zero()) return decision;
+  if (member.phase == wire::MemberPhase::evaluating) return decision;
   if (member.phase == wire::MemberPhase::downloading && reply.state_digest == member.download) return decision;
   if (reply.round < member.state_round && !member.reports.empty()) return decision;
   if (reply.state_digest == member.state && reply.round >= member.state_round) {

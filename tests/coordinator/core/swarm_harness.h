@@ -57,7 +57,11 @@ struct VirtualMember {
   std::vector<wire::RoundReport> reports;
   wire::HeartbeatReply last_reply;
   int calls = 0;
-  bool asked_to_evaluate = false;
+  std::optional<RoundIndex> evaluate_round;  // it is asked to measure the state of
+  std::optional<wire::EvaluationReport> evaluation;
+  double bits_per_byte = 4.5;  // that it says it measures
+  Duration evaluation_takes{};
+  TimePoint evaluated_at = kNever;  // it is at it until then
 
   void train_on() {
     phase = wire::MemberPhase::training;
@@ -109,6 +113,7 @@ class Swarm {
  private:
   void step();
   void train(VirtualMember& member);
+  void evaluate(VirtualMember& member);
   void meet(const GroupId& group);
   void finish(VirtualMember& member, const wire::RoundReport& report);
   void take(const std::vector<StoreOp>& ops);

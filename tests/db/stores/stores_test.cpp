@@ -214,18 +214,23 @@ TEST_CASE_FIXTURE(Fixture, "the leaderboard is ordered by credit, for one run an
   CHECK(stores.leaderboard.volunteers("t").error().code == ErrorCode::not_found);
 }
 
-TEST_CASE_FIXTURE(Fixture, "evaluations keep one figure a round and peer") {
+TEST_CASE_FIXTURE(Fixture, "evaluations keep one figure a round and peer, and those of a round are read as one") {
   create_run(stores, "r");
   CHECK_FALSE(stores.evaluations.first("r")->has_value());
   for (const RoundIndex round : {5, 1, 9}) {
-    REQUIRE(stores.evaluations.add({"r", round, peer(1), 10.0 - static_cast<double>(round), 2, 100, {1}}).ok());
+    REQUIRE(stores.evaluations.add({"r", round, 10.0 - static_cast<double>(round), 2, 100, {1}}, peer(1)).ok());
   }
-  REQUIRE(stores.evaluations.add({"r", 9, peer(1), 0.1, 2, 100, {1}}).ok());
+  REQUIRE(stores.evaluations.add({"r", 9, 0.1, 2, 100, {1}}, peer(1)).ok());
   CHECK(stores.evaluations.first("r").value()->round == 1);
   CHECK(stores.evaluations.latest("r").value()->bits_per_byte == 1.0);
+  CHECK_FALSE(stores.evaluations.latest("r").value()->confirmed());
+  REQUIRE(stores.evaluations.add({"r", 9, 1.5, 2, 100, {1}}, peer(2)).ok());
+  CHECK(stores.evaluations.latest("r").value()->bits_per_byte == 1.25);
+  CHECK(stores.evaluations.latest("r").value()->measured_by == 2);
+  CHECK(stores.evaluations.latest("r").value()->confirmed());
   CHECK(stores.evaluations.list("r", {})->size() == 3);
   const double infinite = std::numeric_limits<double>::quiet_NaN();
-  CHECK_FALSE(stores.evaluations.add({"r", 10, peer(1), infinite, 2, 100, {1}}).ok());
+  CHECK_FALSE(stores.evaluations.add({"r", 10, infinite, 2, 100, {1}}, peer(1)).ok());
 }
 
 TEST_CASE_FIXTURE(Fixture, "a lane has one holder, a peer one lane, and both survive a restart") {

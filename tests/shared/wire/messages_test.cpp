@@ -73,7 +73,7 @@ HeartbeatReply sample_reply() {
   reply.donors = {{make_id<PeerId>(2), "2001:db8::1", 4001}};
   reply.checkpoint = Checkpoint{40, make_id<Digest>(8), {make_id<Digest>(9), 1'000'000}};
   reply.send_checkpoint = true;
-  reply.evaluate = true;
+  reply.evaluate_round = 19;
   reply.credited_samples = 12345;
   reply.credit = 0.75;
   reply.notice = "samples \"refused\"\n\u00e9";
@@ -228,7 +228,7 @@ TEST_CASE("a reply arrives as it was sent") {
   CHECK(got->send_checkpoint);
   REQUIRE(got->donors.size() == 1);
   CHECK(got->donors[0].host == "2001:db8::1");
-  CHECK(got->evaluate);
+  CHECK(got->evaluate_round == 19);
   CHECK(got->notice == sent.notice);
   CHECK(encode(*got) == encode(sent));
   CHECK_FALSE(decode_heartbeat_reply(encode(HeartbeatReply{}))->group);
