@@ -135,7 +135,7 @@ void add_head(std::string& html, const LeaderboardView& view) {
                         chosen ? " on" : "", chosen ? " aria-sort=\"descending\"" : "",
                         address(sorted_by(view, column.board)), column.title, column.head);
   }
-  html += "<th scope=\"col\" class=\"s\">Samples</th><th scope=\"col\" class=\"when\">Last seen</th></tr></thead>\n";
+  html += "<th scope=\"col\" class=\"s\">Samples</th><th scope=\"col\" class=\"when\">Last credit</th></tr></thead>\n";
 }
 
 void add_row(std::string& html, const LeaderboardData& data, const db::Standing& row, bool own) {

@@ -36,7 +36,8 @@ void add_volunteers(std::string& html, const RunFigures& run) {
       "scope=\"col\">Name</th><th scope=\"col\">Samples</th><th scope=\"col\">Credit</th></tr></thead>\n<tbody>\n";
   for (const db::Standing& row : run.top) {
     html += fmt::format(
-        "<tr{}><td>{}</td><td><a href=\"/volunteer/{}\"><bdi>{}</bdi></a></td><td>{}</td><td>{}</td></tr>\n",
+        "<tr{}><td>{}</td><td><a class=\"name\" "
+        "href=\"/volunteer/{}\"><bdi>{}</bdi></a></td><td>{}</td><td>{}</td></tr>\n",
         row.rank == 1 ? " class=\"first\"" : "", grouped(row.rank), row.holder_id, escape(row.display_name),
         grouped(row.run.samples), short_number(credit_of(row.run)));
   }

@@ -40,13 +40,14 @@ void add_badges(std::string& html, const std::vector<Badge>& badges) {
 // Figures that volunteers and teams have alike.
 void add_figures(std::string& html, const db::Profile& profile, WallTime now) {
   const db::Standing& standing = profile.standing;
-  const auto rank = [](std::int64_t number) {
-    return number > 0 ? fmt::format("rank {}", grouped(number)) : std::string("no rank yet");
+  const auto rank = [](std::int64_t number, std::int64_t of) {
+    if (number == 0) return std::string("no rank yet");
+    return fmt::format("rank {}", grouped(number)) + (number <= of ? " of " + grouped(of) : std::string());
   };
   html += "<dl>\n";
   add_cell(html, "Recent average", short_number(db::decayed(standing.recent, now)),
-           "credit a day; " + rank(standing.rank));
-  add_cell(html, "Total credit", short_number(credit_of(standing.total)), rank(profile.total_rank));
+           "credit a day; " + rank(standing.rank, profile.ranked));
+  add_cell(html, "Total credit", short_number(credit_of(standing.total)), rank(profile.total_rank, 0));
   add_cell(html, "Samples accepted", grouped(standing.total.samples),
            standing.last_contribution.unix_ms > 0 ? "last " + ago(standing.last_contribution, now) : "none yet");
   add_cell(html, "Last 7 days", short_number(credit_of(standing.week)),
@@ -60,8 +61,9 @@ void add_runs(std::string& html, const std::vector<db::RunTotals>& runs) {
       "<section aria-labelledby=\"runs\">\n<h2 id=\"runs\">Run by run</h2>\n<table class=\"plain\"><thead><tr><th "
       "scope=\"col\">Run</th><th scope=\"col\">Credit</th><th scope=\"col\">Samples</th></tr></thead><tbody>\n";
   for (const db::RunTotals& run : runs) {
-    html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n", escape(run.run_id),
-                        short_number(credit_of(run.earned)), grouped(run.earned.samples));
+    html += fmt::format("<tr><th scope=\"row\"><a href=\"/run/{}\">{}</a></th><td>{}</td><td>{}</td></tr>\n",
+                        url_encode(run.run_id), escape(run.run_id), short_number(credit_of(run.earned)),
+                        grouped(run.earned.samples));
   }
   html += "</tbody></table>\n</section>\n";
 }

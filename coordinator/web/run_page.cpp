@@ -108,9 +108,11 @@ void add_top(std::string& html, const RunFigures& run, WallTime now) {
       "scope=\"col\">Name</th>"
       "<th scope=\"col\">Recent average</th><th scope=\"col\">Total credit</th></tr></thead>\n<tbody>\n";
   for (const db::Standing& row : run.top) {
-    html += fmt::format("<tr{}><td>{}</td><td><bdi>{}</bdi></td><td>{}</td><td>{}</td></tr>\n",
-                        row.rank == 1 ? " class=\"first\"" : "", grouped(row.rank), escape(row.display_name),
-                        short_number(db::decayed(row.recent, now)), short_number(credit_of(row.total)));
+    html += fmt::format(
+        "<tr{}><td>{}</td><td><a class=\"name\" "
+        "href=\"/volunteer/{}\"><bdi>{}</bdi></a></td><td>{}</td><td>{}</td></tr>\n",
+        row.rank == 1 ? " class=\"first\"" : "", grouped(row.rank), row.holder_id, escape(row.display_name),
+        short_number(db::decayed(row.recent, now)), short_number(credit_of(row.total)));
   }
   html += fmt::format(
       "</tbody>\n</table>\n<p class=\"more\"><a href=\"/leaderboard\">The whole leaderboard: {}</a></p>\n</section>\n",

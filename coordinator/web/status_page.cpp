@@ -17,11 +17,12 @@ double uptime_seconds(const StatusData& data) {
 }
 
 // Told by word and mark, not by colour alone.
-void add_service(std::string& html, std::string_view name, bool up, std::string_view note) {
+void add_service(std::string& html, std::string_view name, bool up, std::string_view note,
+                 std::string_view down = "down") {
   html += fmt::format(
       "<tr><th scope=\"row\">{}</th><td><span class=\"state{}\"><span aria-hidden=\"true\">{}</span> {}</span></td>"
       "<td class=\"note\">{}</td></tr>\n",
-      name, up ? " running" : "", up ? "&#10003;" : "!", up ? "up" : "down", note);
+      name, up ? " running" : "", up ? "&#10003;" : "!", up ? "up" : down, note);
 }
 
 void add_services(std::string& html, const StatusData& data) {
@@ -38,8 +39,12 @@ void add_services(std::string& html, const StatusData& data) {
                                      : "the disk is full: nothing is lost, members keep their reports until it is not");
   const bool trains = data.run && data.run->swarm.state == wire::RunState::running;
   add_service(html, "Training", trains,
-              data.run ? fmt::format("run {} is {}", escape(data.run->run_id), state_text(data.run->swarm.state))
-                       : std::string("there is no run yet"));
+              data.run ? fmt::format("run {} is {}; {}", escape(data.run->run_id), state_text(data.run->swarm.state),
+                                     data.run->swarm.ready == 1
+                                         ? "1 computer trains it"
+                                         : fmt::format("{} computers train it", grouped(data.run->swarm.ready)))
+                       : std::string("there is no run yet"),
+              "resting");
   html += "</tbody></table>\n";
   if (data.statistics) {
     html += fmt::format("<p class=\"what\"><a href=\"/stats/\">Files for statistics sites</a> were made {}.</p>\n",
