@@ -21,12 +21,13 @@ void add_computer(std::string& html, const AccountPage& page, const db::Host& ho
   html += fmt::format("<li><div><b><bdi>{}</bdi></b><small>{}</small></div>", escape(name_of(host)),
                       host.revoked ? "kept out" : "last seen " + ago(host.last_seen, page.frame.now));
   html += fmt::format(
-      "<details><summary>Change</summary><form class=\"fields\" method=\"post\" action=\"/account/computer\">{}{}"
+      "<details><summary aria-label=\"Change: {}\">Change</summary><form class=\"fields\" method=\"post\" "
+      "action=\"/account/computer\">{}{}"
       "<p class=\"field\"><label for=\"l{}\">What you call it</label><input id=\"l{}\" name=\"label\" maxlength=\"40\" "
       "value=\"{}\"></p><p class=\"send\"><button>Save</button></p></form>",
-      hidden("form", token), hidden("computer", peer), peer, peer, escape(host.label));
+      escape(name_of(host)), hidden("form", token), hidden("computer", peer), peer, peer, escape(host.label));
   html += button_form(host.revoked ? "/account/admit" : "/account/revoke", token, hidden("computer", peer),
-                      host.revoked ? "Let it in again" : "Keep it out");
+                      host.revoked ? "Let it in again" : "Keep it out", name_of(host));
   html += "</details></li>\n";
 }
 

@@ -78,8 +78,9 @@ std::string_view x_name(const Chart& chart) { return chart.over == Chart::Over::
 std::string table(const Chart& chart) {
   const std::size_t size = chart.points.size();
   std::string html = fmt::format(
-      "<details><summary>These figures as a table</summary><table class=\"plain\"><caption>{}</caption><thead><tr><th "
-      "scope=\"col\">{}</th><th scope=\"col\">{}</th></tr></thead><tbody>",
+      "<details><summary aria-label=\"These figures as a table: {0}\">These figures as a table</summary><table "
+      "class=\"plain\"><caption>{0}</caption><thead><tr><th "
+      "scope=\"col\">{1}</th><th scope=\"col\">{2}</th></tr></thead><tbody>",
       escape(chart.title), chart.over == Chart::Over::days ? "Day" : "Round", escape(chart.y_name));
   for (const std::size_t i : spread(size, chart.shape == Chart::Shape::bars ? size : kTableRows)) {
     html += fmt::format("<tr><th scope=\"row\">{}</th><td>{:.{}f}</td></tr>", x_text(chart, chart.points[i].x),

@@ -51,9 +51,10 @@ std::string form_to(std::string_view action, std::string_view token) {
 }
 
 std::string button_form(std::string_view action, std::string_view token, std::string_view hidden_fields,
-                        std::string_view button) {
-  return fmt::format("<form class=\"one\" method=\"post\" action=\"{}\">{}{}<button>{}</button></form>", action,
-                     hidden("form", token), hidden_fields, button);
+                        std::string_view button, std::string_view about) {
+  const std::string label = about.empty() ? "" : fmt::format(" aria-label=\"{}: {}\"", button, escape(about));
+  return fmt::format("<form class=\"one\" method=\"post\" action=\"{}\">{}{}<button{}>{}</button></form>", action,
+                     hidden("form", token), hidden_fields, label, button);
 }
 
 std::string message_box(std::string_view message, bool failed) {

@@ -27,9 +27,10 @@ struct Choice {
 std::string choice(const Field& field, std::span<const Choice> choices);
 // The opening tag, and the field that proves whose form it is.
 std::string form_to(std::string_view action, std::string_view token);
-// A form that is one button; `hidden` is HTML.
+// A form that is one button; `hidden` and `button` are HTML. `about`, plain text, is what the button is for, where
+// several are called the same: those who do not see what it stands beside hear it.
 std::string button_form(std::string_view action, std::string_view token, std::string_view hidden,
-                        std::string_view button);
+                        std::string_view button, std::string_view about = {});
 std::string hidden(std::string_view name, std::string_view value);
 // What was done or went wrong, for eyes and ears.
 std::string message_box(std::string_view message, bool failed);

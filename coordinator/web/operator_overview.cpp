@@ -63,8 +63,8 @@ void add_run(std::string& html, const OverviewPage& page, const db::Run& run) {
   const std::string_view state = running ? "running" : run.state == db::RunState::paused ? "paused" : "complete";
   html += fmt::format("<li><div><b>{}</b> <span class=\"state{}\">{}</span><small>round {}, made {}</small></div><div>",
                       escape(run.run_id), running ? " running" : "", state, grouped(run.round), utc(run.created));
-  if (running) html += button_form("/do/pause", token, which, "Pause");
-  if (run.state == db::RunState::paused) html += button_form("/do/start", token, which, "Start");
+  if (running) html += button_form("/do/pause", token, which, "Pause", run.run_id);
+  if (run.state == db::RunState::paused) html += button_form("/do/start", token, which, "Start", run.run_id);
   html += "</div>";
   if (!running) {
     html += fmt::format(

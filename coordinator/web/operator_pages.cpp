@@ -26,18 +26,19 @@ void add_waiting(std::string& html, const PeoplePage& page) {
     const std::string whom = hidden("account", std::to_string(account.id));
     html += fmt::format("<li><div><b><bdi>{}</bdi></b><small>since {}</small></div><div>{} {}</div></li>\n",
                         escape(account.display_name), utc(account.created),
-                        button_form("/do/approve", token, whom, "Let in"),
-                        button_form("/do/reject", token, whom, "Refuse"));
+                        button_form("/do/approve", token, whom, "Let in", account.display_name),
+                        button_form("/do/reject", token, whom, "Refuse", account.display_name));
   }
   if (!page.waiting.empty()) html += "</ul>\n";
   html += "</section>\n";
 }
 
 void add_host(std::string& html, const db::Host& host, const OperatorFrame& frame) {
-  html += fmt::format("<li><div><code>{}</code><small>last seen {}{}</small></div>{}</li>\n", host.peer_id.hex(),
-                      ago(host.last_seen, frame.form.now), host.revoked ? ", kept out" : "",
-                      button_form(host.revoked ? "/do/admit" : "/do/revoke", frame.form.token,
-                                  hidden("computer", host.peer_id.hex()), host.revoked ? "Let in again" : "Keep out"));
+  html += fmt::format(
+      "<li><div><code>{}</code><small>last seen {}{}</small></div>{}</li>\n", host.peer_id.hex(),
+      ago(host.last_seen, frame.form.now), host.revoked ? ", kept out" : "",
+      button_form(host.revoked ? "/do/admit" : "/do/revoke", frame.form.token, hidden("computer", host.peer_id.hex()),
+                  host.revoked ? "Let in again" : "Keep out", host.peer_id.brief()));
 }
 
 void add_person(std::string& html, const PeoplePage& page) {
@@ -94,10 +95,11 @@ void add_bans(std::string& html, const PeoplePage& page) {
   if (page.bans.empty()) html += "<p class=\"empty\">Nobody.</p>\n";
   if (!page.bans.empty()) html += "<ul class=\"list\">\n";
   for (const auto& [ban, subject] : page.bans) {
-    html += fmt::format("<li><div>{} <b><bdi>{}</bdi></b><small>{}</small><small>since {}, {}</small></div>{}</li>\n",
-                        name_of(ban.kind), escape(subject), escape(ban.reason), utc(ban.created),
-                        ban.expires == db::kNoExpiry ? "for good" : "until " + utc(ban.expires),
-                        button_form("/do/unban", page.frame.form.token, hidden("ban", std::to_string(ban.id)), "Lift"));
+    html += fmt::format(
+        "<li><div>{} <b><bdi>{}</bdi></b><small>{}</small><small>since {}, {}</small></div>{}</li>\n",
+        name_of(ban.kind), escape(subject), escape(ban.reason), utc(ban.created),
+        ban.expires == db::kNoExpiry ? "for good" : "until " + utc(ban.expires),
+        button_form("/do/unban", page.frame.form.token, hidden("ban", std::to_string(ban.id)), "Lift", subject));
   }
   if (!page.bans.empty()) html += "</ul>\n";
   if (page.bans_hidden > 0) {
@@ -137,8 +139,9 @@ std::string render_news(const NewsPage& page) {
   if (page.news.empty()) html += "<p class=\"empty\">Nothing yet.</p>\n";
   if (!page.news.empty()) html += "<ul class=\"list\">\n";
   for (const db::News& item : page.news) {
-    html += fmt::format("<li><div><b>{}</b><small>{}</small></div>{}</li>\n", escape(item.title), utc(item.at),
-                        button_form("/do/remove-news", token, hidden("item", std::to_string(item.id)), "Remove"));
+    html += fmt::format(
+        "<li><div><b>{}</b><small>{}</small></div>{}</li>\n", escape(item.title), utc(item.at),
+        button_form("/do/remove-news", token, hidden("item", std::to_string(item.id)), "Remove", item.title));
   }
   if (!page.news.empty()) html += "</ul>\n";
   return framed_for(page.frame, "News", "/news", html + "</section>\n");

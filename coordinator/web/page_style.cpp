@@ -4,9 +4,9 @@ namespace starling::web {
 namespace {
 
 constexpr std::string_view kStyle = R"css(
-:root{color-scheme:light dark;--bg:#f5f6fa;--card:#fff;--ink:#1b1d29;--soft:#5b6072;--line:#e3e5ee;--track:#e6e8f1;--own:#eef0ff;
+:root{color-scheme:light dark;--bg:#f5f6fa;--card:#fff;--ink:#1b1d29;--soft:#5b6072;--line:#e3e5ee;--edge:#80859b;--track:#e6e8f1;--own:#eef0ff;
 --accent:#4f46e5;--accent2:#0d9488;--good:#0f766e;--goodbg:#d7f3ee;--warn:#92400e;--warnbg:#fdecc8;--bad:#b42318;--badbg:#fde4e1;--shadow:0 1px 2px #1b1d2914,0 4px 16px #1b1d290d}
-@media (prefers-color-scheme:dark){:root{--bg:#12131a;--card:#1b1d27;--ink:#eceef6;--soft:#a2a8bd;--line:#2c2f3e;--track:#2b2e3d;--own:#26284a;
+@media (prefers-color-scheme:dark){:root{--bg:#12131a;--card:#1b1d27;--ink:#eceef6;--soft:#a2a8bd;--line:#2c2f3e;--edge:#70768d;--track:#2b2e3d;--own:#26284a;
 --accent:#a5a0ff;--accent2:#2dd4bf;--good:#5eead4;--goodbg:#123b38;--warn:#fcd34d;--warnbg:#42330f;--bad:#fca5a5;--badbg:#451d1d;--shadow:none}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;
@@ -22,15 +22,16 @@ header>div{max-width:68rem;margin:0 auto;padding:1rem 1.25rem 4.5rem}
 .top ul{display:flex;flex-wrap:wrap;gap:.15rem .35rem;list-style:none;margin:0 -.7rem;padding:0}
 .top li a{display:block;padding:.35rem .7rem;border-radius:99px;font-size:.94rem}
 .top li a:hover{background:#ffffff1f}
-.top li a[aria-current]{background:#ffffff2b;font-weight:600}
+.top li a[aria-current]{background:#fff;color:#312e81;font-weight:600}
 .notice{background:var(--warnbg);color:var(--warn);border-bottom:1px solid var(--line)}
 .notice p{max-width:68rem;margin:0 auto;padding:.7rem 1.25rem;overflow-wrap:anywhere}
 h1{margin:0;font-size:clamp(1.6rem,1.2rem + 2vw,2.4rem);line-height:1.15;letter-spacing:-.02em;overflow-wrap:anywhere}
-header p{margin:.5rem 0 0;color:#e4e6ff;overflow-wrap:anywhere}
+header p{margin:.5rem 0 0;color:#f0f1ff;overflow-wrap:anywhere}
 h2{margin:0 0 1rem;font-size:1.05rem;letter-spacing:-.005em}
 h3{margin:1.4rem 0 .2rem;font-size:1rem}
 section{background:var(--card);border:1px solid var(--line);border-radius:14px;box-shadow:var(--shadow);padding:1.25rem 1.4rem;margin-bottom:1.25rem;min-width:0}
 section.now{margin-top:-2.75rem}
+section>p:first-child{margin-top:0}
 section>p:last-child,section>:last-child p:last-child{margin-bottom:0}
 .two{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:0 1.25rem;align-items:start}
 .line{display:flex;flex-wrap:wrap;align-items:baseline;gap:.35rem .9rem;margin-bottom:.75rem}
@@ -71,8 +72,8 @@ h2+.what{margin:-.75rem 0 1rem}
 .whose ul{margin-bottom:.5rem}
 .badges+dl{margin-top:1rem}
 dl+.more{margin-top:1.1rem}
-a.name{color:inherit;text-decoration:none}
-a.name:hover{text-decoration:underline}
+a.name{color:inherit;text-decoration-color:var(--line);text-underline-offset:.2em}
+a.name:hover{text-decoration-color:currentcolor}
 .grid{stroke:var(--line);stroke-width:1;vector-effect:non-scaling-stroke}
 details{margin-top:.75rem;font-size:.88rem}
 summary{cursor:pointer;color:var(--soft)}
@@ -116,7 +117,7 @@ td{white-space:nowrap}.note,td:nth-child(2){white-space:normal}
 .tabs a[aria-current]{background:var(--accent);border-color:var(--accent);color:var(--card);font-weight:600}
 form{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .6rem;margin-bottom:1.1rem}
 label{color:var(--soft);font-size:.94rem}
-input,button,select,textarea{font:inherit;border-radius:8px;border:1px solid var(--line);padding:.35rem .7rem;background:var(--bg);color:var(--ink)}
+input,button,select,textarea{font:inherit;border-radius:8px;border:1px solid var(--edge);padding:.35rem .7rem;background:var(--bg);color:var(--ink)}
 input{flex:0 1 18rem;min-width:8rem}
 button{cursor:pointer;font-weight:600}
 button:hover{border-color:var(--accent)}

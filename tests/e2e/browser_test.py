@@ -33,24 +33,31 @@ PUBLIC = ("/", "/leaderboard", "/leaderboard?of=teams&sort=total", "/leaderboard
           "/leaderboard?q=Swan+1&me=Swan+2", "/volunteer/2", "/team/1", "/credit", "/status", "/stats/", "/certificate",
           "/signup", "/login", "/password", "/verify?token=none", "/volunteer/999")
 OPERATORS = ("/", "/people", "/people?sought=Swan+2", "/news", "/audit")
-# What a page must not have: text wider than the window, and words that can hardly be read. A word's colour is held
-# against the nearest ground that is painted; gradients are left out.
+# What a page must not have: text wider than the window, words that can hardly be read, fields whose edge can hardly be
+# seen, two buttons that are called the same (WCAG 2.2, AA). A colour is held against the nearest ground that is painted,
+# of gradients against each of their colours.
 LOOK = """
 const seen = (e) => e.getClientRects().length > 0 && getComputedStyle(e).visibility !== 'hidden';
 const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
 const light = (c) => { const f = c.slice(0, 3).map(v => { v /= 255; return v <= .03928 ? v / 12.92 :
   ((v + .055) / 1.055) ** 2.4; }); return .2126 * f[0] + .7152 * f[1] + .0722 * f[2]; };
 const ground = (e) => { for (; e; e = e.parentElement) { const s = getComputedStyle(e);
-  if (s.backgroundImage !== 'none') return null; const c = rgb(s.backgroundColor);
-  if (c.length < 4 || c[3] === 1) return c; if (c[3] > 0) return null; } return [255, 255, 255]; };
-const faint = [];
-for (const e of document.querySelectorAll('main *, footer *')) {
+  if (s.backgroundImage !== 'none') return s.backgroundImage.match(/rgba?\\([^)]*\\)/g).map(rgb);
+  const c = rgb(s.backgroundColor); if (c.length < 4 || c[3] === 1) return [c]; } return [[255, 255, 255]]; };
+const contrast = (grounds, colour) => Math.min(...grounds.map(g => {
+  const [a, b] = [light(g), light(colour)].sort((x, y) => y - x); return (a + .05) / (b + .05); }));
+const faint = [], edges = [];
+for (const e of document.querySelectorAll('header *, main *, footer *')) {
   if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || !seen(e) || e.closest('svg')) continue;
-  const g = ground(e); if (!g) continue;
-  const [a, b] = [light(g), light(rgb(getComputedStyle(e).color))].sort((x, y) => y - x);
-  if ((a + .05) / (b + .05) < 4.5) faint.push(e.textContent.trim().slice(0, 40));
+  if (contrast(ground(e), rgb(getComputedStyle(e).color)) < 4.5) faint.push(e.textContent.trim().slice(0, 40));
 }
-return {wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, faint: faint.slice(0, 5),
+for (const e of document.querySelectorAll('input:not([type=hidden],[type=checkbox]),select,textarea')) {
+  if (seen(e) && contrast(ground(e.parentElement), rgb(getComputedStyle(e).borderTopColor)) < 3) edges.push(e.name);
+}
+const called = [...document.querySelectorAll('button, summary')].filter(seen)
+  .map(e => e.getAttribute('aria-label') || e.textContent.trim());
+return {wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, faint: faint.slice(0, 5), edges,
+  alike: called.filter((name, i) => called.indexOf(name) !== i),
   title: document.title, headings: document.querySelectorAll('h1').length,
   unnamed: [...document.querySelectorAll('input:not([type=hidden]),select,textarea')].filter(e => seen(e) && !e.labels.length).length};
 """
@@ -186,6 +193,8 @@ class Pages(unittest.TestCase):
                     seen = self.browser.execute_script(LOOK)
                     self.assertLessEqual(seen["wide"], 0, "it scrolls sideways")
                     self.assertEqual(seen["faint"], [], "words that can hardly be read")
+                    self.assertEqual(seen["edges"], [], "fields that can hardly be seen")
+                    self.assertEqual(seen["alike"], [], "buttons that are called the same")
                     self.assertEqual((seen["headings"], seen["unnamed"]), (1, 0))
                     self.assertIn("Poems", seen["title"])
                     self.picture(f"{name}-{width}-{'dark' if dark else 'light'}")
