@@ -42,11 +42,6 @@ db::RoundResult round_result(const wire::RunManifest& manifest, const core::Roun
   return result;
 }
 
-Status store_lane(const db::Stores& stores, const RunId& run_id, const core::LaneAssigned& assigned) {
-  if (assigned.displaced) STARLING_TRY(stores.lanes.release(run_id, *assigned.displaced));
-  return stores.lanes.assign(run_id, {assigned.holder.peer, assigned.holder.lane, assigned.wall});
-}
-
 std::vector<db::LeasedSamples> rows_of(const std::vector<core::LeasesDealt>& dealt) {
   std::vector<db::LeasedSamples> rows;
   for (const core::LeasesDealt& one : dealt) {
@@ -97,7 +92,8 @@ struct RunService::Active {
   wire::RunState set_state = wire::RunState::created;  // last taken over from the database, …
   bool retired = false;                                // its members are told that it is over, and nobody else of it
   std::int64_t newest_reversal = 0;                    // … and what of it the core's sums of credit hold
-  std::vector<core::LeasesDealt> dealt;                // that the store has not been asked to take
+  std::vector<db::Lane> assigned;                      // that the store has not been asked to take, …
+  std::vector<core::LeasesDealt> dealt;                // … nor these
 };
 
 RunService::RunService(const Parts& parts, core::CoordinatorOptions options)
@@ -343,7 +339,7 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
     if (const auto* round = std::get_if<core::RoundDecided>(&op)) {
       store_round(active, *round);
     } else if (const auto* lane = std::get_if<core::LaneAssigned>(&op)) {
-      store("store a sample lane", [&stores, run_id, lane = *lane] { return store_lane(stores, run_id, lane); });
+      store_lane(active, *lane);
     } else if (const auto* dealt = std::get_if<core::LeasesDealt>(&op)) {
       store_leases(active, *dealt);
     } else if (const auto* measured = std::get_if<core::EvaluationStored>(&op)) {
@@ -365,6 +361,21 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       log_info("peer {} {}{}", seat->peer.brief(), seat->sits_out ? "sits out: " : "takes part again. ", seat->why);
     }
   }
+}
+
+// All that were assigned while the store was busy are written together: a whole swarm may come at once.
+void RunService::store_lane(const std::shared_ptr<Active>& active, const core::LaneAssigned& assigned) {
+  active->assigned.push_back({assigned.holder.peer, assigned.holder.lane, assigned.wall});
+  if (active->assigned.size() > 1) return;
+  const auto batch = std::make_shared<std::vector<db::Lane>>();
+  store("store sample lanes", [this, active, batch]() -> Status {
+    {
+      MutexLock lock(mutex_);
+      batch->insert(batch->end(), active->assigned.begin(), active->assigned.end());
+      active->assigned.clear();
+    }
+    return parts_.stores.lanes.assign(active->manifest.run_id, *batch);
+  });
 }
 
 // All that were dealt while the store was busy are written together.

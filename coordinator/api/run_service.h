@@ -82,6 +82,7 @@ class RunService final : public reach::RelayRules {
   Status follow_reversals(const std::shared_ptr<Active>& active) EXCLUDES(mutex_);
   void dial_back(const std::shared_ptr<Active>& active, const wire::Endpoint& at) EXCLUDES(mutex_);
   void carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops);
+  void store_lane(const std::shared_ptr<Active>& active, const core::LaneAssigned& assigned);
   void store_leases(const std::shared_ptr<Active>& active, const core::LeasesDealt& dealt);
   void store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round);
   [[nodiscard]] Error nothing_served() const REQUIRES(mutex_);

@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 #include "db/stores/sql_stores.h"
 
 namespace starling::db {
@@ -15,27 +13,19 @@ Result<Lane> read_lane(const Statement& row) {
 
 }  // namespace
 
-Status SqlLaneStore::assign(const RunId& run_id, const Lane& lane) {
-  Status assigned = access_.writes.run(
+Status SqlLaneStore::assign(const RunId& run_id, const std::vector<Lane>& lanes) {
+  return access_.writes.run(
       [&](Connection& connection) -> Status {
-        STARLING_ASSIGN(Statement upsert,
+        STARLING_ASSIGN(Statement take, connection.prepare("DELETE FROM lane WHERE run_id = ? AND lane = ?"));
+        STARLING_ASSIGN(Statement give,
                         connection.prepare("INSERT INTO lane (run_id, peer_id, lane, since_ms) VALUES (?, ?, ?, ?) "
                                            "ON CONFLICT (run_id, peer_id) DO UPDATE SET lane = excluded.lane, "
                                            "since_ms = excluded.since_ms"));
-        return upsert.bind(run_id, lane.peer_id, lane.lane, lane.since.unix_ms).run();
-      },
-      WriteQueue::By::leader);
-  if (!assigned && assigned.error().code == ErrorCode::already_exists) {
-    return Error{ErrorCode::already_exists, fmt::format("lane {} of run '{}' is another peer's", lane.lane, run_id)};
-  }
-  return assigned;
-}
-
-Status SqlLaneStore::release(const RunId& run_id, const PeerId& peer) {
-  return access_.writes.run(
-      [&](Connection& connection) -> Status {
-        STARLING_ASSIGN(Statement remove, connection.prepare("DELETE FROM lane WHERE run_id = ? AND peer_id = ?"));
-        return remove.bind(run_id, peer).run();
+        for (const Lane& lane : lanes) {
+          STARLING_TRY(take.bind(run_id, lane.lane).run());
+          STARLING_TRY(give.bind(run_id, lane.peer_id, lane.lane, lane.since.unix_ms).run());
+        }
+        return {};
       },
       WriteQueue::By::leader);
 }

@@ -144,8 +144,7 @@ class SqlLeaderboard final : public LeaderboardQuery {
 class SqlLaneStore final : public LaneStore {
  public:
   explicit SqlLaneStore(Access access) : access_(access) {}
-  Status assign(const RunId& run_id, const Lane& lane) override;
-  Status release(const RunId& run_id, const PeerId& peer) override;
+  Status assign(const RunId& run_id, const std::vector<Lane>& lanes) override;
   Result<std::vector<Lane>> list(const RunId& run_id) const override;
 
  private:

@@ -116,9 +116,8 @@ class LeaderboardQuery {
 class LaneStore {
  public:
   virtual ~LaneStore() = default;
-  // already_exists when another peer holds that lane; a peer's own lane is replaced.
-  virtual Status assign(const RunId& run_id, const Lane& lane) = 0;
-  virtual Status release(const RunId& run_id, const PeerId& peer) = 0;  // fine when it holds none
+  // All or none, in this order. A peer's own lane is replaced; who held the lane before has none any more.
+  virtual Status assign(const RunId& run_id, const std::vector<Lane>& lanes) = 0;
   virtual Result<std::vector<Lane>> list(const RunId& run_id) const = 0;
 };
 

@@ -235,18 +235,17 @@ TEST_CASE_FIXTURE(Fixture, "evaluations keep one figure a round and peer, and th
 
 TEST_CASE_FIXTURE(Fixture, "a lane has one holder, a peer one lane, and both survive a restart") {
   create_run(stores, "r");
-  REQUIRE(stores.lanes.assign("r", {peer(1), 0, {1}}).ok());
-  REQUIRE(stores.lanes.assign("r", {peer(2), 1, {1}}).ok());
-  CHECK(stores.lanes.assign("r", {peer(3), 1, {1}}).error().code == ErrorCode::already_exists);
-  REQUIRE(stores.lanes.assign("r", {peer(2), 2, {2}}).ok());
-  REQUIRE(stores.lanes.release("r", peer(1)).ok());
-  REQUIRE(stores.lanes.release("r", peer(1)).ok());
+  REQUIRE(stores.lanes.assign("r", {{peer(1), 0, {1}}, {peer(2), 1, {1}}}).ok());
+  REQUIRE(stores.lanes.assign("r", {{peer(2), 2, {2}}, {peer(3), 0, {3}}}).ok());
+  CHECK_FALSE(stores.lanes.assign("r", {{peer(4), 4, {4}}, {peer(5), -1, {4}}}).ok());
   database.reset();
   database = open(dir / "a.db");
   const auto lanes = database->stores().lanes.list("r").value();
-  REQUIRE(lanes.size() == 1);
-  CHECK(lanes[0].peer_id == peer(2));
-  CHECK(lanes[0].lane == 2);
+  REQUIRE(lanes.size() == 2);
+  CHECK(lanes[0].peer_id == peer(3));
+  CHECK(lanes[0].lane == 0);
+  CHECK(lanes[1].peer_id == peer(2));
+  CHECK(lanes[1].lane == 2);
 }
 
 TEST_CASE_FIXTURE(Fixture, "artefacts are found by digest") {
