@@ -82,6 +82,17 @@ constexpr std::string_view kComputerNameSql =
     "(SELECT display_name FROM account WHERE id = host.account_id) || ', computer ' || "
     "(SELECT count(*) FROM host AS other WHERE other.account_id = host.account_id AND other.id <= host.id)";
 
+// What the board is ordered by, upwards.
+std::string key_columns(const BoardSql& board) {
+  return board.recent_key.empty() ? fmt::format("credit, samples, -{}", board.id)
+                                  : fmt::format("{}, -{}", board.recent_key, board.id);
+}
+
+// The same, of the one whom `parameter` names.
+std::string key_of(const BoardSql& board, std::string_view parameter) {
+  return fmt::format("(SELECT {} FROM {} AND {} = {})", key_columns(board), board.from, board.id, parameter);
+}
+
 }  // namespace
 
 BoardSql board_sql(Holder of, Board board) {
@@ -94,6 +105,28 @@ BoardSql board_sql(Holder of, Board board) {
       return tally_board(TallyKind::computer, board);
   }
   return {};
+}
+
+std::string rank_sql(const BoardSql& board) {
+  return fmt::format("SELECT count(*) FROM {} AND ({}) > {}", board.from, key_columns(board), key_of(board, "?2"));
+}
+
+Result<std::int64_t> rank_on(Connection& connection, const BoardSql& board, const RunId& run, std::int64_t holder) {
+  STARLING_ASSIGN(Statement own,
+                  connection.prepare(fmt::format("SELECT count(*) FROM {} AND {} = ?2", board.from, board.id)));
+  STARLING_TRY(own.bind(run, holder).step().status());
+  if (own.integer(0) == 0) return 0;
+  STARLING_ASSIGN(Statement count, connection.prepare(rank_sql(board)));
+  STARLING_TRY(count.bind(run, holder).step().status());
+  return count.integer(0) + 1;
+}
+
+Result<std::int64_t> rank_behind(Connection& connection, const BoardSql& board, const RunId& run, const Ranked& ahead,
+                                 std::int64_t holder) {
+  STARLING_ASSIGN(Statement count, connection.prepare(fmt::format("{} AND ({}) <= {}", rank_sql(board),
+                                                                  key_columns(board), key_of(board, "?3"))));
+  STARLING_TRY(count.bind(run, holder, ahead.holder).step().status());
+  return ahead.rank + count.integer(0);
 }
 
 const std::string& standing_sql(Holder of) {
@@ -117,21 +150,32 @@ Standing read_standing(const Statement& row) {
   return standing;
 }
 
-std::string_view matches_sql(Holder of) {
+namespace {
+
+std::string_view found_sql(Holder of) {
   switch (of) {
     case Holder::volunteer:
-      return "SELECT a.id FROM account AS a JOIN account_total AS t ON t.account_id = a.id "
-             "WHERE a.display_name LIKE ?1 ESCAPE '\\' ORDER BY a.display_name LIMIT ?2";
+      return "SELECT a.id AS found, a.display_name AS name FROM account AS a JOIN account_total AS t ON "
+             "t.account_id = a.id WHERE a.display_name LIKE ?2 ESCAPE '\\' ORDER BY a.display_name LIMIT ?3";
     case Holder::team:
-      return "SELECT team.id FROM team JOIN tally AS t ON t.kind = 1 AND t.holder = team.id WHERE name LIKE ?1 ESCAPE "
-             "'\\' AND NOT EXISTS (SELECT 1 FROM ban WHERE kind = 'team' AND subject = CAST(team.id AS TEXT) AND "
-             "expires_ms > unixepoch() * 1000) ORDER BY name LIMIT ?2";
+      return "SELECT team.id AS found, name FROM team JOIN tally AS t ON t.kind = 1 AND t.holder = team.id WHERE name "
+             "LIKE ?2 ESCAPE '\\' AND NOT EXISTS (SELECT 1 FROM ban WHERE kind = 'team' AND subject = CAST(team.id AS "
+             "TEXT) AND expires_ms > unixepoch() * 1000) ORDER BY name LIMIT ?3";
     case Holder::computer:
-      return "SELECT host.id FROM account AS a JOIN host ON host.account_id = a.id "
+      return "SELECT host.id AS found, a.display_name AS name FROM account AS a JOIN host ON host.account_id = a.id "
              "JOIN tally AS t ON t.kind = 2 AND t.holder = host.id AND t.shown = 1 "
-             "WHERE a.shows_computers = 1 AND a.display_name LIKE ?1 ESCAPE '\\' ORDER BY a.display_name LIMIT ?2";
+             "WHERE a.shows_computers = 1 AND a.display_name LIKE ?2 ESCAPE '\\' ORDER BY a.display_name LIMIT ?3";
   }
   return "";
+}
+
+}  // namespace
+
+std::string matches_sql(Holder of, const BoardSql& board) {
+  return fmt::format(
+      "SELECT found, {0} IS NOT NULL FROM ({1}) AS matching LEFT JOIN (SELECT * FROM {2}) AS place ON {0} = found "
+      "ORDER BY {0} IS NULL, {3}, name",
+      board.id, found_sql(of), board.from, board.order);
 }
 
 std::string_view named_sql(Holder of) {

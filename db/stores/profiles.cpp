@@ -15,28 +15,12 @@ std::string ranked_key(WallTime now) {
   return fmt::format("{} / {}.0", now.unix_ms, kRecentHalfLifeMs);
 }
 
-Result<std::int64_t> counted(Connection& connection, const BoardSql& board, std::string_view condition,
-                             std::int64_t holder) {
-  STARLING_ASSIGN(Statement count,
-                  connection.prepare(fmt::format("SELECT count(*) FROM {} {}", board.from, condition)));
-  STARLING_TRY(count.bind(std::string_view(""), holder).step().status());
+// How many have a recent average above kRankedRecentMin now.
+Result<std::int64_t> count_ranked(Connection& connection, const BoardSql& recent, WallTime now) {
+  STARLING_ASSIGN(Statement count, connection.prepare(fmt::format("SELECT count(*) FROM {} AND {} > {}", recent.from,
+                                                                  recent.recent_key, ranked_key(now))));
+  STARLING_TRY(count.bind(std::string_view("")).step().status());
   return count.integer(0);
-}
-
-// 0: not on the board. Counts the index's entries above it.
-Result<std::int64_t> rank_of(Connection& connection, Holder of, Board board, std::int64_t holder) {
-  const BoardSql sql = board_sql(of, board);
-  STARLING_ASSIGN(const std::int64_t there, counted(connection, sql, fmt::format("AND {} = ?2", sql.id), holder));
-  if (there == 0) return 0;
-  const std::string_view table = std::string_view(sql.from).substr(0, sql.from.find(' '));
-  const std::string own = of == Holder::volunteer ? fmt::format("FROM {} WHERE account_id = ?2", table)
-                                                  : fmt::format("FROM {} WHERE kind = 1 AND holder = ?2", table);
-  const std::string above =
-      board == Board::recent
-          ? fmt::format("AND ({0}, -{1}) > (SELECT {0}, -{1} {2})", sql.recent_key, sql.id, own)
-          : fmt::format("AND (credit, samples, -{0}) > (SELECT credit, samples, -{0} {1})", sql.id, own);
-  STARLING_ASSIGN(const std::int64_t better, counted(connection, sql, above, holder));
-  return better + 1;
 }
 
 Result<std::vector<RunTotals>> runs_of(Connection& connection, Holder of, std::int64_t holder) {
@@ -80,13 +64,10 @@ Result<Profile> SqlStandingsStore::profile(const ProfileRequest& request) const 
   if (!there) return Error{ErrorCode::not_found, "there is nobody of this number"};
   Profile profile;
   profile.standing = read_standing(read);
-  STARLING_ASSIGN(profile.standing.rank, rank_of(*reader, request.of, Board::recent, request.holder_id));
-  STARLING_ASSIGN(profile.total_rank, rank_of(*reader, request.of, Board::total, request.holder_id));
   const BoardSql recent = board_sql(request.of, Board::recent);
-  STARLING_ASSIGN(
-      profile.ranked,
-      counted(*reader, recent, fmt::format("AND ?2 = ?2 AND {} > {}", recent.recent_key, ranked_key(request.now)),
-              request.holder_id));
+  STARLING_ASSIGN(profile.standing.rank, rank_on(*reader, recent, "", request.holder_id));
+  STARLING_ASSIGN(profile.total_rank, rank_on(*reader, board_sql(request.of, Board::total), "", request.holder_id));
+  STARLING_ASSIGN(profile.ranked, count_ranked(*reader, recent, request.now));
   STARLING_ASSIGN(profile.runs, runs_of(*reader, request.of, request.holder_id));
   STARLING_ASSIGN(profile.days, days_of(*reader, request));
   return profile;

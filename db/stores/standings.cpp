@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <unordered_map>
 
 #include "db/sql/transaction.h"
 #include "db/stores/boards.h"
@@ -36,10 +35,21 @@ class Reading {
     return ids(list);
   }
 
-  Result<std::vector<std::int64_t>> matches() {
-    STARLING_ASSIGN(Statement find, connection_.prepare(matches_sql(request_.of)));
-    find.bind(like_pattern(request_.search), kPageRowsMax);
-    return ids(find);
+  // In order; first those that are on the board, of whom there are `ranked`.
+  struct Matches {
+    std::vector<std::int64_t> holders;
+    std::int64_t ranked = 0;
+  };
+  Result<Matches> matches() {
+    STARLING_ASSIGN(Statement find, connection_.prepare(matches_sql(request_.of, board_)));
+    find.bind(request_.run_id, like_pattern(request_.search), kPageRowsMax);
+    Matches matches;
+    for (;;) {
+      STARLING_ASSIGN(const bool more, find.step());
+      if (!more) return matches;
+      matches.holders.push_back(find.integer(0));
+      matches.ranked += find.integer(1);
+    }
   }
 
   Result<std::vector<std::int64_t>> named(const std::string& name) {
@@ -48,23 +58,9 @@ class Reading {
     return ids(find);
   }
 
-  // Walks the board from its top until all are found: some ten milliseconds for 100 000 volunteers.
-  Result<std::unordered_map<std::int64_t, std::int64_t>> ranks(const std::vector<std::int64_t>& wanted) {
-    std::unordered_map<std::int64_t, std::int64_t> ranks;
-    for (const std::int64_t holder : wanted) ranks.emplace(holder, 0);
-    std::size_t missing = ranks.size();
-    STARLING_ASSIGN(Statement walk, connection_.prepare(fmt::format("SELECT {} FROM {} ORDER BY {}", board_.id,
-                                                                    board_.from, board_.order)));
-    walk.bind(request_.run_id);
-    for (std::int64_t rank = 1; missing > 0; ++rank) {
-      STARLING_ASSIGN(const bool more, walk.step());
-      if (!more) break;
-      const auto found = ranks.find(walk.integer(0));
-      if (found == ranks.end()) continue;
-      found->second = rank;
-      --missing;
-    }
-    return ranks;
+  Result<std::int64_t> rank(std::int64_t holder) { return rank_on(connection_, board_, request_.run_id, holder); }
+  Result<std::int64_t> rank_after(const Ranked& ahead, std::int64_t holder) {
+    return rank_behind(connection_, board_, request_.run_id, ahead, holder);
   }
 
   Result<Standing> standing(std::int64_t holder, std::int64_t rank) {
@@ -103,20 +99,20 @@ Status read_page(Reading& reading, const StandingsRequest& request, Standings& s
 
 // In the board's order; those that are on no board come last.
 Status read_matches(Reading& reading, const StandingsRequest& request, Standings& standings) {
-  STARLING_ASSIGN(std::vector<std::int64_t> holders, reading.matches());
-  STARLING_ASSIGN(const auto ranks, reading.ranks(holders));
-  const auto key = [&](std::int64_t holder) {
-    const std::int64_t rank = ranks.at(holder);
-    return rank == 0 ? INT64_MAX : rank;
-  };
-  std::stable_sort(holders.begin(), holders.end(), [&](std::int64_t a, std::int64_t b) { return key(a) < key(b); });
-  standings.volunteers = static_cast<std::int64_t>(holders.size());
-  const auto count = static_cast<std::int64_t>(holders.size());
+  STARLING_ASSIGN(const Reading::Matches matches, reading.matches());
+  const auto count = static_cast<std::int64_t>(matches.holders.size());
+  standings.volunteers = count;
   const std::int64_t begin = std::clamp<std::int64_t>(request.offset, 0, count);
   const std::int64_t end = std::min(count, begin + std::clamp(request.limit, 0, kPageRowsMax));
+  Ranked ahead;
   for (std::int64_t i = begin; i < end; ++i) {
-    const std::int64_t holder = holders[static_cast<std::size_t>(i)];
-    STARLING_ASSIGN(Standing standing, reading.standing(holder, ranks.at(holder)));
+    const std::int64_t holder = matches.holders[static_cast<std::size_t>(i)];
+    std::int64_t rank = 0;
+    if (i < matches.ranked) {
+      STARLING_ASSIGN(rank, ahead.rank == 0 ? reading.rank(holder) : reading.rank_after(ahead, holder));
+      ahead = {holder, rank};
+    }
+    STARLING_ASSIGN(Standing standing, reading.standing(holder, rank));
     standings.rows.push_back(std::move(standing));
   }
   return {};
@@ -125,8 +121,8 @@ Status read_matches(Reading& reading, const StandingsRequest& request, Standings
 Status read_pinned(Reading& reading, const StandingsRequest& request, Standings& standings) {
   STARLING_ASSIGN(const std::vector<std::int64_t> found, reading.named(request.pinned));
   if (found.empty()) return {};
-  STARLING_ASSIGN(const auto ranks, reading.ranks(found));
-  STARLING_ASSIGN(standings.pinned, reading.standing(found.front(), ranks.at(found.front())));
+  STARLING_ASSIGN(const std::int64_t rank, reading.rank(found.front()));
+  STARLING_ASSIGN(standings.pinned, reading.standing(found.front(), rank));
   return {};
 }
 
