@@ -77,6 +77,8 @@ void PostgresStatement::bind_text(int index, std::string_view value) {
 
 void PostgresStatement::bind_blob(int index, std::span<const std::uint8_t> bytes) { parameter(index) = to_hex(bytes); }
 
+void PostgresStatement::bind_null(int index) { parameter(index).reset(); }
+
 Status PostgresStatement::run() {
   if (bind_error_) return *bind_error_;
   std::vector<const char*> values;
@@ -105,6 +107,10 @@ void PostgresStatement::reset() {
 std::string_view PostgresStatement::value(int column) const {
   if (!result_ || row_ < 0 || row_ >= PQntuples(result_.get())) return {};
   return {PQgetvalue(result_.get(), row_, column), static_cast<std::size_t>(PQgetlength(result_.get(), row_, column))};
+}
+
+bool PostgresStatement::is_null(int column) const {
+  return !result_ || row_ < 0 || PQgetisnull(result_.get(), row_, column) != 0;
 }
 
 std::int64_t PostgresStatement::integer(int column) const {

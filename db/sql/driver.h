@@ -20,10 +20,12 @@ class StatementDriver {
   virtual void bind_real(int index, double value) = 0;  // not a number: NULL
   virtual void bind_text(int index, std::string_view value) = 0;
   virtual void bind_blob(int index, std::span<const std::uint8_t> bytes) = 0;
+  virtual void bind_null(int index) = 0;
   virtual Result<bool> step() = 0;  // true: there is a row
   virtual void reset() = 0;         // to bind and run again
 
   // Of the present row; NULL is 0 or empty.
+  [[nodiscard]] virtual bool is_null(int column) const = 0;
   [[nodiscard]] virtual std::int64_t integer(int column) const = 0;
   [[nodiscard]] virtual double real(int column) const = 0;
   [[nodiscard]] virtual std::string text(int column) const = 0;

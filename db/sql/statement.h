@@ -25,10 +25,18 @@ class Statement {
     return *this;
   }
 
+  // Binds one of them.
+  template <typename Value>
+  void bind_at(int index, const Value& value) {
+    bind_one(index, value);
+  }
+  void bind_null_at(int index) { driver_->bind_null(index); }
+
   Result<bool> step() { return driver_->step(); }  // true: there is a row
   Status run();                                    // steps to the end; for statements without rows of interest
   void reset() { driver_->reset(); }               // to bind and run again
 
+  [[nodiscard]] bool is_null(int column) const { return driver_->is_null(column); }
   [[nodiscard]] std::int64_t integer(int column) const { return driver_->integer(column); }
   [[nodiscard]] double real(int column) const { return driver_->real(column); }
   [[nodiscard]] std::string text(int column) const { return driver_->text(column); }  // or blob
@@ -46,6 +54,7 @@ class Statement {
   void bind_one(int index, const char* value) { driver_->bind_text(index, value); }
   void bind_one(int index, const std::string& value) { driver_->bind_text(index, value); }
   void bind_one(int index, bool value) { driver_->bind_integer(index, value ? 1 : 0); }
+  void bind_one(int index, std::span<const std::uint8_t> bytes) { driver_->bind_blob(index, bytes); }
   template <typename Tag, std::size_t N>
   void bind_one(int index, const FixedId<Tag, N>& id) {
     driver_->bind_blob(index, id.bytes);

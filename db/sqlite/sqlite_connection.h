@@ -28,8 +28,10 @@ class SqliteStatement final : public StatementDriver {
   void bind_real(int index, double value) override;
   void bind_text(int index, std::string_view value) override;
   void bind_blob(int index, std::span<const std::uint8_t> bytes) override;
+  void bind_null(int index) override;
   Result<bool> step() override;
   void reset() override;
+  [[nodiscard]] bool is_null(int column) const override;
   [[nodiscard]] std::int64_t integer(int column) const override;
   [[nodiscard]] double real(int column) const override;
   [[nodiscard]] std::string text(int column) const override;

@@ -35,6 +35,8 @@ void SqliteStatement::bind_blob(int index, std::span<const std::uint8_t> bytes) 
   note(sqlite3_bind_blob64(raw_, index, bytes.data(), bytes.size(), SQLITE_TRANSIENT));
 }
 
+void SqliteStatement::bind_null(int index) { note(sqlite3_bind_null(raw_, index)); }
+
 Result<bool> SqliteStatement::step() {
   const int code = bind_error_ != SQLITE_OK ? bind_error_ : sqlite3_step(raw_);
   if (code == SQLITE_ROW) return true;
@@ -48,6 +50,8 @@ void SqliteStatement::reset() {
   sqlite3_reset(raw_);
   bind_error_ = SQLITE_OK;
 }
+
+bool SqliteStatement::is_null(int column) const { return sqlite3_column_type(raw_, column) == SQLITE_NULL; }
 
 std::int64_t SqliteStatement::integer(int column) const { return sqlite3_column_int64(raw_, column); }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "db/postgres/open.h"
+#include "db/schema/copy.h"
 #include "db/schema/migrate.h"
 #include "db/sqlite/open.h"
 #include "db/stores/file_writer.h"
@@ -56,6 +57,18 @@ Result<Connection> open_writer(const std::filesystem::path& file, const Database
   const auto size = std::filesystem::file_size(file, unknown);
   if (!unknown && size <= kCheckAtOpenBytesMax) STARLING_TRY(expect_sound(connection, "PRAGMA quick_check(1)"));
   return connection;
+}
+
+Status vacuum_into(Connection& from, const std::filesystem::path& to) {
+  STARLING_ASSIGN(Statement copy, from.prepare("VACUUM INTO ?"));
+  return copy.bind(to.string()).run();
+}
+
+Status copy_to_file(Connection& from, const std::filesystem::path& to) {
+  STARLING_ASSIGN(Connection file, open_file(to, {.mode = OpenMode::create}));
+  STARLING_TRY(migrate(file));
+  STARLING_TRY(copy_contents(from, file));
+  return file.execute("PRAGMA journal_mode = DELETE");  // nothing is left beside the file
 }
 
 std::int64_t server_bytes(ReaderPool& readers) {
@@ -170,9 +183,6 @@ Status Database::check() const {
 }
 
 Status Database::backup(const std::filesystem::path& to) {
-  if (parts_->server != nullptr) {
-    return Error{ErrorCode::unsupported, "the database is on a PostgreSQL server: copy it there, with pg_dump"};
-  }
   std::error_code unknown;
   if (std::filesystem::exists(to, unknown)) {
     return Error{ErrorCode::already_exists, fmt::format("backup to '{}': there is such a file already", to.string())};
@@ -180,11 +190,17 @@ Status Database::backup(const std::filesystem::path& to) {
   STARLING_TRY(create_private(to));
   {
     STARLING_ASSIGN(ReaderPool::Lease reader, parts_->readers.acquire());
-    STARLING_ASSIGN(Statement copy, reader->prepare("VACUUM INTO ?"));
-    STARLING_TRY(copy.bind(to.string()).run());
+    STARLING_TRY(parts_->server != nullptr ? copy_to_file(*reader, to) : vacuum_into(*reader, to));
   }
   STARLING_TRY(sync_to_disk(to));
   return sync_to_disk(to.has_parent_path() ? to.parent_path() : std::filesystem::path("."));
+}
+
+Status Database::copy_to_server(const std::string& url) {
+  STARLING_ASSIGN(Connection server, open_server(url, ServerRole::writer));
+  STARLING_TRY(migrate(server));
+  STARLING_ASSIGN(ReaderPool::Lease reader, parts_->readers.acquire());
+  return copy_contents(*reader, server);
 }
 
 Result<bool> Database::campaign() {

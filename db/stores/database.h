@@ -53,9 +53,10 @@ class Database {
   [[nodiscard]] DatabaseHealth health() const;
   // Reads every page (of a file) and checks the ledger against its totals. Takes seconds on a large one.
   Status check() const;
-  // A consistent copy of a file, made while others read and write; `to` must not exist. unsupported on a server, which
-  // has means of its own.
+  // A consistent copy as a file, made while others read and write, wherever this one is; `to` must not exist.
   Status backup(const std::filesystem::path& to);
+  // The same into the database at `url`, on a server, which is empty (or already_exists). All of it or nothing.
+  Status copy_to_server(const std::string& url);
   // Of the processes that serve one database, one leads: plans rounds and writes what came of them. Takes the lead if
   // nobody has it; whether this process has it now. To be asked every half second: whoever leads and does not ask for
   // db::kLeaderSilenceMax loses it, and whoever lost it is told so once before it may have it again. From the first

@@ -165,11 +165,16 @@ TEST_CASE_FIXTURE(Fixture, "an empty database is not taken for the project's") {
             .value() == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "a database on a server checks its ledger, knows its size, and leaves copies to the server") {
+TEST_CASE_FIXTURE(Fixture, "a database on a server checks its ledger, knows its size, and is copied into a file") {
   const auto database = open_database();
   CHECK(database->check().ok());
   CHECK(database->health().file_bytes > 0);
+  create_run(database->stores(), "r");
   starling::testing::TempDir dir;
-  CHECK(database->backup(dir / "copy").error().code == ErrorCode::unsupported);
+  REQUIRE(database->backup(dir / "copy").ok());
+  CHECK(database->backup(dir / "copy").error().code == ErrorCode::already_exists);
+  CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) == 1);  // one file
+  const auto copy = Database::open(dir / "copy", {});
+  REQUIRE(copy.ok());
+  CHECK((*copy)->stores().runs.find("r").ok());
 }
