@@ -22,9 +22,6 @@ std::optional<LastBackup> last_backup(const ProjectFiles& files);
 // It is the last one now, and what failed before does not matter any more.
 Status note_backup(const ProjectFiles& files, const LastBackup& made);
 
-// unsupported, with what to do instead, for a project whose database is on a server.
-Status expect_file_database(const Project& project);
-
 // A copy of everything, with its digests, into a folder that does not exist yet. What fails leaves nothing behind.
 // resource_exhausted, before anything is copied, when there is too little space.
 Status make_backup(const Project& project, db::Database& database, const std::filesystem::path& to);

@@ -123,7 +123,9 @@ Status copy_project(const Project& project, db::Database& database, const Projec
   STARLING_TRY(database.backup(copy.database()));
   STARLING_TRY(take_artefacts(artefacts, way));
   for (const char* name : kKeys) STARLING_TRY(copy_to(project.files.at(name), copy.at(name)));
-  return copy_to(project.files.config(), copy.config());
+  ProjectConfig config = project.config;
+  config.database.clear();  // wherever it was, here it is a file
+  return write_config(copy, config);
 }
 
 // Every file below `folder` but the list itself, by its path within.
@@ -262,14 +264,6 @@ Status note_backup(const ProjectFiles& files, const LastBackup& made) {
       files.at(kStamp), fmt::format("{} {}\n", made.at.unix_ms, std::filesystem::absolute(made.folder).string()));
 }
 
-Status expect_file_database(const Project& project) {
-  if (project.config.database.empty()) return {};
-  return Error{ErrorCode::unsupported,
-               fmt::format("this project's database is at {0}: back it up there, with\n  pg_dump --format=custom "
-                           "--file=FILE {0}\nand copy '{1}' with its keys and artefacts afterwards",
-                           database_place(project), project.files.directory.string())};
-}
-
 Status make_backup(const Project& project, db::Database& database, const std::filesystem::path& to) {
   STARLING_TRY(make_new_folder(to));
   return keep_if_whole(fill_backup(project, database, ProjectFiles(to)), to);
@@ -277,7 +271,6 @@ Status make_backup(const Project& project, db::Database& database, const std::fi
 
 Status back_up(const BackupOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
-  STARLING_TRY(expect_file_database(project));
   STARLING_ASSIGN(const auto database, open_database(project));
   const WallTime now = SystemClock().wall_now();
   std::filesystem::path to = options.to;
@@ -295,7 +288,6 @@ Status schedule_backups(const ScheduleOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const auto database, open_database(project));
   const SystemClock clock;
-  if (!options.off) STARLING_TRY(expect_file_database(project));
   if (options.off) {
     STARLING_TRY(set_schedule(desk_of(*database, clock), std::nullopt));
     forget_failure(project.files);

@@ -153,7 +153,7 @@ BackupKeeper::~BackupKeeper() {
 }
 
 Status BackupKeeper::look() {
-  if (under_way_ || !project_.config.database.empty()) return {};
+  if (under_way_) return {};
   STARLING_ASSIGN(const auto schedule, read_schedule(database_.stores()));
   if (!schedule) return {};
   const WallTime now = clock_.wall_now();

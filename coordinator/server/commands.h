@@ -194,6 +194,13 @@ Status show_status(const StatusOptions& options);
 // fewer refuse it.
 Status show_schema(const std::filesystem::path& directory);
 
+// The database moves from its file to an empty one on a PostgreSQL server.
+struct MoveOptions {
+  std::filesystem::path directory;
+  std::string to;
+};
+Status move_database(const MoveOptions& options);
+
 struct ServeOptions {
   std::filesystem::path directory;
   std::string listen;    // HOST:PORT of this process; empty: as the project says

@@ -46,6 +46,7 @@ struct Commands {
   StatusOptions status;
   BackupOptions backup;
   ScheduleOptions schedule;
+  MoveOptions move;
   RestoreOptions restore_options;
   ServeOptions serve;
   std::filesystem::path directory;
@@ -409,6 +410,11 @@ void add_care(CLI::App& cli, Commands& commands) {
   CLI::App* schema = cli.add_subcommand("schema", "The number of the database's layout: older programs know fewer");
   directory_of(schema, commands.directory);
   schema->callback([&commands] { commands.chosen = [&commands] { return show_schema(commands.directory); }; });
+  CLI::App* move = cli.add_subcommand("move-database", "From its file to a PostgreSQL server, while nobody serves");
+  directory_of(move, commands.move.directory);
+  move->add_option("TO", commands.move.to, "postgresql://USER@HOST/NAME of a database that is there and empty")
+      ->required();
+  move->callback([&commands] { commands.chosen = [&commands] { return move_database(commands.move); }; });
   CLI::App* doctor = cli.add_subcommand("doctor", "Check keys, machine, database, ledger and data; tell what is wrong");
   directory_of(doctor, commands.directory);
   doctor->callback([&commands] { commands.chosen = [&commands] { return examine(commands.directory); }; });

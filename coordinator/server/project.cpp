@@ -182,10 +182,18 @@ Result<Project> create_project(const std::filesystem::path& directory, const Pro
   STARLING_TRY(write_file_atomically(files.at("manifest.key"), project.manifest_key.to_pem(), kSecret));
   STARLING_TRY(issue_server_certificates(project, now));
   STARLING_TRY(open_database(project, {.create = true}).status());
-  // The database's address may hold a password.
-  STARLING_TRY(
-      write_file_atomically(files.config(), encode(config), config.database.empty() ? WriteOptions{} : kSecret));
+  STARLING_TRY(write_config(files, config));
   return project;
+}
+
+Status write_config(const ProjectFiles& files, const ProjectConfig& config) {
+  return write_file_atomically(files.config(), encode(config), config.database.empty() ? WriteOptions{} : kSecret);
+}
+
+Result<FileLock> lock_against_serving(const Project& project) {
+  auto lock = FileLock::acquire(project.files.at("serve.lock"));
+  if (!lock) return lock.error().prefixed(fmt::format("project '{}' is served already", project.config.name));
+  return lock;
 }
 
 Result<Project> load_project(const std::filesystem::path& directory) {

@@ -20,6 +20,7 @@
 
 #include "coordinator/operations/desk.h"
 #include "db/stores/database.h"
+#include "shared/base/files.h"
 #include "shared/base/result.h"
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/keys.h"
@@ -76,6 +77,10 @@ Result<Project> load_project(const std::filesystem::path& directory);
 Result<Project> read_project(const std::filesystem::path& directory);
 // What project.json says, for those who need no keys.
 Result<ProjectConfig> read_config(const ProjectFiles& files);
+// Replaces project.json. Readable by its owner only when it holds a database's address, which may have a password.
+Status write_config(const ProjectFiles& files, const ProjectConfig& config);
+// Held while a project with a file is served, and by whoever needs that it is not. already_exists: it is.
+Result<FileLock> lock_against_serving(const Project& project);
 // Where the database is, for people.
 std::string database_place(const Project& project);
 // The database of a project, checked and migrated. Errors name it.

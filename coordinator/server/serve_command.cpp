@@ -254,8 +254,8 @@ void look_after(const Cared& cared, const Clock& clock, LogLimit& complaints) {
   tell("look at the bans", cared.bans.refresh());
   tell("look at revocations", cared.hosts.refresh());
   tell("look at maintenance", cared.maintenance.refresh(cared.stores));
-  tell("look at backups", cared.backups.look());
   if (cared.leadership.leads()) {
+    tell("look at backups", cared.backups.look());
     tell("sums of the last day and week", cared.stores.standings.roll(clock.wall_now()));
   }
 }
@@ -321,9 +321,8 @@ Result<Project> project_to_serve(const ServeOptions& options) {
 
 Result<std::optional<FileLock>> lock_to_serve(const Project& project) {
   if (is_shared(project)) return std::optional<FileLock>();
-  auto lock = FileLock::acquire(project.files.at("serve.lock"));
-  if (!lock) return lock.error().prefixed(fmt::format("project '{}' is served already", project.config.name));
-  return std::optional<FileLock>(std::move(*lock));
+  STARLING_ASSIGN(FileLock lock, lock_against_serving(project));
+  return std::optional<FileLock>(std::move(lock));
 }
 
 // Where the project's other servers reach this one; nothing: there can be no others.

@@ -42,16 +42,65 @@ TEST_CASE_FIXTURE(Fixture, "a project on a server is made, described and examine
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "copies of such a project are made on its server, and the commands for backups say how") {
+// Credits two members with a round of 60 samples, while the project is served.
+void train_a_round(TestServer& server) {
+  REQUIRE(server.create_run("one").status == 0);
+  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
+  const std::string link = server.command({"invite", "new", server.directory, "--uses", "2"}).last_line();
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  Two two;
+  REQUIRE(two.ada.join(link).ok());
+  REQUIRE(two.bob.join(link).ok());
+  two.settle();
+  two.finish_round();
+  two.settle();
+  process.signal(SIGTERM);
+  CHECK(process.end().status == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a backup of such a project is one like any other, and a project in a file when restored") {
   TestServer server(url);
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"backup", "now", server.directory},
-        std::vector<std::string>{"backup", "schedule", server.directory, "--every", "12h"}}) {
-    const Ended ended = server.command(words);
-    CHECK(ended.status == 1);
-    CHECK_MESSAGE(ended.says("pg_dump"), ended.output);
+  train_a_round(server);
+  const std::string backup = (server.folder / "backup").string();
+  const Ended made = server.command({"backup", "now", server.directory, backup});
+  REQUIRE_MESSAGE(made.status == 0, made.output);
+  const Ended verified = server.command({"restore", backup, "--verify"});
+  CHECK_MESSAGE(verified.says("run 'one': 60 samples"), verified.output);
+  const std::string restored = (server.folder / "restored").string();
+  REQUIRE(server.command({"restore", backup, restored}).status == 0);
+  CHECK(std::filesystem::exists(restored + "/coordinator.db"));
+  CHECK(server.command({"run", "status", restored, "--json"}).says(R"("ledger_samples":60)"));
+  CHECK(server.command({"credit", "check", restored}).status == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a project moves from its file to a server, once, and goes on there") {
+  TestServer server;
+  train_a_round(server);
+  {
+    Process process(server.serve_command());
+    REQUIRE(process.wait_for("listening on"));
+    CHECK(server.command({"move-database", server.directory, url}).says("is served already"));
   }
-  CHECK_FALSE(std::filesystem::exists(server.directory + "/backups"));
+  const Ended moved = server.command({"move-database", server.directory, url});
+  REQUIRE_MESSAGE(moved.status == 0, moved.output);
+  CHECK(server.command({"move-database", server.directory, url}).says("on a server already"));
+  std::filesystem::remove(server.directory + "/coordinator.db");
+  CHECK(server.command({"run", "status", server.directory, "--json"}).says(R"("ledger_samples":60)"));
+  CHECK(server.command({"credit", "check", server.directory}).status == 0);
+  Process process(server.serve_command());
+  CHECK(process.wait_for("listening on"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a project is moved to an empty database only, and stays where it was otherwise") {
+  const TestServer other(url);
+  REQUIRE(other.init.status == 0);
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const Ended refused = server.command({"move-database", server.directory, url});
+  CHECK(refused.status == 1);
+  CHECK_MESSAGE(refused.says("holds a project already"), refused.output);
+  CHECK_FALSE(server.command({"status", server.directory}).says("postgresql"));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a database that is another project's, is not there, or whose server is away is refused") {
