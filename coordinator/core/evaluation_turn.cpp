@@ -10,7 +10,7 @@ constexpr std::size_t kFiguresUsual = 2;
 constexpr std::size_t kFiguresMax = 3;
 constexpr Duration kAheadMax = std::chrono::seconds(64);
 constexpr double kAheadRoundsMax = 4096;
-constexpr double kShare = 0.05;                           // of the asked members' time, at most …
+constexpr double kShare = 0.02;                           // of the asked members' time, at most …
 constexpr Duration kPauseMax = std::chrono::minutes(10);  // … but for what they say that it takes
 
 // Processors add in other orders, which is 1e-5 of a loss at most; graphics cards may multiply with the 8 bits of

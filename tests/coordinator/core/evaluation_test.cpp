@@ -47,16 +47,16 @@ TEST_CASE("the loss is measured and agreed on where ten rounds pass in a second,
   for (int i = 1; i <= 4; ++i) swarm.add(i, 40).evaluation_takes = milliseconds(15);
   swarm.run_for(seconds(60));
   CHECK(swarm.decided.size() > 300);
-  CHECK(measured(swarm).size() >= 7);
+  CHECK(measured(swarm).size() >= 5);
   CHECK(confirmed(swarm) + 1 >= measured(swarm).size());  // the first comes while nothing is known of rounds
 }
 
 TEST_CASE("a round waits for those that measure its state, and the others compute meanwhile") {
   Swarm swarm;
   for (int i = 1; i <= 4; ++i) swarm.add(i, 20).evaluation_takes = milliseconds(400);
-  swarm.run_for(seconds(40));
-  CHECK(confirmed(swarm) >= 3);
-  CHECK(swarm.decided.size() > 35);
+  swarm.run_for(seconds(100));
+  CHECK(confirmed(swarm) >= 4);
+  CHECK(swarm.decided.size() > 90);
   for (const RoundDecided& round : swarm.decided) CHECK(round.contributions.size() == 4);
 }
 
