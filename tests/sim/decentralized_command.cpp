@@ -11,6 +11,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
 #include "shared/plot/dot_plot.h"
+#include "shared/swarm/mixing_groups.h"
 #include "shared/wire/json_writer.h"
 #include "tests/sim/progress.h"
 
@@ -57,13 +58,12 @@ struct Experiment {
 };
 
 std::vector<swarm::FormationSpec> topologies(std::size_t workers) {
-  const auto side = static_cast<std::uint32_t>(std::lround(std::sqrt(static_cast<double>(workers))));
   return {{},
-          {Kind::exponential_pairs, {}},
+          swarm::mixing_formation("exponential", workers),
           {Kind::alternating_exponential_ring, {4}},
-          {Kind::ring_pairs, {}},
-          {Kind::random_groups, {2}},
-          {Kind::planned_grid, {side, side}}};
+          swarm::mixing_formation("ring", workers),
+          swarm::mixing_formation("random", workers),
+          swarm::mixing_formation("grid", workers)};
 }
 
 class Runner {
@@ -109,7 +109,7 @@ Result<Experiment> experiment(const DecentralizedArguments& arguments) {
   double best = 0;
   for (const Way way : kWays) {
     for (const double rate : kRates) {
-      STARLING_ASSIGN(Row row, runner.row(way, {Kind::exponential_pairs, {}}, rate));
+      STARLING_ASSIGN(Row row, runner.row(way, swarm::mixing_formation("exponential", arguments.workers), rate));
       if (way == Way::all_reduce && (result.rate == 0 || mean(row.losses) < best)) {
         result.rate = rate;
         best = mean(row.losses);

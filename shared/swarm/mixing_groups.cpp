@@ -1,0 +1,103 @@
+#include "shared/swarm/mixing_groups.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "shared/base/hash.h"
+#include "shared/base/verify.h"
+#include "shared/swarm/shares.h"
+
+namespace starling::swarm {
+namespace {
+
+using Kind = FormationSpec::Kind;
+
+std::uint64_t seed_of(const Digest& state) {
+  std::uint64_t seed = 0;
+  std::memcpy(&seed, state.bytes.data(), sizeof seed);
+  return seed;
+}
+
+// Of the round's plan, the state, the mixing's number and its members.
+GroupId mixing_id(const wire::GroupInfo& mixing, const GroupId& last, std::uint64_t number) {
+  std::vector<std::uint8_t> text(last.bytes.begin(), last.bytes.end());
+  for (int shift = 0; shift < 64; shift += 8) text.push_back(static_cast<std::uint8_t>(number >> shift));
+  text.insert(text.end(), mixing.state_digest.bytes.begin(), mixing.state_digest.bytes.end());
+  for (const wire::GroupMember& member : mixing.members) {
+    text.insert(text.end(), member.endpoint.peer.bytes.begin(), member.endpoint.peer.bytes.end());
+  }
+  GroupId id;
+  id.bytes = hash128(text).bytes;
+  return id;
+}
+
+}  // namespace
+
+FormationSpec mixing_formation(std::string_view partners, std::size_t members) {
+  if (partners == "ring") return {Kind::ring_pairs, {}};
+  if (partners == "exponential") return {Kind::exponential_pairs, {}};
+  if (partners == "random") return {Kind::random_groups, {2}};
+  VERIFY(partners == "grid");
+  const auto side = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(members))));
+  return {Kind::planned_grid, {side, side}};
+}
+
+MixingGroups::MixingGroups(std::string_view partners, wire::GroupInfo last, std::span<const PeerId> members,
+                           RoundIndex round, const Digest& state)
+    : last_(std::move(last)) {
+  for (const wire::GroupMember& member : last_.members) {
+    const PeerId& peer = member.endpoint.peer;
+    if (std::find(members.begin(), members.end(), peer) == members.end()) continue;
+    // What relays pass on is counted by rounds: mixings do without them.
+    const bool direct = wire::direct(member.endpoint);
+    members_.push_back(direct ? member.endpoint : wire::Endpoint{peer, "", 0});
+  }
+  VERIFY(!members_.empty());
+  last_.members.clear();
+  last_.grid.reset();
+  last_.reason.clear();
+  last_.autonomous = true;
+  last_.start_in_ms = 0;
+  last_.round = round;
+  last_.state_digest = state;
+  formation_ = make_formation(mixing_formation(partners, members_.size()), std::vector<double>(members_.size(), 1.0),
+                              seed_of(state));
+}
+
+std::optional<MixingGroup> MixingGroups::next(const PeerId& self) {
+  const std::vector<std::uint8_t> all(members_.size(), 1);
+  const Groups groups = formation_->form(all);
+  formation_->settle(groups, all);
+  const std::uint64_t number = number_++;
+  for (std::size_t g = 0; g < groups.count(); ++g) {
+    const std::span<const PeerIndex> group = groups.group(g);
+    const auto is_self = [&](PeerIndex peer) { return members_[peer].peer == self; };
+    const auto found = std::find_if(group.begin(), group.end(), is_self);
+    if (found == group.end() || group.size() < 2) continue;
+    MixingGroup mixing{plan(group), static_cast<std::size_t>(found - group.begin())};
+    mixing.group.id = mixing_id(mixing.group, last_.id, number);
+    if (!wire::check_group(mixing.group).ok()) return std::nullopt;  // nobody there can be called
+    return mixing;
+  }
+  return std::nullopt;
+}
+
+// Equal parts of those who can be called.
+wire::GroupInfo MixingGroups::plan(std::span<const PeerIndex> group) const {
+  wire::GroupInfo plan = last_;
+  std::vector<double> shares;
+  for (const PeerIndex peer : group) {
+    const wire::Endpoint& endpoint = members_[peer];
+    const bool owns = wire::dialable(endpoint);
+    plan.members.push_back(
+        {.endpoint = endpoint, .role = owns ? wire::MemberRole::full : wire::MemberRole::client_only});
+    shares.push_back(owns ? 1 : 0);
+  }
+  const std::vector<std::int64_t> parts = split_vector(plan.vector_floats, shares);
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) plan.members[rank].part_floats = parts[rank];
+  return plan;
+}
+
+}  // namespace starling::swarm

@@ -1,0 +1,153 @@
+#include "shared/swarm/mixing_groups.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+using namespace starling;
+using namespace starling::swarm;
+
+namespace {
+
+PeerId peer_of(std::size_t k) {
+  PeerId id;
+  id.bytes[0] = static_cast<std::uint8_t>(k + 1);
+  return id;
+}
+
+wire::GroupInfo round_of(std::size_t members) {
+  wire::GroupInfo group;
+  group.id.bytes[0] = 7;
+  group.run_id = "mixing";
+  group.vector_floats = 1001;
+  for (std::size_t k = 0; k < members; ++k) {
+    group.members.push_back({.endpoint = {peer_of(k), "127.0.0.1", 4000}});
+  }
+  group.members[0].part_floats = 1001;
+  return group;
+}
+
+std::vector<PeerId> all_of(const wire::GroupInfo& group) {
+  std::vector<PeerId> peers;
+  for (const wire::GroupMember& member : group.members) peers.push_back(member.endpoint.peer);
+  return peers;
+}
+
+Digest state(std::uint8_t byte) {
+  Digest digest;
+  digest.bytes[3] = byte;
+  return digest;
+}
+
+// Everybody's own view of the mixings.
+std::vector<MixingGroups> views(const char* partners, std::size_t members, std::uint8_t digest = 1) {
+  const wire::GroupInfo round = round_of(members);
+  std::vector<MixingGroups> all;
+  for (std::size_t k = 0; k < members; ++k) all.emplace_back(partners, round, all_of(round), 5, state(digest));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("all members see the same mixings, each in one of them, and all plans can be carried out") {
+  for (const char* partners : {"ring", "exponential", "random", "grid"}) {
+    for (const std::size_t count : {2U, 3U, 5U, 8U, 12U}) {
+      CAPTURE(partners);
+      CAPTURE(count);
+      auto members = views(partners, count);
+      std::set<GroupId> earlier;
+      for (int number = 0; number < 6; ++number) {
+        std::map<GroupId, std::vector<std::size_t>> meetings;
+        for (std::size_t k = 0; k < count; ++k) {
+          const auto mixing = members[k].next(peer_of(k));
+          if (!mixing) continue;
+          CHECK(wire::check_group(mixing->group).ok());
+          CHECK(mixing->group.round == 5);
+          CHECK(mixing->group.members[mixing->self].endpoint.peer == peer_of(k));
+          meetings[mixing->group.id].push_back(mixing->group.members.size());
+        }
+        for (const auto& [id, sizes] : meetings) {
+          CHECK(earlier.insert(id).second);
+          CHECK(sizes == std::vector<std::size_t>(sizes.size(), sizes.size()));
+        }
+      }
+      CHECK(earlier.size() >= 3);
+    }
+  }
+}
+
+TEST_CASE("eight members of the exponential graph have their mean after three mixings") {
+  constexpr std::size_t kCount = 8;
+  auto members = views("exponential", kCount);
+  std::vector<double> values;
+  for (std::size_t k = 0; k < kCount; ++k) values.push_back(static_cast<double>(k * k));
+  for (int number = 0; number < 3; ++number) {
+    std::vector<double> mixed = values;
+    for (std::size_t k = 0; k < kCount; ++k) {
+      const auto mixing = members[k].next(peer_of(k));
+      REQUIRE(mixing);
+      mixed[k] = 0;
+      for (const auto& member : mixing->group.members) mixed[k] += values[member.endpoint.peer.bytes[0] - 1U] / 2;
+    }
+    values = mixed;
+  }
+  for (const double value : values) CHECK(value == doctest::Approx(140.0 / kCount));
+}
+
+TEST_CASE("with members missing at random the mean stays, and values come together all the same") {
+  for (const char* partners : {"ring", "exponential", "random", "grid"}) {
+    CAPTURE(partners);
+    constexpr std::size_t kCount = 7;
+    auto members = views(partners, kCount, 9);
+    std::vector<double> values{5, -3, 8, 0, 1, 2, -6};
+    std::uint64_t weather = 12345;
+    for (int number = 0; number < 400; ++number) {
+      std::vector<bool> missing;
+      for (std::size_t k = 0; k < kCount; ++k) {
+        weather = weather * 6364136223846793005U + 1442695040888963407U;
+        missing.push_back(weather >> 62 == 0);  // a quarter
+      }
+      std::vector<double> mixed = values;
+      for (std::size_t k = 0; k < kCount; ++k) {
+        const auto mixing = members[k].next(peer_of(k));
+        if (!mixing || missing[k]) continue;
+        double sum = 0;
+        double present = 0;
+        for (const auto& member : mixing->group.members) {
+          const std::size_t peer = member.endpoint.peer.bytes[0] - 1U;
+          if (missing[peer]) continue;
+          sum += values[peer];
+          present += 1;
+        }
+        mixed[k] = sum / present;
+      }
+      values = mixed;
+    }
+    double sum = 0;
+    for (const double value : values) sum += value;
+    CHECK(sum == doctest::Approx(7));
+    for (const double value : values) CHECK(std::abs(value - 1) < 1e-3);
+  }
+}
+
+TEST_CASE("members of another state meet nobody of this one") {
+  auto ours = views("exponential", 2, 1);
+  auto theirs = views("exponential", 2, 2);
+  CHECK(ours[0].next(peer_of(0))->group.id != theirs[1].next(peer_of(1))->group.id);
+}
+
+TEST_CASE("who can be called over a relay at best owns no part, and two of them do not meet") {
+  wire::GroupInfo round = round_of(4);
+  round.members[2].endpoint.port = 0;
+  round.members[3].endpoint.relay = peer_of(0);
+  MixingGroups mixings("exponential", round, all_of(round), 5, state(1));
+  CHECK(!mixings.next(peer_of(3)));  // with its neighbour, which cannot be called either
+  const auto mixing = mixings.next(peer_of(3));
+  REQUIRE(mixing);
+  CHECK(mixing->group.members[mixing->self].part_floats == 0);
+  CHECK(mixing->group.members[1 - mixing->self].part_floats == 1001);
+}
