@@ -83,7 +83,7 @@ Status Hub::average(AverageRequest request) {
   STARLING_TRY(check_request(request, links_.self));
   const bool follows = request.follows && round_ != nullptr && round_reported_;
   if (follows) {
-    end(before_.get());
+    end(before_.get(), ended_);
     before_ = std::move(round_);
     ++round_number_;
   } else {
@@ -104,8 +104,8 @@ Status Hub::average(AverageRequest request) {
 void Hub::abandon() {
   ++round_number_;
   if (round_ == nullptr) return;
-  end(before_.get());
-  end(round_.get());
+  end(before_.get(), ended_);
+  end(round_.get(), ended_);
   pace_.lift();
   expect_beats(false);
   for (const auto& [key, link] : switchboard_.links()) {
@@ -117,10 +117,34 @@ void Hub::abandon() {
   service();
 }
 
-void Hub::end(const RoundDriver* round) {
+void Hub::end(const RoundDriver* round, averaging::EndedRounds& ended) {
   if (round == nullptr) return;
-  ended_.add(round->request().group);
+  ended.add(round->request().group);
   round->take_leave();
+}
+
+// Its links have no pace: they are in use while a round is not.
+Status Hub::mix(AverageRequest request) {
+  STARLING_TRY(check_request(request, links_.self));
+  end_mixing();
+  const std::vector<wire::Endpoint> others = members_to_link(request);
+  const wire::Endpoint& self = others[request.self];
+  mixing_ = std::make_unique<RoundDriver>(std::move(request),
+                                          [this](const PeerId& peer) { return switchboard_.link_to(peer); });
+  mixing_reported_ = false;
+  switchboard_.want(Switchboard::Purpose::mixing, others, &self);
+  service();
+  return {};
+}
+
+void Hub::end_mixing() {
+  ++mixing_number_;
+  if (mixing_ == nullptr) return;
+  end(mixing_.get(), ended_mixings_);
+  for (const auto& [key, link] : switchboard_.links()) link->detach_payload();
+  mixing_.reset();
+  switchboard_.want(Switchboard::Purpose::mixing, {}, nullptr);
+  service();
 }
 
 Status Hub::fetch_state(StateFetch fetch) {
@@ -192,11 +216,16 @@ void Hub::link_up(Link& link) {
   link.pump();
 }
 
+std::vector<RoundDriver*> Hub::drivers() const {
+  std::vector<RoundDriver*> all{before_.get(), round_.get(), mixing_.get()};
+  std::erase(all, nullptr);
+  return all;
+}
+
 RoundDriver* Hub::driver_of(const GroupId& group) const {
-  for (RoundDriver* driver : {round_.get(), before_.get()}) {
-    if (driver != nullptr && driver->takes(group)) return driver;
-  }
-  return nullptr;
+  const std::vector<RoundDriver*> all = drivers();
+  const auto found = std::find_if(all.begin(), all.end(), [&](RoundDriver* driver) { return driver->takes(group); });
+  return found == all.end() ? nullptr : *found;
 }
 
 Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
@@ -253,7 +282,8 @@ Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::spa
     return {};
   }
   if (driver != nullptr && driver->running()) return driver->frame_received(now, link, header, payload);
-  if (header.type == wire::FrameType::begin && ended_.has(header.group)) {
+  const bool is_over = ended_.has(header.group) || ended_mixings_.has(header.group);
+  if (header.type == wire::FrameType::begin && is_over) {
     link.send_control(wire::FrameType::over, {}, header.group);
   } else if (header.type == wire::FrameType::begin) {
     std::deque<EarlyBegin>& begins = early_begins_[&link];
@@ -266,11 +296,13 @@ Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::spa
 
 // In a round the engine answers, as it decides what silence means; otherwise any peer may ask whether we live.
 Status Hub::handle_liveness(Link& link, const wire::FrameHeader& header) {
-  if (before_ != nullptr && before_->is_member(link)) {
-    STARLING_TRY(before_->frame_received(clock_.now(), link, header, {}));
+  bool heard = false;
+  for (RoundDriver* driver : drivers()) {
+    if (!driver->is_member(link)) continue;
+    heard = true;
+    STARLING_TRY(driver->frame_received(clock_.now(), link, header, {}));
   }
-  if (round_ != nullptr && round_->is_member(link)) return round_->frame_received(clock_.now(), link, header, {});
-  if (header.type == wire::FrameType::ping) link.send_control(wire::FrameType::pong, {});
+  if (!heard && header.type == wire::FrameType::ping) link.send_control(wire::FrameType::pong, {});
   return {};
 }
 
@@ -301,18 +333,18 @@ void Hub::pump_donations() {
 
 void Hub::input_paused(Link& link) {
   const TimePoint now = clock_.now();
-  for (RoundDriver* driver : {before_.get(), round_.get()}) {
-    if (driver != nullptr) driver->input_came(now, link);
-  }
+  for (RoundDriver* driver : drivers()) driver->input_came(now, link);
   if (fetch_ != nullptr) fetch_->input_came(now, link);
   if (!beating_) service();
 }
 
 bool Hub::next_frame(Link& link, FrameToSend& frame) {
   const TimePoint now = clock_.now();
-  const bool from_round = (before_ != nullptr && before_->next_frame(now, link, frame)) ||
-                          (round_ != nullptr && round_->next_frame(now, link, frame));
-  if (round_ != nullptr && (round_->has_ready() || round_->next_deadline() < timer_set_for_)) post_service();
+  bool from_round = false;
+  for (RoundDriver* driver : drivers()) {
+    from_round = from_round || driver->next_frame(now, link, frame);
+    if (driver != before_.get() && (driver->has_ready() || driver->next_deadline() < timer_set_for_)) post_service();
+  }
   if (from_round) {
     totals_.round_bytes_sent += frame_bytes(frame.frame.payload.size());
     return true;
@@ -343,9 +375,7 @@ void Hub::link_closed(Link& link, const Error& why) {
   donor_.forget(&link);
   probe_.forget(&link);
   pump_donations();
-  for (RoundDriver* driver : {before_.get(), round_.get()}) {
-    if (driver != nullptr) driver->link_closed(now, link, why);
-  }
+  for (RoundDriver* driver : drivers()) driver->link_closed(now, link, why);
   if (fetch_ != nullptr) fetch_->link_closed(now, link, why);
   switchboard_.link_closed(link);
   service();
@@ -376,6 +406,10 @@ void Hub::service() {
     round_->service(now, early_begins_);
     pace_round(now);
     report_round();
+  }
+  if (mixing_ != nullptr) {
+    mixing_->service(now, early_begins_);
+    report_mixing();
   }
   if (fetch_ != nullptr) {
     fetch_->service(now);
@@ -489,6 +523,16 @@ void Hub::report_round() {
   });
 }
 
+void Hub::report_mixing() {
+  if (mixing_reported_ || mixing_->outcome() == nullptr) return;
+  mixing_reported_ = true;
+  switchboard_.want(Switchboard::Purpose::mixing, {}, nullptr);
+  asio::post(io_, [this, number = mixing_number_, outcome = *mixing_->outcome()] {
+    if (number != mixing_number_) return;
+    if (const auto done = mixing_->request().done) done(outcome);  // a copy: it may well begin the next one
+  });
+}
+
 void Hub::report_fetch(TimePoint now) {
   if (fetch_->outcome()) {
     const std::shared_ptr<FetchDriver> over = std::move(fetch_);
@@ -512,8 +556,7 @@ void Hub::report_fetch(TimePoint now) {
 
 void Hub::set_timer(TimePoint now) {
   TimePoint next = std::min(switchboard_.next_tick(), next_beat_);
-  if (before_ != nullptr) next = std::min(next, before_->next_deadline());
-  if (round_ != nullptr) next = std::min(next, round_->next_deadline());
+  for (const RoundDriver* driver : drivers()) next = std::min(next, driver->next_deadline());
   if (fetch_ != nullptr) next = std::min(next, fetch_->next_deadline());
   if (probe_.running()) next = std::min(next, measured_at_ + RateMeter::kSlot);
   // Waking too early is harmless, and cheaper than setting the timer anew at every frame.

@@ -6,6 +6,7 @@
 #include <asio/steady_timer.hpp>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "client/averaging/ended_rounds.h"
 #include "client/transport/fetch_driver.h"
@@ -29,6 +30,8 @@ class Hub final : public Link::Mediator {
   // As PeerNetwork's.
   Status average(AverageRequest request);
   void abandon();
+  Status mix(AverageRequest request);
+  void end_mixing();
   Status fetch_state(StateFetch fetch);
   void cancel_fetch();
   [[nodiscard]] NetworkStats stats() const;
@@ -51,6 +54,8 @@ class Hub final : public Link::Mediator {
 
  private:
   void stream_closed(Link& link, const Error& why);
+  // Those that are under way, or over here but maybe not for slower members; in the order in which they may send.
+  [[nodiscard]] std::vector<RoundDriver*> drivers() const;
   // Of the averaging that frames of this group belong to; null when it is none of ours.
   [[nodiscard]] RoundDriver* driver_of(const GroupId& group) const;
   Status answer_request(Link& link, std::span<const std::uint8_t> payload);
@@ -61,8 +66,9 @@ class Hub final : public Link::Mediator {
   // The same, soon and from the event loop: for what comes up while a link is being filled.
   void post_service();
   // Before it is dropped or replaced: nobody is to wait for this member in it.
-  void end(const RoundDriver* round);
+  static void end(const RoundDriver* round, averaging::EndedRounds& ended);
   void report_round();
+  void report_mixing();
   void report_fetch(TimePoint now);
   // Notes what TCP has moved since the last time, for the speeds in stats().
   void measure(TimePoint now);
@@ -92,11 +98,16 @@ class Hub final : public Link::Mediator {
   bool service_posted_ = false;
   EarlyBegins early_begins_;
   averaging::EndedRounds ended_;
+  averaging::EndedRounds ended_mixings_;  // apart, as there are many of them in a round
 
   std::unique_ptr<RoundDriver> round_;
   std::unique_ptr<RoundDriver> before_;  // what `round_` follows; over here, but maybe not for slower members
   bool round_reported_ = false;
   std::uint64_t round_number_ = 0;  // of average() and abandon(): tells callbacks that came too late
+
+  std::unique_ptr<RoundDriver> mixing_;
+  bool mixing_reported_ = false;
+  std::uint64_t mixing_number_ = 0;  // of mix() and end_mixing(), the same
 
   std::unique_ptr<FetchDriver> fetch_;
   std::uint64_t fetch_number_ = 0;

@@ -88,6 +88,14 @@ void PeerNetwork::abandon() {
   impl_->on_net([&] { impl_->hub().abandon(); });
 }
 
+Status PeerNetwork::mix(AverageRequest request) {
+  return impl_->on_net([&] { return impl_->hub().mix(std::move(request)); });
+}
+
+void PeerNetwork::end_mixing() {
+  impl_->on_net([&] { impl_->hub().end_mixing(); });
+}
+
 Status PeerNetwork::fetch_state(StateFetch fetch) {
   return impl_->on_net([&] { return impl_->hub().fetch_state(std::move(fetch)); });
 }

@@ -147,6 +147,12 @@ class PeerNetwork {
   // Forgets the round. Waits for the net thread; afterwards input and output are the caller's again.
   void abandon();
 
+  // A mixing between rounds (client/session/mixing.h), beside whatever the last round's slower members still ask for.
+  // Replaces the mixing before; request.follows means nothing. Errors as average(). Vectors as average()'s, until the
+  // next mix() or end_mixing() has returned. Wait for the net thread.
+  Status mix(AverageRequest request);
+  void end_mixing();
+
   // failed_precondition while another fetch is running. Waits for the net thread.
   Status fetch_state(StateFetch fetch);
   void cancel_fetch();  // Waits for the net thread.

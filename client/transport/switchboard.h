@@ -46,7 +46,7 @@ bool dials_first(const wire::Endpoint& self, const wire::Endpoint& other);
 
 class Switchboard {
  public:
-  enum class Purpose : std::uint8_t { round, fetch };
+  enum class Purpose : std::uint8_t { round, fetch, mixing };
 
   Switchboard(LinkContext& context, Link::Mediator& mediator, crypto::TlsContext tls, SwitchboardOptions options);
 
@@ -80,14 +80,14 @@ class Switchboard {
     Link* dialling = nullptr;
     Link* meeting = nullptr;  // at a relay in the group
     wire::Endpoint endpoint;
-    std::array<bool, 2> wanted{};  // by purpose
+    std::array<bool, 3> wanted{};  // by purpose
     bool planned = false;          // was in the latest plan
     TimePoint dial_at = kNever;
     Duration redial{};
     TimePoint meet_at = kNever;
     std::size_t meetings = 0;  // tried in vain
 
-    [[nodiscard]] bool is_wanted() const { return wanted[0] || wanted[1]; }
+    [[nodiscard]] bool is_wanted() const { return wanted[0] || wanted[1] || wanted[2]; }
     [[nodiscard]] bool is_up() const { return up[0] != nullptr || up[1] != nullptr || up[2] != nullptr; }
     [[nodiscard]] bool is_idle() const { return !is_wanted() && !is_up() && dialling == nullptr && meeting == nullptr; }
   };
