@@ -7,7 +7,8 @@
 // take more steps; and a process that dies in the middle of a round leaves behind what it has told, with its weight.
 // The one that replaces it begins at the agreed parameters, as another volunteer would. Memory: the parameters, the
 // inner optimizer's moments, and the parameters once more. The moments stay here: nobody else has them, and they end
-// with the process. Single-threaded.
+// with the process. Own parameters may be moved between steps, to be mixed with others' (client/session/mixing.h): that
+// is part of the way from the agreed ones, as a step is. Single-threaded.
 #pragma once
 
 #include <memory>
@@ -23,11 +24,11 @@ namespace starling::optim {
 
 class LocalSteps {
  public:
-  // Of a manifest that has `local`.
-  explicit LocalSteps(const wire::RunManifest& manifest);
+  // Of a manifest that has `local`. state: wire::local_state_size floats, which outlive this; moments begin at zero.
+  LocalSteps(const wire::RunManifest& manifest, std::span<float> state);
 
-  // Where gradients are to be computed. Stays where it is.
-  [[nodiscard]] std::span<float> parameters() { return std::span(state_).first(before_.size()); }
+  // Where gradients are to be computed. May be written between steps.
+  [[nodiscard]] std::span<float> parameters() { return state_.first(told_.size()); }
   // A new sum begins, from these parameters.
   void begin(std::span<const float> agreed);
   // One step on `gradient`, which is summed over `samples` at parameters() and becomes the sum's increment. corrupt,
@@ -37,8 +38,8 @@ class LocalSteps {
 
  private:
   Optimizer optimizer_;
-  std::vector<float> state_;   // [parameters | moments]
-  std::vector<float> before_;  // parameters before the step
+  std::span<float> state_;   // [parameters | moments]
+  std::vector<float> told_;  // parameters that the increments so far add up to
   std::unique_ptr<StepJournal> journal_;
   RoundIndex taken_ = 0;     // steps that the moments have seen
   SampleCount samples_ = 0;  // since begin()

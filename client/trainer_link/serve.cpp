@@ -102,7 +102,8 @@ class Workplace {
     STARLING_ASSIGN(resources.manifest, wire::decode_manifest(start.text));
     const session::StateLayout layout{wire::parameter_count(resources.manifest.model),
                                       wire::moment_vectors(resources.manifest.optimizer)};
-    STARLING_ASSIGN(SharedRegion region, SharedRegion::attach(kMemoryFd, layout));
+    STARLING_ASSIGN(SharedRegion region,
+                    SharedRegion::attach(kMemoryFd, layout, wire::local_state_size(resources.manifest)));
     auto files = std::make_unique<DataFiles>();
     const wire::DataOptions& data = resources.manifest.data;
     if (data.shards.empty()) {
@@ -124,6 +125,7 @@ class Workplace {
     resources.validation_bytes = files->validation.bytes();
     resources.state = region.state();
     resources.journal = &region.journal();
+    resources.local = region.local();
     resources.threads = start.limits.threads;
     STARLING_ASSIGN(auto trainer, parts.make_trainer(resources));
     return std::unique_ptr<Workplace>(new Workplace(std::move(resources.manifest), std::move(files), std::move(region),

@@ -24,6 +24,7 @@ struct TrainerResources {
   std::span<const std::uint8_t> program;  // of a script; empty for all other models
   std::span<float> state;                 // shared with the daemon
   optim::StepJournal* journal = nullptr;  // shared with the daemon
+  std::span<float> local;                 // of local steps (wire::local_state_size), shared with the daemon
   int threads = 1;
   std::string device;  // where to compute, as LibTorch calls it: "cpu", "cuda:0"
 };

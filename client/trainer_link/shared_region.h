@@ -1,6 +1,6 @@
-// The memory that daemon and trainer share: [parameters | optimizer vectors], a micro-batch's gradient and
-// the step journal. It belongs to the daemon and outlives every child. Its size is sealed, so neither end
-// can pull pages from under the other.
+// The memory that daemon and trainer share: [parameters | optimizer vectors], a micro-batch's gradient, the step
+// journal and, of runs with local steps, the volunteer's own [parameters | inner optimizer's vectors]. It belongs to
+// the daemon and outlives every child. Its size is sealed, so neither end can pull pages from under the other.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace starling::trainer_link {
 
 class SharedRegion {
  public:
-  // New, all zero. resource_exhausted when the machine has not that much memory.
-  static Result<SharedRegion> create(const session::StateLayout& layout);
+  // New, all zero. local_floats: wire::local_state_size. resource_exhausted when the machine has not that much memory.
+  static Result<SharedRegion> create(const session::StateLayout& layout, std::size_t local_floats = 0);
   // Maps a region another process made. corrupt when it is not one of this layout.
-  static Result<SharedRegion> attach(int fd, const session::StateLayout& layout);
+  static Result<SharedRegion> attach(int fd, const session::StateLayout& layout, std::size_t local_floats = 0);
 
   SharedRegion(SharedRegion&& other) noexcept;
   SharedRegion& operator=(SharedRegion&&) = delete;
@@ -28,17 +28,18 @@ class SharedRegion {
   [[nodiscard]] std::span<float> state() const;
   [[nodiscard]] std::span<float> gradient() const;  // parameter_count floats
   [[nodiscard]] optim::StepJournal& journal() const;
+  [[nodiscard]] std::span<float> local() const;  // local_floats
   // For the child. Invalid in a region that was attached.
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
-  SharedRegion(UniqueFd fd, std::byte* base, std::size_t bytes, const session::StateLayout& layout);
-  static Result<SharedRegion> map(int fd, UniqueFd owned, const session::StateLayout& layout);
+  SharedRegion(UniqueFd fd, std::byte* base, const session::StateLayout& layout, std::size_t local_floats);
+  static Result<SharedRegion> map(int fd, UniqueFd owned, const session::StateLayout& layout, std::size_t local_floats);
 
   UniqueFd fd_;
   std::byte* base_ = nullptr;
-  std::size_t bytes_ = 0;
   session::StateLayout layout_;
+  std::size_t local_floats_ = 0;
 };
 
 }  // namespace starling::trainer_link

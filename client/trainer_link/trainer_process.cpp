@@ -87,7 +87,7 @@ Result<std::unique_ptr<TrainerProcess>> TrainerProcess::create(TrainerProcessOpt
   }
   const session::StateLayout layout{wire::parameter_count(options.manifest.model),
                                     wire::moment_vectors(options.manifest.optimizer)};
-  STARLING_ASSIGN(SharedRegion region, SharedRegion::create(layout));
+  STARLING_ASSIGN(SharedRegion region, SharedRegion::create(layout, wire::local_state_size(options.manifest)));
   return std::unique_ptr<TrainerProcess>(
       new TrainerProcess(std::make_unique<Impl>(std::move(options), std::move(region))));
 }
@@ -100,6 +100,11 @@ session::StateLayout TrainerProcess::layout() const { return impl_->region.layou
 std::span<float> TrainerProcess::state() {
   if (impl_->options.manifest.delay_parameter_updates) impl_->begins_sum = true;
   return impl_->region.state();
+}
+
+std::span<float> TrainerProcess::own_parameters() {
+  VERIFY(impl_->options.manifest.local.has_value());
+  return impl_->region.local().first(layout().parameter_count);
 }
 
 Status TrainerProcess::initialize() {

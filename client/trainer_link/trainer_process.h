@@ -64,6 +64,9 @@ class TrainerProcess final : public session::Trainer {
 
   [[nodiscard]] session::StateLayout layout() const override;
   std::span<float> state() override;
+  // Of a run with local steps: where those have led the child that runs, since its last begin_sum(). What the caller
+  // writes counts from the next batch on, also in what that adds. Of no meaning once that child has ended.
+  std::span<float> own_parameters();
   // Done here, without a child; fails only where a script's parameters cannot be read.
   Status initialize() override;
   void begin_sum() override;

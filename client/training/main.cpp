@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
                                       .device = resources.device,
                                       .shard_bytes = resources.shard_bytes,
                                       .program = resources.program,
+                                      .local = resources.local,
                                   }));
     return std::unique_ptr<session::Trainer>(std::move(trainer));
   };

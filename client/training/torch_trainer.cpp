@@ -68,6 +68,9 @@ Status check_options(const TorchTrainerOptions& options) {
   if (options.state.size() != wire::state_size(options.manifest)) {
     return refuse("state memory does not fit the model");
   }
+  if (options.local.size() != wire::local_state_size(options.manifest)) {
+    return refuse("memory of local steps does not fit the model");
+  }
   if (options.journal == nullptr) return refuse("no step journal");
   if (options.threads < 1 || options.threads > kThreadsMax) {
     return refuse("threads is " + std::to_string(options.threads) + "; it must be 1 to " + std::to_string(kThreadsMax));
@@ -105,7 +108,7 @@ struct TorchTrainer::Impl {
         optimizer(options.manifest),
         train(std::move(train_data)),
         held_out(std::move(held_out_data)),
-        local(options.manifest.local ? std::make_unique<optim::LocalSteps>(options.manifest) : nullptr),
+        local(options.manifest.local ? std::make_unique<optim::LocalSteps>(options.manifest, options.local) : nullptr),
         device(options.device),
         vectors(device, copies_for(device, options.manifest), local ? local->parameters() : agreed(), options.gradient),
         model(models::make_model(options.manifest.model, vectors.parameters(), vectors.gradient(), options.program)),

@@ -29,6 +29,7 @@ struct TorchTrainerOptions {
   // valid until it is over.
   std::function<std::span<const std::uint8_t>()> shard_bytes{};
   std::span<const std::uint8_t> program{};  // of a script, digest checked by the caller
+  std::span<float> local{};                 // of local steps: wire::local_state_size floats
 };
 
 class TorchTrainer final : public session::Trainer {

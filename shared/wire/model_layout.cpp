@@ -61,6 +61,11 @@ std::size_t state_size(const RunManifest& manifest) {
   return parameter_count(manifest.model) * (1 + static_cast<std::size_t>(moment_vectors(manifest.optimizer)));
 }
 
+std::size_t local_state_size(const RunManifest& manifest) {
+  if (!manifest.local) return 0;
+  return parameter_count(manifest.model) * (1 + static_cast<std::size_t>(moment_vectors(manifest.local->optimizer)));
+}
+
 double flops_per_sample(const ModelOptions& model) { return architecture_of(model).flops(model); }
 
 double MemoryNeeds::total() const { return programs + state + gradients + activations; }
@@ -81,7 +86,7 @@ MemoryNeeds memory_needs(const RunManifest& manifest) {
   // by a step with a mean gradient, on a copy of the state.
   if (manifest.delay_parameter_updates) needs.state += needs.state + 2 * vector;
   // Local steps have parameters of their own, those of the beginning, and moments.
-  if (manifest.local) needs.state += vector * (2 + moment_vectors(manifest.local->optimizer));
+  if (manifest.local) needs.state += vector + static_cast<double>(sizeof(float) * local_state_size(manifest));
   needs.activations = static_cast<double>(sizeof(float)) * architecture_of(manifest.model).activations(manifest.model);
   return needs;
 }

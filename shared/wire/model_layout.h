@@ -60,6 +60,8 @@ std::vector<ParameterInfo> model_layout(const ModelOptions& model);
 std::size_t parameter_count(const ModelOptions& model);
 // Floats that a replica must agree on with all others: [parameters | the optimizer's vectors].
 std::size_t state_size(const RunManifest& manifest);
+// Floats of local steps: [own parameters | the inner optimizer's vectors]; 0 where there are none.
+std::size_t local_state_size(const RunManifest& manifest);
 
 // Bytes that a volunteer's computer needs to take part, at the least: with micro-batches of one sample.
 struct MemoryNeeds {

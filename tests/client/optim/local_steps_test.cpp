@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shared/base/permutation.h"
+#include "shared/wire/model_layout.h"
 
 using namespace starling;
 using namespace starling::optim;
@@ -38,6 +39,13 @@ std::vector<float> noise(std::size_t size, std::uint64_t seed) {
   return values;
 }
 
+// Local steps, and the memory they work on.
+struct Own {
+  explicit Own(const wire::RunManifest& manifest) : state(wire::local_state_size(manifest)), local(manifest, state) {}
+  std::vector<float> state;
+  LocalSteps local;
+};
+
 // What the sum of increments should be: samples times displacement.
 double error_of(const std::vector<float>& sum, const std::vector<float>& agreed, std::span<const float> own,
                 SampleCount samples) {
@@ -53,7 +61,8 @@ double error_of(const std::vector<float>& sum, const std::vector<float>& agreed,
 TEST_CASE("increments of any number of steps add up to samples times the way from the agreed parameters") {
   for (const char* kind : {"sgd", "adamw", "lamb", "muon"}) {
     CAPTURE(kind);
-    LocalSteps local(local_manifest(kind, 1e-3));
+    Own own(local_manifest(kind, 1e-3));
+    LocalSteps& local = own.local;
     const std::size_t size = local.parameters().size();
     const std::vector<float> agreed = noise(size, 1);
     local.begin(agreed);
@@ -70,7 +79,8 @@ TEST_CASE("increments of any number of steps add up to samples times the way fro
 
 TEST_CASE("steps are the inner optimizer's, to the bit, and its moments stay from round to round") {
   const wire::RunManifest manifest = local_manifest("adamw", 1e-2);
-  LocalSteps local(manifest);
+  Own own(manifest);
+  LocalSteps& local = own.local;
   wire::RunManifest alone = manifest;
   alone.optimizer = manifest.local->optimizer;
   alone.schedule = manifest.local->schedule;
@@ -93,8 +103,26 @@ TEST_CASE("steps are the inner optimizer's, to the bit, and its moments stay fro
   }
 }
 
+TEST_CASE("what moves own parameters between steps is part of the way that is added up") {
+  Own own(local_manifest("adamw", 1e-3));
+  LocalSteps& local = own.local;
+  const std::size_t size = local.parameters().size();
+  const std::vector<float> agreed = noise(size, 1);
+  std::vector<float> sum(size);
+  local.begin(agreed);
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    const std::vector<float> moved = noise(size, 100 + step);
+    for (std::size_t i = 0; i < size; ++i) local.parameters()[i] += 1e-3F * moved[i];
+    std::vector<float> gradient = noise(size, 2 + step);
+    REQUIRE(local.step(0, kSamples, agreed, gradient).ok());
+    for (std::size_t i = 0; i < size; ++i) sum[i] += gradient[i];
+    CHECK(error_of(sum, agreed, local.parameters(), kSamples * static_cast<SampleCount>(step + 1)) < 1e-4);
+  }
+}
+
 TEST_CASE("with one plain step of rate r, the displacement is r times the gradient") {
-  LocalSteps local(local_manifest("sgd", 0.25));
+  Own own(local_manifest("sgd", 0.25));
+  LocalSteps& local = own.local;
   const std::vector<float> agreed = noise(local.parameters().size(), 1);
   const std::vector<float> summed = noise(agreed.size(), 2);
   std::vector<float> increment = summed;
@@ -107,7 +135,8 @@ TEST_CASE("with one plain step of rate r, the displacement is r times the gradie
 }
 
 TEST_CASE("a step that leaves the finite numbers adds nothing, and the next one begins at the agreed parameters") {
-  LocalSteps local(local_manifest("sgd", 1.0));
+  Own own(local_manifest("sgd", 1.0));
+  LocalSteps& local = own.local;
   const std::vector<float> agreed = noise(local.parameters().size(), 1);
   local.begin(agreed);
   std::vector<float> gradient = noise(agreed.size(), 2);

@@ -30,6 +30,20 @@ TEST_CASE("both ends see the same state, gradient and journal, all zero at first
   CHECK(ours->journal().in_progress(3));
 }
 
+TEST_CASE("a run with local steps has memory for them in the region, and both ends must know how much") {
+  auto ours = SharedRegion::create(kLayout, 10'000);
+  REQUIRE(ours.ok());
+  auto theirs = SharedRegion::attach(ours->fd(), kLayout, 10'000);
+  REQUIRE(theirs.ok());
+  REQUIRE(theirs->local().size() == 10'000);
+  theirs->local().back() = 3.0F;
+  CHECK(ours->local().back() == 3.0F);
+  CHECK(ours->gradient().back() == 0.0F);
+  CHECK_FALSE(SharedRegion::attach(ours->fd(), kLayout).ok());
+  CHECK_FALSE(SharedRegion::attach(ours->fd(), kLayout, 9'999).ok());
+  CHECK_FALSE(SharedRegion::create(kLayout, std::size_t{1} << 40).ok());
+}
+
 TEST_CASE("neither end can change the region's size") {
   auto region = SharedRegion::create(kLayout);
   REQUIRE(region.ok());

@@ -12,6 +12,7 @@
 
 #include "client/optim/optimizer.h"
 #include "shared/base/permutation.h"
+#include "shared/wire/model_layout.h"
 
 using namespace starling;
 using namespace starling::training;
@@ -49,7 +50,10 @@ struct Bench {
     const auto bytes = [](const std::string& text) {
       return std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
     };
-    auto created = TorchTrainer::create({manifest, bytes(train), bytes(held_out), state, gradient, journal.get(), 1});
+    TorchTrainerOptions options{manifest, bytes(train), bytes(held_out), state, gradient, journal.get(), 1};
+    local.resize(wire::local_state_size(manifest));
+    options.local = local;
+    auto created = TorchTrainer::create(options);
     REQUIRE(created.ok());
     trainer = std::move(created).value();
     REQUIRE(trainer->initialize().ok());
@@ -67,7 +71,7 @@ struct Bench {
   optim::Optimizer optimizer;
   std::string train = small_text(1, 3000);
   std::string held_out = small_text(2, 300);
-  std::vector<float> state, gradient;
+  std::vector<float> state, gradient, local;
   std::unique_ptr<optim::StepJournal> journal = std::make_unique<optim::StepJournal>();
   std::unique_ptr<TorchTrainer> trainer;
 };
