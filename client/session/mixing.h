@@ -1,0 +1,80 @@
+// Mixing between two rounds: while a volunteer steps by itself, its parameters are averaged with those of one other or
+// a few, again and again (decentralized Adam, "communicate while adapting": Wang et al., ICLR 2025, arXiv 2410.11998)
+//   x_i <- sum_j W_ij x_j - eta d_i(g_i(x_i))
+// Before a batch, own parameters are *sent out*: as their way from the agreed ones, which all have. While that is mixed
+// with the partners', batches go on. Before the first batch that begins afterwards, what the mixing has changed is
+// *taken in*: mixed minus sent, so that no step in between is lost. If lines are faster than batches this is the
+// equation above, once a batch; if not, batches wait for no line, and mixings are rarer. Moments stay where they are.
+//
+// Mixings of a round are numbered, and who meets in one follows from the members of the round before and its number
+// (shared/swarm/mixing_groups.h). A meeting waits for whoever has not come yet, but no longer than such meetings take;
+// who has not come is hardly waited for the next time. Whoever comes late is told that the others have gone on, and
+// passes to the next number at once, with what it has sent out already. Whoever has met nobody keeps what it has.
+//
+// Pure and single-threaded, as the session.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include "client/averaging/all_reduce.h"
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/swarm/mixing_groups.h"
+#include "shared/wire/group_info.h"
+
+namespace starling::session {
+
+class Mixing {
+ public:
+  // partners: wire::LocalOptions, not empty.
+  Mixing(std::string partners, const PeerId& self);
+
+  // These members of the plan have averaged together: the next round's mixings begin.
+  void begin_round(const wire::GroupInfo& last, std::span<const PeerId> members, RoundIndex round, const Digest& state);
+  // What is under way is of no use any more. Nothing is mixed until the next round.
+  void end_round() { groups_.reset(), forget(); }
+
+  struct Order {
+    bool take_in = false;   // before that, if both
+    bool send_out = false;  // the mixing before is over: its vectors are free
+  };
+  // `begins`: a batch that begins at the agreed parameters.
+  Order before_batch(TimePoint now, bool begins);
+  // Own parameters have been sent out as ordered: where they are to be mixed now, if anywhere.
+  std::optional<swarm::MixingGroup> on_sent_out(TimePoint now);
+  // There was nothing to send out, or what was sent is no longer part of own parameters: the trainer began anew.
+  void forget();
+  // Of the mixing with this id. A group: what was sent out is to be mixed there, now.
+  std::optional<swarm::MixingGroup> on_mixed(TimePoint now, const GroupId& id,
+                                             const averaging::AveragingOutcome& outcome);
+
+  // Of all rounds.
+  [[nodiscard]] std::int64_t mixed() const { return mixed_; }
+  [[nodiscard]] std::int64_t missed() const { return missed_; }  // nobody else came
+
+ private:
+  enum class Stage : std::uint8_t { nothing, sending, meeting, arrived };
+
+  std::optional<swarm::MixingGroup> next(TimePoint now);
+  [[nodiscard]] Duration patience() const;
+
+  std::string partners_;
+  PeerId self_;
+  std::optional<swarm::MixingGroups> groups_;  // none: nothing is mixed now
+  Stage stage_ = Stage::nothing;
+  wire::GroupInfo meeting_;
+  int tries_ = 0;              // of what was sent out last
+  TimePoint met_at_{};         // the meeting under way began
+  TimePoint not_before_{};     // the next mixing
+  TimePoint last_batch_{};     // began
+  Duration batch_{};           // from one batch's begin to the next one's
+  Duration mixing_{};          // the last one, waiting included
+  std::set<PeerId> absent_{};  // did not come to the last meeting with this member
+  std::int64_t mixed_ = 0;
+  std::int64_t missed_ = 0;
+};
+
+}  // namespace starling::session

@@ -1,0 +1,219 @@
+#include "client/session/mixing.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <vector>
+
+using namespace starling;
+using namespace starling::session;
+using averaging::AveragingOutcome;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr TimePoint kStart{};
+
+PeerId peer_of(std::size_t k) {
+  PeerId id;
+  id.bytes[0] = static_cast<std::uint8_t>(k + 1);
+  return id;
+}
+
+wire::GroupInfo round_of(std::size_t members) {
+  wire::GroupInfo group;
+  group.id.bytes[0] = 7;
+  group.run_id = "mixing";
+  group.vector_floats = 10;
+  for (std::size_t k = 0; k < members; ++k) {
+    group.members.push_back({.endpoint = {peer_of(k), "127.0.0.1", 4000}});
+  }
+  return group;
+}
+
+std::vector<PeerId> all_of(std::size_t members) {
+  std::vector<PeerId> peers;
+  for (std::size_t k = 0; k < members; ++k) peers.push_back(peer_of(k));
+  return peers;
+}
+
+AveragingOutcome met(SampleCount members) {
+  AveragingOutcome outcome;
+  outcome.weight_total = members;
+  return outcome;
+}
+
+// The other one of two did not come, or had gone on.
+AveragingOutcome alone(averaging::Rank other, bool went_on) {
+  AveragingOutcome outcome;
+  outcome.verdict = AveragingOutcome::Verdict::minority;
+  outcome.weight_total = 1;
+  outcome.lost.push_back({other, "a test's"});
+  if (!went_on) outcome.faults.push_back({other, wire::Fault::absent});
+  return outcome;
+}
+
+// Volunteers that step on quadratics of equal curvature around different minima, one after the other, over lines that
+// are faster than batches.
+struct Quadratics {
+  explicit Quadratics(const char* partners, std::size_t count) {
+    for (std::size_t k = 0; k < count; ++k) {
+      members.emplace_back(partners, peer_of(k));
+      members.back().begin_round(round_of(count), all_of(count), 1, Digest());
+      minima.push_back(static_cast<double>(k * k));
+    }
+    own.resize(count);
+    sent.resize(count);
+    mixed.resize(count);
+  }
+
+  // away: this one computes, but is in no meeting.
+  void step(std::size_t away = SIZE_MAX) {
+    now += 1s;
+    std::map<GroupId, std::vector<std::size_t>> meetings;
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      if (k == away) continue;
+      const Mixing::Order order = members[k].before_batch(now, steps == 0);
+      if (order.take_in) own[k] += mixed[k] - sent[k];
+      if (!order.send_out) continue;
+      sent[k] = own[k];
+      if (const auto mixing = members[k].on_sent_out(now)) meetings[mixing->group.id].push_back(k);
+    }
+    for (const auto& [id, who] : meetings) {
+      double sum = 0;
+      for (const std::size_t k : who) sum += sent[k];
+      for (const std::size_t k : who) {
+        mixed[k] = sum / static_cast<double>(who.size());
+        const bool lone = who.size() == 1;
+        CHECK(!members[k].on_mixed(now + 100ms, id, lone ? alone(away > k ? 1 : 0, false) : met(std::ssize(who))));
+      }
+    }
+    for (std::size_t k = 0; k < own.size(); ++k) own[k] -= kRate * (own[k] - minima[k]);
+    ++steps;
+  }
+  [[nodiscard]] double mean() const {
+    double sum = 0;
+    for (const double value : own) sum += value;
+    return sum / static_cast<double>(own.size());
+  }
+  [[nodiscard]] double spread() const {
+    double most = 0;
+    for (const double value : own) most = std::max(most, std::abs(value - mean()));
+    return most;
+  }
+
+  static constexpr double kRate = 0.05;
+  std::vector<Mixing> members;
+  std::vector<double> minima, own, sent, mixed;
+  TimePoint now = kStart;
+  int steps = 0;
+};
+
+}  // namespace
+
+TEST_CASE("of two that mix at every step, the mean goes the way of all-reduce, and each is half a step beside it") {
+  Quadratics swarm("exponential", 2);
+  double all_reduce = 0;
+  for (int step = 0; step < 200; ++step) {
+    swarm.step();
+    all_reduce -= Quadratics::kRate * (all_reduce - 0.5);
+    CHECK(swarm.mean() == doctest::Approx(all_reduce));
+  }
+  // x_i = mean of what was before - rate * own gradient, and the gradients differ by 1 - d where the members differ by
+  // d. So d = rate (1 - d), and by as much again until the last step's mixing is taken in.
+  CHECK(swarm.spread() == doctest::Approx(Quadratics::kRate / (1 + Quadratics::kRate)));
+  CHECK(swarm.members[0].mixed() == 199);  // not before the first batch
+}
+
+TEST_CASE("any number of members follows the mean of all, with a spread that stays small, whoever is away") {
+  for (const char* partners : {"ring", "exponential", "random", "grid"}) {
+    for (const std::size_t count : {3U, 4U, 7U}) {
+      CAPTURE(partners);
+      CAPTURE(count);
+      Quadratics swarm(partners, count);
+      double all_reduce = 0;
+      double target = 0;
+      for (const double minimum : swarm.minima) target += minimum / static_cast<double>(count);
+      for (int step = 0; step < 300; ++step) {
+        swarm.step(step % 5 == 4 ? static_cast<std::size_t>(step / 5) % count : SIZE_MAX);
+        all_reduce -= Quadratics::kRate * (all_reduce - target);
+      }
+      // What one that is away has not taken in yet, its partner has.
+      CHECK(swarm.mean() == doctest::Approx(all_reduce).epsilon(0.01));
+      // Apart, everybody would be at its own minimum by now.
+      CHECK(swarm.spread() < 0.6 * std::abs(swarm.minima.back() - target));
+    }
+  }
+}
+
+TEST_CASE("who did not come is waited for as long as mixings take, and the next time hardly at all") {
+  Mixing mixing("exponential", peer_of(0));
+  mixing.begin_round(round_of(2), all_of(2), 1, Digest());
+  CHECK(!mixing.before_batch(kStart, true).send_out);  // it is where all others are
+  TimePoint now = kStart + 3s;
+  CHECK(mixing.before_batch(now, false).send_out);
+  auto meeting = mixing.on_sent_out(now);
+  REQUIRE(meeting);
+  CHECK(meeting->group.begin_within_ms == 12'000);  // four batches: the other one may be in the middle of its own
+  CHECK(!mixing.before_batch(now + 3s, false).send_out);
+  CHECK(!mixing.on_mixed(now + 12s, meeting->group.id, alone(1, false)));
+  CHECK(mixing.missed() == 1);
+  now += 13s;
+  const Mixing::Order again = mixing.before_batch(now, false);
+  CHECK(!again.take_in);
+  CHECK(again.send_out);
+  meeting = mixing.on_sent_out(now);
+  REQUIRE(meeting);
+  CHECK(meeting->group.begin_within_ms == 250);
+  CHECK(!mixing.on_mixed(now + 100ms, meeting->group.id, met(2)));
+  CHECK(mixing.before_batch(now + 3s, false).take_in);
+  CHECK(mixing.on_sent_out(now + 3s)->group.begin_within_ms > 2000);
+}
+
+TEST_CASE("who comes late passes the numbers of those who have gone on, with what it has sent out") {
+  Mixing mixing("exponential", peer_of(1));
+  mixing.begin_round(round_of(4), all_of(4), 1, Digest());
+  (void)mixing.before_batch(kStart, true);
+  CHECK(mixing.before_batch(kStart + 1s, false).send_out);
+  auto meeting = mixing.on_sent_out(kStart + 1s);
+  for (int passed = 0; passed < 5; ++passed) {
+    REQUIRE(meeting);
+    const GroupId before = meeting->group.id;
+    meeting = mixing.on_mixed(kStart + 1s, before, alone(1 - meeting->self, true));
+    REQUIRE(meeting);
+    CHECK(meeting->group.id != before);
+    CHECK(!mixing.on_mixed(kStart + 1s, before, met(2)));  // what is over comes too late
+  }
+  CHECK(!mixing.on_mixed(kStart + 2s, meeting->group.id, met(2)));
+  CHECK(mixing.before_batch(kStart + 2s, false).take_in);
+  CHECK(mixing.missed() == 5);
+  CHECK(mixing.mixed() == 1);
+}
+
+TEST_CASE("nothing of a round is taken in after it, or after the trainer has begun anew") {
+  Mixing mixing("exponential", peer_of(0));
+  mixing.begin_round(round_of(2), all_of(2), 1, Digest());
+  (void)mixing.before_batch(kStart, true);
+  (void)mixing.before_batch(kStart + 1s, false);
+  auto meeting = mixing.on_sent_out(kStart + 1s);
+  REQUIRE(meeting);
+  (void)mixing.on_mixed(kStart + 2s, meeting->group.id, met(2));
+  mixing.forget();
+  const Mixing::Order anew = mixing.before_batch(kStart + 3s, false);
+  CHECK(!anew.take_in);
+  CHECK(anew.send_out);
+  meeting = mixing.on_sent_out(kStart + 3s);
+  REQUIRE(meeting);
+  mixing.end_round();
+  CHECK(!mixing.on_mixed(kStart + 4s, meeting->group.id, met(2)));
+  CHECK(!mixing.before_batch(kStart + 4s, false).send_out);
+}
+
+TEST_CASE("who is alone mixes with nobody") {
+  Mixing mixing("random", peer_of(0));
+  mixing.begin_round(round_of(1), all_of(1), 1, Digest());
+  (void)mixing.before_batch(kStart, true);
+  (void)mixing.before_batch(kStart + 1s, false);
+  CHECK(!mixing.on_sent_out(kStart + 1s));
+}
