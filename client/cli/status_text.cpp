@@ -137,6 +137,10 @@ std::string format_status(const wire::DaemonStatus& s) {
   text += fmt::format("  model      loss {:.3f}", s.loss);
   if (s.validation_bits_per_byte) text += fmt::format(", held-out {:.3f} bits per byte", *s.validation_bits_per_byte);
   text += fmt::format("; {} rounds done, {} lost\n", s.rounds_done, s.rounds_failed);
+  if (s.mixings + s.mixings_missed > 0) {
+    text += fmt::format("  mixing     {} times with others, {} times nobody came; {:.2f} % from the average\n",
+                        s.mixings, s.mixings_missed, 100 * s.spread);
+  }
   text += fmt::format("  credit     {:.6f} for {} accepted samples\n", s.credit, s.samples_credited);
   text += reach_lines(s);
   text += fmt::format("  network    {} sent, {} received, up {}/s, down {}/s\n",

@@ -23,6 +23,7 @@
 #include "client/daemon/run_preparation.h"
 #include "client/daemon/snapshot_keeper.h"
 #include "client/daemon/task_loop.h"
+#include "client/session/mixing.h"
 #include "client/session/session.h"
 #include "client/storage/checkpoint_store.h"
 #include "client/storage/project_files.h"
@@ -122,6 +123,16 @@ class ProjectRun final : private session::Session::Mediator {
   void leg_ended(TimePoint now, const Leg& leg, const averaging::AveragingOutcome& outcome);
   // The network does not take a plan that the session took.
   void averaging_refused(const Status& why, std::size_t members);
+  // Where volunteers mix between rounds (project_run_mixing.cpp): what a batch has to do before it begins, doing so on
+  // the trainer thread, and the meeting that comes of it.
+  session::Mixing::Order order_mixing(bool begins);
+  void move_own_parameters(const session::Mixing::Order& order, bool begins);
+  void note_stepped(bool stepped);
+  void meet(const std::optional<swarm::MixingGroup>& mixing);
+  void begin_mixings(const wire::RoundReport& report);
+  void end_mixings();
+  // How far local steps on so many samples, whose sum this is, have led from where the average of all is; relative.
+  [[nodiscard]] double spread(std::span<const float> sum, SampleCount samples) const;
   void start_step(RoundIndex round) override;
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
@@ -183,6 +194,7 @@ class ProjectRun final : private session::Session::Mediator {
   bool reach_known_ = false;  // the coordinator has told
   std::string address_;
   RoundIndex forgotten_below_ = 0;
+  double spread_ = 0;                      // DaemonStatus
   std::size_t gradient_in_use_ = 0;        // which of the two is the present round's
   SampleCount own_samples_ = 0;            // that it had when its averaging began
   bool computes_ahead_ = false;            // the last batch was of the round after the one that is averaged

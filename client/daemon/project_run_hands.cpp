@@ -98,9 +98,11 @@ void ProjectRun::start_batch(const wire::SampleRange& samples, const session::Ba
   const bool ahead = target.next_round;
   const bool turns = std::exchange(computes_ahead_, ahead) != ahead;
   const std::vector<float>& own = parts_->gradients[gradient_in_use_];
+  const session::Mixing::Order mixing = order_mixing(target.first);
   threads_.trainer.post(
-      [this, samples, ahead, turns, first = target.first, own_samples = own_samples_, &gradient, &own] {
+      [this, samples, ahead, turns, mixing, first = target.first, own_samples = own_samples_, &gradient, &own] {
         if (stopped_) return;
+        move_own_parameters(mixing, first);
         if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
         if (turns && ahead) {
           parts_->trainer->begin_sum_ahead(samples.round - 1, own, own_samples);
@@ -108,6 +110,7 @@ void ProjectRun::start_batch(const wire::SampleRange& samples, const session::Ba
           parts_->trainer->begin_sum();
         }
         auto report = train_batch(samples, gradient);
+        note_stepped(report.ok());
         deliver([this, report = std::move(report)](TimePoint now) { parts_->session->on_batch_done(now, report); });
       });
 }
@@ -124,6 +127,8 @@ Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& sa
 
 void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) {
   note_peers(group, self);
+  end_mixings();
+  if (parts_->mixing != nullptr) parts_->mixing->last = group;
   averaging_holds_gradient_ = true;
   own_samples_ = stake.weight;
   if (parts_->low_rank != nullptr) return start_low_rank(group, self, stake);
@@ -160,10 +165,13 @@ void ProjectRun::averaging_refused(const Status& why, std::size_t members) {
 }
 
 void ProjectRun::start_step(RoundIndex round) {
-  step_loop().post([this, round] {
+  const std::vector<float>& own = parts_->gradients[gradient_in_use_];
+  step_loop().post([this, round, samples = own_samples_, &own] {
     if (stopped_) return;
+    const double spread_now = spread(own, samples);
     auto digest = parts_->snapshots->change(round + 1, [&] { return parts_->trainer->step(round, parts_->averaged); });
-    deliver([this, digest = std::move(digest)](TimePoint now) {
+    deliver([this, digest = std::move(digest), spread_now](TimePoint now) {
+      spread_ = spread_now;
       if (digest.ok()) {  // batches go into the other one: slower members may still need this
         averaging_holds_gradient_ = false;
         gradient_in_use_ = 1 - gradient_in_use_;
@@ -186,6 +194,7 @@ void ProjectRun::start_evaluation() {
 }
 
 void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) {
+  end_mixings();
   // Into memory of its own: a download that fails must leave the replica as it is.
   auto state = std::make_shared<std::vector<float>>(parts_->trainer->layout().size());
   transport::StateFetch fetch;
@@ -211,6 +220,7 @@ void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex 
 }
 
 void ProjectRun::fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) {
+  end_mixings();
   parts_->network->cancel_fetch();
   fetch_ = std::make_shared<Fetch>(round, digest);
   const auto bytes = static_cast<std::int64_t>(parts_->trainer->layout().size() * sizeof(float));
@@ -269,6 +279,7 @@ void ProjectRun::record_round(const wire::RoundReport& report, Duration round_du
   // On failure the report is still told to the coordinator; only a crash before that would lose it.
   note_saving("keep finished rounds on disk", parts_->journal.record(report, round_duration), journal_problem_);
   note_round(report);
+  begin_mixings(report);
 }
 
 void ProjectRun::forget_reports(RoundIndex below) {

@@ -95,6 +95,11 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   }
   status.rounds_done = view.rounds_done;
   status.rounds_failed = view.rounds_failed;
+  if (parts_->mixing != nullptr) {
+    status.mixings = parts_->mixing->mixing.mixed();
+    status.mixings_missed = parts_->mixing->mixing.missed();
+  }
+  status.spread = spread_;
   status.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);
   status.target_batch_size = parts_->manifest.target_batch_size;
   if (view.last_reply.has_value()) {

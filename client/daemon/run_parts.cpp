@@ -168,6 +168,12 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
   } else if (kept > 0) {
     parts.feedback.emplace(layout.parameter_count, kept);
   }
+  if (parts.manifest.local && !parts.manifest.local->partners.empty()) {
+    parts.mixing = std::make_unique<MixingParts>(
+        MixingParts{session::Mixing(parts.manifest.local->partners, network_options.self), {}, {}, {}});
+    parts.mixing->sent.resize(layout.parameter_count);
+    parts.mixing->mixed.resize(layout.parameter_count);
+  }
   return parts;
 }
 

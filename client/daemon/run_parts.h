@@ -24,6 +24,18 @@ struct LowRankParts {
   averaging::AveragingOutcome first;  // of this round's first averaging
 };
 
+// Where the manifest asks for mixings between rounds.
+struct MixingParts {
+  session::Mixing mixing;  // control thread
+  wire::GroupInfo last;    // the same: the plan of the last averaging
+  // The trainer thread's, but for the network's while a mixing is under way.
+  std::vector<float> sent;
+  std::vector<float> mixed;
+  // Trainer thread. Children by their number; -1: none.
+  std::int64_t stepped_child = -1;  // own parameters are where it has led
+  std::int64_t sent_child = -1;     // of that was sent
+};
+
 struct RunParts {
   wire::RunManifest manifest;
   storage::Project project;
@@ -48,6 +60,7 @@ struct RunParts {
   std::vector<float> averaged;
   std::optional<averaging::ErrorFeedback> feedback{};  // where the manifest asks for it, without low-rank products
   std::unique_ptr<LowRankParts> low_rank{};            // null where matrices travel whole
+  std::unique_ptr<MixingParts> mixing{};               // null where nobody mixes between rounds
   // Where updates are delayed: steps, and whatever else changes or keeps the state, beside the trainer thread's
   // batches.
   std::unique_ptr<TaskLoop> stepper{};

@@ -54,6 +54,13 @@ void sparseloco(RunManifest& manifest) {
   manifest.error_feedback = 0.95;
 }
 
+// Mixing as it is published has no common average: once in a while there is one, as its authors' experiments have it.
+void decentralized_adam(RunManifest& manifest) {
+  manifest.local = step_inside("adamw", 3e-3);
+  manifest.local->partners = "exponential";
+  step_outside(manifest, 1.0, 0.0);
+}
+
 constexpr std::array kAlgorithms{
     Algorithm{"dedloc", "one large batch: gradients are averaged, and everybody takes the same step",
               "arXiv 2106.10207", dedloc},
@@ -63,6 +70,8 @@ constexpr std::array kAlgorithms{
               diloco},
     Algorithm{"sparseloco", "diloco without outer momentum; of each displacement the largest 64 of 4096, in 2 bits",
               "arXiv 2508.15706", sparseloco},
+    Algorithm{"decentralized-adam", "AdamW steps apart, mixed with one other's while they go on; then the mean of all",
+              "arXiv 2410.11998", decentralized_adam},
 };
 
 }  // namespace

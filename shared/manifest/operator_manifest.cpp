@@ -185,6 +185,7 @@ Status read_local(TableReader fields, bool named, std::optional<wire::LocalOptio
         "between: name another one, or none"};
   }
   if (!local) return {};
+  fields.text("partners", local->partners);
   STARLING_TRY(read_optimizer(fields.table("optimizer"), local->optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), local->schedule));
   return fields.finish();

@@ -115,7 +115,11 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
     wire::each_schedule_setting(schedule, set);
   };
   write_steps("", manifest.optimizer, manifest.schedule);
-  if (manifest.local) write_steps("local.", manifest.local->optimizer, manifest.local->schedule);
+  if (manifest.local) {
+    out.table("local");
+    out.set("partners", manifest.local->partners);
+    write_steps("local.", manifest.local->optimizer, manifest.local->schedule);
+  }
   out.table("averaging");
   out.set("formation", manifest.averaging.formation);
   out.set("group_size", manifest.averaging.group_size);

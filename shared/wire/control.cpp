@@ -146,6 +146,11 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   out.integer("validation_round", s.validation_round);
   out.integer("rounds_done", s.rounds_done);
   out.integer("rounds_failed", s.rounds_failed);
+  out.open("local_steps", '{');
+  out.integer("mixings", s.mixings);
+  out.integer("mixings_missed", s.mixings_missed);
+  out.number("spread", s.spread);
+  out.close('}');
   out.integer("reports_waiting", s.reports_waiting);
   out.open("network", '{');
   out.number("upload_bytes_per_s", s.upload_bytes_per_s);
@@ -188,6 +193,13 @@ void read_training(JsonReader& in, DaemonStatus& s) {
   in.integer("validation_round", s.validation_round, 0, kCountMax);
   in.integer("rounds_done", s.rounds_done, 0, kCountMax);
   in.integer("rounds_failed", s.rounds_failed, 0, kCountMax);
+  if (in.present("local_steps")) {
+    in.object("local_steps", [&](JsonReader& steps) {
+      steps.integer("mixings", s.mixings, 0, kCountMax);
+      steps.integer("mixings_missed", s.mixings_missed, 0, kCountMax);
+      steps.number("spread", s.spread, 0, kNumberMax);
+    });
+  }
   in.integer("reports_waiting", s.reports_waiting, 0, kCountMax);
 }
 

@@ -178,6 +178,10 @@ struct DaemonStatus {
   RoundIndex validation_round = 0;                 // … at the state of this round
   std::int64_t rounds_done = 0;
   std::int64_t rounds_failed = 0;
+  // Of a run with local steps:
+  std::int64_t mixings = 0;         // with others' parameters, between rounds
+  std::int64_t mixings_missed = 0;  // nobody else came
+  double spread = 0;  // of the last round: own parameters' distance from the average, over the average's length
   std::int64_t reports_waiting = 0;  // finished rounds that the coordinator has not acknowledged
   double upload_bytes_per_s = 0;
   double download_bytes_per_s = 0;

@@ -93,6 +93,14 @@ void check_optimizer(Checker& check, std::string_view of, const OptimizerOptions
              fmt::format("at most {} ({})", name_of("schedule", "total_rounds"), schedule.total_rounds));
 }
 
+void check_local(Checker& check, const LocalOptions& local) {
+  check_optimizer(check, "local.", local.optimizer, local.schedule);
+  const std::string& partners = local.partners;
+  const bool known = partners == "ring" || partners == "exponential" || partners == "random" || partners == "grid";
+  check.word("local.partners", partners, partners.empty() || known,
+             "'ring', 'exponential', 'random' or 'grid', or empty: nobody mixes between rounds");
+}
+
 // Samples of a round that one lane has to itself.
 SampleCount samples_per_lane(const RunManifest& manifest) {
   const int lanes = lane_place(manifest.data, manifest.seed, manifest.peers_max, 0, 0).lanes;
@@ -158,7 +166,7 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   check_model(check, manifest.model);
   check_kind(check, manifest);
   check_optimizer(check, "", manifest.optimizer, manifest.schedule);
-  if (manifest.local) check_optimizer(check, "local.", manifest.local->optimizer, manifest.local->schedule);
+  if (manifest.local) check_local(check, *manifest.local);
   check.within("target_batch_size", manifest.target_batch_size, 1, kBatchMax);
   check.within("micro_batch_size", manifest.micro_batch_size, 1, kMicroBatchMax);
   check.that(manifest.micro_batch_size <= manifest.target_batch_size, "micro_batch_size",
@@ -228,6 +236,7 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
     reader.object("local", [&manifest](JsonReader& fields) {
       LocalOptions& local = manifest.local.emplace();
       read_optimizer(fields, local.optimizer, local.schedule);
+      if (fields.present("partners")) fields.text("partners", local.partners, kWordBytesMax);
     });
   }
   read_any(reader, "target_batch_size", manifest.target_batch_size);
@@ -283,6 +292,7 @@ std::string encode_manifest(const RunManifest& manifest) {
   if (manifest.local) {
     writer.open("local", '{');
     write_optimizer(writer, manifest.local->optimizer, manifest.local->schedule);
+    if (!manifest.local->partners.empty()) writer.text("partners", manifest.local->partners);
     writer.close('}');
   }
   writer.integer("target_batch_size", manifest.target_batch_size);

@@ -32,6 +32,9 @@ struct AveragingOptions {
 struct LocalOptions {
   OptimizerOptions optimizer;
   ScheduleOptions schedule;  // by round, as the other
+  // Between rounds, too, parameters are mixed with a few others', while steps go on: "ring", "exponential" or "random"
+  // pairs, or the groups of a "grid" (shared/swarm/mixing_groups.h); empty: with nobody's.
+  std::string partners{};
 };
 
 struct RunManifest {

@@ -53,6 +53,24 @@ TEST_CASE("diloco steps with AdamW inside and with Nesterov's momentum outside")
   CHECK(run.schedule.learning_rate == 0.7);
 }
 
+TEST_CASE("decentralized-adam is the mean of parameters that AdamW moves apart and one-peer mixings together") {
+  const wire::RunManifest run = read("algorithm = \"decentralized-adam\"")->manifest;
+  REQUIRE(run.local);
+  CHECK(run.local->optimizer.kind == "adamw");
+  CHECK(run.local->partners == "exponential");
+  CHECK(run.optimizer.kind == "sgd");
+  CHECK(run.optimizer.momentum == 0);
+  CHECK(run.schedule.learning_rate == 1);
+  const auto other = read("algorithm = \"decentralized-adam\"",
+                          "[local]\npartners = \"random\"\n[local.optimizer]\nkind = \"accum_adamw\"\n");
+  REQUIRE(other.ok());
+  CHECK(other->manifest.local->partners == "random");
+  CHECK(other->manifest.local->optimizer.kind == "accum_adamw");
+  const auto unknown = read("algorithm = \"diloco\"", "[local]\npartners = \"everybody\"\n");
+  REQUIRE(!unknown.ok());
+  CHECK(unknown.error().message.find("local.partners is 'everybody'") != std::string::npos);
+}
+
 TEST_CASE("what the file says overrides the word's parts, one by one") {
   const auto run = read("algorithm = \"diloco\"\ncodec = \"int8\"",
                         "[optimizer]\nmomentum = 0.8\n"

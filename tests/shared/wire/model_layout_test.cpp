@@ -140,6 +140,8 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   other.local.emplace();
   CHECK(memory_needs(other).state == 7 * vector);  // AdamW inside, too, and where the steps began
   CHECK(memory_needs(other).gradients == 5 * vector);
+  other.local->partners = "ring";
+  CHECK(memory_needs(other).gradients == 7 * vector);
   other = manifest;
   other.delay_parameter_updates = true;
   CHECK(memory_needs(other).state == 8 * vector);

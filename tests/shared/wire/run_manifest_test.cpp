@@ -147,6 +147,7 @@ TEST_CASE("every value out of range is refused, and the message names its field"
          m.delay_parameter_updates = true, m.local = LocalOptions{m.optimizer, m.schedule};
        }},
       {"delay_parameter_updates", [](RunManifest& m) { m.delay_parameter_updates = true, m.low_rank = 4; }},
+      {"local.partners", [](RunManifest& m) { m.local.emplace().partners = "hypercube"; }},
       {"client_min", [](RunManifest& m) { m.client_min = "1..2"; }},
   };
   REQUIRE(check_manifest(good_manifest()).ok());

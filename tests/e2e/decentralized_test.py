@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Four volunteers take local steps and mix parameters in pairs meanwhile: text gets cheaper, the replicas stay together
+between the common averages, and one that is killed holds up nobody."""
+
+import os
+import signal
+import unittest
+
+import programs
+from swarm_case import SwarmCase
+
+BATCH = 4 * 24 * 32  # of all: some 24 steps of 32 samples each between two rounds
+APART = 0.05  # of the parameters' length, at most, when a round ends
+
+
+class DecentralizedSwarm(SwarmCase):
+    VOLUNTEERS = 4
+    SETTINGS = {"algorithm": "decentralized-adam", "target_batch_size": BATCH, "micro_batch_size": 32, "peers_max": 16,
+                "schedule": {"learning_rate": 1.0},
+                "local.schedule": {"learning_rate": 3e-3, "warmup_rounds": 1, "total_rounds": 100}}
+
+    def local_steps(self, volunteers):
+        return [v.status().get("local_steps") or {"mixings": 0, "mixings_missed": 0, "spread": 0} for v in volunteers]
+
+    def assert_stay_together(self, volunteers):
+        spreads = [steps["spread"] for steps in self.local_steps(volunteers)]
+        print(f"spread of each from the average: {spreads}")
+        for spread in spreads:
+            self.assertGreater(spread, 0, "everybody has taken steps of its own")
+            self.assertLess(spread, APART)
+
+    def wait_for_mixings(self, volunteers, count):
+        before = [steps["mixings"] for steps in self.local_steps(volunteers)]
+
+        def mixed():
+            return all(now["mixings"] >= was + count for was, now in zip(before, self.local_steps(volunteers)))
+
+        programs.wait_until(mixed, f"{count} more mixings of {[v.name for v in volunteers]}", 120)
+
+    def test_1_mixed_steps_make_text_cheaper(self):
+        self.wait_for_rounds(self.swarm.volunteers, 6, 180)
+        rounds = self.swarm.volunteers[0].journal().values()
+        self.assertTrue(any(len(round["contributions"]) == 4 for round in rounds), "all four are in one group")
+
+        def losses():
+            return [v.status()["loss"] for v in self.swarm.volunteers]
+
+        programs.wait_until(lambda: all(0 < loss < 4 for loss in losses()),
+                            f"text costs less than 4 nats a byte, of 5.5 at first: {losses()}", 60)
+
+    def test_2_pairs_mix_between_rounds_and_stay_together(self):
+        self.wait_for_mixings(self.swarm.volunteers, 5)
+        self.assert_stay_together(self.swarm.volunteers)
+
+    def test_3_a_trainer_that_dies_between_steps_costs_a_mixing(self):
+        victim = self.swarm.volunteers[0]
+        trainer = next(p for p in programs.session_members(victim.daemon.process.pid) if p != victim.daemon.process.pid)
+        os.kill(trainer, signal.SIGKILL)
+        self.wait_for_rounds(self.swarm.volunteers, 2, 60)
+        self.wait_for_mixings(self.swarm.volunteers, 3)
+
+    def test_4_a_killed_volunteer_holds_up_neither_rounds_nor_the_others_mixings(self):
+        victim, *others = self.swarm.volunteers
+        victim.daemon.kill()
+        self.wait_for_rounds(others, 2, 60)
+        self.wait_for_mixings(others, 3)
+        self.assert_stay_together(others)
+        victim.start()
+        self.wait_for_rounds(self.swarm.volunteers, 2, 60)
+        self.wait_for_mixings(self.swarm.volunteers, 3)
+
+    def test_5_in_the_end_all_sides_agree(self):
+        self.assert_all_sides_agree(8)
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
