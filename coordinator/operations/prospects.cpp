@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "shared/manifest/algorithms.h"
+#include "shared/swarm/mixing_groups.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 #include "shared/wire/model_layout.h"
@@ -22,7 +23,7 @@ constexpr double kSamplesPerSMax = 1e9;
 constexpr double kDelayMsMax = 10'000;
 constexpr double kMuch = 0.5;  // of a round
 
-swarm::Method method_of(const wire::RunManifest& manifest, double round_samples) {
+swarm::Method method_of(const wire::RunManifest& manifest, double round_samples, std::size_t hosts) {
   swarm::Method method;
   method.vector_floats = static_cast<double>(wire::parameter_count(manifest.model));
   method.round_samples = round_samples;
@@ -32,6 +33,10 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples)
   method.error_feedback = manifest.error_feedback > 0;
   method.grid = manifest.averaging.formation == "grid";
   method.delay_parameter_updates = manifest.delay_parameter_updates && !manifest.local;
+  if (manifest.local && !manifest.local->partners.empty()) {
+    const swarm::FormationSpec formation = swarm::mixing_formation(manifest.local->partners, hosts);
+    method.mixing_members = formation.sides.empty() ? 2 : formation.sides.front();
+  }
   // Reads the gradient and the state, writes the state.
   method.step_vectors = 1 + 2.0 * (1 + wire::moment_vectors(manifest.optimizer));
   return method;
@@ -52,6 +57,7 @@ std::string reason(const swarm::RoundForecast& round, std::span<const swarm::Hos
   } else if (round.wait_s > kMuch * round.period_s()) {
     text = fmt::format("waiting for the last micro-batch is {} % of a round: smaller ones help", percent(round.wait_s));
   }
+  if (round.mixing_s > 0) text += fmt::format("; a mixing takes {:.1f} s beside it", round.mixing_s);
   if (round.left_out > 0) text += fmt::format("; {} could not follow", round.left_out);
   return text;
 }
@@ -60,7 +66,7 @@ Prospect prospect_of(std::string_view algorithm, const wire::RunManifest& manife
                      std::span<const swarm::Host> hosts) {
   Prospect prospect;
   prospect.algorithm = algorithm;
-  prospect.method = method_of(manifest, round_samples);
+  prospect.method = method_of(manifest, round_samples, hosts.size());
   prospect.round = swarm::predict_round(hosts, prospect.method);
   prospect.samples_per_s = round_samples / prospect.round.period_s();
   const auto senders = static_cast<double>(hosts.size() - prospect.round.left_out);

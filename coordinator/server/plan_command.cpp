@@ -27,10 +27,10 @@ std::string hours_text(double seconds) {
 }
 
 void print_table(const std::vector<Prospect>& rows, double samples) {
-  fmt::print("{:<14} {:<13} {:>9} {:>9} {:>9} {:>10} {:>12} {:>10}  {}\n", "algorithm", "codec", "samples", "round",
+  fmt::print("{:<18} {:<13} {:>9} {:>9} {:>9} {:>10} {:>12} {:>10}  {}\n", "algorithm", "codec", "samples", "round",
              "averaging", "samples/s", "bytes/sample", "in all", "why");
   for (const Prospect& row : rows) {
-    fmt::print("{:<14} {:<13} {:>9.0f} {:>7.2f} s {:>7.2f} s {:>10.1f} {:>12.0f} {:>10}  {}\n",
+    fmt::print("{:<18} {:<13} {:>9.0f} {:>7.2f} s {:>7.2f} s {:>10.1f} {:>12.0f} {:>10}  {}\n",
                row.algorithm.empty() ? "(as it is)" : row.algorithm, codecs_of(row.method), row.method.round_samples,
                row.round.period_s(), row.round.averaging_s, row.samples_per_s, row.bytes_per_sample,
                hours_text(samples / row.samples_per_s), row.why);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "shared/base/verify.h"
@@ -35,6 +36,22 @@ double wait_of(std::span<const Host> hosts, double micro_batch) {
     wait = std::max(wait, micro_batch / host.samples_per_s * (0.5 + largest * host.jitter));
   }
   return wait;
+}
+
+// A mixing's time over the slowest of these lines, and what all mixings beside the round's computing add to its bytes.
+void add_mixings(std::span<const Host> hosts, const Method& method, const RoleOptions& options,
+                 RoundForecast& forecast) {
+  double line = std::numeric_limits<double>::infinity();
+  double samples_per_s = 0;
+  for (const Host& host : hosts) {
+    line = std::min({line, host.link.upload * kPayloadShare, host.link.download * kPayloadShare});
+    samples_per_s += host.samples_per_s / static_cast<double>(hosts.size());
+  }
+  const double members = std::min(method.mixing_members, static_cast<double>(hosts.size()));
+  const double bytes = 2 * (members - 1) / members * method.vector_floats * options.result_bytes;
+  forecast.mixing_s = bytes / line + options.overhead_s;
+  const double batch_s = method.micro_batch / samples_per_s;
+  forecast.bytes_sent += bytes * forecast.compute_s / (batch_s * std::ceil(forecast.mixing_s / batch_s));
 }
 
 double bytes_sent(const RoleChoice& choice, std::span<const CodecCost> codecs, double floats, double per_result) {
@@ -88,6 +105,7 @@ RoundForecast predict_round(std::span<const Host> hosts, const Method& method) {
     forecast.averaging_s = kGridTraffic * (choice.averaging_s - options.overhead_s) + kGridStages * options.overhead_s;
     forecast.bytes_sent *= kGridTraffic;
   }
+  if (method.mixing_members > 1 && stay.size() > 1) add_mixings(stay, method, options, forecast);
   return forecast;
 }
 

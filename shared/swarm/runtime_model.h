@@ -12,6 +12,10 @@
 //              that)
 //   step       the optimizer's way through memory
 //
+// Mixings between two rounds (mixing_groups.h) go on beside computing, and nobody waits for them: a volunteer begins
+// one with a batch when the one before is over, which takes the slowest line its part of a small all-reduce, and four
+// round trips. They cost bytes, no time.
+//
 // Where updates are delayed, the next round's computing goes on beside the averaging, for which the slowest one ends a
 // micro-batch twice: before it begins, and before it steps.
 #pragma once
@@ -42,7 +46,8 @@ struct Method {
   bool error_feedback = false;
   bool grid = false;  // columns and heads (grid_plan.h), which move everything 2 1/2 times, in three stages
   bool delay_parameter_updates = false;
-  double step_vectors = 0;  // vectors as long as the model that the common step reads and writes
+  double mixing_members = 0;  // that mix between rounds; 0: nobody does
+  double step_vectors = 0;    // vectors as long as the model that the common step reads and writes
 };
 
 struct RoundForecast {
@@ -50,7 +55,8 @@ struct RoundForecast {
   double wait_s = 0;
   double averaging_s = 0;
   double step_s = 0;
-  double bytes_sent = 0;     // by a volunteer in a round, on average
+  double mixing_s = 0;       // one of them; 0: nobody mixes
+  double bytes_sent = 0;     // by a volunteer in a round, on average, mixings included
   std::size_t left_out = 0;  // computers that could not follow
   bool overlapped = false;   // the next round's computing begins with the averaging
   [[nodiscard]] double period_s() const {

@@ -70,6 +70,20 @@ TEST_CASE("delayed updates hide whichever is shorter, computing or averaging") {
   CHECK(averaging.period_s() == doctest::Approx(averaging.averaging_s + 2 * averaging.wait_s));
 }
 
+TEST_CASE("mixings cost bytes and no time, one a batch where lines are fast, and as many as they carry where not") {
+  const std::vector<Host> hosts(4, host(8, 100, 100));  // a batch takes a second
+  Method method = gradients(2.5e6, 32 * 50);
+  const RoundForecast plain = predict_round(hosts, method);
+  method.mixing_members = 2;
+  const RoundForecast mixed = predict_round(hosts, method);
+  CHECK(mixed.period_s() == plain.period_s());
+  CHECK(mixed.mixing_s == doctest::Approx(10e6 / (100 * kMbit * kPayload)));  // 0.85 s
+  CHECK(mixed.bytes_sent == doctest::Approx(plain.bytes_sent + 50 * 10e6));
+  method.vector_floats = 5e6;
+  CHECK(predict_round(hosts, method).bytes_sent ==
+        doctest::Approx(2 * plain.bytes_sent + 25 * 20e6));  // every other batch begins one
+}
+
 TEST_CASE("one alone computes and steps") {
   const std::vector<Host> alone{host(10, 1, 1)};
   Method method = gradients(6e6, 100);
