@@ -26,6 +26,9 @@ struct AveragingOptions {
   // Over shaped links: how long the peers together compute between two averagings. Decides what a slow one's samples
   // are worth, and whether there is time for its results to come in later. 0: everybody does the same, however slow.
   double batch_s = 30;
+  // Above 0: in place of averagings, steps of decentralized training: each peer computes for so long, mixes with its
+  // partner of the step meanwhile, and goes on when both are over.
+  double step_s = 0;
   std::string blow;  // that one peer takes in each round: kill, stop, cut, deaf or mute
 };
 

@@ -60,6 +60,7 @@ Result<std::unique_ptr<AveragingGroup>> AveragingGroup::start(const std::string&
     if (command == "averaging-peer") {
       arguments.insert(arguments.end(), {"--batch-seconds", std::to_string(lab == nullptr ? 0 : options.batch_s)});
     }
+    if (options.step_s > 0) arguments.insert(arguments.end(), {"--step-seconds", std::to_string(options.step_s)});
     if (!options.congestion.empty()) arguments.insert(arguments.end(), {"--congestion", options.congestion});
     STARLING_ASSIGN(auto child, ChildProcess::start(arguments));
     group->children_.push_back(std::move(child));

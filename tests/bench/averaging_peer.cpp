@@ -2,16 +2,20 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <future>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "client/transport/peer_network.h"
 #include "shared/base/files.h"
 #include "shared/crypto/certificates.h"
+#include "shared/swarm/mixing_groups.h"
 #include "shared/swarm/plan.h"
 #include "tests/bench/averaging_bench.h"
 #include "tests/bench/process_pool.h"
@@ -38,6 +42,12 @@ class BenchPeer {
   // Begins a round, and ends it unless this peer is deferred in it: then finish() does.
   Result<std::string> average();
   Status finish();
+  // Computes, and mixes meanwhile.
+  Result<std::string> step();
+  [[nodiscard]] swarm::PlanOptions plan_options() const;
+  // Of `plan_`.
+  Result<transport::AverageRequest> request_for_plan();
+  void watch(transport::AverageRequest& request);
   [[nodiscard]] std::string report(int without) const;
   [[nodiscard]] std::string measured() const;
   // Every coordinate is the mean of the inputs of those who are said to be in it.
@@ -54,6 +64,7 @@ class BenchPeer {
   std::vector<float> output_;
   std::unique_ptr<transport::PeerNetwork> network_;
   RoundIndex round_ = 0;
+  std::optional<swarm::MixingGroups> mixings_;
   double baseline_bytes_ = 0;
   double cpu_ = 0;
   double wakes_ = 0;
@@ -106,15 +117,31 @@ void BenchPeer::learn_speeds(std::istringstream& speeds) {
   }
 }
 
-Result<std::string> BenchPeer::average() {
+swarm::PlanOptions BenchPeer::plan_options() const {
   swarm::PlanOptions plan;
   plan.run_id = kRun;
-  plan.round = round_++;
+  plan.round = round_;
   plan.vector_floats = child_.bench.floats;
   plan.codec = child_.bench.codec;
   plan.error_feedback = true;
   plan.target_batch_size = static_cast<SampleCount>(kSamplesPerSecond * child_.bench.batch_s * child_.bench.peers);
-  plan_ = swarm::plan_group(members_, plan);
+  return plan;
+}
+
+Result<std::string> BenchPeer::average() {
+  plan_ = swarm::plan_group(members_, plan_options());
+  ++round_;
+  STARLING_ASSIGN(transport::AverageRequest request, request_for_plan());
+  const wire::MemberRole role = plan_.members[request.self].role;
+  request.weight = role == wire::MemberRole::auxiliary ? 0 : 1;
+  watch(request);
+  STARLING_TRY(network_->average(std::move(request)));
+  if (role == wire::MemberRole::deferred) return std::string(kDeferredAnswer);
+  STARLING_TRY(finish());
+  return std::string("done");
+}
+
+Result<transport::AverageRequest> BenchPeer::request_for_plan() {
   transport::AverageRequest request;
   request.group = plan_;
   request.self = plan_.members.size();
@@ -127,18 +154,38 @@ Result<std::string> BenchPeer::average() {
     seats_.push_back(static_cast<int>(here - members_.begin()));
   }
   if (request.self == plan_.members.size()) return Error{ErrorCode::failed_precondition, "left out: " + plan_.reason};
-  const wire::MemberRole role = plan_.members[request.self].role;
-  request.weight = role == wire::MemberRole::auxiliary ? 0 : 1;
+  request.weight = 1;
   request.input = input_;
   request.output = output_;
   request.start = clock_.now();
+  return request;
+}
+
+// Its end, and what it costs.
+void BenchPeer::watch(transport::AverageRequest& request) {
   auto ended = std::make_shared<std::promise<averaging::AveragingOutcome>>();
   ended_ = ended->get_future();
   request.done = [ended](const averaging::AveragingOutcome& outcome) { ended->set_value(outcome); };
   cpu_before_ = cpu_seconds();
   waited_before_ = times_waited();
-  STARLING_TRY(network_->average(std::move(request)));
-  if (role == wire::MemberRole::deferred) return std::string(kDeferredAnswer);
+}
+
+Result<std::string> BenchPeer::step() {
+  const auto began = std::chrono::steady_clock::now();
+  if (!mixings_) {
+    const wire::GroupInfo all = swarm::plan_group(members_, plan_options());
+    std::vector<PeerId> peers;
+    for (const wire::MemberInfo& member : members_) peers.push_back(member.endpoint.peer);
+    mixings_.emplace("exponential", all, peers, 1, Digest());
+  }
+  const auto mixing = mixings_->next(members_[static_cast<std::size_t>(child_.rank)].endpoint.peer);
+  if (!mixing) return Error{ErrorCode::failed_precondition, "nobody to mix with: give 2, 4, 8 … peers"};
+  plan_ = mixing->group;
+  STARLING_ASSIGN(transport::AverageRequest request, request_for_plan());
+  watch(request);
+  STARLING_TRY(network_->mix(std::move(request)));
+  // As long as a graphics card would compute: this machine has too few cores for so many peers.
+  std::this_thread::sleep_until(began + from_seconds(child_.bench.step_s));
   STARLING_TRY(finish());
   return std::string("done");
 }
@@ -217,7 +264,7 @@ Result<std::string> BenchPeer::obey(const std::string& command) {
   if (verb == "measured") return measured();
   if (verb == "peers") meet(in);
   if (verb == "speeds") learn_speeds(in);
-  if (verb == "average") return average();
+  if (verb == "average") return child_.bench.step_s > 0 ? step() : average();
   if (verb == "finish") STARLING_TRY(finish());
   if (verb == "plan") return plan_.reason;
   return std::string("done");

@@ -76,6 +76,7 @@ void add_child_options(CLI::App& command, AveragingChild& child) {
   command.add_option("--address", child.address);
   command.add_option("--congestion", child.bench.congestion);
   command.add_option("--batch-seconds", child.bench.batch_s);
+  command.add_option("--step-seconds", child.bench.step_s);
 }
 
 void add_codecs(CLI::App& app, CodecsOptions& options, Chosen& chosen) {
