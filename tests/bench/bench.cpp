@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <future>
 #include <string_view>
 
 #include "shared/wire/json_writer.h"
@@ -95,6 +96,22 @@ std::string to_text(const std::string& bench, const BenchResult& result, const s
     if (std::isfinite(value)) text += fmt::format("  {:<24} {:.6g}\n", name, value);
   }
   return text;
+}
+
+Status all_at_once(int count, const std::function<Status(int)>& work) {
+  constexpr int kThreads = 64;
+  std::vector<std::future<Status>> shares;
+  for (int first = 0; first < std::min(count, kThreads); ++first) {
+    shares.push_back(std::async(std::launch::async, [&work, first, count]() -> Status {
+      for (int i = first; i < count; i += kThreads) STARLING_TRY(work(i));
+      return {};
+    }));
+  }
+  Status all;
+  for (auto& share : shares) {
+    if (const Status one = share.get(); !one.ok()) all = one;
+  }
+  return all;
 }
 
 double thread_cpu_seconds() {

@@ -2,6 +2,7 @@
 // as a ratio to a named peer or bound of the same run, because machines are noisy.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -31,6 +32,10 @@ std::string to_json(const std::string& bench, const BenchResult& result);
 // A small table for people: of the figures, or, for a table, of the rows with those of the figures that `columns`
 // names.
 std::string to_text(const std::string& bench, const BenchResult& result, const std::vector<std::string>& columns = {});
+
+// Calls work(0) … work(count - 1) from many threads, so that what waits for the disk waits together. An error ends the
+// share of the thread that met it.
+Status all_at_once(int count, const std::function<Status(int)>& work);
 
 // CPU time of this thread, which other programs on the machine change little.
 double thread_cpu_seconds();

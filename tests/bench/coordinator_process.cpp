@@ -10,11 +10,16 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
 #include <vector>
 
 #include "shared/base/files.h"
 #include "shared/base/permutation.h"
 #include "shared/base/unique_fd.h"
+#include "shared/crypto/tls.h"
+#include "shared/net/http_client.h"
 #include "shared/wire/json_reader.h"
 
 namespace starling::bench {
@@ -22,6 +27,8 @@ namespace {
 
 constexpr std::size_t kStatusBytesMax = 8 * 1024 * 1024;  // it names every volunteer
 constexpr std::size_t kPemBytesMax = 64 * 1024;
+constexpr std::size_t kLogBytesMax = 1024 * 1024;
+constexpr const char* kLog = "serve.log";
 constexpr int kContext = 16;
 
 // Beside this program, where the build puts it.
@@ -37,6 +44,8 @@ Result<std::string> run_command(const std::vector<std::string>& words) {
   if (text.empty()) return Error{ErrorCode::internal, fmt::format("starling-coordinator {} failed", words.front())};
   return text;
 }
+
+std::string loopback(std::uint16_t port) { return fmt::format("127.0.0.1:{}", port); }
 
 // Free now; a moment later somebody else may have it, and then `serve` says so.
 Result<std::uint16_t> free_port() {
@@ -65,20 +74,20 @@ std::string text_for(const ProjectOptions& options) {
 
 }  // namespace
 
-Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(const ProjectOptions& options) {
+Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::create(const ProjectOptions& options) {
   std::unique_ptr<CoordinatorProcess> process(new CoordinatorProcess);
   STARLING_TRY(process->make_project(options));
-  STARLING_TRY(process->serve());
   return process;
 }
 
 Status CoordinatorProcess::make_project(const ProjectOptions& options) {
-  const std::string project = (folder_ / "project").string();
+  const std::string project = this->project().string();
   STARLING_ASSIGN(port_, free_port());
-  STARLING_TRY(
-      run_command({"init", project, "--name", "Load", "--listen", fmt::format("127.0.0.1:{}", port_), "--open"})
-          .status());
-  STARLING_ASSIGN(ca_pem_, read_file(folder_ / "project" / "ca.pem", kPemBytesMax));
+  do {
+    STARLING_ASSIGN(admin_port_, free_port());
+  } while (admin_port_ == port_);
+  STARLING_TRY(run_command({"init", project, "--name", "Load", "--listen", loopback(port_), "--open"}).status());
+  STARLING_ASSIGN(ca_pem_, read_file(this->project() / "ca.pem", kPemBytesMax));
   STARLING_TRY(write_file_atomically(folder_ / "text.txt", text_for(options)));
   const std::string manifest = fmt::format(
       "run_id = \"{}\"\npeers_max = {}\ntarget_batch_size = {}\nmicro_batch_size = {}\n"
@@ -91,15 +100,46 @@ Status CoordinatorProcess::make_project(const ProjectOptions& options) {
 }
 
 Status CoordinatorProcess::serve() {
-  STARLING_ASSIGN(server_, ChildProcess::start({"serve", (folder_ / "project").string()}, coordinator_program()));
+  const std::string log = (folder_ / kLog).string();
+  STARLING_ASSIGN(server_, ChildProcess::start({"serve", project().string(), "--admin", loopback(admin_port_)},
+                                               coordinator_program(), log));
   for (;;) {
-    STARLING_ASSIGN(const std::string line, server_->receive());
-    if (line.find("listening on") != std::string::npos) return {};
+    const auto line = server_->receive();
+    if (!line.ok()) {
+      STARLING_ASSIGN(std::string told, read_file(log, kLogBytesMax));
+      return Error{ErrorCode::unavailable, "starling-coordinator serve ended: " + told};
+    }
+    if (line->find("listening on") != std::string::npos) return {};
   }
 }
 
 double CoordinatorProcess::peak_resident_bytes() const {
   return status_field_bytes(std::to_string(server_->pid()), "VmHWM:");
+}
+
+double CoordinatorProcess::resident_bytes() const {
+  return status_field_bytes(std::to_string(server_->pid()), "VmRSS:");
+}
+
+std::int64_t CoordinatorProcess::descriptors() const {
+  const std::filesystem::directory_iterator open(fmt::format("/proc/{}/fd", server_->pid()));
+  return std::distance(begin(open), end(open));
+}
+
+double CoordinatorProcess::disk_bytes() const {
+  double bytes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
+    std::error_code gone;
+    if (const auto size = entry.file_size(gone); !gone) bytes += static_cast<double>(size);
+  }
+  return bytes;
+}
+
+Result<std::string> CoordinatorProcess::metrics() const {
+  STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(ca_pem_, std::nullopt));
+  net::HttpClient client({"127.0.0.1", admin_port_}, std::move(tls));
+  STARLING_ASSIGN(auto response, client.get("/metrics"));
+  return net::body_of(std::move(response));
 }
 
 double CoordinatorProcess::cpu_seconds() const {
@@ -117,7 +157,7 @@ double CoordinatorProcess::cpu_seconds() const {
 }
 
 Result<SampleCount> CoordinatorProcess::ledger_samples() const {
-  STARLING_ASSIGN(const std::string status, run_command({"run", "status", (folder_ / "project").string(), "--json"}));
+  STARLING_ASSIGN(const std::string status, run_command({"run", "status", project().string(), "--json"}));
   STARLING_ASSIGN(const auto document, wire::JsonDocument::parse(status, kStatusBytesMax));
   wire::JsonReader reader = document.root();
   SampleCount samples = 0;

@@ -1,5 +1,7 @@
 #include "tests/bench/heartbeat_load.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -14,6 +16,12 @@ double quantile(std::vector<double>& values, double share) {
 }
 
 }  // namespace
+
+Status expect_answers(const LoadFigures& figures) {
+  if (figures.failed == 0) return {};
+  return Error{ErrorCode::unavailable, fmt::format("{} heartbeats failed: {}", figures.failed,
+                                                   figures.failure.empty() ? "no answer" : figures.failure)};
+}
 
 struct HeartbeatLoad::Line {
   std::size_t volunteer = 0;
@@ -41,17 +49,19 @@ LoadFigures HeartbeatLoad::run(const LoadOptions& options) {
   latencies_ms_.clear();
   started_ = in_time_ = 0;
   began_ = parts_.loop.now();
-  const TimePoint end = began_ + options.length;
+  end_ = began_ + options.length;
   const auto settled = [&] {
+    if (options_.enough()) end_ = std::min(end_, parts_.loop.now());
     start_due();
-    return (parts_.loop.now() >= end || started_ == options_.heartbeats_max) && idle_.size() == lines_.size();
+    return (parts_.loop.now() >= end_ || started_ == options_.heartbeats_max) && idle_.size() == lines_.size();
   };
-  parts_.loop.run_until(settled, end + kPatience);
+  parts_.loop.run_until(settled, end_ + kPatience);
   // What fell due and was not even sent has waited longest of all.
-  const auto due = static_cast<std::int64_t>(to_seconds(options.length) * options.rate_per_s);
+  const double seconds = to_seconds(end_ - began_);
+  const auto due = static_cast<std::int64_t>(seconds * options.rate_per_s);
   figures_.failed +=
       static_cast<std::int64_t>(lines_.size() - idle_.size()) + std::max<std::int64_t>(0, due - started_);
-  figures_.answered_per_s = static_cast<double>(in_time_) / to_seconds(options.length);
+  figures_.answered_per_s = static_cast<double>(in_time_) / seconds;
   figures_.p50_ms = quantile(latencies_ms_, 0.50);
   figures_.p99_ms = quantile(latencies_ms_, 0.99);
   return figures_;
@@ -60,10 +70,9 @@ LoadFigures HeartbeatLoad::run(const LoadOptions& options) {
 // Sends what is due as far as there are idle lines, and comes back when the next one is.
 void HeartbeatLoad::start_due() {
   const TimePoint now = parts_.loop.now();
-  const TimePoint end = began_ + options_.length;
   while (!idle_.empty() && started_ < options_.heartbeats_max) {
     const TimePoint due = options_.rate_per_s > 0 ? due_at(started_) : now;
-    if (due >= end) return;
+    if (due >= end_) return;
     if (due > now) {
       if (std::exchange(timer_armed_, true)) return;
       parts_.loop.at(due, [this] { timer_armed_ = false; });
@@ -99,7 +108,7 @@ void HeartbeatLoad::on_answer(std::size_t line, TimePoint due, const Status& sta
   const TimePoint now = parts_.loop.now();
   if (status.ok()) {
     latencies_ms_.push_back(to_seconds(now - due) * 1e3);
-    if (now < began_ + options_.length) ++in_time_;
+    if (now < end_) ++in_time_;
   } else if (figures_.failed++ == 0) {
     figures_.failure = status.error().message;
   }

@@ -21,7 +21,8 @@ namespace starling::bench {
 struct LoadOptions {
   double rate_per_s = 0;  // 0: as many as are answered, the next on each line once the last is
   Duration length = std::chrono::seconds(5);
-  std::int64_t heartbeats_max = std::numeric_limits<std::int64_t>::max();  // ends earlier with so many
+  std::int64_t heartbeats_max = std::numeric_limits<std::int64_t>::max();  // ends earlier with so many, …
+  std::function<bool()> enough = [] { return false; };                     // … or as soon as this is so
   // Only the first so many volunteers make new connections.
   std::size_t callers_max = std::numeric_limits<std::size_t>::max();
 };
@@ -33,6 +34,9 @@ struct LoadFigures {
   std::int64_t failed = 0;  // refused, broken off, or not answered within kPatience of the end
   std::string failure;      // what the first one said
 };
+
+// An error when any of the heartbeats failed.
+Status expect_answers(const LoadFigures& figures);
 
 class HeartbeatLoad {
  public:
@@ -69,6 +73,7 @@ class HeartbeatLoad {
 
   LoadOptions options_;
   TimePoint began_{};
+  TimePoint end_{};  // nothing falls due from then on
   std::int64_t started_ = 0;
   bool timer_armed_ = false;
   std::vector<double> latencies_ms_;  // of the heartbeats answered

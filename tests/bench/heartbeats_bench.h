@@ -16,7 +16,9 @@ struct HeartbeatsOptions {
 
 // Figures: kept_per_s and new_per_s, answered heartbeats when every line sends the next once the last is answered;
 // p50_ms, p99_ms, new_p50_ms and new_p99_ms, open loop at 70 % of that; kept_cpu_us and new_cpu_us, the coordinator's
-// CPU time for one; rss_mb, its peak; rounds, acknowledged_samples and ledger_samples.
+// CPU time for one; rss_mb, its peak; rounds; acknowledged_at_kill, what trainers had been told
+// is stored when the coordinator was killed (kill -9) under load, and ledger_at_kill, what was (less is an error);
+// acknowledged_samples and ledger_samples, at the end, once it was served again.
 Result<BenchResult> run_heartbeats_bench(const HeartbeatsOptions& options);
 
 }  // namespace starling::bench

@@ -48,18 +48,28 @@ HttpsConnection::~HttpsConnection() {
 }
 
 void HttpsConnection::post(const std::string& path, const std::string& body, Done done) {
+  send(fmt::format("POST {} HTTP/1.1\r\nHost: coordinator\r\nContent-Type: application/json\r\n"
+                   "Content-Length: {}\r\n\r\n{}",
+                   path, body.size(), body),
+       std::move(done));
+}
+
+void HttpsConnection::send(std::string request, Done done) {
   VERIFY(done_ == nullptr);
   if (over_) {
     loop_.post([done = std::move(done)] { done(Error{ErrorCode::unavailable, "the connection has ended"}); });
     return;
   }
-  out_ = fmt::format(
-      "POST {} HTTP/1.1\r\nHost: coordinator\r\nContent-Type: application/json\r\n"
-      "Content-Length: {}\r\n\r\n{}",
-      path, body.size(), body);
+  out_ = std::move(request);
   sent_ = 0;
   in_.clear();
   done_ = std::move(done);
+  if (ready_) advance();
+}
+
+void HttpsConnection::add(std::string_view bytes) {
+  if (done_ == nullptr) return;
+  out_ += bytes;
   if (ready_) advance();
 }
 

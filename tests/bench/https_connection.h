@@ -1,9 +1,10 @@
-// One HTTPS connection of a load generator to a coordinator on loopback: a POST at a time, never blocking.
+// One HTTPS connection of a load generator to a coordinator on loopback: a request at a time, never blocking.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "shared/base/unique_fd.h"
 #include "shared/crypto/tls_session.h"
@@ -13,7 +14,7 @@ namespace starling::bench {
 
 class HttpsConnection {
  public:
-  // Called once a post, with the body of a 200; what else comes is an error and ends the connection. May destroy it.
+  // Called once a request, with the body of a 200; what else comes is an error and ends the connection. May destroy it.
   using Done = std::function<void(Result<std::string>)>;
 
   // Connects at once. The loop outlives the connection.
@@ -23,6 +24,10 @@ class HttpsConnection {
   HttpsConnection& operator=(const HttpsConnection&) = delete;
 
   void post(const std::string& path, const std::string& body, Done done);
+  // Whatever bytes, as if they were a request.
+  void send(std::string request, Done done);
+  // More of the request under way, if one is.
+  void add(std::string_view bytes);
 
  private:
   using Step = crypto::TlsSession::Step;

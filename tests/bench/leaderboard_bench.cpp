@@ -19,7 +19,6 @@ namespace starling::bench {
 namespace {
 
 constexpr const char* kRun = "crowd";
-constexpr int kJoiners = 64;  // at once, so that they share commits
 constexpr int kRoundMembers = 1000;
 constexpr int kRoundsInFlight = 4;
 constexpr int kRepeats = 15;
@@ -106,19 +105,11 @@ class Crowd {
 
   Status join_all() {
     accounts_.resize(static_cast<std::size_t>(options_.volunteers));
-    std::vector<std::future<Status>> joining;
-    for (int first = 0; first < kJoiners; ++first) {
-      joining.push_back(std::async(std::launch::async, [this, first]() -> Status {
-        for (int i = first; i < options_.volunteers; i += kJoiners) {
-          const std::string name = fmt::format("{} {}", i % 2 == 0 ? "volunteer" : "helper", i);
-          STARLING_ASSIGN(accounts_[static_cast<std::size_t>(i)],
-                          stores().accounts.join({name, peer_of(i), {}, start_}));
-        }
-        return {};
-      }));
-    }
-    for (auto& each : joining) STARLING_TRY(each.get());
-    return {};
+    return all_at_once(options_.volunteers, [this](int i) -> Status {
+      const std::string name = fmt::format("{} {}", i % 2 == 0 ? "volunteer" : "helper", i);
+      STARLING_ASSIGN(accounts_[static_cast<std::size_t>(i)], stores().accounts.join({name, peer_of(i), {}, start_}));
+      return {};
+    });
   }
 
   [[nodiscard]] db::RoundResult result_of(std::int64_t round, WallTime at) const {

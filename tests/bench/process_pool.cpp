@@ -1,5 +1,6 @@
 #include "tests/bench/process_pool.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -17,7 +18,7 @@ extern char** environ;
 
 namespace starling::bench {
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std::string>& arguments,
-                                                          const std::string& program) {
+                                                          const std::string& program, const std::string& log) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return Error{ErrorCode::io, fmt::format("socketpair: {}", std::strerror(errno))};
@@ -26,6 +27,10 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std:
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  if (!log.empty()) {
+    constexpr mode_t kPrivate = 0600;
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, kPrivate);
+  }
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);

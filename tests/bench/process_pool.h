@@ -14,9 +14,11 @@ namespace starling::bench {
 // The parent's end of one child. Ends the child when it goes.
 class ChildProcess {
  public:
-  // Runs `program` (this very one by default) with `arguments`; it talks through its standard input and output.
+  // Runs `program` (this very one by default) with `arguments`; it talks through its standard input and output. What it
+  // says on standard error is added to `log`; empty: it goes where ours goes.
   static Result<std::unique_ptr<ChildProcess>> start(const std::vector<std::string>& arguments,
-                                                     const std::string& program = "/proc/self/exe");
+                                                     const std::string& program = "/proc/self/exe",
+                                                     const std::string& log = "");
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

@@ -2,79 +2,35 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <memory>
-#include <optional>
+#include <atomic>
+#include <cstdio>
 
-#include "shared/base/version.h"
+#include "coordinator/server/project.h"
 #include "shared/crypto/certificates.h"
-#include "shared/wire/messages.h"
-#include "tests/bench/https_connection.h"
+#include "tests/bench/bench.h"
 
 namespace starling::bench {
 namespace {
 
-constexpr int kJoinsAtOnce = 32;
-constexpr Duration kJoinPatience = std::chrono::seconds(30);  // for the next kJoinsAtOnce
-
-// Joins one after the other on a connection.
-class Joiners {
- public:
-  Joiners(EventLoop& loop, const CoordinatorProcess& coordinator, std::vector<Volunteer>& volunteers)
-      : loop_(loop), volunteers_(volunteers) {
-    const auto tls = crypto::TlsContext::coordinator_client(coordinator.ca_pem(), std::nullopt);
-    VERIFY(tls.ok());
-    const auto lines = std::min<std::size_t>(volunteers.size(), kJoinsAtOnce);
-    for (std::size_t i = 0; i < lines; ++i) {
-      connections_.push_back(std::make_unique<HttpsConnection>(loop, coordinator.port(), *tls));
-    }
-  }
-
-  Status run() {
-    for (const auto& connection : connections_) join_next(*connection);
-    while (joined_ < volunteers_.size()) {
-      const std::size_t before = joined_;
-      const auto settled = [&] { return failure_ || joined_ == volunteers_.size(); };
-      if (loop_.run_until(settled, loop_.now() + kJoinPatience)) break;
-      if (joined_ == before) return Error{ErrorCode::deadline_exceeded, "join volunteers: no answer"};
-    }
-    return failure_ ? Status(failure_->prefixed("join volunteers")) : Status();
-  }
-
- private:
-  void join_next(HttpsConnection& connection) {
-    if (next_ == volunteers_.size()) return;
-    const std::size_t index = next_++;
-    wire::JoinRequest request;
-    request.client_version = kVersion;
-    request.display_name = fmt::format("volunteer {}", index);
-    request.csr_pem = crypto::make_csr(volunteers_[index].key);
-    connection.post("/v1/join", wire::encode(request), [this, index, &connection](const Result<std::string>& body) {
-      const auto reply = body.ok() ? wire::decode_join_reply(*body) : Result<wire::JoinReply>(body.error());
-      if (!reply.ok()) {
-        failure_ = reply.error();
-        return;
-      }
-      volunteers_[index].certificate_pem = reply->certificate_pem;
-      ++joined_;
-      join_next(connection);
-    });
-  }
-
-  EventLoop& loop_;
-  std::vector<Volunteer>& volunteers_;
-  std::vector<std::unique_ptr<HttpsConnection>> connections_;
-  std::size_t next_ = 0;
-  std::size_t joined_ = 0;
-  std::optional<Error> failure_;
-};
+constexpr int kToldEvery = 10'000;
 
 }  // namespace
 
-Result<std::vector<Volunteer>> join_volunteers(EventLoop& loop, const CoordinatorProcess& coordinator, int count) {
+Result<std::vector<Volunteer>> register_volunteers(const std::filesystem::path& directory, int count) {
+  STARLING_ASSIGN(const server::Project project, server::load_project(directory));
+  STARLING_ASSIGN(const auto database, server::open_database(project));
   std::vector<Volunteer> volunteers;
   for (int i = 0; i < count; ++i) volunteers.push_back({crypto::PrivateKey::generate(), ""});
-  STARLING_TRY(Joiners(loop, coordinator, volunteers).run());
+  const WallTime now = SystemClock().wall_now();
+  std::atomic<int> registered = 0;
+  STARLING_TRY(all_at_once(count, [&](int i) -> Status {
+    Volunteer& volunteer = volunteers[static_cast<std::size_t>(i)];
+    const db::JoinRequest request{fmt::format("volunteer {}", i), volunteer.key.peer_id(), {}, now};
+    STARLING_TRY(database->stores().accounts.join(request).status());
+    STARLING_ASSIGN(volunteer.certificate_pem, project.authority.issue(crypto::make_csr(volunteer.key), {.now = now}));
+    if (++registered % kToldEvery == 0) fmt::print(stderr, "{} of {} volunteers are registered\n", registered, count);
+    return {};
+  }));
   return volunteers;
 }
 
