@@ -8,6 +8,7 @@
 #include "shared/base/files.h"
 #include "shared/wire/group_info.h"
 #include "shared/wire/low_rank.h"
+#include "tests/bench/abuse_bench.h"
 #include "tests/bench/averaging_command.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/codecs_bench.h"
@@ -34,6 +35,7 @@ struct Chosen {
 
 // What the command line may set.
 struct Options {
+  AbuseOptions abuse;
   AveragingArguments averaging;
   CodecsOptions codecs;
   HeartbeatsOptions heartbeats;
@@ -79,6 +81,35 @@ void add_child_options(CLI::App& command, AveragingChild& child) {
   command.add_option("--step-seconds", child.bench.step_s);
 }
 
+void add_abuse(CLI::App& app, AbuseOptions& options, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "abuse",
+      "A real coordinator under slow connections, password guessing and random bytes on every route, while honest\n"
+      "volunteers call and rounds go on.\n"
+      "Figures: calm_p99_ms and p99_ms (open loop, before and meanwhile), attack_s, rounds, slow_closed, "
+      "passwords_checked,\n"
+      "routes, rss_growth_mb, descriptors_left and disk_growth_mb (from before to after), rss_mb (its peak)");
+  command->add_option("--volunteers", options.volunteers, "That call")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command->add_option("--rate", options.rate_per_s, "Their heartbeats a second, all together")
+      ->check(CLI::Range(1.0, 10'000.0))
+      ->capture_default_str();
+  command->add_option("--slow", options.slow, "Connections whose request never ends")
+      ->check(CLI::Range(1, 9000))
+      ->capture_default_str();
+  command->add_option("--logins", options.logins, "With wrong passwords")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--noise", options.noise, "Requests of random bytes, for every route")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command->add_option("--seconds", options.seconds, "That all of this takes")
+      ->check(CLI::Range(1.0, 3600.0))
+      ->capture_default_str();
+  command->callback([&] { chosen = {.name = "abuse", .run = [&options] { return run_abuse_bench(options); }}; });
+}
+
 void add_codecs(CLI::App& app, CodecsOptions& options, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
       "codecs",
@@ -107,7 +138,8 @@ void add_heartbeats(CLI::App& app, HeartbeatsOptions& options, Chosen& chosen) {
       "A real coordinator under the heartbeats of many volunteers, over TLS, while rounds go on.\n"
       "Figures: kept_per_s and new_per_s (kept connections; a new one each), p50_ms, p99_ms, new_p50_ms, new_p99_ms\n"
       "(open loop at 70 % of these rates), kept_cpu_us and new_cpu_us (the coordinator's CPU time for one), rss_mb\n"
-      "(its peak), rounds, acknowledged_samples, ledger_samples");
+      "(its peak), rounds, acknowledged_at_kill and ledger_at_kill (kill -9 under load), acknowledged_samples and\n"
+      "ledger_samples (after it was served again)");
   command->add_option("--volunteers", options.volunteers, "Members that only call")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -196,6 +228,7 @@ int main(int argc, char** argv) {
   Chosen chosen;
   Options options;
   CLI::App* averaging = add_averaging_command(app, options.averaging);
+  add_abuse(app, options.abuse, chosen);
   add_codecs(app, options.codecs, chosen);
   add_heartbeats(app, options.heartbeats, chosen);
   add_leaderboard(app, options.leaderboard, chosen);
