@@ -8,6 +8,8 @@
 namespace starling::db {
 namespace {
 
+// The plus keeps SQLite from taking "more than nothing" for the end of an index's range where a place is counted, which
+// has ends of its own.
 BoardSql volunteer_board(Board board) {
   const std::string order = "credit DESC, samples DESC, account_id";
   switch (board) {
@@ -15,13 +17,13 @@ BoardSql volunteer_board(Board board) {
       return {"account_id", "account_total WHERE ?1 = ?1 AND recent_key IS NOT NULL", "recent_key DESC, account_id",
               "recent_key"};
     case Board::total:
-      return {"account_id", "account_total WHERE ?1 = ?1 AND credit > 0", order};
+      return {"account_id", "account_total WHERE ?1 = ?1 AND +credit > 0", order};
     case Board::run:
-      return {"account_id", "volunteer_total WHERE run_id = ?1 AND credit > 0", order};
+      return {"account_id", "volunteer_total WHERE run_id = ?1 AND +credit > 0", order};
     case Board::day:
-      return {"account_id", "window_total WHERE ?1 = ?1 AND days = 1 AND credit > 0", order};
+      return {"account_id", "window_total WHERE ?1 = ?1 AND days = 1 AND +credit > 0", order};
     case Board::week:
-      return {"account_id", "window_total WHERE ?1 = ?1 AND days = 7 AND credit > 0", order};
+      return {"account_id", "window_total WHERE ?1 = ?1 AND days = 7 AND +credit > 0", order};
   }
   return {};
 }
@@ -39,13 +41,13 @@ BoardSql tally_board(TallyKind kind, Board board) {
       return {"holder", from("tally", fmt::format("?1 = ?1 AND {} IS NOT NULL", kRecentKey)),
               fmt::format("{} DESC, holder", kRecentKey), kRecentKey};
     case Board::total:
-      return {"holder", from("tally", "?1 = ?1 AND credit > 0"), order};
+      return {"holder", from("tally", "?1 = ?1 AND +credit > 0"), order};
     case Board::run:
-      return {"holder", from("tally_run", "run = (SELECT number FROM run WHERE run_id = ?1) AND credit > 0"), order};
+      return {"holder", from("tally_run", "run = (SELECT number FROM run WHERE run_id = ?1) AND +credit > 0"), order};
     case Board::day:
-      return {"holder", from("tally_window", "?1 = ?1 AND days = 1 AND credit > 0"), order};
+      return {"holder", from("tally_window", "?1 = ?1 AND days = 1 AND +credit > 0"), order};
     case Board::week:
-      return {"holder", from("tally_window", "?1 = ?1 AND days = 7 AND credit > 0"), order};
+      return {"holder", from("tally_window", "?1 = ?1 AND days = 7 AND +credit > 0"), order};
   }
   return {};
 }
