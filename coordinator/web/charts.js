@@ -80,8 +80,8 @@ function enliven(chart) {
     rightGap: 8,
     interactionModel: interaction(),
     axes: {
-      x: { drawGrid: false, axisLabelFontSize: 13, axisLabelWidth: 110,
-        ...(days ? { pixelsPerLabel: 50 } : { pixelsPerLabel: 120, axisLabelFormatter: (at) => `round ${at.toLocaleString("en")}` }) },
+      x: { drawGrid: false, axisLabelFontSize: 13, ...(days ? { axisLabelWidth: 50, pixelsPerLabel: 45 }
+        : { axisLabelWidth: 110, pixelsPerLabel: 120, axisLabelFormatter: (at) => `round ${at.toLocaleString("en")}` }) },
       y: { axisLabelFontSize: 13, axisLabelWidth: 44, axisLabelFormatter: (value) => short.format(value) },
     },
     highlightCallback: (event, at, selected, row) => tell(row),
