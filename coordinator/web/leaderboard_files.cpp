@@ -31,6 +31,7 @@ void write_row(wire::JsonWriter& writer, std::string_view name, const db::Standi
   totals("run_", row.run);
   totals("day_", row.day);
   totals("week_", row.week);
+  if (row.team_id != 0) writer.text("team", row.team_name);
   writer.integer("joined_unix_ms", row.joined.unix_ms);
   writer.integer("last_contribution_unix_ms", row.last_contribution.unix_ms);
   writer.close('}');
@@ -41,12 +42,13 @@ void write_row(wire::JsonWriter& writer, std::string_view name, const db::Standi
 std::string leaderboard_csv(const LeaderboardData& data) {
   std::string csv =
       "rank,name,recent_average,credit,samples,run_credit,run_samples,day_credit,day_samples,week_credit,week_samples,"
-      "joined_unix_ms,last_contribution_unix_ms\r\n";
+      "joined_unix_ms,last_contribution_unix_ms,team\r\n";
   for (const db::Standing& row : data.standings.rows) {
-    csv += fmt::format("{},{},{:.6f},{:.6f},{},{:.6f},{},{:.6f},{},{:.6f},{},{},{}\r\n", row.rank,
+    csv += fmt::format("{},{},{:.6f},{:.6f},{},{:.6f},{},{:.6f},{},{:.6f},{},{},{},{}\r\n", row.rank,
                        csv_text(row.display_name), db::decayed(row.recent, data.now), credit_of(row.total),
                        row.total.samples, credit_of(row.run), row.run.samples, credit_of(row.day), row.day.samples,
-                       credit_of(row.week), row.week.samples, row.joined.unix_ms, row.last_contribution.unix_ms);
+                       credit_of(row.week), row.week.samples, row.joined.unix_ms, row.last_contribution.unix_ms,
+                       csv_text(row.team_name));
   }
   return csv;
 }

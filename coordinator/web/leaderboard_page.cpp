@@ -149,6 +149,9 @@ void add_row(std::string& html, const LeaderboardData& data, const db::Standing&
       : row.rank == 1 ? " class=\"first\""
                       : "",
       rank, page.empty() ? name : fmt::format("<a class=\"name\" href=\"{}{}\">{}</a>", page, row.holder_id, name));
+  if (row.team_id != 0) {
+    html += fmt::format(" <a class=\"of\" href=\"/team/{}\"><bdi>{}</bdi></a>", row.team_id, escape(row.team_name));
+  }
   if (own) {
     html += " <span class=\"tag\">you</span>";
   } else if (!view.search.empty() && view.of == db::Holder::volunteer) {

@@ -97,6 +97,7 @@ th.on{color:var(--ink)}
 th.on::after{content:" \25BE"}
 td.on{font-weight:600}
 .tag{font-size:.75rem;font-weight:600;background:var(--accent);color:var(--card);border-radius:99px;padding:.05rem .5rem;margin-left:.3rem}
+.of{font-weight:400;font-size:.84rem;color:var(--soft);margin-left:.3rem}
 .pin{font-weight:400;font-size:.84rem;margin-left:.3rem;white-space:nowrap}
 .when{color:var(--soft);white-space:nowrap}
 td{white-space:nowrap}.note,td:nth-child(2){white-space:normal}

@@ -58,18 +58,19 @@ constexpr std::string_view kSums =
 
 std::string volunteer_sql() {
   return fmt::format(
-      "SELECT a.id, a.display_name, a.created_ms,{} FROM account AS a"
+      "SELECT a.id, a.display_name, a.created_ms,{}, coalesce(team.id, 0), coalesce({}, '') FROM account AS a"
+      " LEFT JOIN team ON team.id = a.team_id"
       " LEFT JOIN account_total AS t ON t.account_id = a.id"
       " LEFT JOIN volunteer_total AS r ON r.run_id = ?1 AND r.account_id = a.id"
       " LEFT JOIN window_total AS d ON d.days = 1 AND d.account_id = a.id"
       " LEFT JOIN window_total AS w ON w.days = 7 AND w.account_id = a.id"
       " WHERE a.id = ?2",
-      kSums);
+      kSums, kTeamNameSql);
 }
 
 std::string tally_sql(TallyKind kind, std::string_view name, std::string_view from) {
   return fmt::format(
-      "SELECT {2}.id, {1}, {2}.created_ms,{3} FROM {2}"
+      "SELECT {2}.id, {1}, {2}.created_ms,{3}, 0, '' FROM {2}"
       " LEFT JOIN tally AS t ON t.kind = {0} AND t.holder = {2}.id"
       " LEFT JOIN tally_run AS r ON r.kind = {0} AND r.run = (SELECT number FROM run WHERE run_id = ?1)"
       " AND r.holder = {2}.id"
@@ -149,6 +150,8 @@ Standing read_standing(const Statement& row) {
   standing.run = {row.integer(8), row.integer(9)};
   standing.day = {row.integer(10), row.integer(11)};
   standing.week = {row.integer(12), row.integer(13)};
+  standing.team_id = row.integer(14);
+  standing.team_name = row.text(15);
   return standing;
 }
 

@@ -42,8 +42,10 @@ struct Standing {
   RecentAverage recent;
   Totals total;
   Totals run;
-  Totals day;   // the last 24 hours
-  Totals week;  // the last 7 days
+  Totals day;                // the last 24 hours
+  Totals week;               // the last 7 days
+  std::int64_t team_id = 0;  // that a volunteer is in; 0: in none
+  std::string team_name;
 };
 
 struct Standings {

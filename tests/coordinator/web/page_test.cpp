@@ -167,6 +167,8 @@ TEST_CASE("nothing that people typed can become markup, on any page") {
       run.join.link = kAttack;
   LeaderboardData board = sample_board();
   board.project = board.view.search = board.view.me = board.standings.rows[0].display_name = kAttack;
+  board.standings.rows[1].team_id = 7;
+  board.standings.rows[1].team_name = kAttack;
   StatusData status{kAttack, sample_run(), {}, {}, {}, {}, {}, {}, kNow};
   status.run->run_id = status.run->title = kAttack;
   const CreditPageData credit{kAttack, status.run, {}, 0, kNow};
@@ -231,6 +233,10 @@ TEST_CASE("a full page of the longest names is below 100 KB, with all that it lo
   LeaderboardData data = sample_board();
   data.standings.rows.assign(kRowsPerPage, standing(1'000'000, std::string(64, '&'), 999'999'999'999'999));
   data.view.search = std::string(kSearchBytesMax, '"');
+  for (db::Standing& row : data.standings.rows) {
+    row.team_id = 1'000'000;
+    row.team_name = std::string(64, '&');
+  }
   CHECK(render_leaderboard(data).size() <= 100'000);
   RunPageData run = sample_page();
   run.run->top.assign(10, data.standings.rows[0]);

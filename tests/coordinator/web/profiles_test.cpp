@@ -180,6 +180,10 @@ TEST_CASE_FIXTURE(Fixture, "teams and computers have boards of their own, as pag
   CHECK(has(teams, "1 team, by total credit"));
   CHECK_FALSE(has(teams, "Ben"));
   CHECK(has(get("/leaderboard.csv", {{"of", "teams"}}), "\"Swans\""));
+  CHECK(
+      has(get("/leaderboard"), "<a class=\"of\" href=\"/team/" + std::to_string(team.id) + "\"><bdi>Swans</bdi></a>"));
+  CHECK(has(get("/leaderboard.csv"), ",\"Swans\"\r\n"));
+  CHECK(has(get("/v1/leaderboard.json"), "\"team\":\"Swans\""));
   CHECK(has(get("/v1/leaderboard.json", {{"of", "teams"}}), "\"of\":\"teams\""));
   const gate::Response nobody = get("/leaderboard", {{"of", "computers"}, {"sort", "total"}});
   CHECK(has(nobody, "only those whose owners want it"));

@@ -60,6 +60,10 @@ TEST_CASE_FIXTURE(Fixture, "credit stays with the team that its volunteer was in
   CHECK(total_of(Holder::team, "Terns") == 8'000'000);
   CHECK(total_of(Holder::volunteer, "Ada") == 11'000'000);
   CHECK(stores.credit.audit("r", 1000)->teamless.credit == 1'000'000);
+  const Standings people = stores.standings.page({.pinned = "Ben"}).value();
+  CHECK(people.pinned->team_name == "Swans");
+  CHECK(people.pinned->team_id == stores.teams.find_named("Swans")->id);
+  CHECK(people.rows[0].team_name == "Terns");
   const auto swans = stores.teams.find_named("Swans").value();
   CHECK(swans.founder == "Ada");
   CHECK(swans.members == 1);
