@@ -21,8 +21,8 @@ class DelayedUpdates(SwarmCase):
         for volunteer in cls.swarm.volunteers:
             volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": MBIT, "download_max_mbit_s": MBIT}
 
-    def bits(self):
-        return [v.status().get("validation_bits_per_byte") for v in self.swarm.volunteers]
+    def losses(self):
+        return [v.status()["loss"] for v in self.swarm.volunteers]
 
     def wait_for_averaging(self, volunteer):
         """Until a round of its is being averaged: bytes pass, and the round is not over yet. Returns its number."""
@@ -37,8 +37,9 @@ class DelayedUpdates(SwarmCase):
         self.wait_for_rounds(self.swarm.volunteers, 8, 120)
         rounds = self.swarm.volunteers[0].journal().values()
         self.assertTrue(any(len(round["contributions"]) == 3 for round in rounds), "all three are in one group")
-        programs.wait_until(lambda: any(bits and bits < 6 for bits in self.bits()),
-                            f"held-out text below 6 bits a byte: {self.bits()}", 60)
+        # Held-out text is measured at most a fiftieth of the time: rarely where measuring starves beside other work.
+        programs.wait_until(lambda: all(0 < loss < 4 for loss in self.losses()),
+                            f"text costs less than 4 nats a byte, of 5.5 at first: {self.losses()}", 60)
 
     def test_2_a_trainer_that_dies_while_a_round_is_averaged_is_replaced_and_the_round_counts(self):
         victim = self.swarm.volunteers[0]
