@@ -340,16 +340,19 @@ void Hub::input_paused(Link& link) {
 
 bool Hub::next_frame(Link& link, FrameToSend& frame) {
   const TimePoint now = clock_.now();
-  bool from_round = false;
+  const RoundDriver* from_round = nullptr;
   for (RoundDriver* driver : drivers()) {
-    from_round = from_round || driver->next_frame(now, link, frame);
+    if (from_round == nullptr && driver->next_frame(now, link, frame)) from_round = driver;
     if (driver != before_.get() && (driver->has_ready() || driver->next_deadline() < timer_set_for_)) post_service();
   }
-  if (from_round) {
-    totals_.round_bytes_sent += frame_bytes(frame.frame.payload.size());
+  if (from_round != nullptr) {
+    const std::size_t bytes = frame_bytes(frame.frame.payload.size());
+    totals_.round_bytes_sent += bytes;
+    // Neither what a round still says to slower members, nor pairs that mix, have a group that waits.
+    if (from_round == round_.get() && !round_reported_) donor_.round_sends(now, bytes, upload_speed());
     return true;
   }
-  const bool donated = donor_.next_frame(&link, frame);
+  const bool donated = donor_.next_frame(now, &link, frame);
   if (!donated && !probe_.next_frame(&link, frame)) return false;
   totals_.state_bytes_sent += frame_bytes(frame.frame.payload.size());
   if (donated) pump_donations();
@@ -416,7 +419,17 @@ void Hub::service() {
     probe_upload(now);
     report_fetch(now);
   }
+  tend_donations(now);
   set_timer(now);
+}
+
+void Hub::tend_donations(TimePoint now) {
+  donor_.on_timer(now);
+  if (donor_.has_ready()) pump_donations();
+  for (const Link* waiting : donor_.take_waiting(now)) {
+    const auto found = switchboard_.links().find(waiting);
+    if (found != switchboard_.links().end()) found->second->send_control(wire::FrameType::pong, {});
+  }
 }
 
 // Who only downloads learns nothing of its upload, and the first plan needs it.
@@ -511,6 +524,7 @@ void Hub::beat(TimePoint now) {
 void Hub::report_round() {
   if (round_reported_ || round_->outcome() == nullptr) return;
   round_reported_ = true;
+  donor_.round_ended();
   expect_beats(false);
   measure(clock_.now());
   upload_.rest();
@@ -559,6 +573,7 @@ void Hub::set_timer(TimePoint now) {
   for (const RoundDriver* driver : drivers()) next = std::min(next, driver->next_deadline());
   if (fetch_ != nullptr) next = std::min(next, fetch_->next_deadline());
   if (probe_.running()) next = std::min(next, measured_at_ + RateMeter::kSlot);
+  next = std::min(next, donor_.next_deadline());
   // Waking too early is harmless, and cheaper than setting the timer anew at every frame.
   if (next == kNever || (timer_set_for_ <= next && timer_set_for_ > now)) return;
   timer_set_for_ = next;

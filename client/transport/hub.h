@@ -73,6 +73,7 @@ class Hub final : public Link::Mediator {
   // Notes what TCP has moved since the last time, for the speeds in stats().
   void measure(TimePoint now);
   void probe_upload(TimePoint now);
+  void tend_donations(TimePoint now);
   // As measured, under the volunteer's limit.
   [[nodiscard]] double upload_speed() const { return links_.upload.limited(upload_.bytes_per_s()); }
   [[nodiscard]] double download_speed() const { return links_.download.limited(download_.bytes_per_s()); }

@@ -5,6 +5,11 @@
 namespace starling::transport {
 namespace {
 
+constexpr double kLineUnknown = 1e6;                          // bytes/s
+constexpr Duration kTellEvery = std::chrono::seconds(3);      // StateFetcher is patient for longer
+constexpr Duration kRoundPauseMax = std::chrono::seconds(4);  // of a round that goes on
+constexpr double kFramesUnderWay = 4;                         // of a round, on several links
+
 wire::StateInfo info_of(const wire::StateRequest& request, const StateSnapshot* state) {
   wire::StateInfo info;
   info.round = request.round;
@@ -44,9 +49,13 @@ Result<std::optional<wire::StateInfo>> StateDonor::on_request(const Link* link, 
   return std::optional<wire::StateInfo>();
 }
 
-bool StateDonor::next_frame(const Link* link, FrameToSend& frame) {
+bool StateDonor::next_frame(TimePoint now, const Link* link, FrameToSend& frame) {
   const auto found = clients_.find(link);
   if (found == clients_.end() || !found->second.has_slot) return false;
+  if (now < busy_until_) {
+    if (!std::exchange(held_back_, true)) told_to_wait_ = now;
+    return false;
+  }
   Client& client = found->second;
   Request& request = client.requests.front();
   const std::span<const float> chunk = chunk_of(request.state->floats, request.next);
@@ -76,6 +85,39 @@ void StateDonor::forget(const Link* link) {
   std::erase(waiting_, link);
   std::erase(ready_, link);
   give_slots();
+}
+
+void StateDonor::round_sends(TimePoint now, std::size_t bytes, double line_bytes_per_s) {
+  const double carried_s = static_cast<double>(bytes) / (line_bytes_per_s > 0 ? line_bytes_per_s : kLineUnknown);
+  busy_until_ = std::max(busy_until_, now + kRoundPauseMax + from_seconds(kFramesUnderWay * carried_s));
+}
+
+void StateDonor::round_ended() {
+  busy_until_ = {};
+  go_on();
+}
+
+void StateDonor::on_timer(TimePoint now) {
+  if (now >= busy_until_) go_on();
+}
+
+TimePoint StateDonor::next_deadline() const {
+  return held_back_ ? std::min(busy_until_, told_to_wait_ + kTellEvery) : kNever;
+}
+
+std::vector<const Link*> StateDonor::take_waiting(TimePoint now) {
+  std::vector<const Link*> waiting;
+  if (!held_back_ || now < told_to_wait_ + kTellEvery) return waiting;
+  told_to_wait_ = now;
+  for (const auto& [link, client] : clients_) waiting.push_back(link);
+  return waiting;
+}
+
+void StateDonor::go_on() {
+  if (!std::exchange(held_back_, false)) return;
+  for (const auto& [link, client] : clients_) {
+    if (client.has_slot) ready_.push_back(link);
+  }
 }
 
 void StateDonor::give_slots() {

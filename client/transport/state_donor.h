@@ -1,5 +1,9 @@
-// The giving side of a state transfer: which chunks go out on which link. Slots go round among the links that
+// The giving side of a state transfer: which chunks go out on which link, and when. Slots go round among the links that
 // ask, one request at a time, so that many newcomers share the uplink without any of them starving.
+//
+// A round comes first: its group waits for the slowest, and newcomers are nobody's group yet. While it sends, states
+// wait; between rounds, and when a round sends nothing because others are awaited, they have the line. A round that is
+// held open for newcomers (coordinator/core/cadence.h) gives them the time they need.
 #pragma once
 
 #include <deque>
@@ -10,6 +14,7 @@
 
 #include "client/transport/frame_writer.h"
 #include "client/transport/peer_network.h"
+#include "shared/base/clock.h"
 #include "shared/base/result.h"
 #include "shared/wire/frames.h"
 
@@ -30,10 +35,19 @@ class StateDonor {
 
   // An answer to send at once, or none: chunks follow by next_frame. An error cuts the link.
   Result<std::optional<wire::StateInfo>> on_request(const Link* link, const wire::StateRequest& request);
-  bool next_frame(const Link* link, FrameToSend& frame);
+  bool next_frame(TimePoint now, const Link* link, FrameToSend& frame);
   void forget(const Link* link);
-  // Links that got a slot since the last call: they want to be pumped.
+  // Links that may send since the last call: they want to be pumped.
   std::vector<const Link*> take_ready() { return std::exchange(ready_, {}); }
+  [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
+
+  // A round hands so many bytes to a line of this speed (0: unknown).
+  void round_sends(TimePoint now, std::size_t bytes, double line_bytes_per_s);
+  void round_ended();
+  void on_timer(TimePoint now);
+  [[nodiscard]] TimePoint next_deadline() const;
+  // Links that wait because of the round, every few seconds: a word shows them that this donor lives.
+  std::vector<const Link*> take_waiting(TimePoint now);
 
  private:
   struct Request {
@@ -47,12 +61,16 @@ class StateDonor {
   };
 
   void give_slots();
+  void go_on();
 
   StateSource source_;
   std::size_t slots_;
   std::unordered_map<const Link*, Client> clients_;  // with requests only
   std::deque<const Link*> waiting_;
   std::vector<const Link*> ready_;
+  TimePoint busy_until_{};  // the round that sends is expected to go on by then
+  bool held_back_ = false;  // a link that had a slot got nothing
+  TimePoint told_to_wait_{};
 };
 
 }  // namespace starling::transport
