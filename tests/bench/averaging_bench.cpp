@@ -12,6 +12,7 @@
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/keys.h"
 #include "tests/bench/averaging_group.h"
+#include "tests/bench/joining_bench.h"
 #include "tests/bench/recovery_bench.h"
 #include "tests/netlab/lab.h"
 #include "tests/support/temp_dir.h"
@@ -168,12 +169,21 @@ Result<BenchResult> run_averaging_bench(const AveragingOptions& given) {
   std::unique_ptr<netlab::Lab> lab;  // outlives the groups
   if (!options.links.empty()) {
     STARLING_ASSIGN(lab, build_lab(options));
-    options.peers = static_cast<int>(lab->links().size());
+    options.peers = static_cast<int>(lab->links().size()) - options.joiners;
+    if (options.peers < 2)
+      return Error{ErrorCode::invalid_argument, "--links needs the peers' links, then the joiners'"};
   } else if (options.loss_percent > 0 || !options.congestion.empty() || cuts(options)) {
     return Error{ErrorCode::invalid_argument, "--loss, --congestion and cut links need links: give --links too"};
   }
   const testing::TempDir folder;
-  STARLING_TRY(write_identities(folder.path(), options.peers));
+  STARLING_TRY(write_identities(folder.path(), options.peers + options.joiners));
+  if (options.joiners > 0) {
+    STARLING_ASSIGN(BenchResult joining, measure_joining(options, folder.path(), lab.get()));
+    joining.settings = settings_of(options);
+    joining.settings["joiners"] = std::to_string(options.joiners);
+    joining.settings["state_floats"] = std::to_string(options.state_floats);
+    return joining;
+  }
   if (!options.blow.empty()) {
     STARLING_ASSIGN(BenchResult recovery, measure_recovery(options, folder.path(), lab.get()));
     recovery.settings = settings_of(options);

@@ -30,6 +30,8 @@ struct AveragingOptions {
   // partner of the step meanwhile, and goes on when both are over.
   double step_s = 0;
   std::string blow;  // that one peer takes in each round: kill, stop, cut, deaf or mute
+  int joiners = 0;   // beside the peers, that download a state from these in every second round
+  std::int64_t state_floats = 12 << 20;
 };
 
 // Figures bound_s, ratio_to_bound, survivors_identical, values_correct and recovery_s are there whatever was measured.

@@ -19,6 +19,8 @@ constexpr const char* kDescription =
     "recovery_s (how much later than undisturbed the survivors were done, at worst), recovery_median_s, and as parts\n"
     "of the rounds values_correct, survivors_identical and victims_deceived (took something else for the result);\n"
     "complete_part is then of the survivors.\n"
+    "With --joiners: time_s, joined_time_s, joined_ratio (of the two, pair by pair), round_ratio (of whole rounds, in\n"
+    "which the peers compute for --batch-seconds before they average) and download_s.\n"
     "Of several settings (--table, or --links more than once) each is a row, and the figures are the worst of the "
     "rows.";
 
@@ -61,6 +63,15 @@ CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments) {
   blow->check(CLI::IsMember({"kill", "stop", "cut", "deaf", "mute"}));
   command->add_flag_callback(
       "--kill-one", [&options] { options.blow = "kill"; }, "The same as --blow kill");
+  command
+      ->add_option("--joiners", options.joiners,
+                   "Beside the peers: in every second round they download a state from these. Their links come last")
+      ->check(CLI::Range(0, 64))
+      ->excludes(blow);
+  command->add_option("--state-floats", options.state_floats, "Of that state: enough for it to outlast a round")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
+      ->capture_default_str();
   auto* table = command->add_option(
       "--table", arguments.table,
       "links: the shaped links that averaging is judged by; loopback: 4 and 8 peers, 16 Mi and 64 Mi floats, fp32\n"

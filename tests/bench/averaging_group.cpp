@@ -33,36 +33,44 @@ PeerReport parse_report(const std::string& line) {
 
 }  // namespace
 
+Result<std::unique_ptr<ChildProcess>> start_child(const std::string& command, const AveragingOptions& options, int rank,
+                                                  const std::filesystem::path& folder, const netlab::Lab* lab) {
+  std::vector<std::string> arguments = {command,
+                                        "--rank",
+                                        std::to_string(rank),
+                                        "--peers",
+                                        std::to_string(options.peers),
+                                        "--floats",
+                                        std::to_string(options.floats),
+                                        "--codec",
+                                        options.codec,
+                                        "--folder",
+                                        folder.string()};
+  std::optional<netlab::InNamespace> home;
+  if (lab != nullptr) {
+    const auto index = static_cast<std::size_t>(rank);
+    home.emplace(lab->home(index));
+    arguments.insert(arguments.end(), {"--address", netlab::Lab::address(index)});
+  }
+  // Over loopback all are equally fast: any difference would be the noise of this machine.
+  if (command == "averaging-peer") {
+    arguments.insert(arguments.end(), {"--batch-seconds", std::to_string(lab == nullptr ? 0 : options.batch_s)});
+  }
+  if (options.step_s > 0) arguments.insert(arguments.end(), {"--step-seconds", std::to_string(options.step_s)});
+  if (!options.congestion.empty()) arguments.insert(arguments.end(), {"--congestion", options.congestion});
+  if (options.joiners > 0) {
+    arguments.insert(arguments.end(), {"--state-floats", std::to_string(options.state_floats)});
+  }
+  return ChildProcess::start(arguments);
+}
+
 Result<std::unique_ptr<AveragingGroup>> AveragingGroup::start(const std::string& command,
                                                               const AveragingOptions& options,
                                                               const std::filesystem::path& folder,
                                                               const netlab::Lab* lab) {
   std::unique_ptr<AveragingGroup> group(new AveragingGroup);
   for (int rank = 0; rank < options.peers; ++rank) {
-    std::vector<std::string> arguments = {command,
-                                          "--rank",
-                                          std::to_string(rank),
-                                          "--peers",
-                                          std::to_string(options.peers),
-                                          "--floats",
-                                          std::to_string(options.floats),
-                                          "--codec",
-                                          options.codec,
-                                          "--folder",
-                                          folder.string()};
-    std::optional<netlab::InNamespace> home;
-    if (lab != nullptr) {
-      const auto index = static_cast<std::size_t>(rank);
-      home.emplace(lab->home(index));
-      arguments.insert(arguments.end(), {"--address", netlab::Lab::address(index)});
-    }
-    // Over loopback all are equally fast: any difference would be the noise of this machine.
-    if (command == "averaging-peer") {
-      arguments.insert(arguments.end(), {"--batch-seconds", std::to_string(lab == nullptr ? 0 : options.batch_s)});
-    }
-    if (options.step_s > 0) arguments.insert(arguments.end(), {"--step-seconds", std::to_string(options.step_s)});
-    if (!options.congestion.empty()) arguments.insert(arguments.end(), {"--congestion", options.congestion});
-    STARLING_ASSIGN(auto child, ChildProcess::start(arguments));
+    STARLING_ASSIGN(auto child, start_child(command, options, rank, folder, lab));
     group->children_.push_back(std::move(child));
   }
   STARLING_TRY(group->introduce());
@@ -90,12 +98,11 @@ Result<std::vector<std::string>> AveragingGroup::hear_all() {
 
 // The peers' addresses become known only once all of them listen.
 Status AveragingGroup::introduce() {
-  std::string everyone = "peers";
   for (auto& child : children_) {
     STARLING_ASSIGN(const std::string endpoint, child->receive());
-    everyone += " " + endpoint;
+    endpoints_ += " " + endpoint;
   }
-  return ask_all(everyone).status();
+  return ask_all(endpoints_).status();
 }
 
 Result<AveragingRound> AveragingGroup::run_round(const std::string& command, const std::optional<Blow>& blow) {

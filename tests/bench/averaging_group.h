@@ -36,6 +36,10 @@ struct Blow {
   bool lives = false;  // and will answer in the end
 };
 
+// A child process of the benchmark, behind the lab's home of its rank.
+Result<std::unique_ptr<ChildProcess>> start_child(const std::string& command, const AveragingOptions& options, int rank,
+                                                  const std::filesystem::path& folder, const netlab::Lab* lab);
+
 class AveragingGroup {
  public:
   // `command`: the subcommand of a child. `lab`: where the children live, or null for loopback; outlives the group.
@@ -47,6 +51,8 @@ class AveragingGroup {
   Result<std::string> last_plan();
   // Tells every peer how fast the others' links were in the rounds so far, as heartbeats and plans do.
   Status share_speeds();
+  // As children are told of them: "peers", then each one's address and port.
+  [[nodiscard]] const std::string& endpoints() const { return endpoints_; }
 
  private:
   AveragingGroup() = default;
@@ -57,6 +63,7 @@ class AveragingGroup {
   Result<std::vector<std::string>> hear_all();
 
   std::vector<std::unique_ptr<ChildProcess>> children_;
+  std::string endpoints_ = "peers";
 };
 
 }  // namespace starling::bench

@@ -13,20 +13,17 @@
 #include <vector>
 
 #include "client/transport/peer_network.h"
-#include "shared/base/files.h"
-#include "shared/crypto/certificates.h"
 #include "shared/swarm/mixing_groups.h"
 #include "shared/swarm/plan.h"
 #include "tests/bench/averaging_bench.h"
+#include "tests/bench/bench_network.h"
 #include "tests/bench/process_pool.h"
 
 namespace starling::bench {
 namespace {
 
-constexpr std::size_t kPemMax = 64 * 1024;
 constexpr double kSamplesPerSecond = 100;  // of every peer: only the ratio to the batch matters
 constexpr double kLargestFactor = 7;       // bench_value's, within a few coordinates of any
-const RunId kRun = "bench";
 
 class BenchPeer {
  public:
@@ -62,6 +59,8 @@ class BenchPeer {
   std::vector<int> seats_;  // by rank in the plan: rank here
   std::vector<float> input_;
   std::vector<float> output_;
+  std::vector<float> state_floats_;
+  std::shared_ptr<const transport::StateSnapshot> state_;  // for joiners
   std::unique_ptr<transport::PeerNetwork> network_;
   RoundIndex round_ = 0;
   std::optional<swarm::MixingGroups> mixings_;
@@ -76,27 +75,20 @@ class BenchPeer {
 
 Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child) {
   std::unique_ptr<BenchPeer> peer(new BenchPeer(child));
-  const auto file = [&](const std::string& name) { return read_file(child.folder / name, kPemMax); };
-  STARLING_ASSIGN(const std::string ca, file("ca.pem"));
-  for (int rank = 0; rank < child.bench.peers; ++rank) {
-    STARLING_ASSIGN(const std::string pem, file(fmt::format("{}.pem", rank)));
-    STARLING_ASSIGN(const auto info, crypto::read_certificate(pem));
+  STARLING_ASSIGN(const std::vector<PeerId> members, members_of(child));
+  for (const PeerId& id : members) {
     wire::MemberInfo member;
-    member.endpoint.peer = info.peer_id;
+    member.endpoint.peer = id;
     peer->members_.push_back(member);
   }
-  STARLING_ASSIGN(const std::string certificate, file(fmt::format("{}.pem", child.rank)));
-  STARLING_ASSIGN(const std::string key_pem, file(fmt::format("{}.key", child.rank)));
-  STARLING_ASSIGN(const auto key, crypto::PrivateKey::from_pem(key_pem));
-  STARLING_ASSIGN(auto tls, crypto::TlsContext::peer(ca, {certificate, key}));
-  transport::PeerNetworkOptions options;
-  options.listen_host = child.address;
-  options.self = key.peer_id();
-  options.run_id = kRun;
-  options.addresses = {.allow_loopback = true, .allow_private = true};
-  if (!child.bench.congestion.empty()) options.congestion_control = child.bench.congestion;
-  STARLING_ASSIGN(peer->network_, transport::PeerNetwork::create(options, tls, peer->clock_,
-                                                                 [](RoundIndex, const Digest&) { return nullptr; }));
+  if (child.bench.state_floats > 0) {
+    peer->state_floats_ = bench_state(child.bench.state_floats);
+    peer->state_ = std::make_shared<transport::StateSnapshot>(transport::snapshot_of(0, peer->state_floats_));
+  }
+  const auto state_of = [state = peer->state_](RoundIndex, const Digest& digest) {
+    return state != nullptr && state->digest == digest ? state : nullptr;
+  };
+  STARLING_ASSIGN(peer->network_, open_network(child, peer->clock_, state_of));
   peer->input_.resize(static_cast<std::size_t>(child.bench.floats));
   for (std::size_t k = 0; k < peer->input_.size(); ++k) {
     peer->input_[k] = bench_value(child.rank, static_cast<std::int64_t>(k));
@@ -119,7 +111,7 @@ void BenchPeer::learn_speeds(std::istringstream& speeds) {
 
 swarm::PlanOptions BenchPeer::plan_options() const {
   swarm::PlanOptions plan;
-  plan.run_id = kRun;
+  plan.run_id = kBenchRun;
   plan.round = round_;
   plan.vector_floats = child_.bench.floats;
   plan.codec = child_.bench.codec;

@@ -13,6 +13,7 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/codecs_bench.h"
 #include "tests/bench/heartbeats_bench.h"
+#include "tests/bench/joining_bench.h"
 #include "tests/bench/leaderboard_bench.h"
 #include "tests/bench/optim_bench.h"
 #include "tests/bench/plan_check.h"
@@ -79,6 +80,8 @@ void add_child_options(CLI::App& command, AveragingChild& child) {
   command.add_option("--congestion", child.bench.congestion);
   command.add_option("--batch-seconds", child.bench.batch_s);
   command.add_option("--step-seconds", child.bench.step_s);
+  child.bench.state_floats = 0;
+  command.add_option("--state-floats", child.bench.state_floats);
 }
 
 void add_abuse(CLI::App& app, AbuseOptions& options, Chosen& chosen) {
@@ -239,8 +242,10 @@ int main(int argc, char** argv) {
 #endif
   auto* peer_command = app.add_subcommand("averaging-peer");
   auto* gloo_command = app.add_subcommand("gloo-peer");
+  auto* joiner_command = app.add_subcommand("joiner");
   add_child_options(*peer_command, options.child);
   add_child_options(*gloo_command, options.child);
+  add_child_options(*joiner_command, options.child);
   CLI11_PARSE(app, argc, argv);
   if (averaging->parsed()) {
     chosen = {"averaging", [&] { return run_averaging(options.averaging); }, averaging_columns(options.averaging),
@@ -248,5 +253,6 @@ int main(int argc, char** argv) {
   }
   if (peer_command->parsed()) return run_averaging_peer(options.child);
   if (gloo_command->parsed()) return run_gloo_peer(options.child);
+  if (joiner_command->parsed()) return run_joiner(options.child);
   return report(chosen, json_file);
 }
