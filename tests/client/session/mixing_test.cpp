@@ -6,37 +6,17 @@
 #include <map>
 #include <vector>
 
+#include "tests/shared/swarm/mixing_round.h"
+
 using namespace starling;
 using namespace starling::session;
+using namespace starling::swarm::testing;
 using averaging::AveragingOutcome;
 using namespace std::chrono_literals;
 
 namespace {
 
 constexpr TimePoint kStart{};
-
-PeerId peer_of(std::size_t k) {
-  PeerId id;
-  id.bytes[0] = static_cast<std::uint8_t>(k + 1);
-  return id;
-}
-
-wire::GroupInfo round_of(std::size_t members) {
-  wire::GroupInfo group;
-  group.id.bytes[0] = 7;
-  group.run_id = "mixing";
-  group.vector_floats = 10;
-  for (std::size_t k = 0; k < members; ++k) {
-    group.members.push_back({.endpoint = {peer_of(k), "127.0.0.1", 4000}});
-  }
-  return group;
-}
-
-std::vector<PeerId> all_of(std::size_t members) {
-  std::vector<PeerId> peers;
-  for (std::size_t k = 0; k < members; ++k) peers.push_back(peer_of(k));
-  return peers;
-}
 
 AveragingOutcome met(SampleCount members) {
   AveragingOutcome outcome;
@@ -59,8 +39,8 @@ AveragingOutcome alone(averaging::Rank other, bool went_on) {
 struct Quadratics {
   explicit Quadratics(const char* partners, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) {
-      members.emplace_back(partners, peer_of(k));
-      members.back().begin_round(round_of(count), all_of(count), 1, Digest());
+      members.emplace_back(partners, mixing_peer(k));
+      members.back().begin_round(mixing_round(count), peers_of(mixing_round(count)), 1, Digest());
       minima.push_back(static_cast<double>(k * k));
     }
     own.resize(count);
@@ -148,8 +128,8 @@ TEST_CASE("any number of members follows the mean of all, with a spread that sta
 }
 
 TEST_CASE("who did not come is waited for as long as mixings take, and the next time hardly at all") {
-  Mixing mixing("exponential", peer_of(0));
-  mixing.begin_round(round_of(2), all_of(2), 1, Digest());
+  Mixing mixing("exponential", mixing_peer(0));
+  mixing.begin_round(mixing_round(2), peers_of(mixing_round(2)), 1, Digest());
   CHECK(!mixing.before_batch(kStart, true).send_out);  // it is where all others are
   TimePoint now = kStart + 3s;
   CHECK(mixing.before_batch(now, false).send_out);
@@ -172,8 +152,8 @@ TEST_CASE("who did not come is waited for as long as mixings take, and the next 
 }
 
 TEST_CASE("who comes late passes the numbers of those who have gone on, with what it has sent out") {
-  Mixing mixing("exponential", peer_of(1));
-  mixing.begin_round(round_of(4), all_of(4), 1, Digest());
+  Mixing mixing("exponential", mixing_peer(1));
+  mixing.begin_round(mixing_round(4), peers_of(mixing_round(4)), 1, Digest());
   (void)mixing.before_batch(kStart, true);
   CHECK(mixing.before_batch(kStart + 1s, false).send_out);
   auto meeting = mixing.on_sent_out(kStart + 1s);
@@ -192,8 +172,8 @@ TEST_CASE("who comes late passes the numbers of those who have gone on, with wha
 }
 
 TEST_CASE("nothing of a round is taken in after it, or after the trainer has begun anew") {
-  Mixing mixing("exponential", peer_of(0));
-  mixing.begin_round(round_of(2), all_of(2), 1, Digest());
+  Mixing mixing("exponential", mixing_peer(0));
+  mixing.begin_round(mixing_round(2), peers_of(mixing_round(2)), 1, Digest());
   (void)mixing.before_batch(kStart, true);
   (void)mixing.before_batch(kStart + 1s, false);
   auto meeting = mixing.on_sent_out(kStart + 1s);
@@ -211,8 +191,8 @@ TEST_CASE("nothing of a round is taken in after it, or after the trainer has beg
 }
 
 TEST_CASE("who is alone mixes with nobody") {
-  Mixing mixing("random", peer_of(0));
-  mixing.begin_round(round_of(1), all_of(1), 1, Digest());
+  Mixing mixing("random", mixing_peer(0));
+  mixing.begin_round(mixing_round(1), peers_of(mixing_round(1)), 1, Digest());
   (void)mixing.before_batch(kStart, true);
   (void)mixing.before_batch(kStart + 1s, false);
   CHECK(!mixing.on_sent_out(kStart + 1s));

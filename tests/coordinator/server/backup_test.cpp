@@ -144,14 +144,8 @@ TEST_CASE("a second backup links the data that the first one has, and copies aga
 
 TEST_CASE("a backup in the midst of rounds holds the ledger of one moment within the backup") {
   TestServer server;
-  REQUIRE(server.create_run("one").status == 0);
-  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
-  const std::string link = server.command({"invite", "new", server.directory, "--uses", "2"}).last_line();
-  Process process(server.serve_command());
-  REQUIRE(process.wait_for("listening on"));
-  Two two;
-  REQUIRE(two.ada.join(link).ok());
-  REQUIRE(two.bob.join(link).ok());
+  ServedRun run(server);
+  Two& two = run.two;
   REQUIRE(two.ada.call().ok());
   REQUIRE(two.bob.call().ok());
   const std::string copy = (server.folder / "copy").string();

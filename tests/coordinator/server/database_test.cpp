@@ -44,19 +44,13 @@ TEST_CASE_FIXTURE(Fixture, "a project on a server is made, described and examine
 
 // Credits two members with a round of 60 samples, while the project is served.
 void train_a_round(TestServer& server) {
-  REQUIRE(server.create_run("one").status == 0);
-  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
-  const std::string link = server.command({"invite", "new", server.directory, "--uses", "2"}).last_line();
-  Process process(server.serve_command());
-  REQUIRE(process.wait_for("listening on"));
-  Two two;
-  REQUIRE(two.ada.join(link).ok());
-  REQUIRE(two.bob.join(link).ok());
+  ServedRun run(server);
+  Two& two = run.two;
   two.settle();
   two.finish_round();
   two.settle();
-  process.signal(SIGTERM);
-  CHECK(process.end().status == 0);
+  run.process.signal(SIGTERM);
+  CHECK(run.process.end().status == 0);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a backup of such a project is one like any other, and a project in a file when restored") {
@@ -121,14 +115,8 @@ TEST_CASE_FIXTURE(Fixture, "a database that is another project's, is not there, 
 
 TEST_CASE_FIXTURE(Fixture, "a server that is away for a while costs a wait and nothing else") {
   TestServer server(url);
-  REQUIRE(server.create_run("one").status == 0);
-  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
-  const std::string link = server.command({"invite", "new", server.directory, "--uses", "2"}).last_line();
-  Process process(server.serve_command());
-  REQUIRE(process.wait_for("listening on"));
-  Two two;
-  REQUIRE(two.ada.join(link).ok());
-  REQUIRE(two.bob.join(link).ok());
+  ServedRun run(server);
+  Two& two = run.two;
   two.settle();
   two.finish_round();
   postgres.kill();
@@ -141,8 +129,8 @@ TEST_CASE_FIXTURE(Fixture, "a server that is away for a while costs a wait and n
   const Ended status = server.command({"run", "status", server.directory, "--json"});
   CHECK_MESSAGE(status.says(R"("ledger_samples":120)"), status.output);
   CHECK(server.command({"credit", "check", server.directory}).status == 0);
-  process.signal(SIGTERM);
-  CHECK(process.end().status == 0);
+  run.process.signal(SIGTERM);
+  CHECK(run.process.end().status == 0);
 }
 
 }  // namespace starling::server::testing

@@ -141,4 +141,20 @@ void Two::settle() {
   FAIL("reports were not acknowledged");
 }
 
+namespace {
+
+std::string start_run(const TestServer& server) {
+  REQUIRE(server.create_run("one").status == 0);
+  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
+  return server.command({"invite", "new", server.directory, "--uses", "2"}).last_line();
+}
+
+}  // namespace
+
+ServedRun::ServedRun(const TestServer& server) : link(start_run(server)), process(server.serve_command()) {
+  REQUIRE(process.wait_for("listening on"));
+  REQUIRE(two.ada.join(link).ok());
+  REQUIRE(two.bob.join(link).ok());
+}
+
 }  // namespace starling::server::testing

@@ -82,4 +82,13 @@ struct Two {
   RoundIndex round = 0;
 };
 
+// Run "one" of the project, created, started and served, which both have joined.
+struct ServedRun {
+  explicit ServedRun(const TestServer& server);
+
+  std::string link;
+  Process process;
+  Two two;
+};
+
 }  // namespace starling::server::testing

@@ -8,34 +8,13 @@
 #include <set>
 #include <vector>
 
+#include "tests/shared/swarm/mixing_round.h"
+
 using namespace starling;
 using namespace starling::swarm;
+using namespace starling::swarm::testing;
 
 namespace {
-
-PeerId peer_of(std::size_t k) {
-  PeerId id;
-  id.bytes[0] = static_cast<std::uint8_t>(k + 1);
-  return id;
-}
-
-wire::GroupInfo round_of(std::size_t members) {
-  wire::GroupInfo group;
-  group.id.bytes[0] = 7;
-  group.run_id = "mixing";
-  group.vector_floats = 1001;
-  for (std::size_t k = 0; k < members; ++k) {
-    group.members.push_back({.endpoint = {peer_of(k), "127.0.0.1", 4000}});
-  }
-  group.members[0].part_floats = 1001;
-  return group;
-}
-
-std::vector<PeerId> all_of(const wire::GroupInfo& group) {
-  std::vector<PeerId> peers;
-  for (const wire::GroupMember& member : group.members) peers.push_back(member.endpoint.peer);
-  return peers;
-}
 
 Digest state(std::uint8_t byte) {
   Digest digest;
@@ -45,9 +24,9 @@ Digest state(std::uint8_t byte) {
 
 // Everybody's own view of the mixings.
 std::vector<MixingGroups> views(const char* partners, std::size_t members, std::uint8_t digest = 1) {
-  const wire::GroupInfo round = round_of(members);
+  const wire::GroupInfo round = mixing_round(members);
   std::vector<MixingGroups> all;
-  for (std::size_t k = 0; k < members; ++k) all.emplace_back(partners, round, all_of(round), 5, state(digest));
+  for (std::size_t k = 0; k < members; ++k) all.emplace_back(partners, round, peers_of(round), 5, state(digest));
   return all;
 }
 
@@ -63,11 +42,11 @@ TEST_CASE("all members see the same mixings, each in one of them, and all plans 
       for (int number = 0; number < 6; ++number) {
         std::map<GroupId, std::vector<std::size_t>> meetings;
         for (std::size_t k = 0; k < count; ++k) {
-          const auto mixing = members[k].next(peer_of(k));
+          const auto mixing = members[k].next(mixing_peer(k));
           if (!mixing) continue;
           CHECK(wire::check_group(mixing->group).ok());
           CHECK(mixing->group.round == 5);
-          CHECK(mixing->group.members[mixing->self].endpoint.peer == peer_of(k));
+          CHECK(mixing->group.members[mixing->self].endpoint.peer == mixing_peer(k));
           meetings[mixing->group.id].push_back(mixing->group.members.size());
         }
         for (const auto& [id, sizes] : meetings) {
@@ -88,7 +67,7 @@ TEST_CASE("eight members of the exponential graph have their mean after three mi
   for (int number = 0; number < 3; ++number) {
     std::vector<double> mixed = values;
     for (std::size_t k = 0; k < kCount; ++k) {
-      const auto mixing = members[k].next(peer_of(k));
+      const auto mixing = members[k].next(mixing_peer(k));
       REQUIRE(mixing);
       mixed[k] = 0;
       for (const auto& member : mixing->group.members) mixed[k] += values[member.endpoint.peer.bytes[0] - 1U] / 2;
@@ -113,7 +92,7 @@ TEST_CASE("with members missing at random the mean stays, and values come togeth
       }
       std::vector<double> mixed = values;
       for (std::size_t k = 0; k < kCount; ++k) {
-        const auto mixing = members[k].next(peer_of(k));
+        const auto mixing = members[k].next(mixing_peer(k));
         if (!mixing || missing[k]) continue;
         double sum = 0;
         double present = 0;
@@ -137,16 +116,16 @@ TEST_CASE("with members missing at random the mean stays, and values come togeth
 TEST_CASE("members of another state meet nobody of this one") {
   auto ours = views("exponential", 2, 1);
   auto theirs = views("exponential", 2, 2);
-  CHECK(ours[0].next(peer_of(0))->group.id != theirs[1].next(peer_of(1))->group.id);
+  CHECK(ours[0].next(mixing_peer(0))->group.id != theirs[1].next(mixing_peer(1))->group.id);
 }
 
 TEST_CASE("who can be called over a relay at best owns no part, and two of them do not meet") {
-  wire::GroupInfo round = round_of(4);
+  wire::GroupInfo round = mixing_round(4);
   round.members[2].endpoint.port = 0;
-  round.members[3].endpoint.relay = peer_of(0);
-  MixingGroups mixings("exponential", round, all_of(round), 5, state(1));
-  CHECK(!mixings.next(peer_of(3)));  // with its neighbour, which cannot be called either
-  const auto mixing = mixings.next(peer_of(3));
+  round.members[3].endpoint.relay = mixing_peer(0);
+  MixingGroups mixings("exponential", round, peers_of(round), 5, state(1));
+  CHECK(!mixings.next(mixing_peer(3)));  // with its neighbour, which cannot be called either
+  const auto mixing = mixings.next(mixing_peer(3));
   REQUIRE(mixing);
   CHECK(mixing->group.members[mixing->self].part_floats == 0);
   CHECK(mixing->group.members[1 - mixing->self].part_floats == 1001);
