@@ -4,19 +4,19 @@
 #include <map>
 #include <memory>
 
-#include "db/postgres/errors.h"
+#include "db/postgres/address.h"
 #include "db/postgres/open.h"
 
 namespace starling::db {
 namespace {
 
+using Options = std::map<std::string, std::string>;
+
 struct FreeOptions {
   void operator()(PQconninfoOption* options) const { PQconninfoFree(options); }
 };
 
-}  // namespace
-
-Result<std::string> public_address(const std::string& url) {
+Result<Options> read_address(const std::string& url) {
   if (!url.starts_with("postgresql://") && !url.starts_with("postgres://")) {
     return Error{
         ErrorCode::invalid_argument,
@@ -27,16 +27,46 @@ Result<std::string> public_address(const std::string& url) {
   // What libpq says may quote the address, and that the password.
   PQfreemem(problem);
   if (!options) return Error{ErrorCode::invalid_argument, "the database's address can not be read: see libpq's URIs"};
-  std::map<std::string_view, std::string> values;
+  Options values;
   for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
     if (option->val != nullptr) values[option->keyword] = option->val;
   }
-  const auto with = [&](std::string_view before, std::string_view key) {
+  return values;
+}
+
+std::string quoted(const std::string& value) {
+  std::string text = "'";
+  for (const char c : value) {
+    if (c == '\'' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + "'";
+}
+
+}  // namespace
+
+Result<std::string> public_address(const std::string& url) {
+  STARLING_ASSIGN(Options values, read_address(url));
+  const auto with = [&](std::string_view before, const char* key) {
     const std::string& value = values[key];
     return value.empty() ? std::string() : fmt::format("{}{}", before, value);
   };
   const std::string user = values["user"].empty() ? "" : values["user"] + "@";
   return fmt::format("postgresql://{}{}{}{}", user, values["host"], with(":", "port"), with("/", "dbname"));
+}
+
+Result<std::string> connection_options(const std::string& url) {
+  STARLING_ASSIGN(Options values, read_address(url));
+  values.merge(Options{{"connect_timeout", "5"},
+                       {"fallback_application_name", "starling-coordinator"},
+                       {"client_encoding", "UTF8"},
+                       {"keepalives_idle", "1"},
+                       {"keepalives_count", "2"},
+                       {"keepalives_interval", "1"},
+                       {"tcp_user_timeout", "3000"}});
+  std::string text;
+  for (const auto& [key, value] : values) text += fmt::format("{}={} ", key, quoted(value));
+  return text;
 }
 
 }  // namespace starling::db

@@ -34,4 +34,11 @@ std::string plain(std::string_view message) {
   return line;
 }
 
+std::string reason(std::string_view message) {
+  constexpr std::string_view kAfterSeverity = ":  ";
+  const std::string_view first = message.substr(0, message.find('\n'));
+  const std::size_t severity = first.find(kAfterSeverity);
+  return plain(severity == std::string_view::npos ? first : first.substr(severity + kAfterSeverity.size()));
+}
+
 }  // namespace starling::db

@@ -1,4 +1,4 @@
-// Connections to a database on a PostgreSQL server, 14 or newer. Only this folder sees libpq.
+// Connections to a database on a PostgreSQL server, 14 or newer. Only this folder sees libpqxx and libpq.
 //
 // One process writes at a time, as with SQLite: a write transaction begins with an advisory lock that ends with it, so
 // what a store reads inside one stays true until its end.

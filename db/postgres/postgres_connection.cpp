@@ -1,14 +1,11 @@
 #include "db/postgres/postgres_connection.h"
 
 #include <fmt/core.h>
-#include <libpq-fe.h>
 #include <poll.h>
 
-#include <array>
-#include <charconv>
-#include <cstring>
 #include <utility>
 
+#include "db/postgres/address.h"
 #include "db/postgres/errors.h"
 #include "db/postgres/placeholders.h"
 #include "db/sql/failure_text.h"
@@ -36,12 +33,8 @@ constexpr const char* kWriterSettings =
     "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '3s';"
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';";
 
-struct CloseNative {
-  void operator()(PGconn* native) const { PQfinish(native); }
-};
-
 ErrorCode code_of_refusal(std::string_view message) {
-  // libpq keeps no SQLSTATE of a connection that failed; these are its server's words, in any language but English
+  // There is no SQLSTATE of a connection that failed; these are its server's words, in any language but English
   // followed by what the log of the server says.
   if (message.find("authentication") != std::string_view::npos || message.find("password") != std::string_view::npos ||
       message.find("pg_hba.conf") != std::string_view::npos || message.find("role") != std::string_view::npos) {
@@ -51,43 +44,95 @@ ErrorCode code_of_refusal(std::string_view message) {
   return ErrorCode::unavailable;
 }
 
+#if PQXX_VERSION_MAJOR >= 7
+constexpr auto kReadOnly = pqxx::write_policy::read_only;
+#else
+constexpr auto kReadOnly = pqxx::read_only;
+#endif
+
+using ReadTransaction = pqxx::transaction<pqxx::repeatable_read, kReadOnly>;
+using WriteTransaction = pqxx::transaction<pqxx::read_committed>;
+
+// A session that is lost stays lost: locks and settings belong to it. Version 7 knows nothing else.
+void never_connect_again([[maybe_unused]] pqxx::connection& connection) {
+#if PQXX_VERSION_MAJOR < 7
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  connection.inhibit_reactivation(true);
+#pragma GCC diagnostic pop
+#endif
+}
+
+void prepare_at_once(pqxx::connection& connection, const std::string& name, const std::string& sql) {
+  connection.prepare(name, sql);
+#if PQXX_VERSION_MAJOR < 7
+  connection.prepare_now(name);
+#endif
+}
+
+pqxx::result run_prepared(pqxx::transaction_base& transaction, const std::string& name,
+                          const std::vector<const char*>& values) {
+#if PQXX_VERSION_MAJOR >= 7
+  pqxx::params parameters;
+  for (const char* value : values) parameters.append(value);
+  return transaction.exec_prepared(name, parameters);
+#else
+  return transaction.exec_prepared(name, pqxx::prepare::make_dynamic_params(values));
+#endif
+}
+
+bool writes(std::string_view sql) {
+  return sql.starts_with("INSERT") || sql.starts_with("UPDATE") || sql.starts_with("DELETE");
+}
+
 }  // namespace
 
-void ClearResult::operator()(pg_result* result) const { PQclear(result); }
+class PostgresConnection::Notices final : public pqxx::errorhandler {
+ public:
+  using pqxx::errorhandler::errorhandler;
+  bool operator()(const char notice[]) noexcept override {
+    log_debug("PostgreSQL: {}", plain(notice));
+    return false;
+  }
+};
 
 Result<Connection> open_server(const std::string& url, ServerRole role) {
   STARLING_ASSIGN(auto opened, PostgresConnection::open(url, role));
   return Connection(std::move(opened));
 }
 
-PostgresConnection::PostgresConnection(std::string name, pg_conn* native)
-    : name_(std::move(name)), native_(native), cache_(kStatementsMax) {}
+PostgresConnection::PostgresConnection(std::string name, const std::string& options)
+    : name_(std::move(name)),
+      native_(std::make_unique<pqxx::connection>(options)),
+      notices_(new Notices(*native_)),
+      cache_(kStatementsMax) {
+  never_connect_again(*native_);
+}
 
 // First the connection: its statements are gone with it.
-PostgresConnection::~PostgresConnection() { PQfinish(std::exchange(native_, nullptr)); }
+PostgresConnection::~PostgresConnection() {
+  transaction_.reset();
+  notices_.reset();
+  native_.reset();
+}
 
 Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const std::string& url, ServerRole role) {
   STARLING_ASSIGN(const std::string address, public_address(url));
-  const std::array keys = {"connect_timeout",     "dbname",           "fallback_application_name",
-                           "client_encoding",     "keepalives_idle",  "keepalives_count",
-                           "keepalives_interval", "tcp_user_timeout", static_cast<const char*>(nullptr)};
-  const std::array values = {"5", url.c_str(), "starling-coordinator",           "UTF8", "1", "2",
-                             "1", "3000",      static_cast<const char*>(nullptr)};
-  std::unique_ptr<PGconn, CloseNative> native(PQconnectdbParams(keys.data(), values.data(), 1));
+  STARLING_ASSIGN(const std::string options, connection_options(url));
   const std::string name = fmt::format("database '{}'", address);
-  if (PQstatus(native.get()) != CONNECTION_OK) {
-    const std::string why = plain(PQerrorMessage(native.get()));
+  std::unique_ptr<PostgresConnection> connection;
+  try {
+    connection.reset(new PostgresConnection(name, options));
+  } catch (const pqxx::failure& refusal) {
+    const std::string why = plain(refusal.what());
     return Error{code_of_refusal(why), fmt::format("open {}: {}", name, why)};
   }
-  PQsetNoticeProcessor(
-      native.get(), [](void*, const char* notice) { log_debug("PostgreSQL: {}", plain(notice)); }, nullptr);
-  std::unique_ptr<PostgresConnection> connection(new PostgresConnection(name, native.release()));
   if (Status ready = connection->set_up(role); !ready) return ready.error().prefixed("open");
   return connection;
 }
 
 Status PostgresConnection::set_up(ServerRole role) {
-  if (const int version = PQserverVersion(native_); version < kServerVersionMin) {
+  if (const int version = native_->server_version(); version < kServerVersionMin) {
     return Error{ErrorCode::unsupported, fmt::format("{}: its server is PostgreSQL {}; {} or newer is needed", name_,
                                                      version / 10'000, kServerVersionMin / 10'000)};
   }
@@ -95,68 +140,107 @@ Status PostgresConnection::set_up(ServerRole role) {
   return execute(role == ServerRole::reader ? kReaderSettings : kWriterSettings);
 }
 
-Status PostgresConnection::judge(const ResultHandle& result, std::string_view sql) {
-  const ExecStatusType status = PQresultStatus(result.get());
-  if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY) {
-    const std::string_view tag = PQcmdStatus(result.get());
-    if (tag.starts_with("INSERT") || tag.starts_with("UPDATE") || tag.starts_with("DELETE")) {
-      const std::string_view count = PQcmdTuples(result.get());
-      std::from_chars(count.data(), count.data() + count.size(), changes_);
+template <typename Act>
+Result<pqxx::result> PostgresConnection::attempt(std::string_view sql, Act act) {
+  const auto refused = [&](ErrorCode code, const char* what) {
+    failed_ = true;
+    return Error{native_->is_open() ? code : ErrorCode::unavailable, failure_text(name_, reason(what), sql)};
+  };
+  try {
+    pqxx::result result;
+    if (transaction_) {
+      result = act(*transaction_);
+    } else {
+      pqxx::nontransaction alone(*native_);
+      result = act(alone);
     }
-    return {};
+    if (writes(sql)) changes_ = static_cast<std::int64_t>(result.affected_rows());
+    if (sql.starts_with("ROLLBACK TO")) failed_ = false;
+    return result;
+  } catch (const pqxx::sql_error& error) {
+    return refused(code_of_state(error.sqlstate()), error.what());
+  } catch (const pqxx::broken_connection& error) {  // or used wrongly, where it is open
+    return refused(ErrorCode::internal, error.what());
+  } catch (const pqxx::failure& error) {  // another transaction was in the way, or the end of this one is not known
+    return refused(ErrorCode::unavailable, error.what());
+  } catch (const std::exception& error) {
+    return refused(ErrorCode::internal, error.what());
   }
-  const char* state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
-  if (state == nullptr || PQstatus(native_) != CONNECTION_OK) {
-    return Error{ErrorCode::unavailable, failure_text(name_, plain(PQerrorMessage(native_)), sql)};
+}
+
+Result<pqxx::result> PostgresConnection::run(const std::string& name, const std::vector<const char*>& values,
+                                             std::string_view sql) {
+  return attempt(sql, [&](pqxx::transaction_base& transaction) { return run_prepared(transaction, name, values); });
+}
+
+// Best effort: a connection that is lost has forgotten it already.
+void PostgresConnection::forget(const std::string& name) {
+  if (!native_ || !native_->is_open()) return;
+  try {
+    native_->unprepare(name);
+  } catch (const std::exception& error) {
+    log_debug("{}: {}", name_, plain(error.what()));
   }
-  const char* why = PQresultErrorField(result.get(), PG_DIAG_MESSAGE_PRIMARY);
-  return Error{code_of_state(state), failure_text(name_, plain(why != nullptr ? why : state), sql)};
 }
 
 Result<StatementHandle> PostgresConnection::prepare(std::string_view sql) {
   if (auto cached = cache_.take(sql)) return StatementHandle(cached.release());
   const std::string name = fmt::format("s{}", ++prepared_);
-  const ResultHandle prepared(PQprepare(native_, name.c_str(), numbered_parameters(sql).c_str(), 0, nullptr));
-  STARLING_TRY(judge(prepared, sql));
+  STARLING_TRY(attempt(sql, [&](pqxx::transaction_base&) {
+                 prepare_at_once(*native_, name, numbered_parameters(sql));
+                 return pqxx::result();
+               }).status());
   return StatementHandle(std::make_unique<PostgresStatement>(*this, std::string(sql), name).release());
 }
 
 Status PostgresConnection::execute(const std::string& script) {
-  const ResultHandle result(PQexec(native_, script.c_str()));
-  return judge(result, script);
+  return attempt(script, [&](pqxx::transaction_base& transaction) { return transaction.exec(script); }).status();
 }
 
 Status PostgresConnection::begin(TransactionKind kind) {
-  if (kind == TransactionKind::read) return execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-  const Status begun = execute(
-      fmt::format("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({}, {})", kLocks, kWriterLock));
-  if (!begun) roll_back();
-  return begun;
+  const bool reads = kind == TransactionKind::read;
+  try {
+    failed_ = false;
+    if (reads) {
+      transaction_ = std::make_unique<ReadTransaction>(*native_);
+    } else {
+      transaction_ = std::make_unique<WriteTransaction>(*native_);
+    }
+  } catch (const std::exception& error) {
+    return Error{ErrorCode::unavailable, failure_text(name_, reason(error.what()), "BEGIN")};
+  }
+  if (reads) return {};
+  const Status locked = execute(fmt::format("SELECT pg_advisory_xact_lock({}, {})", kLocks, kWriterLock));
+  if (!locked) roll_back();
+  return locked;
 }
 
 Status PostgresConnection::commit() {
-  const ResultHandle result(PQexec(native_, "COMMIT"));
-  STARLING_TRY(judge(result, "COMMIT"));
-  // A transaction in which something failed is rolled back by this, and that counts as well done.
-  if (std::strcmp(PQcmdStatus(result.get()), "COMMIT") == 0) return {};
-  return Error{ErrorCode::internal, failure_text(name_, "a statement had failed; nothing was written", "COMMIT")};
+  // PostgreSQL would undo it all, and call that well done.
+  if (failed_) {
+    return Error{ErrorCode::internal, failure_text(name_, "a statement had failed; nothing was written", "COMMIT")};
+  }
+  const Status done = attempt("COMMIT", [](pqxx::transaction_base& transaction) {
+                        transaction.commit();
+                        return pqxx::result();
+                      }).status();
+  if (done) transaction_.reset();
+  return done;
 }
 
-void PostgresConnection::roll_back() {
-  if (in_transaction()) static_cast<void>(execute("ROLLBACK"));
-}
-
-bool PostgresConnection::in_transaction() const {
-  const PGTransactionStatusType status = PQtransactionStatus(native_);
-  return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
-}
+void PostgresConnection::roll_back() { transaction_.reset(); }
 
 bool PostgresConnection::usable() const {
-  if (PQstatus(native_) != CONNECTION_OK) return false;
+  if (!native_->is_open()) return false;
   // An idle server says little but farewell.
-  pollfd socket{PQsocket(native_), POLLIN, 0};
+  pollfd socket{native_->sock(), POLLIN, 0};
   if (::poll(&socket, 1, 0) <= 0) return true;
-  return PQconsumeInput(native_) == 1 && PQstatus(native_) == CONNECTION_OK;
+  try {
+    native_->get_notifs();
+    return native_->is_open();
+  } catch (const pqxx::failure&) {
+    return false;
+  }
 }
 
 Result<std::int64_t> transaction_number(Connection& connection) {

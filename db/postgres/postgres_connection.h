@@ -1,8 +1,9 @@
-// PostgreSQL behind Connection and Statement, by libpq. Inside db/postgres only.
+// PostgreSQL behind Connection and Statement, by libpqxx. Inside db/postgres only.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <pqxx/pqxx>
 #include <string>
 #include <vector>
 
@@ -10,15 +11,7 @@
 #include "db/sql/driver.h"
 #include "db/sql/statement_cache.h"
 
-struct pg_conn;
-struct pg_result;
-
 namespace starling::db {
-
-struct ClearResult {
-  void operator()(pg_result* result) const;
-};
-using ResultHandle = std::unique_ptr<pg_result, ClearResult>;
 
 class PostgresConnection;
 
@@ -49,14 +42,16 @@ class PostgresStatement final : public StatementDriver {
  private:
   std::optional<std::string>& parameter(int index);
   Status run();
+  [[nodiscard]] bool at_row() const;
   [[nodiscard]] std::string_view value(int column) const;  // as the server wrote it; empty: NULL
+  [[nodiscard]] bool is_of(int column, pqxx::oid type) const;
 
   PostgresConnection& owner_;
   const std::string sql_;
   const std::string name_;
   std::vector<std::optional<std::string>> parameters_;  // nothing: NULL
   std::optional<Error> bind_error_;                     // the first one
-  ResultHandle result_;
+  std::optional<pqxx::result> result_;
   int row_ = 0;
 };
 
@@ -71,23 +66,30 @@ class PostgresConnection final : public ConnectionDriver {
   Status commit() override;
   void roll_back() override;
   [[nodiscard]] std::int64_t changes() const override { return changes_; }
-  [[nodiscard]] bool in_transaction() const override;
+  [[nodiscard]] bool in_transaction() const override { return transaction_ != nullptr; }
   [[nodiscard]] bool usable() const override;
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] Dialect dialect() const override { return Dialect::postgres; }
 
-  // For statements. Null after the connection was closed.
-  pg_conn* native() { return native_; }
-  // What came of a command: an error unless it went well.
-  Status judge(const ResultHandle& result, std::string_view sql);
+  // For statements: runs one that was prepared under `name`. nullptr: NULL.
+  Result<pqxx::result> run(const std::string& name, const std::vector<const char*>& values, std::string_view sql);
+  void forget(const std::string& name);
   StatementCache<PostgresStatement>& cache() { return cache_; }
 
  private:
-  PostgresConnection(std::string name, pg_conn* native);
+  class Notices;
+
+  PostgresConnection(std::string name, const std::string& options);
   Status set_up(ServerRole role);
+  // What libpqxx does, inside the transaction under way or outside of any; its exceptions as errors.
+  template <typename Act>
+  Result<pqxx::result> attempt(std::string_view sql, Act act);
 
   const std::string name_;
-  pg_conn* native_;
+  std::unique_ptr<pqxx::connection> native_;  // null: it is being closed
+  std::unique_ptr<Notices> notices_;
+  std::unique_ptr<pqxx::transaction_base> transaction_;  // null: none under way
+  bool failed_ = false;                                  // a statement of it: it can only be undone
   std::int64_t changes_ = 0;
   std::int64_t prepared_ = 0;
   StatementCache<PostgresStatement> cache_;

@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <libpq-fe.h>
 
 #include <algorithm>
 #include <charconv>
@@ -12,8 +11,8 @@
 namespace starling::db {
 namespace {
 
-constexpr Oid kBool = 16;
-constexpr Oid kBytea = 17;
+constexpr pqxx::oid kBool = 16;
+constexpr pqxx::oid kBytea = 17;
 constexpr std::string_view kHexMark = "\\x";
 
 int digit_of(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
@@ -40,10 +39,7 @@ std::string from_hex(std::string_view hex) {
 
 }  // namespace
 
-PostgresStatement::~PostgresStatement() {
-  if (owner_.native() == nullptr) return;
-  const ResultHandle dropped(PQexec(owner_.native(), fmt::format("DEALLOCATE {}", name_).c_str()));
-}
+PostgresStatement::~PostgresStatement() { owner_.forget(name_); }
 
 void PostgresStatement::retire() {
   result_.reset();
@@ -84,17 +80,14 @@ Status PostgresStatement::run() {
   std::vector<const char*> values;
   values.reserve(parameters_.size());
   for (const auto& parameter : parameters_) values.push_back(parameter ? parameter->c_str() : nullptr);
-  result_.reset(PQexecPrepared(owner_.native(), name_.c_str(), static_cast<int>(values.size()), values.data(), nullptr,
-                               nullptr, 0));
+  STARLING_ASSIGN(result_, owner_.run(name_, values, sql_));
   row_ = -1;
-  const Status judged = owner_.judge(result_, sql_);
-  if (!judged) result_.reset();
-  return judged;
+  return {};
 }
 
 Result<bool> PostgresStatement::step() {
   if (!result_) STARLING_TRY(run());
-  if (row_ + 1 >= PQntuples(result_.get())) return false;
+  if (row_ + 1 >= static_cast<int>(result_->size())) return false;
   ++row_;
   return true;
 }
@@ -104,18 +97,23 @@ void PostgresStatement::reset() {
   bind_error_.reset();
 }
 
+bool PostgresStatement::at_row() const { return result_ && row_ >= 0 && row_ < static_cast<int>(result_->size()); }
+
 std::string_view PostgresStatement::value(int column) const {
-  if (!result_ || row_ < 0 || row_ >= PQntuples(result_.get())) return {};
-  return {PQgetvalue(result_.get(), row_, column), static_cast<std::size_t>(PQgetlength(result_.get(), row_, column))};
+  if (!at_row()) return {};
+  const pqxx::field field = (*result_)[row_][column];
+  return {field.c_str(), field.size()};
 }
 
-bool PostgresStatement::is_null(int column) const {
-  return !result_ || row_ < 0 || PQgetisnull(result_.get(), row_, column) != 0;
+bool PostgresStatement::is_of(int column, pqxx::oid type) const {
+  return result_ && result_->column_type(column) == type;
 }
+
+bool PostgresStatement::is_null(int column) const { return !at_row() || (*result_)[row_][column].is_null(); }
 
 std::int64_t PostgresStatement::integer(int column) const {
   const std::string_view written = value(column);
-  if (result_ && PQftype(result_.get(), column) == kBool) return written == "t" ? 1 : 0;
+  if (is_of(column, kBool)) return written == "t" ? 1 : 0;
   std::int64_t number = 0;
   std::from_chars(written.data(), written.data() + written.size(), number);  // up to the point of a fraction
   return number;
@@ -130,7 +128,7 @@ double PostgresStatement::real(int column) const {
 
 std::string PostgresStatement::text(int column) const {
   const std::string_view written = value(column);
-  return result_ && PQftype(result_.get(), column) == kBytea ? from_hex(written) : std::string(written);
+  return is_of(column, kBytea) ? from_hex(written) : std::string(written);
 }
 
 Status PostgresStatement::read_blob(int column, std::span<std::uint8_t> out) const {

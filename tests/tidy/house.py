@@ -80,6 +80,7 @@ DOORS = {
     "Asio": (r"^asio(/|\.hpp)", ["client/transport", "client/daemon", "coordinator/gate", "shared/reach"]),
     "SQLite": (r"^sqlite3\.h$", ["db/sqlite", "tests/db/stores"]),
     "libpq": (r"^libpq-fe\.h$", ["db/postgres"]),
+    "libpqxx": (r"^pqxx/", ["db/postgres"]),
     "SentencePiece": (r"^sentencepiece", ["coordinator/dataset"]),
     "stb": (r"^stb/", ["coordinator/dataset"]),
     "zlib": (r"^zlib\.h$", ["coordinator/server", "coordinator/web"]),
