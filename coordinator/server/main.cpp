@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <utility>
 
 #include "coordinator/server/commands.h"
 #include "shared/base/log.h"
@@ -22,6 +23,72 @@ constexpr const char* kExample = R"(Example: a project from nothing to its first
   starling-coordinator serve /srv/poems
 init prints a join link; a volunteer gives it to `starling join`. More links: invite new.
 All commands may be used while the project is served.)";
+
+// What --help of a command, and of each of its own, ends with.
+constexpr std::pair<const char*, const char*> kExamples[] = {
+    {"init", R"(Example: who may join
+  starling-coordinator init poems --name Poems --listen 0.0.0.0:7300 --public poems.example.org:7300
+      with a join link, which this prints; more: invite new
+  starling-coordinator init poems … --open
+      anybody who has the address; and with --approve, once you have let them in)"},
+    {"data",
+     R"(Example: books become shards, with a vocabulary of their own; then manifest.toml says [data] shards = "shards"
+  starling-coordinator data prepare text shards --vocabulary 8000 books/*.txt
+  starling-coordinator data prepare images shards photographs --side 64)"},
+    {"run", R"(Example: a run from its description to the files of its model
+  starling-coordinator run create poems manifest.toml
+  starling-coordinator run start poems poems-1
+  starling-coordinator run export poems poems-1 model)"},
+    {"export", R"(Example: what statistics sites read, once a day by cron
+  0 4 * * *  starling-coordinator export stats /srv/poems)"},
+    {"plan", R"(Example: before anybody has joined, and for the swarm that is there
+  starling-coordinator plan manifest.toml --plot ranking.svg
+  starling-coordinator plan manifest.toml --from-run poems)"},
+    {"invite", R"(Example: a link for a school class
+  starling-coordinator invite new poems --uses 30 --expires 14d)"},
+    {"credit", R"(Example: look first, then take back what a broken computer was credited with
+  starling-coordinator credit reverse poems --user Ada --rounds 120-180 --reason "broken memory" --dry-run
+  starling-coordinator credit check poems)"},
+    {"serve", R"(Example: for volunteers at home, with mail and the operator's page
+  starling-coordinator serve poems --dial-back --relay 203.0.113.5:8444 --admin 127.0.0.1:9443
+  starling-coordinator serve poems --smtp smtp://relay.example.org:587 --mail-from poems@example.org)"},
+    {"users", R"(Example: let in who waits; help who has forgotten the password
+  starling-coordinator users list poems --waiting
+  starling-coordinator users approve poems Ada
+  starling-coordinator users password-link poems Ada)"},
+    {"hosts", R"(Example: a computer was stolen
+  starling-coordinator hosts list poems Ada
+  starling-coordinator hosts revoke poems 5f0c…)"},
+    {"ban", R"(Example: for a month; what is banned is told the reason
+  starling-coordinator ban add poems user:Mallory --reason "made-up results" --for 30d
+  starling-coordinator ban add poems address:192.0.2.0/24 --reason "spam"
+  starling-coordinator ban remove poems 2)"},
+    {"news", R"(Example:
+  starling-coordinator news post poems --title Welcome --body "The first run has begun.")"},
+    {"maintenance", R"(Example: a new disk this evening
+  starling-coordinator maintenance on poems --message "a new disk" --until 18:30
+While it is on, computers that want to join and changes of accounts are put off with the message and the time,
+pages show both, heartbeats are answered and rounds credited. It outlives the server.)"},
+    {"operators", R"(Example: then https://localhost:9443/, where `serve --admin 127.0.0.1:9443` opens it
+  starling-coordinator operators add poems ada)"},
+    {"keys", R"(Example: before many have joined, and once a year
+  starling-coordinator keys offline poems /media/stick/poems-root.key
+  starling-coordinator keys rotate poems --root /media/stick/poems-root.key)"},
+    {"move-database", R"(Example:
+  starling-coordinator move-database poems 'postgresql://starling@db.example.org/poems?sslmode=verify-full')"},
+    {"backup", R"(Example: four a day, best on another disk; and prove that one is whole
+  starling-coordinator backup schedule poems --every 6h --to /mnt/other-disk/poems
+  starling-coordinator backup now poems copy
+  starling-coordinator restore --verify copy)"},
+    {"restore", R"(Example: prove that it is whole; then serve it in place of the one that is lost
+  starling-coordinator restore --verify copy
+  starling-coordinator restore copy poems)"},
+};
+
+void teach(CLI::App& command, const std::string& example) {
+  command.footer(example);
+  for (CLI::App* of_it : command.get_subcommands([](CLI::App*) { return true; })) teach(*of_it, example);
+}
 
 // Every command, as what main() calls once the line is parsed.
 struct Commands {
@@ -336,9 +403,6 @@ void add_maintenance(CLI::App& cli, Commands& commands) {
   CLI::App* maintenance = cli.add_subcommand(
       "maintenance", "Tell volunteers that the project is being looked after; who trains goes on meanwhile");
   maintenance->require_subcommand(1);
-  maintenance->footer(
-      "While it is on, computers that want to join and changes of accounts are put off with the message and the time,\n"
-      "pages show both, heartbeats are answered and rounds credited. It outlives the server.");
   CLI::App* on = maintenance->add_subcommand("on", "From now on; again: change what is told");
   MaintenanceOptions& options = commands.maintenance;
   directory_of(on, options.directory);
@@ -457,7 +521,6 @@ int main(int argc, char** argv) {
   Commands commands;
   cli.require_subcommand(1);
   cli.set_version_flag("--version", std::string(kVersion));
-  cli.footer(kExample);
   add_init(cli, commands);
   add_data(cli, commands);
   add_run(cli, commands);
@@ -476,6 +539,8 @@ int main(int argc, char** argv) {
   add_keys(cli, commands);
   add_care(cli, commands);
   add_backup(cli, commands);
+  cli.footer(kExample);  // of this list only: every command has its own
+  for (const auto& [command, example] : kExamples) teach(*cli.get_subcommand(command), example);
   try {
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
