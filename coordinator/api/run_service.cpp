@@ -81,10 +81,19 @@ Result<std::vector<core::AccountSamples>> read_credited(const db::Stores& stores
   }
 }
 
+// What may change while a run is served. Volunteers that have one version and volunteers that have another train the
+// same thing.
+void take_changes(const wire::RunManifest& anew, wire::RunManifest& manifest) {
+  manifest.title = anew.title;
+  manifest.client_min = anew.client_min;
+  manifest.data.mirrors = anew.data.mirrors;
+  manifest.data.mirror_ca = anew.data.mirror_ca;
+}
+
 }  // namespace
 
-// A run being served. The manifest never changes; the core and the envelope, which may be signed anew, belong to the
-// service's mutex.
+// A run being served. The manifest never changes, but for what an operator may sign anew (`take_changes`): that, the
+// envelope and the core belong to the service's mutex.
 struct RunService::Active {
   std::string envelope;
   wire::RunManifest manifest;
@@ -189,16 +198,16 @@ Status RunService::activate(const db::Run& run) {
   return {};
 }
 
-// The same manifest, signed with the project's next key.
+// The same run, signed with the project's next key, or with other mirrors, title or oldest version.
 Status RunService::follow_signature(Active& active, const db::Run& run) {
   const std::string what = fmt::format("run '{}', signed anew", run.run_id);
   const auto envelope = manifest::decode_envelope(run.manifest_envelope);
   if (!envelope) return envelope.error().prefixed(what);
-  if (const auto manifest = manifest::verify_manifest(*envelope, parts_.manifest_key); !manifest) {
-    return manifest.error().prefixed(what);
-  }
+  const auto manifest = manifest::verify_manifest(*envelope, parts_.manifest_key);
+  if (!manifest) return manifest.error().prefixed(what);
   log_info("{}", what);
   MutexLock lock(mutex_);
+  take_changes(*manifest, active.manifest);
   active.envelope = run.manifest_envelope;
   return {};
 }

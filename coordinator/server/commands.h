@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,17 @@ Status pause_run(const RunOptions& options);
 // For good.
 Status retire_run(const RunOptions& options);
 Status show_run(const RunOptions& options);
+
+// Signs a run anew with the project's key, with what may change while volunteers train it; what is not said stays.
+struct SignOptions {
+  std::filesystem::path directory;
+  std::string run;  // as RunOptions
+  std::optional<std::string> title;
+  std::optional<std::string> client_min;
+  std::vector<std::string> mirrors;  // in place of all before; empty: as they are, or
+  bool no_mirrors = false;           // none: the coordinator gives the data out
+};
+Status sign_run(const SignOptions& options);
 
 // Writes a manifest.toml that differs from the run's own in its id only; its data is that which the project has.
 struct CloneOptions {

@@ -38,6 +38,7 @@ constexpr std::pair<const char*, const char*> kExamples[] = {
     {"run", R"(Example: a run from its description to the files of its model
   starling-coordinator run create poems manifest.toml
   starling-coordinator run start poems poems-1
+  starling-coordinator run sign poems poems-1 --mirror https://mirror.example.org/poems/
   starling-coordinator run export poems poems-1 model)"},
     {"export", R"(Example: what statistics sites read, once a day by cron
   0 4 * * *  starling-coordinator export stats /srv/poems)"},
@@ -97,6 +98,7 @@ struct Commands {
   dataset::TextOptions text;
   dataset::ImageOptions images;
   RunOptions run;
+  SignOptions sign;
   CloneOptions clone;
   PlanAheadOptions plan;
   ExportOptions exports;
@@ -196,6 +198,22 @@ void add_run(CLI::App& cli, Commands& commands) {
   add("retire", "For good: off the lists, nobody new is given it; its page and its credit stay", retire_run);
   add("status", "Progress, held-out loss, ledger and volunteers", show_run)
       ->add_flag("--json", commands.run.json, "For programs");
+}
+
+void add_sign(CLI::App& cli, Commands& commands) {
+  CLI::App* sign = cli.get_subcommand("run")->add_subcommand(
+      "sign", "Sign a run anew, with what may change while volunteers train it");
+  SignOptions& options = commands.sign;
+  directory_of(sign, options.directory);
+  sign->add_option("RUN", options.run, "Which run; may be left out when there is one");
+  sign->add_option("--title", options.title, "What volunteers see of it");
+  sign->add_option("--client-min", options.client_min, "The oldest version of their program that may take part");
+  CLI::Option* mirrors = sign->add_option("--mirror", options.mirrors)
+                             ->description(
+                                 "https://HOST/FOLDER/ that gives its shards out, in place of all that are "
+                                 "in it; may be given again");
+  sign->add_flag("--no-mirrors", options.no_mirrors, "The coordinator gives them out")->excludes(mirrors);
+  sign->callback([&commands] { commands.chosen = [&commands] { return sign_run(commands.sign); }; });
 }
 
 void add_export(CLI::App& cli, Commands& commands) {
@@ -524,6 +542,7 @@ int main(int argc, char** argv) {
   add_init(cli, commands);
   add_data(cli, commands);
   add_run(cli, commands);
+  add_sign(cli, commands);
   add_export(cli, commands);
   add_stats(cli, commands);
   add_clone(cli, commands);

@@ -138,6 +138,31 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
   return {};
 }
 
+Status sign_run(const SignOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const db::Stores& stores = database->stores();
+  STARLING_ASSIGN(const db::Run run, operations::find_run(stores, options.run));
+  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
+  STARLING_ASSIGN(wire::RunManifest manifest, manifest::verify_manifest(envelope, project.root));
+  if (options.title) manifest.title = *options.title;
+  if (options.client_min) manifest.client_min = *options.client_min;
+  if (manifest.data.shards.empty() && !options.mirrors.empty()) {
+    return Error{
+        ErrorCode::failed_precondition,
+        fmt::format("run '{}' has its data in one file, which the coordinator gives out; mirrors are for shards",
+                    run.run_id)};
+  }
+  if (options.no_mirrors || !options.mirrors.empty()) manifest.data.mirrors = options.mirrors;
+  if (manifest.data.mirrors.empty()) manifest.data.mirror_ca.clear();
+  STARLING_ASSIGN(const auto anew, manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate}));
+  STARLING_TRY(stores.runs.set_envelope(run.run_id, manifest::encode_envelope(anew)));
+  const SystemClock clock;
+  STARLING_TRY(operations::note(desk_of(*database, clock), "run sign", run.run_id));
+  fmt::print("run '{}' is signed anew; programs follow when they start the next time\n", run.run_id);
+  return {};
+}
+
 Status start_run(const RunOptions& options) { return act_on(options, operations::start_run, "running"); }
 Status pause_run(const RunOptions& options) { return act_on(options, operations::pause_run, "paused"); }
 

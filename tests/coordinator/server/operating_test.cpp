@@ -106,6 +106,40 @@ TEST_CASE("the root of keys goes offline, the key that signs is replaced, and wh
             .says("is not this project's root"));
 }
 
+TEST_CASE("a run that is trained is signed anew with another title and oldest version, and with nothing else") {
+  TestServer server;
+  REQUIRE(server.create_run("one", "title = \"Poems\"\n").status == 0);
+  REQUIRE(server.command({"run", "start", server.directory}).status == 0);
+  Process process(server.serve_command());
+  REQUIRE(process.wait_for("listening on"));
+  Member ada("Ada");
+  REQUIRE(ada.join(server.init.last_line()).ok());
+  ada.beat.run_id = "one";
+  REQUIRE(ada.call().ok());
+  const auto signed_now = [&] {
+    const auto envelope = manifest::decode_envelope(server.get("/v1/run").body);
+    REQUIRE(envelope.ok());
+    return manifest::verify_manifest(*envelope, ada.manifest_key()).value();
+  };
+  const wire::RunManifest before = signed_now();
+  const Ended anew =
+      server.command({"run", "sign", server.directory, "--title", "All the poems", "--client-min", "0.0.1"});
+  REQUIRE_MESSAGE(anew.status == 0, anew.output);
+  REQUIRE(eventually([&] { return signed_now().title == "All the poems"; }));
+  wire::RunManifest after = signed_now();
+  CHECK(after.client_min == "0.0.1");
+  after.title = before.title;
+  after.client_min = before.client_min;
+  CHECK(wire::encode_manifest(after) == wire::encode_manifest(before));
+  CHECK(ada.call()->run_state == wire::RunState::running);
+  CHECK(server.command({"audit", server.directory}).says("run sign"));
+  CHECK(server.command({"run", "sign", server.directory, "one", "--mirror", "https://mirror.example.org/"})
+            .says("mirrors are for shards"));
+  CHECK(server.command({"run", "sign", server.directory, "--client-min", "soon"}).says("client_min"));
+  CHECK(signed_now().title == "All the poems");
+  CHECK(server.command({"run", "sign", server.directory, "two"}).status == 1);
+}
+
 TEST_CASE("during maintenance newcomers wait, who trains goes on, pages say why, and a restart changes nothing") {
   TestServer server;
   REQUIRE(server.create_run("one").status == 0);
