@@ -70,6 +70,7 @@ EXTRA_TEST_ARROWS = {
     "tests/gui/widgets": ["tests/gui/support"],
     "tests/gui/app": ["tests/gui/support"],
     "tests/client/daemon": ["client/cli"],  # the two ends of the control socket
+    "tests/client/session": ["tests/shared/swarm"],  # rounds whose members mix
 }
 
 # Headers that are expensive or dangerous have one door each: the folders that may include them, and their tests.
@@ -114,6 +115,7 @@ HEADER_DOORS = {
     "Asio": ["client/transport", "coordinator/gate", "shared/reach"],
     "OpenSSL": ["shared/crypto", "client/transport", "coordinator/gate"],
     "SQLite": ["db/sqlite"],
+    "libpqxx": ["db/postgres"],
     "doctest": ["tests/*"],
     "Qt": ["gui/*", "tests/gui/support"],
 }
