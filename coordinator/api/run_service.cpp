@@ -347,6 +347,9 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
   for (const core::StoreOp& op : ops) {
     if (const auto* round = std::get_if<core::RoundDecided>(&op)) {
       store_round(active, *round);
+    } else if (const auto* claim = std::get_if<core::ClaimUnconfirmed>(&op)) {
+      const db::UnconfirmedClaim row{run_id, claim->round, claim->peer, claim->account, claim->samples, claim->wall};
+      store("store an unconfirmed claim", [&stores, row] { return stores.claims.add(row); });
     } else if (const auto* lane = std::get_if<core::LaneAssigned>(&op)) {
       store_lane(active, *lane);
     } else if (const auto* dealt = std::get_if<core::LeasesDealt>(&op)) {

@@ -21,10 +21,12 @@ SampleCount samples_of(const ResultClass& result) {
 }  // namespace
 
 // Empty, or why the report was refused.
-std::string RunCoordinator::Impl::take_report(TimePoint now, const PeerId& reporter, const wire::RoundReport& report) {
+std::string RunCoordinator::Impl::take_report(TimePoint now, WallTime wall, const PeerId& reporter,
+                                              const wire::RoundReport& report, Ops& ops) {
   if (report.round >= round_ + static_cast<RoundIndex>(kRoundsAheadMax)) return {};
   if (report.round < round_) {
     hear_of_members(reporter, report);
+    note_claim(report.round, wall, reporter, claimed_by(reporter, report), ops);
     return {};
   }
   if (reports_.has_spoken(reporter, report.round)) return {};
@@ -32,6 +34,13 @@ std::string RunCoordinator::Impl::take_report(TimePoint now, const PeerId& repor
   const Status kept = reports_.add(now, reporter, report);
   if (kept.ok()) hear_of_members(reporter, report);
   return kept.ok() ? std::string() : kept.error().message;
+}
+
+void RunCoordinator::Impl::note_claim(RoundIndex round, WallTime wall, const PeerId& peer, SampleCount claimed,
+                                      Ops& ops) {
+  const SampleCount unconfirmed = claims_.unconfirmed(round, peer, claimed);
+  const auto account = known_hosts_.account_of(peer);
+  if (unconfirmed > 0 && account) ops.emplace_back(ClaimUnconfirmed{round, peer, *account, unconfirmed, wall});
 }
 
 // What the last ones of a group say of the others comes when its round is decided, but it still counts.
@@ -186,6 +195,8 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   rhythm_known_ = result.dealt && state_ == wire::RunState::running;
   last_group_ = averaged.size();
   ops.emplace_back(std::move(decided));
+  claims_.on_decided(round_, result.contributions);
+  for (const auto& [peer, claimed] : reports_.claims(round_)) note_claim(round_, wall, peer, claimed, ops);
   std::optional<wire::GroupInfo> ended;
   if (plan_ && plan_->id == result.group && plan_->groups.size() == 1) ended = std::move(plan_->groups.front());
   enter_round(now, round_ + 1, Digest(result.state_digest), averaged, ops);

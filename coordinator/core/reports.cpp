@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "coordinator/core/claims.h"
+
 namespace starling::core {
 namespace {
 
@@ -58,7 +60,7 @@ std::vector<wire::Contribution> merged(const std::vector<ColumnClaim>& claims) {
 }
 
 // A reporter is remembered twice, in nodes of a tree.
-constexpr std::size_t kReporterBytes = 2 * (sizeof(PeerId) + 4 * sizeof(void*));
+constexpr std::size_t kReporterBytes = 2 * (sizeof(PeerId) + sizeof(SampleCount) + 4 * sizeof(void*));
 
 ResultClass class_of(const wire::RoundReport& report, const ReportBook::Dealt* planned) {
   ResultClass made;
@@ -185,6 +187,12 @@ bool ReportBook::has_spoken(const PeerId& reporter, RoundIndex round) const {
   return entry != rounds_.end() && entry->second.reporters.contains(reporter);
 }
 
+const std::map<PeerId, SampleCount>& ReportBook::claims(RoundIndex round) const {
+  static const std::map<PeerId, SampleCount> kNobody;
+  const auto entry = rounds_.find(round);
+  return entry == rounds_.end() ? kNobody : entry->second.reporters;
+}
+
 bool ReportBook::make_room(RoundIndex round, std::size_t bytes) {
   while (bytes_ + bytes > bytes_max_ && !rounds_.empty() && rounds_.rbegin()->first > round) {
     bytes_ -= rounds_.rbegin()->second.bytes;
@@ -207,7 +215,7 @@ Status ReportBook::add(TimePoint now, const PeerId& reporter, const wire::RoundR
   if (is_first) round.first_at = now;
   round.bytes += bytes;
   bytes_ += bytes;
-  round.reporters.insert(reporter);
+  round.reporters.emplace(reporter, claimed_by(reporter, report));
   auto found = std::find_if(round.classes.begin(), round.classes.end(),
                             [&](const ResultClass& result) { return &result == equal; });
   if (fresh) found = round.classes.insert(round.classes.end(), std::move(*fresh));

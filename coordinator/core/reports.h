@@ -65,6 +65,8 @@ class ReportBook {
   [[nodiscard]] const Dealt* dealt(const GroupId& group) const;
 
   [[nodiscard]] bool has_spoken(const PeerId& reporter, RoundIndex round) const;
+  // Who has spoken on the round, and how many samples each says it brought itself.
+  [[nodiscard]] const std::map<PeerId, SampleCount>& claims(RoundIndex round) const;
   // Adds a checked report of one who has not spoken on the round yet. To make room for it, what was said of the rounds
   // farthest ahead is forgotten, and may be told again; resource_exhausted when that is not enough.
   Status add(TimePoint now, const PeerId& reporter, const wire::RoundReport& report);
@@ -83,7 +85,7 @@ class ReportBook {
   struct Round {
     TimePoint first_at{};
     std::vector<ResultClass> classes;
-    std::set<PeerId> reporters;
+    std::map<PeerId, SampleCount> reporters;  // and what each claims for itself
     std::size_t bytes = 0;
   };
   bool make_room(RoundIndex round, std::size_t bytes);

@@ -85,7 +85,8 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
 
   std::string notice;
   for (const wire::RoundReport& report : heartbeat.reports) {
-    if (std::string why = take_report(now, who.peer, report); notice.empty()) notice = std::move(why);
+    if (std::string why = take_report(now, wall, who.peer, report, decision.ops); notice.empty())
+      notice = std::move(why);
   }
   Member& member = members_.touch(now, who, heartbeat);
   member.lane = lanes_.lane_of(who.peer);

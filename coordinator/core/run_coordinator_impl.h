@@ -12,6 +12,7 @@
 
 #include "coordinator/core/cadence.h"
 #include "coordinator/core/checkpoint_turn.h"
+#include "coordinator/core/claims.h"
 #include "coordinator/core/evaluation_turn.h"
 #include "coordinator/core/lanes.h"
 #include "coordinator/core/lease_book.h"
@@ -73,7 +74,9 @@ class RunCoordinator::Impl {
   void sweep(TimePoint now, WallTime wall, Ops& ops);
 
   // Which results count (deciding.cpp).
-  [[nodiscard]] std::string take_report(TimePoint now, const PeerId& reporter, const wire::RoundReport& report);
+  [[nodiscard]] std::string take_report(TimePoint now, WallTime wall, const PeerId& reporter,
+                                        const wire::RoundReport& report, Ops& ops);
+  void note_claim(RoundIndex round, WallTime wall, const PeerId& peer, SampleCount claimed, Ops& ops);
   [[nodiscard]] Status check(const wire::RoundReport& report, const PeerId& reporter) const;
   void hear_of_members(const PeerId& reporter, const wire::RoundReport& report);
   void judge_members(Ops& ops);
@@ -123,6 +126,7 @@ class RunCoordinator::Impl {
   LaneTable lanes_;
   std::optional<LeaseBook> leases_;  // where the run's samples are leased
   ReportBook reports_;
+  ClaimBook claims_;
   Reputation reputation_;
   EvaluationTurn evaluation_;
   CheckpointTurn checkpoint_;

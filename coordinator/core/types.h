@@ -133,6 +133,14 @@ struct RoundDecided {
   std::int64_t averaging_ms = 0;
   WallTime wall;
 };
+// Samples that a member says it brought, beyond what it was credited with (claims.h).
+struct ClaimUnconfirmed {
+  RoundIndex round = 0;
+  PeerId peer;
+  AccountId account = 0;
+  SampleCount samples = 0;  // at least 1
+  WallTime wall;
+};
 struct LaneAssigned {
   LaneHolder holder;
   std::optional<PeerId> displaced;  // held the lane before and must give it up first
@@ -176,8 +184,8 @@ struct SeatChanged {
   bool sits_out = false;
   std::string why;  // as the volunteer is told
 };
-using StoreOp =
-    std::variant<RoundDecided, LaneAssigned, LeasesDealt, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
+using StoreOp = std::variant<RoundDecided, ClaimUnconfirmed, LaneAssigned, LeasesDealt, EvaluationStored,
+                             RunStateChanged, StateAdopted, SeatChanged>;
 
 struct HeartbeatDecision {
   std::optional<Error> refusal;  // instead of the reply: another run (not_found), no lane free (resource_exhausted)

@@ -103,6 +103,9 @@ Status export_stats(const StatsOptions& options);
 // runs' constants, and every total and average follows from the ledger.
 Status check_credit(const std::filesystem::path& directory);
 
+// Samples that computers said they brought and that their groups did not confirm.
+Status list_claims(const std::filesystem::path& directory);
+
 struct ReverseOptions {
   std::filesystem::path directory;
   std::string user;

@@ -11,6 +11,8 @@
 namespace starling::server {
 namespace {
 
+constexpr int kClaimsShown = 200;  // the newest
+
 // One run's sums; false when they do not agree.
 Result<bool> check_run(const Project& project, const db::Stores& stores, const db::Run& run) {
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
@@ -58,6 +60,20 @@ Status check_credit(const std::filesystem::path& directory) {
   if (good) return {};
   return Error{ErrorCode::failed_precondition,
                "credit does not add up; restore a backup, or ask for help with this text"};
+}
+
+Status list_claims(const std::filesystem::path& directory) {
+  STARLING_ASSIGN(const Project project, load_project(directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const db::Stores& stores = database->stores();
+  STARLING_ASSIGN(const auto claims, stores.claims.list({.limit = kClaimsShown}));
+  if (claims.empty()) fmt::print("every claim of the last 90 days was confirmed\n");
+  for (const db::UnconfirmedClaim& claim : claims) {
+    STARLING_ASSIGN(const db::Account account, stores.accounts.find_account(claim.account_id));
+    fmt::print("{}  {:>10} samples  run {}, round {}, computer {} of {}\n", local_time(claim.at), claim.samples,
+               claim.run_id, claim.round, claim.peer_id.brief(), account.display_name);
+  }
+  return {};
 }
 
 Status reverse_credit(const ReverseOptions& options) {

@@ -292,6 +292,9 @@ void add_credit(CLI::App& cli, Commands& commands) {
   CLI::App* check = credit->add_subcommand("check", "Add the whole ledger up and hold every total against it");
   directory_of(check, commands.directory);
   check->callback([&commands] { commands.chosen = [&commands] { return check_credit(commands.directory); }; });
+  CLI::App* claims = credit->add_subcommand("claims", "What computers claimed and their groups did not confirm");
+  directory_of(claims, commands.directory);
+  claims->callback([&commands] { commands.chosen = [&commands] { return list_claims(commands.directory); }; });
   CLI::App* reverse = credit->add_subcommand("reverse", "Take credit back; the ledger keeps the lines and why");
   ReverseOptions& options = commands.reverse;
   directory_of(reverse, options.directory);

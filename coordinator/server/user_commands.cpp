@@ -88,6 +88,11 @@ Status show_user(const UsersOptions& options) {
   if (standings.pinned) {
     fmt::print("credit {:.6f} for {} samples\n", credit_of(standings.pinned->total), standings.pinned->total.samples);
   }
+  STARLING_ASSIGN(const db::ClaimSums unconfirmed, stores.claims.of(opened.account.id));
+  if (unconfirmed.claims > 0) {
+    fmt::print("not confirmed, nor credited: {} samples, in {} rounds of the last 90 days\n", unconfirmed.samples,
+               unconfirmed.claims);
+  }
   if (const auto login = stores.logins.of(opened.account.id); !login.ok()) {
     fmt::print("no password: joined by a link, logs in nowhere\n");
   } else if (!login->email.empty()) {

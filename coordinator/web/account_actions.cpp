@@ -68,6 +68,7 @@ gate::Response AccountSite::account(const Visit& visit, const Status& problem, c
   if (!hosts) return refuse(visit, "Your account", hosts.status());
   shown.hosts = *hosts;
   if (const auto team = stores.teams.of(account->id); team.ok()) shown.team = *team;
+  if (const auto claims = stores.claims.of(account->id); claims.ok()) shown.unconfirmed = *claims;
   shown.wanted_team = visit.request.parameter("team").substr(0, kLabelBytesMax);
   return page(visit, render_account(shown), problem.ok() ? 200 : 400);
 }
@@ -76,13 +77,14 @@ gate::Response AccountSite::export_data(const Visit& visit) {
   if (!visit.viewer) return redirect("/login");
   const auto& parts = parts_.accounts.parts();
   const AccountId id = visit.viewer->account_id;
-  PersonalData data{parts.project, {}, {}, {}, {}, parts.clock.wall_now()};
+  PersonalData data{parts.project, {}, {}, {}, {}, {}, parts.clock.wall_now()};
   const auto account = parts.stores.accounts.find_account(id);
   const auto hosts = parts.stores.accounts.hosts_of(id);
   if (!account || !hosts) return refuse(visit, "Your data", account ? hosts.status() : account.status());
   data.account = *account;
   data.hosts = *hosts;
   if (const auto login = parts.stores.logins.of(id); login.ok()) data.login = *login;
+  if (const auto claims = parts.stores.claims.of(id); claims.ok()) data.unconfirmed = *claims;
   for (int i = 0; i < kLedgerPagesMax; ++i) {
     const auto lines = parts.stores.contributions.entries_of(
         id, {.limit = db::kPageRowsMax, .offset = std::int64_t{i} * db::kPageRowsMax});

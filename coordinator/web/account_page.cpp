@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "coordinator/web/account_pages.h"
+#include "coordinator/web/credit_page.h"
 #include "coordinator/web/fields.h"
 #include "coordinator/web/html.h"
 #include "coordinator/web/leaderboard_page.h"
@@ -40,6 +41,7 @@ void add_computers(std::string& html, const AccountPage& page) {
     for (const db::Host& host : page.hosts) add_computer(html, page, host);
     html += "</ul>\n";
   }
+  html += unconfirmed_claims(page.unconfirmed);
   html += "<h3 id=\"link\">Link a computer</h3>\n";
   if (page.code.empty()) {
     html += button_form("/account/code", page.frame.token, "", "Show a code") + "\n";
@@ -184,6 +186,10 @@ std::string personal_data_json(const PersonalData& data) {
   writer.open("contributions", '[');
   for (const db::LedgerEntry& line : data.ledger) write_line(writer, line);
   writer.close(']');
+  writer.open("unconfirmed_claims", '{');
+  writer.integer("claims", data.unconfirmed.claims);
+  writer.integer("samples", data.unconfirmed.samples);
+  writer.close('}');
   writer.close('}');
   return std::move(writer.str());
 }

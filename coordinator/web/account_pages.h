@@ -47,6 +47,7 @@ struct AccountPage {
   bool sends_mail = false;
   std::optional<db::Team> team = std::nullopt;  // that they are in
   std::string wanted_team = {};                 // that they may want to join, as an address said
+  db::ClaimSums unconfirmed = {};               // of all their computers
 };
 std::string render_account(const AccountPage& page);
 
@@ -57,6 +58,7 @@ struct PersonalData {
   db::Login login;
   std::vector<db::Host> hosts;
   std::vector<db::LedgerEntry> ledger;  // newest first
+  db::ClaimSums unconfirmed;            // claims that no group confirmed, in ninety days
   WallTime now;
 };
 std::string personal_data_json(const PersonalData& data);

@@ -18,7 +18,8 @@ computer claims about its own speed counts.</p>
 <p><b>FLOPs a sample</b> stands in the run's description, which the project signs and every volunteer's program checks:
 forward and backward pass of the model over one sample.</p>
 <p><b>Samples accepted</b> are those that the other members of an averaging group reduced. Each member reports how much of
-whose data went into the average; what its group does not confirm is not credited.</p>
+whose data went into the average; what its group does not confirm is not credited, and the volunteer's page says how much
+that was.</p>
 )html";
 
 constexpr std::string_view kDetails = R"html(<section class="prose">
@@ -60,6 +61,13 @@ std::string render_credit_page(const CreditPageData& data) {
       "real?</a> &middot; <a href=\"/stats/\">Files for statistics sites</a>, and what is in them</p>\n</section>\n",
       plural(data.volunteers, "volunteer"), short_number(credit_of(data.totals)), grouped(data.totals.samples));
   return framed({data.project, "How credit is counted", "", "/credit", 0, data.now}, html);
+}
+
+std::string unconfirmed_claims(const db::ClaimSums& sums) {
+  if (sums.claims == 0) return "";
+  return fmt::format(
+      "<p class=\"what\">Not confirmed, and <a href=\"/credit\">not credited</a>: {} in {} of the last 90 days.</p>\n",
+      plural(sums.samples, "sample"), plural(sums.claims, "round"));
 }
 
 }  // namespace starling::web

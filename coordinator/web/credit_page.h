@@ -17,5 +17,7 @@ struct CreditPageData {
 };
 
 std::string render_credit_page(const CreditPageData& data);
+// What somebody's computers claimed and nobody was credited with, as a paragraph; empty when there is nothing.
+std::string unconfirmed_claims(const db::ClaimSums& sums);
 
 }  // namespace starling::web

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "coordinator/web/credit_page.h"
 #include "coordinator/web/fields.h"
 #include "coordinator/web/html.h"
 #include "coordinator/web/operator_frame.h"
@@ -62,7 +63,7 @@ void add_person(std::string& html, const PeoplePage& page) {
   html += fmt::format(". {}.</p>\n<ul class=\"list\">\n",
                       plural(static_cast<std::int64_t>(person.hosts.size()), "computer"));
   for (const db::Host& host : person.hosts) add_host(html, host, page.frame);
-  html += "</ul>\n</section>\n";
+  html += "</ul>\n" + unconfirmed_claims(person.unconfirmed) + "</section>\n";
 }
 
 void add_ban_form(std::string& html, const PeoplePage& page) {

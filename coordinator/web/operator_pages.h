@@ -51,6 +51,7 @@ struct PersonShown {
   db::Account account;
   db::Login login;  // without a password where there is none
   std::vector<db::Host> hosts;
+  db::ClaimSums unconfirmed;
 };
 struct ShownBan {
   db::Ban ban;

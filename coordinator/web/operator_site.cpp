@@ -37,9 +37,10 @@ Result<std::optional<PersonShown>> person_named(const db::Stores& stores, const 
   auto account = stores.accounts.find_account_named(name);
   if (!account && account.error().code == ErrorCode::not_found) return std::optional<PersonShown>();
   if (!account) return account.error();
-  PersonShown person{std::move(*account), {}, {}};
+  PersonShown person{std::move(*account), {}, {}, {}};
   if (auto login = stores.logins.of(person.account.id); login.ok()) person.login = std::move(*login);
   STARLING_ASSIGN(person.hosts, stores.accounts.hosts_of(person.account.id));
+  STARLING_ASSIGN(person.unconfirmed, stores.claims.of(person.account.id));
   return std::optional(std::move(person));
 }
 

@@ -8,6 +8,7 @@
 #include "coordinator/web/badges.h"
 #include "coordinator/web/certificate.h"
 #include "coordinator/web/certificate_pdf.h"
+#include "coordinator/web/credit_page.h"
 #include "coordinator/web/day_chart.h"
 #include "coordinator/web/html.h"
 #include "coordinator/web/page.h"
@@ -126,6 +127,7 @@ Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string
   STARLING_ASSIGN(const db::Profile profile,
                   parts.stores.standings.profile({db::Holder::volunteer, account->id, parts.now, kDaysShown}));
   STARLING_ASSIGN(const auto team, parts.stores.teams.of(account->id));
+  STARLING_ASSIGN(const db::ClaimSums unconfirmed, parts.stores.claims.of(account->id));
   std::string html = "<section class=\"now\">\n";
   add_badges(html, badges_of(profile, parts.now));
   add_figures(html, profile, parts.now);
@@ -139,7 +141,7 @@ Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string
         " &middot; <a href=\"/certificate/{0}\">Certificate</a>, <a href=\"/certificate/{0}.pdf\">to print</a>",
         account->id);
   }
-  html += "</p>\n</section>\n" + day_chart(profile.days, kDaysShown, parts.now);
+  html += "</p>\n" + unconfirmed_claims(unconfirmed) + "</section>\n" + day_chart(profile.days, kDaysShown, parts.now);
   add_runs(html, profile.runs);
   const std::string joined = joined_text(profile, "Joined");
   return page_with_charts(framed({.project = parts.project,

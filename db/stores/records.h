@@ -128,6 +128,20 @@ struct LeaderboardRow {
   WallTime last_contribution;
 };
 
+// Samples that a computer says it brought and that its group does not confirm: never in the ledger.
+struct UnconfirmedClaim {
+  RunId run_id;
+  RoundIndex round = 0;
+  PeerId peer_id;
+  AccountId account_id = 0;
+  SampleCount samples = 0;
+  WallTime at;
+};
+struct ClaimSums {
+  std::int64_t claims = 0;  // a computer makes one in a round, at most
+  SampleCount samples = 0;
+};
+
 // The lane of the sample shuffle that a peer holds in a run (shared/wire/training_data.h).
 struct Lane {
   PeerId peer_id;

@@ -118,6 +118,17 @@ class SqlContributionStore final : public ContributionStore {
   Access access_;
 };
 
+class SqlClaimStore final : public ClaimStore {
+ public:
+  explicit SqlClaimStore(Access access) : access_(access) {}
+  Status add(const UnconfirmedClaim& claim) override;
+  Result<ClaimSums> of(AccountId account) const override;
+  Result<std::vector<UnconfirmedClaim>> list(const Page& page) const override;
+
+ private:
+  Access access_;
+};
+
 class SqlEvaluationStore final : public EvaluationStore {
  public:
   explicit SqlEvaluationStore(Access access) : access_(access) {}

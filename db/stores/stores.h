@@ -94,6 +94,18 @@ class ContributionStore {
   virtual Result<std::vector<LedgerEntry>> entries_of(AccountId account, const Page& page) const = 0;  // newest first
 };
 
+constexpr std::int64_t kClaimsKeptMs = std::int64_t{90} * 24 * 3'600'000;
+
+// What was claimed and not credited in the last ninety days.
+class ClaimStore {
+ public:
+  virtual ~ClaimStore() = default;
+  // One of a computer in a round; a repeated one is ignored. Those that are too old go.
+  virtual Status add(const UnconfirmedClaim& claim) = 0;
+  virtual Result<ClaimSums> of(AccountId account) const = 0;
+  virtual Result<std::vector<UnconfirmedClaim>> list(const Page& page) const = 0;  // newest first
+};
+
 class EvaluationStore {
  public:
   virtual ~EvaluationStore() = default;
@@ -158,6 +170,7 @@ struct Stores {
   InviteStore& invites;
   RunStore& runs;
   ContributionStore& contributions;
+  ClaimStore& claims;
   EvaluationStore& evaluations;
   LeaderboardQuery& leaderboard;
   LaneStore& lanes;

@@ -69,6 +69,40 @@ TEST_CASE("a report that differs from the majority's changes nothing") {
   CHECK(swarm.ledger.at({0, peer_id(1)}) == 20);
 }
 
+TEST_CASE("what a group does not confirm is told once, whether it comes before the round is decided or after") {
+  Three swarm;
+  const auto claims = [](const HeartbeatDecision& decision) {
+    std::vector<ClaimUnconfirmed> found;
+    for (const StoreOp& op : decision.ops) {
+      if (const auto* claim = std::get_if<ClaimUnconfirmed>(&op)) found.push_back(*claim);
+    }
+    return found;
+  };
+  wire::RoundReport lie = report_of(3);
+  lie.contributions[0].samples = 200;
+  lie.contributions[1].samples = 500;  // what it says of others is nobody's claim
+  CHECK(claims(tell(swarm, 1, lie)).empty());
+  CHECK(claims(tell(swarm, 2, report_of(3))).empty());
+  const auto decided = claims(tell(swarm, 3, report_of(3)));
+  REQUIRE(decided.size() == 1);
+  CHECK(decided[0].round == 0);
+  CHECK(decided[0].peer == peer_id(1));
+  CHECK(decided[0].account == 1001);
+  CHECK(decided[0].samples == 180);
+  CHECK(claims(tell(swarm, 1, lie)).empty());
+
+  CHECK(claims(tell(swarm, 2, report_of(3, 1))).empty());
+  CHECK(claims(tell(swarm, 3, report_of(3, 1))).empty());
+  wire::RoundReport late = report_of(3, 1);
+  late.contributions[0].samples = 1'000'000'000'000'000'000;
+  const auto afterwards = claims(tell(swarm, 1, late));
+  REQUIRE(afterwards.size() == 1);
+  CHECK(afterwards[0].round == 1);
+  CHECK(afterwards[0].samples == kMemberSamplesMax - 20);
+  CHECK(claims(tell(swarm, 1, late)).empty());
+  CHECK(claims(tell(swarm, 2, report_of(3, 1))).empty());  // confirmed, and late
+}
+
 TEST_CASE("without a majority the result with most reporters counts after a while") {
   Three swarm;
   tell(swarm, 1, report_of(3));

@@ -79,6 +79,17 @@ TEST_CASE_FIXTURE(Fixture, "a volunteer's page shows what they gave, and neither
   CHECK(header_of(page, "Content-Security-Policy") == chart_policy());
 }
 
+TEST_CASE_FIXTURE(Fixture, "a volunteer's page says what was claimed and not confirmed, and only then") {
+  const AccountId ada = join("Ada", 0xab);
+  CHECK_FALSE(has(get(page_of("/volunteer/", ada)), "Not confirmed"));
+  PeerId peer;
+  peer.bytes.fill(0xab);
+  for (RoundIndex at = 0; at < 2; ++at) {
+    REQUIRE(pages.stores().claims.add({"one", at, peer, ada, 1200, now()}).ok());
+  }
+  CHECK(has(get(page_of("/volunteer/", ada)), "2,400 samples in 2 rounds of the last 90 days"));
+}
+
 TEST_CASE_FIXTURE(Fixture, "whoever is not there, waits or has left has no page") {
   const AccountId ada = join("Ada", 1);
   const AccountId waiting =

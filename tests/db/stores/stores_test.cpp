@@ -233,6 +233,34 @@ TEST_CASE_FIXTURE(Fixture, "evaluations keep one figure a round and peer, and th
   CHECK_FALSE(stores.evaluations.add({"r", 10, infinite, 2, 100, {1}}, peer(1)).ok());
 }
 
+TEST_CASE_FIXTURE(Fixture, "claims that nobody confirmed are kept for ninety days, one of a computer a round") {
+  const AccountId ada = join(stores, "Ada", 1);
+  create_run(stores, "r");
+  const WallTime now{1'700'000'000'000};
+  const UnconfirmedClaim claim{"r", 7, peer(1), ada, 40, now};
+  REQUIRE(stores.claims.add(claim).ok());
+  UnconfirmedClaim again = claim;
+  again.samples = 9;
+  REQUIRE(stores.claims.add(again).ok());
+  UnconfirmedClaim next = claim;
+  next.round = 8;
+  next.at.unix_ms += 1000;
+  REQUIRE(stores.claims.add(next).ok());
+  CHECK(stores.claims.of(ada)->claims == 2);
+  CHECK(stores.claims.of(ada)->samples == 80);
+  const auto listed = stores.claims.list({.limit = 1}).value();
+  REQUIRE(listed.size() == 1);
+  CHECK(listed[0].round == 8);
+  CHECK(listed[0].peer_id == peer(1));
+  CHECK(listed[0].run_id == "r");
+  CHECK(stores.contributions.ledger_sum("r")->samples == 0);
+  UnconfirmedClaim much_later = claim;
+  much_later.round = 9;
+  much_later.at.unix_ms = now.unix_ms + kClaimsKeptMs + 500;
+  REQUIRE(stores.claims.add(much_later).ok());
+  CHECK(stores.claims.of(ada)->claims == 2);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a lane has one holder, a peer one lane, and both survive a restart") {
   create_run(stores, "r");
   REQUIRE(stores.lanes.assign("r", {{peer(1), 0, {1}}, {peer(2), 1, {1}}}).ok());
