@@ -100,20 +100,19 @@ TEST_CASE("somebody unknown takes as long to refuse as a wrong password") {
   accounts::PasswordGuard guard(find_in(pages), pages.clock, "secret", {.hash_log2_n = 13});
   REQUIRE(pages.stores().logins.set({1, "", {}, guard.hash(kPassword).value()}).ok());
   const auto seconds = [&](const std::string& name) {
-    double best = 1e9;
-    for (int i = 0; i < 3; ++i) {
-      timespec from{};
-      timespec to{};
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-      REQUIRE_FALSE(guard.check(name, "wrong password", {"127.0.0.1", ""}).ok());
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-      best = std::min(
-          best, static_cast<double>(to.tv_sec - from.tv_sec) + 1e-9 * static_cast<double>(to.tv_nsec - from.tv_nsec));
-    }
-    return best;
+    timespec from{};
+    timespec to{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    REQUIRE_FALSE(guard.check(name, "wrong password", {"127.0.0.1", ""}).ok());
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    return static_cast<double>(to.tv_sec - from.tv_sec) + 1e-9 * static_cast<double>(to.tv_nsec - from.tv_nsec);
   };
-  const double known = seconds("Ada");
-  const double unknown = seconds("Eda");
+  double known = 1e9;
+  double unknown = 1e9;
+  for (int i = 0; i < 9; ++i) {  // in turn, and the best of each: other programs take caches and memory now and then
+    known = std::min(known, seconds("Ada"));
+    unknown = std::min(unknown, seconds("Eda"));
+  }
   CHECK(known / unknown > 0.7);
   CHECK(known / unknown < 1.4);
 }
