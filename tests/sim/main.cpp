@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "shared/base/log.h"
 #include "shared/base/permutation.h"
 #include "tests/sim/decentralized_command.h"
+#include "tests/sim/experiments.h"
 #include "tests/sim/moshpit_command.h"
 #include "tests/sim/progress.h"
 #include "tests/sim/swarm.h"
@@ -230,9 +232,11 @@ int main(int argc, char** argv) {
   swarm->footer("A broken invariant is printed with its seed, and ends the program with 1. Replay: swarm --seed N");
   add_moshpit(app, moshpit);
   add_decentralized(app, decentralized);
+  const sim::Experiments experiments(app);
   CLI11_PARSE(app, argc, argv);
   if (app.got_subcommand("moshpit")) return sim::run_moshpit(moshpit);
   if (app.got_subcommand("decentralized")) return sim::run_decentralized(decentralized);
+  if (const std::optional<int> status = experiments.run(app)) return *status;
   arguments.vary = peers->count() == 0;
   LogOptions log;
   log.level = verbose ? LogLevel::debug : LogLevel::error;

@@ -1,0 +1,64 @@
+#include "tests/sim/experiments.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "tests/sim/tracking_command.h"
+
+namespace starling::sim {
+namespace {
+
+void add_peers(CLI::App& command, std::size_t& peers, std::size_t least) {
+  command.add_option("--peers", peers, "Peers")->check(CLI::Range(least, std::size_t{10'000}))->capture_default_str();
+}
+
+void add_rounds(CLI::App& command, int& rounds) {
+  command.add_option("--rounds", rounds, "Rounds of messages")->check(CLI::Range(1, 100'000))->capture_default_str();
+}
+
+void add_seed(CLI::App& command, std::uint64_t& seed) {
+  command.add_option("--seed", seed, "Equal seeds, equal figures")->capture_default_str();
+}
+
+void add_options(CLI::App& command, TrackingArguments& arguments) {
+  command.description(
+      "How near to the lowest point of everybody's losses peers on a ring come that hold different data: D-PSGD,\n"
+      "gradient tracking and DeTAG (arXiv 2006.08085), each at several steps");
+  add_peers(command, arguments.peers, 3);
+  command.add_option("--gossips", arguments.gossips, "DeTAG: accelerated gossips a step")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  add_rounds(command, arguments.rounds);
+  add_seed(command, arguments.seed);
+}
+
+template <typename Arguments>
+std::function<Status()> add_experiment(CLI::App& app, const char* name, Status (*run)(const Arguments&)) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(name);
+  add_options(*command, *arguments);
+  command->add_option("--plot", arguments->plot_file, "Also draw the figures into this SVG file");
+  return [run, arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+Experiments::Experiments(CLI::App& app) {
+  const auto add = [&](const char* name, auto run) { experiments_.push_back({name, add_experiment(app, name, run)}); };
+  add("tracking", run_tracking);
+}
+
+std::optional<int> Experiments::run(const CLI::App& app) const {
+  for (const Experiment& experiment : experiments_) {
+    if (!app.got_subcommand(experiment.name)) continue;
+    const Status done = experiment.run();
+    if (!done.ok()) fmt::print(stderr, "starling-sim {}: {}\n", experiment.name, done.error().message);
+    return done.ok() ? 0 : 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace starling::sim

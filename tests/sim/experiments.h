@@ -1,0 +1,36 @@
+// Subcommands that each repeat a claim on its textbook problem, in seconds or minutes (docs/experiments.md).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/base/result.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace starling::sim {
+
+class Experiments {
+ public:
+  // Adds the subcommands, which write into this object when `app` parses.
+  explicit Experiments(CLI::App& app);
+  Experiments(const Experiments&) = delete;
+  Experiments& operator=(const Experiments&) = delete;
+
+  // Runs the one that was chosen. Exit status: 0, 1 when training diverged or a picture cannot be written; none where
+  // another subcommand was chosen.
+  [[nodiscard]] std::optional<int> run(const CLI::App& app) const;
+
+ private:
+  struct Experiment {
+    std::string name;
+    std::function<Status()> run;
+  };
+  std::vector<Experiment> experiments_;
+};
+
+}  // namespace starling::sim
