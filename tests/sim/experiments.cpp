@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "tests/sim/push_sum_command.h"
 #include "tests/sim/tracking_command.h"
 
 namespace starling::sim {
@@ -35,6 +36,17 @@ void add_options(CLI::App& command, TrackingArguments& arguments) {
   add_seed(command, arguments.seed);
 }
 
+void add_options(CLI::App& command, PushSumArguments& arguments) {
+  command.description(
+      "How exact the mean becomes over lines that carry one way only: with messages that get lost, by running sums, "
+      "by\n"
+      "shares and by plain means, and with few bits a value, of differences and of the values themselves");
+  add_peers(command, arguments.peers, 4);
+  command.add_option("--bits", arguments.bits, "Of a value")->check(CLI::Range(2, 8))->capture_default_str();
+  add_rounds(command, arguments.rounds);
+  add_seed(command, arguments.seed);
+}
+
 template <typename Arguments>
 std::function<Status()> add_experiment(CLI::App& app, const char* name, Status (*run)(const Arguments&)) {
   const auto arguments = std::make_shared<Arguments>();
@@ -49,6 +61,7 @@ std::function<Status()> add_experiment(CLI::App& app, const char* name, Status (
 Experiments::Experiments(CLI::App& app) {
   const auto add = [&](const char* name, auto run) { experiments_.push_back({name, add_experiment(app, name, run)}); };
   add("tracking", run_tracking);
+  add("push-sum", run_push_sum);
 }
 
 std::optional<int> Experiments::run(const CLI::App& app) const {
