@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "tests/sim/push_sum_command.h"
+#include "tests/sim/step_time_command.h"
 #include "tests/sim/tracking_command.h"
 
 namespace starling::sim {
@@ -47,6 +48,13 @@ void add_options(CLI::App& command, PushSumArguments& arguments) {
   add_seed(command, arguments.seed);
 }
 
+void add_options(CLI::App& command, StepTimeArguments& arguments) {
+  command.description(
+      "How long steps of all-reduce and of decentralized workers take (arXiv 2410.11998): what overlap gains, what\n"
+      "jitter and stragglers cost, and what is predicted for the paper's cluster");
+  add_seed(command, arguments.seed);
+}
+
 template <typename Arguments>
 std::function<Status()> add_experiment(CLI::App& app, const char* name, Status (*run)(const Arguments&)) {
   const auto arguments = std::make_shared<Arguments>();
@@ -62,6 +70,7 @@ Experiments::Experiments(CLI::App& app) {
   const auto add = [&](const char* name, auto run) { experiments_.push_back({name, add_experiment(app, name, run)}); };
   add("tracking", run_tracking);
   add("push-sum", run_push_sum);
+  add("step-time", run_step_time);
 }
 
 std::optional<int> Experiments::run(const CLI::App& app) const {

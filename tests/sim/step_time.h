@@ -1,0 +1,37 @@
+// How long a step takes on the average, by the product's recurrences (shared/swarm/step_times.h): all-reduce with the
+// communication of what is ready beside the rest of the backward pass, and decentralized steps that mix beside
+// everything.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shared/swarm/group_formation.h"
+
+namespace starling::sim {
+
+struct StepTimeSetup {
+  std::size_t workers = 16;
+  double forward_ms = 100.0 / 3;
+  double backward_ms = 200.0 / 3;
+  double all_reduce_ms = 100;  // of the whole vector
+  double mixing_ms = 100;      // the same
+  swarm::FormationSpec topology{swarm::FormationSpec::Kind::exponential_pairs, {}};
+  std::size_t buckets = 10;     // of equal size
+  double jitter = 0;            // standard deviation of a step's computing, over its mean
+  double straggler_rate = 0;    // chance of each step of each worker to compute …
+  double straggler_factor = 5;  // … so many times as long
+  int steps = 200;
+};
+
+struct StepTime {
+  double all_reduce_ms = 0;
+  double decentralized_ms = 0;
+};
+// Equal arguments give equal times.
+StepTime step_time(const StepTimeSetup& setup, std::uint64_t seed);
+
+// The same without jitter and stragglers, in closed form.
+StepTime undisturbed_step_time(const StepTimeSetup& setup);
+
+}  // namespace starling::sim

@@ -1,0 +1,20 @@
+// starling-sim step-time: what overlap, cheaper meetings and jitter do to the time of a step (Wang et al., ICLR 2025,
+// arXiv 2410.11998, sections 3 and 5).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "shared/base/result.h"
+
+namespace starling::sim {
+
+struct StepTimeArguments {
+  std::uint64_t seed = 1;
+  std::string plot_file;
+};
+
+// Prints the table. An error when the picture cannot be written.
+Status run_step_time(const StepTimeArguments& arguments);
+
+}  // namespace starling::sim
