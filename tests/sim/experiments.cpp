@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "tests/sim/allocation_command.h"
 #include "tests/sim/push_sum_command.h"
 #include "tests/sim/step_time_command.h"
 #include "tests/sim/tracking_command.h"
@@ -55,6 +56,13 @@ void add_options(CLI::App& command, StepTimeArguments& arguments) {
   add_seed(command, arguments.seed);
 }
 
+void add_options(CLI::App& command, AllocationArguments& /*arguments*/) {
+  command.description(
+      "How long an averaging takes over lines of different speeds, with equal parts, one server, parts in proportion "
+      "to\n"
+      "speeds, and those that plans have (arXiv 2106.10207)");
+}
+
 template <typename Arguments>
 std::function<Status()> add_experiment(CLI::App& app, const char* name, Status (*run)(const Arguments&)) {
   const auto arguments = std::make_shared<Arguments>();
@@ -71,6 +79,7 @@ Experiments::Experiments(CLI::App& app) {
   add("tracking", run_tracking);
   add("push-sum", run_push_sum);
   add("step-time", run_step_time);
+  add("allocation", run_allocation);
 }
 
 std::optional<int> Experiments::run(const CLI::App& app) const {
