@@ -197,7 +197,8 @@ class ProjectRun final : private session::Session::Mediator {
   double spread_ = 0;                      // DaemonStatus
   std::size_t gradient_in_use_ = 0;        // which of the two is the present round's
   SampleCount own_samples_ = 0;            // that it had when its averaging began
-  bool computes_ahead_ = false;            // the last batch was of the round after the one that is averaged
+  std::int64_t averagings_ = 0;            // that have begun
+  std::int64_t averagings_told_ = 0;       // the same, as far as the trainer was told: what it computes now is later
   bool averaging_holds_gradient_ = false;  // the network still reads that one: no step has followed
 };
 

@@ -90,29 +90,31 @@ void ProjectRun::renew_certificate() {
 }
 
 void ProjectRun::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
-  if (averaging_holds_gradient_ && !target.next_round) {  // the round did not count: its gradient grows on
+  // The round did not count: its gradient grows on.
+  const bool looks_back = averaging_holds_gradient_ && !target.next_round;
+  if (looks_back) {
     parts_->network->abandon();
     averaging_holds_gradient_ = false;
   }
   std::vector<float>& gradient = parts_->gradients[target.next_round ? 1 - gradient_in_use_ : gradient_in_use_];
   const bool ahead = target.next_round;
-  const bool turns = std::exchange(computes_ahead_, ahead) != ahead;
+  const bool looks_ahead = std::exchange(averagings_told_, averagings_) != averagings_ && ahead;
   const std::vector<float>& own = parts_->gradients[gradient_in_use_];
   const session::Mixing::Order mixing = order_mixing(target.first);
-  threads_.trainer.post(
-      [this, samples, ahead, turns, mixing, first = target.first, own_samples = own_samples_, &gradient, &own] {
-        if (stopped_) return;
-        move_own_parameters(mixing, first);
-        if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
-        if (turns && ahead) {
-          parts_->trainer->begin_sum_ahead(samples.round - 1, own, own_samples);
-        } else if (turns || (first && !ahead)) {
-          parts_->trainer->begin_sum();
-        }
-        auto report = train_batch(samples, gradient);
-        note_stepped(report.ok());
-        deliver([this, report = std::move(report)](TimePoint now) { parts_->session->on_batch_done(now, report); });
-      });
+  threads_.trainer.post([this, samples, ahead, looks_ahead, looks_back, mixing, first = target.first,
+                         own_samples = own_samples_, &gradient, &own] {
+    if (stopped_) return;
+    move_own_parameters(mixing, first);
+    if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
+    if (looks_ahead) {
+      parts_->trainer->begin_sum_ahead(samples.round - 1, own, own_samples);
+    } else if (looks_back || (first && !ahead)) {
+      parts_->trainer->begin_sum();
+    }
+    auto report = train_batch(samples, gradient);
+    note_stepped(report.ok());
+    deliver([this, report = std::move(report)](TimePoint now) { parts_->session->on_batch_done(now, report); });
+  });
 }
 
 Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& samples, std::span<float> gradient) {
@@ -130,6 +132,7 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
   end_mixings();
   if (parts_->mixing != nullptr) parts_->mixing->last = group;
   averaging_holds_gradient_ = true;
+  ++averagings_;
   own_samples_ = stake.weight;
   if (parts_->low_rank != nullptr) return start_low_rank(group, self, stake);
   transport::AverageRequest request;

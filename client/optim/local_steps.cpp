@@ -19,25 +19,54 @@ wire::RunManifest inner(wire::RunManifest manifest) {
 
 }  // namespace
 
-LocalSteps::LocalSteps(const wire::RunManifest& manifest, std::span<float> state)
+LocalSteps::LocalSteps(const wire::RunManifest& manifest, std::span<const float> agreed, std::span<float> state)
     : optimizer_(inner(manifest)),
+      merge_alpha_(static_cast<float>(manifest.local->merge_alpha)),
+      agreed_(agreed),
       state_(state),
       told_(optimizer_.parameter_count()),
+      kept_base_(manifest.delay_parameter_updates ? optimizer_.parameter_count() : 0),
       journal_(std::make_unique<StepJournal>()) {
-  VERIFY(state_.size() == optimizer_.state_size());
+  VERIFY(agreed_.size() == told_.size() && state_.size() == optimizer_.state_size());
   std::fill(state_.begin(), state_.end(), 0.0F);
 }
 
-void LocalSteps::begin(std::span<const float> agreed) {
-  VERIFY(agreed.size() == told_.size());
-  std::copy(agreed.begin(), agreed.end(), state_.begin());
-  std::copy(agreed.begin(), agreed.end(), told_.begin());
+void LocalSteps::begin() {
+  if (!kept_base_.empty()) std::copy(agreed_.begin(), agreed_.end(), kept_base_.begin());
+  begin_at(base());
+}
+
+void LocalSteps::begin_at(std::span<const float> base) {
+  std::copy(base.begin(), base.end(), state_.begin());
+  std::copy(base.begin(), base.end(), told_.begin());
   samples_ = 0;
 }
 
-Status LocalSteps::step(RoundIndex round, SampleCount samples, std::span<const float> agreed,
-                        std::span<float> gradient) {
-  VERIFY(samples > 0 && agreed.size() == told_.size() && gradient.size() == told_.size());
+void LocalSteps::cut() {
+  VERIFY(!kept_base_.empty());
+  kept_base_ = told_;
+  samples_ = 0;
+}
+
+void LocalSteps::cut_to(std::span<const float> expected) {
+  VERIFY(expected.size() == kept_base_.size());
+  std::copy(expected.begin(), expected.end(), kept_base_.begin());
+  begin_at(kept_base_);
+}
+
+void LocalSteps::merge() {
+  VERIFY(!kept_base_.empty());
+  for (std::size_t i = 0; i < told_.size(); ++i) {
+    const float moved = agreed_[i] - kept_base_[i];
+    told_[i] += moved;
+    state_[i] += (1.0F - merge_alpha_) * moved;
+    kept_base_[i] = agreed_[i];
+  }
+}
+
+Status LocalSteps::step(RoundIndex round, SampleCount samples, std::span<float> gradient) {
+  VERIFY(samples > 0 && gradient.size() == told_.size());
+  const std::span<const float> from = base();
   const float share = 1.0F / static_cast<float>(samples);
   for (float& value : gradient) value *= share;
   journal_->clear();
@@ -46,14 +75,14 @@ Status LocalSteps::step(RoundIndex round, SampleCount samples, std::span<const f
   const auto all = static_cast<float>(samples_ + samples);
   float wrong = 0;  // stays 0 as long as every value is finite
   for (std::size_t i = 0; i < gradient.size(); ++i) {
-    gradient[i] = more * (agreed[i] - told_[i]) + all * (told_[i] - state_[i]);
+    gradient[i] = more * (from[i] - told_[i]) + all * (told_[i] - state_[i]);
     told_[i] = state_[i];
     wrong += gradient[i] * 0.0F;
   }
   if (!std::isfinite(wrong)) {
     std::fill(state_.begin(), state_.end(), 0.0F);
     taken_ = 0;
-    begin(agreed);
+    begin_at(from);
     return Error{ErrorCode::corrupt, "local step of round " + std::to_string(round) +
                                          ": it left the finite numbers: local.schedule.learning_rate may be too high"};
   }

@@ -8,7 +8,19 @@
 // The one that replaces it begins at the agreed parameters, as another volunteer would. Memory: the parameters, the
 // inner optimizer's moments, and the parameters once more. The moments stay here: nobody else has them, and they end
 // with the process. Own parameters may be moved between steps, to be mixed with others' (client/session/mixing.h): that
-// is part of the way from the agreed ones, as a step is. Single-threaded.
+// is part of the way from the agreed ones, as a step is.
+//
+// Where updates are delayed, steps go on while a round is averaged (Streaming DiLoCo, 2501.18512, section 2.3). What
+// they add belongs to the next round and is the way from where the round was cut; when the agreed parameters have
+// stepped, own ones move along with their beginning, so no step is lost, and none is sent twice:
+//
+//   own   <- alpha own + (1 - alpha) (agreed + (own - cut))         alpha: merge_alpha
+//   begin <- agreed
+//
+// (The paper has alpha own + (1 - alpha) agreed, which drops 1 - alpha of what was computed meanwhile. It waits for a
+// few steps; over home lines an averaging may last as long as a round.) With alpha > 0 a part of how far own parameters
+// were from the agreed ones stays, and is sent again with what comes. That takes memory for the parameters once more.
+// Single-threaded.
 #pragma once
 
 #include <memory>
@@ -24,25 +36,40 @@ namespace starling::optim {
 
 class LocalSteps {
  public:
-  // Of a manifest that has `local`. state: wire::local_state_size floats, which outlive this; moments begin at zero.
-  LocalSteps(const wire::RunManifest& manifest, std::span<float> state);
+  // Of a manifest that has `local`. agreed: the parameters that all replicas share; where updates are delayed they are
+  // read by begin() and merge() alone, and may change during all else. state: wire::local_state_size floats; moments
+  // begin at zero. Both outlive this.
+  LocalSteps(const wire::RunManifest& manifest, std::span<const float> agreed, std::span<float> state);
 
   // Where gradients are to be computed. May be written between steps.
   [[nodiscard]] std::span<float> parameters() { return state_.first(told_.size()); }
-  // A new sum begins, from these parameters.
-  void begin(std::span<const float> agreed);
+  // A new sum begins, from the agreed parameters.
+  void begin();
+  // Where updates are delayed. A new sum begins where steps have led: what was told is averaged.
+  void cut();
+  // The same from parameters that the caller expects to be agreed upon.
+  void cut_to(std::span<const float> expected);
+  // The averaged step is done: the sum goes on from the agreed parameters. A second time changes nothing.
+  void merge();
   // One step on `gradient`, which is summed over `samples` at parameters() and becomes the sum's increment. corrupt,
   // and nothing may be added, when it is not finite: then nothing has changed; or when the increment is not: then what
-  // comes next begins at the agreed parameters.
-  Status step(RoundIndex round, SampleCount samples, std::span<const float> agreed, std::span<float> gradient);
+  // comes next begins where the sum began.
+  Status step(RoundIndex round, SampleCount samples, std::span<float> gradient);
 
  private:
+  // Where the sum begins.
+  [[nodiscard]] std::span<const float> base() const { return kept_base_.empty() ? agreed_ : kept_base_; }
+  void begin_at(std::span<const float> base);
+
   Optimizer optimizer_;
-  std::span<float> state_;   // [parameters | moments]
-  std::vector<float> told_;  // parameters that the increments so far add up to
+  float merge_alpha_;
+  std::span<const float> agreed_;
+  std::span<float> state_;        // [parameters | moments]
+  std::vector<float> told_;       // parameters that the increments so far add up to
+  std::vector<float> kept_base_;  // where updates are delayed; empty: sums begin at the agreed parameters
   std::unique_ptr<StepJournal> journal_;
   RoundIndex taken_ = 0;     // steps that the moments have seen
-  SampleCount samples_ = 0;  // since begin()
+  SampleCount samples_ = 0;  // of the sum
 };
 
 }  // namespace starling::optim

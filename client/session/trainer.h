@@ -49,9 +49,12 @@ class Trainer {
   // The same while `round` is averaged: what comes is the sum of the round after it. It is computed where a step with
   // this volunteer's own gradient of `round`, summed over `samples`, would lead, until the averaged step is done: that
   // is nearer to where it will lead than the present parameters are (local update of OD-SGD, arXiv 2005.06728).
+  // Local steps go on from where they have led; eager ones (wire::LocalOptions) from there.
   virtual void begin_sum_ahead(RoundIndex /*round*/, std::span<const float> /*own_sum*/, SampleCount /*samples*/) {
     begin_sum();
   }
+  // The averaged step is done, and local steps that went on meanwhile take it in: their sum stays what it is.
+  virtual void merge_step() {}
   // Runs one micro-batch at the present parameters and adds its gradient, summed over samples, into
   // `into` (parameter_count floats); of a run with local steps (wire::LocalOptions), what the sum of samples times
   // displacement grows by. On failure `into` is untouched: a crash costs one micro-batch.

@@ -37,6 +37,8 @@ struct RequestBody {
   std::uint16_t yield_to_others = 0;
   std::uint16_t begins_sum = 0;
   std::uint16_t begins_ahead = 0;
+  std::uint16_t knows_own = 0;
+  std::uint16_t merges_step = 0;
   std::int32_t gpu_memory_percent = 0;
 };
 
@@ -123,6 +125,8 @@ std::string encode(const Request& request) {
   body.sandbox = request.limits.sandbox ? 1 : 0;
   body.begins_sum = request.begins_sum ? 1 : 0;
   body.begins_ahead = request.begins_ahead ? 1 : 0;
+  body.knows_own = request.knows_own ? 1 : 0;
+  body.merges_step = request.merges_step ? 1 : 0;
   body.yield_to_others = request.limits.yield_to_others ? 1 : 0;
   return to_bytes(body, Kind::request, request.sequence, request.text);
 }
@@ -150,6 +154,8 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
   request.samples = {body.round, body.lane, body.first, body.count, body.epoch};
   request.begins_sum = body.begins_sum != 0;
   request.begins_ahead = body.begins_ahead != 0;
+  request.knows_own = body.knows_own != 0;
+  request.merges_step = body.merges_step != 0;
   request.temperature = body.temperature;
   request.length = body.length;
   request.limits = {body.threads, body.memory_bytes, body.gpu_memory_percent, body.sandbox != 0,

@@ -14,7 +14,7 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 5;
+constexpr std::uint16_t kLinkVersion = 6;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // manifest, prompt, sampled text, error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
 constexpr int kSampleLengthMax = 16 * 1024;  // bytes that one sample_text may ask for
@@ -39,7 +39,9 @@ struct Request {
   ChildLimits limits;          // start
   wire::SampleRange samples;   // train_batch
   bool begins_sum = false;     // train_batch: see Trainer::begin_sum
-  bool begins_ahead = false;   // train_batch: and begin_sum_ahead; the own mean gradient lies in the region
+  bool begins_ahead = false;   // train_batch: see begin_sum_ahead, of the round before; …
+  bool knows_own = false;      // … the mean of the own sum lies in the region's gradient
+  bool merges_step = false;    // train_batch: see merge_step; before all else
   int data_fd = -1;            // train_batch of a run with shards: the samples' shard; travels beside the bytes
   RoundIndex round = 0;        // step
   int length = 0;              // sample_text

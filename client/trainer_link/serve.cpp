@@ -180,10 +180,10 @@ class Workplace {
     if (!manifest_.data.shards.empty()) reply.status = map_shard(request);
     if (!reply.status.ok()) return reply;
     const auto gradient = region_.gradient();
-    if (request.begins_sum && request.begins_ahead) {
-      trainer_->begin_sum_ahead(request.samples.round - 1, gradient, /*samples=*/1);
-    } else if (request.begins_sum) {
-      trainer_->begin_sum();
+    if (request.merges_step) trainer_->merge_step();
+    if (request.begins_sum) trainer_->begin_sum();
+    if (request.begins_ahead) {
+      trainer_->begin_sum_ahead(request.samples.round - 1, gradient, request.knows_own ? 1 : 0);
     }
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     fill(reply, reply.batch, trainer_->train_batch(request.samples, gradient));

@@ -33,23 +33,41 @@ struct TrainerProcess::Impl {
   // Adds nothing yet: its gradient lies in the region.
   Result<Reply> train(Request request) {
     const double work = flops_per_sample * static_cast<double>(request.samples.count);
-    const bool has_parameters = options.manifest.delay_parameter_updates && link.view().pid != 0;
-    if (has_parameters && !begins_sum) return link.call_living(std::move(request), work);
+    const TrainerProcessView child = link.view();
+    const bool has_parameters =
+        options.manifest.delay_parameter_updates && child.pid != 0 && child.starts == begun_child;
+    if (has_parameters && !begins_sum && !begins_ahead && !merges_step) {
+      return link.call_living(std::move(request), work);
+    }
     const MutexLock lock(state_mutex);
     const bool begins = request.begins_sum = begins_sum.exchange(false);
-    request.begins_ahead = std::exchange(looks_ahead, false);
+    const bool ahead = request.begins_ahead = begins_ahead.exchange(false);
+    const bool merges = request.merges_step = merges_step.exchange(false);
+    request.knows_own = std::exchange(knows_own, false);
     auto reply = link.call(std::move(request), work);
-    if (!reply.ok() && begins) begins_sum = true;
+    if (reply.ok()) {
+      begun_child = link.view().starts;
+    } else {  // once more, whether it was done or not; but for what the failed batch has written over
+      if (begins) begins_sum = true;
+      if (ahead && is_local()) begins_ahead = true;
+      if (merges) merges_step = true;
+    }
     return reply;
   }
+
+  [[nodiscard]] bool is_local() const { return options.manifest.local.has_value(); }
+  // Whether what is known of one's own displacement or gradient is of use while it is averaged.
+  [[nodiscard]] bool uses_own() const { return !is_local() || options.manifest.local->eager; }
 
   Status step_beside_batches(RoundIndex round, std::span<const float> gradient) {
     const MutexLock lock(state_mutex);
     region.journal().clear();
     Status status = optimizer.step(round, gradient, region.state(), region.journal());
-    looks_ahead = false;
+    // No batch has begun since the round was cut: nothing goes on.
+    const bool was_cut = !begins_ahead.exchange(false);
+    knows_own = false;
     if (status.ok()) stepped_round = round;
-    begins_sum = true;
+    (is_local() && was_cut ? merges_step : begins_sum) = true;
     return status;
   }
 
@@ -74,8 +92,12 @@ struct TrainerProcess::Impl {
   // What a child that begins at the state's parameters reads, and a step changes. Other batches need it only where
   // updates are not delayed, and then all calls are one thread's.
   Mutex state_mutex;
+  // What the next batch has to do first: Request.
   std::atomic<bool> begins_sum{true};
-  bool looks_ahead GUARDED_BY(state_mutex) = false;  // and the next sum begins so: see begin_sum_ahead
+  std::atomic<bool> begins_ahead{false};
+  std::atomic<bool> merges_step{false};
+  bool knows_own GUARDED_BY(state_mutex) = false;
+  std::int64_t begun_child = 0;  // has parameters to compute at; the thread's that computes
   RoundIndex stepped_round GUARDED_BY(state_mutex) = -1;
   std::atomic<std::int64_t> steps_taken_here{0};
 };
@@ -98,12 +120,12 @@ TrainerProcess::~TrainerProcess() = default;
 session::StateLayout TrainerProcess::layout() const { return impl_->region.layout(); }
 
 std::span<float> TrainerProcess::state() {
-  if (impl_->options.manifest.delay_parameter_updates) impl_->begins_sum = true;
+  if (impl_->options.manifest.delay_parameter_updates && !impl_->is_local()) impl_->begins_sum = true;
   return impl_->region.state();
 }
 
 std::span<float> TrainerProcess::own_parameters() {
-  VERIFY(impl_->options.manifest.local.has_value());
+  VERIFY(impl_->is_local());
   return impl_->region.local().first(layout().parameter_count);
 }
 
@@ -122,14 +144,16 @@ Status TrainerProcess::initialize() {
 void TrainerProcess::begin_sum() {
   const MutexLock lock(impl_->state_mutex);
   impl_->begins_sum = true;
-  impl_->looks_ahead = false;
+  impl_->begins_ahead = impl_->merges_step = impl_->knows_own = false;
 }
 
 void TrainerProcess::begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) {
   const MutexLock lock(impl_->state_mutex);
-  impl_->begins_sum = true;
-  impl_->looks_ahead = samples > 0 && round != impl_->stepped_round;
-  if (!impl_->looks_ahead) return;
+  const bool is_late = round == impl_->stepped_round;
+  impl_->knows_own = !is_late && samples > 0 && impl_->uses_own();
+  impl_->begins_ahead = !is_late && (impl_->knows_own || impl_->is_local());
+  if (!impl_->is_local() || is_late) impl_->begins_sum = true;
+  if (!impl_->knows_own) return;
   std::transform(own_sum.begin(), own_sum.end(), impl_->region.gradient().begin(),
                  [samples](float value) { return value / static_cast<float>(samples); });
 }

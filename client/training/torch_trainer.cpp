@@ -85,7 +85,7 @@ Result<Dataset> open_training_data(const wire::RunManifest& manifest, std::span<
 
 Copies copies_for(const at::Device& device, const wire::RunManifest& manifest) {
   if (!device.is_cpu()) return Copies::all;
-  return manifest.delay_parameter_updates ? Copies::parameters : Copies::none;
+  return manifest.delay_parameter_updates && !manifest.local ? Copies::parameters : Copies::none;
 }
 
 // Of what a script leaves to chance: the same on every computer that is given these samples.
@@ -108,7 +108,8 @@ struct TorchTrainer::Impl {
         optimizer(options.manifest),
         train(std::move(train_data)),
         held_out(std::move(held_out_data)),
-        local(options.manifest.local ? std::make_unique<optim::LocalSteps>(options.manifest, options.local) : nullptr),
+        local(options.manifest.local ? std::make_unique<optim::LocalSteps>(options.manifest, agreed(), options.local)
+                                     : nullptr),
         device(options.device),
         vectors(device, copies_for(device, options.manifest), local ? local->parameters() : agreed(), options.gradient),
         model(models::make_model(options.manifest.model, vectors.parameters(), vectors.gradient(), options.program)),
@@ -226,16 +227,25 @@ Status TorchTrainer::initialize() {
 void TorchTrainer::begin_sum() { impl_->begins_sum = true; }
 
 void TorchTrainer::begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) {
-  impl_->begins_sum = true;
+  if (!impl_->local) {
+    impl_->begins_sum = true;
+  } else if (!impl_->begins_sum) {
+    impl_->local->cut();
+  }
+  if (samples == 0) return;
   // Where it cannot be done, for lack of memory for example, the present parameters do as well.
   (void)guarded("look ahead", [&]() -> Status {
     STARLING_ASSIGN(std::vector<float> ahead,
                     impl_->optimizer.state_after(round, own_sum, samples, impl_->options.state));
     ahead.resize(impl_->optimizer.parameter_count());
-    impl_->vectors.upload_from(ahead);
+    impl_->local ? impl_->local->cut_to(ahead) : impl_->vectors.upload_from(ahead);
     impl_->begins_sum = impl_->stale = false;
     return {};
   });
+}
+
+void TorchTrainer::merge_step() {
+  if (impl_->local && !impl_->begins_sum) impl_->local->merge();
 }
 
 Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& samples, std::span<float> into) {
@@ -243,15 +253,15 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
   VERIFY(into.size() == options.gradient.size());
   const auto begin = std::chrono::steady_clock::now();
   const bool begins = std::exchange(impl_->begins_sum, false);
-  if (impl_->local && begins) impl_->local->begin(impl_->agreed());
-  // With delayed updates the state may be in the middle of a step, unless a sum begins.
-  impl_->stale = impl_->stale || begins || !options.manifest.delay_parameter_updates;
+  if (impl_->local && begins) impl_->local->begin();
+  // With delayed updates the state may be in the middle of a step, unless a sum begins. Own parameters never are.
+  impl_->stale = impl_->stale || begins || impl_->local || !options.manifest.delay_parameter_updates;
   if (options.shard_bytes) {
     STARLING_ASSIGN(impl_->train, open_training_data(options.manifest, options.shard_bytes()));
   }
   STARLING_ASSIGN(const double loss_sum, impl_->gradient_that_fits(samples));
   if (impl_->local && std::isfinite(loss_sum)) {
-    STARLING_TRY(impl_->local->step(samples.round, samples.count, impl_->agreed(), options.gradient));
+    STARLING_TRY(impl_->local->step(samples.round, samples.count, options.gradient));
   }
   if (!std::isfinite(loss_sum) || !trainer_link::add_gradient(options.gradient, into).ok()) {
     return Error{ErrorCode::corrupt, "train batch: the gradient of lane " + std::to_string(samples.lane) + ", sample " +

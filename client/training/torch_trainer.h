@@ -44,6 +44,7 @@ class TorchTrainer final : public session::Trainer {
   Status initialize() override;
   void begin_sum() override;
   void begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) override;
+  void merge_step() override;
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;

@@ -32,7 +32,7 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples,
   method.contribution_codec = manifest.contribution_codec;
   method.error_feedback = manifest.error_feedback > 0;
   method.grid = manifest.averaging.formation == "grid";
-  method.delay_parameter_updates = manifest.delay_parameter_updates && !manifest.local;
+  method.delay_parameter_updates = manifest.delay_parameter_updates;
   if (manifest.local && !manifest.local->partners.empty()) {
     const swarm::FormationSpec formation = swarm::mixing_formation(manifest.local->partners, hosts);
     method.mixing_members = formation.sides.empty() ? 2 : formation.sides.front();
@@ -136,6 +136,7 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
   for (const manifest::Algorithm& algorithm : manifest::algorithms()) {
     wire::RunManifest composed = manifest;
     composed.local.reset();
+    if (manifest.local) composed.delay_parameter_updates = false;  // it is a part of that way to train
     composed.contribution_codec.clear();
     composed.error_feedback = 0;
     composed.averaging.formation = wire::AveragingOptions{}.formation;

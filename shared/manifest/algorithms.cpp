@@ -58,7 +58,14 @@ void sparseloco(RunManifest& manifest) {
 void decentralized_adam(RunManifest& manifest) {
   manifest.local = step_inside("adamw", 3e-3);
   manifest.local->partners = "exponential";
+  manifest.delay_parameter_updates = false;
   step_outside(manifest, 1.0, 0.0);
+}
+
+void eager_diloco(RunManifest& manifest) {
+  diloco(manifest);
+  manifest.delay_parameter_updates = true;
+  manifest.local->eager = true;
 }
 
 constexpr std::array kAlgorithms{
@@ -70,6 +77,8 @@ constexpr std::array kAlgorithms{
               diloco},
     Algorithm{"sparseloco", "diloco without outer momentum; of each displacement the largest 64 of 4096, in 2 bits",
               "arXiv 2508.15706", sparseloco},
+    Algorithm{"eager-diloco", "diloco whose steps go on while a round is averaged, from where one's own part leads",
+              "arXiv 2502.12996", eager_diloco},
     Algorithm{"decentralized-adam", "AdamW steps apart, mixed with one other's while they go on; then the mean of all",
               "arXiv 2410.11998", decentralized_adam},
 };

@@ -118,6 +118,8 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
   if (manifest.local) {
     out.table("local");
     out.set("partners", manifest.local->partners);
+    out.set("merge_alpha", manifest.local->merge_alpha);
+    out.set("eager", manifest.local->eager);
     write_steps("local.", manifest.local->optimizer, manifest.local->schedule);
   }
   out.table("averaging");

@@ -82,9 +82,13 @@ MemoryNeeds memory_needs(const RunManifest& manifest) {
   needs.state = static_cast<double>(sizeof(float)) * static_cast<double>(state_size(manifest));
   needs.gradients = kGradients * vector;
   if (manifest.error_feedback > 0) needs.gradients += vector;
-  // With delayed updates batches are computed at parameters that steps do not touch meanwhile. Where those lie is found
-  // by a step with a mean gradient, on a copy of the state.
-  if (manifest.delay_parameter_updates) needs.state += needs.state + 2 * vector;
+  // Where own sums tell where to compute meanwhile, that is found by a step with a mean gradient, on a copy of the
+  // state.
+  const bool looks_ahead = manifest.delay_parameter_updates && (!manifest.local || manifest.local->eager);
+  if (looks_ahead) needs.state += needs.state + vector;
+  // With delayed updates batches are computed at parameters that steps do not touch meanwhile; local steps are counted
+  // from some.
+  if (manifest.delay_parameter_updates) needs.state += vector;
   // Local steps have parameters of their own, those of the beginning, and moments.
   if (manifest.local) needs.state += vector + static_cast<double>(sizeof(float) * local_state_size(manifest));
   // What is sent to be mixed, and what comes back.

@@ -93,12 +93,20 @@ void check_optimizer(Checker& check, std::string_view of, const OptimizerOptions
              fmt::format("at most {} ({})", name_of("schedule", "total_rounds"), schedule.total_rounds));
 }
 
-void check_local(Checker& check, const LocalOptions& local) {
+void check_local(Checker& check, const LocalOptions& local, bool delays) {
   check_optimizer(check, "local.", local.optimizer, local.schedule);
   const std::string& partners = local.partners;
   const bool known = partners == "ring" || partners == "exponential" || partners == "random" || partners == "grid";
   check.word("local.partners", partners, partners.empty() || known,
              "'ring', 'exponential', 'random' or 'grid', or empty: nobody mixes between rounds");
+  check.that(
+      !delays || partners.empty(), "local.partners", fmt::format("'{}'", partners),
+      "empty where delay_parameter_updates is true: parameters that have not heard of the last round do not mix");
+  check.that(local.merge_alpha >= 0 && local.merge_alpha < 1, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
+             "0 or more, and below 1");
+  check.that(delays || local.merge_alpha == 0, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
+             "0 unless delay_parameter_updates is true");
+  check.that(delays || !local.eager, "local.eager", "true", "false unless delay_parameter_updates is true");
 }
 
 // Samples of a round that one lane has to itself.
@@ -166,7 +174,7 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   check_model(check, manifest.model);
   check_kind(check, manifest);
   check_optimizer(check, "", manifest.optimizer, manifest.schedule);
-  if (manifest.local) check_local(check, *manifest.local);
+  if (manifest.local) check_local(check, *manifest.local, manifest.delay_parameter_updates);
   check.within("target_batch_size", manifest.target_batch_size, 1, kBatchMax);
   check.within("micro_batch_size", manifest.micro_batch_size, 1, kMicroBatchMax);
   check.that(manifest.micro_batch_size <= manifest.target_batch_size, "micro_batch_size",
@@ -184,8 +192,6 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   if (averaging.group_size != 0) {
     check.within("averaging.group_size", averaging.group_size, kGroupSizeMin, static_cast<int>(kGroupMembersMax));
   }
-  check.that(!manifest.delay_parameter_updates || !manifest.local, "delay_parameter_updates", "true",
-             "false where volunteers step by themselves: local steps begin at the agreed parameters");
   check.that(!manifest.delay_parameter_updates || manifest.low_rank == 0, "delay_parameter_updates", "true",
              "false where low_rank is not 0: factors are computed between averagings, in gradients' place");
   check.within("checkpoint_rounds", manifest.checkpoint_rounds, 0, kRoundsMax);
@@ -237,6 +243,8 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
       LocalOptions& local = manifest.local.emplace();
       read_optimizer(fields, local.optimizer, local.schedule);
       if (fields.present("partners")) fields.text("partners", local.partners, kWordBytesMax);
+      if (fields.present("merge_alpha")) read_any(fields, "merge_alpha", local.merge_alpha);
+      if (fields.present("eager")) read_any(fields, "eager", local.eager);
     });
   }
   read_any(reader, "target_batch_size", manifest.target_batch_size);
@@ -293,6 +301,8 @@ std::string encode_manifest(const RunManifest& manifest) {
     writer.open("local", '{');
     write_optimizer(writer, manifest.local->optimizer, manifest.local->schedule);
     if (!manifest.local->partners.empty()) writer.text("partners", manifest.local->partners);
+    if (manifest.local->merge_alpha != 0) writer.number("merge_alpha", manifest.local->merge_alpha);
+    if (manifest.local->eager) writer.boolean("eager", true);
     writer.close('}');
   }
   writer.integer("target_batch_size", manifest.target_batch_size);

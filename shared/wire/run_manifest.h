@@ -35,6 +35,12 @@ struct LocalOptions {
   // Between rounds, too, parameters are mixed with a few others', while steps go on: "ring", "exponential" or "random"
   // pairs, or the groups of a "grid" (shared/swarm/mixing_groups.h); empty: with nobody's.
   std::string partners{};
+  // Where updates are delayed: the share of how far own parameters were from the agreed ones that stays when those have
+  // stepped (alpha of Streaming DiLoCo, arXiv 2501.18512).
+  double merge_alpha = 0;
+  // Where updates are delayed: steps go on from where the common step would lead with one's own displacement alone,
+  // until the average is there (eager updates, arXiv 2502.12996).
+  bool eager = false;
 };
 
 struct RunManifest {
@@ -57,7 +63,8 @@ struct RunManifest {
   double error_feedback = 0;  // the share of what a contribution's codec left out that the next one makes up for
   int low_rank = 0;  // factors that stand for each of the gradient's matrices (low_rank.h); 0: matrices go whole
   AveragingOptions averaging;
-  // Gradients are averaged while those of the next round are computed already, on parameters that are one step old.
+  // Gradients are averaged while those of the next round are computed already, on parameters that are one step old; of
+  // local steps, displacements, while steps go on.
   bool delay_parameter_updates = false;
   // The coordinator keeps a copy of the state about every so many rounds, for when all who hold it are gone; 0: never.
   RoundIndex checkpoint_rounds = 100;

@@ -23,6 +23,7 @@ WAYS = {
     "dedloc": {"local": False, "micro_batch_size": FINE_MICRO_BATCH, "schedule": {"learning_rate": 3e-3}},
     "local-sgd": {"local": True, "local.schedule": {"learning_rate": 0.5}},
     "diloco": {"local": True, "local.schedule": {"learning_rate": 3e-3}},
+    "eager-diloco": {"local": True, "local.schedule": {"learning_rate": 3e-3}},
     "decentralized-adam": {"local": True, "local.schedule": {"learning_rate": 3e-3}},
     "sparseloco": {"local": True, "local.schedule": {"learning_rate": 3e-3}},
 }

@@ -41,8 +41,13 @@ std::vector<float> noise(std::size_t size, std::uint64_t seed) {
 
 // Local steps, and the memory they work on.
 struct Own {
-  explicit Own(const wire::RunManifest& manifest) : state(wire::local_state_size(manifest)), local(manifest, state) {}
-  std::vector<float> state;
+  explicit Own(const wire::RunManifest& manifest)
+      : agreed(noise(wire::parameter_count(manifest.model), 1)),
+        state(wire::local_state_size(manifest)),
+        local(manifest, agreed, state) {
+    local.begin();
+  }
+  std::vector<float> agreed, state;
   LocalSteps local;
 };
 
@@ -64,14 +69,12 @@ TEST_CASE("increments of any number of steps add up to samples times the way fro
     Own own(local_manifest(kind, 1e-3));
     LocalSteps& local = own.local;
     const std::size_t size = local.parameters().size();
-    const std::vector<float> agreed = noise(size, 1);
-    local.begin(agreed);
     std::vector<float> sum(size);
     for (std::uint64_t step = 0; step < 25; ++step) {
       std::vector<float> gradient = noise(size, 2 + step);
-      REQUIRE(local.step(0, kSamples, agreed, gradient).ok());
+      REQUIRE(local.step(0, kSamples, gradient).ok());
       for (std::size_t i = 0; i < size; ++i) sum[i] += gradient[i];
-      CHECK(error_of(sum, agreed, local.parameters(), kSamples * static_cast<SampleCount>(step + 1)) < 1e-4);
+      CHECK(error_of(sum, own.agreed, local.parameters(), kSamples * static_cast<SampleCount>(step + 1)) < 1e-4);
     }
     CHECK(*std::max_element(sum.begin(), sum.end()) > 0.1);
   }
@@ -87,16 +90,16 @@ TEST_CASE("steps are the inner optimizer's, to the bit, and its moments stay fro
   const Optimizer optimizer(alone);
   const auto journal = std::make_unique<StepJournal>();
   std::vector<float> state(optimizer.state_size());
-  const std::vector<float> agreed = noise(optimizer.parameter_count(), 1);
+  const std::vector<float>& agreed = own.agreed;
   for (RoundIndex step = 0; step < 6; ++step) {
     if (step % 3 == 0) {  // a round of three steps
-      local.begin(agreed);
+      local.begin();
       std::copy(agreed.begin(), agreed.end(), state.begin());
     }
     std::vector<float> summed = noise(agreed.size(), 10 + static_cast<std::uint64_t>(step));
     std::vector<float> mean = summed;
     for (float& value : mean) value *= 1.0F / kSamples;
-    REQUIRE(local.step(step / 3, kSamples, agreed, summed).ok());
+    REQUIRE(local.step(step / 3, kSamples, summed).ok());
     REQUIRE(optimizer.step(step, mean, state, *journal).ok());
     CHECK(std::equal(agreed.begin(), agreed.end(), state.begin()) == false);
     CHECK(std::equal(local.parameters().begin(), local.parameters().end(), state.begin()));
@@ -107,27 +110,23 @@ TEST_CASE("what moves own parameters between steps is part of the way that is ad
   Own own(local_manifest("adamw", 1e-3));
   LocalSteps& local = own.local;
   const std::size_t size = local.parameters().size();
-  const std::vector<float> agreed = noise(size, 1);
   std::vector<float> sum(size);
-  local.begin(agreed);
   for (std::uint64_t step = 0; step < 10; ++step) {
     const std::vector<float> moved = noise(size, 100 + step);
     for (std::size_t i = 0; i < size; ++i) local.parameters()[i] += 1e-3F * moved[i];
     std::vector<float> gradient = noise(size, 2 + step);
-    REQUIRE(local.step(0, kSamples, agreed, gradient).ok());
+    REQUIRE(local.step(0, kSamples, gradient).ok());
     for (std::size_t i = 0; i < size; ++i) sum[i] += gradient[i];
-    CHECK(error_of(sum, agreed, local.parameters(), kSamples * static_cast<SampleCount>(step + 1)) < 1e-4);
+    CHECK(error_of(sum, own.agreed, local.parameters(), kSamples * static_cast<SampleCount>(step + 1)) < 1e-4);
   }
 }
 
 TEST_CASE("with one plain step of rate r, the displacement is r times the gradient") {
   Own own(local_manifest("sgd", 0.25));
   LocalSteps& local = own.local;
-  const std::vector<float> agreed = noise(local.parameters().size(), 1);
-  const std::vector<float> summed = noise(agreed.size(), 2);
+  const std::vector<float> summed = noise(local.parameters().size(), 2);
   std::vector<float> increment = summed;
-  local.begin(agreed);
-  REQUIRE(local.step(0, kSamples, agreed, increment).ok());
+  REQUIRE(local.step(0, kSamples, increment).ok());
   double worst = 0;
   for (std::size_t i = 0; i < summed.size(); ++i)
     worst = std::max<double>(worst, std::abs(increment[i] - 0.25F * summed[i]));
@@ -137,15 +136,12 @@ TEST_CASE("with one plain step of rate r, the displacement is r times the gradie
 TEST_CASE("a step that leaves the finite numbers adds nothing, and the next one begins at the agreed parameters") {
   Own own(local_manifest("sgd", 1.0));
   LocalSteps& local = own.local;
-  const std::vector<float> agreed = noise(local.parameters().size(), 1);
-  local.begin(agreed);
-  std::vector<float> gradient = noise(agreed.size(), 2);
-  REQUIRE(local.step(0, kSamples, agreed, gradient).ok());
-  std::vector<float> broken(agreed.size(), std::numeric_limits<float>::quiet_NaN());
-  CHECK(local.step(0, kSamples, agreed, broken).error().code == ErrorCode::corrupt);
-  // 1e17 steps are within what an optimizer takes for a gradient, 4e38 samples times that are not.
-  std::vector<float> far(agreed.size(), 1e16F);
-  local.begin(std::vector<float>(agreed.size(), 3e38F));
-  CHECK(local.step(0, kSamples, agreed, far).error().code == ErrorCode::corrupt);
-  CHECK(std::equal(agreed.begin(), agreed.end(), local.parameters().begin()));
+  std::vector<float> gradient = noise(own.agreed.size(), 2);
+  REQUIRE(local.step(0, kSamples, gradient).ok());
+  std::vector<float> broken(own.agreed.size(), std::numeric_limits<float>::quiet_NaN());
+  CHECK(local.step(0, kSamples, broken).error().code == ErrorCode::corrupt);
+  // A way of 3e38 is a number, samples times that are not.
+  std::fill(own.agreed.begin(), own.agreed.end(), 3e38F);
+  CHECK(local.step(0, kSamples, gradient).error().code == ErrorCode::corrupt);
+  CHECK(std::equal(own.agreed.begin(), own.agreed.end(), local.parameters().begin()));
 }

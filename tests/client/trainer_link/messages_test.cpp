@@ -27,6 +27,16 @@ Request a_batch() {
 TEST_CASE("a request arrives as it was sent") {
   const auto batch = decode_request(bytes_of(encode(a_batch())));
   REQUIRE(batch.ok());
+  CHECK_FALSE((batch->begins_sum || batch->begins_ahead || batch->knows_own || batch->merges_step));
+  for (bool Request::*flag :
+       {&Request::begins_sum, &Request::begins_ahead, &Request::knows_own, &Request::merges_step}) {
+    Request request = a_batch();
+    request.*flag = true;
+    const auto got = decode_request(bytes_of(encode(request)));
+    REQUIRE(got.ok());
+    CHECK((*got).*flag);
+    CHECK(got->begins_sum + got->begins_ahead + got->knows_own + got->merges_step == 1);
+  }
   CHECK(batch->command == Command::train_batch);
   CHECK(batch->sequence == 42);
   CHECK(batch->samples.round == 7);

@@ -11,12 +11,14 @@
 #include <cstdlib>
 #include <ctime>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
 #include "client/trainer_link/child_fds.h"
 #include "client/trainer_link/messages.h"
@@ -65,7 +67,10 @@ class TimeBomb {
 class QuadraticTrainer final : public session::Trainer {
  public:
   QuadraticTrainer(const TrainerResources& resources, Behaviour behaviour)
-      : resources_(resources), optimizer_(resources.manifest), behaviour_(std::move(behaviour)) {}
+      : resources_(resources), optimizer_(resources.manifest), behaviour_(std::move(behaviour)) {
+    if (!resources_.manifest.local) return;
+    local_.emplace(resources_.manifest, resources_.state.first(optimizer_.parameter_count()), resources_.local);
+  }
 
   [[nodiscard]] session::StateLayout layout() const override {
     const std::size_t extra = behaviour_.name == "wrong_layout" ? 1 : 0;
@@ -78,15 +83,24 @@ class QuadraticTrainer final : public session::Trainer {
   void begin_sum() override { begins_sum_ = true; }
 
   void begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) override {
+    if (local_ && !begins_sum_) local_->cut();
+    if (local_) return;
     auto after = optimizer_.state_after(round, own_sum, samples, resources_.state);
     begins_sum_ = !after.ok();
     if (after.ok()) parameters_ = *std::move(after);
   }
 
+  void merge_step() override {
+    if (!begins_sum_) local_->merge();
+  }
+
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override {
     ++batches_;
     if (batches_ == behaviour_.number) misbehave();
-    if (!resources_.manifest.delay_parameter_updates || std::exchange(begins_sum_, false)) {
+    if (local_) {
+      if (std::exchange(begins_sum_, false)) local_->begin();
+      parameters_.assign(local_->parameters().begin(), local_->parameters().end());
+    } else if (!resources_.manifest.delay_parameter_updates || std::exchange(begins_sum_, false)) {
       parameters_.assign(resources_.state.begin(), resources_.state.end());
     }
     session::BatchReport report{samples.count, 0, 1e-3};
@@ -98,6 +112,7 @@ class QuadraticTrainer final : public session::Trainer {
     if (behaviour_.name == "nan" && batches_ == behaviour_.number) {
       into[into.size() / 2] = std::numeric_limits<float>::quiet_NaN();
     }
+    if (local_) STARLING_TRY(local_->step(samples.round, samples.count, into));
     if (behaviour_.name == "miscount") ++report.samples;
     if (behaviour_.name == "burn") burn(std::chrono::milliseconds(behaviour_.number));
     return report;
@@ -171,6 +186,7 @@ class QuadraticTrainer final : public session::Trainer {
   int batches_ = 0;
   bool begins_sum_ = true;
   std::vector<float> parameters_;
+  std::optional<optim::LocalSteps> local_;
 };
 
 Result<std::unique_ptr<session::Trainer>> make_trainer(const TrainerResources& resources) {

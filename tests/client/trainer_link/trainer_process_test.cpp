@@ -12,13 +12,16 @@
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
+#include "shared/wire/model_layout.h"
 #include "tests/client/trainer_link/tiny_run.h"
 
 using namespace starling;
@@ -203,6 +206,71 @@ TEST_CASE("a sum ahead is computed where a step with one's own gradient leads, u
   CHECK(computed() == after);
   trainer->begin_sum_ahead(0, own, 8);  // comes too late
   CHECK(computed() == after);
+}
+
+TEST_CASE("local steps go on beside a step, and take it in with the next batch, also when that has to be tried again") {
+  for (const char* behaviour : {"", "nan 3", "nan 5", "nan 7"}) {
+    CAPTURE(behaviour);
+    TrainerProcessOptions options = tiny_options(TEST_CHILD, behaviour);
+    options.manifest.delay_parameter_updates = true;
+    options.manifest.local.emplace().optimizer = wire::default_optimizer("sgd");
+    options.manifest.local->schedule = {.kind = "constant", .learning_rate = 0.125, .warmup_rounds = 0};
+    const wire::RunManifest manifest = options.manifest;
+    auto trainer = make(std::move(options));
+    REQUIRE(trainer->initialize().ok());
+    const std::size_t count = trainer->layout().parameter_count;
+    const std::span<const float> agreed = trainer->state().first(count);
+    std::vector<float> own(wire::local_state_size(manifest));
+    std::optional<optim::LocalSteps> expected;
+    expected.emplace(manifest, agreed, own).begin();
+    const auto check_batch = [&](RoundIndex round) {
+      std::vector<float> told(count);
+      auto report = trainer->train_batch({round, 0, 0, 8}, told);
+      if (!report.ok()) report = trainer->train_batch({round, 0, 8, 8}, told);
+      REQUIRE(report.ok());
+      std::vector<float> gradient(count);
+      for (std::size_t i = 0; i < count; ++i) gradient[i] = 8 * (expected->parameters()[i] - target_of(i));
+      REQUIRE(expected->step(round, 8, gradient).ok());
+      CHECK(told == gradient);
+      CHECK(
+          std::equal(expected->parameters().begin(), expected->parameters().end(), trainer->own_parameters().begin()));
+    };
+    const std::vector<float> ones(count, 1.0F);
+    check_batch(0);
+    check_batch(0);
+    trainer->begin_sum_ahead(0, ones, 16);  // the round is averaged
+    expected->cut();
+    check_batch(1);
+    check_batch(1);
+    REQUIRE(trainer->step(0, ones).ok());
+    expected->merge();
+    check_batch(1);
+    check_batch(1);
+    trainer->begin_sum_ahead(1, ones, 32);
+    expected->cut();
+    check_batch(2);
+    trainer->begin_sum();  // the round did not count
+    expected->begin();
+    check_batch(1);
+    trainer->begin_sum_ahead(1, ones, 40);  // nothing is computed until it is over
+    REQUIRE(trainer->step(1, ones).ok());
+    trainer->begin_sum_ahead(1, ones, 40);
+    expected->begin();
+    check_batch(2);
+    trainer->begin_sum_ahead(2, ones, 8);
+    expected->cut();
+    check_batch(3);
+    REQUIRE(trainer->step(2, ones).ok());
+    trainer->begin_sum_ahead(3, ones, 8);  // all that the next round is made of was computed meanwhile
+    expected->merge();
+    expected->cut();
+    check_batch(4);
+    trainer->stop();
+    REQUIRE(trainer->evaluate().ok());  // by another one, whose moments begin at zero
+    expected.emplace(manifest, agreed, own).begin();
+    check_batch(2);
+    CHECK(trainer->view().deaths == 0);
+  }
 }
 
 TEST_CASE("gradients of several batches add up") {

@@ -94,6 +94,22 @@ TEST_CASE("over home lines rare averagings are ahead of frequent ones, and narro
   CHECK(find(all, "", "fp32").samples_per_s == often.samples_per_s);
 }
 
+TEST_CASE("local steps that go on while a round is averaged take whichever is longer, computing or the line") {
+  const auto all = prospects(small_run(), hosts_of(kHome));
+  const swarm::RoundForecast& waits = find(all, "diloco", "fp32").round;
+  const swarm::RoundForecast& goes_on = find(all, "eager-diloco", "fp32").round;
+  CHECK(goes_on.averaging_s == waits.averaging_s);
+  CHECK(waits.period_s() == doctest::Approx(waits.compute_s + waits.wait_s + waits.averaging_s + waits.step_s));
+  CHECK(goes_on.period_s() ==
+        doctest::Approx(std::max(goes_on.compute_s, 2 * goes_on.wait_s + goes_on.averaging_s) + goes_on.step_s));
+  CHECK(goes_on.period_s() < waits.period_s());
+  CHECK_FALSE(find(all, "decentralized-adam", "fp32").round.overlapped);
+  wire::RunManifest own = small_run();
+  manifest::find_algorithm("eager-diloco")->compose(own);
+  CHECK(find(prospects(own, hosts_of(kHome)), "", "fp32").round.overlapped);
+  CHECK_FALSE(find(prospects(own, hosts_of(kHome)), "diloco", "fp32").round.overlapped);
+}
+
 TEST_CASE("over fast lines it hardly matters, and the reason says so") {
   const auto all = prospects(
       small_run(), hosts_of(R"({"count": 4, "samples_per_s": 2, "upload_mbit_s": 1000, "download_mbit_s": 1000})"));

@@ -43,14 +43,24 @@ TEST_CASE("factors in place of matrices can be asked for") {
   CHECK(result->manifest.low_rank == 4);
 }
 
-TEST_CASE("delayed updates can be asked for, but not of those who step by themselves") {
+TEST_CASE("delayed updates can be asked for, but not of those who mix between rounds") {
   const auto result = read_operator_manifest("delay_parameter_updates = true\n" + kSmall, "/srv");
   REQUIRE(result.ok());
   CHECK(result->manifest.delay_parameter_updates);
+  const auto local = read_operator_manifest(
+      "delay_parameter_updates = true\nalgorithm = 'diloco'\n" + kSmall + "[local]\nmerge_alpha = 0.25\n", "/srv");
+  REQUIRE(local.ok());
+  CHECK(local->manifest.delay_parameter_updates);
+  CHECK(local->manifest.local->merge_alpha == 0.25);
+  CHECK_FALSE(local->manifest.local->eager);
+  const auto eager = read_operator_manifest("algorithm = 'eager-diloco'\n" + kSmall, "/srv");
+  REQUIRE(eager.ok());
+  CHECK(eager->manifest.delay_parameter_updates);
+  CHECK(eager->manifest.local->eager);
   const auto refused =
-      read_operator_manifest("delay_parameter_updates = true\nalgorithm = 'diloco'\n" + kSmall, "/srv");
+      read_operator_manifest("delay_parameter_updates = true\nalgorithm = 'decentralized-adam'\n" + kSmall, "/srv");
   REQUIRE(!refused.ok());
-  CHECK(refused.error().message.find("delay_parameter_updates is true; it must be false") != std::string::npos);
+  CHECK(refused.error().message.find("local.partners is 'exponential'; it must be empty") != std::string::npos);
 }
 
 TEST_CASE("every field of a manifest can be written") {

@@ -146,6 +146,10 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   other.delay_parameter_updates = true;
   CHECK(memory_needs(other).state == 8 * vector);
   CHECK(memory_needs(other).gradients == 5 * vector);
+  other.local.emplace();
+  CHECK(memory_needs(other).state == 8 * vector);  // both beginnings
+  other.local->eager = true;
+  CHECK(memory_needs(other).state == 12 * vector);
   other = manifest;
   other.error_feedback = 0.9;
   CHECK(memory_needs(other).gradients == 6 * vector);

@@ -44,6 +44,24 @@ std::string with(std::string text, const std::string& from, const std::string& t
   return text.replace(at, from.size(), to);
 }
 
+using Changes = std::vector<std::pair<std::string, std::function<void(RunManifest&)>>>;
+
+// Each makes a good manifest one that is refused, with the field's name.
+void check_refused(const Changes& changes) {
+  REQUIRE(check_manifest(good_manifest()).ok());
+  for (const auto& entry : changes) {
+    const std::string& field = entry.first;
+    CAPTURE(field);
+    RunManifest manifest = good_manifest();
+    entry.second(manifest);
+    const Status status = check_manifest(manifest);
+    REQUIRE(!status.ok());
+    CHECK(status.error().code == ErrorCode::invalid_argument);
+    CHECK(status.error().message.find(" " + field + " is ") != std::string::npos);
+    CHECK(!decode_manifest(encode_manifest(manifest)).ok());
+  }
+}
+
 }  // namespace
 
 TEST_CASE("the bytes to sign are these, on every machine and in every version that follows") {
@@ -81,6 +99,21 @@ TEST_CASE("a manifest survives the trip through JSON") {
   CHECK(back->delay_parameter_updates);
 }
 
+TEST_CASE("local steps that go on while a round is averaged survive the trip, and leave other manifests' bytes alone") {
+  RunManifest manifest = good_manifest();
+  manifest.local.emplace();
+  CHECK(encode_manifest(manifest).find("merge_alpha") == std::string::npos);
+  CHECK(encode_manifest(manifest).find("eager") == std::string::npos);
+  manifest.delay_parameter_updates = true;
+  manifest.local->merge_alpha = 0.5;
+  manifest.local->eager = true;
+  const auto back = decode_manifest(encode_manifest(manifest));
+  REQUIRE(back.ok());
+  CHECK(back->delay_parameter_updates);
+  CHECK(back->local->merge_alpha == 0.5);
+  CHECK(back->local->eager);
+}
+
 TEST_CASE("factors in place of matrices: as many as the model's matrices gain from, and in one codec") {
   RunManifest manifest = good_manifest();
   manifest.low_rank = 4;
@@ -94,9 +127,8 @@ TEST_CASE("factors in place of matrices: as many as the model's matrices gain fr
 }
 
 TEST_CASE("every value out of range is refused, and the message names its field") {
-  using Change = std::function<void(RunManifest&)>;
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<std::pair<std::string, Change>> changes = {
+  const Changes changes = {
       {"version", [](RunManifest& m) { m.version = 2; }},
       {"run_id", [](RunManifest& m) { m.run_id = ""; }},
       {"run_id", [](RunManifest& m) { m.run_id = "../etc"; }},
@@ -142,26 +174,24 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"averaging.formation", [](RunManifest& m) { m.low_rank = 4, m.averaging.formation = "grid"; }},
       {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax + 1; }},
       {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax; }},  // 128 columns: more than the matrices have
-      {"delay_parameter_updates",
-       [](RunManifest& m) {
-         m.delay_parameter_updates = true, m.local = LocalOptions{m.optimizer, m.schedule};
-       }},
       {"delay_parameter_updates", [](RunManifest& m) { m.delay_parameter_updates = true, m.low_rank = 4; }},
-      {"local.partners", [](RunManifest& m) { m.local.emplace().partners = "hypercube"; }},
       {"client_min", [](RunManifest& m) { m.client_min = "1..2"; }},
   };
-  REQUIRE(check_manifest(good_manifest()).ok());
-  for (const auto& entry : changes) {
-    const std::string& field = entry.first;
-    CAPTURE(field);
-    RunManifest manifest = good_manifest();
-    entry.second(manifest);
-    const Status status = check_manifest(manifest);
-    REQUIRE(!status.ok());
-    CHECK(status.error().code == ErrorCode::invalid_argument);
-    CHECK(status.error().message.find(" " + field + " is ") != std::string::npos);
-    CHECK(!decode_manifest(encode_manifest(manifest)).ok());
-  }
+  check_refused(changes);
+}
+
+TEST_CASE("what local steps can not be together with is refused, too") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  check_refused({
+      {"local.partners", [](RunManifest& m) { m.local.emplace().partners = "hypercube"; }},
+      {"local.partners", [](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().partners = "ring"; }},
+      {"local.merge_alpha",
+       [](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().merge_alpha = 1; }},
+      {"local.merge_alpha",
+       [nan](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().merge_alpha = nan; }},
+      {"local.merge_alpha", [](RunManifest& m) { m.local.emplace().merge_alpha = 0.5; }},  // nothing to merge
+      {"local.eager", [](RunManifest& m) { m.local.emplace().eager = true; }},
+  });
 }
 
 TEST_CASE("every optimizer and schedule travels with its own settings, and with no others") {

@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+"""Three volunteers take local steps that go on while where they have led is averaged: text gets cheaper, nobody waits for
+the line, and whatever dies in between costs only itself."""
+
+import unittest
+
+import delayed_updates_test
+
+BATCH = 768  # of all: eight steps of 32 samples each, or so, between two rounds
+
+
+class EagerSwarm(delayed_updates_test.DelayedUpdates):
+    SETTINGS = {"algorithm": "eager-diloco", "target_batch_size": BATCH, "micro_batch_size": 32, "peers_max": 16,
+                "codec": "fp16", "schedule": {"learning_rate": 0.7},
+                "local.schedule": {"learning_rate": 3e-3, "warmup_rounds": 1, "total_rounds": 100}}
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
