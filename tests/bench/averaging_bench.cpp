@@ -13,6 +13,7 @@
 #include "shared/crypto/keys.h"
 #include "tests/bench/averaging_group.h"
 #include "tests/bench/joining_bench.h"
+#include "tests/bench/overlap_bench.h"
 #include "tests/bench/recovery_bench.h"
 #include "tests/netlab/lab.h"
 #include "tests/support/temp_dir.h"
@@ -183,6 +184,12 @@ Result<BenchResult> run_averaging_bench(const AveragingOptions& given) {
     joining.settings["joiners"] = std::to_string(options.joiners);
     joining.settings["state_floats"] = std::to_string(options.state_floats);
     return joining;
+  }
+  if (options.step_s > 0) {
+    STARLING_ASSIGN(BenchResult overlap, measure_overlap(options, folder.path(), lab.get()));
+    overlap.settings = settings_of(options);
+    overlap.settings["step_s"] = fmt::format("{}", options.step_s);
+    return overlap;
   }
   if (!options.blow.empty()) {
     STARLING_ASSIGN(BenchResult recovery, measure_recovery(options, folder.path(), lab.get()));

@@ -26,11 +26,9 @@ struct AveragingOptions {
   // Over shaped links: how long the peers together compute between two averagings. Decides what a slow one's samples
   // are worth, and whether there is time for its results to come in later. 0: everybody does the same, however slow.
   double batch_s = 30;
-  // Above 0: in place of averagings, steps of decentralized training: each peer computes for so long, mixes with its
-  // partner of the step meanwhile, and goes on when both are over.
-  double step_s = 0;
-  std::string blow;  // that one peer takes in each round: kill, stop, cut, deaf or mute
-  int joiners = 0;   // beside the peers, that download a state from these in every second round
+  double step_s = 0;  // above 0: steps of training in place of averagings (overlap_bench.h), with so much computing
+  std::string blow;   // that one peer takes in each round: kill, stop, cut, deaf or mute
+  int joiners = 0;    // beside the peers, that download a state from these in every second round
   std::int64_t state_floats = 12 << 20;
 };
 

@@ -38,9 +38,15 @@ class BenchPeer {
   void learn_speeds(std::istringstream& speeds);
   // Begins a round, and ends it unless this peer is deferred in it: then finish() does.
   Result<std::string> average();
+  // With the partner whose turn it is.
+  Status begin_mixing();
+  // Steps of training: averages when it has computed, or mixes meanwhile.
+  Result<std::string> compute_then_average();
+  Result<std::string> compute_beside_mixing();
+  // Returns at `from` and as much later as a graphics card would compute: this machine has too few cores for so many
+  // peers.
+  void compute(std::chrono::steady_clock::time_point from) const;
   Status finish();
-  // Computes, and mixes meanwhile.
-  Result<std::string> step();
   [[nodiscard]] swarm::PlanOptions plan_options() const;
   // Of `plan_`.
   Result<transport::AverageRequest> request_for_plan();
@@ -162,8 +168,7 @@ void BenchPeer::watch(transport::AverageRequest& request) {
   waited_before_ = times_waited();
 }
 
-Result<std::string> BenchPeer::step() {
-  const auto began = std::chrono::steady_clock::now();
+Status BenchPeer::begin_mixing() {
   if (!mixings_) {
     const wire::GroupInfo all = swarm::plan_group(members_, plan_options());
     std::vector<PeerId> peers;
@@ -175,9 +180,22 @@ Result<std::string> BenchPeer::step() {
   plan_ = mixing->group;
   STARLING_ASSIGN(transport::AverageRequest request, request_for_plan());
   watch(request);
-  STARLING_TRY(network_->mix(std::move(request)));
-  // As long as a graphics card would compute: this machine has too few cores for so many peers.
-  std::this_thread::sleep_until(began + from_seconds(child_.bench.step_s));
+  return network_->mix(std::move(request));
+}
+
+void BenchPeer::compute(std::chrono::steady_clock::time_point from) const {
+  std::this_thread::sleep_until(from + from_seconds(child_.bench.step_s));
+}
+
+Result<std::string> BenchPeer::compute_then_average() {
+  compute(std::chrono::steady_clock::now());
+  return average();
+}
+
+Result<std::string> BenchPeer::compute_beside_mixing() {
+  const auto began = std::chrono::steady_clock::now();
+  STARLING_TRY(begin_mixing());
+  compute(began);
   STARLING_TRY(finish());
   return std::string("done");
 }
@@ -256,8 +274,11 @@ Result<std::string> BenchPeer::obey(const std::string& command) {
   if (verb == "measured") return measured();
   if (verb == "peers") meet(in);
   if (verb == "speeds") learn_speeds(in);
-  if (verb == "average") return child_.bench.step_s > 0 ? step() : average();
-  if (verb == "finish") STARLING_TRY(finish());
+  if (verb == "average") return average();
+  if (verb == "compute-then-average") return compute_then_average();
+  if (verb == "compute-beside-mixing") return compute_beside_mixing();
+  if (verb == "mix") STARLING_TRY(begin_mixing());
+  if (verb == "mix" || verb == "finish") STARLING_TRY(finish());
   if (verb == "plan") return plan_.reason;
   return std::string("done");
 }

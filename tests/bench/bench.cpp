@@ -37,6 +37,7 @@ void write_result(JsonWriter& out, const BenchResult& result) {
     out.close('}');
   }
   if (!result.aims.empty()) write_numbers(out, "aims", result.aims);
+  if (!result.least.empty()) write_numbers(out, "least", result.least);
   if (result.rows.empty()) return;
   out.open("rows", '[');
   for (const BenchResult& row : result.rows) {
@@ -55,6 +56,10 @@ std::string missed_aims(const BenchResult& row) {
   for (const auto& [name, aim] : row.aims) {
     const auto found = row.figures.find(name);
     if (found != row.figures.end() && found->second > aim) text += fmt::format(" {} above {:g};", name, aim);
+  }
+  for (const auto& [name, aim] : row.least) {
+    const auto found = row.figures.find(name);
+    if (found != row.figures.end() && found->second < aim) text += fmt::format(" {} below {:g};", name, aim);
   }
   return text.empty() ? " met" : text;
 }

@@ -23,7 +23,8 @@ struct BenchResult {
   std::map<std::string, std::string> settings;
   std::map<std::string, double> figures;
   std::map<std::string, std::vector<double>> series;  // figures of each round that counted
-  std::map<std::string, double> aims;                 // figures that should not be above these
+  std::map<std::string, double> aims;                 // figures that should not be above these, …
+  std::map<std::string, double> least;                // … or not below these
   std::vector<BenchResult> rows;                      // of a table
 };
 

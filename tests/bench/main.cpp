@@ -192,8 +192,12 @@ void add_plan_check(CLI::App& app, PlanCheckOptions& options, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
       "plan-check",
       "Averagings over shaped links, as starling-coordinator plan predicts them and as they are (needs root: network\n"
-      "namespaces). Figures of each setting: predicted_s, time_s (median), error (at most 0.1)");
+      "namespaces). Figures of each setting: predicted_s, time_s (median), error (at most 0.1). Of steps of training,\n"
+      "in which pairs mix while each computes, also mixing_s and averaging_s (each alone), apart_predicted_s and\n"
+      "apart_s (all-reduce after computing), hidden_ratio (time_s over the longer of computing and mixing),\n"
+      "apart_ratio (apart_s over the sum of computing and averaging) and speed_up (apart_s over time_s)");
   command->add_option("--rounds", options.rounds, "Counted rounds")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--only", options.only, "Settings whose name holds this, such as 'steps' or 'fp16'");
   command->add_option("--plot", options.plot_file, "Also draw every round into this SVG file");
   command->callback([&] {
     chosen = {"plan-check", [&options] { return run_plan_check(options); }, plan_check_columns(), options.plot_file,
