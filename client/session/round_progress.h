@@ -34,13 +34,16 @@ class RoundProgress {
   // The samples of a batch that can never be used (its gradient was not finite) are passed over.
   void skip(SampleCount count) { batch_sum().next_sample += count; }
 
+  // The trainer is gone: the next batch has to wait for another one, nobody knows how long.
+  void forget_batch_seconds() { batch_seconds_ = 0; }
+
   // Of the present round.
   [[nodiscard]] SampleCount samples() const { return now_.samples; }
   // Mean training loss of its samples, nats; 0 before the first batch.
   [[nodiscard]] double loss() const { return now_.samples > 0 ? now_.loss_sum / static_cast<double>(now_.samples) : 0; }
   // When its first batch could begin.
   [[nodiscard]] TimePoint began() const { return now_.began; }
-  // Smoothed over batches; 0 before the first.
+  // Smoothed over batches; 0 before the first, and batch_seconds() before a trainer's first.
   [[nodiscard]] double samples_per_s() const { return samples_per_s_; }
   [[nodiscard]] double batch_seconds() const { return batch_seconds_; }
 

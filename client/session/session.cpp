@@ -168,6 +168,7 @@ void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
     if (result.error().code == ErrorCode::corrupt && !discard_batch_) {
       batch_leased_ ? draws_.skip() : progress_.skip(options_.micro_batch_size);
     }
+    if (result.error().code == ErrorCode::unavailable) progress_.forget_batch_seconds();
     if (!interrupted_by_pause(result.error())) on_compute_failed(now, result.error());
   } else {
     compute_failures_ = 0;

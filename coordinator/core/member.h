@@ -34,7 +34,7 @@ struct Member {
   Digest state_digest;
   SampleCount samples = 0;  // toward state_round, at `seen`
   double samples_per_s = 0;
-  double batch_seconds = 0;
+  double batch_seconds = 0;  // 0: it has computed nothing since its trainer was started
   int listen_port = 0;
   Reach reach;
   PeerId posted_at;                     // the relay that it says others can call it at
@@ -73,6 +73,8 @@ struct Member {
   [[nodiscard]] bool works() const {
     return phase == wire::MemberPhase::training || phase == wire::MemberPhase::averaging;
   }
+  // Its trainer has shown that it runs. One that still starts would keep a group waiting.
+  [[nodiscard]] bool has_computed() const { return batch_seconds > 0; }
   // Has no place in a plan meanwhile, but may come to the meeting late.
   [[nodiscard]] bool evaluates() const { return phase == wire::MemberPhase::evaluating; }
   // Gets no place in plans before its rounds or minutes out are over, and until then needs no state.

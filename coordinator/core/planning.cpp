@@ -94,7 +94,7 @@ void RunCoordinator::Impl::note_welcomed(TimePoint now, Member& member) {
 // A deferred member of the round before. The others are its only source: they forget the round when the next begins.
 bool RunCoordinator::Impl::takes_result(const Member& member, TimePoint now) const {
   return member.deferred() && now < member.result_due && member.phase == wire::MemberPhase::averaging &&
-         member.state_round + 1 == round_ && !missed_its_call(member, now);
+         member.state_round + 1 == round_;
 }
 
 // Who would be in a plan made now; empty while it is better to wait for members that are about to call.
@@ -103,13 +103,14 @@ std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
   std::size_t averaging = 0;
   for (auto& [peer, member] : members_.all()) {
     if (member.assumed && now <= assumed_until_) return {};
+    if (missed_its_call(member, now)) continue;  // whatever it was at: nobody waits for the dead
     if (takes_result(member, now)) return {};
     if (is_welcome(member) && now < round_began_ + welcome_time(rhythm_, member.welcomes, options_)) return {};
     if (member.ready && evaluation_.awaits(peer, round_)) {
       if (now < round_began_ + evaluation_hold(rhythm_, options_)) return {};
       continue;
     }
-    if (!member.ready || !member.counted) continue;
+    if (!member.ready || !member.counted || !member.has_computed()) continue;
     if (member.phase == wire::MemberPhase::training) {
       members.push_back(&member);
     } else {
@@ -139,8 +140,8 @@ std::vector<Member*> RunCoordinator::Impl::drawn_group(std::vector<Member*> memb
   return members;
 }
 
-// Who may come after all: it has missed a call, is about to have the state, or measures it. Nobody waits for it, but if
-// it comes, it need not load the next state.
+// Who may come after all: it has missed a call, is about to have the state or its first batch, or measures the state.
+// Nobody waits for it, but if it comes, it need not load the next state.
 std::vector<Member*> RunCoordinator::Impl::latecomers(TimePoint now, const std::vector<Member*>& members) {
   const bool has_direct = std::any_of(members.begin(), members.end(),
                                       [](const Member* member) { return wire::direct(member->endpoint()); });

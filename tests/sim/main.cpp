@@ -40,18 +40,24 @@ sim::SwarmOptions varied(sim::SwarmOptions options) {
   return options;
 }
 
+std::string rounds_text(const sim::SwarmOptions& options, const sim::SwarmResult& result) {
+  if (options.seconds_between_kills <= 0) return {};
+  return fmt::format("a round {:.2f} s, the longest with kills {:.2f} s, ", result.round_s_usual,
+                     result.round_s_longest);
+}
+
 void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result, double seconds) {
   fmt::print(
       "seed {}: {} peers, {} rounds, {} samples credited, {} crashes, {} freezes, {} cuts, {} coordinator crashes, {} "
       "rounds lost, {} samples counted in epochs, {} of these whole, {} downloads, in step {:.3f}, longest averaging "
-      "{:.2f} s, {:.1f} samples/s in the end, distance "
+      "{:.2f} s, {}{:.1f} samples/s in the end, distance "
       "{:.3f} -> {:.3f}; {:.0f} virtual "
       "s, {} events in {:.2f} "
       "s{}{}\n",
       options.seed, options.peers, result.rounds_decided, result.samples_ledger, result.crashes, result.freezes,
       result.partitions, result.coordinator_crashes, result.rounds_lost, result.samples_counted, result.epochs_complete,
-      result.downloads, result.in_step, result.averaging_s_max, result.samples_per_s_calm, result.distance_first,
-      result.distance_last, result.virtual_s, result.events, seconds,
+      result.downloads, result.in_step, result.averaging_s_max, rounds_text(options, result), result.samples_per_s_calm,
+      result.distance_first, result.distance_last, result.virtual_s, result.events, seconds,
       result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
@@ -215,6 +221,16 @@ int main(int argc, char** argv) {
   swarm->add_option("--seconds", arguments.seconds, "Virtual time with faults")->capture_default_str();
   swarm->add_option("--calm", arguments.calm, "Virtual time without, before the final check")->capture_default_str();
   swarm->add_option("--between-faults", arguments.swarm.seconds_between_faults, "Mean seconds between faults; 0: none")
+      ->capture_default_str();
+  swarm
+      ->add_option("--between-kills", arguments.swarm.seconds_between_kills,
+                   "Seconds from one kill of a volunteer to the next, after a third of --seconds; 0: none")
+      ->capture_default_str();
+  swarm->add_option("--calls-delayed", arguments.swarm.calls_delayed, "Share of calls to the coordinator, 0 to 1")
+      ->check(number_between(0, 1))
+      ->capture_default_str();
+  swarm->add_option("--calls-lost", arguments.swarm.calls_lost, "Share of these calls, and of the answers, 0 to 1")
+      ->check(number_between(0, 1))
       ->capture_default_str();
   swarm
       ->add_option("--between-hiccups", arguments.swarm.seconds_between_hiccups,

@@ -23,6 +23,10 @@ struct SwarmOptions {
   Duration length = std::chrono::seconds(60);  // of the time with faults
   double seconds_between_faults = 5;           // mean, over the whole swarm; 0: no faults
   bool coordinator_faults = true;
+  // Of all peers, one is killed and started anew at this interval, from a third of `length` on; 0: never.
+  double seconds_between_kills = 0;
+  double calls_delayed = 0.01;         // share of the calls to the coordinator that get there up to 1.5 s later
+  double calls_lost = 0.001;           // share of these, and of the answers, that get lost: the caller waits for 5 s
   double seconds_between_hiccups = 0;  // mean, of each peer: its computer is busy with something else for up to …
   double hiccup_s_max = 1;
   double download_s_min = 0;  // of the swarm's state, however small
@@ -50,6 +54,8 @@ struct SwarmResult {
   double in_step = 0;             // share of the peers' time in which they held the swarm's state
   double samples_per_s_calm = 0;  // averaged, after the faults
   double averaging_s_max = 0;     // longest time a member spent in one averaging
+  double round_s_usual = 0;       // from one finished round to the next before anybody was killed: the median, …
+  double round_s_longest = 0;     // … and the longest afterwards
   double distance_first = 0;      // of the model from the optimum, at the beginning and at the end
   double distance_last = 0;
   std::uint64_t events = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared/base/log.h"
+#include "shared/plot/dot_plot.h"
 #include "tests/sim/coordinator.h"
 #include "tests/sim/invariants.h"
 #include "tests/sim/network.h"
@@ -19,9 +20,6 @@
 namespace starling::sim {
 namespace {
 
-// Of a heartbeat's two ways: how often a packet has to be sent again, and how often the call is lost for good.
-constexpr double kHeartbeatDelayShare = 0.01;
-constexpr double kHeartbeatLossShare = 0.001;
 constexpr Duration kHeartbeatDeadline = std::chrono::seconds(5);
 // No averaging of a small vector may take longer, whatever happens: the begin deadline, one silence for each fault that
 // can hit it, and its bytes.
@@ -60,8 +58,11 @@ class Swarm final : private World, private Network::Mediator {
   void add_peers();
   void plan_faults();
   void plan_hiccups();
+  void plan_kills();
   void fault();
-  void crash_peer(Peer& peer);
+  // `reset`: its system tells the others that the links are gone.
+  void crash_peer(Peer& peer, bool reset, Duration down);
+  void note_round(RoundIndex round);
   void crash_coordinator();
   void note_who_is_well();
   void note_who_is_in_step();
@@ -70,6 +71,7 @@ class Swarm final : private World, private Network::Mediator {
   double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
   Peer& random_peer() { return *peers_[std::uniform_int_distribution<std::size_t>(0, peers_.size() - 1)(rng_)]; }
   [[nodiscard]] double distance(const Peer& peer) const;
+  [[nodiscard]] TimePoint kills_begin() const { return TimePoint() + options_.length / 3; }
 
   SwarmOptions options_;
   std::mt19937_64 rng_;
@@ -78,9 +80,12 @@ class Swarm final : private World, private Network::Mediator {
   Coordinator coordinator_;
   Invariants invariants_;
   SwarmResult result_;
-  std::set<const Peer*> well_;  // seen at the swarm's state near the end
-  double samples_per_s_ = 0;    // of all peers
-  std::int64_t looks_ = 0;      // at a peer, in weather of all kinds, and …
+  std::set<const Peer*> well_;    // seen at the swarm's state near the end
+  double samples_per_s_ = 0;      // of all peers
+  RoundIndex newest_round_ = -1;  // that anybody has finished, …
+  TimePoint newest_round_at_{};
+  std::vector<double> calm_rounds_s_;  // … and how long it took after the one before, until somebody was killed
+  std::int64_t looks_ = 0;             // at a peer, in weather of all kinds, and …
   std::int64_t looks_in_step_ = 0;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::unordered_map<PeerId, Peer*> by_id_;
@@ -124,15 +129,15 @@ void Swarm::take_checkpoint(const Peer& from, RoundIndex round, const Digest& di
 
 void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {
   Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
-  if (uniform(0, 1) < kHeartbeatDelayShare) way += from_seconds(uniform(0.2, 1.5));
+  if (uniform(0, 1) < options_.calls_delayed) way += from_seconds(uniform(0.2, 1.5));
   const auto reply_to = [this, peer = &from, life = from.incarnation()](const Result<wire::HeartbeatReply>& reply,
                                                                         Duration later) {
     scheduler_.after(later, [peer, life, reply] {
       if (peer->up() && peer->incarnation() == life) peer->on_reply(reply);
     });
   };
-  const bool request_lost = uniform(0, 1) < kHeartbeatLossShare;
-  const bool reply_lost = uniform(0, 1) < kHeartbeatLossShare;
+  const bool request_lost = uniform(0, 1) < options_.calls_lost;
+  const bool reply_lost = uniform(0, 1) < options_.calls_lost;
   scheduler_.after(way, [this, way, request_lost, reply_lost, reply_to, id = from.id(), heartbeat] {
     const Error nothing{ErrorCode::unavailable, "no answer from the coordinator"};
     if (!coordinator_.up()) {
@@ -154,6 +159,7 @@ void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {
 void Swarm::on_round_recorded(const Peer& peer, const wire::RoundReport& report) {
   SampleCount samples = 0;
   for (const wire::Contribution& contribution : report.contributions) samples += contribution.samples;
+  note_round(report.round);
   log_debug("{:.3f} peer {} finished round {} of group {} with {} of {} members{}: {} samples, result {}, state {}",
             to_seconds(scheduler_.now().time_since_epoch()), peer.index(), report.round, report.group.brief(),
             report.contributions.size(), report.members.size(), report.autonomous ? ", on their own" : "", samples,
@@ -217,12 +223,34 @@ void Swarm::plan_hiccups() {
   }
 }
 
-void Swarm::crash_peer(Peer& peer) {
-  if (!peer.up()) return;
+// Processes: their systems live on.
+void Swarm::plan_kills() {
+  if (options_.seconds_between_kills <= 0) return;
+  const TimePoint end = TimePoint() + options_.length;
+  for (TimePoint when = kills_begin(); when < end; when += from_seconds(options_.seconds_between_kills)) {
+    scheduler_.at(when, [this] {
+      if (Peer& peer = random_peer(); peer.up()) crash_peer(peer, true, from_seconds(uniform(1, 4)));
+    });
+  }
+}
+
+void Swarm::note_round(RoundIndex round) {
+  if (options_.seconds_between_kills <= 0 || round <= newest_round_) return;
+  const TimePoint now = scheduler_.now();
+  const double took_s = to_seconds(now - newest_round_at_);
+  if (now < kills_begin()) {
+    if (newest_round_ >= 0) calm_rounds_s_.push_back(took_s);
+  } else if (now < TimePoint() + options_.length) {
+    result_.round_s_longest = std::max(result_.round_s_longest, took_s);
+  }
+  newest_round_ = round;
+  newest_round_at_ = now;
+}
+
+void Swarm::crash_peer(Peer& peer, bool reset, Duration down) {
   ++result_.crashes;
   peer.crash();
-  // A killed process's system resets its links; a machine without power says nothing.
-  if (uniform(0, 1) < 0.7) {
+  if (reset) {
     for (const auto& other : peers_) {
       if (!other->up()) continue;
       scheduler_.after(network_.path(peer.index(), other->index()),
@@ -231,7 +259,7 @@ void Swarm::crash_peer(Peer& peer) {
                        });
     }
   }
-  scheduler_.after(from_seconds(uniform(0.1, 10)), [&peer] { peer.start(); });
+  scheduler_.after(down, [&peer] { peer.start(); });
 }
 
 void Swarm::crash_coordinator() {
@@ -246,7 +274,10 @@ void Swarm::fault() {
   Peer& peer = random_peer();
   log_debug("{:.3f} fault {:.2f} at peer {}", to_seconds(scheduler_.now().time_since_epoch()), kind, peer.index());
   if (kind < 0.5) {
-    crash_peer(peer);
+    if (!peer.up()) return;
+    // A killed process's system resets its links; a machine without power says nothing.
+    const bool reset = uniform(0, 1) < 0.7;
+    crash_peer(peer, reset, from_seconds(uniform(0.1, 10)));
   } else if (kind < 0.7) {
     ++result_.freezes;
     peer.freeze_until(scheduler_.now() + from_seconds(uniform(0.2, 12)));
@@ -315,6 +346,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   add_peers();
   plan_faults();
   plan_hiccups();
+  plan_kills();
   result_.distance_first = kStart;
   // Time for a few rounds at the swarm's own speed, whatever that is.
   const Duration calm =
@@ -350,6 +382,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   result_.samples_per_s_calm /= to_seconds(calm);
   result_.in_step = static_cast<double>(looks_in_step_) / static_cast<double>(std::max<std::int64_t>(1, looks_));
   for (const auto& peer : peers_) result_.downloads += peer->downloads();
+  if (!calm_rounds_s_.empty()) result_.round_s_usual = plot::median(calm_rounds_s_);
   result_.rounds_decided = static_cast<std::int64_t>(coordinator_.store().rounds.size());
   result_.distance_last = distance(*peers_.front());
   result_.events = scheduler_.events_run();

@@ -275,6 +275,24 @@ TEST_CASE("a gradient that is not finite is passed over; other failures repeat t
   CHECK(f.hands.batches[2].first == 4);
 }
 
+TEST_CASE("whose trainer has ended tells no batch's time until another one has computed") {
+  Fixture t;
+  t.begin_training();
+  t.batch_done();
+  const auto told = [&t] {
+    t.hear(t.reply(0, digest(1)));
+    t.session.tell_soon(t.now);
+    return t.hands.heartbeats.back().batch_seconds;
+  };
+  CHECK(told() > 0);
+  t.session.on_batch_done(t.now, Error{ErrorCode::unavailable, "the trainer was killed"});
+  CHECK(told() == 0);
+  t.now += std::chrono::seconds(30);
+  t.session.on_timer(t.now);
+  t.batch_done();
+  CHECK(told() > 0);
+}
+
 TEST_CASE("a batch that a pause ends in the middle is no failure and is computed again afterwards") {
   Fixture f;
   f.begin_training();

@@ -68,6 +68,24 @@ TEST_CASE("… but not for long: the others go on without those that take minute
   CHECK(swarm.evaluations.empty());
 }
 
+TEST_CASE("a round waits for nobody who dies while it measures the state") {
+  Swarm swarm;
+  for (int i = 1; i <= 6; ++i) swarm.add(i, 10).evaluation_takes = milliseconds(400);
+  swarm.run_for(seconds(30));
+  const auto evaluator = [&]() -> VirtualMember* {
+    for (int i = 1; i <= 6; ++i) {
+      if (swarm.member(i).phase == wire::MemberPhase::evaluating) return &swarm.member(i);
+    }
+    return nullptr;
+  };
+  while (evaluator() == nullptr) swarm.run_for(milliseconds(5));
+  evaluator()->alive = false;
+  const std::size_t before = swarm.decided.size();
+  const TimePoint since = swarm.now;
+  while (swarm.decided.size() < before + 2) swarm.run_for(milliseconds(5));
+  CHECK(swarm.now - since < seconds(4));
+}
+
 TEST_CASE("a volunteer that lies about the loss is outvoted, and relied on less for it") {
   wire::RunManifest manifest = small_manifest();
   manifest.target_batch_size = 200;

@@ -259,6 +259,26 @@ TEST_CASE("a newcomer whose download outlasts several rounds gets in, and the ot
   CHECK(swarm.decided.size() > rounds_before + 60);
 }
 
+TEST_CASE("who has computed nothing yet keeps no group waiting, but may come late") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  VirtualMember& starting = swarm.add(4, 40);
+  const auto role_in_next_plan = [&] {
+    while (swarm.member(1).group) swarm.run_for(milliseconds(5));
+    while (!swarm.member(1).group) swarm.run_for(milliseconds(5));
+    for (const wire::GroupMember& planned : swarm.member(1).group->members) {
+      if (planned.endpoint.peer == starting.peer) return planned.role;
+    }
+    return wire::MemberRole::auxiliary;  // it is not there
+  };
+  starting.batch_seconds = 0;
+  swarm.run_for(seconds(10));
+  CHECK(role_in_next_plan() == wire::MemberRole::late);
+  starting.batch_seconds = 0.05;
+  swarm.run_for(seconds(3));
+  CHECK(role_in_next_plan() == wire::MemberRole::full);
+}
+
 TEST_CASE("one that never gets the state holds up one round in many") {
   Swarm swarm;
   for (int i = 1; i <= 3; ++i) swarm.add(i, 40);

@@ -214,7 +214,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
   beat.state_digest = member.state;
   beat.samples_this_round = static_cast<SampleCount>(member.samples);
   beat.samples_per_s = member.synced ? member.samples_per_s : 0;
-  beat.batch_seconds = 0.05;
+  beat.batch_seconds = member.batch_seconds;
   beat.listen_port = 4000;
   if (member.last_reply.relay) beat.posted_at = member.last_reply.relay->relay;
   beat.upload_bytes_per_s = beat.download_bytes_per_s = member.line_bytes_per_s;

@@ -32,6 +32,7 @@ class OpenHosts final : public KnownHosts {
 struct VirtualMember {
   PeerId peer;
   double samples_per_s = 20;
+  double batch_seconds = 0.05;  // as it tells
   double line_bytes_per_s = 0;  // both ways; 0: not measured
   Duration result_takes{};      // after the others are done, when it is deferred
   bool alive = true;
