@@ -5,6 +5,7 @@
 
 #include "client/optim/initial_state.h"
 #include "shared/base/verify.h"
+#include "shared/swarm/consensus_control.h"
 #include "shared/swarm/random_stream.h"
 
 namespace starling::sim {
@@ -33,7 +34,11 @@ wire::RunManifest manifest_of(const DecentralizedSetup& setup, std::uint64_t see
   wire::RunManifest manifest;
   manifest.model = TeacherProblem::model();
   manifest.optimizer = setup.optimizer;
-  manifest.schedule = {.kind = "constant", .learning_rate = setup.learning_rate, .warmup_rounds = 0};
+  manifest.schedule = {.kind = setup.final_fraction < 1 ? "cosine" : "constant",
+                       .learning_rate = setup.learning_rate,
+                       .warmup_rounds = 0,
+                       .total_rounds = setup.steps,
+                       .final_fraction = setup.final_fraction};
   manifest.seed = seed + 1;  // of the learner's first parameters
   return manifest;
 }
@@ -47,18 +52,22 @@ std::vector<float> mean_of(std::span<const std::vector<float>> states, std::size
   return mean;
 }
 
-DecentralizedResult judge(const TeacherProblem& problem, std::span<const std::vector<float>> states,
-                          std::size_t parameters) {
-  const std::vector<float> mean = mean_of(states, parameters);
-  double length = 0, apart = 0;
-  for (std::size_t i = 0; i < parameters; ++i) {
-    length += static_cast<double>(mean[i]) * mean[i];
-    for (const std::vector<float>& state : states) {
+double length(std::span<const float> values) {
+  double square = 0;
+  for (const float value : values) square += static_cast<double>(value) * value;
+  return std::sqrt(square);
+}
+
+// Root mean square of a worker's distance from the mean of all.
+double spread_of(std::span<const std::vector<float>> states, std::span<const float> mean) {
+  double square = 0;
+  for (const std::vector<float>& state : states) {
+    for (std::size_t i = 0; i < mean.size(); ++i) {
       const double difference = static_cast<double>(state[i]) - mean[i];
-      apart += difference * difference;
+      square += difference * difference;
     }
   }
-  return {problem.excess_loss(mean), std::sqrt(apart / (static_cast<double>(states.size()) * length))};
+  return std::sqrt(square / static_cast<double>(states.size()));
 }
 
 // Everybody's mean gradient of its own samples of a step, at states[i], or at states[0] where there is only that.
@@ -78,17 +87,56 @@ void compute_gradients(const TeacherProblem& problem, const DecentralizedSetup& 
   }
 }
 
+// Which of a step's chances to mix are taken.
+class MixingPlan {
+ public:
+  MixingPlan(const DecentralizedSetup& setup, std::size_t parameters)
+      : setup_(setup), parameters_(parameters), control_(setup.spread_ratio) {}
+
+  // Returns how many mixings there were.
+  int mix_before(int step, std::span<const std::vector<float>> gradients, std::span<const std::uint8_t> took_part,
+                 Replicas& replicas) {
+    if (!(setup_.spread_ratio > 0)) {
+      if (step % setup_.mix_every != 0) return 0;
+      mix(parameters_, took_part, replicas);
+      return 1;
+    }
+    double norm = 0;
+    for (const std::vector<float>& gradient : gradients) norm += length(gradient);
+    control_.on_gradients(norm / static_cast<double>(gradients.size()));
+    int mixings = 0;
+    for (; mixings < kMixingsMax && control_.must_mix(spread(replicas)); ++mixings) {
+      mix(parameters_, took_part, replicas);
+    }
+    return mixings;
+  }
+
+ private:
+  static constexpr int kMixingsMax = 8;  // of a step
+
+  [[nodiscard]] double spread(const Replicas& replicas) const {
+    return spread_of(replicas.states, mean_of(replicas.states, parameters_));
+  }
+
+  const DecentralizedSetup& setup_;
+  std::size_t parameters_;
+  swarm::ConsensusControl control_;
+};
+
 }  // namespace
 
-Status decentralized_step(const optim::Optimizer& optimizer, RoundIndex step, std::span<const std::uint8_t> took_part,
-                          std::span<const std::vector<float>> gradients, Replicas& replicas) {
+void mix(std::size_t parameters, std::span<const std::uint8_t> took_part, Replicas& replicas) {
   const std::vector<std::uint8_t> present(replicas.states.size(), 1);
   swarm::GroupFormation& formation = *replicas.formation;
   const swarm::Groups groups = formation.form(present);
   for (std::size_t g = 0; g < groups.count(); ++g) {
-    mix_group(groups.group(g), formation.weights(), took_part, optimizer.parameter_count(), replicas.states);
+    mix_group(groups.group(g), formation.weights(), took_part, parameters, replicas.states);
   }
   formation.settle(groups, took_part);
+}
+
+Status step_all(const optim::Optimizer& optimizer, RoundIndex step, std::span<const std::vector<float>> gradients,
+                Replicas& replicas) {
   const auto journal = std::make_unique<optim::StepJournal>();
   for (std::size_t k = 0; k < replicas.states.size(); ++k) {
     journal->clear();
@@ -99,7 +147,7 @@ Status decentralized_step(const optim::Optimizer& optimizer, RoundIndex step, st
 
 Result<DecentralizedResult> train_decentralized(const DecentralizedSetup& setup, std::uint64_t seed,
                                                 const std::function<void()>& on_step) {
-  VERIFY(setup.workers > 0 && setup.batch > 0);
+  VERIFY(setup.workers > 0 && setup.batch > 0 && setup.mix_every > 0);
   const TeacherProblem problem(seed);
   const wire::RunManifest manifest = manifest_of(setup, seed);
   const optim::Optimizer optimizer(manifest);
@@ -111,13 +159,19 @@ Result<DecentralizedResult> train_decentralized(const DecentralizedSetup& setup,
   std::vector<std::vector<float>> gradients(count, std::vector<float>(optimizer.parameter_count()));
   swarm::RandomStream weather(seed ^ 0xfa11);
   std::vector<std::uint8_t> took_part(count);
+  MixingPlan plan(setup, optimizer.parameter_count());
+  DecentralizedResult result;
   for (int step = 0; step < setup.steps; ++step) {
     compute_gradients(problem, setup, step, replicas.states, gradients);
     for (std::uint8_t& took : took_part) took = weather.uniform() >= setup.failure_rate ? 1 : 0;
-    STARLING_TRY(decentralized_step(optimizer, step, took_part, gradients, replicas));
+    result.mixings += plan.mix_before(step, gradients, took_part, replicas);
+    STARLING_TRY(step_all(optimizer, step, gradients, replicas));
     if (on_step) on_step();
   }
-  return judge(problem, replicas.states, optimizer.parameter_count());
+  const std::vector<float> mean = mean_of(replicas.states, optimizer.parameter_count());
+  result.excess_loss = problem.excess_loss(mean);
+  result.spread = spread_of(replicas.states, mean) / length(mean);
+  return result;
 }
 
 }  // namespace starling::sim

@@ -24,16 +24,21 @@ struct DecentralizedSetup {
   // None: gradients are averaged over everybody instead (all-reduce), so there is one model.
   std::optional<swarm::FormationSpec> topology;
   wire::OptimizerOptions optimizer;
-  double learning_rate = 1e-3;  // constant
+  double learning_rate = 1e-3;
+  double final_fraction = 1;  // of it, to which it falls over all steps in half a cosine
   std::size_t workers = 16;
   int batch = 2;  // samples of a worker's step
   int steps = 4000;
   double failure_rate = 0;  // chance of each worker to miss a mixing; it steps nevertheless
+  int mix_every = 1;        // steps from one mixing to the next
+  double spread_ratio =
+      0;  // above 0: mixings instead, before any step, as swarm::ConsensusControl of this ratio has it
 };
 
 struct DecentralizedResult {
   double excess_loss = 0;  // of the mean of all workers' parameters, in nats
   double spread = 0;       // root mean square of a worker's distance from that mean, over the mean's length
+  int mixings = 0;
 };
 
 // Equal arguments give equal results. on_step, if there is one, is called after each step. corrupt when training leaves
@@ -47,8 +52,10 @@ struct Replicas {
   std::unique_ptr<swarm::GroupFormation> formation;
 };
 
-// One step of every replica on its mean gradient. took_part[i] != 0: its parameters are mixed.
-Status decentralized_step(const optim::Optimizer& optimizer, RoundIndex step, std::span<const std::uint8_t> took_part,
-                          std::span<const std::vector<float>> gradients, Replicas& replicas);
+// Mixes the first so many floats of every replica that took part: took_part[i] != 0.
+void mix(std::size_t parameters, std::span<const std::uint8_t> took_part, Replicas& replicas);
+// One step of every replica on its mean gradient, taken before the step's mixing.
+Status step_all(const optim::Optimizer& optimizer, RoundIndex step, std::span<const std::vector<float>> gradients,
+                Replicas& replicas);
 
 }  // namespace starling::sim

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 
 #include "shared/base/clock.h"
@@ -14,6 +13,7 @@
 #include "shared/swarm/mixing_groups.h"
 #include "shared/wire/json_writer.h"
 #include "tests/sim/progress.h"
+#include "tests/sim/statistics.h"
 
 namespace starling::sim {
 namespace {
@@ -37,19 +37,6 @@ struct Row {
   std::vector<double> losses;  // excess, by seed
   double spread = 0;           // mean over the seeds
 };
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-double deviation(const std::vector<double>& values) {
-  if (values.size() < 2) return 0;
-  double sum = 0;
-  for (const double value : values) sum += (value - mean(values)) * (value - mean(values));
-  return std::sqrt(sum / static_cast<double>(values.size() - 1));
-}
 
 struct Experiment {
   std::vector<Row> by_rate;      // every way at every rate, on the one-peer exponential graph
@@ -77,10 +64,7 @@ class Runner {
     Row row{way, way == Way::all_reduce ? "" : swarm::to_string(topology), rate, {}, 0};
     DecentralizedSetup setup;
     if (way != Way::all_reduce) setup.topology = topology;
-    setup.optimizer = wire::default_optimizer(way == Way::accum ? "accum_adamw" : "adamw");
-    setup.optimizer.beta2 = 0.999;
-    setup.optimizer.weight_decay = 0;  // the data never repeat: nothing to guard against
-    setup.optimizer.clip_norm = 0;
+    setup.optimizer = TeacherProblem::optimizer(way == Way::accum ? "accum_adamw" : "adamw");
     setup.optimizer.window_rounds = arguments_.window;
     setup.learning_rate = rate;
     setup.workers = arguments_.workers;

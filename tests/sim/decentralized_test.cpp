@@ -20,10 +20,7 @@ const swarm::FormationSpec kExponential{Kind::exponential_pairs, {}};
 
 DecentralizedSetup setup_of(const char* optimizer) {
   DecentralizedSetup setup;
-  setup.optimizer = wire::default_optimizer(optimizer);
-  setup.optimizer.beta2 = 0.999;
-  setup.optimizer.weight_decay = 0;
-  setup.optimizer.clip_norm = 0;
+  setup.optimizer = TeacherProblem::optimizer(optimizer);
   setup.learning_rate = 2e-3;
   setup.steps = 1500;
   return setup;
@@ -117,7 +114,8 @@ TEST_CASE("decentralized steps follow their formula: gradients of unmixed parame
     for (int t = 1; t <= 10; ++t) {
       std::vector<std::vector<float>> gradients;
       for (std::uint64_t w = 0; w < kWorkers; ++w) gradients.push_back(noise(size, 100 * w + static_cast<unsigned>(t)));
-      REQUIRE(decentralized_step(optimizer, t - 1, took_part, gradients, replicas).ok());
+      mix(size, took_part, replicas);
+      REQUIRE(step_all(optimizer, t - 1, gradients, replicas).ok());
       const std::size_t bit = t % 2 == 1 ? 1 : 2;
       for (std::size_t i = 0; i < size; ++i) {
         double mixed[kWorkers];

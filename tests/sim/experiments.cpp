@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "tests/sim/allocation_command.h"
+#include "tests/sim/consensus_command.h"
 #include "tests/sim/push_sum_command.h"
 #include "tests/sim/step_time_command.h"
 #include "tests/sim/tracking_command.h"
@@ -24,6 +25,11 @@ void add_rounds(CLI::App& command, int& rounds) {
 
 void add_seed(CLI::App& command, std::uint64_t& seed) {
   command.add_option("--seed", seed, "Equal seeds, equal figures")->capture_default_str();
+}
+
+void add_seeds(CLI::App& command, std::uint64_t& first, int& count) {
+  command.add_option("--seed", first, "Of the first run; equal seeds, equal figures")->capture_default_str();
+  command.add_option("--seeds", count, "Runs of each")->check(CLI::Range(1, 1000))->capture_default_str();
 }
 
 void add_options(CLI::App& command, TrackingArguments& arguments) {
@@ -47,6 +53,14 @@ void add_options(CLI::App& command, PushSumArguments& arguments) {
   command.add_option("--bits", arguments.bits, "Of a value")->check(CLI::Range(2, 8))->capture_default_str();
   add_rounds(command, arguments.rounds);
   add_seed(command, arguments.seed);
+}
+
+void add_options(CLI::App& command, ConsensusArguments& arguments) {
+  command.description(
+      "How seldom decentralized workers can mix their parameters, at a fixed interval and whenever they are further\n"
+      "apart than a share of their gradients' length (arXiv 2102.04828)");
+  command.add_option("--steps", arguments.steps, "Steps")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  add_seeds(command, arguments.seed, arguments.seeds);
 }
 
 void add_options(CLI::App& command, StepTimeArguments& arguments) {
@@ -78,6 +92,7 @@ Experiments::Experiments(CLI::App& app) {
   const auto add = [&](const char* name, auto run) { experiments_.push_back({name, add_experiment(app, name, run)}); };
   add("tracking", run_tracking);
   add("push-sum", run_push_sum);
+  add("consensus", run_consensus);
   add("step-time", run_step_time);
   add("allocation", run_allocation);
 }

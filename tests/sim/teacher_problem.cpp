@@ -117,6 +117,14 @@ wire::ModelOptions TeacherProblem::model() {
   return model;
 }
 
+wire::OptimizerOptions TeacherProblem::optimizer(std::string_view kind) {
+  wire::OptimizerOptions options = wire::default_optimizer(kind);
+  options.beta2 = 0.999;
+  options.weight_decay = 0;
+  options.clip_norm = 0;
+  return options;
+}
+
 TeacherProblem::TeacherProblem(std::uint64_t seed) : seed_(seed) {
   swarm::RandomStream random(mix64(seed));
   for (const wire::ParameterInfo& info : wire::model_layout(model())) {

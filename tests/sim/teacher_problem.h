@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "shared/wire/model_options.h"
+#include "shared/wire/optimizer_options.h"
 
 namespace starling::sim {
 
@@ -18,6 +20,9 @@ class TeacherProblem {
 
   // 32 inputs, two hidden layers of 64, 10 classes.
   static wire::ModelOptions model();
+  // What the experiments train it with: an optimizer's defaults but for β2 = 0.999, without decay of weights, as the
+  // data never repeat, and without clipping.
+  static wire::OptimizerOptions optimizer(std::string_view kind);
 
   // Adds the loss's gradient, summed over samples first … first + count - 1, which are the same for everybody.
   void add_gradient(std::span<const float> parameters, std::uint64_t first, int count, std::span<float> gradient) const;

@@ -1,0 +1,108 @@
+#include "tests/sim/consensus_command.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "shared/base/files.h"
+#include "shared/plot/dot_plot.h"
+#include "tests/sim/decentralized.h"
+#include "tests/sim/progress.h"
+#include "tests/sim/statistics.h"
+
+namespace starling::sim {
+namespace {
+
+constexpr std::size_t kWorkers = 16;
+constexpr int kBatch = 2;
+constexpr double kRate = 8e-3;
+constexpr double kFinalFraction = 0.05;  // of the learning rate, in the end
+constexpr int kIntervals[] = {1, 4, 16, 64, 256};
+constexpr double kRatios[] = {0.03, 0.05, 0.1, 0.2, 0.5, 1};
+
+struct Row {
+  std::string name;
+  DecentralizedSetup setup;
+  std::vector<double> losses;      // excess, by seed
+  double mixings = 0, spread = 0;  // means over the seeds
+};
+
+DecentralizedSetup setup_of(const ConsensusArguments& arguments) {
+  DecentralizedSetup setup;
+  setup.topology = swarm::FormationSpec{swarm::FormationSpec::Kind::exponential_pairs, {}};
+  setup.optimizer = TeacherProblem::optimizer("adamw");
+  setup.learning_rate = kRate;
+  setup.final_fraction = kFinalFraction;
+  setup.workers = kWorkers;
+  setup.batch = kBatch;
+  setup.steps = arguments.steps;
+  return setup;
+}
+
+std::vector<Row> rows_of(const ConsensusArguments& arguments) {
+  std::vector<Row> rows;
+  for (const int interval : kIntervals) {
+    Row row{interval == 1 ? "at every step" : fmt::format("every {} steps", interval), setup_of(arguments), {}};
+    row.setup.mix_every = interval;
+    rows.push_back(row);
+  }
+  for (const double ratio : kRatios) {
+    Row row{fmt::format("spread above {} of the gradients", ratio), setup_of(arguments), {}};
+    row.setup.spread_ratio = ratio;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Status train(const ConsensusArguments& arguments, std::vector<Row>& rows) {
+  Progress progress;
+  const double steps = static_cast<double>(rows.size()) * arguments.seeds * arguments.steps;
+  double done = 0;
+  for (Row& row : rows) {
+    for (int k = 0; k < arguments.seeds; ++k) {
+      STARLING_ASSIGN(const DecentralizedResult result,
+                      train_decentralized(row.setup, arguments.seed + static_cast<std::uint64_t>(k),
+                                          [&] { progress.show(++done / steps, row.name); }));
+      row.losses.push_back(result.excess_loss);
+      row.mixings += static_cast<double>(result.mixings) / arguments.seeds;
+      row.spread += result.spread / arguments.seeds;
+    }
+  }
+  return {};
+}
+
+void print_table(const ConsensusArguments& arguments, const std::vector<Row>& rows) {
+  fmt::print(
+      "{} workers with batches of {}, {} steps at {}, {} seed{}; pairs on the exponential graph mix:\n\n"
+      "| mixing | mixings | excess loss, nats | spread in the end |\n|---|---|---|---|\n",
+      kWorkers, kBatch, arguments.steps, kRate, arguments.seeds, arguments.seeds == 1 ? "" : "s");
+  for (const Row& row : rows) {
+    fmt::print("| {} | {:.0f} | {:.4f} ± {:.4f} | {:.1f} % |\n", row.name, row.mixings, mean(row.losses),
+               deviation(row.losses), 100 * row.spread);
+  }
+}
+
+std::string to_svg(const ConsensusArguments& arguments, const std::vector<Row>& rows) {
+  plot::DotPanel panel{fmt::format("{} steps; the line is mixing at every step", arguments.steps),
+                       "excess loss, nats: each seed, and the median",
+                       false,
+                       mean(rows.front().losses),
+                       {}};
+  for (const Row& row : rows) {
+    const std::string label = fmt::format("{}: {:.0f}", row.name, row.mixings);
+    panel.rows.push_back({label, {{row.setup.spread_ratio > 0 ? "by spread" : "by steps", row.losses}}, {}});
+  }
+  return plot::dot_plot("How seldom workers can mix", {panel});
+}
+
+}  // namespace
+
+Status run_consensus(const ConsensusArguments& arguments) {
+  std::vector<Row> rows = rows_of(arguments);
+  STARLING_TRY(train(arguments, rows));
+  print_table(arguments, rows);
+  if (arguments.plot_file.empty()) return {};
+  return write_file_atomically(arguments.plot_file, to_svg(arguments, rows));
+}
+
+}  // namespace starling::sim
