@@ -8,6 +8,7 @@
 
 #include "tests/sim/allocation_command.h"
 #include "tests/sim/consensus_command.h"
+#include "tests/sim/local_methods_command.h"
 #include "tests/sim/push_sum_command.h"
 #include "tests/sim/step_time_command.h"
 #include "tests/sim/tracking_command.h"
@@ -70,6 +71,17 @@ void add_options(CLI::App& command, StepTimeArguments& arguments) {
   add_seed(command, arguments.seed);
 }
 
+void add_options(CLI::App& command, LocalMethodsArguments& arguments) {
+  command.description(
+      "Trains a small model by methods whose workers meet once in ten or fifty steps (DiLoCo, SparseLoCo, FedAvg, "
+      "NoLoCo\n"
+      "and gossip in pairs), beside one worker alone and gradients averaged at every step, at several learning rates");
+  command.add_option("--meetings", arguments.meetings, "Of those who meet once in 50 steps")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  add_seeds(command, arguments.seed, arguments.seeds);
+}
+
 void add_options(CLI::App& command, AllocationArguments& /*arguments*/) {
   command.description(
       "How long an averaging takes over lines of different speeds, with equal parts, one server, parts in proportion "
@@ -94,6 +106,7 @@ Experiments::Experiments(CLI::App& app) {
   add("push-sum", run_push_sum);
   add("consensus", run_consensus);
   add("step-time", run_step_time);
+  add("local-steps", run_local_methods);
   add("allocation", run_allocation);
 }
 

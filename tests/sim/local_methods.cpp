@@ -1,0 +1,191 @@
+#include "tests/sim/local_methods.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "client/averaging/codec.h"
+#include "client/optim/initial_state.h"
+#include "client/optim/local_steps.h"
+#include "client/optim/noloco.h"
+#include "client/optim/optimizer.h"
+#include "shared/base/verify.h"
+#include "shared/manifest/algorithms.h"
+#include "shared/swarm/group_formation.h"
+#include "tests/sim/teacher_problem.h"
+
+namespace starling::sim {
+namespace {
+
+using swarm::FormationSpec;
+
+bool in_pairs(LocalMethod method) { return method == LocalMethod::gossip_pairs || method == LocalMethod::noloco; }
+
+std::string_view composition_of(LocalMethod method) {
+  if (method == LocalMethod::diloco) return "diloco";
+  return method == LocalMethod::sparse_loco ? "sparseloco" : "local-sgd";
+}
+
+wire::RunManifest manifest_of(const LocalSetup& setup, std::uint64_t seed) {
+  wire::RunManifest manifest;
+  manifest.model = TeacherProblem::model();
+  manifest::find_algorithm(composition_of(setup.method))->compose(manifest);
+  manifest.seed = seed + 1;  // of the first parameters
+  manifest.local->optimizer = TeacherProblem::optimizer("adamw");
+  manifest.local->schedule = {.kind = "constant", .learning_rate = setup.learning_rate, .warmup_rounds = 0};
+  return manifest;
+}
+
+struct Worker {
+  Worker(const wire::RunManifest& manifest, std::size_t outer_state, std::size_t parameters)
+      : agreed(outer_state),
+        inner(wire::local_state_size(manifest)),
+        steps(manifest, std::span(agreed).first(parameters), inner),
+        displacement(parameters),
+        left_out(manifest.error_feedback > 0 ? parameters : 0),
+        momentum(parameters) {
+    optim::fill_initial_state(manifest, agreed);
+    steps.begin();
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  std::vector<float> agreed;  // [parameters | the common step's moments]
+  std::vector<float> inner;   // of the own steps
+  optim::LocalSteps steps;
+  std::vector<float> displacement;  // from the agreed parameters to the own ones, summed by samples
+  std::vector<float> left_out;      // by the codec so far
+  std::vector<float> momentum;      // NoLoCo's
+};
+
+class LocalTraining {
+ public:
+  LocalTraining(const LocalSetup& setup, std::uint64_t seed)
+      : setup_(setup),
+        manifest_(manifest_of(setup, seed)),
+        problem_(seed),
+        outer_(manifest_),
+        formation_(swarm::make_formation(
+            in_pairs(setup.method) ? FormationSpec{FormationSpec::Kind::random_groups, {2}} : FormationSpec{},
+            std::vector<double>(setup.workers, 1.0), seed)) {
+    for (std::size_t i = 0; i < setup.workers; ++i) {
+      workers_.push_back(std::make_unique<Worker>(manifest_, outer_.state_size(), outer_.parameter_count()));
+    }
+  }
+
+  Status step(int number) {
+    std::vector<float> gradient(outer_.parameter_count());
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      Worker& worker = *workers_[i];
+      const std::uint64_t turn = static_cast<std::uint64_t>(number) * workers_.size() + i;
+      std::fill(gradient.begin(), gradient.end(), 0.0F);
+      problem_.add_gradient(worker.steps.parameters(), turn * static_cast<std::uint64_t>(setup_.batch), setup_.batch,
+                            gradient);
+      STARLING_TRY(worker.steps.step(number, setup_.batch, gradient));
+      for (std::size_t k = 0; k < gradient.size(); ++k) worker.displacement[k] += gradient[k];
+    }
+    return {};
+  }
+
+  Status meet(RoundIndex round) {
+    const float samples = static_cast<float>(setup_.batch * setup_.interval);
+    for (const auto& worker : workers_) {
+      for (float& value : worker->displacement) value /= samples;
+      if (manifest_.error_feedback > 0) encode(*worker);
+    }
+    const swarm::Groups groups = formation_->form(std::vector<std::uint8_t>(workers_.size(), 1));
+    for (std::size_t g = 0; g < groups.count(); ++g) STARLING_TRY(meet_group(round, groups.group(g)));
+    for (const auto& worker : workers_) {
+      std::fill(worker->displacement.begin(), worker->displacement.end(), 0.0F);
+      worker->steps.begin();
+    }
+    return {};
+  }
+
+  [[nodiscard]] double excess_loss() {
+    std::vector<float> mean(outer_.parameter_count());
+    for (const auto& worker : workers_) add_share(agreed(*worker), workers_.size(), mean);
+    return problem_.excess_loss(mean);
+  }
+
+ private:
+  std::span<float> agreed(Worker& worker) const { return std::span(worker.agreed).first(outer_.parameter_count()); }
+
+  static void add_share(std::span<const float> values, std::size_t of, std::span<float> sum) {
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += values[k] / static_cast<float>(of);
+  }
+
+  // What the others get of the displacement; the rest comes later.
+  void encode(Worker& worker) {
+    const averaging::Codec codec = *averaging::codec_from_name(manifest_.contribution_codec);
+    const auto kept = static_cast<float>(manifest_.error_feedback);
+    std::vector<float>& values = worker.displacement;
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] += kept * worker.left_out[k];
+    bytes_.resize(averaging::encoded_bytes(codec, values.size()));
+    averaging::encode(codec, values, bytes_);
+    worker.left_out = values;
+    std::fill(values.begin(), values.end(), 0.0F);
+    VERIFY(averaging::decode_add(codec, bytes_, values, values).ok());
+    for (std::size_t k = 0; k < values.size(); ++k) worker.left_out[k] -= values[k];
+  }
+
+  Status meet_group(RoundIndex round, std::span<const swarm::PeerIndex> group) {
+    std::vector<float> mean_displacement(outer_.parameter_count()), mean_agreed(outer_.parameter_count());
+    for (const swarm::PeerIndex peer : group) {
+      add_share(workers_[peer]->displacement, group.size(), mean_displacement);
+      add_share(agreed(*workers_[peer]), group.size(), mean_agreed);
+    }
+    for (const swarm::PeerIndex peer : group) {
+      Worker& worker = *workers_[peer];
+      if (setup_.method == LocalMethod::noloco) {
+        optim::noloco_step({}, mean_displacement, mean_agreed, agreed(worker), worker.momentum);
+        continue;
+      }
+      std::copy(mean_agreed.begin(), mean_agreed.end(), worker.agreed.begin());
+      journal_->clear();
+      STARLING_TRY(outer_.step(round, mean_displacement, worker.agreed, *journal_));
+    }
+    return {};
+  }
+
+  LocalSetup setup_;
+  wire::RunManifest manifest_;
+  TeacherProblem problem_;
+  optim::Optimizer outer_;
+  std::unique_ptr<swarm::GroupFormation> formation_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::uint8_t> bytes_;
+  std::unique_ptr<optim::StepJournal> journal_ = std::make_unique<optim::StepJournal>();
+};
+
+}  // namespace
+
+std::string_view to_string(LocalMethod method) {
+  switch (method) {
+    case LocalMethod::fed_avg:
+      return "FedAvg";
+    case LocalMethod::diloco:
+      return "DiLoCo";
+    case LocalMethod::sparse_loco:
+      return "SparseLoCo";
+    case LocalMethod::gossip_pairs:
+      return "gossip in pairs";
+    case LocalMethod::noloco:
+      return "NoLoCo";
+  }
+  return {};
+}
+
+Result<double> train_locally(const LocalSetup& setup, std::uint64_t seed, const std::function<void()>& on_step) {
+  VERIFY(setup.workers > 0 && setup.batch > 0 && setup.interval > 0 && setup.steps % setup.interval == 0);
+  LocalTraining training(setup, seed);
+  for (int step = 0; step < setup.steps; ++step) {
+    STARLING_TRY(training.step(step));
+    if ((step + 1) % setup.interval == 0) STARLING_TRY(training.meet(step / setup.interval));
+    if (on_step) on_step();
+  }
+  return training.excess_loss();
+}
+
+}  // namespace starling::sim

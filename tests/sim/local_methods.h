@@ -1,0 +1,38 @@
+// Local steps: workers step on gradients of their own few samples, and meet after so many steps. What they do then is
+// the method; compositions are the product's (shared/manifest/algorithms.h), and so are optimizers, pseudo-gradients
+// and codecs (client/optim, client/averaging).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "shared/base/result.h"
+
+namespace starling::sim {
+
+enum class LocalMethod : std::uint8_t {
+  fed_avg,       // the mean of everybody's parameters
+  diloco,        // a Nesterov step along everybody's mean displacement
+  sparse_loco,   // the mean of everybody's sparse displacements, with error feedback
+  gossip_pairs,  // the mean of two workers' parameters, pairs drawn anew every time
+  noloco,        // the same pairs, and client/optim/noloco.h
+};
+std::string_view to_string(LocalMethod method);
+
+struct LocalSetup {
+  LocalMethod method = LocalMethod::diloco;
+  int interval = 50;            // steps from one meeting to the next
+  double learning_rate = 1e-3;  // of everybody's AdamW, constant
+  std::size_t workers = 8;
+  int batch = 4;     // samples of a worker's step
+  int steps = 4000;  // a multiple of the interval
+};
+
+// The excess loss, in nats, of the mean of all workers' parameters after the last meeting
+// (tests/sim/teacher_problem.h). Equal arguments give equal losses. on_step, if there is one, is called after each
+// step. corrupt when training leaves the finite numbers.
+Result<double> train_locally(const LocalSetup& setup, std::uint64_t seed, const std::function<void()>& on_step = {});
+
+}  // namespace starling::sim
