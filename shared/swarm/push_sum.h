@@ -49,7 +49,7 @@ void add(const Quantized& quantized, std::span<double> values);
 // have it; what travels is the quantized difference between the two, which shrinks as all agree, and its error with it:
 //   ẑ ← ẑ + Q(z - ẑ)        z_i ← z_i - ẑ_i + Σ_j a_ij ẑ_j        w_i ← Σ_j a_ij w_j
 // Source: Taheri, Mokhtari, Hassani and Pedarsani, "Quantized decentralized stochastic learning over directed graphs",
-// ICML 2020 (arXiv 2002.09964), algorithm 1. A value quantized itself would keep the error of its size.
+// ICML 2020 (arXiv 2002.09964). A value quantized itself would keep the error of its size.
 class QuantizedPushSum {
  public:
   struct Message {

@@ -1,5 +1,6 @@
-// When single steps end, of workers whose computing takes longer now and then: the recurrences behind the runtime model
-// of Wang et al., ICLR 2025 (arXiv 2410.11998, section 3), which runtime_model.h has in closed form for whole rounds.
+// When single steps end, of workers whose computing takes longer now and then: recurrences for what Wang et al.,
+// ICLR 2025 (arXiv 2410.11998), find to decide: overlap, links' cost and jitter. runtime_model.h has whole rounds, in
+// closed form. The recurrences are our own, held to the figures that are published (docs/experiments.md).
 // Gradients become ready in buckets, last layers first, and each bucket travels as soon as it may. Worker i's step
 // takes `slowdown[i]` times what StepCosts says. Seconds from the beginning. Pure; one thread.
 #pragma once
