@@ -131,8 +131,9 @@ class ProjectRun final : private session::Session::Mediator {
   void meet(const std::optional<swarm::MixingGroup>& mixing);
   void begin_mixings(const wire::RoundReport& report);
   void end_mixings();
-  // How far local steps on so many samples, whose sum this is, have led from where the average of all is; relative.
-  [[nodiscard]] double spread(std::span<const float> sum, SampleCount samples) const;
+  // How far local steps on so many samples, whose sum this is, have led from where the average of all is; relative, and
+  // of what the round averages.
+  [[nodiscard]] double spread(RoundIndex round, std::span<const float> sum, SampleCount samples) const;
   void start_step(RoundIndex round) override;
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;

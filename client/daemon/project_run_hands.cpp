@@ -92,28 +92,40 @@ void ProjectRun::renew_certificate() {
 void ProjectRun::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
   // The round did not count: its gradient grows on.
   const bool looks_back = averaging_holds_gradient_ && !target.next_round;
+  auto& fragments = parts_->fragments;
   if (looks_back) {
     parts_->network->abandon();
     averaging_holds_gradient_ = false;
+    if (fragments) fragments->put_back();
   }
-  std::vector<float>& gradient = parts_->gradients[target.next_round ? 1 - gradient_in_use_ : gradient_in_use_];
+  if (fragments && target.anew) fragments->clear();
+  std::span<float> gradient = parts_->gradients[target.next_round ? 1 - gradient_in_use_ : gradient_in_use_];
+  if (fragments) gradient = fragments->growing();
   const bool ahead = target.next_round;
-  const bool looks_ahead = std::exchange(averagings_told_, averagings_) != averagings_ && ahead;
-  const std::vector<float>& own = parts_->gradients[gradient_in_use_];
+  const bool told_now = std::exchange(averagings_told_, averagings_) != averagings_;
+  // A fragment that was not sent is not cut either.
+  const bool is_cut = told_now && (!fragments || own_samples_ > 0);
+  const bool was_ahead = looks_back && parts_->manifest.delay_parameter_updates;
+  const bool begins = target.anew || was_ahead || (!ahead && (fragments ? is_cut : target.first));
+  const bool clears = target.first && !fragments;
+  const std::span<const float> own = parts_->gradients[gradient_in_use_];
   const session::Mixing::Order mixing = order_mixing(target.first);
-  threads_.trainer.post([this, samples, ahead, looks_ahead, looks_back, mixing, first = target.first,
-                         own_samples = own_samples_, &gradient, &own] {
+  threads_.trainer.post([this, samples, ahead, is_cut, begins, clears, mixing, first = target.first,
+                         own_samples = own_samples_, gradient, own] {
     if (stopped_) return;
     move_own_parameters(mixing, first);
-    if (first) std::fill(gradient.begin(), gradient.end(), 0.0F);
-    if (looks_ahead) {
-      parts_->trainer->begin_sum_ahead(samples.round - 1, own, own_samples);
-    } else if (looks_back || (first && !ahead)) {
+    if (clears) std::fill(gradient.begin(), gradient.end(), 0.0F);
+    if (begins) {
       parts_->trainer->begin_sum();
+    } else if (is_cut && ahead) {
+      parts_->trainer->begin_sum_ahead(samples.round - 1, own, own_samples);
     }
     auto report = train_batch(samples, gradient);
     note_stepped(report.ok());
-    deliver([this, report = std::move(report)](TimePoint now) { parts_->session->on_batch_done(now, report); });
+    deliver([this, report = std::move(report)](TimePoint now) {
+      if (parts_->fragments && report.ok()) parts_->fragments->on_batch(report->samples);
+      parts_->session->on_batch_done(now, report);
+    });
   });
 }
 
@@ -140,17 +152,21 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
   request.self = self;
   request.weight = stake.weight;
   request.draw = stake.draw;
-  request.input = parts_->gradients[gradient_in_use_];
   request.output = parts_->averaged;
   request.start = threads_.clock.now();
-  const bool feeds_back = parts_->feedback.has_value() && stake.weight > 0;
+  averaging::ErrorFeedback* feedback = nullptr;
+  if (!parts_->feedback.empty() && stake.weight > 0) {
+    feedback = &parts_->feedback[static_cast<std::size_t>(group.round) % parts_->feedback.size()];
+  }
   // The round before may still read what changes now.
-  if (feeds_back || parts_->manifest.delay_parameter_updates) parts_->network->abandon();
-  if (feeds_back) request.input = parts_->feedback->contribute(group, self, request.input);
-  request.done = [this, feeds_back, id = group.id](const AveragingOutcome& outcome) {
-    deliver([this, feeds_back, id, outcome](TimePoint now) {
-      if (feeds_back && outcome.verdict == AveragingOutcome::Verdict::averaged) {
-        parts_->feedback->on_averaged(id, outcome);
+  if (feedback != nullptr || parts_->manifest.delay_parameter_updates) parts_->network->abandon();
+  request.input = parts_->gradients[gradient_in_use_];
+  if (parts_->fragments && stake.weight > 0) request.input = parts_->fragments->cut(group.round, stake.weight);
+  if (feedback != nullptr) request.input = feedback->contribute(group, self, request.input);
+  request.done = [this, feedback, id = group.id](const AveragingOutcome& outcome) {
+    deliver([this, feedback, id, outcome](TimePoint now) {
+      if (feedback != nullptr && outcome.verdict == AveragingOutcome::Verdict::averaged) {
+        feedback->on_averaged(id, outcome);
       }
       parts_->session->on_averaged(now, outcome);
     });
@@ -168,10 +184,11 @@ void ProjectRun::averaging_refused(const Status& why, std::size_t members) {
 }
 
 void ProjectRun::start_step(RoundIndex round) {
-  const std::vector<float>& own = parts_->gradients[gradient_in_use_];
-  step_loop().post([this, round, samples = own_samples_, &own] {
+  std::span<const float> own = parts_->gradients[gradient_in_use_];
+  if (parts_->fragments) own = parts_->fragments->last_cut();
+  step_loop().post([this, round, samples = own_samples_, own] {
     if (stopped_) return;
-    const double spread_now = spread(own, samples);
+    const double spread_now = spread(round, own, samples);
     auto digest = parts_->snapshots->change(round + 1, [&] { return parts_->trainer->step(round, parts_->averaged); });
     deliver([this, digest = std::move(digest), spread_now](TimePoint now) {
       spread_ = spread_now;

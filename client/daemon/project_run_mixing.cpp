@@ -7,6 +7,7 @@
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
 #include "shared/base/log.h"
+#include "shared/wire/fragments.h"
 
 namespace starling::daemon {
 
@@ -77,12 +78,13 @@ void ProjectRun::end_mixings() {
   parts_->network->end_mixing();
 }
 
-double ProjectRun::spread(std::span<const float> sum, SampleCount samples) const {
+double ProjectRun::spread(RoundIndex round, std::span<const float> sum, SampleCount samples) const {
   if (!parts_->manifest.local || samples == 0) return 0;
-  const std::span<const float> agreed = parts_->trainer->state();
+  const wire::Fragment fragment = wire::fragment_of(parts_->manifest, round);
+  const std::span<const float> agreed = parts_->trainer->state().subspan(fragment.begin, fragment.count);
   double apart = 0;
   double length = 0;
-  for (std::size_t i = 0; i < sum.size(); ++i) {
+  for (std::size_t i = 0; i < agreed.size(); ++i) {
     const double average = parts_->averaged[i];
     const double own = static_cast<double>(sum[i]) / static_cast<double>(samples);
     apart += (own - average) * (own - average);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "shared/wire/fragments.h"
+
 namespace starling::daemon {
 namespace {
 
@@ -160,13 +162,17 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
                  std::move(damaged),
                  {},
                  {}};
-  for (auto& gradient : parts.gradients) gradient.resize(layout.parameter_count);
-  parts.averaged.resize(layout.parameter_count);
+  parts.averaged.resize(wire::fragment_floats(parts.manifest));
+  if (wire::fragments(parts.manifest) > 1) {
+    parts.fragments.emplace(parts.manifest);
+  } else {
+    for (auto& gradient : parts.gradients) gradient.resize(layout.parameter_count);
+  }
   const auto kept = static_cast<float>(parts.manifest.error_feedback);
   if (parts.manifest.low_rank > 0) {
     parts.low_rank = make_low_rank(parts.manifest);
   } else if (kept > 0) {
-    parts.feedback.emplace(layout.parameter_count, kept);
+    parts.feedback.assign(static_cast<std::size_t>(wire::fragments(parts.manifest)), {parts.averaged.size(), kept});
   }
   if (parts.manifest.local && !parts.manifest.local->partners.empty()) {
     parts.mixing = std::make_unique<MixingParts>(

@@ -12,6 +12,7 @@
 #include "client/averaging/power_sgd.h"
 #include "client/daemon/project_run.h"
 #include "client/daemon/shard_keeper.h"
+#include "client/session/fragment_sums.h"
 #include "client/transport/port_mapper.h"
 
 namespace starling::daemon {
@@ -55,12 +56,14 @@ struct RunParts {
   std::unique_ptr<session::Session> session;
   session::InitialState initial;
   std::vector<std::string> damaged;  // checkpoints found so at the start, in sentences
-  // The trainer thread fills one gradient while the group may still ask for the other.
+  // The trainer thread fills one gradient while the group may still ask for the other. Empty where there are fragments.
   std::array<std::vector<float>, 2> gradients;
   std::vector<float> averaged;
-  std::optional<averaging::ErrorFeedback> feedback{};  // where the manifest asks for it, without low-rank products
-  std::unique_ptr<LowRankParts> low_rank{};            // null where matrices travel whole
-  std::unique_ptr<MixingParts> mixing{};               // null where nobody mixes between rounds
+  // Where the manifest asks for it, without low-rank products: one for each fragment.
+  std::vector<averaging::ErrorFeedback> feedback{};
+  std::optional<session::FragmentSums> fragments{};  // in gradients' place, where rounds average fragments
+  std::unique_ptr<LowRankParts> low_rank{};          // null where matrices travel whole
+  std::unique_ptr<MixingParts> mixing{};             // null where nobody mixes between rounds
   // Where updates are delayed: steps, and whatever else changes or keeps the state, beside the trainer thread's
   // batches.
   std::unique_ptr<TaskLoop> stepper{};

@@ -28,6 +28,8 @@ LocalSteps::LocalSteps(const wire::RunManifest& manifest, std::span<const float>
       kept_base_(manifest.delay_parameter_updates ? optimizer_.parameter_count() : 0),
       journal_(std::make_unique<StepJournal>()) {
   VERIFY(agreed_.size() == told_.size() && state_.size() == optimizer_.state_size());
+  for (int i = 0; i < wire::fragments(manifest); ++i) fragments_.push_back(wire::fragment_of(manifest, i));
+  samples_.resize(fragments_.size());
   std::fill(state_.begin(), state_.end(), 0.0F);
 }
 
@@ -39,13 +41,15 @@ void LocalSteps::begin() {
 void LocalSteps::begin_at(std::span<const float> base) {
   std::copy(base.begin(), base.end(), state_.begin());
   std::copy(base.begin(), base.end(), told_.begin());
-  samples_ = 0;
+  std::fill(samples_.begin(), samples_.end(), 0);
 }
 
-void LocalSteps::cut() {
+void LocalSteps::cut(RoundIndex round) {
   VERIFY(!kept_base_.empty());
-  kept_base_ = told_;
-  samples_ = 0;
+  const std::size_t number = static_cast<std::size_t>(round) % fragments_.size();
+  const std::span<const float> told = std::span(told_).subspan(fragments_[number].begin, fragments_[number].count);
+  std::copy(told.begin(), told.end(), kept_base_.begin() + static_cast<std::ptrdiff_t>(fragments_[number].begin));
+  samples_[number] = 0;
 }
 
 void LocalSteps::cut_to(std::span<const float> expected) {
@@ -72,12 +76,15 @@ Status LocalSteps::step(RoundIndex round, SampleCount samples, std::span<float> 
   journal_->clear();
   STARLING_TRY(optimizer_.step_at(optimizer_.learning_rate(round), taken_, gradient, state_, *journal_));
   const auto more = static_cast<float>(samples);
-  const auto all = static_cast<float>(samples_ + samples);
   float wrong = 0;  // stays 0 as long as every value is finite
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    gradient[i] = more * (from[i] - told_[i]) + all * (told_[i] - state_[i]);
-    told_[i] = state_[i];
-    wrong += gradient[i] * 0.0F;
+  for (std::size_t number = 0; number < fragments_.size(); ++number) {
+    const auto all = static_cast<float>(samples_[number] + samples);
+    const std::size_t end = fragments_[number].begin + fragments_[number].count;
+    for (std::size_t i = fragments_[number].begin; i < end; ++i) {
+      gradient[i] = more * (from[i] - told_[i]) + all * (told_[i] - state_[i]);
+      told_[i] = state_[i];
+      wrong += gradient[i] * 0.0F;
+    }
   }
   if (!std::isfinite(wrong)) {
     std::fill(state_.begin(), state_.end(), 0.0F);
@@ -87,7 +94,7 @@ Status LocalSteps::step(RoundIndex round, SampleCount samples, std::span<float> 
                                          ": it left the finite numbers: local.schedule.learning_rate may be too high"};
   }
   ++taken_;
-  samples_ += samples;
+  for (SampleCount& each : samples_) each += samples;
   return {};
 }
 

@@ -20,7 +20,8 @@
 // (The paper has alpha own + (1 - alpha) agreed, which drops 1 - alpha of what was computed meanwhile. It waits for a
 // few steps; over home lines an averaging may last as long as a round.) With alpha > 0 a part of how far own parameters
 // were from the agreed ones stays, and is sent again with what comes. That takes memory for the parameters once more.
-// Single-threaded.
+// Where a round averages a fragment (shared/wire/fragments.h), that alone is cut and moves; the sums of the others go
+// on. Single-threaded.
 #pragma once
 
 #include <memory>
@@ -30,6 +31,7 @@
 #include "client/optim/optimizer.h"
 #include "client/optim/step_journal.h"
 #include "shared/base/result.h"
+#include "shared/wire/fragments.h"
 #include "shared/wire/run_manifest.h"
 
 namespace starling::optim {
@@ -45,11 +47,12 @@ class LocalSteps {
   [[nodiscard]] std::span<float> parameters() { return state_.first(told_.size()); }
   // A new sum begins, from the agreed parameters.
   void begin();
-  // Where updates are delayed. A new sum begins where steps have led: what was told is averaged.
-  void cut();
-  // The same from parameters that the caller expects to be agreed upon.
+  // Where updates are delayed. A new sum begins where steps have led, of the round's fragment: what was told is
+  // averaged.
+  void cut(RoundIndex round);
+  // The same from parameters that the caller expects to be agreed upon. Of runs without fragments.
   void cut_to(std::span<const float> expected);
-  // The averaged step is done: the sum goes on from the agreed parameters. A second time changes nothing.
+  // The averaged step is done: sums go on from the agreed parameters. A second time changes nothing.
   void merge();
   // One step on `gradient`, which is summed over `samples` at parameters() and becomes the sum's increment. corrupt,
   // and nothing may be added, when it is not finite: then nothing has changed; or when the increment is not: then what
@@ -68,8 +71,9 @@ class LocalSteps {
   std::vector<float> told_;       // parameters that the increments so far add up to
   std::vector<float> kept_base_;  // where updates are delayed; empty: sums begin at the agreed parameters
   std::unique_ptr<StepJournal> journal_;
-  RoundIndex taken_ = 0;     // steps that the moments have seen
-  SampleCount samples_ = 0;  // of the sum
+  RoundIndex taken_ = 0;  // steps that the moments have seen
+  std::vector<wire::Fragment> fragments_;
+  std::vector<SampleCount> samples_;  // of the sum, by fragment
 };
 
 }  // namespace starling::optim

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "client/optim/exact_math.h"
 #include "client/optim/newton_schulz.h"
@@ -92,11 +93,15 @@ struct StepRun {
 }  // namespace
 
 Optimizer::Optimizer(const wire::RunManifest& manifest, const Kernels& kernels)
-    : options_(manifest.optimizer),
-      schedule_(manifest.schedule),
-      layout_(wire::model_layout(manifest.model)),
-      parameters_(wire::parameter_count(manifest.model)),
-      state_size_(wire::state_size(manifest)),
+    : Optimizer(manifest.optimizer, manifest.schedule, wire::model_layout(manifest.model), kernels) {}
+
+Optimizer::Optimizer(const wire::OptimizerOptions& options, const wire::ScheduleOptions& schedule,
+                     std::vector<wire::ParameterInfo> layout, const Kernels& kernels)
+    : options_(options),
+      schedule_(schedule),
+      layout_(std::move(layout)),
+      parameters_(layout_.empty() ? 0 : layout_.back().offset + layout_.back().count),
+      state_size_(parameters_ * (1 + static_cast<std::size_t>(wire::moment_vectors(options)))),
       kernels_(kernels) {
   VERIFY(state_size_ <= parameters_ * kStepVectorsMax && layout_.size() <= kStepTensorsMax);
 }

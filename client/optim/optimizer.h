@@ -21,6 +21,9 @@ class Optimizer {
  public:
   // Reads the model, optimizer and schedule of a manifest that has passed wire::check_manifest.
   explicit Optimizer(const wire::RunManifest& manifest, const Kernels& kernels = optim::kernels());
+  // Of these parameters, in the order of their vector and without gaps.
+  Optimizer(const wire::OptimizerOptions& options, const wire::ScheduleOptions& schedule,
+            std::vector<wire::ParameterInfo> layout, const Kernels& kernels = optim::kernels());
 
   // [parameters | moments], wire::moment_vectors of the latter, each parameter_count() floats.
   [[nodiscard]] std::size_t state_size() const { return state_size_; }

@@ -14,6 +14,7 @@ double smoothed(double old, double fresh) { return old == 0 ? fresh : old + kSmo
 void RoundProgress::begin_round(TimePoint now) {
   next_ = Sum{};
   finish_round(now);
+  anew_ = true;
 }
 
 void RoundProgress::look_ahead(TimePoint now) {
@@ -34,6 +35,7 @@ wire::SampleRange RoundProgress::begin_batch(RoundIndex round, int lane, SampleC
 
 void RoundProgress::on_batch(const BatchReport& report) {
   Sum& sum = batch_sum();
+  anew_ = false;
   sum.samples += report.samples;
   sum.next_sample += report.samples;
   sum.loss_sum += report.loss_sum;

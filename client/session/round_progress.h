@@ -9,10 +9,12 @@
 
 namespace starling::session {
 
-// Which round's gradient a batch adds to, and whether it is the first that does: that starts from zero.
+// Which round's gradient a batch adds to, and whether it is the first that does: that starts from zero. anew: whatever
+// was computed before is forgotten, also what rounds had not asked for yet (fragment_sums.h).
 struct BatchTarget {
   bool next_round = false;
   bool first = true;
+  bool anew = true;
 };
 
 class RoundProgress {
@@ -29,7 +31,7 @@ class RoundProgress {
   // The lane's next `count` samples. They are on_batch()'s or skip()'s, whatever happens in between.
   wire::SampleRange begin_batch(RoundIndex round, int lane, SampleCount count);
   // Of the batch that was begun last.
-  [[nodiscard]] BatchTarget target() const { return {batch_is_ahead_, batch_sum().samples == 0}; }
+  [[nodiscard]] BatchTarget target() const { return {batch_is_ahead_, batch_sum().samples == 0, anew_}; }
   void on_batch(const BatchReport& report);
   // The samples of a batch that can never be used (its gradient was not finite) are passed over.
   void skip(SampleCount count) { batch_sum().next_sample += count; }
@@ -59,6 +61,7 @@ class RoundProgress {
 
   Sum now_;
   Sum next_;
+  bool anew_ = true;             // nothing has been added since begin_round()
   bool ahead_ = false;           // batches that begin add to next_, …
   bool batch_is_ahead_ = false;  // … and the one that was begun last does
   double samples_per_s_ = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/optim/fragment_step.h"
 #include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
 #include "client/trainer_link/child_link.h"
@@ -13,6 +14,7 @@
 #include "shared/base/files.h"
 #include "shared/base/mutex.h"
 #include "shared/base/verify.h"
+#include "shared/wire/fragments.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::trainer_link {
@@ -62,7 +64,9 @@ struct TrainerProcess::Impl {
   Status step_beside_batches(RoundIndex round, std::span<const float> gradient) {
     const MutexLock lock(state_mutex);
     region.journal().clear();
-    Status status = optimizer.step(round, gradient, region.state(), region.journal());
+    Status status = wire::fragments(options.manifest) > 1
+                        ? optim::step_fragment(options.manifest, round, gradient, region.state())
+                        : optimizer.step(round, gradient, region.state(), region.journal());
     // No batch has begun since the round was cut: nothing goes on.
     const bool was_cut = !begins_ahead.exchange(false);
     knows_own = false;
@@ -180,7 +184,7 @@ Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange
 }
 
 Status TrainerProcess::step(RoundIndex round, std::span<const float> gradient) {
-  VERIFY(gradient.size() == layout().parameter_count);
+  VERIFY(gradient.size() == wire::fragment_floats(impl_->options.manifest));
   if (impl_->options.manifest.delay_parameter_updates) return impl_->step_beside_batches(round, gradient);
   auto& journal = impl_->region.journal();
   journal.clear();

@@ -72,6 +72,7 @@ class TrainerProcess final : public session::Trainer {
   void begin_sum() override;
   void begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) override;
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
+  // Where rounds average fragments the gradient is the round's (wire::fragment_floats), and steps that alone.
   // Never fails because of the child: what a dead child left undone is done here, to the same bits. With delayed
   // updates all of it is done here, while the child goes on with parameters of its own.
   Status step(RoundIndex round, std::span<const float> gradient) override;

@@ -230,7 +230,7 @@ void TorchTrainer::begin_sum_ahead(RoundIndex round, std::span<const float> own_
   if (!impl_->local) {
     impl_->begins_sum = true;
   } else if (!impl_->begins_sum) {
-    impl_->local->cut();
+    impl_->local->cut(round);
   }
   if (samples == 0) return;
   // Where it cannot be done, for lack of memory for example, the present parameters do as well.

@@ -8,6 +8,7 @@
 
 #include "shared/manifest/algorithms.h"
 #include "shared/swarm/mixing_groups.h"
+#include "shared/wire/fragments.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 #include "shared/wire/model_layout.h"
@@ -25,7 +26,7 @@ constexpr double kMuch = 0.5;  // of a round
 
 swarm::Method method_of(const wire::RunManifest& manifest, double round_samples, std::size_t hosts) {
   swarm::Method method;
-  method.vector_floats = static_cast<double>(wire::parameter_count(manifest.model));
+  method.vector_floats = static_cast<double>(wire::fragment_floats(manifest));
   method.round_samples = round_samples;
   method.micro_batch = static_cast<double>(manifest.micro_batch_size);
   method.codec = manifest.codec;
@@ -142,7 +143,8 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
     composed.averaging.formation = wire::AveragingOptions{}.formation;
     algorithm.compose(composed);
     double samples = composed.local ? options.local_steps * one_step : own;
-    if (manifest.local) samples = composed.local ? own : one_step;
+    if (manifest.local) samples = composed.local ? own * wire::fragments(manifest) : one_step;
+    samples /= wire::fragments(composed);
     for (const char* codec : {"fp32", "fp16", "int8"}) {
       composed.codec = codec;
       all.push_back(prospect_of(algorithm.name, composed, samples, hosts));

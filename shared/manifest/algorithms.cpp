@@ -62,6 +62,13 @@ void decentralized_adam(RunManifest& manifest) {
   step_outside(manifest, 1.0, 0.0);
 }
 
+void streaming_diloco(RunManifest& manifest) {
+  diloco(manifest);
+  manifest.delay_parameter_updates = true;
+  manifest.local->fragments = 4;
+  manifest.local->merge_alpha = 0.5;
+}
+
 void eager_diloco(RunManifest& manifest) {
   diloco(manifest);
   manifest.delay_parameter_updates = true;
@@ -77,6 +84,8 @@ constexpr std::array kAlgorithms{
               diloco},
     Algorithm{"sparseloco", "diloco without outer momentum; of each displacement the largest 64 of 4096, in 2 bits",
               "arXiv 2508.15706", sparseloco},
+    Algorithm{"streaming-diloco", "diloco by quarters of the parameters in turn, whose steps go on meanwhile",
+              "arXiv 2501.18512", streaming_diloco},
     Algorithm{"eager-diloco", "diloco whose steps go on while a round is averaged, from where one's own part leads",
               "arXiv 2502.12996", eager_diloco},
     Algorithm{"decentralized-adam", "AdamW steps apart, mixed with one other's while they go on; then the mean of all",

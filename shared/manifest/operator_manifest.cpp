@@ -187,6 +187,7 @@ Status read_local(TableReader fields, bool named, std::optional<wire::LocalOptio
   if (!local) return {};
   fields.text("partners", local->partners);
   fields.number("merge_alpha", local->merge_alpha);
+  fields.integer("fragments", local->fragments);
   fields.boolean("eager", local->eager);
   STARLING_TRY(read_optimizer(fields.table("optimizer"), local->optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), local->schedule));

@@ -119,6 +119,7 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
     out.table("local");
     out.set("partners", manifest.local->partners);
     out.set("merge_alpha", manifest.local->merge_alpha);
+    out.set("fragments", manifest.local->fragments);
     out.set("eager", manifest.local->eager);
     write_steps("local.", manifest.local->optimizer, manifest.local->schedule);
   }

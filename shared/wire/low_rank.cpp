@@ -1,6 +1,7 @@
 #include "shared/wire/low_rank.h"
 
 #include "shared/base/verify.h"
+#include "shared/wire/fragments.h"
 
 namespace starling::wire {
 namespace {
@@ -36,7 +37,7 @@ LowRankLayout low_rank_layout(const std::vector<ParameterInfo>& parameters, int 
 }
 
 std::int64_t averaged_floats(const RunManifest& manifest) {
-  if (manifest.low_rank == 0) return static_cast<std::int64_t>(parameter_count(manifest.model));
+  if (manifest.low_rank == 0) return static_cast<std::int64_t>(fragment_floats(manifest));
   const LowRankLayout layout = low_rank_layout(model_layout(manifest.model), manifest.low_rank);
   return static_cast<std::int64_t>(layout.left_floats + layout.right_floats);
 }

@@ -44,7 +44,8 @@ struct LowRankLayout {
 // rank: 1 to kLowRankMax.
 LowRankLayout low_rank_layout(const std::vector<ParameterInfo>& parameters, int rank);
 
-// Floats that a member's averaging of a round is planned for: the whole gradient, or both vectors in its place.
+// Floats that a member's averaging of a round is planned for: the whole gradient, both vectors in its place, or a
+// fragment.
 std::int64_t averaged_floats(const RunManifest& manifest);
 
 }  // namespace starling::wire

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "shared/base/verify.h"
+#include "shared/wire/fragments.h"
 #include "shared/wire/layouts.h"
 
 namespace starling::wire {
@@ -73,14 +74,14 @@ double MemoryNeeds::total() const { return programs + state + gradients + activa
 MemoryNeeds memory_needs(const RunManifest& manifest) {
   // What both programs take before they know of a run, most of it LibTorch's.
   constexpr double kPrograms = 200e6;
-  // The trainer's own, the one shared with the daemon, the two it fills in turn (with delayed updates: one is averaged
-  // while the other one grows), and the average.
-  constexpr double kGradients = 5;
+  // The trainer's own, the one shared with the daemon and the one that grows; and the one before, which is averaged or
+  // still asked for, and the average: these two of a fragment, if rounds average such.
+  const double gradients = 3 + 2.0 / fragments(manifest);
   const double vector = static_cast<double>(sizeof(float)) * static_cast<double>(parameter_count(manifest.model));
   MemoryNeeds needs;
   needs.programs = kPrograms;
   needs.state = static_cast<double>(sizeof(float)) * static_cast<double>(state_size(manifest));
-  needs.gradients = kGradients * vector;
+  needs.gradients = gradients * vector;
   if (manifest.error_feedback > 0) needs.gradients += vector;
   // Where own sums tell where to compute meanwhile, that is found by a step with a mean gradient, on a copy of the
   // state.

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "shared/wire/codec.h"
+#include "shared/wire/fragments.h"
 #include "shared/wire/group_info.h"
 #include "shared/wire/low_rank.h"
 #include "shared/wire/manifest_fields.h"
@@ -93,6 +94,24 @@ void check_optimizer(Checker& check, std::string_view of, const OptimizerOptions
              fmt::format("at most {} ({})", name_of("schedule", "total_rounds"), schedule.total_rounds));
 }
 
+// Where rounds average a fragment of the vector.
+void check_fragments(Checker& check, const RunManifest& manifest) {
+  const int fragments = manifest.local->fragments;
+  const std::string found = fmt::format("{}", fragments);
+  check.within("local.fragments", fragments, 1, kFragmentsMax);
+  if (!check.status().ok() || fragments == 1) return;
+  check.that(manifest.delay_parameter_updates, "local.fragments", found,
+             "1 unless delay_parameter_updates is true: the others go on while one is averaged");
+  check.that(!manifest.local->eager, "local.eager", "true",
+             "false where local.fragments is above 1: a fragment's displacement tells nothing of the others");
+  const std::string& kind = manifest.optimizer.kind;
+  check.word("optimizer.kind", kind, kind == "sgd" || kind == "adamw",
+             "'sgd' or 'adamw' where local.fragments is above 1: parameters step one by one");
+  const auto parameters = check.status().ok() ? parameter_count(manifest.model) : 0;
+  check.that(parameters == 0 || parameters >= static_cast<std::size_t>(fragments) * static_cast<std::size_t>(fragments),
+             "local.fragments", found, "less for so small a model");
+}
+
 void check_local(Checker& check, const LocalOptions& local, bool delays) {
   check_optimizer(check, "local.", local.optimizer, local.schedule);
   const std::string& partners = local.partners;
@@ -175,6 +194,7 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   check_kind(check, manifest);
   check_optimizer(check, "", manifest.optimizer, manifest.schedule);
   if (manifest.local) check_local(check, *manifest.local, manifest.delay_parameter_updates);
+  if (manifest.local) check_fragments(check, manifest);
   check.within("target_batch_size", manifest.target_batch_size, 1, kBatchMax);
   check.within("micro_batch_size", manifest.micro_batch_size, 1, kMicroBatchMax);
   check.that(manifest.micro_batch_size <= manifest.target_batch_size, "micro_batch_size",
@@ -244,6 +264,7 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
       read_optimizer(fields, local.optimizer, local.schedule);
       if (fields.present("partners")) fields.text("partners", local.partners, kWordBytesMax);
       if (fields.present("merge_alpha")) read_any(fields, "merge_alpha", local.merge_alpha);
+      if (fields.present("fragments")) read_any(fields, "fragments", local.fragments);
       if (fields.present("eager")) read_any(fields, "eager", local.eager);
     });
   }
@@ -302,6 +323,7 @@ std::string encode_manifest(const RunManifest& manifest) {
     write_optimizer(writer, manifest.local->optimizer, manifest.local->schedule);
     if (!manifest.local->partners.empty()) writer.text("partners", manifest.local->partners);
     if (manifest.local->merge_alpha != 0) writer.number("merge_alpha", manifest.local->merge_alpha);
+    if (manifest.local->fragments != 1) writer.integer("fragments", manifest.local->fragments);
     if (manifest.local->eager) writer.boolean("eager", true);
     writer.close('}');
   }

@@ -38,6 +38,8 @@ struct LocalOptions {
   // Where updates are delayed: the share of how far own parameters were from the agreed ones that stays when those have
   // stepped (alpha of Streaming DiLoCo, arXiv 2501.18512).
   double merge_alpha = 0;
+  // Where updates are delayed: rounds average so many pieces of the vector in turn, each its own one; 1: all of it.
+  int fragments = 1;
   // Where updates are delayed: steps go on from where the common step would lead with one's own displacement alone,
   // until the average is there (eager updates, arXiv 2502.12996).
   bool eager = false;

@@ -17,12 +17,13 @@ from swarm import Swarm
 MODEL = {"layers": 2, "width": 64, "heads": 2, "context": 64}
 MICRO_BATCH = 32
 FINE_MICRO_BATCH = 8  # of gradients: nobody is then far from the end of one when a round is full
-STEPS = 50  # of every volunteer between two rounds, where there are local steps
+STEPS = 50  # of every volunteer between two averagings of a parameter, where there are local steps
 TIMEOUT_S = 3600
 WAYS = {
     "dedloc": {"local": False, "micro_batch_size": FINE_MICRO_BATCH, "schedule": {"learning_rate": 3e-3}},
     "local-sgd": {"local": True, "local.schedule": {"learning_rate": 0.5}},
     "diloco": {"local": True, "local.schedule": {"learning_rate": 3e-3}},
+    "streaming-diloco": {"local": True, "fragments": 4, "local.schedule": {"learning_rate": 3e-3}},
     "eager-diloco": {"local": True, "local.schedule": {"learning_rate": 3e-3}},
     "decentralized-adam": {"local": True, "local.schedule": {"learning_rate": 3e-3}},
     "sparseloco": {"local": True, "local.schedule": {"learning_rate": 3e-3}},
@@ -42,7 +43,8 @@ def parse_arguments(arguments):
 def settings_of(name, options):
     """As few rounds as the samples make; every schedule ends with them."""
     way = dict(WAYS[name])
-    batch = MICRO_BATCH * options.volunteers * (STEPS if way.pop("local") else 1)
+    steps = STEPS // way.pop("fragments", 1) if way.pop("local") else 1
+    batch = MICRO_BATCH * options.volunteers * steps
     rounds = max(1, round(options.samples / batch))
     for schedule in (way.get("local.schedule"), None if "local.schedule" in way else way["schedule"]):
         if schedule is not None:

@@ -9,17 +9,16 @@ import unittest
 import programs
 from swarm_case import SwarmCase
 
-MBIT = 8  # of each volunteer: an averaging takes a second, in which a trainer can die
-
 
 class DelayedUpdates(SwarmCase):
+    MBIT = 8  # of each volunteer: an averaging takes a second, in which a trainer can die
     SETTINGS = {"delay_parameter_updates": True, "target_batch_size": 192, "peers_max": 16, "codec": "fp16",
                 "schedule": {"learning_rate": 3e-3, "warmup_rounds": 5, "total_rounds": 400}}
 
     @classmethod
     def prepare(cls):
         for volunteer in cls.swarm.volunteers:
-            volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": MBIT, "download_max_mbit_s": MBIT}
+            volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": cls.MBIT, "download_max_mbit_s": cls.MBIT}
 
     def losses(self):
         return [v.status()["loss"] for v in self.swarm.volunteers]

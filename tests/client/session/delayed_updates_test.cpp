@@ -36,6 +36,9 @@ TEST_CASE("while a round is averaged, batches of the next one are computed and a
   CHECK(f.hands.batches[2].first == 0);
   CHECK(f.hands.batch_ahead[2]);
   CHECK(f.hands.batch_first[2]);
+  CHECK(f.hands.batch_anew[0]);
+  CHECK_FALSE(f.hands.batch_anew[1]);
+  CHECK_FALSE(f.hands.batch_anew[2]);
   f.batch_done();
   CHECK(f.hands.batches[3].round == 1);
   CHECK(f.hands.batches[3].first == 4);
@@ -109,6 +112,7 @@ TEST_CASE("who was left out loses both gradients, and begins at the state that i
   CHECK(f.hands.batches.back().round == 1);
   CHECK(f.hands.batches.back().first == 0);
   CHECK(f.hands.batch_first.back());
+  CHECK(f.hands.batch_anew.back());
   CHECK_FALSE(f.hands.batch_ahead.back());
   CHECK(f.session.view(f.now).samples_this_round == 0);
 }

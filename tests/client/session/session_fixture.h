@@ -32,6 +32,7 @@ struct Hands : Session::Mediator {
   std::vector<wire::SampleRange> batches;
   std::vector<bool> batch_first;  // of each batch: whether it starts the gradient from zero
   std::vector<bool> batch_ahead;  // of each batch: whether it adds to the next round's gradient
+  std::vector<bool> batch_anew;   // of each batch: whether all before it is forgotten
   std::vector<wire::GroupInfo> groups;
   std::vector<SampleCount> weights;
   std::vector<SampleCount> draws;
@@ -49,6 +50,7 @@ struct Hands : Session::Mediator {
     batches.push_back(samples);
     batch_first.push_back(target.first);
     batch_ahead.push_back(target.next_round);
+    batch_anew.push_back(target.anew);
   }
   void start_averaging(const wire::GroupInfo& group, averaging::Rank, const averaging::Stake& stake) override {
     groups.push_back(group);

@@ -83,7 +83,7 @@ class QuadraticTrainer final : public session::Trainer {
   void begin_sum() override { begins_sum_ = true; }
 
   void begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) override {
-    if (local_ && !begins_sum_) local_->cut();
+    if (local_ && !begins_sum_) local_->cut(round);
     if (local_) return;
     auto after = optimizer_.state_after(round, own_sum, samples, resources_.state);
     begins_sum_ = !after.ok();

@@ -239,7 +239,7 @@ TEST_CASE("local steps go on beside a step, and take it in with the next batch, 
     check_batch(0);
     check_batch(0);
     trainer->begin_sum_ahead(0, ones, 16);  // the round is averaged
-    expected->cut();
+    expected->cut(0);
     check_batch(1);
     check_batch(1);
     REQUIRE(trainer->step(0, ones).ok());
@@ -247,7 +247,7 @@ TEST_CASE("local steps go on beside a step, and take it in with the next batch, 
     check_batch(1);
     check_batch(1);
     trainer->begin_sum_ahead(1, ones, 32);
-    expected->cut();
+    expected->cut(0);
     check_batch(2);
     trainer->begin_sum();  // the round did not count
     expected->begin();
@@ -258,12 +258,12 @@ TEST_CASE("local steps go on beside a step, and take it in with the next batch, 
     expected->begin();
     check_batch(2);
     trainer->begin_sum_ahead(2, ones, 8);
-    expected->cut();
+    expected->cut(0);
     check_batch(3);
     REQUIRE(trainer->step(2, ones).ok());
     trainer->begin_sum_ahead(3, ones, 8);  // all that the next round is made of was computed meanwhile
     expected->merge();
-    expected->cut();
+    expected->cut(0);
     check_batch(4);
     trainer->stop();
     REQUIRE(trainer->evaluate().ok());  // by another one, whose moments begin at zero

@@ -110,6 +110,16 @@ TEST_CASE("local steps that go on while a round is averaged take whichever is lo
   CHECK_FALSE(find(prospects(own, hosts_of(kHome)), "diloco", "fp32").round.overlapped);
 }
 
+TEST_CASE("rounds of a fragment move as many bytes a sample, in rounds that many times shorter") {
+  const auto all = prospects(small_run(), hosts_of(kHome));
+  const Prospect& whole = find(all, "diloco", "fp32");
+  const Prospect& quarter = find(all, "streaming-diloco", "fp32");
+  CHECK(quarter.method.round_samples == whole.method.round_samples / 4);
+  CHECK(quarter.round.bytes_sent == doctest::Approx(whole.round.bytes_sent / 4).epsilon(1e-3));
+  CHECK(quarter.round.averaging_s < 0.3 * whole.round.averaging_s);
+  CHECK(quarter.bytes_per_sample == doctest::Approx(whole.bytes_per_sample).epsilon(1e-3));
+}
+
 TEST_CASE("over fast lines it hardly matters, and the reason says so") {
   const auto all = prospects(
       small_run(), hosts_of(R"({"count": 4, "samples_per_s": 2, "upload_mbit_s": 1000, "download_mbit_s": 1000})"));

@@ -53,6 +53,9 @@ TEST_CASE("delayed updates can be asked for, but not of those who mix between ro
   CHECK(local->manifest.delay_parameter_updates);
   CHECK(local->manifest.local->merge_alpha == 0.25);
   CHECK_FALSE(local->manifest.local->eager);
+  const auto streaming = read_operator_manifest("algorithm = 'streaming-diloco'\n" + kSmall, "/srv");
+  REQUIRE(streaming.ok());
+  CHECK(streaming->manifest.local->fragments == 4);
   const auto eager = read_operator_manifest("algorithm = 'eager-diloco'\n" + kSmall, "/srv");
   REQUIRE(eager.ok());
   CHECK(eager->manifest.delay_parameter_updates);

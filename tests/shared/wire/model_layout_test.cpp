@@ -148,6 +148,8 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   CHECK(memory_needs(other).gradients == 5 * vector);
   other.local.emplace();
   CHECK(memory_needs(other).state == 8 * vector);  // both beginnings
+  other.local->fragments = 4;
+  CHECK(memory_needs(other).gradients == 3.5 * vector);
   other.local->eager = true;
   CHECK(memory_needs(other).state == 12 * vector);
   other = manifest;

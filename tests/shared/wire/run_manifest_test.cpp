@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "shared/wire/fragments.h"
 #include "shared/wire/low_rank.h"
 #include "shared/wire/model_layout.h"
 
@@ -62,6 +63,12 @@ void check_refused(const Changes& changes) {
   }
 }
 
+// Rounds of fragments, of local steps.
+void stream(RunManifest& manifest, int fragments) {
+  manifest.delay_parameter_updates = true;
+  manifest.local.emplace().fragments = fragments;
+}
+
 }  // namespace
 
 TEST_CASE("the bytes to sign are these, on every machine and in every version that follows") {
@@ -75,6 +82,17 @@ TEST_CASE("the bytes to sign are these, on every machine and in every version th
       R"("schedule":{"learning_rate":0.003,"warmup_rounds":50,"total_rounds":1000,"final_fraction":0.1},)"
       R"("target_batch_size":96,"micro_batch_size":8,"rounds_max":0,"peers_max":256,)"
       R"("flops_per_sample":1500000000,"codec":"fp32","client_min":"0.1.0"})");
+}
+
+TEST_CASE("rounds of fragments survive the trip, and a round averages one of them") {
+  RunManifest manifest = good_manifest();
+  stream(manifest, 4);
+  const auto back = decode_manifest(encode_manifest(manifest));
+  REQUIRE(back.ok());
+  CHECK(back->local->fragments == 4);
+  const auto parameters = static_cast<std::int64_t>(parameter_count(manifest.model));
+  CHECK(averaged_floats(*back) == (parameters + 3) / 4);
+  CHECK(encode_manifest(good_manifest()).find("fragments") == std::string::npos);
 }
 
 TEST_CASE("a manifest survives the trip through JSON") {
@@ -191,6 +209,11 @@ TEST_CASE("what local steps can not be together with is refused, too") {
        [nan](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().merge_alpha = nan; }},
       {"local.merge_alpha", [](RunManifest& m) { m.local.emplace().merge_alpha = 0.5; }},  // nothing to merge
       {"local.eager", [](RunManifest& m) { m.local.emplace().eager = true; }},
+      {"local.fragments", [](RunManifest& m) { stream(m, 0); }},
+      {"local.fragments", [](RunManifest& m) { stream(m, kFragmentsMax + 1); }},
+      {"local.fragments", [](RunManifest& m) { stream(m, 4), m.delay_parameter_updates = false; }},
+      {"local.eager", [](RunManifest& m) { stream(m, 4), m.local->eager = true; }},
+      {"optimizer.kind", [](RunManifest& m) { stream(m, 4), m.optimizer = default_optimizer("muon"); }},
   });
 }
 

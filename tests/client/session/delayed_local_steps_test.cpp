@@ -1,4 +1,5 @@
-// Local steps that go on while a round is averaged, beside the same arithmetic written out for single coordinates.
+// Local steps that go on while a round is averaged, all of the vector or a fragment of it, beside the same arithmetic
+// written out for single coordinates.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -10,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "client/optim/fragment_step.h"
 #include "client/optim/local_steps.h"
-#include "client/optim/optimizer.h"
+#include "client/session/fragment_sums.h"
 #include "shared/base/permutation.h"
+#include "shared/wire/fragments.h"
 #include "shared/wire/model_layout.h"
 
 using namespace starling;
@@ -22,7 +25,7 @@ namespace {
 
 constexpr SampleCount kSamples = 4;  // a step
 constexpr double kInnerRate = 0.125;
-constexpr std::array<std::size_t, 4> kShown{0, 7, 100, 1000};  // coordinates
+constexpr std::array<std::size_t, 4> kShown{0, 100, 3000, 6000};  // coordinates
 constexpr double kTolerance = 2e-5;  // single precision, some fifty operations on values of a few units
 
 struct Outer {
@@ -30,7 +33,7 @@ struct Outer {
   double momentum = 0;
 };
 
-wire::RunManifest manifest_of(const Outer& outer, double merge_alpha) {
+wire::RunManifest manifest_of(const Outer& outer, double merge_alpha, int fragments = 1) {
   wire::RunManifest manifest;
   manifest.model = {.layers = 1, .width = 16, .heads = 2, .context = 8};
   manifest.delay_parameter_updates = true;
@@ -46,6 +49,7 @@ wire::RunManifest manifest_of(const Outer& outer, double merge_alpha) {
   manifest.local.emplace();
   std::tie(manifest.local->optimizer, manifest.local->schedule) = plain(kInnerRate, 0);
   manifest.local->merge_alpha = merge_alpha;
+  manifest.local->fragments = fragments;
   return manifest;
 }
 
@@ -54,17 +58,10 @@ float gradient_at(std::size_t coordinate, std::uint64_t batch) {
   return static_cast<float>(mix64(batch << 32 ^ coordinate) % 2001) / 1000.0F - 1.0F;
 }
 
-// What has been told of a way and not been sent.
-struct Sum {
-  explicit Sum(std::size_t size) : values(size) {}
-  std::vector<float> values;
-  SampleCount samples = 0;
-};
-
 // The product's arithmetic on one computer. A trainer's death is a new LocalSteps.
 struct Volunteer {
   Volunteer(const wire::RunManifest& of, std::span<const float> agreed_by_all)
-      : manifest(of), agreed(agreed_by_all), state(wire::local_state_size(of)), growing(agreed.size()) {
+      : manifest(of), agreed(agreed_by_all), state(wire::local_state_size(of)), sums(of) {
     replace_trainer();
   }
 
@@ -77,24 +74,28 @@ struct Volunteer {
     std::vector<float> gradient(agreed.size());
     for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = kSamples * gradient_at(i, batch);
     REQUIRE(local->step(0, kSamples, gradient).ok());
-    for (std::size_t i = 0; i < gradient.size(); ++i) growing.values[i] += gradient[i];
-    growing.samples += kSamples;
+    for (std::size_t i = 0; i < gradient.size(); ++i) sums.growing()[i] += gradient[i];
+    sums.on_batch(kSamples);
+    samples += kSamples;
   }
 
-  Sum cut() {
-    local->cut();
-    return std::exchange(growing, Sum(agreed.size()));
+  // What it brings to the round, as the sum of so many samples.
+  std::pair<std::span<const float>, SampleCount> cut(RoundIndex round) {
+    local->cut(round);
+    const SampleCount weight = std::exchange(samples, 0);
+    return {sums.cut(round, weight), weight};
   }
 
   wire::RunManifest manifest;
   std::span<const float> agreed;
   std::vector<float> state;
-  Sum growing;
+  session::FragmentSums sums;
+  SampleCount samples = 0;  // since a round was cut
   std::optional<LocalSteps> local;
 };
 
 // One coordinate of one computer, as the formula has it. What is told and not sent: samples x the way from where each
-// of its trainers began to where it has told to be.
+// of its trainers began to where it has told to be, over as many rounds as there are fragments.
 struct Reference {
   double own = 0, begin = 0, told = 0, alpha = 0;
   double left = 0;  // by trainers that have died
@@ -107,6 +108,7 @@ struct Reference {
     all_samples += kSamples;
   }
   [[nodiscard]] double sum() const { return left + static_cast<double>(samples) * (begin - told); }
+  [[nodiscard]] double mean() const { return sum() / static_cast<double>(all_samples); }
   void die(double agreed) {
     left = sum();
     own = begin = told = agreed;
@@ -125,11 +127,10 @@ struct Reference {
 };
 
 struct Swarm {
-  Swarm(const Outer& outer_step, double merge_alpha)
-      : outer(outer_step), manifest(manifest_of(outer, merge_alpha)), optimizer(manifest) {
-    agreed.resize(optimizer.state_size());
-    for (std::size_t i = 0; i < optimizer.parameter_count(); ++i) agreed[i] = gradient_at(i, 999);
-    const std::span<const float> parameters = std::span(agreed).first(optimizer.parameter_count());
+  Swarm(const Outer& outer_step, double merge_alpha, int fragments)
+      : outer(outer_step), manifest(manifest_of(outer, merge_alpha, fragments)), agreed(wire::state_size(manifest)) {
+    const std::span<float> parameters = std::span(agreed).first(wire::parameter_count(manifest.model));
+    for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i] = gradient_at(i, 999);
     for (int i = 0; i < 2; ++i) volunteers.push_back(std::make_unique<Volunteer>(manifest, parameters));
     for (std::size_t shown = 0; shown < kShown.size(); ++shown) {
       const double at = expected[shown] = agreed[kShown[shown]];
@@ -150,44 +151,56 @@ struct Swarm {
     for (std::size_t shown = 0; shown < kShown.size(); ++shown) reference(shown, who).die(expected[shown]);
   }
 
+  [[nodiscard]] bool is_averaged(std::size_t shown) const {
+    const wire::Fragment fragment = wire::fragment_of(manifest, round);
+    return kShown[shown] >= fragment.begin && kShown[shown] < fragment.begin + fragment.count;
+  }
+
   void cut() {
-    std::vector<float> all(optimizer.parameter_count());
-    SampleCount samples = 0;
-    for (const auto& volunteer : volunteers) {
-      const Sum sum = volunteer->cut();
-      for (std::size_t i = 0; i < all.size(); ++i) all[i] += sum.values[i];
-      samples += sum.samples;
+    average.assign(wire::fragment_floats(manifest), 0.0F);
+    std::array<double, 2> weights{};
+    double all = 0;
+    for (std::size_t who = 0; who < 2; ++who) {
+      const auto [sum, samples] = volunteers[who]->cut(round);
+      for (std::size_t i = 0; i < average.size(); ++i) average[i] += sum[i];
+      weights[who] = static_cast<double>(samples);
+      all += weights[who];
     }
-    for (float& value : all) value /= static_cast<float>(samples);
-    average = all;
+    for (float& value : average) value /= static_cast<float>(all);
     for (std::size_t shown = 0; shown < kShown.size(); ++shown) {
-      double sum = 0;
-      for (Reference& each : references[shown]) {
-        sum += each.sum();
-        each.cut();
+      if (!is_averaged(shown)) continue;
+      expected_average[shown] = 0;
+      for (std::size_t who = 0; who < 2; ++who) {
+        expected_average[shown] += weights[who] / all * references[shown][who].mean();
+        references[shown][who].cut();
       }
-      expected_average[shown] = sum / static_cast<double>(samples);
-      CHECK(std::abs(average[kShown[shown]] - expected_average[shown]) < kTolerance);
+      const std::size_t place = kShown[shown] - wire::fragment_of(manifest, round).begin;
+      CHECK(std::abs(average[place] - expected_average[shown]) < kTolerance);
     }
   }
 
   // The common step, and everybody's merging.
   void finish_round() {
-    const auto journal = std::make_unique<StepJournal>();
-    REQUIRE(optimizer.step(round++, average, agreed, *journal).ok());
+    for (std::size_t shown = 0; shown < kShown.size(); ++shown) {
+      if (is_averaged(shown)) step_expected(shown);
+    }
+    REQUIRE(step_fragment(manifest, round++, average, agreed).ok());
+    for (std::size_t shown = 0; shown < kShown.size(); ++shown) {
+      CHECK(std::abs(agreed[kShown[shown]] - expected[shown]) < kTolerance);
+    }
     for (const auto& volunteer : volunteers) {
       volunteer->local->merge();
       volunteer->local->merge();  // a request that is made again changes nothing
     }
-    for (std::size_t shown = 0; shown < kShown.size(); ++shown) {
-      double& moment = moments[shown];
-      moment = outer.momentum * moment + expected_average[shown];
-      const double way = outer.momentum > 0 ? expected_average[shown] + outer.momentum * moment : moment;
-      expected[shown] -= outer.learning_rate * way;
-      CHECK(std::abs(agreed[kShown[shown]] - expected[shown]) < kTolerance);
-      for (Reference& each : references[shown]) each.merge(expected[shown]);
-    }
     check();
+  }
+
+  void step_expected(std::size_t shown) {
+    double& moment = moments[shown];
+    moment = outer.momentum * moment + expected_average[shown];
+    const double way = outer.momentum > 0 ? expected_average[shown] + outer.momentum * moment : moment;
+    expected[shown] -= outer.learning_rate * way;
+    for (Reference& each : references[shown]) each.merge(expected[shown]);
   }
 
   // Own parameters, and samples x way of what has been told and not been sent.
@@ -199,8 +212,7 @@ struct Swarm {
         Volunteer& volunteer = *volunteers[who];
         const Reference& reference = references[shown][who];
         CHECK(std::abs(volunteer.local->parameters()[kShown[shown]] - reference.own) < kTolerance);
-        CHECK(std::abs(volunteer.growing.values[kShown[shown]] - reference.sum()) < 10 * kTolerance);
-        CHECK(volunteer.growing.samples == reference.all_samples);
+        CHECK(std::abs(volunteer.sums.growing()[kShown[shown]] - reference.sum()) < 10 * kTolerance);
       }
     }
   }
@@ -209,7 +221,6 @@ struct Swarm {
 
   Outer outer;
   wire::RunManifest manifest;
-  Optimizer optimizer;
   std::vector<float> agreed;  // [parameters | momentum]
   std::vector<float> average;
   std::vector<std::unique_ptr<Volunteer>> volunteers;
@@ -223,12 +234,13 @@ struct Swarm {
 
 TEST_CASE("two who step on while a round is averaged send every step once, whatever the common step and alpha") {
   for (const Outer& outer : {Outer{1, 0}, Outer{0.7, 0.9}}) {
-    for (const double alpha : {0.0, 0.5}) {
+    for (const auto& [alpha, fragments] : {std::pair(0.0, 1), {0.5, 1}, {0.0, 3}, {0.5, 3}}) {
       CAPTURE(outer.momentum);
       CAPTURE(alpha);
-      Swarm swarm(outer, alpha);
+      CAPTURE(fragments);
+      Swarm swarm(outer, alpha, fragments);
       for (const int who : {0, 1, 0, 0}) swarm.step(who);
-      for (int round = 0; round < 4; ++round) {
+      for (int round = 0; round < 7; ++round) {
         swarm.cut();
         swarm.check();
         for (const int who : {0, 1, 1}) swarm.step(who);
@@ -242,22 +254,25 @@ TEST_CASE("two who step on while a round is averaged send every step once, whate
 }
 
 TEST_CASE("a trainer that dies leaves what it has told, before, during and after an averaging") {
-  Swarm swarm({0.7, 0.9}, 0.25);
-  for (const int who : {0, 1, 0, 1}) swarm.step(who);
-  swarm.kill_trainer(1);
-  swarm.step(1);
-  swarm.cut();
-  for (const int who : {0, 1, 1}) swarm.step(who);
-  swarm.kill_trainer(1);  // the one that comes begins at the old agreed parameters, and merges as the others
-  for (const int who : {1, 0}) swarm.step(who);
-  swarm.finish_round();
-  for (const int who : {0, 1}) swarm.step(who);
-  swarm.kill_trainer(0);
-  for (const int who : {0, 1}) swarm.step(who);
-  swarm.check();
-  swarm.cut();
-  swarm.finish_round();
-  swarm.check();
+  for (const int fragments : {1, 3}) {
+    CAPTURE(fragments);
+    Swarm swarm({0.7, 0.9}, 0.25, fragments);
+    for (const int who : {0, 1, 0, 1}) swarm.step(who);
+    swarm.kill_trainer(1);
+    swarm.step(1);
+    swarm.cut();
+    for (const int who : {0, 1, 1}) swarm.step(who);
+    swarm.kill_trainer(1);  // the one that comes begins at the old agreed parameters, and merges as the others
+    for (const int who : {1, 0}) swarm.step(who);
+    swarm.finish_round();
+    for (const int who : {0, 1}) swarm.step(who);
+    swarm.kill_trainer(0);
+    for (const int who : {0, 1}) swarm.step(who);
+    swarm.check();
+    swarm.cut();
+    swarm.finish_round();
+    swarm.check();
+  }
 }
 
 TEST_CASE("who trains alone, and moves the agreed parameters to where it is, goes on as if nothing had happened") {
@@ -273,11 +288,11 @@ TEST_CASE("who trains alone, and moves the agreed parameters to where it is, goe
       without_rounds.step(batch);
       goes_on.step(batch);
     }
-    const Sum sum = goes_on.cut();
+    const auto [sum, samples] = goes_on.cut(0);
     ++batch;
     without_rounds.step(batch);
     goes_on.step(batch);
-    for (std::size_t i = 0; i < agreed.size(); ++i) agreed[i] -= sum.values[i] / static_cast<float>(sum.samples);
+    for (std::size_t i = 0; i < agreed.size(); ++i) agreed[i] -= sum[i] / static_cast<float>(samples);
     goes_on.local->merge();
   }
   for (std::size_t i = 0; i < agreed.size(); ++i) {
@@ -292,7 +307,7 @@ TEST_CASE("an eager volunteer steps on from where its own part leads, and hears 
   volunteer.step(1);
   const std::vector<float> expected(agreed.size(), 0.25F);
   volunteer.local->cut_to(expected);
-  volunteer.growing = Sum(agreed.size());
+  volunteer.sums.clear();
   volunteer.step(2);
   std::fill(agreed.begin(), agreed.end(), 0.75F);
   volunteer.local->merge();
@@ -300,6 +315,6 @@ TEST_CASE("an eager volunteer steps on from where its own part leads, and hears 
   for (const std::size_t i : kShown) {
     const double way = kInnerRate * (static_cast<double>(gradient_at(i, 2)) + gradient_at(i, 3));
     CHECK(std::abs(volunteer.local->parameters()[i] - (0.75 - way)) < kTolerance);
-    CHECK(std::abs(volunteer.growing.values[i] - 2 * kSamples * way) < 10 * kTolerance);
+    CHECK(std::abs(volunteer.sums.growing()[i] - 2 * kSamples * way) < 10 * kTolerance);
   }
 }

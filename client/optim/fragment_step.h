@@ -1,0 +1,19 @@
+// The common step where rounds average a fragment of the vector in turn (shared/wire/fragments.h).
+#pragma once
+
+#include <span>
+
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/wire/run_manifest.h"
+
+namespace starling::optim {
+
+// Steps the parameters and moments of the round's fragment in `state` (wire::state_size floats), as if they were the
+// whole model; the rest stays. average: wire::fragment_floats. The optimizer knows parameters one by one ("sgd",
+// "adamw"), its clipping is of the fragment, and its count of steps the fragment's own. Takes memory for the fragment
+// of the state. corrupt, with everything untouched, for an average that is not finite.
+Status step_fragment(const wire::RunManifest& manifest, RoundIndex round, std::span<const float> average,
+                     std::span<float> state);
+
+}  // namespace starling::optim

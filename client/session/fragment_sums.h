@@ -1,0 +1,42 @@
+// What a volunteer has to bring where rounds average a fragment of the vector in turn: samples x displacement
+// (client/optim/local_steps.h), added up for each fragment since that was sent last, over as many rounds as there are
+// fragments. In its round a fragment brings the mean displacement with the round's own samples as its weight: those are
+// what counts, and each counts once. Pure.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "shared/base/ids.h"
+#include "shared/wire/run_manifest.h"
+
+namespace starling::session {
+
+class FragmentSums {
+ public:
+  // Takes memory for the parameters, and a fragment.
+  explicit FragmentSums(const wire::RunManifest& manifest);
+
+  // parameter_count floats, into which a batch may add.
+  [[nodiscard]] std::span<float> growing() { return sums_; }
+  // It has added what so many samples bring.
+  void on_batch(SampleCount samples);
+  // What the fragment of `round` brings as the sum of `samples` (above 0), of whom there was a batch since the round
+  // before: wire::fragment_floats, valid until the next cut. The fragment's sum begins anew.
+  std::span<const float> cut(RoundIndex round, SampleCount samples);
+  [[nodiscard]] std::span<const float> last_cut() const { return cut_; }
+  // What was cut last did not count: it is part of its fragment's sum again.
+  void put_back();
+  void clear();
+
+ private:
+  wire::RunManifest manifest_;
+  std::vector<float> sums_;
+  std::vector<SampleCount> samples_;  // by fragment
+  std::vector<float> cut_;            // mean displacement x cut_weight_
+  RoundIndex cut_round_ = 0;
+  SampleCount cut_weight_ = 0;   // 0: nothing is to be put back
+  SampleCount cut_samples_ = 0;  // that its sum was of
+};
+
+}  // namespace starling::session

@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+"""Three volunteers take local steps and average a quarter of the parameters at a time, while steps go on: text gets
+cheaper, and whatever dies in between costs only itself."""
+
+import unittest
+
+import delayed_updates_test
+
+BATCH = 384  # of all: four steps of 32 samples each, or so, between two rounds; sixteen of a parameter
+
+
+class StreamingSwarm(delayed_updates_test.DelayedUpdates):
+    MBIT = 2  # quarters are short
+    SETTINGS = {"algorithm": "streaming-diloco", "target_batch_size": BATCH, "micro_batch_size": 32, "peers_max": 16,
+                "codec": "fp16", "schedule": {"learning_rate": 0.7},
+                "local.schedule": {"learning_rate": 3e-3, "warmup_rounds": 4, "total_rounds": 400}}
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
