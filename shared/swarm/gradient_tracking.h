@@ -15,8 +15,8 @@
 
 namespace starling::swarm {
 
-// κ for a λ from 0 to below 1. For K = 1 it is too much: what W turns around, as neighbours that swing against each
-// other, grows.
+// κ for a λ from 0 to below 1. With K = 1 it diverges on a ring: differences between neighbours change sign in a gossip
+// and grow by the momentum, and no second gossip takes that back.
 double gossip_momentum(double second_eigenvalue);
 
 struct TrackingOptions {

@@ -31,8 +31,8 @@ struct DecentralizedSetup {
   int steps = 4000;
   double failure_rate = 0;  // chance of each worker to miss a mixing; it steps nevertheless
   int mix_every = 1;        // steps from one mixing to the next
-  double spread_ratio =
-      0;  // above 0: mixings instead, before any step, as swarm::ConsensusControl of this ratio has it
+  // Above 0: mixings whenever swarm::ConsensusControl of this ratio asks for them, several before a step if need be.
+  double spread_ratio = 0;
 };
 
 struct DecentralizedResult {

@@ -36,7 +36,6 @@ std::vector<Row> compute(const TrackingArguments& arguments) {
     for (const double step : kSteps) {
       const TrackingSetup setup{method, step, arguments.peers, arguments.gossips, arguments.rounds};
       row.curves.push_back({setup, tracking_errors(setup, arguments.seed)});
-      // Beyond what converges the error is no number, which is less than nothing.
       if (row.curves.back().errors.back() < row.curves[row.best].errors.back()) row.best = row.curves.size() - 1;
     }
     rows.push_back(std::move(row));
