@@ -378,7 +378,11 @@ void Hub::link_closed(Link& link, const Error& why) {
   donor_.forget(&link);
   probe_.forget(&link);
   pump_donations();
-  for (RoundDriver* driver : drivers()) driver->link_closed(now, link, why);
+  const bool gone = switchboard_.is_gone(link);
+  for (RoundDriver* driver : drivers()) {
+    driver->link_closed(now, link, why);
+    if (gone) driver->peer_gone(now, link, why);
+  }
   if (fetch_ != nullptr) fetch_->link_closed(now, link, why);
   switchboard_.link_closed(link);
   service();

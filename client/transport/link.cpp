@@ -82,6 +82,7 @@ void Link::connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()
   socket_.async_connect(endpoint, [self = shared_from_this(), then = std::move(then)](const asio::error_code& error) {
     if (self->info_.phase == Phase::closed) return;
     if (!error) return then();
+    self->info_.refused = error == asio::error::connection_refused;
     self->close({ErrorCode::unavailable, fmt::format("dial {}: {}", self->info_.remote, error.message())});
   });
 }

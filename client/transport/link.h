@@ -62,6 +62,7 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
     std::string remote;    // address and port, for messages
     Phase phase = Phase::connecting;
     bool was_up = false;
+    bool refused = false;  // nobody listens at the address that was dialled
     TimePoint opened{};
     TimePoint last_used{};  // when something was last received
     bool joins = false;     // it is to be, or has become, a further stream of another link

@@ -148,6 +148,13 @@ void RoundDriver::link_closed(TimePoint now, const Link& link, const Error& why)
   if (used && engine_ != nullptr) engine_->on_link_lost(now, *rank, why.message, fault);
 }
 
+void RoundDriver::peer_gone(TimePoint now, const Link& link, const Error& why) {
+  const averaging::Rank* rank = rank_of(link.info().peer);
+  if (rank == nullptr) return;
+  seats_[*rank].gone = true;
+  if (engine_ != nullptr) engine_->on_link_lost(now, *rank, why.message);
+}
+
 void RoundDriver::peer_left(TimePoint now, const Link& link) {
   const averaging::Rank* rank = rank_of(link.info().peer);
   if (rank == nullptr) return;
@@ -184,7 +191,7 @@ void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
     if (seats_[rank].left) {
       engine_->on_link_lost(now, rank, kHasLeft, std::nullopt);
     } else if (seats_[rank].lost_before || (seats_[rank].gone && link_to_(peer) == nullptr)) {
-      engine_->on_link_lost(now, rank, "it was lost in the averaging before");
+      engine_->on_link_lost(now, rank, "it is gone");
     }
   }
 }

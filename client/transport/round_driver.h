@@ -42,6 +42,8 @@ class RoundDriver {
   void input_came(TimePoint now, const Link& link);
   bool next_frame(TimePoint now, Link& link, FrameToSend& frame);
   void link_closed(TimePoint now, const Link& link, const Error& why);
+  // Its process has ended, whether it had begun or not.
+  void peer_gone(TimePoint now, const Link& link, const Error& why);
   // It said that this round is over there.
   void peer_left(TimePoint now, const Link& link);
   // Right before the end of this object: whoever may still wait for something of the round learns that it is over here.
@@ -75,10 +77,10 @@ class RoundDriver {
     Link* sends = nullptr;        // our frames of this round go here, all of them
     const Link* hears = nullptr;  // the peer's come from here
     TimePoint alive_at{};         // when the engine last heard of it
-    bool gone = false;            // its link was lost in this averaging, or in the one that it follows
-    bool left = false;            // it said so before this round began here
-    bool lost_before = false;     // by the engine of the one that it follows
-    std::int64_t planned = 0;     // bytes to send to it
+    bool gone = false;  // its link was lost in this averaging or in the one that it follows, or its process has ended
+    bool left = false;  // it said so before this round began here
+    bool lost_before = false;  // by the engine of the one that it follows
+    std::int64_t planned = 0;  // bytes to send to it
     std::int64_t sent = 0;
   };
 

@@ -52,7 +52,7 @@ void Switchboard::want(Purpose purpose, const std::vector<wire::Endpoint>& peers
     peer.endpoint = endpoint;
     peer.wanted[index] = peer.planned = true;
     peer.redial = options_.redial_first;
-    const bool first = self == nullptr || dials_first(*self, endpoint);
+    const bool first = self == nullptr || peer.lost || dials_first(*self, endpoint);
     const TimePoint turn = first ? now : now + options_.second_dialler_delay;
     peer.dial_at = wire::dialable(endpoint) ? turn : kNever;
     peer.meetings = 0;
@@ -167,6 +167,7 @@ void Switchboard::link_up(Link& link) {
   if (peer.dialling == &link) peer.dialling = nullptr;
   if (peer.meeting == &link) peer.meeting = nullptr;
   peer.redial = options_.redial_first;
+  peer.lost = peer.lost && info.relayed;
   const bool lower_dialled = (context_.self < info.peer) == info.dialled;
   Link*& slot = peer.up[info.relayed ? 2 : lower_dialled ? 0 : 1];
   if (info.relayed && slot != nullptr) return;  // both may have called: the other end may send on either
@@ -181,7 +182,9 @@ void Switchboard::link_closed(Link& link) {
   if (const auto found = peers_.find(link.info().peer); found != peers_.end()) {
     Peer& peer = found->second;
     for (Link*& slot : peer.up) {
-      if (slot == &link) slot = nullptr;
+      if (slot != &link) continue;
+      slot = nullptr;
+      peer.lost = !link.info().relayed && !peer.is_up();
     }
     if (peer.dialling == &link) peer.dialling = nullptr;
     if (peer.meeting == &link) peer.meeting = nullptr;
@@ -192,6 +195,13 @@ void Switchboard::link_closed(Link& link) {
   }
   links_.erase(&link);
   plan_tick(context_.clock.now());
+}
+
+bool Switchboard::is_gone(const Link& closed) const {
+  const Link::Info& info = closed.info();
+  const auto found = peers_.find(info.peer);
+  if (!info.refused || info.relayed || found == peers_.end()) return false;
+  return found->second.lost && !found->second.is_up();
 }
 
 void Switchboard::forget_if_idle(const PeerId& id) {

@@ -65,6 +65,10 @@ class Switchboard {
   // The link to send on; null when none is up.
   [[nodiscard]] Link* link_to(const PeerId& peer) const;
 
+  // Whether the end of this link means that the peer's process is gone: a direct link with it has ended, and now nobody
+  // listens where the plan has it. A refusal alone may be that of a router that does not lead back into its own home.
+  [[nodiscard]] bool is_gone(const Link& closed) const;
+
   // The mediator passes these on.
   void link_up(Link& link);
   void link_closed(Link& link);
@@ -82,6 +86,7 @@ class Switchboard {
     wire::Endpoint endpoint;
     std::array<bool, 3> wanted{};  // by purpose
     bool planned = false;          // was in the latest plan
+    bool lost = false;             // a direct link with it has ended, and there is no other
     TimePoint dial_at = kNever;
     Duration redial{};
     TimePoint meet_at = kNever;
@@ -89,7 +94,9 @@ class Switchboard {
 
     [[nodiscard]] bool is_wanted() const { return wanted[0] || wanted[1] || wanted[2]; }
     [[nodiscard]] bool is_up() const { return up[0] != nullptr || up[1] != nullptr || up[2] != nullptr; }
-    [[nodiscard]] bool is_idle() const { return !is_wanted() && !is_up() && dialling == nullptr && meeting == nullptr; }
+    [[nodiscard]] bool is_idle() const {
+      return !is_wanted() && !is_up() && dialling == nullptr && meeting == nullptr && !(lost && planned);
+    }
   };
 
   std::shared_ptr<Link> make_link();

@@ -248,6 +248,24 @@ TEST_CASE("a round begins at its start, not when the plan arrives") {
   abandon_all(members);
 }
 
+TEST_CASE("who is gone before the round, or between its plan and its start, is not waited for") {
+  const Project project;
+  Members members = make_members(project, 4);
+  check_exact_round(members, plan_of(members, kFloats, 0));
+  wire::GroupInfo plan = plan_of(members, kFloats, 1);
+  plan.begin_within_ms = 60'000;
+  const Seats seats = seats_of(plan);
+  members[0]->leave();  // the lowest or not: whose turn it was to dial does not matter
+  for (const Rank rank : {1, 2}) REQUIRE(seats[rank]->start(*members[rank], 200ms).ok());
+  members[3]->leave();
+  for (const Rank rank : {1, 2}) {
+    const AveragingOutcome outcome = seats[rank]->wait();
+    CHECK(outcome.elapsed < 5s);
+    CHECK(outcome.lost.size() == 2);
+  }
+  abandon_all(members);
+}
+
 TEST_CASE("members go on without one that is gone in the middle of the round") {
   const Project project;
   Members members = make_members(project, 4);
