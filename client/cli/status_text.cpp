@@ -136,6 +136,7 @@ std::string format_status(const wire::DaemonStatus& s) {
   if (!s.plan.empty()) text += fmt::format("  averaging  {}\n", s.plan);
   text += fmt::format("  model      loss {:.3f}", s.loss);
   if (s.validation_bits_per_byte) text += fmt::format(", held-out {:.3f} bits per byte", *s.validation_bits_per_byte);
+  if (s.validation_accuracy) text += fmt::format(", {:.1f} % guessed right", 100 * *s.validation_accuracy);
   text += fmt::format("; {} rounds done, {} lost\n", s.rounds_done, s.rounds_failed);
   if (s.mixings + s.mixings_missed > 0) {
     text += fmt::format("  mixing     {} times with others, {} times nobody came; {:.2f} % from the average\n",

@@ -91,6 +91,7 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   status.loss = view.loss;
   if (view.evaluation.has_value()) {
     status.validation_bits_per_byte = view.evaluation->bits_per_byte;
+    status.validation_accuracy = view.evaluation->accuracy;
     status.validation_round = view.evaluation->round;
   }
   status.rounds_done = view.rounds_done;

@@ -31,13 +31,14 @@ at::Tensor Albert::encode(const at::Tensor& words, const at::Tensor& segments) c
   return x;
 }
 
-at::Tensor Albert::guess_loss(const at::Tensor& encoded, const Batch& batch) const {
-  const at::Tensor places = batch.at(2), words = batch.at(3);
+at::Tensor Albert::guess_scores(const at::Tensor& encoded, const Batch& batch) const {
   const at::Tensor hidden =
-      at::gelu(parameters_.linear(encoded.index_select(0, places.reshape({-1})), "guess"), "tanh");
-  const at::Tensor scores =
-      at::addmm(parameters_["guess_out.bias"], parameters_.norm(hidden, "guess_norm", kNormEpsilon),
-                parameters_["embedding.weight"].t());
+      at::gelu(parameters_.linear(encoded.index_select(0, batch.at(2).reshape({-1})), "guess"), "tanh");
+  return at::addmm(parameters_["guess_out.bias"], parameters_.norm(hidden, "guess_norm", kNormEpsilon),
+                   parameters_["embedding.weight"].t());
+}
+
+at::Tensor Albert::guess_loss(const at::Tensor& scores, const at::Tensor& words) const {
   const at::Tensor nats =
       at::cross_entropy_loss(scores, words.reshape({-1}), /*weight=*/{}, at::Reduction::None, kNoGuess);
   const at::Tensor guesses = (words != kNoGuess).sum(1).clamp_min(1);
@@ -52,7 +53,14 @@ at::Tensor Albert::order_loss(const at::Tensor& encoded, const at::Tensor& order
 
 at::Tensor Albert::loss(const Batch& batch) const {
   const at::Tensor encoded = encode(batch.at(0), batch.at(1));
-  return guess_loss(encoded, batch) + order_loss(encoded, batch.at(4));
+  return guess_loss(guess_scores(encoded, batch), batch.at(3)) + order_loss(encoded, batch.at(4));
+}
+
+Judged Albert::judge(const Batch& batch) const {
+  const at::Tensor encoded = encode(batch.at(0), batch.at(1));
+  const at::Tensor scores = guess_scores(encoded, batch);
+  return {guess_loss(scores, batch.at(3)) + order_loss(encoded, batch.at(4)),
+          hits_of(scores, batch.at(3).reshape({-1}))};
 }
 
 }  // namespace starling::models

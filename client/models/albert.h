@@ -14,11 +14,15 @@ class Albert final : public Model {
 
   // Of each sample, the mean over the words it has to guess, and the order's on top.
   [[nodiscard]] at::Tensor loss(const Batch& batch) const override;
+  // Hits are of words that were left out.
+  [[nodiscard]] Judged judge(const Batch& batch) const override;
 
  private:
   // [batch · context, width]
   [[nodiscard]] at::Tensor encode(const at::Tensor& words, const at::Tensor& segments) const;
-  [[nodiscard]] at::Tensor guess_loss(const at::Tensor& encoded, const Batch& batch) const;
+  // Of the words that were left out: [batch · masked, vocabulary]
+  [[nodiscard]] at::Tensor guess_scores(const at::Tensor& encoded, const Batch& batch) const;
+  [[nodiscard]] at::Tensor guess_loss(const at::Tensor& scores, const at::Tensor& words) const;
   [[nodiscard]] at::Tensor order_loss(const at::Tensor& encoded, const at::Tensor& order) const;
 
   wire::ModelOptions model_;

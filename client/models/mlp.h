@@ -11,8 +11,11 @@ class Mlp final : public Model {
   Mlp(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient);
 
   [[nodiscard]] at::Tensor loss(const Batch& batch) const override;
+  [[nodiscard]] Judged judge(const Batch& batch) const override;
 
  private:
+  // Of the classes: [batch, classes]
+  [[nodiscard]] at::Tensor scores(const Batch& batch) const;
   wire::ModelOptions model_;
   Parameters parameters_;
 };

@@ -1,5 +1,7 @@
 #include "client/models/model.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -33,6 +35,18 @@ constexpr std::array kMakers = {
 };
 
 }  // namespace
+
+at::Tensor class_loss(const at::Tensor& scores, const at::Tensor& targets) {
+  return at::cross_entropy_loss(scores, targets, /*weight=*/{}, at::Reduction::Sum);
+}
+
+Hits hits_of(const at::Tensor& scores, const at::Tensor& targets) {
+  const at::Tensor counts = targets != kNoGuess;
+  const at::Tensor right = (scores.argmax(1) == targets) & counts;
+  return {counts.sum().item<std::int64_t>(), right.sum().item<std::int64_t>()};
+}
+
+Judged Model::judge(const Batch& batch) const { return {loss(batch), {}}; }
 
 at::Tensor Model::next_word_scores(const at::Tensor&) const { return {}; }
 

@@ -20,12 +20,31 @@ namespace starling::models {
 using Batch = std::vector<at::Tensor>;
 constexpr std::int64_t kNoGuess = -100;
 
+// Of what a batch has to predict: how much there is, and of how much the truth is what the model holds likeliest.
+struct Hits {
+  std::int64_t predictions = 0;
+  std::int64_t right = 0;
+};
+// scores [n, classes] of targets [n]; those that are kNoGuess do not count.
+Hits hits_of(const at::Tensor& scores, const at::Tensor& targets);
+
+// Nats, summed: scores [n, classes] of targets [n].
+at::Tensor class_loss(const at::Tensor& scores, const at::Tensor& targets);
+
+struct Judged {
+  at::Tensor loss;  // as Model::loss
+  Hits hits;        // nothing for a model that tells its loss only
+};
+
 class Model {
  public:
   virtual ~Model() = default;
 
   // Nats, summed over the batch's samples: of each, the mean over what it has to predict.
   [[nodiscard]] virtual at::Tensor loss(const Batch& batch) const = 0;
+
+  // The same, and how much of it was right.
+  [[nodiscard]] virtual Judged judge(const Batch& batch) const;
 
   // Scores of the next word at every position: words [batch, length <= context] of integers to [batch · length,
   // vocabulary]. Undefined for a model that predicts no next words.

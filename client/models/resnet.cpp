@@ -35,12 +35,19 @@ at::Tensor Resnet::blocks(at::Tensor x, std::size_t next) const {
   return x;
 }
 
-at::Tensor Resnet::loss(const Batch& batch) const {
+at::Tensor Resnet::scores(const Batch& batch) const {
   const at::Tensor images = batch.at(0).reshape({-1, model_.channels, model_.image_size, model_.image_size});
   at::Tensor x = at::relu(convolve(images, convolutions_.front()));
   if (convolutions_.front().stride > 1) x = at::max_pool2d(x, 3, 2, 1);
   x = blocks(x, 1).mean({2, 3});
-  return at::cross_entropy_loss(parameters_.linear(x, "classes"), batch.at(1), /*weight=*/{}, at::Reduction::Sum);
+  return parameters_.linear(x, "classes");
+}
+
+at::Tensor Resnet::loss(const Batch& batch) const { return class_loss(scores(batch), batch.at(1)); }
+
+Judged Resnet::judge(const Batch& batch) const {
+  const at::Tensor judged = scores(batch);
+  return {class_loss(judged, batch.at(1)), hits_of(judged, batch.at(1))};
 }
 
 }  // namespace starling::models

@@ -14,8 +14,11 @@ class Resnet final : public Model {
   Resnet(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient);
 
   [[nodiscard]] at::Tensor loss(const Batch& batch) const override;
+  [[nodiscard]] Judged judge(const Batch& batch) const override;
 
  private:
+  // Of the classes: [batch, classes]
+  [[nodiscard]] at::Tensor scores(const Batch& batch) const;
   // The convolution and the norm behind it.
   [[nodiscard]] at::Tensor convolve(const at::Tensor& x, const wire::Convolution& convolution) const;
   // All blocks from the convolution `next` on.

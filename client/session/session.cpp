@@ -299,7 +299,7 @@ void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
   last_evaluation_report_ = wire::EvaluationReport{state_round_};
   if (result.ok()) {
     compute_failures_ = 0;
-    last_evaluation_report_ = evaluation_ = {state_round_, result->bits_per_byte, result->bytes};
+    last_evaluation_report_ = evaluation_ = {state_round_, result->bits_per_byte, result->bytes, result->accuracy};
   } else {
     on_compute_failed(now, result.error());
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -20,7 +21,8 @@ struct BatchReport {
 
 struct Evaluation {
   double bits_per_byte = 0;
-  std::int64_t bytes = 0;  // held-out bytes that were predicted
+  std::int64_t bytes = 0;            // held-out bytes that were predicted
+  std::optional<double> accuracy{};  // the share of words, or classes, that it held likeliest and that were right
 };
 
 // Everything a replica must agree on, as one flat vector: [parameters | optimizer vector 1 | 2 | …],

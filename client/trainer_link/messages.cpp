@@ -42,6 +42,8 @@ struct RequestBody {
   std::int32_t gpu_memory_percent = 0;
 };
 
+constexpr double kNoAccuracy = -1;
+
 struct ReplyBody {
   Header header;
   std::int64_t samples = 0;
@@ -49,6 +51,7 @@ struct ReplyBody {
   double seconds = 0;
   double bits_per_byte = 0;
   std::int64_t evaluated_bytes = 0;
+  double accuracy = kNoAccuracy;
   std::uint64_t parameter_count = 0;
   std::int64_t optimizer_vectors = 0;
 };
@@ -174,6 +177,7 @@ std::string encode(const Reply& reply) {
   body.seconds = reply.batch.seconds;
   body.bits_per_byte = reply.evaluation.bits_per_byte;
   body.evaluated_bytes = reply.evaluation.bytes;
+  body.accuracy = reply.evaluation.accuracy.value_or(kNoAccuracy);
   body.parameter_count = reply.layout.parameter_count;
   body.optimizer_vectors = reply.layout.optimizer_vectors;
   return to_bytes(body, Kind::reply, reply.sequence, reply.text);
@@ -191,11 +195,13 @@ Result<Reply> decode_reply(std::span<const std::uint8_t> bytes) {
     return reply;
   }
   if (body.samples < 0 || body.evaluated_bytes < 0 || !std::isfinite(body.loss_sum) || !is_sane(body.seconds) ||
-      !is_sane(body.bits_per_byte) || body.optimizer_vectors < 0 || body.optimizer_vectors > 8) {
+      !is_sane(body.bits_per_byte) || !(body.accuracy >= kNoAccuracy && body.accuracy <= 1) ||
+      body.optimizer_vectors < 0 || body.optimizer_vectors > 8) {
     return Error{ErrorCode::corrupt, "reply holds numbers out of range"};
   }
   reply.batch = {body.samples, body.loss_sum, body.seconds};
   reply.evaluation = {body.bits_per_byte, body.evaluated_bytes};
+  if (body.accuracy >= 0) reply.evaluation.accuracy = body.accuracy;
   reply.layout = {body.parameter_count, static_cast<int>(body.optimizer_vectors)};
   return reply;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,6 +115,16 @@ Starts spread(std::int64_t first, std::int64_t taken, std::int64_t places, std::
   return starts;
 }
 
+void add(const models::Hits& hits, models::Hits& sum) {
+  sum.predictions += hits.predictions;
+  sum.right += hits.right;
+}
+
+std::optional<double> accuracy_of(const models::Hits& hits) {
+  if (hits.predictions == 0) return std::nullopt;
+  return static_cast<double>(hits.right) / static_cast<double>(hits.predictions);
+}
+
 Result<session::Evaluation> evaluate_text(const models::Model& model, int context, const Dataset& data,
                                           const at::Device& device) {
   const std::int64_t last = data.items() - 1;  // words that have a next one
@@ -123,18 +134,20 @@ Result<session::Evaluation> evaluate_text(const models::Model& model, int contex
   const std::int64_t taken = std::min(places, std::max<std::int64_t>(1, kEvaluatedWordsMax / scored));
   double nats = 0;
   std::int64_t bytes = 0;
+  models::Hits hits;
   for (std::int64_t window = 0; window < taken; window += kEvaluationBatch) {
     const Starts starts = spread(window, taken, places, scored);
     STARLING_ASSIGN(const models::Batch batch, windows_at(data, starts, length));
     const auto rows = static_cast<std::int64_t>(starts.size());
-    const at::Tensor scores = model.next_word_scores(batch[0].to(device)).view({rows, length, -1});
-    const at::Tensor targets = batch[1].narrow(1, length - scored, scored);
-    nats += at::cross_entropy_loss(scores.narrow(1, length - scored, scored).reshape({rows * scored, -1}),
-                                   targets.reshape({-1}).to(device), /*weight=*/{}, at::Reduction::Sum)
-                .item<double>();
-    bytes += bytes_of(data, targets);
+    const at::Tensor all = model.next_word_scores(batch[0].to(device)).view({rows, length, -1});
+    const at::Tensor scores = all.narrow(1, length - scored, scored).reshape({rows * scored, -1});
+    const at::Tensor words = batch[1].narrow(1, length - scored, scored);
+    const at::Tensor targets = words.reshape({-1}).to(device);
+    nats += models::class_loss(scores, targets).item<double>();
+    add(models::hits_of(scores, targets), hits);
+    bytes += bytes_of(data, words);
   }
-  return session::Evaluation{nats / static_cast<double>(bytes) / std::numbers::ln2, bytes};
+  return session::Evaluation{nats / static_cast<double>(bytes) / std::numbers::ln2, bytes, accuracy_of(hits)};
 }
 
 Result<session::Evaluation> evaluate_windows(const models::Model& model, int context, const Dataset& data,
@@ -160,13 +173,16 @@ Result<session::Evaluation> evaluate_samples(const models::Model& model, const w
       labelled ? kEvaluatedSamplesMax : std::max<std::int64_t>(1, kEvaluatedWordsMax / manifest.model.context);
   const std::int64_t taken = std::min(space, most);
   double nats = 0;
+  models::Hits hits;
   for (std::int64_t sample = 0; sample < taken; sample += kEvaluationBatch) {
     const Starts starts = spread(sample, taken, space, 1);
     STARLING_ASSIGN(models::Batch batch, batch_at(manifest, data, starts, kEvaluationSeed));
     batch = on_device(std::move(batch), device);
-    nats += model.loss(batch).item<double>();
+    const models::Judged judged = model.judge(batch);
+    nats += judged.loss.item<double>();
+    add(judged.hits, hits);
   }
-  return session::Evaluation{nats / static_cast<double>(taken) / std::numbers::ln2, taken};
+  return session::Evaluation{nats / static_cast<double>(taken) / std::numbers::ln2, taken, accuracy_of(hits)};
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ std::string encode(const RunReport& report) {
     writer.open("validation", '{');
     writer.integer("round", report.latest_evaluation->round);
     writer.number("bits_per_byte", report.latest_evaluation->bits_per_byte);
+    if (report.latest_evaluation->accuracy) writer.number("accuracy", *report.latest_evaluation->accuracy);
     writer.number("first_bits_per_byte", report.first_evaluation->bits_per_byte);
     writer.integer("measured_by", report.latest_evaluation->measured_by);
     writer.close('}');

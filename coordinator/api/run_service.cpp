@@ -357,7 +357,7 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
     } else if (const auto* measured = std::get_if<core::EvaluationStored>(&op)) {
       const db::Evaluation evaluation{
           run_id,          measured->round, measured->bits_per_byte, measured->bits_per_byte * kNatsPerBit,
-          measured->bytes, measured->wall};
+          measured->bytes, measured->wall,  measured->accuracy};
       store("store an evaluation",
             [&stores, evaluation, peer = measured->peer] { return stores.evaluations.add(evaluation, peer); });
     } else if (std::holds_alternative<core::RunStateChanged>(op)) {

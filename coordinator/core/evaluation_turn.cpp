@@ -93,7 +93,7 @@ void EvaluationTurn::answered(TimePoint now, const PeerId& peer, const wire::Eva
   Asked& asked = turn_->asked[peer];
   note_time(now, asked);
   if (report.bytes > 0) {
-    asked.figure = EvaluationFigure{peer, report.bits_per_byte, report.bytes};
+    asked.figure = EvaluationFigure{peer, report.bits_per_byte, report.bytes, report.accuracy};
   } else {
     turn_->asked.erase(peer);
     turn_->unable.insert(peer);

@@ -179,7 +179,8 @@ void RunCoordinator::Impl::conclude_evaluation(TimePoint now, WallTime wall, Ops
   const auto verdict = evaluation_.conclude(now, evaluation_situation(), static_cast<std::size_t>(able), options_);
   if (!verdict) return;
   for (const EvaluationFigure& figure : verdict->believed) {
-    ops.emplace_back(EvaluationStored{verdict->round, figure.peer, figure.bits_per_byte, figure.bytes, wall});
+    ops.emplace_back(
+        EvaluationStored{verdict->round, figure.peer, figure.bits_per_byte, figure.bytes, figure.accuracy, wall});
   }
   for (const PeerId& peer : verdict->outvoted) reputation_.on_outvoted(round_, peer);
 }

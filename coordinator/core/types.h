@@ -151,6 +151,7 @@ struct EvaluationFigure {
   PeerId peer;
   double bits_per_byte = 0;
   std::int64_t bytes = 0;
+  std::optional<double> accuracy{};
 };
 // A figure that is believed, one for each member that measured it; a single one of a round is unconfirmed.
 struct EvaluationStored {
@@ -158,6 +159,7 @@ struct EvaluationStored {
   PeerId peer;
   double bits_per_byte = 0;
   std::int64_t bytes = 0;
+  std::optional<double> accuracy;
   WallTime wall;
 };
 struct RunStateChanged {

@@ -86,9 +86,11 @@ void print_report(const api::RunReport& report) {
              report.target_batch_size, report.swarm.samples_per_s, report.swarm.swarm_size);
   if (!report.swarm.plan.empty()) fmt::print("  plan         {}\n", report.swarm.plan);
   if (report.latest_evaluation && report.first_evaluation) {
-    fmt::print("  held out     {:.4f} bits per byte at round {}, {:.4f} at first{}\n",
+    const auto accuracy = report.latest_evaluation->accuracy;
+    fmt::print("  held out     {:.4f} bits per byte at round {}, {:.4f} at first{}{}\n",
                report.latest_evaluation->bits_per_byte, report.latest_evaluation->round,
                report.first_evaluation->bits_per_byte,
+               accuracy ? fmt::format("; {:.1f} % guessed right", 100 * *accuracy) : "",
                report.latest_evaluation->confirmed() ? "" : "; unconfirmed: one computer measured it");
   }
   if (report.epochs && report.epochs->current) {

@@ -141,7 +141,8 @@ void add_held_out(std::string& html, const RunFigures& run, std::string_view non
   if (run.evaluations.empty()) return add_cell(html, "Bits per byte", "&ndash;", none);
   const db::Evaluation& latest = run.evaluations.back();
   add_cell(html, "Bits per byte", fmt::format("{:.3f}", latest.bits_per_byte),
-           fmt::format("{:.3f} at the start{}", run.evaluations.front().bits_per_byte,
+           fmt::format("{:.3f} at the start{}{}", run.evaluations.front().bits_per_byte,
+                       latest.accuracy ? fmt::format("; {:.1f} % guessed right", 100 * *latest.accuracy) : "",
                        latest.confirmed() ? "" : "; unconfirmed: one computer measured it"));
 }
 

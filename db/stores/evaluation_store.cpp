@@ -1,10 +1,13 @@
+#include <limits>
+
 #include "db/stores/sql_stores.h"
 
 namespace starling::db {
 namespace {
 
 constexpr std::string_view kFigures =
-    "SELECT run_id, round, avg(bits_per_byte), avg(loss), max(bytes), min(at_ms), count(*) FROM evaluation "
+    "SELECT run_id, round, avg(bits_per_byte), avg(loss), max(bytes), min(at_ms), count(*), avg(accuracy) FROM "
+    "evaluation "
     "WHERE run_id = ? GROUP BY run_id, round ";
 
 Result<Evaluation> read_evaluation(const Statement& row) {
@@ -16,6 +19,7 @@ Result<Evaluation> read_evaluation(const Statement& row) {
   evaluation.bytes = row.integer(4);
   evaluation.at = {row.integer(5)};
   evaluation.measured_by = static_cast<int>(row.integer(6));
+  if (!row.is_null(7)) evaluation.accuracy = row.real(7);
   return evaluation;
 }
 
@@ -32,10 +36,11 @@ Status SqlEvaluationStore::add(const Evaluation& evaluation, const PeerId& measu
         STARLING_ASSIGN(
             Statement insert,
             connection.prepare("INSERT INTO evaluation (run_id, round, peer_id, bits_per_byte, loss, bytes, "
-                               "at_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+                               "at_ms, accuracy) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
         return insert
             .bind(evaluation.run_id, evaluation.round, measured_by, evaluation.bits_per_byte, evaluation.loss,
-                  evaluation.bytes, evaluation.at.unix_ms)
+                  evaluation.bytes, evaluation.at.unix_ms,
+                  evaluation.accuracy.value_or(std::numeric_limits<double>::quiet_NaN()))
             .run();
       },
       WriteQueue::By::leader);

@@ -117,7 +117,8 @@ struct Evaluation {
   double loss = 0;         // nats per predicted token
   std::int64_t bytes = 0;  // held-out bytes that were predicted
   WallTime at;
-  int measured_by = 1;  // computers that measured it, and agree: the figures are their means
+  std::optional<double> accuracy{};  // the share of predictions that were right
+  int measured_by = 1;               // computers that measured it, and agree: the figures are their means
   [[nodiscard]] bool confirmed() const { return measured_by > 1; }
 };
 

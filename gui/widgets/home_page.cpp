@@ -120,7 +120,10 @@ void HomePage::showStatus() {
   figures_->set(
       kQuality,
       status.validation_bits_per_byte ? models::numberText(*status.validation_bits_per_byte, 3) : QStringLiteral("–"),
-      tr("Bits per byte, or per label, of data that the model is not trained on; lower is better"));
+      (status.validation_accuracy
+           ? tr("%1 % of them guessed right. ").arg(models::numberText(100 * *status.validation_accuracy, 1))
+           : QString()) +
+          tr("Bits per byte, or per label, of data that the model is not trained on; lower is better"));
 }
 
 void HomePage::showSituation(const models::Situation& situation) {

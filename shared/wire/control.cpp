@@ -143,6 +143,7 @@ void write_status(JsonWriter& out, std::string_view name, const DaemonStatus& s)
   out.close('}');
   out.number("loss", s.loss);
   out.number("validation_bits_per_byte", s.validation_bits_per_byte.value_or(std::numeric_limits<double>::quiet_NaN()));
+  if (s.validation_accuracy) out.number("validation_accuracy", *s.validation_accuracy);
   out.integer("validation_round", s.validation_round);
   out.integer("rounds_done", s.rounds_done);
   out.integer("rounds_failed", s.rounds_failed);
@@ -190,6 +191,7 @@ void read_training(JsonReader& in, DaemonStatus& s) {
   if (in.present("validation_bits_per_byte")) {
     in.number("validation_bits_per_byte", s.validation_bits_per_byte.emplace(), 0, kNumberMax);
   }
+  if (in.present("validation_accuracy")) in.number("validation_accuracy", s.validation_accuracy.emplace(), 0, 1);
   in.integer("validation_round", s.validation_round, 0, kCountMax);
   in.integer("rounds_done", s.rounds_done, 0, kCountMax);
   in.integer("rounds_failed", s.rounds_failed, 0, kCountMax);

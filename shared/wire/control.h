@@ -175,6 +175,7 @@ struct DaemonStatus {
   std::string plan;                                // what the last averaging's plan says of its choice
   double loss = 0;                                 // training, nats, last finished round
   std::optional<double> validation_bits_per_byte;  // measured here, last, …
+  std::optional<double> validation_accuracy;       // … with this share of predictions right, where that is known, …
   RoundIndex validation_round = 0;                 // … at the state of this round
   std::int64_t rounds_done = 0;
   std::int64_t rounds_failed = 0;

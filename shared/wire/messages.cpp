@@ -263,6 +263,7 @@ std::string encode(const Heartbeat& message) {
     writer.integer("round", message.evaluation->round);
     writer.number("bits_per_byte", message.evaluation->bits_per_byte);
     writer.integer("bytes", message.evaluation->bytes);
+    if (message.evaluation->accuracy) writer.number("accuracy", *message.evaluation->accuracy);
     writer.close('}');
   }
   if (message.process != 0) {
@@ -449,6 +450,7 @@ Result<Heartbeat> decode_heartbeat(std::string_view json) {
       item.integer("round", evaluation.round, 0, kMessageCountMax);
       item.number("bits_per_byte", evaluation.bits_per_byte, 0, 1e6);
       item.integer("bytes", evaluation.bytes, 0, kMessageCountMax);
+      if (item.present("accuracy")) item.number("accuracy", evaluation.accuracy.emplace(), 0, 1);
     });
   });
 }

@@ -126,6 +126,8 @@ struct EvaluationReport {
   RoundIndex round = 0;
   double bits_per_byte = 0;
   std::int64_t bytes = 0;  // that were predicted; 0: it could not measure it
+  std::optional<double>
+      accuracy{};  // the share of predictions that were right; none for a model that tells its loss only
 };
 
 // Samples that only this member may train on, until the round `last_round` is over: `count` consecutive places of an

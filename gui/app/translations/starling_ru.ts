@@ -1152,6 +1152,10 @@
         <source>Bits per byte, or per label, of data that the model is not trained on; lower is better</source>
         <translation>Бит на байт или на метку данных, на которых модель не учится; чем меньше, тем лучше</translation>
     </message>
+    <message>
+        <source>%1 % of them guessed right. </source>
+        <translation>%1 % угадано верно. </translation>
+    </message>
 </context>
 <context>
     <name>starling::widgets::LeaderboardPage</name>

@@ -72,6 +72,12 @@ TEST_CASE("a reply arrives as it was sent") {
   CHECK(got->sequence == 9);
   CHECK(got->batch.loss_sum == 12.5);
   CHECK(got->evaluation.bytes == 1000);
+  CHECK_FALSE(got->evaluation.accuracy);
+  reply.evaluation.accuracy = 0.25;
+  CHECK(decode_reply(bytes_of(encode(reply)))->evaluation.accuracy == 0.25);
+  reply.evaluation.accuracy = 1.5;
+  CHECK(decode_reply(bytes_of(encode(reply))).error().code == ErrorCode::corrupt);
+  reply.evaluation.accuracy.reset();
   CHECK(got->layout.size() == 369);
   CHECK(got->text == reply.text);
 

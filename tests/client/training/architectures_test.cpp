@@ -98,6 +98,9 @@ TEST_CASE("a gpt over tokens learns which follow each other, and counts bits by 
   CHECK(before->bits_per_byte > 2.3);
   CHECK(after->bits_per_byte < 1.2);
   CHECK(after->bits_per_byte > 0.85);
+  CHECK(before->accuracy.value() < 0.2);
+  CHECK(after->accuracy.value() > 0.45);  // the second token of each word, and one in twelve first ones
+  CHECK(after->accuracy.value() < 0.7);
   CHECK_FALSE(trainee.trainer->sample_text("a", 1, 1).ok());
 }
 
@@ -111,6 +114,7 @@ TEST_CASE("an albert learns to guess words, also by LAMB") {
   const double last = trainee.train(500);
   CHECK(first > 3.7);  // log(30) for a word, log(2) for the order
   CHECK(last < 3);     // 3.87 (log(24) and log(2)) for who knows only which words there are
+  CHECK(trainee.trainer->evaluate()->accuracy.value() > 0.1);  // one in 24 for who knows only that
 }
 
 TEST_CASE("a resnet and a perceptron learn to tell two kinds of images apart") {
@@ -121,6 +125,7 @@ TEST_CASE("a resnet and a perceptron learn to tell two kinds of images apart") {
     const auto after = trainee.trainer->evaluate();
     REQUIRE(after.ok());
     CHECK(after->bits_per_byte < 0.3);
+    CHECK(after->accuracy.value() > 0.95);
   }
 }
 

@@ -115,6 +115,7 @@ TEST_CASE("a script learns, and is judged without what it leaves to chance") {
   const auto before = trainer.evaluate();
   REQUIRE_MESSAGE(before.ok(), before.error().message);
   CHECK(trainer.evaluate()->bits_per_byte == before->bits_per_byte);
+  CHECK_FALSE(before->accuracy);  // a script tells its loss and no more
   for (RoundIndex round = 0; round < 30; ++round) {
     std::fill(trainee.sum.begin(), trainee.sum.end(), 0.0F);
     REQUIRE(trainer.train_batch({round, 0, 0, kBatch}, trainee.sum).ok());

@@ -224,7 +224,9 @@ TEST_CASE_FIXTURE(Fixture, "evaluations keep one figure a round and peer, and th
   CHECK(stores.evaluations.first("r").value()->round == 1);
   CHECK(stores.evaluations.latest("r").value()->bits_per_byte == 1.0);
   CHECK_FALSE(stores.evaluations.latest("r").value()->confirmed());
-  REQUIRE(stores.evaluations.add({"r", 9, 1.5, 2, 100, {1}}, peer(2)).ok());
+  CHECK_FALSE(stores.evaluations.latest("r").value()->accuracy);
+  REQUIRE(stores.evaluations.add({"r", 9, 1.5, 2, 100, {1}, 0.25}, peer(2)).ok());
+  CHECK(stores.evaluations.latest("r").value()->accuracy == 0.25);
   CHECK(stores.evaluations.latest("r").value()->bits_per_byte == 1.25);
   CHECK(stores.evaluations.latest("r").value()->measured_by == 2);
   CHECK(stores.evaluations.latest("r").value()->confirmed());

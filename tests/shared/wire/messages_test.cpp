@@ -43,7 +43,7 @@ Heartbeat sample_heartbeat() {
   beat.listen_port = 4000;
   beat.upload_bytes_per_s = 1.25e6;
   beat.reports = {sample_report(15), sample_report(16)};
-  beat.evaluation = EvaluationReport{16, 2.125, 10000};
+  beat.evaluation = EvaluationReport{16, 2.125, 10000, 0.375};
   return beat;
 }
 
@@ -202,6 +202,7 @@ TEST_CASE("a heartbeat arrives as it was sent") {
   CHECK(report.bytes_received == 1 << 21);
   REQUIRE(got->evaluation);
   CHECK(got->evaluation->bits_per_byte == 2.125);
+  CHECK(got->evaluation->accuracy == 0.375);
   CHECK(encode(*got) == encode(sent));
 }
 

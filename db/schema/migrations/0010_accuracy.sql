@@ -1,0 +1,3 @@
+-- How much of the held-out data was predicted right. See ../README.md.
+
+ALTER TABLE evaluation ADD COLUMN accuracy REAL CHECK (accuracy BETWEEN 0 AND 1);
