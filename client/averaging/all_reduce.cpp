@@ -58,6 +58,7 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
   VERIFY(own_.weight >= 0 && own_.weight <= wire::kWeightMax);
   VERIFY(std::ssize(vectors.input) == group_.vector_floats || own_.weight == 0);
   VERIFY(std::ssize(vectors.output) == group_.vector_floats);
+  VERIFY(vectors.rest.empty() || std::ssize(vectors.rest) == group_.vector_floats);
 }
 
 void AllReduce::Impl::start(TimePoint now) {
@@ -158,19 +159,31 @@ std::vector<LostMember> AllReduce::Impl::late_and_missing() const {
 
 void AllReduce::Impl::close(SegmentIndex segment) {
   const Payload contributors = sums_.finish(segment);
+  encode_result(segment, sums_.weight(segment));
+  hold(segment, contributors);
+  closed_.emplace_back(segment, table_.values_digest(segment));
+  if (table_[segment].owner == self_) outbox_.send_result_to_all(segment);
+}
+
+void AllReduce::Impl::encode_result(SegmentIndex segment, SampleCount weight) {
+  const std::span<float> values = output_of(segment);
+  const bool wants_rest = !vectors_.rest.empty();
+  const std::span<float> rest =
+      wants_rest ? vectors_.rest.subspan(static_cast<std::size_t>(table_[segment].begin), values.size())
+                 : vectors_.rest;
+  if (wants_rest) std::copy(values.begin(), values.end(), rest.begin());
   if (codec_ != Codec::fp32) {
     // What everybody gets is the encoded result, so that is what is kept here too.
     std::span<std::uint8_t> encoded = kept_encoding(segment);
     std::vector<std::uint8_t> adopted;
     if (encoded.empty()) {
-      adopted.resize(encoded_bytes(codec_, table_[segment].floats));
+      adopted.resize(encoded_bytes(codec_, values.size()));
       encoded = adopted;
     }
-    encode(codec_, output_of(segment), encoded);
-    VERIFY(decode(codec_, encoded, output_of(segment)).ok());
+    encode(codec_, values, encoded);
+    VERIFY(decode(codec_, encoded, values).ok());
   }
-  hold(segment, contributors);
-  if (table_[segment].owner == self_) outbox_.send_result_to_all(segment);
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = (rest[i] - values[i]) * static_cast<float>(weight);
 }
 
 void AllReduce::Impl::hold(SegmentIndex segment, Payload contributors) {
@@ -263,6 +276,7 @@ void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   if (digest_) outcome.result_digest = *digest_;
   count_samples(outcome);
   outcome.contributors = contributor_runs();
+  outcome.reduced = reduced_here();
   outcome_ = std::move(outcome);
   if (late_ || verdict != Verdict::averaged) return;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
@@ -281,6 +295,14 @@ void AllReduce::Impl::count_samples(AveragingOutcome& outcome) const {
     outcome.draws.push_back(outcome.samples[rank] > 0 ? roster_.stake(rank).draw : 0);
     if (floats[rank] > 0) outcome.weight_total += roster_.weight(rank);
   }
+}
+
+std::vector<bool> AllReduce::Impl::reduced_here() const {
+  std::vector<bool> reduced(table_.size());
+  for (const auto& [segment, digest] : closed_) {
+    reduced[segment] = table_.held(segment) && table_.values_digest(segment) == digest;
+  }
+  return reduced;
 }
 
 std::vector<ContributorRun> AllReduce::Impl::contributor_runs() const {

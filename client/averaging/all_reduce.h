@@ -97,6 +97,10 @@ struct RoundVectors {
   std::span<float> output;           // receives sum of inputs / sum of weights; own sums are formed inside it
   std::vector<std::uint8_t> note{};  // rides on this member's begin: at most wire::kBeginNoteBytesMax
   SampleCount draw = 0;              // Stake::draw
+  // Empty, or vector_floats long: where this member reduces a segment, it receives what the result's codec has left
+  // out: sum of inputs - result x sum of weights. May be the input's own memory: of a segment that is reduced here,
+  // nobody needs the input any more.
+  std::span<float> rest{};
 };
 
 // Which member was lost, and why: for logs.
@@ -135,6 +139,7 @@ struct AveragingOutcome {
   std::vector<SampleCount> samples;
   std::vector<SampleCount> draws{};          // by rank: Stake::draw of those that have samples averaged in
   std::vector<ContributorRun> contributors;  // of the coordinates held, in order; one run when nothing went wrong
+  std::vector<bool> reduced{};               // by segment: the result is the one that this member has made
   std::vector<LostMember> lost;
   std::vector<SeenFault> faults;  // by rank, at most one each; of lost ones, and of senders that were left behind
   Hash128 result_digest;          // of the output and of every segment's contributor set

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/averaging/all_reduce.h"
@@ -74,6 +75,8 @@ class AllReduce::Impl {
   // Closes every open sum that waits for nobody.
   void close_complete(TimePoint now);
   void close(SegmentIndex segment);
+  // Replaces the output by what its encoding says. `weight`: of the sum that it is the mean of.
+  void encode_result(SegmentIndex segment, SampleCount weight);
   void hold(SegmentIndex segment, Payload contributors);
   // Acts on complete inventories: passes on, asks, adopts.
   void recover(TimePoint now);
@@ -82,6 +85,7 @@ class AllReduce::Impl {
   [[nodiscard]] bool contributors_known() const;
   void settle(TimePoint now, Verdict verdict);
   void count_samples(AveragingOutcome& outcome) const;
+  [[nodiscard]] std::vector<bool> reduced_here() const;
   [[nodiscard]] std::vector<ContributorRun> contributor_runs() const;
 
   // -- all_reduce_receive.cpp
@@ -174,7 +178,9 @@ class AllReduce::Impl {
   TimePoint begin_deadline_ = kNever;
   TimePoint next_tick_ = kNever;
   std::vector<std::uint8_t> kept_;  // own results as they went out, for codecs that lose precision
-  std::optional<Hash128> digest_;   // once everything is held
+  // Segments that this member has closed, each with the digest of the values. One that is late may be told others.
+  std::vector<std::pair<SegmentIndex, Hash128>> closed_;
+  std::optional<Hash128> digest_;  // once everything is held
   std::vector<LostMember> lost_;
   bool late_ = false;     // the others go on without this member
   TimePoint late_heard_;  // when one of them was last heard of

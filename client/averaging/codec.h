@@ -1,6 +1,6 @@
 // How floats travel. Sums are always fp32. Decoding checks every length and value first: bytes that hold a non-finite
-// or absurd value change nothing. Values decoded from accepted bytes, sparse ones apart, encode and decode to
-// themselves on every machine: whoever passes a result on passes on the same bits.
+// or absurd value change nothing. Values decoded from accepted bytes encode and decode to themselves on every machine:
+// whoever passes a result on passes on the same bits.
 //
 //   fp32   little-endian floats
 //   fp16   f32 scale (a power of two), then IEEE halves of value / scale.
@@ -11,7 +11,7 @@
 //   bf16   the upper halves of floats, rounded. Error: at most 2^-8 of each value's magnitude, plus 2^-134
 //   int4   blocks of 64 floats (the last may be shorter): bf16 scale, then codes -7 to 7, two to a byte, as code + 8.
 //          The largest magnitude has code 7 or -7. Error: at most 1/13.9 of the block's largest magnitude, plus 2^-107
-//   sparse 64 of every 4096 values, two bits each (sparse.h). For contributions alone: no value has an error bound, but
+//   sparse 64 of every 4096 values, two bits each (sparse.h). Only with error feedback: no value has an error bound;
 //          the squares of all errors add up to less than those of the values, which is what error feedback needs
 #pragma once
 

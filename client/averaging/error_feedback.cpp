@@ -7,58 +7,62 @@
 
 namespace starling::averaging {
 
-ErrorFeedback::ErrorFeedback(std::size_t floats, float kept) : kept_(kept), values_(floats, 0.0F) {
+ErrorFeedback::ErrorFeedback(std::size_t floats, float kept)
+    : kept_(kept), residual_(floats, 0.0F), values_(floats, 0.0F) {
   VERIFY(kept >= 0 && kept <= 1);
 }
 
 std::span<const float> ErrorFeedback::contribute(const wire::GroupInfo& group, Rank self,
                                                  std::span<const float> input) {
-  VERIFY(input.size() == values_.size());
-  if (settled_) {
+  VERIFY(input.empty() || input.size() == values_.size());
+  if (fate_ == Fate::averaged) {
     keep_rest();
-  } else {
-    std::fill(values_.begin(), values_.end(), 0.0F);
+  } else if (fate_ == Fate::unknown && contributed_) {
+    std::fill(residual_.begin(), residual_.end(), 0.0F);
   }
-  settled_ = false;
+  fate_ = Fate::unknown;
   group_ = group;
   self_ = self;
-  for (std::size_t i = 0; i < input.size(); ++i) values_[i] = kept_ * values_[i] + input[i];
-  if (!summable(values_)) std::copy(input.begin(), input.end(), values_.begin());
-  return values_;
+  contributed_ = !input.empty();
+  for (std::size_t i = 0; i < input.size(); ++i) values_[i] = kept_ * residual_[i] + input[i];
+  if (contributed_ && !summable(values_)) std::copy(input.begin(), input.end(), values_.begin());
+  return contributed_ ? std::span<const float>(values_) : input;
 }
 
-// The own part went in as it was, and so may what was reduced again for a lost owner: nothing is left of these.
 void ErrorFeedback::on_averaged(const GroupId& group, const AveragingOutcome& outcome) {
   if (group != group_.id) return;
+  if (outcome.verdict == AveragingOutcome::Verdict::minority) fate_ = Fate::not_counted;
+  if (outcome.verdict != AveragingOutcome::Verdict::averaged) return;
   const SegmentTable table(group_);
   carried_.assign(table.size(), false);
   SegmentIndex segment = 0;
   for (const ContributorRun& run : outcome.contributors) {
     for (; segment < table.size() && table[segment].begin < run.begin + run.floats; ++segment) {
-      const Rank owner = table[segment].owner;
-      const bool lost = std::any_of(outcome.lost.begin(), outcome.lost.end(),
-                                    [owner](const LostMember& member) { return member.rank == owner; });
-      carried_[segment] = run.members.test(self_) && owner != self_ && !lost;
+      carried_[segment] = run.members.test(self_);
     }
   }
-  settled_ = true;
+  reduced_ = outcome.reduced;
+  reduced_.resize(table.size());
+  fate_ = Fate::averaged;
 }
 
 void ErrorFeedback::keep_rest() {
   const SegmentTable table(group_);
-  const Codec codec = wire::contribution_codec(group_, self_);
   for (SegmentIndex segment = 0; segment < table.size(); ++segment) {
-    const std::span<float> values =
-        std::span(values_).subspan(static_cast<std::size_t>(table[segment].begin), table[segment].floats);
-    if (carried_[segment] && codec != Codec::fp32) {
-      keep_rest_of(values, codec);
-    } else {
-      std::fill(values.begin(), values.end(), 0.0F);
+    const auto begin = static_cast<std::size_t>(table[segment].begin);
+    const std::span<float> values = std::span(values_).subspan(begin, table[segment].floats);
+    const std::span<float> residual = std::span(residual_).subspan(begin, table[segment].floats);
+    if (carried_[segment]) {
+      if (!reduced_[segment]) subtract_encoded(values);  // what is reduced here goes in as it is
+      std::copy(values.begin(), values.end(), residual.begin());
+    } else if (reduced_[segment]) {
+      for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
     }
   }
 }
 
-void ErrorFeedback::keep_rest_of(std::span<float> values, Codec codec) {
+void ErrorFeedback::subtract_encoded(std::span<float> values) {
+  const Codec codec = wire::contribution_codec(group_, self_);
   encoded_.resize(encoded_bytes(codec, values.size()));
   decoded_.resize(values.size());
   encode(codec, values, encoded_);

@@ -47,6 +47,7 @@ class SegmentTable {
   [[nodiscard]] std::size_t missing() const { return missing_total_; }
 
   // Of a held segment.
+  [[nodiscard]] const Hash128& values_digest(SegmentIndex segment) const { return values_digest_[segment]; }
   [[nodiscard]] const wire::RankSet& contributors(SegmentIndex segment) const {
     return sets_[set_of_[segment]].members;
   }

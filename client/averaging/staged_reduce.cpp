@@ -286,6 +286,7 @@ class StagedReduce::Impl {
     }
     outcome.draws = stages_.front().engine->outcome()->draws;
     outcome.contributors = stages_.front().engine->outcome()->contributors;
+    outcome.reduced = stages_.front().engine->outcome()->reduced;
     outcome.grid = GridOutcome{result->accepted};
     return outcome;
   }

@@ -39,6 +39,8 @@ class Sums {
   // Adds the own values, divides by the weights, closes the segment. Returns the bytes of the contributor set, valid
   // until the next call that is not const.
   std::span<const std::uint8_t> finish(SegmentIndex segment);
+  // Samples in a segment that is closed.
+  [[nodiscard]] SampleCount weight(SegmentIndex segment) const { return sums_[find(segment)].weight; }
 
   void adopt(SegmentIndex segment);
   // Forgets adopted sums that are not finished: the lost set grew.

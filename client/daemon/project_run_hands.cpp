@@ -155,19 +155,21 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
   request.output = parts_->averaged;
   request.start = threads_.clock.now();
   averaging::ErrorFeedback* feedback = nullptr;
-  if (!parts_->feedback.empty() && stake.weight > 0) {
+  if (!parts_->feedback.empty()) {
     feedback = &parts_->feedback[static_cast<std::size_t>(group.round) % parts_->feedback.size()];
   }
   // The round before may still read what changes now.
   if (feedback != nullptr || parts_->manifest.delay_parameter_updates) parts_->network->abandon();
   request.input = parts_->gradients[gradient_in_use_];
   if (parts_->fragments && stake.weight > 0) request.input = parts_->fragments->cut(group.round, stake.weight);
-  if (feedback != nullptr) request.input = feedback->contribute(group, self, request.input);
+  if (feedback != nullptr) {
+    const std::span<const float> own = stake.weight > 0 ? request.input : std::span<const float>();
+    request.input = feedback->contribute(group, self, own);
+    request.rest = feedback->rest();
+  }
   request.done = [this, feedback, id = group.id](const AveragingOutcome& outcome) {
     deliver([this, feedback, id, outcome](TimePoint now) {
-      if (feedback != nullptr && outcome.verdict == AveragingOutcome::Verdict::averaged) {
-        feedback->on_averaged(id, outcome);
-      }
+      if (feedback != nullptr) feedback->on_averaged(id, outcome);
       parts_->session->on_averaged(now, outcome);
     });
   };

@@ -54,10 +54,11 @@ struct AverageRequest {
   averaging::Rank self = 0;
   SampleCount weight = 0;
   SampleCount draw = 0;
-  // As in RoundVectors. Both must stay valid, and input unchanged, until the next average() that does not follow this
+  // As in RoundVectors. They must stay valid, and input unchanged, until the next average() that does not follow this
   // one, or abandon(), has returned: the settled round goes on answering slower members.
   std::span<const float> input;
   std::span<float> output;
+  std::span<float> rest{};
   // Comes after another averaging of the same round by the same group: that goes on answering slower members, and its
   // vectors must stay valid as these. Whoever was lost in it is not waited for.
   bool follows = false;

@@ -170,7 +170,8 @@ void RoundDriver::take_leave() const {
 }
 
 void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
-  const averaging::RoundVectors vectors{request_.weight, request_.input, request_.output, {}, request_.draw};
+  const averaging::RoundVectors vectors{request_.weight, request_.input, request_.output, {},
+                                        request_.draw,   request_.rest};
   engine_ = std::make_unique<averaging::StagedReduce>(request_.group, request_.self, vectors, request_.engine);
   engine_->start(now);
   for (const auto& [peer, rank] : ranks_) {

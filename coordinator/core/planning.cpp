@@ -169,7 +169,8 @@ std::size_t RunCoordinator::Impl::group_members_max() const {
 
 // Of the next round; below 2: it is averaged in one group.
 std::size_t RunCoordinator::Impl::columns_for(std::span<const wire::MemberInfo> members) const {
-  if (manifest_.averaging.formation == "one-group" || manifest_.low_rank > 0) return 1;
+  const bool sparse_results = !wire::carries_results(wire::codec_from_name(manifest_.codec).value());
+  if (manifest_.averaging.formation == "one-group" || manifest_.low_rank > 0 || sparse_results) return 1;
   const std::size_t group_max = group_members_max();
   if (manifest_.averaging.formation == "grid") return swarm::columns_of(members, group_max);
   const bool has_direct = std::any_of(members.begin(), members.end(),

@@ -3,8 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "shared/manifest/algorithms.h"
 #include "shared/swarm/mixing_groups.h"
@@ -138,6 +139,7 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
     wire::RunManifest composed = manifest;
     composed.local.reset();
     if (manifest.local) composed.delay_parameter_updates = false;  // it is a part of that way to train
+    composed.codec.clear();
     composed.contribution_codec.clear();
     composed.error_feedback = 0;
     composed.averaging.formation = wire::AveragingOptions{}.formation;
@@ -145,7 +147,9 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
     double samples = composed.local ? options.local_steps * one_step : own;
     if (manifest.local) samples = composed.local ? own * wire::fragments(manifest) : one_step;
     samples /= wire::fragments(composed);
-    for (const char* codec : {"fp32", "fp16", "int8"}) {
+    std::vector<std::string> codecs{"fp32", "fp16", "int8"};
+    if (!composed.codec.empty()) codecs = {composed.codec};  // it is part of the algorithm
+    for (const std::string& codec : codecs) {
       composed.codec = codec;
       all.push_back(prospect_of(algorithm.name, composed, samples, hosts));
     }

@@ -50,7 +50,7 @@ void diloco(RunManifest& manifest) {
 void sparseloco(RunManifest& manifest) {
   manifest.local = step_inside("adamw", 3e-3);
   step_outside(manifest, 1.0, 0.0);
-  manifest.contribution_codec = "sparse";
+  manifest.codec = manifest.contribution_codec = "sparse";
   manifest.error_feedback = 0.95;
 }
 
@@ -82,7 +82,7 @@ constexpr std::array kAlgorithms{
     Algorithm{"moshpit-sgd", "local-sgd, with the mean taken in a grid of groups", "arXiv 2103.03239", moshpit_sgd},
     Algorithm{"diloco", "many AdamW steps apart, then a Nesterov step along the mean displacement", "arXiv 2311.08105",
               diloco},
-    Algorithm{"sparseloco", "diloco without outer momentum; of each displacement the largest 64 of 4096, in 2 bits",
+    Algorithm{"sparseloco", "diloco without outer momentum; of all that travels the largest 64 of 4096, in 2 bits",
               "arXiv 2508.15706", sparseloco},
     Algorithm{"streaming-diloco", "diloco by quarters of the parameters in turn, whose steps go on meanwhile",
               "arXiv 2501.18512", streaming_diloco},

@@ -8,6 +8,7 @@
 
 #include "shared/swarm/reason.h"
 #include "shared/swarm/roles.h"
+#include "shared/wire/codec.h"
 
 namespace starling::swarm {
 namespace {
@@ -186,6 +187,8 @@ RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOption
   wanted.result_bytes = narrower_codecs(options.codec, false).front().bytes_per_float;
   wanted.overhead_s = kOverheadSeconds;
   wanted.may_leave_out = options.may_leave_out;
+  // An owner contributes in the next round what its encoding leaves out.
+  wanted.may_only_reduce = wire::carries_results(wire::codec_from_name(options.codec).value());
   RoleChoice choice = everybody_alike(volunteers, wanted);
   if (choice.unhurried_s >= kDemotionWorthSeconds) choice = choose_roles(volunteers, wanted);
   RoundPlan plan;

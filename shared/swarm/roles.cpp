@@ -329,7 +329,7 @@ std::vector<Assignment> Planner::alternatives(std::size_t i, const Assignment& n
     others.push_back({options_.codecs.size() - 1, true, true, true});
     return others;
   }
-  if (minor(i)) others.push_back({now.codec, !now.sends, false, true});
+  if (minor(i) && options_.may_only_reduce) others.push_back({now.codec, !now.sends, false, true});
   if (!slow(i) || !now.sends) return others;
   others.push_back({now.codec, true, !now.late, true});
   if (now.codec > 0) others.push_back({now.codec - 1, true, now.late, true});

@@ -36,6 +36,7 @@ struct RoleOptions {
   double overhead_s = 0;                // of every averaging, beside what flows
   bool overlapped = false;              // members compute while they average
   bool may_leave_out = true;            // else everybody has a place
+  bool may_only_reduce = true;          // else whoever owns a part contributes, too
 };
 
 struct Duty {

@@ -7,6 +7,7 @@
 
 #include "shared/base/verify.h"
 #include "shared/swarm/roles.h"
+#include "shared/wire/codec.h"
 
 namespace starling::swarm {
 namespace {
@@ -88,6 +89,7 @@ RoundForecast predict_round(std::span<const Host> hosts, const Method& method) {
   RoleOptions options{.vector_floats = method.vector_floats, .target_batch = method.round_samples, .codecs = codecs};
   options.result_bytes = narrower_codecs(method.codec, false).front().bytes_per_float;
   options.overhead_s = kRoundTrips * longest_round_trip(hosts);
+  options.may_only_reduce = wire::carries_results(wire::codec_from_name(method.codec).value());
   const RoleChoice choice = choose_roles(volunteers, options);
   std::vector<Host> stay;
   samples_per_s = 0;

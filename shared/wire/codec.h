@@ -34,8 +34,8 @@ std::string codec_names();
 // The codec of a number on the wire, if there is one.
 std::optional<Codec> codec_from_number(std::uint8_t number);
 
-// Whether averaged results may travel in it. They go to everybody, with nothing to make up for what they lose, and
-// must encode again to the same bytes; a sparse encoding is for contributions only, with error feedback.
+// Whether averaged results may travel in it with nothing to make up for what they lose. A sparse encoding leaves whole
+// values out, which have to be said in later rounds: it needs error feedback, of contributions and of results.
 bool carries_results(Codec codec);
 
 // Bytes of `floats` encoded values.

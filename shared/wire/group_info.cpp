@@ -26,9 +26,6 @@ Status check_numbers(const GroupInfo& group) {
     if (ms < 0 || ms > kPlanWaitMsMax) return invalid(fmt::format("a wait of {} ms (0 to {})", ms, kPlanWaitMsMax));
   }
   if (Status known = codec_from_name(group.codec).status(); !known.ok()) return invalid(known.error().message);
-  if (!carries_results(*codec_from_name(group.codec))) {
-    return invalid(fmt::format("codec '{}' is for contributions, not for results", group.codec));
-  }
   if (group.reason.size() > kReasonBytesMax) return invalid("its reason is too long");
   if (group.members.empty() || group.members.size() > kGroupMembersMax) {
     return invalid(fmt::format("{} members (1 to {} allowed)", group.members.size(), kGroupMembersMax));
@@ -121,6 +118,9 @@ Status check_heads(const GroupInfo& column) {
 
 Status check_grid(const GroupInfo& column) {
   const GridPlan& grid = *column.grid;
+  if (!carries_results(*codec_from_name(column.codec))) {
+    return invalid(fmt::format("codec '{}' leaves out too much of what a grid averages again", column.codec));
+  }
   if (grid.columns < 2 || grid.columns > kGridColumnsMax || grid.column >= grid.columns) {
     return invalid(fmt::format("column {} of {} (2 to {} allowed)", grid.column, grid.columns, kGridColumnsMax));
   }

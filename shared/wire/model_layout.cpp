@@ -82,7 +82,7 @@ MemoryNeeds memory_needs(const RunManifest& manifest) {
   needs.programs = kPrograms;
   needs.state = static_cast<double>(sizeof(float)) * static_cast<double>(state_size(manifest));
   needs.gradients = gradients * vector;
-  if (manifest.error_feedback > 0) needs.gradients += vector;
+  if (manifest.error_feedback > 0) needs.gradients += 2 * vector;  // contributed, and to be made up for
   // Where own sums tell where to compute meanwhile, that is found by a step with a mean gradient, on a copy of the
   // state.
   const bool looks_ahead = manifest.delay_parameter_updates && (!manifest.local || manifest.local->eager);

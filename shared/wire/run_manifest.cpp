@@ -163,8 +163,7 @@ void check_data(Checker& check, const RunManifest& manifest) {
 
 void check_codecs(Checker& check, const RunManifest& manifest) {
   const Result<Codec> results = codec_from_name(manifest.codec);
-  check.that(results.ok() && carries_results(*results), "codec", fmt::format("'{}'", manifest.codec),
-             fmt::format("one of {}, but not sparse", codec_names()));
+  check.that(results.ok(), "codec", fmt::format("'{}'", manifest.codec), fmt::format("one of {}", codec_names()));
   check.within("error_feedback", manifest.error_feedback, 0, 1);
   check.within("low_rank", manifest.low_rank, 0, kLowRankMax);
   check.that(manifest.low_rank == 0 || manifest.contribution_codec.empty(), "contribution_codec",
@@ -174,13 +173,25 @@ void check_codecs(Checker& check, const RunManifest& manifest) {
     check.that(!low_rank_layout(layout, manifest.low_rank).matrices.empty(), "low_rank",
                fmt::format("{}", manifest.low_rank), "0, or fewer: no matrix of this model gains from so many factors");
   }
-  if (manifest.contribution_codec.empty()) return;
-  const Result<Codec> contributions = codec_from_name(manifest.contribution_codec);
+  const bool separate = !manifest.contribution_codec.empty();
+  const Result<Codec> contributions = separate ? codec_from_name(manifest.contribution_codec) : results;
   check.that(contributions.ok(), "contribution_codec", fmt::format("'{}'", manifest.contribution_codec),
              fmt::format("one of {}", codec_names()));
-  const bool needs_feedback = contributions.ok() && !carries_results(*contributions);
-  check.that(!needs_feedback || manifest.error_feedback > 0, "error_feedback", "0",
-             fmt::format("above 0 (0.95, say) with {} contributions", manifest.contribution_codec));
+  if (!results.ok() || !contributions.ok()) return;
+  const bool sparse_results = !carries_results(*results);
+  check.that((!sparse_results && carries_results(*contributions)) || manifest.error_feedback > 0, "error_feedback", "0",
+             "above 0 (0.95, say) where anything travels as sparse");
+  check.that(
+      !sparse_results || manifest.optimizer.kind == "sgd", "codec", "'sparse'",
+      "another one where optimizer.kind is not 'sgd': what is said in a later round, but all at once, has to count "
+      "as much as if it had been said in time");
+  check.that(!sparse_results || manifest.low_rank == 0, "codec", "'sparse'",
+             "another one where low_rank is not 0: factors make up for matrices, not for what a codec leaves out");
+  check.that(
+      !sparse_results || manifest.averaging.formation != "grid", "averaging.formation", "'grid'",
+      "'auto' or 'one-group' where codec is 'sparse': what columns and their heads average again has to be whole");
+  check.that(!sparse_results || !manifest.local || manifest.local->partners.empty(), "codec", "'sparse'",
+             "another one where local.partners is not empty: mixings have no error feedback");
 }
 
 void check_settings(Checker& check, const RunManifest& manifest) {

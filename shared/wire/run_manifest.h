@@ -62,7 +62,7 @@ struct RunManifest {
   double flops_per_sample = 0;         // forward and backward; sets credit
   std::string codec = "fp32";          // of averaged gradients between peers, and of what each contributes
   std::string contribution_codec;      // of what each contributes, where it is another one; empty: as codec
-  double error_feedback = 0;  // the share of what a contribution's codec left out that the next one makes up for
+  double error_feedback = 0;           // the share of what codecs left out that is made up for in the next round
   int low_rank = 0;  // factors that stand for each of the gradient's matrices (low_rank.h); 0: matrices go whole
   AveragingOptions averaging;
   // Gradients are averaged while those of the next round are computed already, on parameters that are one step old; of

@@ -27,7 +27,7 @@ wire::GroupInfo plan(unsigned choice) {
   group.run_id = "fuzz";
   group.vector_floats = kFloats;
   group.segment_floats = kSegmentFloats;
-  group.codec = kCodecs[choice % (std::size(kCodecs) - 1)];
+  group.codec = kCodecs[choice % std::size(kCodecs)];
   for (std::size_t rank = 0; rank < kMembers; ++rank) {
     wire::GroupMember member;
     member.endpoint.peer.bytes[0] = static_cast<std::uint8_t>(rank);
@@ -48,7 +48,7 @@ class Script {
         group_(plan(byte())),
         input_(kFloats, 0.5F),
         output_(kFloats),
-        engine_(group_, kSelf, {byte() % 3u, input_, output_}) {}
+        engine_(group_, kSelf, {byte() % 3u, input_, output_, {}, 0, input_}) {}
 
   void run() {
     engine_.start(now_);

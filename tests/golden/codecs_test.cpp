@@ -98,6 +98,7 @@ void average_and_step(RoundIndex round, const Training& how, std::vector<std::un
   options.codec = how.results;
   options.codecs.assign(kPeers, how.contributions);
   options.weights.assign(kPeers, kBatch);
+  options.rest_in_input = true;
   InMemoryGroup group(options);
   for (Rank rank = 0; rank < kPeers; ++rank) {
     Peer& peer = *peers[rank];
@@ -111,7 +112,10 @@ void average_and_step(RoundIndex round, const Training& how, std::vector<std::un
   for (Rank rank = 0; rank < kPeers; ++rank) {
     REQUIRE(group.outcome(rank) != nullptr);
     REQUIRE(group.outcome(rank)->verdict == AveragingOutcome::Verdict::averaged);
-    if (peers[rank]->feedback) peers[rank]->feedback->on_averaged(group.group().id, *group.outcome(rank));
+    if (peers[rank]->feedback) {
+      std::copy(group.input(rank).begin(), group.input(rank).end(), peers[rank]->feedback->rest().begin());
+      peers[rank]->feedback->on_averaged(group.group().id, *group.outcome(rank));
+    }
     REQUIRE(peers[rank]->trainer->step(round, group.output(rank)).ok());
   }
 }

@@ -62,8 +62,9 @@ void InMemoryGroup::build() {
     node.input.resize(static_cast<std::size_t>(options_.vector_floats));
     for (float& x : node.input) x = value(random_) * static_cast<float>(node.weight);
     node.output.assign(node.input.size(), -77.0F);
-    node.engine = std::make_unique<AllReduce>(
-        group_, rank, RoundVectors{node.weight, node.input, node.output, {}, draw_of(rank)}, options_.engine);
+    RoundVectors vectors{node.weight, node.input, node.output, {}, draw_of(rank)};
+    if (options_.rest_in_input) vectors.rest = node.input;
+    node.engine = std::make_unique<AllReduce>(group_, rank, vectors, options_.engine);
   }
 }
 

@@ -33,6 +33,7 @@ struct GroupOptions {
   double bytes_per_s = 10e6;              // of every link
   std::vector<double> member_slowdown{};  // empty: none; divides the rate of a member's links
   std::int64_t begin_within_ms = 1000;
+  bool rest_in_input = false;  // RoundVectors::rest
   AllReduceOptions engine{};
   unsigned seed = 1;
 };

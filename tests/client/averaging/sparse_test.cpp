@@ -268,34 +268,34 @@ TEST_CASE("the residual decays as it is told to") {
   for (std::size_t i = 0; i < second.size(); ++i) CHECK(second[i] == rest[i] / 2);
 }
 
-TEST_CASE("nothing is made up for where this member's encoded values were not what was averaged") {
+TEST_CASE("what is made up for is what this member's encoded values left out, or its results did") {
   constexpr std::int64_t kSize = 20000;
+  constexpr std::int64_t kHalf = kSize / 2;
   const wire::GroupInfo group = plan(kSize, "sparse");
   const Floats gradient = heavy_tailed(7, kSize);
   const Floats zeros(kSize, 0.0F);
-  const auto left_after = [&](Rank self, const AveragingOutcome* outcome) {
+  // Of a member that has reduced the first half, of which its results left out a quarter of one everywhere, or not.
+  const auto left_after = [&](bool reduces, const AveragingOutcome* outcome, std::span<const float> input) {
     ErrorFeedback feedback(kSize, 1);
-    (void)feedback.contribute(group, self, gradient);
-    if (outcome != nullptr) feedback.on_averaged(group.id, *outcome);
-    const auto next = feedback.contribute(group, self, zeros);
-    return Floats(next.begin(), next.end());
+    (void)feedback.contribute(group, 1, input);
+    if (reduces) std::fill_n(feedback.rest().begin(), kHalf, 0.25F);
+    AveragingOutcome told = outcome == nullptr ? AveragingOutcome() : *outcome;
+    if (reduces) told.reduced = {true, true, false, false};
+    if (outcome != nullptr) feedback.on_averaged(group.id, told);
+    const auto next = feedback.contribute(group, 1, zeros);
+    return std::pair(Floats(next.begin(), next.begin() + kHalf), Floats(next.begin() + kHalf, next.end()));
   };
+  const Floats none(kHalf, 0.0F);
+  const Floats quarters(kHalf, 0.25F);
+  const Floats rest = difference(gradient, as_sent(group, gradient));
+  const std::pair encoded_rest(Floats(rest.begin(), rest.begin() + kHalf), Floats(rest.begin() + kHalf, rest.end()));
   const AveragingOutcome whole = averaged(kSize);
-  const AveragingOutcome without = averaged(kSize, {1, 2});
-  AveragingOutcome owner_lost = whole;
-  owner_lost.lost.push_back({2, "gone"});
-  CHECK(left_after(0, nullptr) == zeros);   // the round failed
-  CHECK(left_after(0, &without) == zeros);  // it was left out
-  const auto half = [&](const Floats& values, bool second) {
-    const auto begin = values.begin() + (second ? kSize / 2 : 0);
-    return energy(Floats(begin, begin + kSize / 2));
-  };
-  CHECK(half(left_after(0, &whole), false) > 0);
-  CHECK(half(left_after(0, &whole), true) > 0);
-  CHECK(half(left_after(1, &whole), false) == 0);  // its own part
-  CHECK(half(left_after(1, &whole), true) > 0);
-  CHECK(half(left_after(0, &owner_lost), true) == 0);
-  CHECK(half(left_after(0, &owner_lost), false) > 0);
+  const AveragingOutcome without = averaged(kSize, {0, 2});
+  CHECK(left_after(false, &whole, gradient) == encoded_rest);
+  CHECK(left_after(true, &whole, gradient) == std::pair(quarters, encoded_rest.second));
+  CHECK(left_after(false, &without, gradient) == std::pair(none, none));
+  CHECK(left_after(true, &without, {}) == std::pair(quarters, none));   // it had nothing to contribute
+  CHECK(left_after(true, nullptr, gradient) == std::pair(none, none));  // nobody knows what became of the round
   ErrorFeedback other(kSize, 1);
   (void)other.contribute(group, 0, gradient);
   GroupId before;
@@ -309,6 +309,33 @@ TEST_CASE("nothing is made up for where this member's encoded values were not wh
   feedback.on_averaged(exact.id, whole);
   const auto next = feedback.contribute(exact, 0, zeros);
   CHECK(Floats(next.begin(), next.end()) == zeros);
+}
+
+TEST_CASE("where a round does not count, or averages without this member, what was made up for stays") {
+  constexpr std::int64_t kSize = 20000;
+  const wire::GroupInfo group = plan(kSize, "sparse");
+  const Floats gradient = heavy_tailed(8, kSize);
+  const Floats zeros(kSize, 0.0F);
+  const Floats rest = difference(gradient, as_sent(group, gradient));
+  ErrorFeedback feedback(kSize, 1);
+  const auto contributes = [&](std::span<const float> input) {
+    const auto next = feedback.contribute(group, 0, input);
+    return Floats(next.begin(), next.end());
+  };
+  (void)contributes(gradient);
+  feedback.on_averaged(group.id, averaged(kSize));
+  CHECK(contributes(zeros) == rest);
+  AveragingOutcome minority = averaged(kSize);
+  minority.verdict = AveragingOutcome::Verdict::minority;
+  feedback.on_averaged(group.id, minority);
+  CHECK(contributes(zeros) == rest);
+  feedback.on_averaged(group.id, averaged(kSize, {1, 2}));
+  CHECK(contributes({}).empty());
+  CHECK(contributes(zeros) == rest);
+  AveragingOutcome expelled = averaged(kSize);
+  expelled.verdict = AveragingOutcome::Verdict::expelled;
+  feedback.on_averaged(group.id, expelled);
+  CHECK(contributes(zeros) == zeros);
 }
 
 TEST_CASE("a residual that would not be summable any more is let go") {

@@ -76,6 +76,24 @@ TEST_CASE("a slow line is planned for: a narrow codec and a late result, with th
   CHECK(plan.averaging_s < 3);
 }
 
+TEST_CASE("who computes little may only add up, but not where owners have to contribute what their results left out") {
+  PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 64 << 20};
+  options.target_batch_size = 1200;
+  std::vector<wire::MemberInfo> members;
+  for (std::uint8_t id = 1; id <= 4; ++id) {
+    members.push_back(member(id, 1.25e6, 1));
+    members.back().samples_per_s = id == 4 ? 0.1 : 100;
+  }
+  members[3].upload_bytes_per_s = 0.2e6;
+  CHECK(plan_round(members, options).group.members[3].role == wire::MemberRole::auxiliary);
+  options.codec = "sparse";
+  options.error_feedback = true;
+  options.vector_floats <<= 4;
+  for (const wire::GroupMember& each : plan_round(members, options).group.members) {
+    CHECK(each.role == wire::MemberRole::full);
+  }
+}
+
 TEST_CASE("a newcomer whose slow upload is known before its first round holds that up little") {
   PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 4 << 20};
   options.target_batch_size = 1200;

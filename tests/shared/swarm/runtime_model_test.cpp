@@ -47,6 +47,11 @@ TEST_CASE("delays cost round trips, jitter the largest of the deviations, codecs
   Method halves = gradients(4e6, 1000);
   halves.codec = "fp16";
   CHECK(predict_round(near, halves).averaging_s == doctest::Approx(plain.averaging_s / 2).epsilon(0.01));
+  Method sparse = gradients(4e6, 1000);
+  sparse.codec = "sparse";
+  sparse.error_feedback = true;
+  CHECK(predict_round(near, sparse).averaging_s == doctest::Approx(plain.averaging_s * 116 / 16384).epsilon(0.01));
+  CHECK(predict_round(near, sparse).bytes_sent == doctest::Approx(plain.bytes_sent * 116 / 16384).epsilon(0.01));
 }
 
 TEST_CASE("a grid moves everything two and a half times") {

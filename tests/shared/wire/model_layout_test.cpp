@@ -154,7 +154,7 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   CHECK(memory_needs(other).state == 12 * vector);
   other = manifest;
   other.error_feedback = 0.9;
-  CHECK(memory_needs(other).gradients == 6 * vector);
+  CHECK(memory_needs(other).gradients == 7 * vector);
   other = manifest;
   other.model.context = 512;
   CHECK(memory_needs(other).activations < 0.5 * needs.activations);
