@@ -40,10 +40,10 @@ double speed_of(const Link& link) {
   return known(link.download) ? link.download : 0;
 }
 
-std::int64_t segment_floats_for(std::span<const Link> links, std::int64_t vector_floats) {
+std::int64_t segment_floats_for(std::span<const Link> links, std::int64_t vector_floats, double bytes_per_float) {
   double slowest = std::numeric_limits<double>::infinity();
   for (const Link& link : links) slowest = speed_of(link) > 0 ? std::min(slowest, speed_of(link)) : slowest;
-  const double floats_max = slowest * kSegmentSeconds / sizeof(float);
+  const double floats_max = slowest * kSegmentSeconds / bytes_per_float;
   const auto segments = [vector_floats](std::int64_t floats) {
     return static_cast<std::size_t>(vector_floats / floats);
   };
@@ -213,7 +213,10 @@ RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOption
     member.codec = duty.codec > 0 ? std::string(codecs[duty.codec].name) : options.contribution_codec;
     member.role = duty.role;
   }
-  if (options.segment_floats <= 0) plan.group.segment_floats = segment_floats_for(links, options.vector_floats);
+  if (options.segment_floats <= 0) {
+    const double widest_bytes = std::max(codecs.front().bytes_per_float, wanted.result_bytes);
+    plan.group.segment_floats = segment_floats_for(links, options.vector_floats, widest_bytes);
+  }
   if (!options.latecomers.empty()) seat_latecomers(plan, options);
   plan.group.id = group_id(plan.group, options.nonce);
   return plan;

@@ -23,17 +23,20 @@ wire::MemberInfo member(std::uint8_t id, double speed, double batch_seconds) {
 }  // namespace
 
 TEST_CASE("segments are short where a line is slow") {
-  const auto planned = [](std::vector<double> speeds) {
+  const auto planned = [](std::vector<double> speeds, const char* codec = "fp32") {
     std::vector<wire::MemberInfo> members;
     for (const double speed : speeds) members.push_back(member(static_cast<std::uint8_t>(members.size()), speed, 1));
     PlanOptions options;
     options.vector_floats = 4 << 20;
+    options.codec = codec;
     return plan_group(members, options).segment_floats;
   };
   CHECK(planned({0, 0, 0}) == wire::kSegmentFloatsDefault);
   CHECK(planned({1e9, 1e9}) == wire::kSegmentFloatsDefault);
   CHECK(planned({25e6, 6.25e6}) == 8192);  // 32 KiB pass 50 Mbit/s in 5 ms
   CHECK(planned({25e6, 0, 1e3}) == 4096);
+  CHECK(planned({25e6, 6.25e6}, "fp16") == 16384);
+  CHECK(planned({25e6, 0.25e6}, "sparse") == wire::kSegmentFloatsDefault);
 }
 
 TEST_CASE("every machine makes the same plan of the same members") {
