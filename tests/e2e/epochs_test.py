@@ -2,9 +2,7 @@
 """Volunteers are killed and join at random, and so is the coordinator killed. In the end each sample of each epoch stands
 for exactly one accepted contribution, as the coordinator's database has it."""
 
-import contextlib
 import random
-import sqlite3
 import time
 import unittest
 
@@ -25,9 +23,7 @@ class Epochs(SwarmCase):
     SETTINGS = {"target_batch_size": 96, "peers_max": 64}
 
     def rows(self, query, *values):
-        database = self.swarm.coordinator.folder / "coordinator.db"
-        with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10)) as connection:
-            return connection.execute(query, values).fetchall()
+        return self.swarm.coordinator.rows(query, *values)
 
     def open_epochs(self):
         return [epoch for epoch, in self.rows("SELECT epoch FROM sample_epoch WHERE counted < samples")]

@@ -1,10 +1,12 @@
 """The product's programs as the end-to-end tests and the demo see them: processes, command lines and files."""
 
+import contextlib
 import ctypes
 import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 from pathlib import Path
@@ -178,6 +180,12 @@ class Coordinator:
 
     def run_status(self, run):
         return json.loads(self.command("run", "status", self.folder, run, "--json").stdout)
+
+    def rows(self, query, *values):
+        """What its database has, as tuples; nothing that reads there changes or locks anything."""
+        database = f"file:{self.folder / 'coordinator.db'}?mode=ro"
+        with contextlib.closing(sqlite3.connect(database, uri=True, timeout=10)) as connection:
+            return connection.execute(query, values).fetchall()
 
     def answers(self):
         host, _, port = self.address.rpartition(":")
