@@ -40,6 +40,25 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
   fmt::print("{}\n", manifest.run_id);
 }
 
+// A run of a project's, with its manifest as the project has signed it.
+struct OpenedRun {
+  Project project;
+  std::unique_ptr<db::Database> database;
+  db::Run run;
+  wire::RunManifest manifest;
+
+  [[nodiscard]] const db::Stores& stores() const { return database->stores(); }
+};
+
+Result<OpenedRun> open_run(const std::filesystem::path& directory, const RunId& run_id) {
+  STARLING_ASSIGN(Project project, load_project(directory));
+  STARLING_ASSIGN(auto database, open_database(project));
+  STARLING_ASSIGN(db::Run run, operations::find_run(database->stores(), run_id));
+  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
+  STARLING_ASSIGN(wire::RunManifest manifest, manifest::verify_manifest(envelope, project.root));
+  return OpenedRun{std::move(project), std::move(database), std::move(run), std::move(manifest)};
+}
+
 // Something that an operator does with a run.
 Status act_on(const RunOptions& options, Status (*act)(const operations::Desk&, const db::Run&),
               std::string_view done) {
@@ -141,27 +160,25 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
 }
 
 Status sign_run(const SignOptions& options) {
-  STARLING_ASSIGN(const Project project, load_project(options.directory));
-  STARLING_ASSIGN(const auto database, open_database(project));
-  const db::Stores& stores = database->stores();
-  STARLING_ASSIGN(const db::Run run, operations::find_run(stores, options.run));
-  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-  STARLING_ASSIGN(wire::RunManifest manifest, manifest::verify_manifest(envelope, project.root));
+  STARLING_ASSIGN(const OpenedRun opened, open_run(options.directory, options.run));
+  const RunId& run_id = opened.run.run_id;
+  wire::RunManifest manifest = opened.manifest;
   if (options.title) manifest.title = *options.title;
   if (options.client_min) manifest.client_min = *options.client_min;
   if (manifest.data.shards.empty() && !options.mirrors.empty()) {
     return Error{
         ErrorCode::failed_precondition,
         fmt::format("run '{}' has its data in one file, which the coordinator gives out; mirrors are for shards",
-                    run.run_id)};
+                    run_id)};
   }
   if (options.no_mirrors || !options.mirrors.empty()) manifest.data.mirrors = options.mirrors;
   if (manifest.data.mirrors.empty()) manifest.data.mirror_ca.clear();
-  STARLING_ASSIGN(const auto anew, manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate}));
-  STARLING_TRY(stores.runs.set_envelope(run.run_id, manifest::encode_envelope(anew)));
+  STARLING_ASSIGN(const auto anew,
+                  manifest::sign_manifest(manifest, {opened.project.manifest_key, opened.project.key_certificate}));
+  STARLING_TRY(opened.stores().runs.set_envelope(run_id, manifest::encode_envelope(anew)));
   const SystemClock clock;
-  STARLING_TRY(operations::note(desk_of(*database, clock), "run sign", run.run_id));
-  fmt::print("run '{}' is signed anew; programs follow when they start the next time\n", run.run_id);
+  STARLING_TRY(operations::note(desk_of(*opened.database, clock), "run sign", run_id));
+  fmt::print("run '{}' is signed anew; programs follow when they start the next time\n", run_id);
   return {};
 }
 
@@ -175,11 +192,8 @@ Status retire_run(const RunOptions& options) {
 }
 
 Status clone_run(const CloneOptions& options) {
-  STARLING_ASSIGN(const Project project, load_project(options.directory));
-  STARLING_ASSIGN(const auto database, open_database(project));
-  STARLING_ASSIGN(const db::Run run, operations::find_run(database->stores(), options.run));
-  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-  STARLING_ASSIGN(const auto old, manifest::verify_manifest(envelope, project.root));
+  STARLING_ASSIGN(const OpenedRun opened, open_run(options.directory, options.run));
+  const auto& [project, database, run, old] = opened;
   manifest::OperatorManifest draft{old, {}};
   draft.manifest.run_id = options.new_id.empty() ? next_id(run.run_id) : options.new_id;
   const auto artefacts = std::filesystem::absolute(project.files.artefacts());
@@ -207,16 +221,13 @@ Status clone_run(const CloneOptions& options) {
 }
 
 Status show_run(const RunOptions& options) {
-  STARLING_ASSIGN(const Project project, load_project(options.directory));
-  STARLING_ASSIGN(const auto database, open_database(project));
-  const db::Stores& stores = database->stores();
-  STARLING_ASSIGN(const db::Run run, operations::find_run(stores, options.run));
-  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-  STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.root));
-  STARLING_ASSIGN(api::RunReport report, api::read_run_report(stores, run, manifest.target_batch_size));
+  STARLING_ASSIGN(const OpenedRun opened, open_run(options.directory, options.run));
+  const db::Stores& stores = opened.stores();
+  const RunId& run_id = opened.run.run_id;
+  STARLING_ASSIGN(api::RunReport report, api::read_run_report(stores, opened.run, opened.manifest.target_batch_size));
   // The operator's own view is the ledger itself, not the totals kept beside it.
-  STARLING_ASSIGN(report.totals, stores.contributions.ledger_sum(run.run_id));
-  report.swarm = ask_server(project, run.run_id);
+  STARLING_ASSIGN(report.totals, stores.contributions.ledger_sum(run_id));
+  report.swarm = ask_server(opened.project, run_id);
   if (options.json) {
     fmt::print("{}\n", api::encode(report));
   } else {
