@@ -104,7 +104,6 @@ TEST_CASE("a plan that cannot be run is not followed: doubled members, parts tha
       [](wire::GroupInfo& group) { group.members[0].part_floats -= 1; },
       [](wire::GroupInfo& group) { group.members[0].part_floats = -1; },
       [](wire::GroupInfo& group) { group.segment_floats = 0; },
-      [](wire::GroupInfo& group) { group.codec = "sparse"; },
       [](wire::GroupInfo& group) { group.begin_within_ms = -1; },
       [](wire::GroupInfo& group) { group.members[1].endpoint.port = 70000; },
   };

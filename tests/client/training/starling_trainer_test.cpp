@@ -111,7 +111,7 @@ TEST_CASE("the confined trainer learns, survives a kill, evaluates and writes") 
 }
 
 TEST_CASE("a micro-batch that memory does not hold is computed in pieces") {
-  auto made = TrainerProcess::create(options_of_a_hungry_run(4, std::uint64_t{512} << 20));
+  auto made = TrainerProcess::create(options_of_a_hungry_run(4, std::uint64_t{640} << 20));
   REQUIRE(made.ok());
   TrainerProcess& trainer = **made;
   REQUIRE(trainer.initialize().ok());
