@@ -123,7 +123,8 @@ def fill(database, run):
             db.execute("INSERT INTO round VALUES (?, ?, ?, ?, ?, ?, ?, 900, 3.1)",
                        (run, step, bytes(16), now - (300 - step) * 20_000, 4000 + 20 * step, bytes(32), 20 + step % 7))
         for step in range(40):
-            db.execute("INSERT INTO evaluation VALUES (?, ?, ?, ?, 1, 4000, ?)",
+            db.execute("INSERT INTO evaluation (run_id, round, peer_id, bits_per_byte, loss, bytes, at_ms) "
+                       "VALUES (?, ?, ?, ?, 1, 4000, ?)",
                        (run, step, bytes([1]) * 32, 8 / (1 + step / 9), now - (40 - step) * 3_600_000))
     db.close()
 
