@@ -406,9 +406,9 @@ void Hub::log_refusal(TimePoint now, const Error& why) {
 
 void Hub::service() {
   const TimePoint now = clock_.now();
+  if (now - measured_at_ >= RateMeter::kSlot) measure(now);  // first: the rest takes time, in which counters go on
   if (next_beat_ <= now) beat(now);
   if (switchboard_.next_tick() <= now) switchboard_.tick(now);
-  if (now - measured_at_ >= RateMeter::kSlot) measure(now);
   if (before_ != nullptr) before_->service(now, early_begins_);
   if (round_ != nullptr) {
     round_->service(now, early_begins_);
@@ -450,11 +450,14 @@ void Hub::probe_upload(TimePoint now) {
 }
 
 void Hub::measure(TimePoint now) {
-  for (const auto& [key, link] : switchboard_.links()) link->count_traffic();
-  const std::int64_t acknowledged = links_.moved.bytes_acknowledged - moved_before_.bytes_acknowledged;
-  const double waited = acknowledged == 0 ? 0 : (links_.waited - waited_before_) / static_cast<double>(acknowledged);
-  waited_before_ = links_.waited;
-  upload_.note(now, acknowledged, links_.moved.bytes_sent - moved_before_.bytes_sent);
+  // What waits for this house's line waits on every way; on some it also waits for the other end's.
+  std::optional<Duration> queue;
+  for (const auto& [key, link] : switchboard_.links()) {
+    const std::optional<Duration> waits = link->count_traffic();
+    if (waits) queue = std::min(queue.value_or(*waits), *waits);
+  }
+  upload_.note(now, links_.moved.bytes_delivered - moved_before_.bytes_delivered,
+               links_.moved.bytes_sent - moved_before_.bytes_sent);
   download_.note(now, links_.moved.bytes_received - moved_before_.bytes_received);
   moved_before_ = links_.moved;
   if (const double probed = probe_.note(now, links_.moved.bytes_acknowledged); probed > 0) upload_.expect(probed);
@@ -464,7 +467,7 @@ void Hub::measure(TimePoint now) {
   count_relayed(now);
   measured_at_ = now;
   // The slower direction, as the plan has it: so all members come to about the same time for the round.
-  pace_.note(now, std::min(upload_speed(), download_speed()), from_seconds(waited));
+  pace_.note(now, std::min(upload_speed(), download_speed()), queue.value_or(Duration::zero()));
 }
 
 // What went over the line for states is known by their bytes, and the rest went for rounds.
@@ -484,7 +487,7 @@ void Hub::count_relayed(TimePoint now) {
   const std::int64_t relayed = relays_.view().serving.bytes_total;
   const auto since = static_cast<std::size_t>(relayed - relayed_before_);
   relayed_before_ = relayed;
-  if (since == 0 || now - measured_at_ > RateMeter::kWindow) return;  // no link was held up by it
+  if (since == 0 || now - measured_at_ > RateMeter::kSlotMax) return;  // no link was held up by it
   links_.upload.others_passed(since);
   links_.download.others_passed(since);
 }

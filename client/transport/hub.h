@@ -124,7 +124,6 @@ class Hub final : public Link::Mediator {
   UploadProbe probe_;
   TimePoint measured_at_{};
   TcpCounters moved_before_;         // at that time
-  double waited_before_ = 0;         // the same
   net::WireBytes on_wire_before_;    // the same
   std::int64_t relayed_before_ = 0;  // the same
   NetworkStats totals_;

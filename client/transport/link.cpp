@@ -289,21 +289,28 @@ void Link::pump() {
   ++turn_;
 }
 
-void Link::count_traffic() {
+std::optional<Duration> Link::count_traffic() {
   TcpCounters moved;
+  std::optional<Duration> queue;
   for (const auto& stream : streams_) {
     const TcpCounters before = stream->counted();
     const LossWatch::Finding finding = stream->count_traffic();
     if (finding == LossWatch::Finding::line_full) losses_ = 0;
     if (finding == LossWatch::Finding::held_back) ++losses_;
-    moved.bytes_acknowledged += stream->counted().bytes_acknowledged - before.bytes_acknowledged;
-    moved.bytes_sent += stream->counted().bytes_sent - before.bytes_sent;
-    moved.bytes_received += stream->counted().bytes_received - before.bytes_received;
+    const TcpCounters& after = stream->counted();
+    moved.bytes_delivered += after.bytes_delivered - before.bytes_delivered;
+    if (after.bytes_acknowledged > before.bytes_acknowledged) {
+      const Duration waits = after.round_trip - after.round_trip_least;
+      queue = std::min(queue.value_or(waits), waits);
+    }
+    moved.bytes_sent += after.bytes_sent - before.bytes_sent;
+    moved.bytes_received += after.bytes_received - before.bytes_received;
   }
   const TimePoint now = context_.clock.now();
-  upload_.note(now, moved.bytes_acknowledged, moved.bytes_sent);
+  upload_.note(now, moved.bytes_delivered, moved.bytes_sent);
   download_.note(now, moved.bytes_received);
   if (losses_ >= kLossesEnough) widen();
+  return queue;
 }
 
 PeerSpeed Link::speed() const {

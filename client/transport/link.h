@@ -90,8 +90,9 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   // Sends what there is to send; cheap when there is nothing, or the socket is full.
   void pump();
   void close(Error why);
-  // Adds what TCP has moved since the last call to the context's totals, and to what speed() tells.
-  void count_traffic();
+  // Adds what TCP has moved since the last call to the context's totals, and to what speed() tells. How long packets
+  // wait on this way, where any was acknowledged meanwhile.
+  std::optional<Duration> count_traffic();
   // From now on no faster than so many bytes/s, in beats; 0: as fast as TCP allows.
   void set_pace(double bytes_per_s);
   // As long as beats come, input waits for the next. Afterwards there is no pace.

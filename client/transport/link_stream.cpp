@@ -258,7 +258,7 @@ LossWatch::Finding LinkStream::count_traffic() {
   const TcpCounters moved = tcp_counters(socket_.native_handle());
   const std::int64_t sent = moved.bytes_acknowledged - counted_.bytes_acknowledged;
   context_.moved.bytes_acknowledged += sent;
-  context_.waited += static_cast<double>(sent) * to_seconds(moved.round_trip - moved.round_trip_least);
+  context_.moved.bytes_delivered += moved.bytes_delivered - counted_.bytes_delivered;
   context_.moved.bytes_sent += moved.bytes_sent - counted_.bytes_sent;
   const std::int64_t received = moved.bytes_received - counted_.bytes_received;
   context_.moved.bytes_received += received;

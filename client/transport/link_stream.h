@@ -30,8 +30,6 @@ struct LinkContext {
   std::string congestion_control = {};  // see PeerNetworkOptions
   // What TCP has moved over all links so far, as far as count_traffic has seen it.
   TcpCounters moved = {};
-  // How long each of the bytes acknowledged has waited somewhere on its way, in seconds, added up.
-  double waited = 0;
   // What the volunteer allows all of them together, and whatever else uses the line.
   net::Line& line;
   LineLimit upload{io, clock, line.upload};

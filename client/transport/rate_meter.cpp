@@ -1,48 +1,73 @@
 #include "client/transport/rate_meter.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace starling::transport {
 namespace {
 
-constexpr double kRise = 0.5;
-constexpr double kFall = 0.01;
+// Of the way to what a window shows, with every slot.
+constexpr double kRise = 0.25;
+constexpr double kFall = 0.001;
 // A slot slower than this part of the estimate is a rest, not a measurement.
 constexpr double kIdle = 0.05;
 
 }  // namespace
 
+RateMeter::Span& RateMeter::Span::operator+=(const Span& more) {
+  time += more.time;
+  bytes += more.bytes;
+  other_end += more.other_end;
+  return *this;
+}
+
+RateMeter::Span& RateMeter::Span::operator-=(const Span& less) {
+  time -= less.time;
+  bytes -= less.bytes;
+  other_end -= less.other_end;
+  return *this;
+}
+
 void RateMeter::note(TimePoint now, std::int64_t bytes, std::int64_t other_end) {
-  const Duration slot = now - noted_;
+  Span slot{now - noted_, bytes, other_end};
   noted_ = now;
-  const bool rested = slot > RateMeter::kWindow;
-  const bool idle = bytes == 0 || static_cast<double>(bytes) < kIdle * estimate_ * to_seconds(slot);
-  if (rested || idle) {
-    rest();  // and when in a long slot its bytes came, nobody knows
+  if (slot.time > kSlotMax) return rest();
+  if (bytes <= 0 || static_cast<double>(bytes) < kIdle * estimate_ * to_seconds(slot.time)) {
+    pause_ += slot;
+    if (pause_.time > kPause || window_.bytes < window_bytes_min_) rest();
     return;
   }
-  window_time_ += slot;
-  window_bytes_ += bytes;
-  window_other_ += other_end;
-  if (window_time_ >= kWindow && window_bytes_ >= window_bytes_min_) judge();
+  slot += std::exchange(pause_, {});
+  add(slot);
+  if (window_.time >= kWindow && window_.bytes >= window_bytes_min_) judge();
+}
+
+// The window is as short as it may be.
+void RateMeter::add(const Span& slot) {
+  slots_.push_back(slot);
+  window_ += slot;
+  while (window_.time - slots_.front().time >= kWindow && window_.bytes - slots_.front().bytes >= window_bytes_min_) {
+    window_ -= slots_.front();
+    slots_.pop_front();
+  }
 }
 
 void RateMeter::rest() {
-  const bool transfer = window_time_ >= kSlot && window_bytes_ >= window_bytes_min_;
+  pause_ = {};
+  const bool transfer = window_.time >= kSlot && window_.bytes >= window_bytes_min_;
   if (transfer && estimate_ == 0) judge();
   if (!transfer) forget();
 }
 
 void RateMeter::judge() {
-  const double rate = static_cast<double>(std::min(window_bytes_, window_other_)) / to_seconds(window_time_);
+  const double rate = static_cast<double>(std::min(window_.bytes, window_.other_end)) / to_seconds(window_.time);
   const double weight = estimate_ == 0 ? 1.0 : rate > estimate_ ? kRise : kFall;
   estimate_ += weight * (rate - estimate_);
-  forget();
 }
 
 void RateMeter::forget() {
-  window_bytes_ = window_other_ = 0;
-  window_time_ = Duration(0);
+  slots_.clear();
+  window_ = {};
 }
 
 }  // namespace starling::transport

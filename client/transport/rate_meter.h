@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 
 #include "shared/base/clock.h"
 
@@ -12,9 +13,14 @@ class RateMeter {
  public:
   // How often to note() while there is traffic.
   static constexpr Duration kSlot = std::chrono::milliseconds(50);
-  // Busy slots are judged together, this long at a time at least: longer than buffers and bursts on the way. What a
-  // transfer leaves of it the next one goes on with.
-  static constexpr Duration kWindow = std::chrono::milliseconds(500);
+  // When in a longer slot its bytes came, nobody knows.
+  static constexpr Duration kSlotMax = std::chrono::milliseconds(500);
+  // So much of a transfer is judged together, at every slot, wherever it begins: longer than buffers and bursts on the
+  // way, but soon over, as a fast line among slow ones is busy for moments only. What a transfer leaves of it the next
+  // one goes on with.
+  static constexpr Duration kWindow = std::chrono::milliseconds(300);
+  // A shorter pause belongs to the transfer: what is held up by a lost packet comes all at once afterwards.
+  static constexpr Duration kPause = std::chrono::milliseconds(200);
 
   // What moves less in all is no transfer: its pauses, and what TCP has in flight at first, would pass for the line.
   static constexpr std::int64_t kWindowBytes = 256 * 1024;
@@ -34,14 +40,23 @@ class RateMeter {
   [[nodiscard]] double bytes_per_s() const { return estimate_; }  // 0: nothing measured yet
 
  private:
+  struct Span {
+    Duration time{};
+    std::int64_t bytes = 0;
+    std::int64_t other_end = 0;
+
+    Span& operator+=(const Span& more);
+    Span& operator-=(const Span& less);
+  };
+  void add(const Span& slot);
   void judge();
   void forget();
 
   std::int64_t window_bytes_min_;
   TimePoint noted_{};
-  Duration window_time_{};
-  std::int64_t window_bytes_ = 0;
-  std::int64_t window_other_ = 0;
+  std::deque<Span> slots_;  // of the window
+  Span window_;             // their sum
+  Span pause_;              // since the last of them
   double estimate_ = 0;
 };
 

@@ -12,6 +12,7 @@ TcpCounters tcp_counters(int fd) {
   socklen_t size = sizeof info;
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
   return {.bytes_acknowledged = static_cast<std::int64_t>(info.tcpi_bytes_acked),
+          .bytes_delivered = static_cast<std::int64_t>(info.tcpi_delivered) * info.tcpi_snd_mss,
           .bytes_sent = static_cast<std::int64_t>(info.tcpi_bytes_sent),
           .bytes_received = static_cast<std::int64_t>(info.tcpi_bytes_received),
           .packets_sent_again = static_cast<std::int64_t>(info.tcpi_total_retrans),

@@ -47,6 +47,48 @@ TEST_CASE("a short transfer counts when it is over") {
   CHECK(meter.bytes_per_s() == doctest::Approx(1e7));
 }
 
+// A vector of 8 MB over a line of 3 MB/s, as the first round of a slow member shows it: TLS, who begins, the first
+// packets; the whole line; what others still wait for.
+TEST_CASE("one transfer of seconds shows the line, however it begins and ends") {
+  RateMeter meter;
+  TimePoint now = TimePoint{} + 1s;
+  meter.note(now, 0);
+  run(meter, now, 1, 1'500);
+  run(meter, now, 2, 30'000);
+  run(meter, now, 2, 75'000);
+  run(meter, now, 24, 150'000);
+  run(meter, now, 4, 20'000);
+  meter.rest();
+  CHECK(meter.bytes_per_s() == doctest::Approx(3e6).epsilon(0.02));
+}
+
+TEST_CASE("a fast line among slow ones shows in the moments in which it has work") {
+  RateMeter meter;
+  TimePoint now = TimePoint{} + 1s;
+  meter.note(now, 0);
+  for (int round = 0; round < 2; ++round) {
+    run(meter, now, 1, 100'000);
+    run(meter, now, 7, 600'000);  // what is for other fast ones
+    run(meter, now, 20, 150'000);
+    meter.rest();
+  }
+  CHECK(meter.bytes_per_s() > 0.85 * 12e6);
+  CHECK(meter.bytes_per_s() <= 12e6);
+}
+
+TEST_CASE("what a lost packet has held up is not taken for speed") {
+  RateMeter meter;
+  TimePoint now = TimePoint{} + 1s;
+  meter.note(now, 0);
+  for (int i = 0; i < 40; ++i) {
+    run(meter, now, 5, 150'000);
+    run(meter, now, 2, 0);
+    run(meter, now, 1, 450'000);
+  }
+  CHECK(meter.bytes_per_s() > 0.95 * 3e6);
+  CHECK(meter.bytes_per_s() < 1.2 * 3e6);
+}
+
 TEST_CASE("a trickle says nothing of the line, however early it comes; a slow transfer does") {
   RateMeter meter;
   TimePoint now = TimePoint{} + 1s;
