@@ -54,9 +54,9 @@ sensors::SensorOptions sensors_for(const AppOptions& options) {
 
 Result<std::unique_ptr<App>> App::create(const AppOptions& options) {
   STARLING_ASSIGN(storage::ProjectFiles files, storage::ProjectFiles::open(options.data_dir));
-  STARLING_ASSIGN(crypto::PrivateKey key, files.host_key());
+  STARLING_ASSIGN(storage::HostIdentity host, files.host_identity());
   STARLING_ASSIGN(storage::Memberships memberships, storage::Memberships::open(std::move(files)));
-  std::unique_ptr<App> app(new App(options, std::move(memberships), std::move(key)));
+  std::unique_ptr<App> app(new App(options, std::move(memberships), std::move(host)));
   App* self = app.get();
   STARLING_ASSIGN(app->server_, ControlServer::create(app->options_.data_dir / app->options_.control_socket,
                                                       [self](const auto& request) { return self->handle(request); }));
@@ -72,9 +72,9 @@ Result<std::unique_ptr<App>> App::create(const AppOptions& options) {
   return app;
 }
 
-App::App(const AppOptions& options, storage::Memberships memberships, crypto::PrivateKey key)
+App::App(const AppOptions& options, storage::Memberships memberships, storage::HostIdentity host)
     : options_(options),
-      key_(std::move(key)),
+      host_(std::move(host)),
       sensors_(sensors_for(options)),
       memberships_(std::move(memberships)),
       governor_(storage::PreferenceFiles(options.data_dir), volunteers_clock_, options.threads),
@@ -191,7 +191,7 @@ Result<std::string> App::log_tail(int lines) const {
 void App::publish() {
   wire::DaemonStatus status;
   status.version = kVersion;
-  status.peer = key_.peer_id();
+  status.peer = host_.key.peer_id();
   status.projects = static_cast<int>(memberships_.all().size());
   const storage::Membership* membership = current();
   has_project_ = membership != nullptr;

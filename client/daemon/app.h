@@ -61,7 +61,7 @@ class App {
   ~App();
 
  private:
-  App(const AppOptions& options, storage::Memberships memberships, crypto::PrivateKey key);
+  App(const AppOptions& options, storage::Memberships memberships, storage::HostIdentity host);
 
   wire::ControlReply handle(const wire::ControlRequest& request);
   Result<std::string> join(const std::string& link, const Applicant& applicant);
@@ -108,7 +108,7 @@ class App {
   void look_around();
 
   AppOptions options_;
-  crypto::PrivateKey key_;
+  storage::HostIdentity host_;
   CorrectedClock clock_;
   SystemClock volunteers_clock_;
   net::Line line_;  // all traffic takes from it; the control thread sets its limits

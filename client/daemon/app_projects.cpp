@@ -42,7 +42,7 @@ Result<std::string> App::join(const std::string& link_text, const Applicant& app
   Status status = is_ending();
   control_.run_and_wait([&] { status = memberships_.check_new(link->host, link->port); });
   if (!status.ok()) return status.error();
-  auto project = join_project(*link, applicant, key_, clock_, &line_);
+  auto project = join_project(*link, applicant, host_, clock_, &line_);
   if (!project.ok()) return project.error();
   status = is_ending();
   control_.run_and_wait([&] {
@@ -164,7 +164,7 @@ void App::open_project() {
   backoff_.reset();
   // A run may have replaced its certificate since it was read.
   if (auto fresh = membership.files->project(); fresh.ok() && fresh->has_value()) membership.project = **fresh;
-  auto calls = CoordinatorCalls::create(membership.project, key_, clock_, &line_);
+  auto calls = CoordinatorCalls::create(membership.project, host_.key, clock_, &line_);
   if (!calls.ok()) {
     preparing_ = calls.error().message;
     log_error("open project '{}': {}", membership.project.name, preparing_);
@@ -225,7 +225,7 @@ void App::prepare() {
     }
     trainer_.post([this, preparation, threads, project, files, calls, prepared = std::move(*prepared)] {
       if (closing_ || preparation != preparation_) return;
-      auto run = ProjectRun::create(threads, options_.run, {project, prepared, key_, *files, *calls, line_});
+      auto run = ProjectRun::create(threads, options_.run, {project, prepared, host_.key, *files, *calls, line_});
       // std::function wants copyable tasks, so the run travels in a shared holder.
       auto holder = std::make_shared<Result<std::unique_ptr<ProjectRun>>>(std::move(run));
       control_.post([this, preparation, holder] { on_prepared(preparation, std::move(*holder)); });

@@ -66,7 +66,7 @@ wire::ControlReply App::look_up(const wire::ControlRequest& request) {
   if (request.command == "preview") {
     put(look_ups_.preview(request.link), reply.preview, reply);
   } else if (project.has_value() && request.command == "team") {
-    put(look_ups_.team(*project, key_, request), reply.team, reply);
+    put(look_ups_.team(*project, host_.key, request), reply.team, reply);
   } else if (project.has_value()) {
     put(look_ups_.leaderboard(*project, request), reply.leaderboard, reply);
   } else {

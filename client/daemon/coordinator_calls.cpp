@@ -11,7 +11,7 @@
 
 namespace starling::daemon {
 Result<storage::Project> join_project(const manifest::JoinLink& link, const Applicant& applicant,
-                                      const crypto::PrivateKey& key, CorrectedClock& clock, net::Line* line) {
+                                      const storage::HostIdentity& host, CorrectedClock& clock, net::Line* line) {
   const std::string where = fmt::format("join the project at {}:{}", link.host, link.port);
   const net::Endpoint endpoint{link.host, link.port};
   auto ca_pem = net::fetch_pinned_ca(endpoint, link.ca_fingerprint, {.line = line});
@@ -25,7 +25,8 @@ Result<storage::Project> join_project(const manifest::JoinLink& link, const Appl
   request.display_name = applicant.name;
   request.email = applicant.email;
   request.password = applicant.password;
-  request.csr_pem = crypto::make_csr(key);
+  request.csr_pem = crypto::make_csr(host.key);
+  request.device_token = storage::device_token(host.secret, *ca_pem);
   auto response = client.post_json("/v1/join", wire::encode(request));
   if (!response.ok()) return response.error().prefixed(where);
   auto body = net::body_of(std::move(*response));
@@ -44,6 +45,7 @@ Result<storage::Project> join_project(const manifest::JoinLink& link, const Appl
   project.display_name = reply->display_name.empty() ? applicant.name : reply->display_name;
   project.account_id = reply->account_id;
   project.ca_pem = std::move(*ca_pem);
+  project.device_token = std::move(request.device_token);
   project.certificate_pem = reply->certificate_pem;
   project.manifest_public_key = reply->manifest_public_key;
   return project;
@@ -115,8 +117,7 @@ Result<std::string> CoordinatorCalls::renew_certificate() {
 }
 
 Result<std::string> CoordinatorCalls::renew_over(net::HttpClient& anonymous) {
-  wire::RenewRequest request;
-  request.csr_pem = crypto::make_csr(key_);
+  const wire::RenewRequest request{crypto::make_csr(key_), project_.device_token};
   STARLING_ASSIGN(net::HttpResponse response, anonymous.post_json("/v1/renew", wire::encode(request)));
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
   STARLING_ASSIGN(wire::RenewReply reply, wire::decode_renew_reply(body));

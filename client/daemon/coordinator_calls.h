@@ -33,7 +33,8 @@ struct Applicant {
 // First contact: the CA by its fingerprint, then the account and this host's certificate. The project is joined as whom
 // the coordinator says, who may have another name than the applicant's. `line` as below.
 Result<storage::Project> join_project(const manifest::JoinLink& link, const Applicant& applicant,
-                                      const crypto::PrivateKey& key, CorrectedClock& clock, net::Line* line = nullptr);
+                                      const storage::HostIdentity& host, CorrectedClock& clock,
+                                      net::Line* line = nullptr);
 
 // Of a heartbeat: 10 s before any was answered, then several times the slowest answer, within bounds that keep one on a
 // kept connection from being judged by its speed alone, and an absent coordinator from being waited for too long.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/storage/set_aside.h"
+#include "shared/crypto/secrets.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 #include "shared/wire/messages.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::size_t kFileBytesMax = 256 * 1024;  // of any file here
 constexpr std::size_t kHostBytesMax = 256;
+constexpr std::size_t kSecretBytesMax = 64;
 constexpr WriteOptions kPrivate{.mode = 0600};
 constexpr const char* kAllowed = "allowed-programs";
 
@@ -30,6 +32,7 @@ std::string encode(const Project& project) {
   writer.text("ca_pem", project.ca_pem);
   writer.text("certificate_pem", project.certificate_pem);
   writer.text("manifest_public_key", project.manifest_public_key);
+  if (!project.device_token.empty()) writer.text("device_token", project.device_token);
   writer.close('}');
   return std::move(writer.str());
 }
@@ -46,6 +49,7 @@ Result<Project> decode_project(std::string_view json) {
     reader.text("ca_pem", project.ca_pem, crypto::kPemBytesMax);
     reader.text("certificate_pem", project.certificate_pem, crypto::kPemBytesMax);
     reader.text("manifest_public_key", project.manifest_public_key, crypto::kPemBytesMax);
+    if (reader.present("device_token")) reader.text("device_token", project.device_token, kSecretBytesMax);
   });
 }
 
@@ -57,6 +61,10 @@ Status remove_file(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+std::string device_token(const std::string& secret, const std::string& ca_pem) {
+  return crypto::keyed_digest(secret, "device token\n" + ca_pem).hex();
+}
 
 Result<ProjectFiles> ProjectFiles::open(const std::filesystem::path& data_dir) {
   if (Status made = ensure_directory(data_dir, 0700); !made.ok()) {
@@ -104,6 +112,28 @@ Result<crypto::PrivateKey> ProjectFiles::host_key() {
   crypto::PrivateKey key = crypto::PrivateKey::generate();
   STARLING_TRY(write_file_atomically(path, key.to_pem(), kPrivate));
   return key;
+}
+
+Result<std::string> ProjectFiles::host_secret() {
+  const auto path = dir_ / "host.secret";
+  auto secret = read_file(path, kSecretBytesMax);
+  if (secret.ok() && secret->size() == kSecretBytesMax) return secret;
+  if (secret.ok()) {
+    return Error{ErrorCode::corrupt,
+                 fmt::format("read this computer's secret '{}': it has {} bytes, not {}; restore it from a backup, or "
+                             "move it and host.key away to join as a new computer",
+                             path.string(), secret->size(), kSecretBytesMax)};
+  }
+  if (secret.error().code != ErrorCode::not_found) return secret.error();
+  secret = crypto::make_token();
+  STARLING_TRY(write_file_atomically(path, *secret, kPrivate));
+  return secret;
+}
+
+Result<HostIdentity> ProjectFiles::host_identity() {
+  STARLING_ASSIGN(crypto::PrivateKey key, host_key());
+  STARLING_ASSIGN(std::string secret, host_secret());
+  return HostIdentity{std::move(key), std::move(secret)};
 }
 
 Result<std::optional<Project>> ProjectFiles::project() {

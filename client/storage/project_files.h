@@ -1,11 +1,10 @@
-// Everything a data directory keeps about a project: the host key, certificates and what the join brought. Secrets
-// are 0600, the directory 0700; every file is replaced atomically. What the volunteer prefers: preference_files.h.
-// Further projects: memberships.h.
+// Everything a data directory keeps about a project: the host's key and secret, certificates and what the join brought.
+// Secrets are 0600, the directory 0700; every file is replaced atomically. What the volunteer prefers:
+// preference_files.h. Further projects: memberships.h.
 //
-//   DIR/lock  host.key  project.json  manifest.json (signed envelope)  preferences.json  pause.json  traffic.json
-//   DIR/remote.json (remote_access.h)  allowed-programs (digests, one a line)
-//   DIR/artefacts/<sha256>  DIR/shards/<sha256>  DIR/checkpoints/  DIR/rounds.jsonl  DIR/reports-RUN.jsonl
-//   DIR/control.sock  DIR/starlingd.log
+//   DIR/lock  host.key  host.secret  project.json  manifest.json (signed envelope)  preferences.json  pause.json
+//   traffic.json DIR/remote.json (remote_access.h)  allowed-programs (digests, one a line) DIR/artefacts/<sha256>
+//   DIR/shards/<sha256>  DIR/checkpoints/  DIR/rounds.jsonl  DIR/reports-RUN.jsonl DIR/control.sock  DIR/starlingd.log
 #pragma once
 
 #include <cstdint>
@@ -20,6 +19,14 @@
 
 namespace starling::storage {
 
+// What makes this computer the one that has joined. Both stay when a project is left.
+struct HostIdentity {
+  crypto::PrivateKey key;
+  std::string secret;  // 64 hex digits; projects get tokens that are made of it (device_token), never itself
+};
+// The secret that a coordinator with this CA wants to see beside the key: one project's token is of no use at another.
+std::string device_token(const std::string& secret, const std::string& ca_pem);
+
 // What joining a project left here.
 struct Project {
   std::string host;  // of the coordinator
@@ -30,6 +37,7 @@ struct Project {
   std::string ca_pem;
   std::string certificate_pem;      // of this host; replaced when renewed
   std::string manifest_public_key;  // PEM; pinned at the join
+  std::string device_token = {};    // that it was joined with; empty where it was joined by an older program
 };
 
 class ProjectFiles {
@@ -42,11 +50,11 @@ class ProjectFiles {
   static Result<ProjectFiles> within(const std::filesystem::path& folder);
 
   [[nodiscard]] const std::filesystem::path& dir() const { return dir_; }
-  // Made on first use. corrupt, naming the file, when it cannot be read as a key: it is never overwritten.
-  Result<crypto::PrivateKey> host_key();
+  // Made on first use. corrupt, naming the file, when one of the two cannot be read: it is never overwritten.
+  Result<HostIdentity> host_identity();
   Result<std::optional<Project>> project();
   Status save_project(const Project& project);
-  // Forgets the project, with its checkpoints, data and reports; the host key and rounds.jsonl stay. Only while no
+  // Forgets the project, with its checkpoints, data and reports; the host identity and rounds.jsonl stay. Only while no
   // run of it is open.
   Status remove_project();
   // The signed manifest's envelope as it came, for starting without the coordinator. not_found before the first.
@@ -58,6 +66,8 @@ class ProjectFiles {
 
  private:
   ProjectFiles(std::filesystem::path dir, std::optional<FileLock> lock);
+  Result<crypto::PrivateKey> host_key();
+  Result<std::string> host_secret();
   std::filesystem::path dir_;
   std::optional<FileLock> lock_;
 };

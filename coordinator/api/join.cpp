@@ -22,6 +22,11 @@ std::string suggestion(const std::string& name, const PeerId& peer) {
   return fmt::format("{} {:02}", shortened, peer.bytes[0] % 100);
 }
 
+// What is kept of a device token; nothing of none.
+std::optional<Digest> token_of(const std::string& device_token) {
+  return device_token.empty() ? std::nullopt : std::optional<Digest>(crypto::hash_token(device_token));
+}
+
 Result<db::JoinRequest> check_join(const Api& api, const wire::JoinRequest& wanted) {
   if (wanted.protocol != wire::kProtocolVersion) {
     return Error{
@@ -33,6 +38,7 @@ Result<db::JoinRequest> check_join(const Api& api, const wire::JoinRequest& want
   auto peer = crypto::read_csr(wanted.csr_pem);
   if (!peer) return peer.error().prefixed("certificate request");
   request.peer_id = *peer;
+  request.token_hash = token_of(wanted.device_token);
   request.now = api.clock.wall_now();
   return request;
 }
@@ -111,7 +117,7 @@ Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wa
   return reply;
 }
 
-// The request's signature proves the key, so an expired certificate is no obstacle.
+// The request's signature proves the key, so an expired certificate is no obstacle. Who has the key alone gets none.
 Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequest& wanted,
                                            const std::string& address) {
   auto peer = crypto::read_csr(wanted.csr_pem);
@@ -119,6 +125,9 @@ Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequ
   const Result<AccountId> account = api.hosts.admit(*peer);
   if (!account) return told(account.error());
   STARLING_TRY(api.accounts.parts().bans.admit(*account, *peer, address));
+  const Result<db::Host> host = api.stores.accounts.find_host(*peer);
+  if (!host) return told(host.error());
+  STARLING_TRY(db::check_device_token(host->token_hash, token_of(wanted.device_token)));
   wire::RenewReply reply;
   reply.server_unix_ms = api.clock.wall_now().unix_ms;
   STARLING_ASSIGN(reply.certificate_pem, api.authority.issue(wanted.csr_pem, {.now = {reply.server_unix_ms}}));

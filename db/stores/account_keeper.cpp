@@ -29,7 +29,8 @@ Status erase_in(Connection& connection, AccountId account, WallTime now) {
   }
   for (const std::string_view sql :
        {"DELETE FROM login WHERE account_id = ?", "DELETE FROM web_session WHERE account_id = ?",
-        "DELETE FROM ticket WHERE account_id = ?", "UPDATE host SET label = '', revoked = 1 WHERE account_id = ?"}) {
+        "DELETE FROM ticket WHERE account_id = ?",
+        "UPDATE host SET label = '', token_hash = NULL, revoked = 1 WHERE account_id = ?"}) {
     STARLING_TRY(change(connection, sql, account));
   }
   return count_revocation(connection);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kTouchEveryMs = 60'000;
 
 constexpr std::string_view kHostColumns =
-    "SELECT peer_id, account_id, created_ms, last_seen_ms, revoked, label FROM host ";
+    "SELECT peer_id, account_id, created_ms, last_seen_ms, revoked, label, token_hash FROM host ";
 
 Result<Host> read_host(const Statement& row) {
   Host host;
@@ -21,19 +21,32 @@ Result<Host> read_host(const Statement& row) {
   host.last_seen = {row.integer(3)};
   host.revoked = row.integer(4) != 0;
   host.label = row.text(5);
+  if (!row.is_null(6)) STARLING_TRY(row.read_id(6, host.token_hash.emplace()));
   return host;
 }
 
-// The account of a host that joined before; nothing when it is new.
-Result<std::optional<AccountId>> known_account(Connection& connection, const PeerId& peer) {
-  STARLING_ASSIGN(Statement find, connection.prepare("SELECT account_id, revoked FROM host WHERE peer_id = ?"));
+// The host, if it joined before.
+Result<std::optional<Host>> known_host(Connection& connection, const PeerId& peer) {
+  static const std::string sql = std::string(kHostColumns) + "WHERE peer_id = ?";
+  STARLING_ASSIGN(Statement find, connection.prepare(sql));
   STARLING_ASSIGN(const bool known, find.bind(peer).step());
-  if (!known) return std::optional<AccountId>();
-  if (find.integer(1) != 0) {
+  if (!known) return std::optional<Host>();
+  STARLING_ASSIGN(Host host, read_host(find));
+  return std::optional<Host>(std::move(host));
+}
+
+// The account of a host that joined before. One that had no device token then gets the one that it shows now.
+Result<AccountId> join_again(Connection& connection, const Host& host, const JoinRequest& request) {
+  if (host.revoked) {
     return Error{ErrorCode::permission_denied,
                  "this computer has been removed from the project, by its owner or by the project"};
   }
-  return std::optional<AccountId>(find.integer(0));
+  STARLING_TRY(check_device_token(host.token_hash, request.token_hash));
+  if (!host.token_hash && request.token_hash) {
+    STARLING_ASSIGN(Statement keep, connection.prepare("UPDATE host SET token_hash = ? WHERE peer_id = ?"));
+    STARLING_TRY(keep.bind(*request.token_hash, host.peer_id).run());
+  }
+  return host.account_id;
 }
 
 // The account that the code links a computer to, if it is such a code and still good. It works once.
@@ -65,17 +78,31 @@ Result<AccountId> account_for(Connection& connection, const JoinRequest& request
 }
 
 Result<AccountId> join_in(Connection& connection, const JoinRequest& request) {
-  STARLING_ASSIGN(const std::optional<AccountId> known, known_account(connection, request.peer_id));
-  if (known) return *known;
+  STARLING_ASSIGN(const std::optional<Host> known, known_host(connection, request.peer_id));
+  if (known) return join_again(connection, *known, request);
   STARLING_ASSIGN(const AccountId account, account_for(connection, request));
   STARLING_ASSIGN(
       Statement host,
-      connection.prepare("INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms) VALUES (?, ?, ?, ?)"));
-  STARLING_TRY(host.bind(request.peer_id, account, request.now.unix_ms, request.now.unix_ms).run());
+      connection.prepare(
+          "INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms, token_hash) VALUES (?, ?, ?, ?, ?)"));
+  host.bind(request.peer_id, account, request.now.unix_ms, request.now.unix_ms);
+  if (request.token_hash) {
+    host.bind_at(5, *request.token_hash);
+  } else {
+    host.bind_null_at(5);
+  }
+  STARLING_TRY(host.run());
   return account;
 }
 
 }  // namespace
+
+Status check_device_token(const std::optional<Digest>& kept, const std::optional<Digest>& shown) {
+  if (!kept || kept == shown) return {};
+  return Error{ErrorCode::permission_denied,
+               "this computer's key is known here together with another device token, so it may be a copied one: move "
+               "host.key and host.secret out of its data folder, and join again as a new computer"};
+}
 
 Status count_revocation(Connection& connection) {
   STARLING_ASSIGN(Statement count,

@@ -39,7 +39,8 @@ struct Host {
   WallTime created;
   WallTime last_seen;
   bool revoked = false;
-  std::string label = {};  // what its owner calls it; for nobody else
+  std::string label = {};                 // what its owner calls it; for nobody else
+  std::optional<Digest> token_hash = {};  // of its device token; nothing where it joined without one
 };
 
 // A computer's first visit. Without an invite only where the project is open to everybody.
@@ -50,6 +51,7 @@ struct JoinRequest {
   WallTime now;
   AccountState state = AccountState::active;  // of the new account; `anonymous` shares one account among all
   AccountId account_id = 0;                   // 0: a new one; else the computer becomes one of this account's
+  std::optional<Digest> token_hash = {};      // of the computer's device token
 };
 
 struct Invite {

@@ -24,13 +24,18 @@ struct Page {
   std::int64_t offset = 0;
 };
 
+// permission_denied unless `shown` is the device token that the host joined with, both by their hashes; one that joined
+// without shows none or any.
+Status check_device_token(const std::optional<Digest>& kept, const std::optional<Digest>& shown);
+
 class AccountStore {
  public:
   virtual ~AccountStore() = default;
   // Creates account and host and spends one use of the invite: all of it or nothing. A host that is
   // known already gets its account again and spends nothing, so a lost answer may be asked for again.
   // already_exists: the name is taken. unauthenticated: no such invite. permission_denied: the invite
-  // is expired or used up, or the host is revoked. A code that links a computer makes no account.
+  // is expired or used up, the host is revoked, or it joined by another device token. A code that links a computer
+  // makes no account.
   virtual Result<AccountId> join(const JoinRequest& request) = 0;
   virtual Result<Account> find_account(AccountId id) const = 0;                           // or not_found
   virtual Result<Account> find_account_named(const std::string& display_name) const = 0;  // or not_found

@@ -34,6 +34,7 @@ std::string encode(const JoinRequest& message) {
   writer.text("csr_pem", message.csr_pem);
   if (!message.password.empty()) writer.text("password", message.password);
   if (!message.email.empty()) writer.text("email", message.email);
+  if (!message.device_token.empty()) writer.text("device_token", message.device_token);
   writer.close('}');
   return std::move(writer.str());
 }
@@ -56,6 +57,7 @@ std::string encode(const RenewRequest& message) {
   JsonWriter writer;
   writer.open("", '{');
   writer.text("csr_pem", message.csr_pem);
+  if (!message.device_token.empty()) writer.text("device_token", message.device_token);
   writer.close('}');
   return std::move(writer.str());
 }
@@ -85,6 +87,7 @@ Result<JoinRequest> decode_join_request(std::string_view json) {
     reader.text("csr_pem", message.csr_pem, kPemBytesMax);
     if (reader.present("password")) reader.text("password", message.password, kPasswordBytesMax);
     if (reader.present("email")) reader.text("email", message.email, kEmailBytesMax);
+    if (reader.present("device_token")) reader.text("device_token", message.device_token, kTokenBytesMax);
   });
 }
 
@@ -103,6 +106,7 @@ Result<JoinReply> decode_join_reply(std::string_view json) {
 Result<RenewRequest> decode_renew_request(std::string_view json) {
   return decode_json<RenewRequest>(json, "renew request", kJsonBytesMax, [](JsonReader& reader, RenewRequest& message) {
     reader.text("csr_pem", message.csr_pem, kPemBytesMax);
+    if (reader.present("device_token")) reader.text("device_token", message.device_token, kTokenBytesMax);
   });
 }
 

@@ -1,7 +1,7 @@
 // Everything a volunteer's daemon and the coordinator say to each other, over HTTPS, as JSON.
 //   GET  /v1/ca            the project's CA certificate, PEM; checked against the join link's fingerprint
 //   POST /v1/join          JoinRequest -> JoinReply       (no client certificate yet)
-//   POST /v1/renew         RenewRequest -> RenewReply     (the CSR's signature proves the key)
+//   POST /v1/renew         RenewRequest -> RenewReply     (the CSR's signature proves the key; the device token, too)
 //   POST /v1/heartbeat     Heartbeat -> HeartbeatReply    (client certificate required)
 //   GET  /v1/run           the signed manifest envelope of the run
 //   GET  /v1/artefacts/H   the bytes whose SHA-256 is H
@@ -53,6 +53,9 @@ struct JoinRequest {
   // account whose it is.
   std::string password = {};
   std::string email = {};  // of a new account; may be empty
+  // The computer's own secret for this project: whoever has its key alone gets no certificate. Empty: it has none, as
+  // those of before had.
+  std::string device_token = {};
 };
 struct JoinReply {
   AccountId account_id = 0;
@@ -66,6 +69,7 @@ struct JoinReply {
 
 struct RenewRequest {
   std::string csr_pem;
+  std::string device_token = {};  // the one that it joined with
 };
 struct RenewReply {
   std::string certificate_pem;

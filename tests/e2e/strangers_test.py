@@ -31,6 +31,7 @@ class HostOfAnotherProject(SwarmCase):
         path = self.mallory.folder / "project.json"
         theirs = json.loads(path.read_text())
         ours = json.loads((self.swarm.volunteers[0].folder / "project.json").read_text())
+        del ours["device_token"]
         # All that is public about this project, and a certificate of the other one.
         path.write_text(json.dumps({**ours, "certificate_pem": theirs["certificate_pem"]}))
         self.mallory.start()

@@ -104,8 +104,8 @@ class SwarmUnderFire(SwarmCase):
         self.assertEqual(leaver.command("leave", check=False).returncode, 1)
         self.wait_for_rounds(others, 2)
         leaver.daemon.stop()
-        kept = {"host.key", "rounds.jsonl", "preferences.json", "pause.json", "traffic.json", "starlingd.log",
-                "lock"}
+        kept = {"host.key", "host.secret", "rounds.jsonl", "preferences.json", "pause.json", "traffic.json",
+                "starlingd.log", "lock"}
         self.assertLessEqual({path.name for path in leaver.folder.iterdir()}, kept)
 
 

@@ -29,37 +29,52 @@ unsigned mode_of(const std::filesystem::path& path) {
 }
 
 Project a_project() {
-  return {"coordinator.example.org", 4443, "Fortunes", "Ada", 17, "CA PEM", "HOST PEM", "KEY PEM"};
+  return {"coordinator.example.org", 4443, "Fortunes", "Ada", 17, "CA PEM", "HOST PEM", "KEY PEM", "TOKEN"};
 }
 
 }  // namespace
 
-TEST_CASE("the host key is made once, and only its owner can read it") {
+TEST_CASE("the host's key and secret are made once, and only their owner can read them") {
   const TempDir folder;
   const mode_t before = ::umask(0);
   PeerId first;
+  std::string secret;
   {
     ProjectFiles files = open_files(folder);
-    const auto key = files.host_key();
-    REQUIRE(key.ok());
-    first = key->peer_id();
+    const auto host = files.host_identity();
+    REQUIRE(host.ok());
+    first = host->key.peer_id();
+    secret = host->secret;
   }
   ::umask(before);
   ProjectFiles files = open_files(folder);
-  CHECK(files.host_key()->peer_id() == first);
+  CHECK(files.host_identity()->key.peer_id() == first);
+  CHECK(files.host_identity()->secret == secret);
   CHECK(mode_of(folder / "data" / "host.key") == 0600);
+  CHECK(mode_of(folder / "data" / "host.secret") == 0600);
   CHECK(mode_of(folder / "data") == 0700);
 }
 
-TEST_CASE("a damaged host key is named and never overwritten") {
-  const TempDir folder;
-  ProjectFiles files = open_files(folder);
-  std::ofstream(folder / "data" / "host.key") << "not a key";
-  const auto key = files.host_key();
-  REQUIRE_FALSE(key.ok());
-  CHECK(key.error().code == ErrorCode::corrupt);
-  CHECK(key.error().message.find("host.key") != std::string::npos);
-  CHECK(std::filesystem::file_size(folder / "data" / "host.key") == 9);
+TEST_CASE("a damaged host key or secret is named and never overwritten") {
+  for (const char* name : {"host.key", "host.secret"}) {
+    const TempDir folder;
+    ProjectFiles files = open_files(folder);
+    std::ofstream(folder / "data" / name) << "not a key";
+    const auto host = files.host_identity();
+    REQUIRE_FALSE(host.ok());
+    CHECK(host.error().code == ErrorCode::corrupt);
+    CHECK(host.error().message.find(name) != std::string::npos);
+    CHECK(std::filesystem::file_size(folder / "data" / name) == 9);
+  }
+}
+
+TEST_CASE("every project gets a device token of its own, the same one each time") {
+  const std::string secret(64, 'a');
+  const std::string token = device_token(secret, "one CA");
+  CHECK(token.size() == 64);
+  CHECK(device_token(secret, "one CA") == token);
+  CHECK(device_token(secret, "another CA") != token);
+  CHECK(device_token(std::string(64, 'b'), "one CA") != token);
 }
 
 TEST_CASE("a second daemon on the same directory is told so") {
@@ -88,7 +103,7 @@ TEST_CASE("a project is kept, replaced and forgotten; the key and the rounds sta
     const auto none = files.project();
     REQUIRE(none.ok());
     CHECK_FALSE(none->has_value());
-    REQUIRE(files.host_key().ok());
+    REQUIRE(files.host_identity().ok());
     REQUIRE(files.save_project(a_project()).ok());
   }
   ProjectFiles files = open_files(folder);
@@ -101,6 +116,7 @@ TEST_CASE("a project is kept, replaced and forgotten; the key and the rounds sta
   CHECK((*project)->account_id == 17);
   CHECK((*project)->certificate_pem == "HOST PEM");
   CHECK((*project)->manifest_public_key == "KEY PEM");
+  CHECK((*project)->device_token == "TOKEN");
   CHECK(mode_of(folder / "data" / "project.json") == 0600);
 
   REQUIRE(files.save_manifest_envelope("{}").ok());

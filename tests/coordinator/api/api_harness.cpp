@@ -152,6 +152,7 @@ Result<wire::JoinReply> TestVolunteer::join(const std::string& invite, const std
   request.display_name = name_;
   request.password = password;
   request.csr_pem = crypto::make_csr(key);
+  request.device_token = device_token;
   net::HttpClient client = project_.stranger();
   STARLING_ASSIGN(auto response, client.post_json("/v1/join", wire::encode(request)));
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));

@@ -100,6 +100,7 @@ class TestVolunteer {
   net::HttpResponse send(const std::string& path, std::string_view body);
 
   crypto::PrivateKey key = crypto::PrivateKey::generate();
+  std::string device_token;  // none
   wire::Heartbeat beat;
   std::string certificate;
 

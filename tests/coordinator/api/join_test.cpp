@@ -4,6 +4,7 @@
 #include <string>
 
 #include "shared/crypto/certificates.h"
+#include "shared/crypto/secrets.h"
 #include "tests/coordinator/api/api_harness.h"
 
 namespace starling::api::testing {
@@ -178,6 +179,46 @@ TEST_CASE("a certificate is renewed for a member, and for nobody else") {
   REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true).ok());
   project.look();
   CHECK(renew(ada.key).status == 403);
+}
+
+TEST_CASE("who has a computer's key but not its device token gets no certificate") {
+  TestProject project;
+  TestVolunteer ada(project, "Ada");
+  ada.device_token = crypto::make_token();
+  REQUIRE(ada.join(project.invite()).ok());
+  CHECK_MESSAGE(ada.join("").ok(), "a lost answer is asked for again with the same token");
+  net::HttpClient client = project.stranger();
+  const auto renew = [&](const std::string& token) {
+    return client.post_json("/v1/renew", wire::encode(wire::RenewRequest{crypto::make_csr(ada.key), token})).value();
+  };
+  CHECK(renew(ada.device_token).status == 200);
+  for (const std::string& wrong : {std::string(), crypto::make_token()}) {
+    const auto copy = renew(wrong);
+    CHECK(copy.status == 403);
+    CHECK_MESSAGE(wire::decode_error_reply(copy.body)->message.find("device token") != std::string::npos, copy.body);
+    TestVolunteer thief(project, "Ada");
+    thief.key = ada.key;
+    thief.device_token = wrong;
+    refused(thief.join(project.invite()), ErrorCode::permission_denied, "device token");
+  }
+  CHECK(project.stores().accounts.find_host(ada.key.peer_id())->token_hash == crypto::hash_token(ada.device_token));
+  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true).ok());
+  project.look();
+  CHECK(renew(ada.device_token).status == 403);
+  refused(ada.join(project.invite()), ErrorCode::permission_denied, "removed");
+}
+
+TEST_CASE("a computer that joined without a device token gets one when it joins again") {
+  TestProject project;
+  TestVolunteer ada(project, "Ada");
+  REQUIRE(ada.join(project.invite()).ok());
+  const auto kept = [&] { return project.stores().accounts.find_host(ada.key.peer_id())->token_hash; };
+  CHECK_FALSE(kept().has_value());
+  ada.device_token = crypto::make_token();
+  REQUIRE(ada.join("").ok());
+  CHECK(kept() == crypto::hash_token(ada.device_token));
+  ada.device_token.clear();
+  refused(ada.join(""), ErrorCode::permission_denied, "device token");
 }
 
 TEST_CASE("a computer that is revoked, let in again or whose account is deleted notices at its next heartbeat") {

@@ -272,6 +272,7 @@ TEST_CASE("the other messages arrive as they were sent") {
   CHECK(encode(*decode_join_reply(encode(joined))) == encode(joined));
   CHECK(decode_join_reply(encode(joined))->account_id == 7);
   CHECK(decode_renew_request(encode(RenewRequest{"PEM"}))->csr_pem == "PEM");
+  CHECK(decode_renew_request(encode(RenewRequest{"PEM", "secret"}))->device_token == "secret");
   CHECK(decode_renew_reply(encode(RenewReply{"PEM", 5}))->server_unix_ms == 5);
   CHECK(decode_error_reply(encode(ErrorReply{"not_found", "no such run"}))->message == "no such run");
 }
