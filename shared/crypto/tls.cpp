@@ -4,6 +4,7 @@
 
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/openssl_handles.h"
+#include "shared/crypto/verified_certificates.h"
 
 namespace starling::crypto {
 namespace {
@@ -20,7 +21,7 @@ ContextPtr make_context() {
   VERIFY(SSL_CTX_set_min_proto_version(native, TLS1_3_VERSION) == 1);
   VERIFY(SSL_CTX_set_ciphersuites(native, kCiphersuites) == 1);
   VERIFY(SSL_CTX_set1_groups_list(native, "X25519:P-256") == 1);
-  // No resumption of any kind, so every connection checks the certificates afresh.
+  // No resumption of any kind, so every connection proves its key and shows its certificate afresh.
   SSL_CTX_set_options(native, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
   VERIFY(SSL_CTX_set_num_tickets(native, 0) == 1);
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
@@ -135,6 +136,7 @@ Result<TlsContext> TlsContext::coordinator_server(std::string_view ca_pem, const
   // Naming the CA keeps browsers from asking their users for certificates of other purposes.
   VERIFY(SSL_CTX_add_client_CA(context.get(), authority.get()) == 1);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  VerifiedCertificates::use_in(context.get());
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // many connections, mostly idle
   return TlsContext(std::move(context));
 }

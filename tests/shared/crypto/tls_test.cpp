@@ -246,6 +246,24 @@ TEST_CASE("the coordinator knows a client by its certificate, and refuses one of
   CHECK(mentions(stranger.client_error(), "refused our certificate"));
 }
 
+TEST_CASE("a certificate that the coordinator has seen before gets no further in than a new one") {
+  const Project project;
+  const TlsContext server = project.server(project.coordinator());
+  const TlsIdentity ann = project.volunteer();
+  for (int visit = 0; visit < 3; ++visit) {
+    const Link link(project.client(ann), server);
+    REQUIRE(link.up());
+    CHECK(*peer_id_of(link.server()) == ann.key.peer_id());
+  }
+  const Link late(project.client(ann), server, kNow, minutes_later(24 * 60 + 1));
+  CHECK(mentions(late.server_error(), "expired"));
+  const Link early(project.client(ann), server, kNow, minutes_later(-60));
+  CHECK(mentions(early.server_error(), "not yet valid"));
+  TlsIdentity forged = ann;
+  forged.certificate_pem = with_broken_signature(forged.certificate_pem);
+  CHECK(Link(project.client(forged), server).server_error().code == ErrorCode::unauthenticated);
+}
+
 TEST_CASE("a volunteer cannot pass for the coordinator") {
   const Project project;
   const Link link(project.client(std::nullopt), project.server(project.volunteer()));
