@@ -31,6 +31,7 @@
 #include "client/optim/optimizer.h"
 #include "client/optim/step_journal.h"
 #include "shared/base/result.h"
+#include "shared/wire/buckets.h"
 #include "shared/wire/fragments.h"
 #include "shared/wire/run_manifest.h"
 
@@ -57,21 +58,41 @@ class LocalSteps {
   // One step on `gradient`, which is summed over `samples` at parameters() and becomes the sum's increment. corrupt,
   // and nothing may be added, when it is not finite: then nothing has changed; or when the increment is not: then what
   // comes next begins where the sum began.
-  Status step(RoundIndex round, SampleCount samples, std::span<float> gradient);
+  // stepped: called after each bucket, all of which is done with it; may be empty.
+  Status step(RoundIndex round, SampleCount samples, std::span<float> gradient,
+              const std::function<void(const wire::Bucket&)>& stepped = {});
+
+  // The same bucket by bucket, in any order: `gradient` is the whole one, of which the bucket's is complete. When all
+  // have stepped, end_step(). On failure as with an increment that is not finite, whatever has stepped before.
+  [[nodiscard]] std::span<const wire::Bucket> buckets() const { return buckets_; }
+  [[nodiscard]] bool buckets_step_apart() const { return buckets_.size() > 1 && !clips_; }
+  Status step_bucket(RoundIndex round, SampleCount samples, const wire::Bucket& bucket, std::span<float> gradient);
+  void end_step(SampleCount samples);
+  // In place of what remains of a step: what comes next begins where the sum began.
+  void drop_step();
 
  private:
   // Where the sum begins.
   [[nodiscard]] std::span<const float> base() const { return kept_base_.empty() ? agreed_ : kept_base_; }
   void begin_at(std::span<const float> base);
+  // A bucket whose gradient is a mean. Whether what it adds is finite.
+  bool take_step(RoundIndex round, SampleCount samples, const wire::Bucket& bucket, float gradient_scale,
+                 std::span<float> gradient);
+  // What a fragment's steps have added, in the gradient's place, between these coordinates. Not finite if any is not.
+  float tell(std::size_t fragment, std::size_t begin, std::size_t end, SampleCount samples, std::span<float> gradient);
+  Error dropped(RoundIndex round);
 
   Optimizer optimizer_;
+  bool clips_;
   float merge_alpha_;
   std::span<const float> agreed_;
   std::span<float> state_;        // [parameters | moments]
   std::vector<float> told_;       // parameters that the increments so far add up to
   std::vector<float> kept_base_;  // where updates are delayed; empty: sums begin at the agreed parameters
   std::unique_ptr<StepJournal> journal_;
-  RoundIndex taken_ = 0;  // steps that the moments have seen
+  RoundIndex taken_ = 0;               // steps that the moments have seen
+  std::vector<wire::Bucket> buckets_;  // one, of all parameters, where nobody mixes
+  std::vector<Optimizer> steppers_;    // by bucket
   std::vector<wire::Fragment> fragments_;
   std::vector<SampleCount> samples_;  // of the sum, by fragment
 };

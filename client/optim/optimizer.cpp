@@ -23,7 +23,7 @@ constexpr double kGradientNormMax = 1e18;
 struct StepRun {
   StepRule& rule;
   const StepInputs& inputs;
-  float* state;
+  const StatePiece& state;
   StepJournal& journal;
   std::size_t vectors;  // of the state
 
@@ -70,7 +70,7 @@ struct StepRun {
   void commit(int pass, std::size_t block) const {
     each_stretch(pass, block, [this](const Stretch& stretch, std::size_t size) {
       each_changed(stretch, [&](std::size_t vector, const float* slot) {
-        std::memcpy(state + vector * parameters() + stretch.begin, slot, size * sizeof(float));
+        std::memcpy(state.first + vector * state.stride + stretch.begin, slot, size * sizeof(float));
       });
     });
   }
@@ -135,27 +135,35 @@ Result<std::vector<float>> Optimizer::state_after(RoundIndex round, std::span<co
   return after;
 }
 
-Status Optimizer::step_at(double learning_rate, RoundIndex round, std::span<const float> gradient,
-                          std::span<float> state, StepJournal& journal) const {
-  VERIFY(round >= 0 && gradient.size() == parameters_ && state.size() == state_size());
-  if (journal.finished(round)) return {};
+Result<float> Optimizer::gradient_scale(std::span<const float> gradient) const {
   const DefaultArithmetic arithmetic;
   const double norm = std::sqrt(kernels_.squared_norm(gradient.data(), gradient.size()));
   if (!(norm <= kGradientNormMax)) {
-    return Error{ErrorCode::corrupt, "optimizer step of round " + std::to_string(round) +
-                                         ": the gradient is not finite or out of range (norm " + std::to_string(norm) +
-                                         ")"};
+    return Error{ErrorCode::corrupt, "the gradient is not finite or out of range (norm " + std::to_string(norm) + ")"};
   }
-  float gradient_scale = 1;
-  if (options_.clip_norm > 0 && norm > options_.clip_norm) {
-    gradient_scale = static_cast<float>(options_.clip_norm / norm);
-  }
-  const StepInputs inputs{options_, layout_, kernels_, round, learning_rate, gradient_scale, gradient, state.data()};
+  return options_.clip_norm > 0 && norm > options_.clip_norm ? static_cast<float>(options_.clip_norm / norm) : 1.0F;
+}
+
+Status Optimizer::step_at(double learning_rate, RoundIndex round, std::span<const float> gradient,
+                          std::span<float> state, StepJournal& journal) const {
+  VERIFY(state.size() == state_size());
+  if (journal.finished(round)) return {};
+  const auto scale = gradient_scale(gradient);
+  if (!scale.ok()) return scale.error().prefixed("optimizer step of round " + std::to_string(round));
+  step_piece(learning_rate, round, {gradient, *scale}, {state.data(), parameters_}, journal);
+  return {};
+}
+
+void Optimizer::step_piece(double learning_rate, RoundIndex round, const ScaledGradient& gradient,
+                           const StatePiece& state, StepJournal& journal) const {
+  VERIFY(round >= 0 && gradient.mean.size() == parameters_);
+  const DefaultArithmetic arithmetic;
+  const StepInputs inputs{options_,       layout_,       kernels_,    round,       learning_rate,
+                          gradient.scale, gradient.mean, state.first, state.stride};
   const std::unique_ptr<StepRule> rule = make_step_rule(inputs);
   journal.begin(round);
-  StepRun{*rule, inputs, state.data(), journal, state.size() / parameters_}.run();
+  StepRun{*rule, inputs, state, journal, state_size_ / parameters_}.run();
   journal.finish();
-  return {};
 }
 
 }  // namespace starling::optim

@@ -15,6 +15,17 @@
 
 namespace starling::optim {
 
+// Parameters and moments of consecutive tensors that are a piece of a longer state.
+struct StatePiece {
+  float* first = nullptr;  // parameter
+  std::size_t stride = 0;  // from one vector's first float to the next one's: the parameters of the whole state
+};
+
+struct ScaledGradient {
+  std::span<const float> mean;
+  float scale = 1;  // Optimizer::gradient_scale
+};
+
 // What the manifest's optimizer table names, with clipping by global norm and a schedule by round. Weight decay
 // spares the parameters whose layout entry says so.
 class Optimizer {
@@ -38,6 +49,12 @@ class Optimizer {
   // number.
   Status step_at(double learning_rate, RoundIndex taken, std::span<const float> gradient, std::span<float> state,
                  StepJournal& journal) const;
+
+  // In two: the factor that clipping asks for, of the whole gradient; corrupt for one that is not finite. And the step
+  // of this optimizer's parameters, where they lie within a longer state, with a gradient that is known to be finite.
+  [[nodiscard]] Result<float> gradient_scale(std::span<const float> gradient) const;
+  void step_piece(double learning_rate, RoundIndex taken, const ScaledGradient& gradient, const StatePiece& state,
+                  StepJournal& journal) const;
 
   // What the state would be after a step of `round` with the mean of `samples` samples whose gradients add up to
   // `gradient_sum`. Takes memory for the state and a gradient. corrupt as step().

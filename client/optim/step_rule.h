@@ -22,10 +22,11 @@ struct StepInputs {
   double learning_rate = 0;
   float gradient_scale = 1;  // clipping
   std::span<const float> gradient;
-  const float* state = nullptr;  // [parameters | the optimizer's vectors]
+  const float* state = nullptr;  // the parameters' first; the optimizer's vectors follow
+  std::size_t stride = 0;        // from one vector's first float to the next one's
 
   // Vector 0 are the parameters.
-  [[nodiscard]] const float* vector(std::size_t index) const { return state + index * gradient.size(); }
+  [[nodiscard]] const float* vector(std::size_t index) const { return state + index * stride; }
 };
 
 // Which piece is computed.

@@ -145,3 +145,63 @@ TEST_CASE("a step that leaves the finite numbers adds nothing, and the next one 
   CHECK(local.step(0, kSamples, gradient).error().code == ErrorCode::corrupt);
   CHECK(std::equal(own.agreed.begin(), own.agreed.end(), local.parameters().begin()));
 }
+
+TEST_CASE("buckets that step one by one, in any order, come to where all at once do, to the bit") {
+  for (const char* kind : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
+    CAPTURE(kind);
+    wire::RunManifest manifest = local_manifest(kind, 1e-2);
+    manifest.local->optimizer.weight_decay = 0.1;
+    manifest.model.width = 256;
+    manifest.model.layers = 3;
+    Own whole(manifest);
+    manifest.local->partners = "ring";
+    Own apart(manifest);
+    REQUIRE(apart.local.buckets().size() > 2);
+    CHECK(apart.local.buckets_step_apart());
+    CHECK(!whole.local.buckets_step_apart());
+    std::vector<wire::Bucket> order(apart.local.buckets().begin(), apart.local.buckets().end());
+    for (std::uint64_t step = 0; step < 3; ++step) {
+      std::vector<float> gradient = noise(whole.agreed.size(), 5 + step);
+      std::vector<float> by_bucket = gradient;
+      REQUIRE(whole.local.step(0, kSamples, gradient).ok());
+      for (const wire::Bucket& bucket : order) REQUIRE(apart.local.step_bucket(0, kSamples, bucket, by_bucket).ok());
+      apart.local.end_step(kSamples);
+      CHECK(gradient == by_bucket);
+      CHECK(whole.state == apart.state);
+      std::rotate(order.begin(), order.begin() + 1, order.end());
+    }
+  }
+}
+
+TEST_CASE("clipping by the whole gradient's norm waits for all of it, and buckets are told of one by one") {
+  wire::RunManifest manifest = local_manifest("adamw", 1e-2);
+  manifest.local->optimizer.clip_norm = 1;
+  manifest.model.width = 256;
+  manifest.model.layers = 3;
+  Own whole(manifest);
+  manifest.local->partners = "ring";
+  Own apart(manifest);
+  CHECK(!apart.local.buckets_step_apart());
+  std::vector<float> gradient = noise(whole.agreed.size(), 5);
+  std::vector<float> by_bucket = gradient;
+  REQUIRE(whole.local.step(0, kSamples, gradient).ok());
+  std::size_t told = 0;
+  REQUIRE(apart.local.step(0, kSamples, by_bucket, [&](const wire::Bucket& bucket) { CHECK(bucket.number == told++); })
+              .ok());
+  CHECK(told == apart.local.buckets().size());
+  CHECK(gradient == by_bucket);
+  CHECK(whole.state == apart.state);
+}
+
+TEST_CASE("a bucket whose gradient is not finite ends the step, and sums go on from where they began") {
+  wire::RunManifest manifest = local_manifest("adamw", 1e-2);
+  manifest.model.width = 256;
+  manifest.model.layers = 3;
+  manifest.local->partners = "ring";
+  Own own(manifest);
+  std::vector<float> gradient = noise(own.agreed.size(), 5);
+  gradient[own.local.buckets()[1].begin] = std::numeric_limits<float>::quiet_NaN();
+  REQUIRE(own.local.step_bucket(0, kSamples, own.local.buckets()[0], gradient).ok());
+  CHECK(own.local.step_bucket(0, kSamples, own.local.buckets()[1], gradient).error().code == ErrorCode::corrupt);
+  CHECK(std::equal(own.agreed.begin(), own.agreed.end(), own.local.parameters().begin()));
+}
