@@ -181,7 +181,12 @@ Result<Reply> ChildLink::await_reply(const Request& request, Duration allowed) {
     const int ready = ::poll(watched, 2, static_cast<int>(left_ms));
     if (ready < 0 && errno != EINTR) return bury(request.command, ErrorCode::io, "the channel cannot be watched");
     if (ready > 0 && watched[1].revents != 0 && !child_->drain_error_output()) watched[1].fd = -1;
-    if (ready > 0 && watched[0].revents != 0) return take_reply(request);
+    if (ready > 0 && watched[0].revents != 0) {
+      auto reply = take_reply(request);
+      if (!reply.ok() || !reply->status.ok() || reply->stepped_bucket == kNoBucket) return reply;
+      const Status expected = bucket_stepped_(reply->stepped_bucket);
+      if (!expected.ok()) return condemn(request.command, expected.error().message);
+    }
     if (clock_.now() < deadline) continue;
     if (!is_starved(child_->activity(), processor_time, allowed)) {
       return bury(request.command, ErrorCode::deadline_exceeded,

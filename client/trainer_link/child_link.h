@@ -5,9 +5,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/trainer_link/child_process.h"
@@ -32,6 +34,9 @@ class ChildLink {
   Result<Reply> call(Request request, double work);
   // The same for a child that is there; unavailable, without starting one, when there is none.
   Result<Reply> call_living(Request request, double work);
+  // What a call does with the number of a bucket that has stepped, before the reply to a batch. On an error the child
+  // is condemned.
+  void on_bucket_stepped(std::function<Status(int bucket)> stepped) { bucket_stepped_ = std::move(stepped); }
   // The child broke a promise that only the caller could check: ends it. Returns what call() would have.
   Error condemn(Command command, std::string why);
 
@@ -62,6 +67,7 @@ class ChildLink {
   UniqueFd channel_;
   std::unique_ptr<ChildProcess> child_;
   std::uint64_t sequence_ = 0;
+  std::function<Status(int bucket)> bucket_stepped_;
 
   mutable Mutex mutex_;
   ConditionVariable stop_called_;

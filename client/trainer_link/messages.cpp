@@ -7,6 +7,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "shared/wire/buckets.h"
+
 namespace starling::trainer_link {
 namespace {
 
@@ -54,6 +56,7 @@ struct ReplyBody {
   double accuracy = kNoAccuracy;
   std::uint64_t parameter_count = 0;
   std::int64_t optimizer_vectors = 0;
+  std::int64_t stepped_bucket = kNoBucket;
 };
 static_assert(std::is_trivially_copyable_v<RequestBody> && std::is_trivially_copyable_v<ReplyBody>);
 static_assert(sizeof(RequestBody) + kTextBytesMax <= kMessageBytesMax);
@@ -180,6 +183,7 @@ std::string encode(const Reply& reply) {
   body.accuracy = reply.evaluation.accuracy.value_or(kNoAccuracy);
   body.parameter_count = reply.layout.parameter_count;
   body.optimizer_vectors = reply.layout.optimizer_vectors;
+  body.stepped_bucket = reply.stepped_bucket;
   return to_bytes(body, Kind::reply, reply.sequence, reply.text);
 }
 
@@ -196,9 +200,11 @@ Result<Reply> decode_reply(std::span<const std::uint8_t> bytes) {
   }
   if (body.samples < 0 || body.evaluated_bytes < 0 || !std::isfinite(body.loss_sum) || !is_sane(body.seconds) ||
       !is_sane(body.bits_per_byte) || !(body.accuracy >= kNoAccuracy && body.accuracy <= 1) ||
-      body.optimizer_vectors < 0 || body.optimizer_vectors > 8) {
+      body.optimizer_vectors < 0 || body.optimizer_vectors > 8 || body.stepped_bucket < kNoBucket ||
+      body.stepped_bucket >= static_cast<std::int64_t>(wire::kBucketsMost)) {
     return Error{ErrorCode::corrupt, "reply holds numbers out of range"};
   }
+  reply.stepped_bucket = static_cast<int>(body.stepped_bucket);
   reply.batch = {body.samples, body.loss_sum, body.seconds};
   reply.evaluation = {body.bits_per_byte, body.evaluated_bytes};
   if (body.accuracy >= 0) reply.evaluation.accuracy = body.accuracy;

@@ -1,5 +1,6 @@
 // What the daemon and its trainer child say to each other: one request, one reply, over a socket that
-// keeps message boundaries. Vectors never travel here; they lie in the shared region. Both ends run on
+// keeps message boundaries. Where buckets of parameters are mixed, a batch has a message for each of them that has
+// stepped, before its reply. Vectors never travel here; they lie in the shared region. Both ends run on
 // one machine, so numbers are in its own byte order; a child of another build is told apart by kLinkVersion.
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 6;
+constexpr std::uint16_t kLinkVersion = 7;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // manifest, prompt, sampled text, error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
 constexpr int kSampleLengthMax = 16 * 1024;  // bytes that one sample_text may ask for
@@ -49,9 +50,12 @@ struct Request {
   std::string text;            // start: the manifest as JSON; sample_text: the prompt
 };
 
+constexpr int kNoBucket = -1;
+
 struct Reply {
   std::uint64_t sequence = 0;
   Status status;                   // of the command; the rest has a meaning only when it is ok
+  int stepped_bucket = kNoBucket;  // train_batch: its number, ahead of the reply; the rest says nothing
   session::StateLayout layout;     // start
   session::BatchReport batch;      // train_batch
   session::Evaluation evaluation;  // evaluate

@@ -55,13 +55,14 @@ class MappedFile {
   std::span<std::uint8_t> bytes_;
 };
 
-// What batches are cut from. Outlives the trainer.
-struct DataFiles {
+// What the trainer works with. Outlives it.
+struct Supplies {
   MappedFile train;  // where there are no shards
   MappedFile validation;
   MappedFile program;  // of a script
   MappedFile shard;
   std::size_t shard_number = SIZE_MAX;
+  std::uint64_t request = 0;  // that is being answered
 };
 
 constexpr const char* kProcessor = "cpu";
@@ -104,35 +105,44 @@ class Workplace {
                                       wire::moment_vectors(resources.manifest.optimizer)};
     STARLING_ASSIGN(SharedRegion region,
                     SharedRegion::attach(kMemoryFd, layout, wire::local_state_size(resources.manifest)));
-    auto files = std::make_unique<DataFiles>();
+    auto supplies = std::make_unique<Supplies>();
     const wire::DataOptions& data = resources.manifest.data;
     if (data.shards.empty()) {
-      STARLING_ASSIGN(files->train, MappedFile::map(kTrainFd, data.train.bytes));
+      STARLING_ASSIGN(supplies->train, MappedFile::map(kTrainFd, data.train.bytes));
     } else {
-      resources.shard_bytes = [from = files.get()] { return from->shard.bytes(); };
+      resources.shard_bytes = [from = supplies.get()] { return from->shard.bytes(); };
     }
-    STARLING_ASSIGN(files->validation, MappedFile::map(kValidationFd, data.validation.bytes));
+    STARLING_ASSIGN(supplies->validation, MappedFile::map(kValidationFd, data.validation.bytes));
     if (resources.manifest.model.architecture == "script") {
       if (!hides_files) {
         return Error{ErrorCode::unsupported,
                      "this run's model is a program, and this kernel has no Landlock to keep it from reading files: it "
                      "is not run here"};
       }
-      STARLING_ASSIGN(files->program, MappedFile::map(kProgramFd, resources.manifest.model.script.program.bytes));
-      resources.program = files->program.bytes();
+      STARLING_ASSIGN(supplies->program, MappedFile::map(kProgramFd, resources.manifest.model.script.program.bytes));
+      resources.program = supplies->program.bytes();
     }
-    resources.train_bytes = files->train.bytes();
-    resources.validation_bytes = files->validation.bytes();
+    resources.train_bytes = supplies->train.bytes();
+    resources.validation_bytes = supplies->validation.bytes();
     resources.state = region.state();
     resources.journal = &region.journal();
     resources.local = region.local();
     resources.threads = start.limits.threads;
+    if (resources.manifest.local && !resources.manifest.local->partners.empty()) {
+      resources.bucket_stepped = [from = supplies.get()](const wire::Bucket& bucket) {
+        Reply ahead;
+        ahead.sequence = from->request;
+        ahead.stepped_bucket = static_cast<int>(bucket.number);
+        (void)send_message(kChannelFd, encode(ahead));  // a daemon that is gone is noticed at the reply
+      };
+    }
     STARLING_ASSIGN(auto trainer, parts.make_trainer(resources));
-    return std::unique_ptr<Workplace>(new Workplace(std::move(resources.manifest), std::move(files), std::move(region),
-                                                    std::move(trainer), std::move(confinement)));
+    return std::unique_ptr<Workplace>(new Workplace(std::move(resources.manifest), std::move(supplies),
+                                                    std::move(region), std::move(trainer), std::move(confinement)));
   }
 
   Reply carry_out(const Request& request) {
+    supplies_->request = request.sequence;
     Reply reply;
     switch (request.command) {
       case Command::start:
@@ -156,10 +166,10 @@ class Workplace {
   }
 
  private:
-  Workplace(wire::RunManifest manifest, std::unique_ptr<DataFiles> files, SharedRegion region,
+  Workplace(wire::RunManifest manifest, std::unique_ptr<Supplies> supplies, SharedRegion region,
             std::unique_ptr<session::Trainer> trainer, std::string confinement)
       : manifest_(std::move(manifest)),
-        files_(std::move(files)),
+        supplies_(std::move(supplies)),
         region_(std::move(region)),
         trainer_(std::move(trainer)),
         confinement_(std::move(confinement)) {}
@@ -168,10 +178,10 @@ class Workplace {
   Status map_shard(const Request& request) {
     const wire::SampleRange& samples = request.samples;
     const std::size_t shard = wire::shard_of(manifest_, samples);
-    if (shard == files_->shard_number) return {};
-    files_->shard_number = SIZE_MAX;
-    STARLING_ASSIGN(files_->shard, MappedFile::map(request.data_fd, manifest_.data.shards[shard].file.bytes));
-    files_->shard_number = shard;
+    if (shard == supplies_->shard_number) return {};
+    supplies_->shard_number = SIZE_MAX;
+    STARLING_ASSIGN(supplies_->shard, MappedFile::map(request.data_fd, manifest_.data.shards[shard].file.bytes));
+    supplies_->shard_number = shard;
     return {};
   }
 
@@ -200,7 +210,7 @@ class Workplace {
   }
 
   wire::RunManifest manifest_;
-  std::unique_ptr<DataFiles> files_;  // outlive the trainer
+  std::unique_ptr<Supplies> supplies_;  // outlive the trainer
   SharedRegion region_;
   std::unique_ptr<session::Trainer> trainer_;
   std::string confinement_;

@@ -10,6 +10,7 @@
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
 #include "shared/base/result.h"
+#include "shared/wire/buckets.h"
 #include "shared/wire/run_manifest.h"
 
 namespace starling::trainer_link {
@@ -25,6 +26,8 @@ struct TrainerResources {
   std::span<float> state;                 // shared with the daemon
   optim::StepJournal* journal = nullptr;  // shared with the daemon
   std::span<float> local;                 // of local steps (wire::local_state_size), shared with the daemon
+  // Where parameters are mixed: a bucket of `local` has stepped, and is the daemon's until the batch is over.
+  std::function<void(const wire::Bucket&)> bucket_stepped;
   int threads = 1;
   std::string device;  // where to compute, as LibTorch calls it: "cpu", "cuda:0"
 };

@@ -30,11 +30,24 @@ struct TrainerProcess::Impl {
         region(std::move(shared)),
         optimizer(options.manifest),
         link(options, region.layout(), region.fd()),
-        flops_per_sample(options.manifest.flops_per_sample) {}
+        flops_per_sample(options.manifest.flops_per_sample) {
+    if (is_local() && !options.manifest.local->partners.empty()) buckets = wire::buckets(options.manifest.model);
+    link.on_bucket_stepped([this](int number) { return note_stepped(static_cast<std::size_t>(number)); });
+  }
+
+  Status note_stepped(std::size_t number) {
+    if (number >= stepped.size() || stepped[number]) {
+      return Error{ErrorCode::corrupt, fmt::format("bucket {} cannot have stepped now", number)};
+    }
+    stepped[number] = true;
+    if (bucket_stepped) bucket_stepped(buckets[number]);
+    return {};
+  }
 
   // Adds nothing yet: its gradient lies in the region.
   Result<Reply> train(Request request) {
     const double work = flops_per_sample * static_cast<double>(request.samples.count);
+    stepped.assign(buckets.size(), false);
     const TrainerProcessView child = link.view();
     const bool has_parameters =
         options.manifest.delay_parameter_updates && child.pid != 0 && child.starts == begun_child;
@@ -104,6 +117,10 @@ struct TrainerProcess::Impl {
   std::int64_t begun_child = 0;  // has parameters to compute at; the thread's that computes
   RoundIndex stepped_round GUARDED_BY(state_mutex) = -1;
   std::atomic<std::int64_t> steps_taken_here{0};
+  // The thread's that computes:
+  std::vector<wire::Bucket> buckets;  // none where nobody mixes
+  std::vector<bool> stepped;          // in the batch under way, by bucket
+  std::function<void(const wire::Bucket&)> bucket_stepped;
 };
 
 Result<std::unique_ptr<TrainerProcess>> TrainerProcess::create(TrainerProcessOptions options) {
@@ -131,6 +148,10 @@ std::span<float> TrainerProcess::state() {
 std::span<float> TrainerProcess::own_parameters() {
   VERIFY(impl_->is_local());
   return impl_->region.local().first(layout().parameter_count);
+}
+
+void TrainerProcess::on_bucket_stepped(std::function<void(const wire::Bucket&)> stepped) {
+  impl_->bucket_stepped = std::move(stepped);
 }
 
 Status TrainerProcess::initialize() {

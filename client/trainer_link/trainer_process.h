@@ -15,6 +15,7 @@
 #include "client/trainer_link/restart_policy.h"
 #include "shared/base/deadline.h"
 #include "shared/base/unique_fd.h"
+#include "shared/wire/buckets.h"
 #include "shared/wire/run_manifest.h"
 
 namespace starling::trainer_link {
@@ -67,6 +68,10 @@ class TrainerProcess final : public session::Trainer {
   // Of a run with local steps: where those have led the child that runs, since its last begin_sum(). What the caller
   // writes counts from the next batch on, also in what that adds. Of no meaning once that child has ended.
   std::span<float> own_parameters();
+  // Where parameters are mixed between rounds (wire::LocalOptions::partners): called within train_batch() for each
+  // bucket, once a batch, when it has stepped. own_parameters() of the bucket, and no others, are the caller's then,
+  // though the batch goes on. A batch that fails later has come to nothing.
+  void on_bucket_stepped(std::function<void(const wire::Bucket&)> stepped);
   // Done here, without a child; fails only where a script's parameters cannot be read.
   Status initialize() override;
   void begin_sum() override;

@@ -38,4 +38,11 @@ void DeviceVectors::download_gradient() {
   if (copies_ == Copies::all) host_gradient_.copy_(gradient_);
 }
 
+void DeviceVectors::download_gradient(const wire::Bucket& bucket) {
+  if (copies_ != Copies::all) return;
+  const auto begin = static_cast<std::int64_t>(bucket.begin);
+  const auto count = static_cast<std::int64_t>(bucket.count);
+  host_gradient_.narrow(0, begin, count).copy_(gradient_.narrow(0, begin, count));
+}
+
 }  // namespace starling::training

@@ -5,6 +5,8 @@
 
 #include <span>
 
+#include "shared/wire/buckets.h"
+
 namespace starling::training {
 
 // What of them is the model's own: all that any device but the processor computes with; of the processor's the
@@ -27,6 +29,7 @@ class DeviceVectors {
   // A gradient of zeros to add to, and its way back to the caller once that is done.
   void clear_gradient();
   void download_gradient();
+  void download_gradient(const wire::Bucket& bucket);
 
  private:
   Copies copies_;

@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
                                       .shard_bytes = resources.shard_bytes,
                                       .program = resources.program,
                                       .local = resources.local,
+                                      .bucket_stepped = resources.bucket_stepped,
                                   }));
     return std::unique_ptr<session::Trainer>(std::move(trainer));
   };

@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <new>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "client/models/model.h"
 #include "client/optim/initial_state.h"
@@ -19,6 +22,7 @@
 #include "client/optim/optimizer.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/training/batches.h"
+#include "client/training/bucket_hooks.h"
 #include "client/training/device_vectors.h"
 #include "client/training/graphics_card.h"
 #include "client/training/micro_batch_size.h"
@@ -150,17 +154,65 @@ struct TorchTrainer::Impl {
         const Precision precision(options.manifest.precision == "bf16" && options.bf16);
         loss = model->loss(batch);
       }
+      const bool is_last = k + size >= samples.count;
+      if (is_last && steps_while_back() && std::isfinite(loss_sum + loss.item<double>()))
+        step_while_back(loss, samples);
       loss.backward();
       loss_sum += loss.item<double>();
     }
-    vectors.download_gradient();
+    if (!under_way) {
+      vectors.download_gradient();
+      return loss_sum;
+    }
+    for (const wire::Bucket& bucket : local->buckets()) step_bucket(bucket);  // those that the loss did not need
     return loss_sum;
+  }
+
+  // Whether buckets may step before the whole gradient is there. What a script does with a parameter apart from its
+  // gradient nobody knows.
+  [[nodiscard]] bool steps_while_back() const {
+    return local && local->buckets_step_apart() && options.manifest.model.architecture != "script";
+  }
+
+  void step_while_back(const at::Tensor& loss, const wire::SampleRange& samples) {
+    under_way.emplace(StepUnderWay{samples.round, samples.count, std::vector<bool>(local->buckets().size()), {}});
+    on_complete(loss, vectors.gradient(), local->buckets(),
+                [this](const wire::Bucket& bucket) { step_bucket(bucket); });
+  }
+
+  void step_bucket(const wire::Bucket& bucket) {
+    if (under_way->stepped[bucket.number] || !under_way->status.ok()) return;
+    under_way->stepped[bucket.number] = true;
+    vectors.download_gradient(bucket);
+    under_way->status = local->step_bucket(under_way->round, under_way->samples, bucket, options.gradient);
+    if (under_way->status.ok() && options.bucket_stepped) options.bucket_stepped(bucket);
+  }
+
+  // What is left of a local step when the gradient is there.
+  Status finish_local_step(const wire::SampleRange& samples) {
+    if (!under_way) return local->step(samples.round, samples.count, options.gradient, options.bucket_stepped);
+    const Status status = std::exchange(under_way, {})->status;
+    if (status.ok()) {
+      local->end_step(samples.count);
+    } else {
+      begins_sum = true;  // once more, when nobody moves what has stepped any more
+    }
+    return status;
+  }
+
+  // The way back has failed. Whether buckets had stepped: then there is no gradient to try again with.
+  bool drop_step_under_way() {
+    const auto dropped = std::exchange(under_way, {});
+    if (!dropped || std::none_of(dropped->stepped.begin(), dropped->stepped.end(), std::identity())) return false;
+    local->drop_step();
+    return begins_sum = true;  // once more, as above
   }
 
   // The same in pieces that memory holds.
   Result<double> gradient_that_fits(const wire::SampleRange& samples) {
     while (true) {
       auto loss_sum = guarded("train batch", [&] { return gradient_of(samples); });
+      const bool is_lost = !loss_sum.ok() && drop_step_under_way();
       if (loss_sum.ok() || loss_sum.error().code != ErrorCode::resource_exhausted) return loss_sum;
       if (!pieces.on_out_of_memory()) {
         return Error{ErrorCode::resource_exhausted,
@@ -169,6 +221,7 @@ struct TorchTrainer::Impl {
       }
       ::malloc_trim(0);
       trim_graphics_memory();
+      if (is_lost) return loss_sum;
     }
   }
 
@@ -176,6 +229,14 @@ struct TorchTrainer::Impl {
   optim::Optimizer optimizer;
   Dataset train, held_out;
   std::unique_ptr<optim::LocalSteps> local;  // null where gradients are averaged
+  // Where buckets step while the way back goes on.
+  struct StepUnderWay {
+    RoundIndex round = 0;
+    SampleCount samples = 0;
+    std::vector<bool> stepped;  // by bucket
+    Status status;              // of the first that could not
+  };
+  std::optional<StepUnderWay> under_way;
   bool begins_sum = true;
   bool stale = true;  // what the model computes with is not what batches are to be computed with
   at::Device device;
@@ -261,7 +322,7 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
   }
   STARLING_ASSIGN(const double loss_sum, impl_->gradient_that_fits(samples));
   if (impl_->local && std::isfinite(loss_sum)) {
-    STARLING_TRY(impl_->local->step(samples.round, samples.count, options.gradient));
+    STARLING_TRY(impl_->finish_local_step(samples));
   }
   if (!std::isfinite(loss_sum) || !trainer_link::add_gradient(options.gradient, into).ok()) {
     return Error{ErrorCode::corrupt, "train batch: the gradient of lane " + std::to_string(samples.lane) + ", sample " +

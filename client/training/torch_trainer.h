@@ -10,6 +10,7 @@
 
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
+#include "shared/wire/buckets.h"
 #include "shared/wire/run_manifest.h"
 
 namespace starling::training {
@@ -30,6 +31,9 @@ struct TorchTrainerOptions {
   std::function<std::span<const std::uint8_t>()> shard_bytes{};
   std::span<const std::uint8_t> program{};  // of a script, digest checked by the caller
   std::span<float> local{};                 // of local steps: wire::local_state_size floats
+  // Where they are mixed: as TrainerResources::bucket_stepped. May be called on another thread while the one that
+  // called train_batch() waits.
+  std::function<void(const wire::Bucket&)> bucket_stepped{};
 };
 
 class TorchTrainer final : public session::Trainer {

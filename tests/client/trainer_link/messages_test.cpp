@@ -80,6 +80,11 @@ TEST_CASE("a reply arrives as it was sent") {
   reply.evaluation.accuracy.reset();
   CHECK(got->layout.size() == 369);
   CHECK(got->text == reply.text);
+  CHECK(got->stepped_bucket == kNoBucket);
+  reply.stepped_bucket = 3;
+  CHECK(decode_reply(bytes_of(encode(reply)))->stepped_bucket == 3);
+  reply.stepped_bucket = 1000;
+  CHECK(decode_reply(bytes_of(encode(reply))).error().code == ErrorCode::corrupt);
 
   reply.status = Error{ErrorCode::resource_exhausted, "no memory"};
   const auto failed = decode_reply(bytes_of(encode(reply)));

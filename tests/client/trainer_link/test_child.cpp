@@ -112,7 +112,8 @@ class QuadraticTrainer final : public session::Trainer {
     if (behaviour_.name == "nan" && batches_ == behaviour_.number) {
       into[into.size() / 2] = std::numeric_limits<float>::quiet_NaN();
     }
-    if (local_) STARLING_TRY(local_->step(samples.round, samples.count, into));
+    if (local_) STARLING_TRY(local_->step(samples.round, samples.count, into, resources_.bucket_stepped));
+    if (behaviour_.name == "repeat_bucket") resources_.bucket_stepped(local_->buckets().front());
     if (behaviour_.name == "miscount") ++report.samples;
     if (behaviour_.name == "burn") burn(std::chrono::milliseconds(behaviour_.number));
     return report;

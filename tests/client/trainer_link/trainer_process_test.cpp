@@ -21,6 +21,7 @@
 
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
+#include "shared/wire/buckets.h"
 #include "shared/wire/model_layout.h"
 #include "tests/client/trainer_link/tiny_run.h"
 
@@ -206,6 +207,50 @@ TEST_CASE("a sum ahead is computed where a step with one's own gradient leads, u
   CHECK(computed() == after);
   trainer->begin_sum_ahead(0, own, 8);  // comes too late
   CHECK(computed() == after);
+}
+
+TEST_CASE(
+    "a bucket that has stepped is told of before its batch is over, and what is written there counts from then on") {
+  TrainerProcessOptions options = tiny_options(TEST_CHILD);
+  options.manifest.local.emplace().optimizer = wire::default_optimizer("sgd");
+  options.manifest.local->schedule = {.kind = "constant", .learning_rate = 0.125, .warmup_rounds = 0};
+  options.manifest.local->partners = "ring";
+  const wire::RunManifest manifest = options.manifest;
+  auto trainer = make(std::move(options));
+  REQUIRE(trainer->initialize().ok());
+  const std::size_t count = trainer->layout().parameter_count;
+  std::vector<float> own(wire::local_state_size(manifest));
+  optim::LocalSteps expected(manifest, trainer->state().first(count), own);
+  expected.begin();
+  std::vector<wire::Bucket> told;
+  trainer->on_bucket_stepped([&](const wire::Bucket& bucket) {
+    told.push_back(bucket);
+    trainer->own_parameters()[bucket.begin] += 0.25F;
+  });
+  for (int batch = 0; batch < 3; ++batch) {
+    told.clear();
+    std::vector<float> sum(count);
+    REQUIRE(trainer->train_batch(kBatch, sum).ok());
+    CHECK(told == wire::buckets(manifest.model));
+    std::vector<float> gradient(count);
+    for (std::size_t i = 0; i < count; ++i) gradient[i] = 8 * (expected.parameters()[i] - target_of(i));
+    REQUIRE(expected.step(0, 8, gradient).ok());
+    CHECK(sum == gradient);
+    for (const wire::Bucket& bucket : expected.buckets()) expected.parameters()[bucket.begin] += 0.25F;
+    CHECK(std::equal(expected.parameters().begin(), expected.parameters().end(), trainer->own_parameters().begin()));
+  }
+}
+
+TEST_CASE("a child that tells of a bucket twice is ended") {
+  TrainerProcessOptions options = tiny_options(TEST_CHILD, "repeat_bucket");
+  options.manifest.local.emplace().optimizer = wire::default_optimizer("sgd");
+  options.manifest.local->partners = "ring";
+  auto trainer = make(std::move(options));
+  REQUIRE(trainer->initialize().ok());
+  int told = 0;
+  trainer->on_bucket_stepped([&](const wire::Bucket&) { ++told; });
+  CHECK(failing_batch(*trainer).message.find("cannot have stepped now") != std::string::npos);
+  CHECK(told == 1);
 }
 
 TEST_CASE("local steps go on beside a step, and take it in with the next batch, also when that has to be tried again") {

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/optim/optimizer.h"
@@ -44,7 +46,8 @@ std::string small_text(std::uint64_t seed, std::size_t words) {
 
 // A trainer and the memory it works on.
 struct Bench {
-  explicit Bench(const wire::RunManifest& m) : manifest(m), optimizer(m) {
+  explicit Bench(const wire::RunManifest& m, std::function<void(const wire::Bucket&)> stepped = {})
+      : manifest(m), optimizer(m) {
     state.resize(optimizer.state_size());
     gradient.resize(optimizer.parameter_count());
     const auto bytes = [](const std::string& text) {
@@ -53,6 +56,7 @@ struct Bench {
     TorchTrainerOptions options{manifest, bytes(train), bytes(held_out), state, gradient, journal.get(), 1};
     local.resize(wire::local_state_size(manifest));
     options.local = local;
+    options.bucket_stepped = std::move(stepped);
     auto created = TorchTrainer::create(options);
     REQUIRE(created.ok());
     trainer = std::move(created).value();
@@ -143,6 +147,48 @@ TEST_CASE("with local steps, what is added up is samples times the way that step
   CHECK(bench.trainer->evaluate()->bits_per_byte == plain.trainer->evaluate()->bits_per_byte);
   CHECK(*bench.trainer->sample_text("the ", 20, 0) == *plain.trainer->sample_text("the ", 20, 0));
   CHECK(std::equal(agreed.begin(), agreed.end(), bench.state.begin()));
+}
+
+TEST_CASE("buckets step while the way back goes on, and come to where a step of all at once leads, to the bit") {
+  for (const double clip_norm : {0.0, 0.5}) {
+    for (const char* kind : {"adamw", "lamb", "muon"}) {
+      CAPTURE(kind);
+      CAPTURE(clip_norm);
+      wire::RunManifest manifest = tiny_manifest();
+      manifest.model.layers = 3;
+      manifest.model.width = 256;
+      manifest.micro_batch_size = 4;
+      manifest.local.emplace();
+      manifest.local->optimizer = wire::default_optimizer(kind);
+      manifest.local->optimizer.clip_norm = clip_norm;
+      Bench whole(manifest);
+      manifest.local->partners = "exponential";
+      std::vector<std::size_t> told;
+      bool whole_way_back = false;  // when the first bucket had stepped
+      const wire::ParameterInfo first_layer = wire::model_layout(manifest.model).front();
+      const std::vector<float>* gradient = nullptr;
+      Bench apart(manifest, [&](const wire::Bucket& bucket) {
+        if (told.empty()) {
+          const auto begin = gradient->begin() + static_cast<std::ptrdiff_t>(first_layer.offset);
+          const auto end = begin + static_cast<std::ptrdiff_t>(first_layer.count);
+          whole_way_back = std::any_of(begin, end, [](float value) { return value != 0; });
+        }
+        told.push_back(bucket.number);
+      });
+      gradient = &apart.gradient;
+      for (const SampleCount samples : {4, 4, 10}) {  // the last one in three pieces
+        told.clear();
+        std::vector<float> by_whole(whole.gradient.size());
+        std::vector<float> by_buckets(whole.gradient.size());
+        REQUIRE(whole.trainer->train_batch({0, 1, 8, samples}, by_whole).ok());
+        REQUIRE(apart.trainer->train_batch({0, 1, 8, samples}, by_buckets).ok());
+        CHECK(by_whole == by_buckets);
+        CHECK(whole.local == apart.local);
+        CHECK(told == std::vector<std::size_t>{0, 1, 2});
+        if (samples == 4) CHECK(whole_way_back == (clip_norm > 0));  // only its norm has to be waited for
+      }
+    }
+  }
 }
 
 TEST_CASE("two trainers with one seed start from the same bits, and another seed from others") {
