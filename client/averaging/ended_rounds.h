@@ -12,6 +12,9 @@ namespace starling::averaging {
 
 class EndedRounds {
  public:
+  static constexpr std::size_t kKept = 64;  // rounds of 0.1 s for as long as a member starts
+  // The oldest is forgotten when there are more.
+  explicit EndedRounds(std::size_t kept = kKept) : kept_(kept) {}
   void add(const wire::GroupInfo& group) {
     keep(group.id);
     if (!group.grid) return;
@@ -23,11 +26,11 @@ class EndedRounds {
   }
 
  private:
-  static constexpr std::size_t kKept = 64;  // the oldest is forgotten: rounds of 0.1 s for as long as a member starts
   void keep(const GroupId& group) {
-    if (groups_.size() == kKept) groups_.pop_front();
+    if (groups_.size() == kept_) groups_.pop_front();
     groups_.push_back(group);
   }
+  std::size_t kept_;
   std::deque<GroupId> groups_;
 };
 

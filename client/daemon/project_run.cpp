@@ -34,6 +34,9 @@ ProjectRun::ProjectRun(const Threads& threads, RunParts parts)
     parts_->stepper = std::make_unique<TaskLoop>(threads_.clock);
     parts_->stepper->start("stepper");
   }
+  if (parts_->mixing != nullptr) {
+    parts_->trainer->on_bucket_stepped([this](const wire::Bucket& bucket) { mix_bucket(bucket); });
+  }
   session::SessionOptions options;
   options.run_id = parts_->manifest.run_id;
   options.self = parts_->key.peer_id();

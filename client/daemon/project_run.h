@@ -123,12 +123,10 @@ class ProjectRun final : private session::Session::Mediator {
   void leg_ended(TimePoint now, const Leg& leg, const averaging::AveragingOutcome& outcome);
   // The network does not take a plan that the session took.
   void averaging_refused(const Status& why, std::size_t members);
-  // Where volunteers mix between rounds (project_run_mixing.cpp): what a batch has to do before it begins, doing so on
-  // the trainer thread, and the meeting that comes of it.
-  session::Mixing::Order order_mixing(bool begins);
-  void move_own_parameters(const session::Mixing::Order& order, bool begins);
-  void note_stepped(bool stepped);
-  void meet(const std::optional<swarm::MixingGroup>& mixing);
+  // Where volunteers mix between rounds (project_run_mixing.cpp): what follows a bucket's step on the trainer thread,
+  // and the meetings that come of it.
+  void mix_bucket(const wire::Bucket& bucket);
+  void meet(const wire::Bucket& bucket, const std::optional<swarm::MixingGroup>& mixing);
   void begin_mixings(const wire::RoundReport& report);
   void end_mixings();
   // How far local steps on so many samples, whose sum this is, have led from where the average of all is; relative, and

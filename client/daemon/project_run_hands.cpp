@@ -109,11 +109,8 @@ void ProjectRun::start_batch(const wire::SampleRange& samples, const session::Ba
   const bool begins = target.anew || was_ahead || (!ahead && (fragments ? is_cut : target.first));
   const bool clears = target.first && !fragments;
   const std::span<const float> own = parts_->gradients[gradient_in_use_];
-  const session::Mixing::Order mixing = order_mixing(target.first);
-  threads_.trainer.post([this, samples, ahead, is_cut, begins, clears, mixing, first = target.first,
-                         own_samples = own_samples_, gradient, own] {
+  threads_.trainer.post([this, samples, ahead, is_cut, begins, clears, own_samples = own_samples_, gradient, own] {
     if (stopped_) return;
-    move_own_parameters(mixing, first);
     if (clears) std::fill(gradient.begin(), gradient.end(), 0.0F);
     if (begins) {
       parts_->trainer->begin_sum();
@@ -121,7 +118,7 @@ void ProjectRun::start_batch(const wire::SampleRange& samples, const session::Ba
       parts_->trainer->begin_sum_ahead(samples.round - 1, own, own_samples);
     }
     auto report = train_batch(samples, gradient);
-    note_stepped(report.ok());
+    if (!report.ok() && parts_->mixing != nullptr) parts_->mixing->stepped_child = -1;
     deliver([this, report = std::move(report)](TimePoint now) {
       if (parts_->fragments && report.ok()) parts_->fragments->on_batch(report->samples);
       parts_->session->on_batch_done(now, report);

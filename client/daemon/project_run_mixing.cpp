@@ -1,6 +1,7 @@
-// The run's mixings between rounds: session::Mixing decides on the control thread, own parameters are moved on the
-// trainer thread between two batches, and the network averages what was sent of them.
+// The run's mixings between rounds: session::Mixing decides for each bucket on the control thread, own parameters are
+// moved on the trainer thread when they have stepped, and the network averages what was sent of them.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -10,58 +11,57 @@
 #include "shared/wire/fragments.h"
 
 namespace starling::daemon {
+namespace {
 
-session::Mixing::Order ProjectRun::order_mixing(bool begins) {
-  if (parts_->mixing == nullptr) return {};
-  const session::Mixing::Order order = parts_->mixing->mixing.before_batch(threads_.clock.now(), begins);
-  if (order.send_out) parts_->network->end_mixing();
-  return order;
-}
+// Whoever is alive is not left out of what it has begun, or it would have what its partners have not. And a bucket may
+// have to wait for the line as long as those before it take.
+constexpr Duration kMixingStall = std::chrono::hours(1);
 
-void ProjectRun::move_own_parameters(const session::Mixing::Order& order, bool begins) {
-  if (!order.send_out) return;
+}  // namespace
+
+void ProjectRun::mix_bucket(const wire::Bucket& bucket) {
+  const std::int64_t child = parts_->trainer->view().starts;
+  const bool began_anew = std::exchange(parts_->mixing->stepped_child, child) != child;
   MixingParts& mixing = *parts_->mixing;
-  const trainer_link::TrainerProcessView child = parts_->trainer->view();
-  // A child that is new begins at the agreed parameters.
-  const bool has_stepped = !begins && child.pid != 0 && child.starts == mixing.stepped_child;
-  const std::span<float> own = parts_->trainer->own_parameters();
-  const std::span<const float> agreed = parts_->trainer->state().first(own.size());
-  if (order.take_in && has_stepped && child.starts == mixing.sent_child) {
-    for (std::size_t i = 0; i < own.size(); ++i) own[i] += mixing.mixed[i] - mixing.sent[i];
-  }
-  if (has_stepped) {
-    for (std::size_t i = 0; i < own.size(); ++i) mixing.sent[i] = own[i] - agreed[i];
-    mixing.sent_child = child.starts;
-  }
-  deliver([this, has_stepped](TimePoint now) {
-    if (!has_stepped) return parts_->mixing->mixing.forget();
-    meet(parts_->mixing->mixing.on_sent_out(now));
+  session::Mixing::Order order;
+  threads_.control.run_and_wait([&] {
+    if (stopped_) return;
+    for (session::Mixing& each : mixing.mixings) {
+      if (began_anew) each.forget();
+    }
+    order = mixing.mixings[bucket.number].on_stepped(threads_.clock.now());
+    if (order.send_out) parts_->network->end_mixing(bucket.number);
   });
+  if (!order.send_out) return;
+  const std::span<float> own = parts_->trainer->own_parameters();
+  const std::span<const float> agreed = parts_->trainer->state();
+  const std::size_t end = bucket.begin + bucket.count;
+  if (order.take_in) {
+    for (std::size_t i = bucket.begin; i < end; ++i) own[i] += mixing.mixed[i] - mixing.sent[i];
+  }
+  for (std::size_t i = bucket.begin; i < end; ++i) mixing.sent[i] = own[i] - agreed[i];
+  deliver([this, bucket](TimePoint now) { meet(bucket, parts_->mixing->mixings[bucket.number].on_sent_out(now)); });
 }
 
-void ProjectRun::note_stepped(bool stepped) {
-  if (parts_->mixing == nullptr) return;
-  MixingParts& mixing = *parts_->mixing;
-  mixing.stepped_child = stepped ? parts_->trainer->view().starts : -1;
-  if (!stepped) mixing.sent_child = -1;
-}
-
-void ProjectRun::meet(const std::optional<swarm::MixingGroup>& mixing) {
+void ProjectRun::meet(const wire::Bucket& bucket, const std::optional<swarm::MixingGroup>& mixing) {
   if (!mixing) return;
   transport::AverageRequest request;
   request.group = mixing->group;
   request.self = mixing->self;
   request.weight = 1;
-  request.input = parts_->mixing->sent;
-  request.output = parts_->mixing->mixed;
+  request.input = std::span(parts_->mixing->sent).subspan(bucket.begin, bucket.count);
+  request.output = std::span(parts_->mixing->mixed).subspan(bucket.begin, bucket.count);
   request.start = threads_.clock.now();
   request.engine.latecomers = false;
-  request.done = [this, id = mixing->group.id](const averaging::AveragingOutcome& outcome) {
-    deliver([this, id, outcome](TimePoint now) { meet(parts_->mixing->mixing.on_mixed(now, id, outcome)); });
+  request.engine.stall_floor = request.engine.straggler_floor = kMixingStall;
+  request.done = [this, bucket, id = mixing->group.id](const averaging::AveragingOutcome& outcome) {
+    deliver([this, bucket, id, outcome](TimePoint now) {
+      meet(bucket, parts_->mixing->mixings[bucket.number].on_mixed(now, id, outcome));
+    });
   };
-  if (const Status begun = parts_->network->mix(std::move(request)); !begun.ok()) {
+  if (const Status begun = parts_->network->mix(bucket.number, std::move(request)); !begun.ok()) {
     log_warning("mixing: {}", begun.error().message);
-    parts_->mixing->mixing.forget();
+    parts_->mixing->mixings[bucket.number].forget();
   }
 }
 
@@ -69,13 +69,17 @@ void ProjectRun::begin_mixings(const wire::RoundReport& report) {
   if (parts_->mixing == nullptr) return;
   std::vector<PeerId> members;
   for (const wire::Contribution& contribution : report.contributions) members.push_back(contribution.peer);
-  parts_->mixing->mixing.begin_round(parts_->mixing->last, members, report.round + 1, report.state_digest);
+  for (session::Mixing& mixing : parts_->mixing->mixings) {
+    mixing.begin_round(threads_.clock.now(), parts_->mixing->last, members, report.round + 1, report.state_digest);
+  }
 }
 
 void ProjectRun::end_mixings() {
   if (parts_->mixing == nullptr) return;
-  parts_->mixing->mixing.end_round();
-  parts_->network->end_mixing();
+  for (const wire::Bucket& bucket : parts_->mixing->buckets) {
+    parts_->mixing->mixings[bucket.number].end_round();
+    parts_->network->end_mixing(bucket.number);
+  }
 }
 
 double ProjectRun::spread(RoundIndex round, std::span<const float> sum, SampleCount samples) const {

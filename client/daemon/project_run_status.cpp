@@ -97,8 +97,13 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   status.rounds_done = view.rounds_done;
   status.rounds_failed = view.rounds_failed;
   if (parts_->mixing != nullptr) {
-    status.mixings = parts_->mixing->mixing.mixed();
-    status.mixings_missed = parts_->mixing->mixing.missed();
+    for (const session::Mixing& mixing : parts_->mixing->mixings) {
+      status.mixings += mixing.mixed();
+      status.mixings_missed += mixing.missed();
+    }
+    const auto buckets = std::ssize(parts_->mixing->mixings);
+    status.mixings /= buckets;
+    status.mixings_missed /= buckets;
   }
   status.spread = spread_;
   status.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);

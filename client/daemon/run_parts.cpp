@@ -98,6 +98,15 @@ Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, 
   }
 }
 
+std::unique_ptr<MixingParts> make_mixing(const wire::RunManifest& manifest, const PeerId& self) {
+  auto parts = std::make_unique<MixingParts>();
+  parts->buckets = wire::buckets(manifest.model);
+  for (const wire::Bucket& bucket : parts->buckets) parts->mixings.emplace_back(manifest.local->partners, self, bucket);
+  parts->sent.resize(wire::parameter_count(manifest.model));
+  parts->mixed.resize(parts->sent.size());
+  return parts;
+}
+
 std::unique_ptr<LowRankParts> make_low_rank(const wire::RunManifest& manifest) {
   wire::LowRankLayout layout = wire::low_rank_layout(wire::model_layout(manifest.model), manifest.low_rank);
   const std::size_t floats[] = {layout.left_floats, layout.right_floats};
@@ -175,10 +184,7 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
     parts.feedback.assign(static_cast<std::size_t>(wire::fragments(parts.manifest)), {parts.averaged.size(), kept});
   }
   if (parts.manifest.local && !parts.manifest.local->partners.empty()) {
-    parts.mixing = std::make_unique<MixingParts>(
-        MixingParts{session::Mixing(parts.manifest.local->partners, network_options.self), {}, {}, {}});
-    parts.mixing->sent.resize(layout.parameter_count);
-    parts.mixing->mixed.resize(layout.parameter_count);
+    parts.mixing = make_mixing(parts.manifest, network_options.self);
   }
   return parts;
 }

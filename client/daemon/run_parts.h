@@ -14,6 +14,7 @@
 #include "client/daemon/shard_keeper.h"
 #include "client/session/fragment_sums.h"
 #include "client/transport/port_mapper.h"
+#include "shared/wire/buckets.h"
 
 namespace starling::daemon {
 
@@ -27,14 +28,13 @@ struct LowRankParts {
 
 // Where the manifest asks for mixings between rounds.
 struct MixingParts {
-  session::Mixing mixing;  // control thread
-  wire::GroupInfo last;    // the same: the plan of the last averaging
-  // The trainer thread's, but for the network's while a mixing is under way.
+  std::vector<wire::Bucket> buckets;
+  std::vector<session::Mixing> mixings;  // by bucket; control thread
+  wire::GroupInfo last;                  // the same: the plan of the last averaging
+  // The trainer thread's, but of a bucket the network's while its mixing is under way.
   std::vector<float> sent;
   std::vector<float> mixed;
-  // Trainer thread. Children by their number; -1: none.
-  std::int64_t stepped_child = -1;  // own parameters are where it has led
-  std::int64_t sent_child = -1;     // of that was sent
+  std::int64_t stepped_child = -1;  // trainer thread: own parameters are where it has led; -1: nobody has
 };
 
 struct RunParts {

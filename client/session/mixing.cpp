@@ -30,25 +30,26 @@ bool others_went_on(const AveragingOutcome& outcome) { return !outcome.lost.empt
 
 }  // namespace
 
-Mixing::Mixing(std::string partners, const PeerId& self) : partners_(std::move(partners)), self_(self) {
+Mixing::Mixing(std::string partners, const PeerId& self, const wire::Bucket& bucket)
+    : partners_(std::move(partners)), self_(self), bucket_(bucket) {
   VERIFY(!partners_.empty());
 }
 
-void Mixing::begin_round(const wire::GroupInfo& last, std::span<const PeerId> members, RoundIndex round,
+void Mixing::begin_round(TimePoint now, const wire::GroupInfo& last, std::span<const PeerId> members, RoundIndex round,
                          const Digest& state) {
   end_round();
   absent_.clear();
+  last_step_ = now;
   if (members.empty()) return;
-  groups_.emplace(partners_, last, members, round, state);
+  groups_.emplace(partners_, last, members, swarm::AgreedBucket{bucket_, round, state});
 }
 
 void Mixing::forget() { stage_ = Stage::nothing; }
 
-Mixing::Order Mixing::before_batch(TimePoint now, bool begins) {
-  if (!begins) batch_ = now - last_batch_;
-  last_batch_ = now;
-  if (begins) forget();  // nothing to send out yet
-  if (!groups_ || begins) return {};
+Mixing::Order Mixing::on_stepped(TimePoint now) {
+  if (!groups_) return {};
+  batch_ = now - last_step_;
+  last_step_ = now;
   Order order;
   order.take_in = stage_ == Stage::arrived;
   order.send_out = order.take_in || (stage_ == Stage::nothing && now >= not_before_);

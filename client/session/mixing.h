@@ -1,15 +1,17 @@
 // Mixing between two rounds: while a volunteer steps by itself, its parameters are averaged with those of one other or
 // a few, again and again (decentralized Adam, "communicate while adapting": Wang et al., ICLR 2025, arXiv 2410.11998)
 //   x_i <- sum_j W_ij x_j - eta d_i(g_i(x_i))
-// Before a batch, own parameters are *sent out*: as their way from the agreed ones, which all have. While that is mixed
-// with the partners', batches go on. Before the first batch that begins afterwards, what the mixing has changed is
-// *taken in*: mixed minus sent, so that no step in between is lost. If lines are faster than batches this is the
-// equation above, once a batch; if not, batches wait for no line, and mixings are rarer. Moments stay where they are.
+// bucket by bucket (shared/wire/buckets.h), each by itself. When a bucket has stepped, it is *sent out*: as its way
+// from the agreed parameters, which all have. While that is mixed with the partners', batches go on. Right after the
+// first step that ends afterwards, what the mixing has changed is *taken in*: mixed minus sent, so that no step in
+// between is lost. If lines are faster than batches this is the equation above, once a batch; if not, batches wait for
+// no line, and mixings are rarer. Moments stay where they are.
 //
-// Mixings of a round are numbered, and who meets in one follows from the members of the round before and its number
-// (shared/swarm/mixing_groups.h). A meeting waits for whoever has not come yet, but no longer than such meetings take;
-// who has not come is hardly waited for the next time. Whoever comes late is told that the others have gone on, and
-// passes to the next number at once, with what it has sent out already. Whoever has met nobody keeps what it has.
+// Mixings of a bucket in a round are numbered, and who meets in one follows from the members of the round before and
+// its number (shared/swarm/mixing_groups.h). A meeting waits for whoever has not come yet, but no longer than such
+// meetings take; who has not come is hardly waited for the next time. Whoever comes late is told that the others have
+// gone on, and passes to the next number at once, with what it has sent out already. Whoever has met nobody keeps what
+// it has.
 //
 // Pure and single-threaded, as the session.
 #pragma once
@@ -23,6 +25,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/swarm/mixing_groups.h"
+#include "shared/wire/buckets.h"
 #include "shared/wire/group_info.h"
 
 namespace starling::session {
@@ -30,10 +33,11 @@ namespace starling::session {
 class Mixing {
  public:
   // partners: wire::LocalOptions, not empty.
-  Mixing(std::string partners, const PeerId& self);
+  Mixing(std::string partners, const PeerId& self, const wire::Bucket& bucket);
 
   // These members of the plan have averaged together: the next round's mixings begin.
-  void begin_round(const wire::GroupInfo& last, std::span<const PeerId> members, RoundIndex round, const Digest& state);
+  void begin_round(TimePoint now, const wire::GroupInfo& last, std::span<const PeerId> members, RoundIndex round,
+                   const Digest& state);
   // What is under way is of no use any more. Nothing is mixed until the next round.
   void end_round() { groups_.reset(), forget(); }
 
@@ -41,11 +45,10 @@ class Mixing {
     bool take_in = false;   // before that, if both
     bool send_out = false;  // the mixing before is over: its vectors are free
   };
-  // `begins`: a batch that begins at the agreed parameters.
-  Order before_batch(TimePoint now, bool begins);
-  // Own parameters have been sent out as ordered: where they are to be mixed now, if anywhere.
+  Order on_stepped(TimePoint now);
+  // The bucket has been sent out as ordered: where it is to be mixed now, if anywhere.
   std::optional<swarm::MixingGroup> on_sent_out(TimePoint now);
-  // There was nothing to send out, or what was sent is no longer part of own parameters: the trainer began anew.
+  // What was sent is no longer part of own parameters: the trainer began anew.
   void forget();
   // Of the mixing with this id. A group: what was sent out is to be mixed there, now.
   std::optional<swarm::MixingGroup> on_mixed(TimePoint now, const GroupId& id,
@@ -63,14 +66,15 @@ class Mixing {
 
   std::string partners_;
   PeerId self_;
+  wire::Bucket bucket_;
   std::optional<swarm::MixingGroups> groups_;  // none: nothing is mixed now
   Stage stage_ = Stage::nothing;
   wire::GroupInfo meeting_;
   int tries_ = 0;              // of what was sent out last
   TimePoint met_at_{};         // the meeting under way began
   TimePoint not_before_{};     // the next mixing
-  TimePoint last_batch_{};     // began
-  Duration batch_{};           // from one batch's begin to the next one's
+  TimePoint last_step_{};      // or the round's begin
+  Duration batch_{};           // from one step to the next one
   Duration mixing_{};          // the last one, waiting included
   std::set<PeerId> absent_{};  // did not come to the last meeting with this member
   std::int64_t mixed_ = 0;

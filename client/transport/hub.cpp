@@ -125,27 +125,44 @@ void Hub::end(const RoundDriver* round, averaging::EndedRounds& ended) {
 }
 
 // Its links have no pace: they are in use while a round is not.
-Status Hub::mix(AverageRequest request) {
+Status Hub::mix(std::size_t bucket, AverageRequest request) {
   STARLING_TRY(check_request(request, links_.self));
-  end_mixing();
-  const std::vector<wire::Endpoint> others = members_to_link(request);
-  const wire::Endpoint& self = others[request.self];
-  mixing_ = std::make_unique<RoundDriver>(std::move(request),
-                                          [this](const PeerId& peer) { return switchboard_.link_to(peer); });
-  mixing_reported_ = false;
-  switchboard_.want(Switchboard::Purpose::mixing, others, &self);
+  end_mixing(bucket);
+  auto driver = std::make_unique<RoundDriver>(std::move(request),
+                                              [this](const PeerId& peer) { return switchboard_.link_to(peer); });
+  mixings_.emplace(++mixing_number_, MixingUnderWay{bucket, std::move(driver)});
+  want_partners();
   service();
   return {};
 }
 
-void Hub::end_mixing() {
-  ++mixing_number_;
-  if (mixing_ == nullptr) return;
-  end(mixing_.get(), ended_mixings_);
+void Hub::end_mixing(std::size_t bucket) {
+  const auto found =
+      std::find_if(mixings_.begin(), mixings_.end(), [=](const auto& entry) { return entry.second.bucket == bucket; });
+  if (found == mixings_.end()) return;
+  end(found->second.driver.get(), ended_mixings_);
   for (const auto& [key, link] : switchboard_.links()) link->detach_payload();
-  mixing_.reset();
-  switchboard_.want(Switchboard::Purpose::mixing, {}, nullptr);
+  mixings_.erase(found);
+  want_partners();
   service();
+}
+
+void Hub::want_partners() {
+  std::vector<wire::Endpoint> endpoints;
+  std::vector<PeerId> partners;
+  wire::Endpoint self;
+  for (const auto& [number, mixing] : mixings_) {
+    if (mixing.reported) continue;
+    for (const wire::Endpoint& endpoint : members_to_link(mixing.driver->request())) {
+      if (endpoint.peer == links_.self) self = endpoint;
+      if (std::find(partners.begin(), partners.end(), endpoint.peer) != partners.end()) continue;
+      partners.push_back(endpoint.peer);
+      endpoints.push_back(endpoint);
+    }
+  }
+  if (partners == partners_) return;  // whoever is wanted anew is dialled anew
+  partners_ = std::move(partners);
+  switchboard_.want(Switchboard::Purpose::mixing, endpoints, &self);
 }
 
 Status Hub::fetch_state(StateFetch fetch) {
@@ -218,8 +235,9 @@ void Hub::link_up(Link& link) {
 }
 
 std::vector<RoundDriver*> Hub::drivers() const {
-  std::vector<RoundDriver*> all{before_.get(), round_.get(), mixing_.get()};
+  std::vector<RoundDriver*> all{before_.get(), round_.get()};
   std::erase(all, nullptr);
+  for (const auto& [number, mixing] : mixings_) all.push_back(mixing.driver.get());
   return all;
 }
 
@@ -342,7 +360,9 @@ void Hub::input_paused(Link& link) {
 bool Hub::next_frame(Link& link, FrameToSend& frame) {
   const TimePoint now = clock_.now();
   const RoundDriver* from_round = nullptr;
-  for (RoundDriver* driver : drivers()) {
+  std::vector<RoundDriver*> in_turn = drivers();
+  std::stable_partition(in_turn.begin(), in_turn.end(), [&](const auto* driver) { return driver->owes_begin(link); });
+  for (RoundDriver* driver : in_turn) {
     if (from_round == nullptr && driver->next_frame(now, link, frame)) from_round = driver;
     if (driver != before_.get() && (driver->has_ready() || driver->next_deadline() < timer_set_for_)) post_service();
   }
@@ -415,10 +435,8 @@ void Hub::service() {
     pace_round(now);
     report_round();
   }
-  if (mixing_ != nullptr) {
-    mixing_->service(now, early_begins_);
-    report_mixing();
-  }
+  for (const auto& [number, mixing] : mixings_) mixing.driver->service(now, early_begins_);
+  report_mixings();
   if (fetch_ != nullptr) {
     fetch_->service(now);
     probe_upload(now);
@@ -545,14 +563,18 @@ void Hub::report_round() {
   });
 }
 
-void Hub::report_mixing() {
-  if (mixing_reported_ || mixing_->outcome() == nullptr) return;
-  mixing_reported_ = true;
-  switchboard_.want(Switchboard::Purpose::mixing, {}, nullptr);
-  asio::post(io_, [this, number = mixing_number_, outcome = *mixing_->outcome()] {
-    if (number != mixing_number_) return;
-    if (const auto done = mixing_->request().done) done(outcome);  // a copy: it may well begin the next one
-  });
+void Hub::report_mixings() {
+  bool any = false;
+  for (auto& [number, mixing] : mixings_) {
+    if (mixing.reported || mixing.driver->outcome() == nullptr) continue;
+    any = mixing.reported = true;
+    asio::post(io_, [this, number = number, outcome = *mixing.driver->outcome()] {
+      const auto found = mixings_.find(number);
+      if (found == mixings_.end()) return;
+      if (const auto done = found->second.driver->request().done) done(outcome);  // a copy: it may begin the next one
+    });
+  }
+  if (any) want_partners();
 }
 
 void Hub::report_fetch(TimePoint now) {

@@ -4,6 +4,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -30,8 +31,8 @@ class Hub final : public Link::Mediator {
   // As PeerNetwork's.
   Status average(AverageRequest request);
   void abandon();
-  Status mix(AverageRequest request);
-  void end_mixing();
+  Status mix(std::size_t bucket, AverageRequest request);
+  void end_mixing(std::size_t bucket);
   Status fetch_state(StateFetch fetch);
   void cancel_fetch();
   [[nodiscard]] NetworkStats stats() const;
@@ -68,7 +69,9 @@ class Hub final : public Link::Mediator {
   // Before it is dropped or replaced: nobody is to wait for this member in it.
   static void end(const RoundDriver* round, averaging::EndedRounds& ended);
   void report_round();
-  void report_mixing();
+  void report_mixings();
+  // Links with those whom mixings under way are with.
+  void want_partners();
   void report_fetch(TimePoint now);
   // Notes what TCP has moved since the last time, for the speeds in stats().
   void measure(TimePoint now);
@@ -99,16 +102,22 @@ class Hub final : public Link::Mediator {
   bool service_posted_ = false;
   EarlyBegins early_begins_;
   averaging::EndedRounds ended_;
-  averaging::EndedRounds ended_mixings_;  // apart, as there are many of them in a round
+  // Apart, as there are many of them in a round.
+  averaging::EndedRounds ended_mixings_{averaging::EndedRounds::kKept * wire::kBucketsMost};
 
   std::unique_ptr<RoundDriver> round_;
   std::unique_ptr<RoundDriver> before_;  // what `round_` follows; over here, but maybe not for slower members
   bool round_reported_ = false;
   std::uint64_t round_number_ = 0;  // of average() and abandon(): tells callbacks that came too late
 
-  std::unique_ptr<RoundDriver> mixing_;
-  bool mixing_reported_ = false;
-  std::uint64_t mixing_number_ = 0;  // of mix() and end_mixing(), the same
+  struct MixingUnderWay {
+    std::size_t bucket = 0;
+    std::unique_ptr<RoundDriver> driver;
+    bool reported = false;
+  };
+  std::map<std::uint64_t, MixingUnderWay> mixings_;  // by the number of their mix(); at most one of a bucket
+  std::uint64_t mixing_number_ = 0;                  // of the last mix()
+  std::vector<PeerId> partners_;                     // that links are wanted with for them
 
   std::unique_ptr<FetchDriver> fetch_;
   std::uint64_t fetch_number_ = 0;

@@ -88,12 +88,12 @@ void PeerNetwork::abandon() {
   impl_->on_net([&] { impl_->hub().abandon(); });
 }
 
-Status PeerNetwork::mix(AverageRequest request) {
-  return impl_->on_net([&] { return impl_->hub().mix(std::move(request)); });
+Status PeerNetwork::mix(std::size_t bucket, AverageRequest request) {
+  return impl_->on_net([&] { return impl_->hub().mix(bucket, std::move(request)); });
 }
 
-void PeerNetwork::end_mixing() {
-  impl_->on_net([&] { impl_->hub().end_mixing(); });
+void PeerNetwork::end_mixing(std::size_t bucket) {
+  impl_->on_net([&] { impl_->hub().end_mixing(bucket); });
 }
 
 Status PeerNetwork::fetch_state(StateFetch fetch) {

@@ -148,11 +148,12 @@ class PeerNetwork {
   // Forgets the round. Waits for the net thread; afterwards input and output are the caller's again.
   void abandon();
 
-  // A mixing between rounds (client/session/mixing.h), beside whatever the last round's slower members still ask for.
-  // Replaces the mixing before; request.follows means nothing. Errors as average(). Vectors as average()'s, until the
-  // next mix() or end_mixing() has returned. Wait for the net thread.
-  Status mix(AverageRequest request);
-  void end_mixing();
+  // A bucket's mixing between rounds (client/session/mixing.h), beside those of other buckets, which go first if they
+  // have begun before, and whatever the last round's slower members still ask for. Replaces the bucket's mixing before;
+  // request.follows means nothing. Errors as average(). Vectors as average()'s, until the bucket's next mix() or
+  // end_mixing() has returned. Wait for the net thread.
+  Status mix(std::size_t bucket, AverageRequest request);
+  void end_mixing(std::size_t bucket);
 
   // failed_precondition while another fetch is running. Waits for the net thread.
   Status fetch_state(StateFetch fetch);

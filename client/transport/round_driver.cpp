@@ -134,6 +134,11 @@ bool RoundDriver::next_frame(TimePoint now, Link& link, FrameToSend& frame) {
   return true;
 }
 
+bool RoundDriver::owes_begin(const Link& link) const {
+  const averaging::Rank* rank = rank_of(link.info().peer);
+  return engine_ != nullptr && rank != nullptr && seats_[*rank].sends == nullptr && link_of(*rank) == &link;
+}
+
 void RoundDriver::link_closed(TimePoint now, const Link& link, const Error& why) {
   const averaging::Rank* rank = rank_of(link.info().peer);
   if (rank == nullptr) return;

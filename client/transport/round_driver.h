@@ -11,6 +11,7 @@
 #include "client/averaging/staged_reduce.h"
 #include "client/transport/link.h"
 #include "client/transport/peer_network.h"
+#include "shared/wire/buckets.h"
 
 namespace starling::transport {
 
@@ -20,7 +21,7 @@ struct EarlyBegin {
   wire::FrameHeader header;
   std::vector<std::uint8_t> payload;
 };
-constexpr std::size_t kEarlyBeginsMax = 4;  // of a link; the oldest is forgotten
+constexpr std::size_t kEarlyBeginsMax = 4 + wire::kBucketsMost;  // of a link; the oldest is forgotten
 using EarlyBegins = std::unordered_map<const Link*, std::deque<EarlyBegin>>;
 
 class RoundDriver {
@@ -65,6 +66,8 @@ class RoundDriver {
   // Whether service() would send something: the last next_frame let other links go on.
   [[nodiscard]] bool has_ready() const { return running() && engine_->has_ready(); }
   [[nodiscard]] bool running() const { return engine_ != nullptr; }
+  // Nothing has gone over this link yet: until its begin has, the other end holds back what it has for this one.
+  [[nodiscard]] bool owes_begin(const Link& link) const;
   // Frames of this group belong to the round.
   [[nodiscard]] bool takes(const GroupId& group) const { return wire::has_stage(request_.group, group); }
   // Of the round that is running.

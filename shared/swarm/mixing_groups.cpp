@@ -20,10 +20,12 @@ std::uint64_t seed_of(const Digest& state) {
   return seed;
 }
 
-// Of the round's plan, the state, the mixing's number and its members.
-GroupId mixing_id(const wire::GroupInfo& mixing, const GroupId& last, std::uint64_t number) {
+// Of the round's plan, the state, the bucket's and the mixing's numbers, and its members.
+GroupId mixing_id(const wire::GroupInfo& mixing, const GroupId& last, std::uint64_t bucket, std::uint64_t number) {
   std::vector<std::uint8_t> text(last.bytes.begin(), last.bytes.end());
-  for (int shift = 0; shift < 64; shift += 8) text.push_back(static_cast<std::uint8_t>(number >> shift));
+  for (const std::uint64_t value : {number, bucket}) {
+    for (int shift = 0; shift < 64; shift += 8) text.push_back(static_cast<std::uint8_t>(value >> shift));
+  }
   text.insert(text.end(), mixing.state_digest.bytes.begin(), mixing.state_digest.bytes.end());
   for (const wire::GroupMember& member : mixing.members) {
     text.insert(text.end(), member.endpoint.peer.bytes.begin(), member.endpoint.peer.bytes.end());
@@ -45,8 +47,8 @@ FormationSpec mixing_formation(std::string_view partners, std::size_t members) {
 }
 
 MixingGroups::MixingGroups(std::string_view partners, wire::GroupInfo last, std::span<const PeerId> members,
-                           RoundIndex round, const Digest& state)
-    : last_(std::move(last)) {
+                           const AgreedBucket& agreed)
+    : last_(std::move(last)), bucket_(agreed.bucket.number) {
   for (const wire::GroupMember& member : last_.members) {
     const PeerId& peer = member.endpoint.peer;
     if (std::find(members.begin(), members.end(), peer) == members.end()) continue;
@@ -59,11 +61,12 @@ MixingGroups::MixingGroups(std::string_view partners, wire::GroupInfo last, std:
   last_.grid.reset();
   last_.reason.clear();
   last_.autonomous = true;
+  last_.vector_floats = static_cast<std::int64_t>(agreed.bucket.count);
   last_.start_in_ms = 0;
-  last_.round = round;
-  last_.state_digest = state;
+  last_.round = agreed.round;
+  last_.state_digest = agreed.state;
   formation_ = make_formation(mixing_formation(partners, members_.size()), std::vector<double>(members_.size(), 1.0),
-                              seed_of(state));
+                              seed_of(agreed.state));
 }
 
 std::optional<MixingGroup> MixingGroups::next(const PeerId& self) {
@@ -77,7 +80,7 @@ std::optional<MixingGroup> MixingGroups::next(const PeerId& self) {
     const auto found = std::find_if(group.begin(), group.end(), is_self);
     if (found == group.end() || group.size() < 2) continue;
     MixingGroup mixing{plan(group), static_cast<std::size_t>(found - group.begin())};
-    mixing.group.id = mixing_id(mixing.group, last_.id, number);
+    mixing.group.id = mixing_id(mixing.group, last_.id, bucket_, number);
     if (!wire::check_group(mixing.group).ok()) return std::nullopt;  // nobody there can be called
     return mixing;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shared/swarm/group_formation.h"
+#include "shared/wire/buckets.h"
 #include "shared/wire/group_info.h"
 
 namespace starling::swarm {
@@ -25,14 +26,21 @@ struct MixingGroup {
   std::size_t self = 0;  // rank
 };
 
-// Mixings between two rounds, one after the other, numbered from 0. Nobody leaves the order when a member is gone: who
-// was to meet it has nobody to meet, so all others still agree on theirs. With equal weights, every mixing is symmetric
-// and doubly stochastic, whoever is missing: the members' mean stays.
+// What members have agreed on before they mix it.
+struct AgreedBucket {
+  wire::Bucket bucket;
+  RoundIndex round = 0;  // that comes next
+  Digest state;
+};
+
+// Mixings of one bucket between two rounds, one after the other, numbered from 0. Nobody leaves the order when a member
+// is gone: who was to meet it has nobody to meet, so all others still agree on theirs. With equal weights, every mixing
+// is symmetric and doubly stochastic, whoever is missing: the members' mean stays.
 class MixingGroups {
  public:
-  // last: the plan of the round that these members (of it) have finished together, at `state`, before round `round`.
-  MixingGroups(std::string_view partners, wire::GroupInfo last, std::span<const PeerId> members, RoundIndex round,
-               const Digest& state);
+  // last: the plan of the round that these members (of it) have finished together.
+  MixingGroups(std::string_view partners, wire::GroupInfo last, std::span<const PeerId> members,
+               const AgreedBucket& agreed);
 
   // Whom `self` meets in the next mixing; none if nobody, or if nobody there can be called without a relay.
   std::optional<MixingGroup> next(const PeerId& self);
@@ -40,7 +48,8 @@ class MixingGroups {
  private:
   [[nodiscard]] wire::GroupInfo plan(std::span<const PeerIndex> group) const;
 
-  wire::GroupInfo last_;
+  wire::GroupInfo last_;  // but for its members, as the bucket's mixings have it
+  std::size_t bucket_;    // its number
   std::vector<wire::Endpoint> members_;
   std::unique_ptr<GroupFormation> formation_;
   std::uint64_t number_ = 0;  // of the next one

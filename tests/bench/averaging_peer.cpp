@@ -173,14 +173,15 @@ Status BenchPeer::begin_mixing() {
     const wire::GroupInfo all = swarm::plan_group(members_, plan_options());
     std::vector<PeerId> peers;
     for (const wire::MemberInfo& member : members_) peers.push_back(member.endpoint.peer);
-    mixings_.emplace("exponential", all, peers, 1, Digest());
+    const wire::Bucket whole{0, 0, static_cast<std::size_t>(all.vector_floats)};
+    mixings_.emplace("exponential", all, peers, swarm::AgreedBucket{whole, 1, Digest()});
   }
   const auto mixing = mixings_->next(members_[static_cast<std::size_t>(child_.rank)].endpoint.peer);
   if (!mixing) return Error{ErrorCode::failed_precondition, "nobody to mix with: give 2, 4, 8 … peers"};
   plan_ = mixing->group;
   STARLING_ASSIGN(transport::AverageRequest request, request_for_plan());
   watch(request);
-  return network_->mix(std::move(request));
+  return network_->mix(0, std::move(request));
 }
 
 void BenchPeer::compute(std::chrono::steady_clock::time_point from) const {

@@ -61,7 +61,7 @@ void Peer::crash() {
   ++incarnation_;
   session_.reset();
   current_.reset();
-  ended_ = {};
+  ended_ = averaging::EndedRounds();
   partings_.clear();
   early_.clear();
 }

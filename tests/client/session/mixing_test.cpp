@@ -39,8 +39,8 @@ AveragingOutcome alone(averaging::Rank other, bool went_on) {
 struct Quadratics {
   explicit Quadratics(const char* partners, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) {
-      members.emplace_back(partners, mixing_peer(k));
-      members.back().begin_round(mixing_round(count), peers_of(mixing_round(count)), 1, Digest());
+      members.emplace_back(partners, mixing_peer(k), mixing_bucket(mixing_round(count)));
+      members.back().begin_round(now, mixing_round(count), peers_of(mixing_round(count)), 1, Digest());
       minima.push_back(static_cast<double>(k * k));
     }
     own.resize(count);
@@ -53,8 +53,9 @@ struct Quadratics {
     now += 1s;
     std::map<GroupId, std::vector<std::size_t>> meetings;
     for (std::size_t k = 0; k < members.size(); ++k) {
+      own[k] -= kRate * (own[k] - minima[k]);
       if (k == away) continue;
-      const Mixing::Order order = members[k].before_batch(now, steps == 0);
+      const Mixing::Order order = members[k].on_stepped(now);
       if (order.take_in) own[k] += mixed[k] - sent[k];
       if (!order.send_out) continue;
       sent[k] = own[k];
@@ -69,8 +70,6 @@ struct Quadratics {
         CHECK(!members[k].on_mixed(now + 100ms, id, lone ? alone(away > k ? 1 : 0, false) : met(std::ssize(who))));
       }
     }
-    for (std::size_t k = 0; k < own.size(); ++k) own[k] -= kRate * (own[k] - minima[k]);
-    ++steps;
   }
   [[nodiscard]] double mean() const {
     double sum = 0;
@@ -87,7 +86,6 @@ struct Quadratics {
   std::vector<Mixing> members;
   std::vector<double> minima, own, sent, mixed;
   TimePoint now = kStart;
-  int steps = 0;
 };
 
 }  // namespace
@@ -101,9 +99,9 @@ TEST_CASE("of two that mix at every step, the mean goes the way of all-reduce, a
     CHECK(swarm.mean() == doctest::Approx(all_reduce));
   }
   // x_i = mean of what was before - rate * own gradient, and the gradients differ by 1 - d where the members differ by
-  // d. So d = rate (1 - d), and by as much again until the last step's mixing is taken in.
-  CHECK(swarm.spread() == doctest::Approx(Quadratics::kRate / (1 + Quadratics::kRate)));
-  CHECK(swarm.members[0].mixed() == 199);  // not before the first batch
+  // d. So d = rate (1 - d).
+  CHECK(swarm.spread() == doctest::Approx(Quadratics::kRate / (1 + Quadratics::kRate) / 2));
+  CHECK(swarm.members[0].mixed() == 200);
 }
 
 TEST_CASE("any number of members follows the mean of all, with a spread that stays small, whoever is away") {
@@ -127,35 +125,42 @@ TEST_CASE("any number of members follows the mean of all, with a spread that sta
   }
 }
 
+namespace {
+
+Mixing mixing_of(const char* partners, std::size_t self, std::size_t members) {
+  const wire::GroupInfo round = mixing_round(members);
+  Mixing mixing(partners, mixing_peer(self), mixing_bucket(round));
+  mixing.begin_round(kStart, round, peers_of(round), 1, Digest());
+  return mixing;
+}
+
+}  // namespace
+
 TEST_CASE("who did not come is waited for as long as mixings take, and the next time hardly at all") {
-  Mixing mixing("exponential", mixing_peer(0));
-  mixing.begin_round(mixing_round(2), peers_of(mixing_round(2)), 1, Digest());
-  CHECK(!mixing.before_batch(kStart, true).send_out);  // it is where all others are
+  Mixing mixing = mixing_of("exponential", 0, 2);
   TimePoint now = kStart + 3s;
-  CHECK(mixing.before_batch(now, false).send_out);
+  CHECK(mixing.on_stepped(now).send_out);
   auto meeting = mixing.on_sent_out(now);
   REQUIRE(meeting);
   CHECK(meeting->group.begin_within_ms == 12'000);  // four batches: the other one may be in the middle of its own
-  CHECK(!mixing.before_batch(now + 3s, false).send_out);
+  CHECK(!mixing.on_stepped(now + 3s).send_out);
   CHECK(!mixing.on_mixed(now + 12s, meeting->group.id, alone(1, false)));
   CHECK(mixing.missed() == 1);
   now += 13s;
-  const Mixing::Order again = mixing.before_batch(now, false);
+  const Mixing::Order again = mixing.on_stepped(now);
   CHECK(!again.take_in);
   CHECK(again.send_out);
   meeting = mixing.on_sent_out(now);
   REQUIRE(meeting);
   CHECK(meeting->group.begin_within_ms == 250);
   CHECK(!mixing.on_mixed(now + 100ms, meeting->group.id, met(2)));
-  CHECK(mixing.before_batch(now + 3s, false).take_in);
+  CHECK(mixing.on_stepped(now + 3s).take_in);
   CHECK(mixing.on_sent_out(now + 3s)->group.begin_within_ms > 2000);
 }
 
 TEST_CASE("who comes late passes the numbers of those who have gone on, with what it has sent out") {
-  Mixing mixing("exponential", mixing_peer(1));
-  mixing.begin_round(mixing_round(4), peers_of(mixing_round(4)), 1, Digest());
-  (void)mixing.before_batch(kStart, true);
-  CHECK(mixing.before_batch(kStart + 1s, false).send_out);
+  Mixing mixing = mixing_of("exponential", 1, 4);
+  CHECK(mixing.on_stepped(kStart + 1s).send_out);
   auto meeting = mixing.on_sent_out(kStart + 1s);
   for (int passed = 0; passed < 5; ++passed) {
     REQUIRE(meeting);
@@ -166,34 +171,30 @@ TEST_CASE("who comes late passes the numbers of those who have gone on, with wha
     CHECK(!mixing.on_mixed(kStart + 1s, before, met(2)));  // what is over comes too late
   }
   CHECK(!mixing.on_mixed(kStart + 2s, meeting->group.id, met(2)));
-  CHECK(mixing.before_batch(kStart + 2s, false).take_in);
+  CHECK(mixing.on_stepped(kStart + 2s).take_in);
   CHECK(mixing.missed() == 5);
   CHECK(mixing.mixed() == 1);
 }
 
 TEST_CASE("nothing of a round is taken in after it, or after the trainer has begun anew") {
-  Mixing mixing("exponential", mixing_peer(0));
-  mixing.begin_round(mixing_round(2), peers_of(mixing_round(2)), 1, Digest());
-  (void)mixing.before_batch(kStart, true);
-  (void)mixing.before_batch(kStart + 1s, false);
+  Mixing mixing = mixing_of("exponential", 0, 2);
+  (void)mixing.on_stepped(kStart + 1s);
   auto meeting = mixing.on_sent_out(kStart + 1s);
   REQUIRE(meeting);
   (void)mixing.on_mixed(kStart + 2s, meeting->group.id, met(2));
   mixing.forget();
-  const Mixing::Order anew = mixing.before_batch(kStart + 3s, false);
+  const Mixing::Order anew = mixing.on_stepped(kStart + 3s);
   CHECK(!anew.take_in);
   CHECK(anew.send_out);
   meeting = mixing.on_sent_out(kStart + 3s);
   REQUIRE(meeting);
   mixing.end_round();
   CHECK(!mixing.on_mixed(kStart + 4s, meeting->group.id, met(2)));
-  CHECK(!mixing.before_batch(kStart + 4s, false).send_out);
+  CHECK(!mixing.on_stepped(kStart + 4s).send_out);
 }
 
 TEST_CASE("who is alone mixes with nobody") {
-  Mixing mixing("random", mixing_peer(0));
-  mixing.begin_round(mixing_round(1), peers_of(mixing_round(1)), 1, Digest());
-  (void)mixing.before_batch(kStart, true);
-  (void)mixing.before_batch(kStart + 1s, false);
+  Mixing mixing = mixing_of("random", 0, 1);
+  (void)mixing.on_stepped(kStart + 1s);
   CHECK(!mixing.on_sent_out(kStart + 1s));
 }

@@ -39,7 +39,7 @@ void check_mean(const Seat& seat) {
 void end_all(Members& members) {
   for (const auto& member : members) {
     if (member->net == nullptr) continue;
-    member->net->end_mixing();
+    member->net->end_mixing(0);
     member->net->abandon();
   }
 }
@@ -64,9 +64,55 @@ TEST_CASE("pairs mix between two rounds, over the rounds' links, and each has th
         check_mean(*seat);
       }
     }
-    for (const auto& member : members) member->net->end_mixing();
+    for (const auto& member : members) member->net->end_mixing(0);
   }
   check_exact_round(members, plan_of(members, kFloats, 50));
+}
+
+TEST_CASE("buckets mix side by side, the first one first, and each may have another partner") {
+  const Project project;
+  Members members = make_members(project, 3);
+  for (const auto& member : members) member->net->limit(2e6, 2e6);
+  std::vector<Seats> buckets;
+  for (std::size_t bucket = 0; bucket < 3; ++bucket) {
+    buckets.push_back(
+        mixing_seats(pair_of(*members[0], *members[bucket == 1 ? 2 : 1], kFloats, static_cast<std::int64_t>(bucket))));
+    for (const auto& seat : buckets.back()) seat->bucket = bucket;
+  }
+  for (std::size_t bucket = 0; bucket < 3; ++bucket) {
+    REQUIRE(buckets[bucket][0]->start(*members[0]).ok());
+    REQUIRE(buckets[bucket][1]->start(*members[bucket == 1 ? 2 : 1]).ok());
+  }
+  for (const Seats& seats : buckets) {
+    for (const auto& seat : seats) {
+      CHECK(seat->wait().verdict == AveragingOutcome::Verdict::averaged);
+      check_mean(*seat);
+    }
+  }
+  for (const auto& member : members) {
+    for (std::size_t bucket = 0; bucket < 3; ++bucket) member->net->end_mixing(bucket);
+  }
+}
+
+TEST_CASE("of a partner that dies in the middle of its buckets, those that are through stay with both as they are") {
+  const Project project;
+  Members members = make_members(project, 2);
+  for (const auto& member : members) member->net->limit(2e6, 2e6);
+  std::vector<Seats> buckets;
+  for (std::size_t bucket = 0; bucket < 4; ++bucket) {
+    buckets.push_back(mixing_seats(pair_of(*members[0], *members[1], 600'000, static_cast<std::int64_t>(bucket))));
+    for (const Rank rank : {0, 1}) {
+      buckets.back()[rank]->bucket = bucket;
+      REQUIRE(buckets.back()[rank]->start(*members[rank]).ok());
+    }
+  }
+  for (const Rank rank : {0, 1}) CHECK(buckets[0][rank]->wait().verdict == AveragingOutcome::Verdict::averaged);
+  members[1]->leave();
+  for (const auto& seat : buckets[0]) check_mean(*seat);
+  const AveragingOutcome last = buckets[3][0]->wait();
+  CHECK(last.verdict == AveragingOutcome::Verdict::minority);
+  CHECK(last.weight_total == 1);  // nothing of it had come: the first one's frames go first
+  for (std::size_t bucket = 0; bucket < 4; ++bucket) members[0]->net->end_mixing(bucket);
 }
 
 TEST_CASE("a mixing takes nothing from a round that slower members are still in") {
@@ -84,7 +130,7 @@ TEST_CASE("a mixing takes nothing from a round that slower members are still in"
   const Seats mixing = mixing_seats(pair_of(*members[0], *members[1], kFloats, 5));
   for (const Rank rank : {0, 1}) REQUIRE(mixing[rank]->start(*members[rank]).ok());
   for (const auto& seat : mixing) CHECK(seat->wait().verdict == AveragingOutcome::Verdict::averaged);
-  for (const Rank rank : {0, 1}) members[rank]->net->end_mixing();
+  for (const Rank rank : {0, 1}) members[rank]->net->end_mixing(0);
   const AveragingOutcome last = seats[2]->wait();
   CHECK(last.verdict == AveragingOutcome::Verdict::averaged);
   CHECK(last.lost.empty());
@@ -113,7 +159,7 @@ TEST_CASE("a partner at a later mixing is not waited for, nor blamed") {
   Members members = make_members(project, 2);
   const Seats earlier = mixing_seats(pair_of(*members[0], *members[1], kFloats, 0));
   REQUIRE(earlier[0]->start(*members[0]).ok());
-  members[0]->net->end_mixing();
+  members[0]->net->end_mixing(0);
   const Seats later = mixing_seats(pair_of(*members[0], *members[1], kFloats, 1));
   REQUIRE(later[0]->start(*members[0]).ok());
   REQUIRE(earlier[1]->start(*members[1]).ok());

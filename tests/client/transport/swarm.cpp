@@ -121,7 +121,7 @@ Status Seat::start(Member& member, Duration delay) {
     promise.set_value(result);
     if (then) then();
   };
-  return mixes ? member.net->mix(std::move(request)) : member.net->average(std::move(request));
+  return mixes ? member.net->mix(bucket, std::move(request)) : member.net->average(std::move(request));
 }
 
 AveragingOutcome Seat::wait() {

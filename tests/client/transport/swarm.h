@@ -73,7 +73,8 @@ struct Seat {
   std::vector<float> output;
   averaging::AllReduceOptions engine;
   bool follows = false;
-  bool mixes = false;          // a mixing instead
+  bool mixes = false;          // a mixing instead, …
+  std::size_t bucket = 0;      // … of this bucket
   std::function<void()> then;  // runs where the outcome is reported
   std::promise<averaging::AveragingOutcome> promise;
   std::future<averaging::AveragingOutcome> outcome = promise.get_future();

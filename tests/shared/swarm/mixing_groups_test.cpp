@@ -26,7 +26,8 @@ Digest state(std::uint8_t byte) {
 std::vector<MixingGroups> views(const char* partners, std::size_t members, std::uint8_t digest = 1) {
   const wire::GroupInfo round = mixing_round(members);
   std::vector<MixingGroups> all;
-  for (std::size_t k = 0; k < members; ++k) all.emplace_back(partners, round, peers_of(round), 5, state(digest));
+  for (std::size_t k = 0; k < members; ++k)
+    all.emplace_back(partners, round, peers_of(round), AgreedBucket{mixing_bucket(round), 5, state(digest)});
   return all;
 }
 
@@ -57,6 +58,22 @@ TEST_CASE("all members see the same mixings, each in one of them, and all plans 
       CHECK(earlier.size() >= 3);
     }
   }
+}
+
+TEST_CASE("buckets have the same partners, but mixings of their own") {
+  const wire::GroupInfo round = mixing_round(4);
+  std::vector<MixingGroups> buckets;
+  for (const std::size_t number : {0U, 1U}) {
+    const AgreedBucket bucket{{number, 0, 500}, 5, state(1)};
+    buckets.emplace_back("exponential", round, peers_of(round), bucket);
+  }
+  const auto first = buckets[0].next(mixing_peer(0));
+  const auto second = buckets[1].next(mixing_peer(0));
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK(first->group.vector_floats == 500);
+  CHECK(first->group.members[1].endpoint.peer == second->group.members[1].endpoint.peer);
+  CHECK(first->group.id != second->group.id);
 }
 
 TEST_CASE("eight members of the exponential graph have their mean after three mixings") {
@@ -123,7 +140,7 @@ TEST_CASE("who can be called over a relay at best owns no part, and two of them 
   wire::GroupInfo round = mixing_round(4);
   round.members[2].endpoint.port = 0;
   round.members[3].endpoint.relay = mixing_peer(0);
-  MixingGroups mixings("exponential", round, peers_of(round), 5, state(1));
+  MixingGroups mixings("exponential", round, peers_of(round), AgreedBucket{mixing_bucket(round), 5, state(1)});
   CHECK(!mixings.next(mixing_peer(3)));  // with its neighbour, which cannot be called either
   const auto mixing = mixings.next(mixing_peer(3));
   REQUIRE(mixing);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "shared/wire/buckets.h"
 #include "shared/wire/group_info.h"
 
 namespace starling::swarm::testing {
@@ -25,6 +26,11 @@ inline wire::GroupInfo mixing_round(std::size_t members) {
   }
   group.members[0].part_floats = group.vector_floats;
   return group;
+}
+
+// All of the vector.
+inline wire::Bucket mixing_bucket(const wire::GroupInfo& group) {
+  return {0, 0, static_cast<std::size_t>(group.vector_floats)};
 }
 
 inline std::vector<PeerId> peers_of(const wire::GroupInfo& group) {
