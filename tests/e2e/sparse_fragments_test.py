@@ -1,0 +1,16 @@
+#!/usr/bin/env python3
+"""Three volunteers average half of the parameters at a time, while local steps go on, and of that the largest values alone,
+both ways: what is left out of a fragment waits for that fragment's next round, and whatever dies costs only itself."""
+
+import unittest
+
+import local_steps_test
+
+
+class SparseFragments(local_steps_test.LocalStepsSwarm):
+    SETTINGS = {**local_steps_test.LocalStepsSwarm.SETTINGS, "algorithm": "streaming-diloco", "codec": "sparse",
+                "error_feedback": 0.95, "local": {"fragments": 2}}
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
