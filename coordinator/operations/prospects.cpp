@@ -37,7 +37,9 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples,
   method.delay_parameter_updates = manifest.delay_parameter_updates;
   if (manifest.local && !manifest.local->partners.empty()) {
     const swarm::FormationSpec formation = swarm::mixing_formation(manifest.local->partners, hosts);
-    method.mixing_members = formation.sides.empty() ? 2 : formation.sides.front();
+    const bool takes_turns = formation.kind == swarm::FormationSpec::Kind::alternating_exponential_ring;
+    method.mixing_members = formation.sides.empty() || takes_turns ? 2 : formation.sides.front();
+    method.mixing_share = takes_turns ? 0.5 : 1;
   }
   // Reads the gradient and the state, writes the state.
   method.step_vectors = 1 + 2.0 * (1 + wire::moment_vectors(manifest.optimizer));

@@ -40,6 +40,7 @@ GroupId mixing_id(const wire::GroupInfo& mixing, const GroupId& last, std::uint6
 FormationSpec mixing_formation(std::string_view partners, std::size_t members) {
   if (partners == "ring") return {Kind::ring_pairs, {}};
   if (partners == "exponential") return {Kind::exponential_pairs, {}};
+  if (partners == "alternating-exponential-ring") return {Kind::alternating_exponential_ring, {1}};
   if (partners == "random") return {Kind::random_groups, {2}};
   VERIFY(partners == "grid");
   const auto side = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(members))));

@@ -16,6 +16,9 @@ namespace starling::swarm {
 
 // The formation that a manifest's word stands for, of so many members:
 //   ring, exponential  exchange_topologies.h; who has no partner in a mixing sits it out
+//   alternating-exponential-ring
+//                      the exponential graph's pairs, every other one in a mixing and the others in the next: a host's
+//                      devices are one volunteer, so those whose turn it is not sit it out
 //   random             pairs drawn anew for every mixing; one of three where their number is odd
 //   grid               a planned grid as near to a square as can be: groups of its rows, then of its columns
 FormationSpec mixing_formation(std::string_view partners, std::size_t members);

@@ -47,6 +47,7 @@ struct Method {
   bool grid = false;  // columns and heads (grid_plan.h), which move everything 2 1/2 times, in three stages
   bool delay_parameter_updates = false;
   double mixing_members = 0;  // that mix between rounds; 0: nobody does
+  double mixing_share = 1;    // of mixings, in which a volunteer has a partner
   double step_vectors = 0;    // vectors as long as the model that the common step reads and writes
 };
 

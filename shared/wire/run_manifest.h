@@ -32,8 +32,8 @@ struct AveragingOptions {
 struct LocalOptions {
   OptimizerOptions optimizer;
   ScheduleOptions schedule;  // by round, as the other
-  // Between rounds, too, parameters are mixed with a few others', while steps go on: "ring", "exponential" or "random"
-  // pairs, or the groups of a "grid" (shared/swarm/mixing_groups.h); empty: with nobody's.
+  // Between rounds, too, parameters are mixed with a few others', while steps go on: with whose, is one of the words in
+  // shared/swarm/mixing_groups.h; empty: with nobody's.
   std::string partners{};
   // Where updates are delayed: the share of how far own parameters were from the agreed ones that stays when those have
   // stepped (alpha of Streaming DiLoCo, arXiv 2501.18512).

@@ -105,7 +105,7 @@ TEST_CASE("of two that mix at every step, the mean goes the way of all-reduce, a
 }
 
 TEST_CASE("any number of members follows the mean of all, with a spread that stays small, whoever is away") {
-  for (const char* partners : {"ring", "exponential", "random", "grid"}) {
+  for (const char* partners : {"ring", "exponential", "alternating-exponential-ring", "random", "grid"}) {
     for (const std::size_t count : {3U, 4U, 7U}) {
       CAPTURE(partners);
       CAPTURE(count);

@@ -121,6 +121,18 @@ TEST_CASE("rounds of a fragment move as many bytes a sample, in rounds that many
   CHECK(quarter.bytes_per_sample == doctest::Approx(whole.bytes_per_sample).epsilon(1e-3));
 }
 
+TEST_CASE("pairs that take turns mix half as often") {
+  wire::RunManifest run = small_run();
+  manifest::find_algorithm("decentralized-adam")->compose(run);
+  const Prospect always = find(prospects(run, hosts_of(kHome)), "", "fp32");
+  run.local->partners = "alternating-exponential-ring";
+  const Prospect in_turn = find(prospects(run, hosts_of(kHome)), "", "fp32");
+  CHECK(in_turn.round.mixing_s == always.round.mixing_s);
+  run.local->partners.clear();
+  const double without = find(prospects(run, hosts_of(kHome)), "", "fp32").round.bytes_sent;
+  CHECK(in_turn.round.bytes_sent - without == doctest::Approx((always.round.bytes_sent - without) / 2));
+}
+
 TEST_CASE("over fast lines it hardly matters, and the reason says so") {
   const auto all = prospects(
       small_run(), hosts_of(R"({"count": 4, "samples_per_s": 2, "upload_mbit_s": 1000, "download_mbit_s": 1000})"));
