@@ -7,12 +7,13 @@ namespace starling::transport {
 namespace {
 
 // Of the measured speed: where nothing waits for a line, it may well carry more; where much does, less.
-constexpr double kMost = 1.06;
-constexpr double kLeast = 0.98;
-// Packets that wait so long on their way make the pace the least; half of it lets the measured speed be.
-constexpr double kQueueMost = 0.045;
+constexpr double kMost = 1.1;
+constexpr double kLeast = 0.95;
+// Packets that wait so long on their way make the pace the least; so long they wait for nobody, and jitter.
+constexpr double kQueueMost = 0.06;
+constexpr double kQueueNone = 0.01;
 // A measured speed that has risen by more since the round before is still being found out.
-constexpr double kStill = 1.04;
+constexpr double kStill = 1.15;
 // A round that takes this much longer than planned is not going to plan.
 constexpr double kOverdue = 1.5;
 // A shorter round is over before its streams are in each other's way, and beats would only make it longer.
@@ -43,7 +44,7 @@ void LinePace::note(TimePoint now, double line_bytes_per_s, Duration queue) {
 
 double LinePace::bytes_per_s() const {
   if (!paced_) return 0;
-  const double full = std::min(1.0, to_seconds(queue_) / kQueueMost);
+  const double full = std::clamp((to_seconds(queue_) - kQueueNone) / (kQueueMost - kQueueNone), 0.0, 1.0);
   return line_ * (kMost + full * (kLeast - kMost));
 }
 

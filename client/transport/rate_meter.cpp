@@ -7,7 +7,7 @@ namespace starling::transport {
 namespace {
 
 // Of the way to what a window shows, with every slot.
-constexpr double kRise = 0.25;
+constexpr double kRise = 0.15;
 constexpr double kFall = 0.001;
 // A slot slower than this part of the estimate is a rest, not a measurement.
 constexpr double kIdle = 0.05;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "client/transport/rate_meter.h"
+
 using namespace starling;
 using namespace starling::transport;
 using namespace std::chrono_literals;
@@ -50,17 +52,17 @@ TEST_CASE("as long as the measured speed rises, nothing holds it back") {
 TEST_CASE("where nothing waits for the line the pace goes above its speed, where much does below") {
   LinePace pace = pace_at(kLine);
   pace.note(TimePoint{}, kLine, 0ms);
-  CHECK(pace.bytes_per_s() > 1.02 * kLine);
-  CHECK(pace.bytes_per_s() < 1.07 * kLine);
+  CHECK(pace.bytes_per_s() > 1.05 * kLine);
+  CHECK(pace.bytes_per_s() < 1.15 * kLine);
   double last = pace.bytes_per_s();
-  for (const auto queue : {10ms, 20ms, 40ms}) {
+  for (const auto queue : {20ms, 30ms, 50ms}) {
     pace.note(TimePoint{}, kLine, queue);
     CHECK(pace.bytes_per_s() < last);
     last = pace.bytes_per_s();
   }
   pace.note(TimePoint{}, kLine, 10s);
   CHECK(pace.bytes_per_s() < kLine);
-  CHECK(pace.bytes_per_s() > 0.95 * kLine);
+  CHECK(pace.bytes_per_s() > 0.9 * kLine);
 }
 
 TEST_CASE("a line that turns out faster gets a faster pace within the round") {
@@ -72,6 +74,22 @@ TEST_CASE("a line that turns out faster gets a faster pace within the round") {
     measured = std::min(kFaster, pace.bytes_per_s());
   }
   CHECK(measured == kFaster);
+}
+
+// Round trips differ by some milliseconds without any queue, and links take a little less than the pace allows.
+TEST_CASE("a fast line that others have held up is found out in the next round") {
+  RateMeter meter;
+  TimePoint now = TimePoint{} + 1s;
+  meter.note(now, 0);
+  for (int i = 0; i < 10; ++i) meter.note(now += RateMeter::kSlot, 200'000);
+  const double held_up = meter.bytes_per_s();
+  LinePace pace = pace_at(held_up);
+  for (int i = 0; i < 30; ++i) {
+    pace.note(now, meter.bytes_per_s(), 10ms);
+    const double passes = std::min(3 * held_up, 0.96 * pace.bytes_per_s());
+    meter.note(now += RateMeter::kSlot, static_cast<std::int64_t>(passes * to_seconds(RateMeter::kSlot)));
+  }
+  CHECK(meter.bytes_per_s() > 1.15 * held_up);
 }
 
 TEST_CASE("a line that is not what links wait for needs no pace") { CHECK(pace_at(500e6).bytes_per_s() == 0); }

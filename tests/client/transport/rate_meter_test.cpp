@@ -59,7 +59,7 @@ TEST_CASE("one transfer of seconds shows the line, however it begins and ends") 
   run(meter, now, 24, 150'000);
   run(meter, now, 4, 20'000);
   meter.rest();
-  CHECK(meter.bytes_per_s() == doctest::Approx(3e6).epsilon(0.02));
+  CHECK(meter.bytes_per_s() == doctest::Approx(3e6).epsilon(0.03));
 }
 
 TEST_CASE("a fast line among slow ones shows in the moments in which it has work") {
@@ -72,7 +72,7 @@ TEST_CASE("a fast line among slow ones shows in the moments in which it has work
     run(meter, now, 20, 150'000);
     meter.rest();
   }
-  CHECK(meter.bytes_per_s() > 0.85 * 12e6);
+  CHECK(meter.bytes_per_s() > 0.8 * 12e6);
   CHECK(meter.bytes_per_s() <= 12e6);
 }
 
