@@ -78,6 +78,8 @@ struct AllReduceOptions {
   // three times as long, one that owes only its done after six times (others may have to be lost first), or after as
   // long as everything before took, whichever is more.
   Duration stall_floor = std::chrono::seconds(10);
+  // Who says that it brings more is lost: it lies, or its machine errs (shared/swarm/plausible.h).
+  SampleCount weight_max = wire::kWeightMax;
   // Whether a member that the others go on without may have their result, and whether this one asks for it.
   bool latecomers = true;
 };

@@ -77,6 +77,9 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   if (begin.weight > 0 && group_.members[rank].role == wire::MemberRole::auxiliary) {
     return nonsense("it would contribute although the plan lets it only add up");
   }
+  if (begin.weight > options_.weight_max) {
+    return nonsense(fmt::format("it brings {} samples; at most {} are plausible", begin.weight, options_.weight_max));
+  }
   peers_[rank].note = begin.note;
   if (relayed) {
     roster_.learn_stake(rank, {begin.weight, begin.draw});
@@ -218,6 +221,7 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
     if (!inventory.lost.test(rank)) continue;
     const Stake stake{inventory.weights[index], inventory.draws.empty() ? 0 : inventory.draws[index]};
     ++index;
+    if (stake.weight > options_.weight_max) return nonsense("it tells of more samples than are plausible");
     if (!roster_.lost(rank)) {
       corroborate(now, rank, owing[rank]);
       news.push_back({rank, fmt::format("member {} lost it", from)});

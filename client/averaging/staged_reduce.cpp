@@ -190,9 +190,16 @@ class StagedReduce::Impl {
 
   [[nodiscard]] bool is_head() const { return stages_.size() == 3; }
 
+  // Heads bring what whole columns have brought.
+  [[nodiscard]] AllReduceOptions options_of(const Stage& stage) const {
+    AllReduceOptions options = options_;
+    if (&stage != &stages_.front()) options.weight_max = wire::kWeightMax;
+    return options;
+  }
+
   void begin_stage(TimePoint now, RoundVectors vectors) {
     Stage& stage = stages_[begun_];
-    stage.engine = std::make_unique<AllReduce>(stage.group, stage.self, std::move(vectors), options_);
+    stage.engine = std::make_unique<AllReduce>(stage.group, stage.self, std::move(vectors), options_of(stage));
     ++begun_;
     stage.engine->start(now);
     for (const auto& [rank, begin] : stage.early) {

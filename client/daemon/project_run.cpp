@@ -5,6 +5,7 @@
 
 #include "client/daemon/run_parts.h"
 #include "shared/base/log.h"
+#include "shared/swarm/plausible.h"
 #include "shared/wire/epochs.h"
 
 namespace starling::daemon {
@@ -20,6 +21,10 @@ bool is_less(const trainer_link::TrainerShare& now, const trainer_link::TrainerS
 }
 
 }  // namespace
+
+SampleCount ProjectRun::samples_max() const {
+  return swarm::member_samples_max(parts_->manifest.target_batch_size, parts_->manifest.micro_batch_size);
+}
 
 Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, const RunOptions& options,
                                                        const RunInputs& inputs) {
@@ -41,6 +46,7 @@ ProjectRun::ProjectRun(const Threads& threads, RunParts parts)
   options.run_id = parts_->manifest.run_id;
   options.self = parts_->key.peer_id();
   options.micro_batch_size = parts_->manifest.micro_batch_size;
+  options.samples_max = samples_max();
   options.leased = wire::samples_in_epochs(parts_->manifest);
   options.listen_port = parts_->network->port();
   options.delay_parameter_updates = parts_->manifest.delay_parameter_updates;

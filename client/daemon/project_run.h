@@ -151,6 +151,8 @@ class ProjectRun final : private session::Session::Mediator {
   void stop_fetch();
   // On the trainer thread: a batch with the share of the moment, begun again if that changes meanwhile.
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> gradient);
+  // Of this computer in a round (shared/swarm/plausible.h).
+  [[nodiscard]] SampleCount samples_max() const;
   [[nodiscard]] std::optional<trainer_link::TrainerShare> allowed_share() const EXCLUDES(share_mutex_);
   void state_fetched(RoundIndex round, const Digest& digest, const Status& status);
   void install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state);

@@ -164,6 +164,7 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
     request.input = feedback->contribute(group, self, own);
     request.rest = feedback->rest();
   }
+  request.engine.weight_max = samples_max();
   request.done = [this, feedback, id = group.id](const AveragingOutcome& outcome) {
     deliver([this, feedback, id, outcome](TimePoint now) {
       if (feedback != nullptr) feedback->on_averaged(id, outcome);

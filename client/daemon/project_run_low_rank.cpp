@@ -59,6 +59,7 @@ void ProjectRun::begin_leg(const Leg& leg) {
   request.draw = leg.stake.draw;
   request.start = threads_.clock.now();
   request.follows = leg.index > 0;
+  request.engine.weight_max = samples_max();
   request.done = [this, leg](const AveragingOutcome& outcome) {
     deliver([this, leg, outcome](TimePoint now) { leg_ended(now, leg, outcome); });
   };

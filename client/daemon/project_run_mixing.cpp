@@ -54,6 +54,7 @@ void ProjectRun::meet(const wire::Bucket& bucket, const std::optional<swarm::Mix
   request.start = threads_.clock.now();
   request.engine.latecomers = false;
   request.engine.stall_floor = request.engine.straggler_floor = kMixingStall;
+  request.engine.weight_max = request.weight;
   request.done = [this, bucket, id = mixing->group.id](const averaging::AveragingOutcome& outcome) {
     deliver([this, bucket, id, outcome](TimePoint now) {
       meet(bucket, parts_->mixing->mixings[bucket.number].on_mixed(now, id, outcome));

@@ -39,6 +39,8 @@ class RoundProgress {
   // The trainer is gone: the next batch has to wait for another one, nobody knows how long.
   void forget_batch_seconds() { batch_seconds_ = 0; }
 
+  // What the next batch adds to has so many.
+  [[nodiscard]] SampleCount growing() const { return (ahead_ ? next_ : now_).samples; }
   // Of the present round.
   [[nodiscard]] SampleCount samples() const { return now_.samples; }
   // Mean training loss of its samples, nats; 0 before the first batch.

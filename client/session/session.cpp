@@ -93,6 +93,8 @@ void Session::compute_next(TimePoint now) {
 
 void Session::compute_batch(TimePoint now) {
   if (now < compute_not_before_ || !may_train()) return;
+  round_is_full_ = progress_.growing() + options_.micro_batch_size > options_.samples_max;
+  if (round_is_full_) return;
   const std::optional<wire::SampleRange> samples = begin_batch(now);
   without_samples_ = !samples;
   if (!samples) return ask_for_leases(now);

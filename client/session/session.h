@@ -31,6 +31,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/swarm/plausible.h"
 #include "shared/wire/messages.h"
 
 namespace starling::session {
@@ -49,6 +50,7 @@ struct SessionOptions {
   RunId run_id;
   PeerId self;
   SampleCount micro_batch_size = 8;
+  SampleCount samples_max = swarm::kMemberSamplesMax;  // of one round: more would not be believed
   bool leased = false;  // samples are (wire::samples_in_epochs), as long as the coordinator can be reached or leases
                         // last; without either, training goes on with samples that count toward no epoch
   int listen_port = 0;  // of the peer transport; 0: cannot be dialled
@@ -178,6 +180,7 @@ class Session {
   bool batch_leased_ = false;          // the samples of the batch under way, or the last, are
   SampleCount leases_asked_for_ = -1;  // Draws::end() when the coordinator was last called for more
   bool without_samples_ = false;       // none are left to train on, for the moment
+  bool round_is_full_ = false;         // of what is computed here
 
   RoundIndex state_round_ = 0;
   Digest state_digest_;

@@ -63,6 +63,9 @@ Activity Session::activity(TimePoint now) const {
       break;
   }
   if (!synced_) return {Phase::waiting, unsynced_reason_, "the coordinator names a donor"};
+  if (round_is_full_ && computing_ == Computing::nothing) {
+    return {Phase::waiting, "as much is computed here as a round takes", "the others average it"};
+  }
   if (without_samples_ && computing_ == Computing::nothing) {
     return {Phase::waiting, "all samples dealt to this computer are computed", "the coordinator deals more"};
   }

@@ -7,8 +7,6 @@
 namespace starling::core {
 namespace {
 
-// Of one member in a round that nobody here has planned: more than a batch when the others were long away.
-constexpr SampleCount kPlausibleBatches = 64;
 constexpr RoundIndex kRoundsLeapMax = 1'000'000;
 constexpr Duration kAssumedMin = std::chrono::milliseconds(500);
 constexpr Duration kAssumedMax = std::chrono::seconds(5);
@@ -67,12 +65,11 @@ void RunCoordinator::Impl::judge_members(Ops& ops) {
 }
 
 Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId& reporter) const {
-  ReportLimits limits{std::min(kPlausibleBatches * manifest_.target_batch_size, kMemberSamplesMax),
+  ReportLimits limits{swarm::member_samples_max(manifest_.target_batch_size, manifest_.micro_batch_size),
                       options_.group_members_max};
   const auto refused = [](const char* why) { return Error{ErrorCode::invalid_argument, why}; };
   if (const ReportBook::Dealt* dealt = reports_.dealt(report.group)) {
     if (dealt->round != report.round) return refused("a report names the group of another round");
-    limits.samples_max = dealt->samples_max;
     if (dealt->groups.size() > 1) limits.columns = dealt->groups.size();
     const std::size_t group = report.grid ? report.grid->column : 0;
     if (group >= dealt->groups.size()) return refused("a report names a column that was not dealt");
@@ -173,14 +170,17 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   decided.averaging_ms = result.averaging_ms;
   decided.wall = wall;
   std::vector<AccountSamples> credit;
+  std::vector<wire::Contribution> credited;
   std::vector<PeerId> averaged;
+  const ReportBook::Dealt* dealt = reports_.dealt(result.group);
   for (const wire::Contribution& contribution : result.contributions) {
     Member* member = members_.find(contribution.peer);
     if (member != nullptr) member->met_in = round_;
     const bool later = member != nullptr && member->deferred() && !result.reporters.contains(contribution.peer);
     if (!later) averaged.push_back(contribution.peer);
     const std::optional<AccountId> account = known_hosts_.account_of(contribution.peer);
-    if (!account) continue;
+    if (!account || (dealt != nullptr && contribution.samples > dealt->samples_max)) continue;
+    credited.push_back(contribution);
     decided.contributions.push_back({contribution.peer, *account, contribution.samples});
     credit.push_back({*account, contribution.samples});
     if (!leases_) continue;
@@ -195,7 +195,7 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   rhythm_known_ = result.dealt && state_ == wire::RunState::running;
   last_group_ = averaged.size();
   ops.emplace_back(std::move(decided));
-  claims_.on_decided(round_, result.contributions);
+  claims_.on_decided(round_, credited);
   for (const auto& [peer, claimed] : reports_.claims(round_)) note_claim(round_, wall, peer, claimed, ops);
   std::optional<wire::GroupInfo> ended;
   if (plan_ && plan_->id == result.group && plan_->groups.size() == 1) ended = std::move(plan_->groups.front());

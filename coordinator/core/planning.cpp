@@ -17,7 +17,7 @@ constexpr Duration kBeginSlack = std::chrono::seconds(1);  // a heartbeat that s
 
 // A deferred member may take so many times as long for the result as its line was expected to need.
 constexpr double kDeferredPatience = 1.5;
-constexpr SampleCount kPlausibleBatches = 4;
+constexpr SampleCount kCreditedBatchesMax = 4;
 
 // What the choice between one group and a grid counts on; figures of docs/averaging.md.
 constexpr double kStageSeconds = 0.3;  // of every group, however small: to hear of it, to begin, to agree at the end
@@ -272,7 +272,7 @@ void RunCoordinator::Impl::seat(const Plan& plan, const std::vector<double>& rea
       std::min(members_.forecast().expected(plan.start) + members_.forecast().samples_per_s() * waited_s,
                static_cast<double>(kMemberSamplesMax)));
   const SampleCount samples_max =
-      std::min(kPlausibleBatches * std::max(manifest_.target_batch_size, expected) + manifest_.micro_batch_size,
+      std::min(kCreditedBatchesMax * std::max(manifest_.target_batch_size, expected) + manifest_.micro_batch_size,
                kMemberSamplesMax);
   reports_.on_dealt(plan.id, {round_, std::move(peers), samples_max});
 }

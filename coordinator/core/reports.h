@@ -57,7 +57,7 @@ class ReportBook {
   struct Dealt {
     RoundIndex round = 0;
     std::vector<std::vector<PeerId>> groups;  // one, or the columns of a grid; each sorted
-    SampleCount samples_max = 0;              // plausible of one member
+    SampleCount samples_max = 0;              // credited to one member: who claims more gets nothing
   };
   // A group that this coordinator has dealt; the last kRoundsAheadMax are remembered.
   void on_dealt(const GroupId& group, Dealt dealt);

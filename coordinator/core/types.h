@@ -11,12 +11,13 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/swarm/plausible.h"
 #include "shared/wire/messages.h"
 
 namespace starling::core {
 
-// Of one member in one round; the ledger takes no more in a line. What a member says beyond this is not believed.
-constexpr SampleCount kMemberSamplesMax = 1'000'000'000;
+// The ledger takes no more in a line. What a member says beyond this is not believed.
+using swarm::kMemberSamplesMax;
 constexpr double kMemberSamplesPerSecondMax = 1e7;
 constexpr std::size_t kRoundsAheadMax = 64;  // reports of rounds beyond the current one that are kept
 // What is kept of reports, all rounds and members together: some hundred of the largest results for each round ahead.

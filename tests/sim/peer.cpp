@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/transport/state_digest.h"
+#include "shared/swarm/plausible.h"
 #include "tests/sim/quadratic_problem.h"
 
 namespace starling::sim {
@@ -43,6 +44,7 @@ void Peer::start() {
   options.run_id = "sim";
   options.self = id_;
   options.micro_batch_size = kMicroBatch;
+  options.samples_max = swarm::member_samples_max(world_.options().target_batch_size, kMicroBatch);
   options.leased = world_.options().epoch_samples >= world_.options().target_batch_size;  // wire::samples_in_epochs
   options.listen_port = 1000 + index_;
   options.seed = mix64(world_.options().seed ^ static_cast<std::uint64_t>(index_) << 32 ^ incarnation_);
@@ -154,7 +156,9 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, c
   round.began = world_.scheduler().now();
   world_.on_gradient_brought(*this, group, stake, leased_in_[present_]);
   const averaging::RoundVectors vectors{stake.weight, round.input, round.output, {}, stake.draw};
-  round.engine = std::make_unique<averaging::StagedReduce>(group, self, vectors);
+  averaging::AllReduceOptions options;
+  options.weight_max = swarm::member_samples_max(world_.options().target_batch_size, kMicroBatch);
+  round.engine = std::make_unique<averaging::StagedReduce>(group, self, vectors, options);
   round.engine->start(world_.scheduler().now());
   // The session must not hear of an end before start_averaging has returned.
   schedule(world_.scheduler().now(), [this, id = group.id] {

@@ -96,6 +96,28 @@ TEST_CASE("who sends no numbers is told apart from who is gone") {
   }
 }
 
+TEST_CASE("who claims more samples than anybody can have is left out by all, who tell of it") {
+  for (Rank liar = 0; liar < 5; ++liar) {
+    CAPTURE(liar);
+    GroupOptions options = small(5);
+    options.weights = {1, 2, 3, 4, 5};
+    options.weights[liar] = 101;
+    options.engine.weight_max = 100;
+    InMemoryGroup group(options);
+    group.run();
+    const Voices said = voices(group, liar);
+    CHECK(said.about_victim >= 2);
+    CHECK(said.about_others == 0);
+    CHECK(said.fault == wire::Fault::nonsense);
+    for (Rank rank = 0; rank < group.size(); ++rank) {
+      if (rank == liar) continue;
+      CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+      CHECK(group.outcome(rank)->samples[liar] == 0);
+      CHECK(untruth(group, rank) == "");
+    }
+  }
+}
+
 TEST_CASE("all owners tell of a sender that they left behind") {
   GroupOptions options = small(5);
   options.shares = {1, 1, 1, 1, 0};

@@ -79,10 +79,12 @@ struct Fixture {
   TimePoint now = kStart;
   Session session;
 
-  explicit Fixture(InitialState initial = {0, digest(1), {}}, bool delay_parameter_updates = false, bool leased = false)
+  explicit Fixture(InitialState initial = {0, digest(1), {}}, bool delay_parameter_updates = false, bool leased = false,
+                   SampleCount samples_max = swarm::kMemberSamplesMax)
       : session({.run_id = "run",
                  .self = peer(1),
                  .micro_batch_size = 4,
+                 .samples_max = samples_max,
                  .leased = leased,
                  .listen_port = 7000,
                  .delay_parameter_updates = delay_parameter_updates},

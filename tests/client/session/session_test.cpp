@@ -32,6 +32,26 @@ TEST_CASE("batches of a round walk on through the lane's samples") {
   CHECK_FALSE(f.hands.batch_first[1]);
 }
 
+TEST_CASE("nobody computes more for a round than the others would believe") {
+  Fixture f({0, digest(1), {}}, true, false, 13);
+  f.begin_training();
+  for (int i = 0; i < 3; ++i) f.batch_done();
+  CHECK(f.session.view(f.now).samples_this_round == 12);
+  CHECK(f.hands.batches.size() == 3);
+  CHECK(f.session.view(f.now).activity.reason == "as much is computed here as a round takes");
+  auto planned = f.reply(0, digest(1));
+  planned.group = f.group(0);
+  f.hear(planned);
+  REQUIRE(f.hands.groups.size() == 1);
+  CHECK(f.hands.weights[0] == 12);
+  for (int i = 0; i < 3; ++i) f.batch_done();  // of the next one
+  CHECK(f.hands.batches.size() == 6);
+  f.session.on_averaged(f.now, f.outcome(AveragingOutcome::Verdict::averaged, {12, 6, 6}));
+  f.session.on_step_done(f.now, digest(2));
+  CHECK(f.hands.batches.size() == 6);
+  CHECK(f.session.view(f.now).samples_this_round == 12);
+}
+
 TEST_CASE("a round is trained, averaged, stepped and reported") {
   Fixture f;
   f.begin_training();

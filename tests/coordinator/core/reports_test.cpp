@@ -178,7 +178,7 @@ TEST_CASE("impossible reports are refused with a reason") {
   };
   wire::RoundReport report = report_of(3);
   report.contributions[1].samples = 1'000'000;
-  refused(report, "plausible are at most 3840");
+  refused(report, "plausible are at most 3848");
   report = report_of(3);
   report.contributions[1].samples = -5;
   refused(report, "-5 samples");
@@ -216,6 +216,20 @@ TEST_CASE("more samples than a line of the ledger takes are refused, however lar
   CHECK(decision.reply.notice.find("plausible are at most 1000000000") != std::string::npos);
   report.contributions[0].samples = kMemberSamplesMax;
   CHECK(rounds_in(tell(swarm, 1, report)) == 1);
+}
+
+TEST_CASE("who claims far more than was expected of all gets no credit for the round, and costs the others none") {
+  Swarm swarm;
+  for (int i = 1; i <= 4; ++i) swarm.add(i, 15);
+  while (swarm.member(4).phase != wire::MemberPhase::averaging) swarm.run_for(std::chrono::milliseconds(5));
+  const RoundIndex round = swarm.member(4).group->round;
+  swarm.member(4).samples = 60 * 60;  // 15 a second for 10 s is what might have come of each until all had to begin
+  swarm.run_for(std::chrono::seconds(8));
+  CHECK(swarm.decided.size() > 2);
+  for (int i = 1; i <= 3; ++i) CHECK(swarm.ledger.contains({round, peer_id(i)}));
+  CHECK_FALSE(swarm.ledger.contains({round, peer_id(4)}));
+  CHECK(swarm.ledger.contains({round + 1, peer_id(4)}));
+  CHECK(swarm.adopted.empty());
 }
 
 TEST_CASE("a report far ahead is kept by its sender, not here") {

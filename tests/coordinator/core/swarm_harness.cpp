@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "shared/swarm/plausible.h"
+
 namespace starling::core::testing {
 namespace {
 
@@ -146,7 +148,8 @@ void Swarm::train(VirtualMember& member) {
   const bool trains = member.synced && !member.paused && member.phase == wire::MemberPhase::training &&
                       member.last_reply.run_state == wire::RunState::running;
   const double computed = member.samples_per_s * to_seconds(now - member.trained_at);
-  if (trains) member.samples += computed;
+  const auto samples_max = swarm::member_samples_max(manifest_.target_batch_size, manifest_.micro_batch_size);
+  if (trains) member.samples = std::min(member.samples + computed, static_cast<double>(samples_max));
   if (member.phase == wire::MemberPhase::averaging && member.delays_updates) member.samples_ahead += computed;
   member.trained_at = now;
 }
