@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""A computer that lies among real ones: what it says is credited to nobody, the others' state is as if it were not
+there, and everybody can see that something is wrong with it."""
+
+import os
+import unittest
+
+import programs
+from swarm_case import RUN_ID, SwarmCase
+
+LIAR = os.environ.get("STARLING_LIAR", programs.BIN.parent / "tests/starlingd_liar")
+ADDED = 1000  # samples that a false report adds (liar.cpp)
+
+
+class Liar(SwarmCase):
+    VOLUNTEERS = 4
+    LIE = ""
+
+    @classmethod
+    def prepare(cls):
+        *cls.honest, cls.liar = cls.swarm.volunteers
+        cls.liar.daemon.command[0] = str(LIAR)
+        cls.liar.daemon.environment = {"STARLING_LIE": cls.LIE}
+
+    def problems(self):
+        return (self.liar.status() or {"problems": []})["problems"]
+
+    def assert_the_others_agree(self):
+        """Without the liar, all sides tell the same. Returns the rounds of an honest volunteer."""
+        self.liar.daemon.stop()
+        self.swarm.volunteers = self.honest
+        self.addClassCleanup(self.liar.daemon.stop)
+        self.assert_all_sides_agree(10)
+        return self.honest[0].journal(RUN_ID)
+
+
+class RefusedByAll(Liar):
+    """What it sends the others is what no honest program sends."""
+
+    def check(self):
+        self.wait_for_rounds(self.honest, 10, 90)
+        peer = self.liar.status()["peer"]
+        line = self.wait_for_log(self.swarm.coordinator.server, "sits out", 60)
+        self.assertIn("the others could not use what it sent", line)
+        self.assertIn(peer[:8], line)
+        programs.wait_until(lambda: "the others could not use what it sent" in " ".join(self.problems()),
+                            "it is told why", 30)
+        self.wait_for_rounds(self.honest, 5, 60)
+        for entry in self.assert_the_others_agree().values():
+            self.assertNotIn(peer, entry["contributions"])
+
+
+class MoreSamplesThanAnybodyHas(RefusedByAll):
+    LIE = "samples"
+
+    def test_it_is_left_out_and_the_others_go_on(self):
+        self.check()
+
+
+class NoNumbers(RefusedByAll):
+    LIE = "numbers"
+
+    def test_it_is_left_out_and_the_others_go_on(self):
+        self.check()
+
+
+class FalseReports(Liar):
+    LIE = "report"
+
+    def test_they_are_credited_to_nobody_and_shown(self):
+        self.wait_for_rounds(self.honest, 10, 90)
+        peer = self.liar.status()["peer"]
+        claims = self.swarm.coordinator.command("credit", "claims", self.swarm.coordinator.folder).stdout.splitlines()
+        self.assertGreater(len(claims), 3)
+        for claim in claims:
+            self.assertIn(f"{ADDED} samples", claim)
+            self.assertIn(f"computer {peer[:8]}", claim)
+        accepted = [entry["contributions"].get(peer, 0) for entry in self.assert_the_others_agree().values()]
+        self.assertGreater(sum(accepted), 0)
+        self.assertLess(max(accepted), ADDED)
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
