@@ -23,6 +23,9 @@ void ProjectRun::mix_bucket(const wire::Bucket& bucket) {
   const std::int64_t child = parts_->trainer->view().starts;
   const bool began_anew = std::exchange(parts_->mixing->stepped_child, child) != child;
   MixingParts& mixing = *parts_->mixing;
+  if (began_anew) {
+    for (optim::MixingStep& step : mixing.steps) step.forget();
+  }
   session::Mixing::Order order;
   threads_.control.run_and_wait([&] {
     if (stopped_) return;
@@ -32,14 +35,21 @@ void ProjectRun::mix_bucket(const wire::Bucket& bucket) {
     order = mixing.mixings[bucket.number].on_stepped(threads_.clock.now());
     if (order.send_out) parts_->network->end_mixing(bucket.number);
   });
-  if (!order.send_out) return;
-  const std::span<float> own = parts_->trainer->own_parameters();
-  const std::span<const float> agreed = parts_->trainer->state();
-  const std::size_t end = bucket.begin + bucket.count;
+  const auto of_bucket = [&bucket](auto vector) { return vector.subspan(bucket.begin, bucket.count); };
+  const std::span<float> own = of_bucket(parts_->trainer->own_parameters());
+  const std::span<float> sent = of_bucket(std::span(mixing.sent));
+  optim::MixingStep& step = mixing.steps[bucket.number];
   if (order.take_in) {
-    for (std::size_t i = bucket.begin; i < end; ++i) own[i] += mixing.mixed[i] - mixing.sent[i];
+    const std::span<const float> mixed = of_bucket(std::span(mixing.mixed));
+    if (order.measure) {
+      deliver([this, bucket, distance = step.distance(sent, mixed, own)](TimePoint) {
+        parts_->mixing->mixings[bucket.number].on_measured(distance);
+      });
+    }
+    step.take_in(sent, mixed, own);
   }
-  for (std::size_t i = bucket.begin; i < end; ++i) mixing.sent[i] = own[i] - agreed[i];
+  if (!order.send_out) return;
+  step.send_out(of_bucket(parts_->trainer->state()), own, sent);
   deliver([this, bucket](TimePoint now) { meet(bucket, parts_->mixing->mixings[bucket.number].on_sent_out(now)); });
 }
 
@@ -71,8 +81,13 @@ void ProjectRun::begin_mixings(const wire::RoundReport& report) {
   std::vector<PeerId> members;
   for (const wire::Contribution& contribution : report.contributions) members.push_back(contribution.peer);
   for (session::Mixing& mixing : parts_->mixing->mixings) {
+    if (spread_ > 0) mixing.on_averaged(spread_, static_cast<int>(members.size()));
     mixing.begin_round(threads_.clock.now(), parts_->mixing->last, members, report.round + 1, report.state_digest);
   }
+  threads_.trainer.post([this] {
+    if (stopped_) return;
+    for (optim::MixingStep& step : parts_->mixing->steps) step.begin_round();
+  });
 }
 
 void ProjectRun::end_mixings() {

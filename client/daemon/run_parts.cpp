@@ -101,7 +101,10 @@ Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, 
 std::unique_ptr<MixingParts> make_mixing(const wire::RunManifest& manifest, const PeerId& self) {
   auto parts = std::make_unique<MixingParts>();
   parts->buckets = wire::buckets(manifest.model);
-  for (const wire::Bucket& bucket : parts->buckets) parts->mixings.emplace_back(manifest.local->partners, self, bucket);
+  for (const wire::Bucket& bucket : parts->buckets) {
+    parts->mixings.emplace_back(*manifest.local, self, bucket);
+    parts->steps.emplace_back(*manifest.local, bucket.count);
+  }
   parts->sent.resize(wire::parameter_count(manifest.model));
   parts->mixed.resize(parts->sent.size());
   return parts;

@@ -12,6 +12,7 @@
 #include "client/averaging/power_sgd.h"
 #include "client/daemon/project_run.h"
 #include "client/daemon/shard_keeper.h"
+#include "client/optim/mixing_step.h"
 #include "client/session/fragment_sums.h"
 #include "client/transport/port_mapper.h"
 #include "shared/wire/buckets.h"
@@ -31,7 +32,7 @@ struct MixingParts {
   std::vector<wire::Bucket> buckets;
   std::vector<session::Mixing> mixings;  // by bucket; control thread
   wire::GroupInfo last;                  // the same: the plan of the last averaging
-  // The trainer thread's, but of a bucket the network's while its mixing is under way.
+  std::vector<optim::MixingStep> steps;  // by bucket; trainer thread
   std::vector<float> sent;
   std::vector<float> mixed;
   std::int64_t stepped_child = -1;  // trainer thread: own parameters are where it has led; -1: nobody has

@@ -11,6 +11,7 @@ namespace {
 // A partner may be in the middle of a batch, or of a mixing with another one that waits in its turn.
 constexpr Duration kPatienceLeast = std::chrono::seconds(2);
 constexpr int kPatienceTimes = 4;
+constexpr int kIntervalsWaited = 2;
 constexpr Duration kPatienceMost = std::chrono::seconds(60);
 // Who did not come the last time may have come first this time: then its frames are here already.
 constexpr Duration kAbsentPatience = std::chrono::milliseconds(250);
@@ -30,8 +31,8 @@ bool others_went_on(const AveragingOutcome& outcome) { return !outcome.lost.empt
 
 }  // namespace
 
-Mixing::Mixing(std::string partners, const PeerId& self, const wire::Bucket& bucket)
-    : partners_(std::move(partners)), self_(self), bucket_(bucket) {
+Mixing::Mixing(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket)
+    : partners_(options.partners), self_(self), bucket_(bucket), interval_(options.mix_every, options.consensus_bound) {
   VERIFY(!partners_.empty());
 }
 
@@ -40,8 +41,14 @@ void Mixing::begin_round(TimePoint now, const wire::GroupInfo& last, std::span<c
   end_round();
   absent_.clear();
   last_step_ = now;
+  since_sent_ = since_taken_ = 0;
+  none_taken_ = true;
   if (members.empty()) return;
   groups_.emplace(partners_, last, members, swarm::AgreedBucket{bucket_, round, state});
+}
+
+void Mixing::on_averaged(double distance, int members) {
+  if (members > 1 && none_taken_) interval_.on_mixed(distance, members, since_taken_);
 }
 
 void Mixing::forget() { stage_ = Stage::nothing; }
@@ -50,10 +57,22 @@ Mixing::Order Mixing::on_stepped(TimePoint now) {
   if (!groups_) return {};
   batch_ = now - last_step_;
   last_step_ = now;
+  ++since_sent_;
+  ++since_taken_;
   Order order;
   order.take_in = stage_ == Stage::arrived;
-  order.send_out = order.take_in || (stage_ == Stage::nothing && now >= not_before_);
-  if (order.send_out) stage_ = Stage::sending;
+  order.measure = order.take_in && interval_.measures();
+  if (order.take_in) {
+    stage_ = Stage::nothing;
+    none_taken_ = false;
+    met_after_ = std::exchange(since_taken_, 0);
+  }
+  const bool free = order.take_in || (stage_ == Stage::nothing && now >= not_before_);
+  order.send_out = free && since_sent_ >= interval_.steps();
+  if (order.send_out) {
+    stage_ = Stage::sending;
+    since_sent_ = 0;
+  }
   return order;
 }
 
@@ -81,7 +100,8 @@ Duration Mixing::patience() const {
     return member.endpoint.peer != self_ && !absent_.contains(member.endpoint.peer);
   };
   if (std::none_of(meeting_.members.begin(), meeting_.members.end(), is_awaited)) return kAbsentPatience;
-  return std::clamp(kPatienceTimes * std::max(batch_, mixing_), kPatienceLeast, kPatienceMost);
+  const Duration interval = kIntervalsWaited * interval_.steps() * batch_;
+  return std::clamp(std::max(kPatienceTimes * std::max(batch_, mixing_), interval), kPatienceLeast, kPatienceMost);
 }
 
 std::optional<swarm::MixingGroup> Mixing::on_mixed(TimePoint now, const GroupId& id, const AveragingOutcome& outcome) {
@@ -90,6 +110,7 @@ std::optional<swarm::MixingGroup> Mixing::on_mixed(TimePoint now, const GroupId&
   if (others_are_in(outcome)) {
     stage_ = Stage::arrived;
     mixing_ = now - met_at_;
+    met_members_ = static_cast<int>(outcome.weight_total);  // each weighs 1
     ++mixed_;
   }
   for (const averaging::SeenFault& seen : outcome.faults) {

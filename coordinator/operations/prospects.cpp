@@ -24,6 +24,7 @@ constexpr double kSamplesPerSMin = 1e-6;
 constexpr double kSamplesPerSMax = 1e9;
 constexpr double kDelayMsMax = 10'000;
 constexpr double kMuch = 0.5;  // of a round
+constexpr double kMixingsARound = 10;
 
 swarm::Method method_of(const wire::RunManifest& manifest, double round_samples, std::size_t hosts) {
   swarm::Method method;
@@ -40,6 +41,7 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples,
     const bool takes_turns = formation.kind == swarm::FormationSpec::Kind::alternating_exponential_ring;
     method.mixing_members = formation.sides.empty() || takes_turns ? 2 : formation.sides.front();
     method.mixing_share = takes_turns ? 0.5 : 1;
+    method.mix_every = manifest.local->mix_every;
   }
   // Reads the gradient and the state, writes the state.
   method.step_vectors = 1 + 2.0 * (1 + wire::moment_vectors(manifest.optimizer));
@@ -64,6 +66,15 @@ std::string reason(const swarm::RoundForecast& round, std::span<const swarm::Hos
   if (round.mixing_s > 0) text += fmt::format("; a mixing takes {:.1f} s beside it", round.mixing_s);
   if (round.left_out > 0) text += fmt::format("; {} could not follow", round.left_out);
   return text;
+}
+
+// Mixings that are many steps apart are what averagings are elsewhere, and rounds are rare.
+bool mixes_seldom(const wire::LocalOptions& local) { return local.mix_every > 1; }
+
+// Of all, between two averagings of a parameter.
+double samples_apart(const wire::RunManifest& manifest, double one_step) {
+  if (mixes_seldom(*manifest.local)) return manifest.local->mix_every * one_step;
+  return static_cast<double>(manifest.target_batch_size) * wire::fragments(manifest);
 }
 
 Prospect prospect_of(std::string_view algorithm, const wire::RunManifest& manifest, double round_samples,
@@ -136,6 +147,7 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
                                 const ProspectOptions& options) {
   const double one_step = static_cast<double>(manifest.micro_batch_size) * static_cast<double>(hosts.size());
   const auto own = static_cast<double>(manifest.target_batch_size);
+  const double apart = manifest.local ? samples_apart(manifest, one_step) : options.local_steps * one_step;
   std::vector<Prospect> all{prospect_of("", manifest, own, hosts)};
   for (const manifest::Algorithm& algorithm : manifest::algorithms()) {
     wire::RunManifest composed = manifest;
@@ -146,9 +158,12 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
     composed.error_feedback = 0;
     composed.averaging.formation = wire::AveragingOptions{}.formation;
     algorithm.compose(composed);
-    double samples = composed.local ? options.local_steps * one_step : own;
-    if (manifest.local) samples = composed.local ? own * wire::fragments(manifest) : one_step;
-    samples /= wire::fragments(composed);
+    double samples = manifest.local ? one_step : own;
+    if (composed.local) samples = apart / wire::fragments(composed);
+    if (composed.local && mixes_seldom(*composed.local)) {
+      samples = kMixingsARound * apart;
+      composed.local->mix_every = std::max(1, static_cast<int>(apart / one_step));
+    }
     std::vector<std::string> codecs{"fp32", "fp16", "int8"};
     if (!composed.codec.empty()) codecs = {composed.codec};  // it is part of the algorithm
     for (const std::string& codec : codecs) {

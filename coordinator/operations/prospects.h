@@ -41,8 +41,9 @@ struct ProspectOptions {
 
 // The manifest as it is, and every algorithm with fp32, fp16 and int8; the most samples a second first. Rounds of
 // gradients have the manifest's target_batch_size, and rounds of local steps so many steps of everybody between two
-// averagings of a parameter; where the manifest itself has local steps, it is the other way round. `hosts` has at least
-// one.
+// averagings of a parameter; where the manifest itself has local steps, it is the other way round. Where mixings are
+// many steps apart they count as averagings here, and a round has ten. A consensus_bound can only make them rarer than
+// they are told. `hosts` has at least one.
 std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<const swarm::Host> hosts,
                                 const ProspectOptions& options = {});
 

@@ -62,6 +62,16 @@ void decentralized_adam(RunManifest& manifest) {
   step_outside(manifest, 1.0, 0.0);
 }
 
+// As published it has no common average either.
+void noloco(RunManifest& manifest) {
+  decentralized_adam(manifest);
+  manifest.local->partners = "random";
+  manifest.local->mix_every = 50;
+  manifest.local->mixing_rate = 0.7;
+  manifest.local->mixing_momentum = 0.5;
+  manifest.local->mixing_pull = 0.7;
+}
+
 void streaming_diloco(RunManifest& manifest) {
   diloco(manifest);
   manifest.delay_parameter_updates = true;
@@ -90,6 +100,8 @@ constexpr std::array kAlgorithms{
               "arXiv 2502.12996", eager_diloco},
     Algorithm{"decentralized-adam", "AdamW steps apart, mixed with one other's while they go on; then the mean of all",
               "arXiv 2410.11998", decentralized_adam},
+    Algorithm{"noloco", "AdamW steps apart, then a momentum step with one other; seldom, the mean of all",
+              "arXiv 2506.10911", noloco},
 };
 
 }  // namespace

@@ -186,6 +186,11 @@ Status read_local(TableReader fields, bool named, std::optional<wire::LocalOptio
   }
   if (!local) return {};
   fields.text("partners", local->partners);
+  fields.integer("mix_every", local->mix_every);
+  fields.number("consensus_bound", local->consensus_bound);
+  fields.number("mixing_rate", local->mixing_rate);
+  fields.number("mixing_momentum", local->mixing_momentum);
+  fields.number("mixing_pull", local->mixing_pull);
   fields.number("merge_alpha", local->merge_alpha);
   fields.integer("fragments", local->fragments);
   fields.boolean("eager", local->eager);

@@ -118,6 +118,11 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
   if (manifest.local) {
     out.table("local");
     out.set("partners", manifest.local->partners);
+    out.set("mix_every", manifest.local->mix_every);
+    out.set("consensus_bound", manifest.local->consensus_bound);
+    out.set("mixing_rate", manifest.local->mixing_rate);
+    out.set("mixing_momentum", manifest.local->mixing_momentum);
+    out.set("mixing_pull", manifest.local->mixing_pull);
     out.set("merge_alpha", manifest.local->merge_alpha);
     out.set("fragments", manifest.local->fragments);
     out.set("eager", manifest.local->eager);

@@ -52,8 +52,8 @@ void add_mixings(std::span<const Host> hosts, const Method& method, const RoleOp
   const double bytes = 2 * (members - 1) / members * method.vector_floats * options.result_bytes;
   forecast.mixing_s = bytes / line + options.overhead_s;
   const double batch_s = method.micro_batch / samples_per_s;
-  forecast.bytes_sent +=
-      method.mixing_share * bytes * forecast.compute_s / (batch_s * std::ceil(forecast.mixing_s / batch_s));
+  const double batches = std::max(method.mix_every, std::ceil(forecast.mixing_s / batch_s));
+  forecast.bytes_sent += method.mixing_share * bytes * forecast.compute_s / (batch_s * batches);
 }
 
 double bytes_sent(const RoleChoice& choice, std::span<const CodecCost> codecs, double floats, double per_result) {

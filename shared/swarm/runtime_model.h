@@ -13,8 +13,8 @@
 //   step       the optimizer's way through memory
 //
 // Mixings between two rounds (mixing_groups.h) go on beside computing, and nobody waits for them: a volunteer begins
-// one with a batch when the one before is over, which takes the slowest line its part of a small all-reduce, and four
-// round trips. They cost bytes, no time.
+// one with a batch, so many batches after the one before and not before that is over, which takes the slowest line its
+// part of a small all-reduce, and four round trips. They cost bytes, no time.
 //
 // Where updates are delayed, the next round's computing goes on beside the averaging, for which the slowest one ends a
 // micro-batch twice: before it begins, and before it steps.
@@ -48,6 +48,7 @@ struct Method {
   bool delay_parameter_updates = false;
   double mixing_members = 0;  // that mix between rounds; 0: nobody does
   double mixing_share = 1;    // of mixings, in which a volunteer has a partner
+  double mix_every = 1;       // micro-batches from one mixing to the next, at least
   double step_vectors = 0;    // vectors as long as the model that the common step reads and writes
 };
 

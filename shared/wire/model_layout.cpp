@@ -92,8 +92,10 @@ MemoryNeeds memory_needs(const RunManifest& manifest) {
   if (manifest.delay_parameter_updates) needs.state += vector;
   // Local steps have parameters of their own, those of the beginning, and moments.
   if (manifest.local) needs.state += vector + static_cast<double>(sizeof(float) * local_state_size(manifest));
-  // What is sent to be mixed, and what comes back.
-  if (manifest.local && !manifest.local->partners.empty()) needs.gradients += 2 * vector;
+  // What is sent to be mixed, and what comes back; and where the mixings before have led, and how fast.
+  if (manifest.local && !manifest.local->partners.empty()) {
+    needs.gradients += (mixes_plainly(*manifest.local) ? 2 : 4) * vector;
+  }
   needs.activations = static_cast<double>(sizeof(float)) * architecture_of(manifest.model).activations(manifest.model);
   return needs;
 }

@@ -28,6 +28,8 @@ constexpr std::int64_t kRoundsMax = 1'000'000'000;
 constexpr SampleCount kBatchMax = 1'000'000'000;
 constexpr SampleCount kMicroBatchMax = 65536;
 constexpr double kFlopsMax = 1e18;
+constexpr int kMixEveryMax = 100'000;
+constexpr double kMixingGainMax = 2;  // beyond, mixings lead past their partners' mean as far as they came
 
 bool only_of(std::string_view text, std::string_view allowed) {
   return text.find_first_not_of(allowed) == std::string_view::npos;
@@ -112,6 +114,34 @@ void check_fragments(Checker& check, const RunManifest& manifest) {
              "local.fragments", found, "less for so small a model");
 }
 
+// Of mixings between rounds, where there are any.
+void check_mixings(Checker& check, const LocalOptions& local) {
+  const auto one_of_mixings = [&](const char* field, auto found, auto without) {
+    check.that(!local.partners.empty() || found == without, field, fmt::format("{}", found),
+               fmt::format("{} where local.partners is empty: nobody mixes between rounds", without));
+  };
+  const LocalOptions none;
+  one_of_mixings("local.mix_every", local.mix_every, none.mix_every);
+  one_of_mixings("local.consensus_bound", local.consensus_bound, none.consensus_bound);
+  one_of_mixings("local.mixing_rate", local.mixing_rate, none.mixing_rate);
+  one_of_mixings("local.mixing_momentum", local.mixing_momentum, none.mixing_momentum);
+  one_of_mixings("local.mixing_pull", local.mixing_pull, none.mixing_pull);
+  check.within("local.mix_every", local.mix_every, 1, kMixEveryMax);
+  check.within("local.consensus_bound", local.consensus_bound, 0, 1);
+  const auto above_0 = [&](const char* field, double found) {
+    check.that(found > 0 && found <= kMixingGainMax, field, fmt::format("{}", found),
+               fmt::format("above 0, and at most {}", kMixingGainMax));
+  };
+  above_0("local.mixing_rate", local.mixing_rate);
+  above_0("local.mixing_pull", local.mixing_pull);
+  check.that(local.mixing_momentum >= 0 && local.mixing_momentum < 1, "local.mixing_momentum",
+             fmt::format("{}", local.mixing_momentum), "0 or more, and below 1");
+  check.that(local.consensus_bound == 0 || local.mixing_pull == local.mixing_rate, "local.consensus_bound",
+             fmt::format("{}", local.consensus_bound),
+             "0 where local.mixing_pull is not local.mixing_rate: how far what partners send is apart tells nothing of "
+             "how far their parameters are, then");
+}
+
 void check_local(Checker& check, const LocalOptions& local, bool delays) {
   check_optimizer(check, "local.", local.optimizer, local.schedule);
   const std::string& partners = local.partners;
@@ -129,6 +159,7 @@ void check_local(Checker& check, const LocalOptions& local, bool delays) {
   check.that(delays || local.merge_alpha == 0, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
              "0 unless delay_parameter_updates is true");
   check.that(delays || !local.eager, "local.eager", "true", "false unless delay_parameter_updates is true");
+  check_mixings(check, local);
 }
 
 // Samples of a round that one lane has to itself.
@@ -248,6 +279,16 @@ void write_optimizer(JsonWriter& writer, const OptimizerOptions& optimizer, cons
   writer.close('}');
 }
 
+void write_mixings(JsonWriter& writer, const LocalOptions& local) {
+  if (!local.partners.empty()) writer.text("partners", local.partners);
+  if (local.mix_every != 1) writer.integer("mix_every", local.mix_every);
+  if (local.consensus_bound != 0) writer.number("consensus_bound", local.consensus_bound);
+  if (mixes_plainly(local)) return;
+  writer.number("mixing_rate", local.mixing_rate);
+  writer.number("mixing_momentum", local.mixing_momentum);
+  writer.number("mixing_pull", local.mixing_pull);
+}
+
 void read_optimizer(JsonReader& reader, OptimizerOptions& optimizer, ScheduleOptions& schedule) {
   const auto reads_from = [](JsonReader& fields) {
     return [&fields](std::string_view name, auto& value, auto) { read_any(fields, name, value); };
@@ -277,6 +318,11 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
       LocalOptions& local = manifest.local.emplace();
       read_optimizer(fields, local.optimizer, local.schedule);
       if (fields.present("partners")) fields.text("partners", local.partners, kWordBytesMax);
+      if (fields.present("mix_every")) read_any(fields, "mix_every", local.mix_every);
+      if (fields.present("consensus_bound")) read_any(fields, "consensus_bound", local.consensus_bound);
+      if (fields.present("mixing_rate")) read_any(fields, "mixing_rate", local.mixing_rate);
+      if (fields.present("mixing_momentum")) read_any(fields, "mixing_momentum", local.mixing_momentum);
+      if (fields.present("mixing_pull")) read_any(fields, "mixing_pull", local.mixing_pull);
       if (fields.present("merge_alpha")) read_any(fields, "merge_alpha", local.merge_alpha);
       if (fields.present("fragments")) read_any(fields, "fragments", local.fragments);
       if (fields.present("eager")) read_any(fields, "eager", local.eager);
@@ -309,6 +355,12 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
 
 }  // namespace
 
+bool mixes_plainly(const LocalOptions& local) {
+  const LocalOptions plain;
+  return local.mixing_rate == plain.mixing_rate && local.mixing_momentum == plain.mixing_momentum &&
+         local.mixing_pull == plain.mixing_pull;
+}
+
 SampleForm sample_form(const RunManifest& manifest) {
   if (manifest.data.kind == "labelled") return SampleForm::labelled;
   return manifest.model.architecture == "albert" ? SampleForm::masked_words : SampleForm::next_word;
@@ -335,7 +387,7 @@ std::string encode_manifest(const RunManifest& manifest) {
   if (manifest.local) {
     writer.open("local", '{');
     write_optimizer(writer, manifest.local->optimizer, manifest.local->schedule);
-    if (!manifest.local->partners.empty()) writer.text("partners", manifest.local->partners);
+    write_mixings(writer, *manifest.local);
     if (manifest.local->merge_alpha != 0) writer.number("merge_alpha", manifest.local->merge_alpha);
     if (manifest.local->fragments != 1) writer.integer("fragments", manifest.local->fragments);
     if (manifest.local->eager) writer.boolean("eager", true);

@@ -35,6 +35,15 @@ struct LocalOptions {
   // Between rounds, too, parameters are mixed with a few others', while steps go on: with whose, is one of the words in
   // shared/swarm/mixing_groups.h; empty: with nobody's.
   std::string partners{};
+  int mix_every = 1;  // own steps from one mixing to the next, at least
+  // Mixings become rarer as long as they find replicas nearer to each other than this share of the parameters' length
+  // (shared/swarm/mixing_interval.h); 0: they do not.
+  double consensus_bound = 0;
+  // What a mixing does (client/optim/mixing_step.h): eta, mu and gamma of NoLoCo (arXiv 2506.10911). By default it is
+  // the mean of parameters, and nothing is remembered of it.
+  double mixing_rate = 1;
+  double mixing_momentum = 0;
+  double mixing_pull = 1;
   // Where updates are delayed: the share of how far own parameters were from the agreed ones that stays when those have
   // stepped (alpha of Streaming DiLoCo, arXiv 2501.18512).
   double merge_alpha = 0;
@@ -44,6 +53,9 @@ struct LocalOptions {
   // until the average is there (eager updates, arXiv 2502.12996).
   bool eager = false;
 };
+
+// Whether mixings are means of parameters, and nothing else.
+bool mixes_plainly(const LocalOptions& local);
 
 struct RunManifest {
   int version = 1;

@@ -10,7 +10,6 @@ import programs
 from swarm_case import SwarmCase
 
 BATCH = 4 * 24 * 32  # of all: some 24 steps of 32 samples each between two rounds
-APART = 0.05  # of the parameters' length, at most, when a round ends
 
 
 SETTINGS = {"algorithm": "decentralized-adam", "target_batch_size": BATCH, "micro_batch_size": 32, "peers_max": 16,
@@ -19,6 +18,8 @@ SETTINGS = {"algorithm": "decentralized-adam", "target_batch_size": BATCH, "micr
 
 
 class MixingCase(SwarmCase):
+    APART = 0.05  # of the parameters' length, at most, when a round ends
+
     def local_steps(self, volunteers):
         return [v.status().get("local_steps") or {"mixings": 0, "mixings_missed": 0, "spread": 0} for v in volunteers]
 
@@ -27,7 +28,7 @@ class MixingCase(SwarmCase):
         print(f"spread of each from the average: {spreads}")
         for spread in spreads:
             self.assertGreater(spread, 0, "everybody has taken steps of its own")
-            self.assertLess(spread, APART)
+            self.assertLess(spread, self.APART)
 
     def wait_for_mixings(self, volunteers, count):
         before = [steps["mixings"] for steps in self.local_steps(volunteers)]
@@ -102,7 +103,7 @@ class SwarmOfBuckets(MixingCase):
         def together():
             spreads = [steps["spread"] for steps in self.local_steps(self.swarm.volunteers)]
             print(f"spread of each from the average: {spreads}")
-            return all(0 < spread < APART for spread in spreads)
+            return all(0 < spread < self.APART for spread in spreads)
 
         programs.wait_until(together, "replicas come together again", 60)
 

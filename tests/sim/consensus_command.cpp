@@ -19,6 +19,7 @@ constexpr double kRate = 8e-3;
 constexpr double kFinalFraction = 0.05;  // of the learning rate, in the end
 constexpr int kIntervals[] = {1, 4, 16, 64, 256};
 constexpr double kRatios[] = {0.03, 0.05, 0.1, 0.2, 0.5, 1};
+constexpr double kBounds[] = {0.005, 0.01, 0.02, 0.05};
 
 struct Row {
   std::string name;
@@ -49,6 +50,11 @@ std::vector<Row> rows_of(const ConsensusArguments& arguments) {
   for (const double ratio : kRatios) {
     Row row{fmt::format("spread above {} of the gradients", ratio), setup_of(arguments), {}};
     row.setup.spread_ratio = ratio;
+    rows.push_back(row);
+  }
+  for (const double bound : kBounds) {
+    Row row{fmt::format("consensus_bound = {}", bound), setup_of(arguments), {}};
+    row.setup.consensus_bound = bound;
     rows.push_back(row);
   }
   return rows;
@@ -82,6 +88,11 @@ void print_table(const ConsensusArguments& arguments, const std::vector<Row>& ro
   }
 }
 
+std::string way_of(const DecentralizedSetup& setup) {
+  if (setup.consensus_bound > 0) return "as volunteers find it";
+  return setup.spread_ratio > 0 ? "by spread" : "by steps";
+}
+
 std::string to_svg(const ConsensusArguments& arguments, const std::vector<Row>& rows) {
   plot::DotPanel panel{fmt::format("{} steps; the line is mixing at every step", arguments.steps),
                        "excess loss, nats: each seed, and the median",
@@ -90,7 +101,7 @@ std::string to_svg(const ConsensusArguments& arguments, const std::vector<Row>& 
                        {}};
   for (const Row& row : rows) {
     const std::string label = fmt::format("{}: {:.0f}", row.name, row.mixings);
-    panel.rows.push_back({label, {{row.setup.spread_ratio > 0 ? "by spread" : "by steps", row.losses}}, {}});
+    panel.rows.push_back({label, {{way_of(row.setup), row.losses}}, {}});
   }
   return plot::dot_plot("How seldom workers can mix", {panel});
 }

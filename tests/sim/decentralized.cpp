@@ -6,6 +6,7 @@
 #include "client/optim/initial_state.h"
 #include "shared/base/verify.h"
 #include "shared/swarm/consensus_control.h"
+#include "shared/swarm/mixing_interval.h"
 #include "shared/swarm/random_stream.h"
 
 namespace starling::sim {
@@ -91,11 +92,15 @@ void compute_gradients(const TeacherProblem& problem, const DecentralizedSetup& 
 class MixingPlan {
  public:
   MixingPlan(const DecentralizedSetup& setup, std::size_t parameters)
-      : setup_(setup), parameters_(parameters), control_(setup.spread_ratio) {}
+      : setup_(setup),
+        parameters_(parameters),
+        control_(setup.spread_ratio),
+        intervals_(setup.workers, swarm::MixingInterval(setup.mix_every, setup.consensus_bound)) {}
 
   // Returns how many mixings there were.
   int mix_before(int step, std::span<const std::vector<float>> gradients, std::span<const std::uint8_t> took_part,
                  Replicas& replicas) {
+    if (setup_.consensus_bound > 0) return mix_when_due(took_part, replicas);
     if (!(setup_.spread_ratio > 0)) {
       if (step % setup_.mix_every != 0) return 0;
       mix(parameters_, took_part, replicas);
@@ -114,6 +119,22 @@ class MixingPlan {
  private:
   static constexpr int kMixingsMax = 8;  // of a step
 
+  // As volunteers do it: each knows how far it was from the one that it has met, and those two wait for each other.
+  int mix_when_due(std::span<const std::uint8_t> took_part, Replicas& replicas) {
+    const auto earlier = [](const auto& a, const auto& b) { return a.steps() < b.steps(); };
+    if (++since_ < std::max_element(intervals_.begin(), intervals_.end(), earlier)->steps()) return 0;
+    std::vector<std::vector<float>> sent = replicas.states;
+    mix(parameters_, took_part, replicas);
+    for (std::size_t k = 0; k < sent.size(); ++k) {
+      const std::span<const float> mixed = std::span(replicas.states[k]).first(parameters_);
+      for (std::size_t i = 0; i < mixed.size(); ++i) sent[k][i] -= mixed[i];
+      const double distance = length(std::span(sent[k]).first(parameters_));
+      if (distance > 0) intervals_[k].on_mixed(distance / length(mixed), 2, since_);
+    }
+    since_ = 0;
+    return 1;
+  }
+
   [[nodiscard]] double spread(const Replicas& replicas) const {
     return spread_of(replicas.states, mean_of(replicas.states, parameters_));
   }
@@ -121,6 +142,8 @@ class MixingPlan {
   const DecentralizedSetup& setup_;
   std::size_t parameters_;
   swarm::ConsensusControl control_;
+  std::vector<swarm::MixingInterval> intervals_;
+  int since_ = 0;  // steps
 };
 
 }  // namespace

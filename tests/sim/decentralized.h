@@ -33,6 +33,8 @@ struct DecentralizedSetup {
   int mix_every = 1;        // steps from one mixing to the next
   // Above 0: mixings whenever swarm::ConsensusControl of this ratio asks for them, several before a step if need be.
   double spread_ratio = 0;
+  // Above 0: a mixing whenever swarm::MixingInterval, with this bound, lets the last worker mix.
+  double consensus_bound = 0;
 };
 
 struct DecentralizedResult {

@@ -8,7 +8,7 @@
 #include "client/averaging/codec.h"
 #include "client/optim/initial_state.h"
 #include "client/optim/local_steps.h"
-#include "client/optim/noloco.h"
+#include "client/optim/mixing_step.h"
 #include "client/optim/optimizer.h"
 #include "shared/base/verify.h"
 #include "shared/manifest/algorithms.h"
@@ -18,19 +18,29 @@
 namespace starling::sim {
 namespace {
 
-using swarm::FormationSpec;
-
-bool in_pairs(LocalMethod method) { return method == LocalMethod::gossip_pairs || method == LocalMethod::noloco; }
-
 std::string_view composition_of(LocalMethod method) {
-  if (method == LocalMethod::diloco) return "diloco";
-  return method == LocalMethod::sparse_loco ? "sparseloco" : "local-sgd";
+  switch (method) {
+    case LocalMethod::fed_avg:
+      return "local-sgd";
+    case LocalMethod::diloco:
+      return "diloco";
+    case LocalMethod::sparse_loco:
+      return "sparseloco";
+    case LocalMethod::gossip_pairs:
+    case LocalMethod::noloco:
+      return "noloco";
+  }
+  return {};
 }
 
 wire::RunManifest manifest_of(const LocalSetup& setup, std::uint64_t seed) {
   wire::RunManifest manifest;
   manifest.model = TeacherProblem::model();
   manifest::find_algorithm(composition_of(setup.method))->compose(manifest);
+  if (setup.method == LocalMethod::gossip_pairs) {
+    manifest.local->mixing_rate = manifest.local->mixing_pull = 1;
+    manifest.local->mixing_momentum = 0;
+  }
   manifest.seed = seed + 1;  // of the first parameters
   manifest.local->optimizer = TeacherProblem::optimizer("adamw");
   manifest.local->schedule = {.kind = "constant", .learning_rate = setup.learning_rate, .warmup_rounds = 0};
@@ -44,7 +54,8 @@ struct Worker {
         steps(manifest, std::span(agreed).first(parameters), inner),
         displacement(parameters),
         left_out(manifest.error_feedback > 0 ? parameters : 0),
-        momentum(parameters) {
+        mixing(*manifest.local, parameters),
+        sent(parameters) {
     optim::fill_initial_state(manifest, agreed);
     steps.begin();
   }
@@ -56,7 +67,8 @@ struct Worker {
   optim::LocalSteps steps;
   std::vector<float> displacement;  // from the agreed parameters to the own ones, summed by samples
   std::vector<float> left_out;      // by the codec so far
-  std::vector<float> momentum;      // NoLoCo's
+  optim::MixingStep mixing;
+  std::vector<float> sent;  // to be mixed
 };
 
 class LocalTraining {
@@ -66,9 +78,8 @@ class LocalTraining {
         manifest_(manifest_of(setup, seed)),
         problem_(seed),
         outer_(manifest_),
-        formation_(swarm::make_formation(
-            in_pairs(setup.method) ? FormationSpec{FormationSpec::Kind::random_groups, {2}} : FormationSpec{},
-            std::vector<double>(setup.workers, 1.0), seed)) {
+        pairs_(swarm::make_formation({swarm::FormationSpec::Kind::random_groups, {2}},
+                                     std::vector<double>(setup.workers, 1.0), seed)) {
     for (std::size_t i = 0; i < setup.workers; ++i) {
       workers_.push_back(std::make_unique<Worker>(manifest_, outer_.state_size(), outer_.parameter_count()));
     }
@@ -88,24 +99,18 @@ class LocalTraining {
     return {};
   }
 
-  Status meet(RoundIndex round) {
-    const float samples = static_cast<float>(setup_.batch * setup_.interval);
-    for (const auto& worker : workers_) {
-      for (float& value : worker->displacement) value /= samples;
-      if (manifest_.error_feedback > 0) encode(*worker);
-    }
-    const swarm::Groups groups = formation_->form(std::vector<std::uint8_t>(workers_.size(), 1));
-    for (std::size_t g = 0; g < groups.count(); ++g) STARLING_TRY(meet_group(round, groups.group(g)));
-    for (const auto& worker : workers_) {
-      std::fill(worker->displacement.begin(), worker->displacement.end(), 0.0F);
-      worker->steps.begin();
-    }
+  // Numbers of meetings begin with 1.
+  Status meet(int number) {
+    const bool in_pairs = !manifest_.local->partners.empty();
+    if (!in_pairs) return average(number - 1);
+    if (setup_.mean_every > 0 && number % setup_.mean_every == 0) return average(number / setup_.mean_every - 1);
+    mix();
     return {};
   }
 
   [[nodiscard]] double excess_loss() {
     std::vector<float> mean(outer_.parameter_count());
-    for (const auto& worker : workers_) add_share(agreed(*worker), workers_.size(), mean);
+    for (const auto& worker : workers_) add_share(worker->steps.parameters(), workers_.size(), mean);
     return problem_.excess_loss(mean);
   }
 
@@ -130,30 +135,46 @@ class LocalTraining {
     for (std::size_t k = 0; k < values.size(); ++k) worker.left_out[k] -= values[k];
   }
 
-  Status meet_group(RoundIndex round, std::span<const swarm::PeerIndex> group) {
-    std::vector<float> mean_displacement(outer_.parameter_count()), mean_agreed(outer_.parameter_count());
-    for (const swarm::PeerIndex peer : group) {
-      add_share(workers_[peer]->displacement, group.size(), mean_displacement);
-      add_share(agreed(*workers_[peer]), group.size(), mean_agreed);
+  // A round of all.
+  Status average(RoundIndex round) {
+    std::vector<float> mean_displacement(outer_.parameter_count());
+    for (const auto& worker : workers_) {
+      const int meetings = manifest_.local->partners.empty() ? 1 : setup_.mean_every;
+      for (float& value : worker->displacement) value /= static_cast<float>(setup_.batch * setup_.interval * meetings);
+      if (manifest_.error_feedback > 0) encode(*worker);
+      add_share(worker->displacement, workers_.size(), mean_displacement);
     }
-    for (const swarm::PeerIndex peer : group) {
-      Worker& worker = *workers_[peer];
-      if (setup_.method == LocalMethod::noloco) {
-        optim::noloco_step({}, mean_displacement, mean_agreed, agreed(worker), worker.momentum);
-        continue;
-      }
-      std::copy(mean_agreed.begin(), mean_agreed.end(), worker.agreed.begin());
+    for (const auto& worker : workers_) {
       journal_->clear();
-      STARLING_TRY(outer_.step(round, mean_displacement, worker.agreed, *journal_));
+      STARLING_TRY(outer_.step(round, mean_displacement, worker->agreed, *journal_));
+      std::fill(worker->displacement.begin(), worker->displacement.end(), 0.0F);
+      worker->steps.begin();
+      worker->mixing.begin_round();
     }
     return {};
+  }
+
+  void mix() {
+    const swarm::Groups groups = pairs_->form(std::vector<std::uint8_t>(workers_.size(), 1));
+    for (std::size_t g = 0; g < groups.count(); ++g) {
+      std::vector<float> mixed(outer_.parameter_count());
+      for (const swarm::PeerIndex peer : groups.group(g)) {
+        Worker& worker = *workers_[peer];
+        worker.mixing.send_out(agreed(worker), worker.steps.parameters(), worker.sent);
+        add_share(worker.sent, groups.group(g).size(), mixed);
+      }
+      for (const swarm::PeerIndex peer : groups.group(g)) {
+        Worker& worker = *workers_[peer];
+        worker.mixing.take_in(worker.sent, mixed, worker.steps.parameters());
+      }
+    }
   }
 
   LocalSetup setup_;
   wire::RunManifest manifest_;
   TeacherProblem problem_;
   optim::Optimizer outer_;
-  std::unique_ptr<swarm::GroupFormation> formation_;
+  std::unique_ptr<swarm::GroupFormation> pairs_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint8_t> bytes_;
   std::unique_ptr<optim::StepJournal> journal_ = std::make_unique<optim::StepJournal>();
@@ -182,7 +203,7 @@ Result<double> train_locally(const LocalSetup& setup, std::uint64_t seed, const 
   LocalTraining training(setup, seed);
   for (int step = 0; step < setup.steps; ++step) {
     STARLING_TRY(training.step(step));
-    if ((step + 1) % setup.interval == 0) STARLING_TRY(training.meet(step / setup.interval));
+    if ((step + 1) % setup.interval == 0) STARLING_TRY(training.meet((step + 1) / setup.interval));
     if (on_step) on_step();
   }
   return training.excess_loss();

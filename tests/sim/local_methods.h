@@ -17,7 +17,7 @@ enum class LocalMethod : std::uint8_t {
   diloco,        // a Nesterov step along everybody's mean displacement
   sparse_loco,   // the mean of everybody's sparse displacements, with error feedback
   gossip_pairs,  // the mean of two workers' parameters, pairs drawn anew every time
-  noloco,        // the same pairs, and client/optim/noloco.h
+  noloco,        // the same pairs, with momentum (client/optim/mixing_step.h)
 };
 std::string_view to_string(LocalMethod method);
 
@@ -28,6 +28,8 @@ struct LocalSetup {
   std::size_t workers = 8;
   int batch = 4;     // samples of a worker's step
   int steps = 4000;  // a multiple of the interval
+  // Of methods in pairs: every so many meetings are of all, who go on from the mean of their parameters; 0: none is.
+  int mean_every = 0;
 };
 
 // The excess loss, in nats, of the mean of all workers' parameters after the last meeting

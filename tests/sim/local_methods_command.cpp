@@ -22,6 +22,7 @@ constexpr std::array kRates{5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2};
 constexpr std::size_t kWorkers = 8;
 constexpr int kBatch = 4;
 constexpr int kOften = 10, kSeldom = 50;  // steps from one meeting to the next
+constexpr int kRoundEvery = 5;            // meetings in pairs from one of all to the next, as a run has them
 
 int steps_of(const LocalMethodsArguments& arguments) { return kSeldom * arguments.meetings; }
 
@@ -31,18 +32,20 @@ struct Way {
   std::optional<LocalMethod> method;  // none: gradients are averaged at every step, of so many workers:
   std::size_t workers = 1;
   int interval = 1;
+  int mean_every = 0;  // LocalSetup
 };
 
 std::vector<Way> ways_of() {
-  std::vector<Way> ways{{"one worker alone", {}, 1, 0}, {"gradients averaged at every step", {}, kWorkers, 1}};
+  std::vector<Way> ways{{"one worker alone", {}, 1, 0, 0}, {"gradients averaged at every step", {}, kWorkers, 1, 0}};
   const auto local = [&](LocalMethod method, int interval) {
-    ways.push_back({std::string(to_string(method)), method, kWorkers, interval});
+    ways.push_back({std::string(to_string(method)), method, kWorkers, interval, 0});
   };
   for (const LocalMethod method : {LocalMethod::diloco, LocalMethod::sparse_loco}) local(method, kOften);
   for (const LocalMethod method :
        {LocalMethod::fed_avg, LocalMethod::diloco, LocalMethod::noloco, LocalMethod::gossip_pairs}) {
     local(method, kSeldom);
   }
+  ways.push_back({"NoLoCo, every fifth time all", LocalMethod::noloco, kWorkers, kSeldom, kRoundEvery});
   return ways;
 }
 
@@ -62,7 +65,7 @@ using OnStep = std::function<void()>;
 Result<double> train(const LocalMethodsArguments& arguments, const Way& way, double rate, std::uint64_t seed,
                      const OnStep& on_step) {
   if (way.method) {
-    const LocalSetup setup{*way.method, way.interval, rate, way.workers, kBatch, steps_of(arguments)};
+    const LocalSetup setup{*way.method, way.interval, rate, way.workers, kBatch, steps_of(arguments), way.mean_every};
     return train_locally(setup, seed, on_step);
   }
   DecentralizedSetup setup;

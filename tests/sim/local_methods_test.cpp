@@ -51,6 +51,13 @@ TEST_CASE("every local-step method keeps most of what averaging gradients at eve
   CHECK(closed(LocalMethod::gossip_pairs, 50, 4e-3) > 0.48);
 }
 
+TEST_CASE("NoLoCo with a mean of all once in a while, as rounds have it, is no worse than without") {
+  LocalSetup setup = setup_of(LocalMethod::noloco, 50, 4e-3);
+  const double without = *train_locally(setup, 1);
+  setup.mean_every = 5;
+  CHECK(*train_locally(setup, 1) < without + 0.01);
+}
+
 TEST_CASE("equal seeds train to equal losses") {
   LocalSetup setup = setup_of(LocalMethod::noloco, 50, 4e-3);
   setup.steps = 100;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "tests/shared/swarm/mixing_round.h"
@@ -17,6 +18,14 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr TimePoint kStart{};
+
+wire::LocalOptions with(const char* partners, int mix_every = 1, double consensus_bound = 0) {
+  wire::LocalOptions options;
+  options.partners = partners;
+  options.mix_every = mix_every;
+  options.consensus_bound = consensus_bound;
+  return options;
+}
 
 AveragingOutcome met(SampleCount members) {
   AveragingOutcome outcome;
@@ -39,7 +48,7 @@ AveragingOutcome alone(averaging::Rank other, bool went_on) {
 struct Quadratics {
   explicit Quadratics(const char* partners, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) {
-      members.emplace_back(partners, mixing_peer(k), mixing_bucket(mixing_round(count)));
+      members.emplace_back(with(partners), mixing_peer(k), mixing_bucket(mixing_round(count)));
       members.back().begin_round(now, mixing_round(count), peers_of(mixing_round(count)), 1, Digest());
       minima.push_back(static_cast<double>(k * k));
     }
@@ -127,9 +136,9 @@ TEST_CASE("any number of members follows the mean of all, with a spread that sta
 
 namespace {
 
-Mixing mixing_of(const char* partners, std::size_t self, std::size_t members) {
+Mixing mixing_of(const wire::LocalOptions& options, std::size_t self, std::size_t members) {
   const wire::GroupInfo round = mixing_round(members);
-  Mixing mixing(partners, mixing_peer(self), mixing_bucket(round));
+  Mixing mixing(options, mixing_peer(self), mixing_bucket(round));
   mixing.begin_round(kStart, round, peers_of(round), 1, Digest());
   return mixing;
 }
@@ -137,7 +146,7 @@ Mixing mixing_of(const char* partners, std::size_t self, std::size_t members) {
 }  // namespace
 
 TEST_CASE("who did not come is waited for as long as mixings take, and the next time hardly at all") {
-  Mixing mixing = mixing_of("exponential", 0, 2);
+  Mixing mixing = mixing_of(with("exponential"), 0, 2);
   TimePoint now = kStart + 3s;
   CHECK(mixing.on_stepped(now).send_out);
   auto meeting = mixing.on_sent_out(now);
@@ -159,7 +168,7 @@ TEST_CASE("who did not come is waited for as long as mixings take, and the next 
 }
 
 TEST_CASE("who comes late passes the numbers of those who have gone on, with what it has sent out") {
-  Mixing mixing = mixing_of("exponential", 1, 4);
+  Mixing mixing = mixing_of(with("exponential"), 1, 4);
   CHECK(mixing.on_stepped(kStart + 1s).send_out);
   auto meeting = mixing.on_sent_out(kStart + 1s);
   for (int passed = 0; passed < 5; ++passed) {
@@ -177,7 +186,7 @@ TEST_CASE("who comes late passes the numbers of those who have gone on, with wha
 }
 
 TEST_CASE("nothing of a round is taken in after it, or after the trainer has begun anew") {
-  Mixing mixing = mixing_of("exponential", 0, 2);
+  Mixing mixing = mixing_of(with("exponential"), 0, 2);
   (void)mixing.on_stepped(kStart + 1s);
   auto meeting = mixing.on_sent_out(kStart + 1s);
   REQUIRE(meeting);
@@ -194,7 +203,75 @@ TEST_CASE("nothing of a round is taken in after it, or after the trainer has beg
 }
 
 TEST_CASE("who is alone mixes with nobody") {
-  Mixing mixing = mixing_of("random", 0, 1);
+  Mixing mixing = mixing_of(with("random"), 0, 1);
   (void)mixing.on_stepped(kStart + 1s);
   CHECK(!mixing.on_sent_out(kStart + 1s));
+}
+
+namespace {
+
+// Of two, the first one, that takes a step a second and whose partner comes so many seconds after it. Returns how
+// many steps after each other own parameters were sent out.
+std::vector<int> intervals_of(Mixing& mixing, Duration partner_after, double distance, int batches,
+                              TimePoint from = kStart) {
+  mixing.begin_round(from, mixing_round(2), peers_of(mixing_round(2)), 1, Digest());
+  std::vector<int> intervals;
+  TimePoint comes = kNever;
+  GroupId meeting;
+  int sent_at = 0;
+  for (int batch = 1; batch < batches; ++batch) {
+    const TimePoint now = from + batch * 1s;
+    if (now >= comes) {
+      CHECK(!mixing.on_mixed(now, meeting, met(2)));
+      comes = kNever;
+    }
+    const Mixing::Order order = mixing.on_stepped(now);
+    if (order.measure) mixing.on_measured(distance);
+    if (!order.send_out) continue;
+    intervals.push_back(batch - std::exchange(sent_at, batch));
+    meeting = mixing.on_sent_out(now)->group.id;
+    comes = now + partner_after;
+  }
+  return intervals;
+}
+
+}  // namespace
+
+TEST_CASE("mixings are so many own steps apart, and come later only where one takes longer than that") {
+  Mixing seldom = mixing_of(with("random", 5), 0, 2);
+  CHECK(intervals_of(seldom, 100ms, 0, 21) == std::vector<int>{5, 5, 5, 5});
+  Mixing slow = mixing_of(with("random", 5), 0, 2);
+  CHECK(intervals_of(slow, 6500ms, 0, 20) == std::vector<int>{5, 7, 7});
+}
+
+TEST_CASE("where many steps lie between mixings a partner is waited for as long as about so many take") {
+  Mixing mixing = mixing_of(with("random", 20), 0, 2);
+  for (int batch = 1; batch < 20; ++batch) CHECK(!mixing.on_stepped(kStart + batch * 1s).send_out);
+  REQUIRE(mixing.on_stepped(kStart + 20s).send_out);
+  const auto meeting = mixing.on_sent_out(kStart + 20s);
+  REQUIRE(meeting);
+  CHECK(meeting->group.begin_within_ms == 40'000);
+  // It has not come: the next number is tried as many steps after this one as if it had.
+  CHECK(!mixing.on_stepped(kStart + 21s).send_out);
+  CHECK(!mixing.on_mixed(kStart + 22s, meeting->group.id, alone(1, false)));
+  for (int batch = 22; batch < 40; ++batch) CHECK(!mixing.on_stepped(kStart + batch * 1s).send_out);
+  CHECK(mixing.on_stepped(kStart + 40s).send_out);
+}
+
+TEST_CASE("mixings that find replicas near to each other become rarer, and those that find them apart more frequent") {
+  Mixing near = mixing_of(with("random", 1, 0.04), 0, 2);
+  // Half of what may be: of two, each is sqrt(1 / 2) of the spread away from their mean.
+  CHECK(intervals_of(near, 100ms, 0.02 / std::sqrt(2.0), 17) == std::vector<int>{1, 1, 2, 4, 8});
+  Mixing apart = mixing_of(with("random", 4, 0.04), 0, 2);
+  CHECK(intervals_of(apart, 100ms, 0.08, 20) == std::vector<int>{4, 4, 4, 4});  // but not than they are to be
+}
+
+TEST_CASE("where no mixing fits into a round any more, the round itself tells when there have to be some again") {
+  Mixing mixing = mixing_of(with("random", 1, 0.04), 0, 2);
+  CHECK(intervals_of(mixing, 100ms, 0.001, 12) ==
+        std::vector<int>{1, 1, 2, 4});  // the next one after 8, not in this round
+  mixing.on_averaged(0.001, 2);
+  CHECK(intervals_of(mixing, 100ms, 0.001, 6, kStart + 20s).empty());
+  mixing.on_averaged(0.08, 2);  // after 5 steps
+  CHECK(intervals_of(mixing, 100ms, 0.08, 6, kStart + 40s) == std::vector<int>{3, 2});
 }

@@ -133,6 +133,23 @@ TEST_CASE("pairs that take turns mix half as often") {
   CHECK(in_turn.round.bytes_sent - without == doctest::Approx((always.round.bytes_sent - without) / 2));
 }
 
+TEST_CASE("mixings that are many steps apart count as averagings, and a round has ten") {
+  const auto all = prospects(small_run(), hosts_of(kHome));
+  const Prospect& whole = find(all, "diloco", "fp32");
+  const Prospect& pairs = find(all, "noloco", "fp32");
+  CHECK(pairs.method.mix_every == 50);
+  CHECK(pairs.method.round_samples == 10 * whole.method.round_samples);
+  // A pair moves four sevenths of what eight do all together, ten times; and once there is a round.
+  CHECK(pairs.round.bytes_sent == doctest::Approx((10 * 4.0 / 7 + 1) * whole.round.bytes_sent).epsilon(0.01));
+  CHECK(pairs.samples_per_s > whole.samples_per_s);  // nobody waits for them
+  wire::RunManifest own = small_run();
+  manifest::find_algorithm("noloco")->compose(own);
+  own.local->mix_every = 20;
+  const auto others = prospects(own, hosts_of(kHome));
+  CHECK(find(others, "", "fp32").method.round_samples == 512);
+  CHECK(find(others, "diloco", "fp32").method.round_samples == 20 * 8 * 8);
+}
+
 TEST_CASE("over fast lines it hardly matters, and the reason says so") {
   const auto all = prospects(
       small_run(), hosts_of(R"({"count": 4, "samples_per_s": 2, "upload_mbit_s": 1000, "download_mbit_s": 1000})"));

@@ -71,6 +71,30 @@ TEST_CASE("decentralized-adam is the mean of parameters that AdamW moves apart a
   CHECK(unknown.error().message.find("local.partners is 'everybody'") != std::string::npos);
 }
 
+TEST_CASE("noloco is decentralized-adam whose pairs are drawn, meet seldom, and take steps with momentum") {
+  const wire::RunManifest run = read("algorithm = \"noloco\"")->manifest;
+  REQUIRE(run.local);
+  CHECK(run.local->partners == "random");
+  CHECK(run.local->mix_every == 50);
+  CHECK(run.local->mixing_rate == 0.7);
+  CHECK(run.local->mixing_momentum == 0.5);
+  CHECK(run.local->mixing_pull == 0.7);
+  CHECK(run.optimizer.momentum == 0);
+  CHECK(run.schedule.learning_rate == 1);
+  const auto other = read("algorithm = \"noloco\"", "[local]\npartners = \"exponential\"\nmix_every = 10\n");
+  REQUIRE(other.ok());
+  CHECK(other->manifest.local->partners == "exponential");
+  CHECK(other->manifest.local->mix_every == 10);
+  CHECK(other->manifest.local->mixing_momentum == 0.5);
+  const auto bounded = read("algorithm = \"noloco\"", "[local]\nconsensus_bound = 0.02\n");
+  REQUIRE(bounded.ok());
+  CHECK(bounded->manifest.local->consensus_bound == 0.02);
+  const auto nobody = read("algorithm = \"noloco\"", "[local]\npartners = \"\"\n");
+  REQUIRE(!nobody.ok());
+  CHECK(nobody.error().message.find("local.mix_every is 50; it must be 1 where local.partners is empty") !=
+        std::string::npos);
+}
+
 TEST_CASE("what the file says overrides the word's parts, one by one") {
   const auto run = read("algorithm = \"diloco\"\ncodec = \"int8\"",
                         "[optimizer]\nmomentum = 0.8\n"

@@ -87,6 +87,8 @@ TEST_CASE("mixings cost bytes and no time, one a batch where lines are fast, and
   method.vector_floats = 5e6;
   CHECK(predict_round(hosts, method).bytes_sent ==
         doctest::Approx(2 * plain.bytes_sent + 25 * 20e6));  // every other batch begins one
+  method.mix_every = 10;
+  CHECK(predict_round(hosts, method).bytes_sent == doctest::Approx(2 * plain.bytes_sent + 5 * 20e6));
 }
 
 TEST_CASE("one alone computes and steps") {

@@ -142,6 +142,8 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   CHECK(memory_needs(other).gradients == 5 * vector);
   other.local->partners = "ring";
   CHECK(memory_needs(other).gradients == 7 * vector);
+  other.local->mixing_momentum = 0.5;
+  CHECK(memory_needs(other).gradients == 9 * vector);
   other = manifest;
   other.delay_parameter_updates = true;
   CHECK(memory_needs(other).state == 8 * vector);

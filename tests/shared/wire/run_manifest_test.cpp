@@ -63,6 +63,12 @@ void check_refused(const Changes& changes) {
   }
 }
 
+LocalOptions& mixing(RunManifest& manifest) {
+  LocalOptions& local = manifest.local.emplace();
+  local.partners = "random";
+  return local;
+}
+
 // Rounds of fragments, of local steps.
 void stream(RunManifest& manifest, int fragments) {
   manifest.delay_parameter_updates = true;
@@ -130,6 +136,26 @@ TEST_CASE("local steps that go on while a round is averaged survive the trip, an
   CHECK(back->delay_parameter_updates);
   CHECK(back->local->merge_alpha == 0.5);
   CHECK(back->local->eager);
+}
+
+TEST_CASE("how mixings are made travels where it is not as by default") {
+  RunManifest manifest = good_manifest();
+  manifest.local.emplace().partners = "random";
+  CHECK(encode_manifest(manifest).find("mixing_") == std::string::npos);
+  CHECK(encode_manifest(manifest).find("mix_every") == std::string::npos);
+  CHECK(mixes_plainly(*manifest.local));
+  manifest.local->mix_every = 50;
+  manifest.local->consensus_bound = 0.02;
+  manifest.local->mixing_rate = manifest.local->mixing_pull = 0.7;
+  manifest.local->mixing_momentum = 0.5;
+  const auto back = decode_manifest(encode_manifest(manifest));
+  REQUIRE(back.ok());
+  CHECK(back->local->mix_every == 50);
+  CHECK(back->local->consensus_bound == 0.02);
+  CHECK(back->local->mixing_rate == 0.7);
+  CHECK(back->local->mixing_momentum == 0.5);
+  CHECK(back->local->mixing_pull == 0.7);
+  CHECK(!mixes_plainly(*back->local));
 }
 
 TEST_CASE("factors in place of matrices: as many as the model's matrices gain from, and in one codec") {
@@ -224,6 +250,18 @@ TEST_CASE("what local steps can not be together with is refused, too") {
   check_refused({
       {"local.partners", [](RunManifest& m) { m.local.emplace().partners = "hypercube"; }},
       {"local.partners", [](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().partners = "ring"; }},
+      {"local.mix_every", [](RunManifest& m) { m.local.emplace().mix_every = 50; }},  // with nobody
+      {"local.consensus_bound", [](RunManifest& m) { m.local.emplace().consensus_bound = 0.01; }},
+      {"local.mixing_rate", [](RunManifest& m) { m.local.emplace().mixing_rate = 0.7; }},
+      {"local.mixing_momentum", [](RunManifest& m) { m.local.emplace().mixing_momentum = 0.5; }},
+      {"local.mixing_pull", [](RunManifest& m) { m.local.emplace().mixing_pull = 0.7; }},
+      {"local.mix_every", [](RunManifest& m) { mixing(m).mix_every = 0; }},
+      {"local.consensus_bound", [nan](RunManifest& m) { mixing(m).consensus_bound = nan; }},
+      {"local.consensus_bound", [](RunManifest& m) { mixing(m).consensus_bound = 0.01, m.local->mixing_pull = 0.5; }},
+      {"local.mixing_rate", [](RunManifest& m) { mixing(m).mixing_rate = 0; }},
+      {"local.mixing_rate", [nan](RunManifest& m) { mixing(m).mixing_rate = nan; }},
+      {"local.mixing_momentum", [](RunManifest& m) { mixing(m).mixing_momentum = 1; }},
+      {"local.mixing_pull", [](RunManifest& m) { mixing(m).mixing_pull = 2.5; }},
       {"local.merge_alpha",
        [](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().merge_alpha = 1; }},
       {"local.merge_alpha",

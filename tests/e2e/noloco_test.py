@@ -1,0 +1,23 @@
+#!/usr/bin/env python3
+"""Four volunteers mix otherwise than by the mean at every step: by NoLoCo's step after every few of their own, or as seldom
+as the replicas' spread allows. All that holds for plain mixings holds for these."""
+
+import unittest
+
+import decentralized_test
+
+SETTINGS = decentralized_test.SETTINGS
+
+
+class NolocoSwarm(decentralized_test.DecentralizedSwarm):
+    APART = 0.1  # mixings are four times as rare, and take up seven tenths of the way
+    SETTINGS = {**SETTINGS, "algorithm": "noloco", "local": {"mix_every": 4}}
+
+
+class BoundedSwarm(decentralized_test.DecentralizedSwarm):
+    APART = 0.1
+    SETTINGS = {**SETTINGS, "local": {"consensus_bound": 0.025}}
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)
