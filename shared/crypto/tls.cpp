@@ -151,6 +151,7 @@ Result<TlsContext> TlsContext::coordinator_client(std::string_view ca_pem, const
   X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_WILDCARDS);
   VERIFY(X509_VERIFY_PARAM_set1_host(parameters, kCoordinatorName.data(), kCoordinatorName.size()) == 1);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  VerifiedCertificates::use_in(context.get());  // with the name, which is the same for all handshakes of a context
   return TlsContext(std::move(context));
 }
 

@@ -1,6 +1,6 @@
-// For servers that the same members visit again and again: a certificate's signature is verified when it comes for the
-// first time, and remembered. Its dates are checked every time, and so is that the other end has the key. For this
-// folder's .cpp files only.
+// For ends that meet each other again and again, such as a coordinator and its members: a certificate's signature (and
+// the name in it, where the context demands one) is verified when it comes for the first time, and remembered. Its
+// dates are checked every time, and so is that the other end has the key. For this folder's .cpp files only.
 #pragma once
 
 #include <openssl/ssl.h>

@@ -271,6 +271,21 @@ TEST_CASE("a volunteer cannot pass for the coordinator") {
   CHECK(mentions(link.client_error(), "a volunteer's, not the coordinator's"));
 }
 
+TEST_CASE(
+    "who has met the coordinator still takes nobody else for it, nor its certificate without the key or too late") {
+  const Project project;
+  const TlsIdentity coordinator = project.coordinator();
+  const TlsContext client = project.client(project.volunteer());
+  REQUIRE(Link(client, project.server(coordinator)).up());
+  REQUIRE(Link(client, project.server(coordinator)).up());
+  const Link volunteer(client, project.server(project.volunteer()));
+  CHECK(mentions(volunteer.client_error(), "a volunteer's, not the coordinator's"));
+  const Project other;
+  CHECK(mentions(Link(client, other.server(other.coordinator())).client_error(), "not of this project"));
+  const Link late(client, project.server(coordinator), minutes_later(400 * 24 * 60), kNow);
+  CHECK(mentions(late.client_error(), "expired"));
+}
+
 TEST_CASE("the coordinator of another project is refused") {
   const Project project;
   const Project other;
