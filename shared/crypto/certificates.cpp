@@ -65,7 +65,7 @@ Result<CertificateInfo> read_certificate(std::string_view pem) {
     return Error{ErrorCode::unsupported, "read certificate: it is not for an Ed25519 key"};
   }
   CertificateInfo info;
-  info.peer_id = spki_digest(key);
+  info.peer_id = spki_digest(certificate.get());
   info.common_name = common_name_of(certificate.get());
   info.not_before = wall_time_of(X509_get0_notBefore(certificate.get()));
   info.not_after = wall_time_of(X509_get0_notAfter(certificate.get()));

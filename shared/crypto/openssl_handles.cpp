@@ -5,6 +5,17 @@
 #include "shared/crypto/keys.h"
 
 namespace starling::crypto {
+namespace {
+
+PeerId digest_and_free(unsigned char* der, int size) {
+  VERIFY(size > 0);
+  PeerId id;
+  id.bytes = sha256(std::span(der, static_cast<std::size_t>(size))).bytes;
+  OPENSSL_free(der);
+  return id;
+}
+
+}  // namespace
 
 std::string take_openssl_error() {
   const unsigned long first = ERR_get_error();
@@ -54,11 +65,13 @@ Digest certificate_fingerprint(const X509* certificate) {
 PeerId spki_digest(EVP_PKEY* key) {
   unsigned char* der = nullptr;
   const int size = i2d_PUBKEY(key, &der);
-  VERIFY(size > 0);
-  PeerId id;
-  id.bytes = sha256(std::span(der, static_cast<std::size_t>(size))).bytes;
-  OPENSSL_free(der);
-  return id;
+  return digest_and_free(der, size);
+}
+
+PeerId spki_digest(const X509* certificate) {
+  unsigned char* der = nullptr;
+  const int size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der);
+  return digest_and_free(der, size);
 }
 
 bool is_ed25519(const EVP_PKEY* key) { return key != nullptr && EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519; }

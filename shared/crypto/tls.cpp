@@ -84,6 +84,18 @@ Status use_web_identity(SSL_CTX* context, const WebIdentity& web) {
   return {};
 }
 
+// Whoever names the project's CA (by the extension certificate_authorities: RFC 8446, section 4.2.4) has it. It is left
+// out of the chain then (section 4.4.2): decoding it in vain costs as much as verifying a signature.
+int leave_out_known_authority(SSL* connection, void* /*unused*/) {
+  const STACK_OF(X509_NAME)* known = SSL_get0_peer_CA_list(connection);
+  const X509_NAME* own = sk_X509_NAME_value(SSL_CTX_get_client_CA_list(SSL_get_SSL_CTX(connection)), 0);
+  for (int i = 0; i < sk_X509_NAME_num(known); ++i) {
+    if (X509_NAME_cmp(sk_X509_NAME_value(known, i), own) != 0) continue;
+    return static_cast<int>(SSL_clear_chain_certs(connection));
+  }
+  return 1;
+}
+
 // Alerts by which the other end says that it does not like our certificate (RFC 8446, section 6.2).
 bool is_certificate_alert(unsigned long code) {
   if (ERR_GET_LIB(code) != ERR_LIB_SSL) return false;
@@ -137,6 +149,7 @@ Result<TlsContext> TlsContext::coordinator_server(std::string_view ca_pem, const
   VERIFY(SSL_CTX_add_client_CA(context.get(), authority.get()) == 1);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   VerifiedCertificates::use_in(context.get());
+  SSL_CTX_set_cert_cb(context.get(), leave_out_known_authority, nullptr);
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // many connections, mostly idle
   return TlsContext(std::move(context));
 }
@@ -150,6 +163,7 @@ Result<TlsContext> TlsContext::coordinator_client(std::string_view ca_pem, const
   X509_VERIFY_PARAM* parameters = SSL_CTX_get0_param(context.get());
   X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_WILDCARDS);
   VERIFY(X509_VERIFY_PARAM_set1_host(parameters, kCoordinatorName.data(), kCoordinatorName.size()) == 1);
+  VERIFY(SSL_CTX_add1_to_CA_list(context.get(), authority.get()) == 1);  // which need not be sent to us
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   VerifiedCertificates::use_in(context.get());  // with the name, which is the same for all handshakes of a context
   return TlsContext(std::move(context));
@@ -203,9 +217,10 @@ Result<PeerId> peer_id_of(const ssl_st* connection) {
   if (const long result = SSL_get_verify_result(connection); result != X509_V_OK) {
     return Error{ErrorCode::unauthenticated, "identify peer: " + explain_verification(result)};
   }
-  EVP_PKEY* key = X509_get0_pubkey(certificate);
-  if (!is_ed25519(key)) return Error{ErrorCode::unauthenticated, "identify peer: its key is not Ed25519"};
-  return spki_digest(key);
+  if (!is_ed25519(X509_get0_pubkey(certificate))) {
+    return Error{ErrorCode::unauthenticated, "identify peer: its key is not Ed25519"};
+  }
+  return spki_digest(certificate);
 }
 
 void set_verification_time(ssl_st* connection, WallTime now) {

@@ -306,6 +306,17 @@ TEST_CASE("first contact takes the CA out of the handshake when its fingerprint 
   CHECK(other.error().code == ErrorCode::unauthenticated);
 }
 
+TEST_CASE("the CA is sent to nobody who has it") {
+  const Project project;
+  const TlsContext server = project.server(project.coordinator());
+  const Link member(project.client(project.volunteer()), server);
+  REQUIRE(member.up());
+  CHECK(sk_X509_num(SSL_get_peer_cert_chain(member.client())) == 1);
+  const Link stranger(*TlsContext::first_contact(), server);
+  REQUIRE(stranger.up());
+  CHECK(sk_X509_num(SSL_get_peer_cert_chain(stranger.client())) == 2);
+}
+
 TEST_CASE("first contact with a volunteer that shows the right CA is refused") {
   const Project project;
   const Link volunteer(*TlsContext::first_contact(), project.server(project.volunteer()));
