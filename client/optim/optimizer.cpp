@@ -19,57 +19,64 @@ namespace {
 // A gradient this long is no gradient: its squares would leave single precision.
 constexpr double kGradientNormMax = 1e18;
 
+std::size_t blocks_of(std::size_t parameters) { return (parameters + kStepBlock - 1) / kStepBlock; }
+
+// Calls body(stretch, size) for each tensor's piece of a block.
+template <typename Body>
+void each_stretch(const StepInputs& inputs, int pass, std::size_t block, const Body& body) {
+  const std::size_t end = std::min(inputs.gradient.size(), (block + 1) * kStepBlock);
+  std::size_t begin = block * kStepBlock;
+  const auto& layout = inputs.layout;
+  auto tensor = std::upper_bound(layout.begin(), layout.end(), begin,
+                                 [](std::size_t at, const wire::ParameterInfo& info) { return at < info.offset; });
+  for (--tensor; begin < end; ++tensor) {
+    const std::size_t stop = std::min(end, tensor->offset + tensor->count);
+    body(Stretch{pass, static_cast<std::size_t>(tensor - layout.begin()), begin}, stop - begin);
+    begin = stop;
+  }
+}
+
+// Calls body(vector, its place in the slot) for each vector that the rule changes in a stretch.
+template <typename Body>
+void each_changed(const StepRule& rule, const Stretch& stretch, StepSlot& slot, const Body& body) {
+  const VectorSet changed = rule.changed(stretch);
+  for (std::size_t vector = 0; vector < kStepVectorsMax; ++vector) {
+    if ((changed >> vector & 1U) == 0) continue;
+    body(vector, slot.data() + vector * kStepBlock + stretch.begin % kStepBlock);
+  }
+}
+
+// What a stretch is computed from, and where to in the slot.
+Piece piece_of(const StepRule& rule, const StepInputs& inputs, const Stretch& stretch, std::size_t size,
+               StepSlot& slot) {
+  Piece piece{size, inputs.gradient.data() + stretch.begin};
+  each_changed(rule, stretch, slot, [&](std::size_t vector, float* to) { piece.to[vector] = to; });
+  for (std::size_t vector = 0; vector < inputs.vectors; ++vector) {
+    piece.from[vector] = inputs.vector(vector) + stretch.begin;
+  }
+  return piece;
+}
+
 // One step, block by block; see step_journal.h.
 struct StepRun {
   StepRule& rule;
   const StepInputs& inputs;
   const StatePiece& state;
   StepJournal& journal;
-  std::size_t vectors;  // of the state
 
-  [[nodiscard]] std::size_t parameters() const { return inputs.gradient.size(); }
-  [[nodiscard]] std::size_t blocks() const { return (parameters() + kStepBlock - 1) / kStepBlock; }
-
-  // Calls body(stretch, size) for each tensor's piece of a block.
-  template <typename Body>
-  void each_stretch(int pass, std::size_t block, const Body& body) const {
-    const std::size_t end = std::min(parameters(), (block + 1) * kStepBlock);
-    std::size_t begin = block * kStepBlock;
-    const auto& layout = inputs.layout;
-    auto tensor = std::upper_bound(layout.begin(), layout.end(), begin,
-                                   [](std::size_t at, const wire::ParameterInfo& info) { return at < info.offset; });
-    for (--tensor; begin < end; ++tensor) {
-      const std::size_t stop = std::min(end, tensor->offset + tensor->count);
-      body(Stretch{pass, static_cast<std::size_t>(tensor - layout.begin()), begin}, stop - begin);
-      begin = stop;
-    }
-  }
-
-  // Calls body(vector, its place in the slot) for each vector that the rule changes in a stretch.
-  template <typename Body>
-  void each_changed(const Stretch& stretch, const Body& body) const {
-    const VectorSet changed = rule.changed(stretch);
-    for (std::size_t vector = 0; vector < kStepVectorsMax; ++vector) {
-      if ((changed >> vector & 1U) == 0) continue;
-      body(vector, journal.slot.data() + vector * kStepBlock + stretch.begin % kStepBlock);
-    }
-  }
+  [[nodiscard]] std::size_t blocks() const { return blocks_of(inputs.gradient.size()); }
 
   // New values of a block, into the slot.
   void compute(int pass, std::size_t block) const {
-    each_stretch(pass, block, [this](const Stretch& stretch, std::size_t size) {
-      Piece piece{size, inputs.gradient.data() + stretch.begin};
-      each_changed(stretch, [&](std::size_t vector, float* slot) { piece.to[vector] = slot; });
+    each_stretch(inputs, pass, block, [this](const Stretch& stretch, std::size_t size) {
       if (rule.changed(stretch) == 0) return;
-      for (std::size_t vector = 0; vector < vectors; ++vector)
-        piece.from[vector] = inputs.vector(vector) + stretch.begin;
-      rule.compute(stretch, journal.scales, piece);
+      rule.compute(stretch, journal.scales, piece_of(rule, inputs, stretch, size, journal.slot));
     });
   }
 
   void commit(int pass, std::size_t block) const {
-    each_stretch(pass, block, [this](const Stretch& stretch, std::size_t size) {
-      each_changed(stretch, [&](std::size_t vector, const float* slot) {
+    each_stretch(inputs, pass, block, [this](const Stretch& stretch, std::size_t size) {
+      each_changed(rule, stretch, journal.slot, [&](std::size_t vector, const float* slot) {
         std::memcpy(state.first + vector * state.stride + stretch.begin, slot, size * sizeof(float));
       });
     });
@@ -124,17 +131,6 @@ Status Optimizer::step(RoundIndex round, std::span<const float> gradient, std::s
   return step_at(learning_rate(round), round, gradient, state, journal);
 }
 
-Result<std::vector<float>> Optimizer::state_after(RoundIndex round, std::span<const float> gradient_sum,
-                                                  SampleCount samples, std::span<const float> state) const {
-  VERIFY(samples > 0);
-  std::vector<float> gradient(gradient_sum.begin(), gradient_sum.end());
-  for (float& value : gradient) value /= static_cast<float>(samples);
-  std::vector<float> after(state.begin(), state.end());
-  const auto journal = std::make_unique<StepJournal>();
-  STARLING_TRY(step(round, gradient, after, *journal));
-  return after;
-}
-
 Result<float> Optimizer::gradient_scale(std::span<const float> gradient) const {
   const DefaultArithmetic arithmetic;
   const double norm = std::sqrt(kernels_.squared_norm(gradient.data(), gradient.size()));
@@ -142,6 +138,34 @@ Result<float> Optimizer::gradient_scale(std::span<const float> gradient) const {
     return Error{ErrorCode::corrupt, "the gradient is not finite or out of range (norm " + std::to_string(norm) + ")"};
   }
   return options_.clip_norm > 0 && norm > options_.clip_norm ? static_cast<float>(options_.clip_norm / norm) : 1.0F;
+}
+
+Status Optimizer::parameters_after(RoundIndex round, std::span<const float> gradient, std::span<const float> state,
+                                   std::span<float> parameters) const {
+  VERIFY(state.size() == state_size() && parameters.size() == parameters_);
+  const auto scale = gradient_scale(gradient);
+  if (!scale.ok()) return scale.error().prefixed("look where the step of round " + std::to_string(round) + " leads");
+  const DefaultArithmetic arithmetic;
+  const StepInputs inputs = inputs_of(learning_rate(round), round, {gradient, *scale}, state.data(), parameters_);
+  const std::unique_ptr<StepRule> rule = make_step_rule(inputs);
+  const auto slot = std::make_unique<StepSlot>();
+  std::vector<float> scales(layout_.size());
+  rule->prepare(scales, slot->data());
+  for (std::size_t block = 0; block < blocks_of(parameters_); ++block) {
+    each_stretch(inputs, 0, block, [&](const Stretch& stretch, std::size_t size) {
+      Piece piece = piece_of(*rule, inputs, stretch, size, *slot);
+      piece.to[0] = parameters.data() + stretch.begin;
+      rule->compute(stretch, scales, piece);
+    });
+  }
+  return {};
+}
+
+StepInputs Optimizer::inputs_of(double learning_rate, RoundIndex taken, const ScaledGradient& gradient,
+                                const float* state, std::size_t stride) const {
+  VERIFY(taken >= 0 && gradient.mean.size() == parameters_);
+  return {options_,       layout_,       kernels_, taken,  learning_rate,
+          gradient.scale, gradient.mean, state,    stride, state_size_ / parameters_};
 }
 
 Status Optimizer::step_at(double learning_rate, RoundIndex round, std::span<const float> gradient,
@@ -156,13 +180,11 @@ Status Optimizer::step_at(double learning_rate, RoundIndex round, std::span<cons
 
 void Optimizer::step_piece(double learning_rate, RoundIndex round, const ScaledGradient& gradient,
                            const StatePiece& state, StepJournal& journal) const {
-  VERIFY(round >= 0 && gradient.mean.size() == parameters_);
   const DefaultArithmetic arithmetic;
-  const StepInputs inputs{options_,       layout_,       kernels_,    round,       learning_rate,
-                          gradient.scale, gradient.mean, state.first, state.stride};
+  const StepInputs inputs = inputs_of(learning_rate, round, gradient, state.first, state.stride);
   const std::unique_ptr<StepRule> rule = make_step_rule(inputs);
   journal.begin(round);
-  StepRun{*rule, inputs, state, journal, state_size_ / parameters_}.run();
+  StepRun{*rule, inputs, state, journal}.run();
   journal.finish();
 }
 

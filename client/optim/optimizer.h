@@ -15,6 +15,8 @@
 
 namespace starling::optim {
 
+struct StepInputs;
+
 // Parameters and moments of consecutive tensors that are a piece of a longer state.
 struct StatePiece {
   float* first = nullptr;  // parameter
@@ -56,10 +58,11 @@ class Optimizer {
   void step_piece(double learning_rate, RoundIndex taken, const ScaledGradient& gradient, const StatePiece& state,
                   StepJournal& journal) const;
 
-  // What the state would be after a step of `round` with the mean of `samples` samples whose gradients add up to
-  // `gradient_sum`. Takes memory for the state and a gradient. corrupt as step().
-  [[nodiscard]] Result<std::vector<float>> state_after(RoundIndex round, std::span<const float> gradient_sum,
-                                                       SampleCount samples, std::span<const float> state) const;
+  // Where a step of `round` on this mean gradient would lead, into `parameters` (parameter_count() floats that overlap
+  // nothing else); what step() would make of them, to the bit. The state stays as it is. corrupt as step(), with
+  // `parameters` untouched.
+  Status parameters_after(RoundIndex round, std::span<const float> gradient, std::span<const float> state,
+                          std::span<float> parameters) const;
 
   // Floating-point operations of a step, about.
   [[nodiscard]] double flops_per_step() const;
@@ -68,6 +71,10 @@ class Optimizer {
   [[nodiscard]] double learning_rate(RoundIndex round) const;
 
  private:
+  // `state` and `stride` as StepInputs has them.
+  [[nodiscard]] StepInputs inputs_of(double learning_rate, RoundIndex taken, const ScaledGradient& gradient,
+                                     const float* state, std::size_t stride) const;
+
   wire::OptimizerOptions options_;
   wire::ScheduleOptions schedule_;
   std::vector<wire::ParameterInfo> layout_;

@@ -24,6 +24,9 @@ constexpr std::size_t kStepVectorsMax = 4;
 // Tensors of a model, at most.
 constexpr std::size_t kStepTensorsMax = 4096;
 
+// A block's new values, vector by vector.
+using StepSlot = std::array<float, kStepVectorsMax * kStepBlock>;
+
 // Plain memory: may be placed in a shared mapping, where all zero bytes are a valid, empty journal.
 struct StepJournal {
   // No step is in progress or remembered. Called by whoever writes the state by other means (initial
@@ -42,7 +45,7 @@ struct StepJournal {
   // 0: nothing; 2 × (round + 1): in progress; 2 × (round + 1) + 1: finished.
   std::atomic<std::uint64_t> marker;
   alignas(64) std::array<float, kStepTensorsMax> scales;  // of the model's tensors
-  alignas(64) std::array<float, kStepVectorsMax * kStepBlock> slot;
+  alignas(64) StepSlot slot;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

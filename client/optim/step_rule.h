@@ -24,6 +24,7 @@ struct StepInputs {
   std::span<const float> gradient;
   const float* state = nullptr;  // the parameters' first; the optimizer's vectors follow
   std::size_t stride = 0;        // from one vector's first float to the next one's
+  std::size_t vectors = 1;       // of the state
 
   // Vector 0 are the parameters.
   [[nodiscard]] const float* vector(std::size_t index) const { return state + index * stride; }
@@ -40,7 +41,8 @@ struct Stretch {
 using VectorSet = unsigned;
 
 // Made for one step. Whatever it computes follows from its inputs alone and from what has not been changed yet, to the
-// same bits every time, so that a step can go on in another process.
+// same bits every time, so that a step can go on in another process. The first pass changes all parameters, and no
+// later one does; what it makes of a piece does not depend on whether other pieces have been changed.
 class StepRule {
  public:
   virtual ~StepRule() = default;

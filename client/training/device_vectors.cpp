@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <vector>
+
 #include "shared/base/verify.h"
 
 namespace starling::training {
@@ -27,9 +29,14 @@ void DeviceVectors::upload() {
   if (copies_ != Copies::none) parameters_.copy_(host_parameters_);
 }
 
-void DeviceVectors::upload_from(std::span<float> parameters) {
+Status DeviceVectors::upload_from(const std::function<Status(std::span<float>)>& fill) {
   VERIFY(copies_ != Copies::none);
+  const auto count = static_cast<std::size_t>(parameters_.numel());
+  if (parameters_.device().is_cpu()) return fill({parameters_.data_ptr<float>(), count});
+  std::vector<float> parameters(count);
+  STARLING_TRY(fill(parameters));
   parameters_.copy_(view_of(parameters));
+  return {};
 }
 
 void DeviceVectors::clear_gradient() { gradient_.zero_(); }

@@ -3,8 +3,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <span>
 
+#include "shared/base/result.h"
 #include "shared/wire/buckets.h"
 
 namespace starling::training {
@@ -24,8 +26,8 @@ class DeviceVectors {
 
   // Before computing: the model sees what the caller wrote into its parameters.
   void upload();
-  // The same of others, as many; where the model has copies.
-  void upload_from(std::span<float> parameters);
+  // The same of others, as many, which fill() writes, or says why it has written none; where the model has copies.
+  Status upload_from(const std::function<Status(std::span<float>)>& fill);
   // A gradient of zeros to add to, and its way back to the caller once that is done.
   void clear_gradient();
   void download_gradient();

@@ -122,6 +122,14 @@ struct TorchTrainer::Impl {
   // Parameters that all replicas share.
   [[nodiscard]] std::span<float> agreed() { return options.state.first(optimizer.parameter_count()); }
 
+  // `sum` itself where it is of one sample, else in the scratch of a micro-batch.
+  [[nodiscard]] std::span<const float> mean_of(std::span<const float> sum, SampleCount samples) const {
+    if (samples == 1) return sum;
+    std::transform(sum.begin(), sum.end(), options.gradient.begin(),
+                   [samples](float value) { return value / static_cast<float>(samples); });
+    return options.gradient;
+  }
+
   // Calls body() while the model computes with the agreed parameters, wherever local steps have led.
   template <typename Body>
   auto at_agreed(Body body) -> decltype(body()) {
@@ -294,15 +302,19 @@ void TorchTrainer::begin_sum_ahead(RoundIndex round, std::span<const float> own_
     impl_->local->cut(round);
   }
   if (samples == 0) return;
+  const std::span<const float> gradient = impl_->mean_of(own_sum, samples);
+  const auto look_ahead = [&](std::span<float> parameters) {
+    return impl_->optimizer.parameters_after(round, gradient, impl_->options.state, parameters);
+  };
   // Where it cannot be done, for lack of memory for example, the present parameters do as well.
-  (void)guarded("look ahead", [&]() -> Status {
-    STARLING_ASSIGN(std::vector<float> ahead,
-                    impl_->optimizer.state_after(round, own_sum, samples, impl_->options.state));
-    ahead.resize(impl_->optimizer.parameter_count());
-    impl_->local ? impl_->local->cut_to(ahead) : impl_->vectors.upload_from(ahead);
-    impl_->begins_sum = impl_->stale = false;
+  const Status done = guarded("look ahead", [&]() -> Status {
+    if (!impl_->local) return impl_->vectors.upload_from(look_ahead);
+    std::vector<float> expected(impl_->optimizer.parameter_count());
+    STARLING_TRY(look_ahead(expected));
+    impl_->local->cut_to(expected);
     return {};
   });
+  if (done.ok()) impl_->begins_sum = impl_->stale = false;
 }
 
 void TorchTrainer::merge_step() {

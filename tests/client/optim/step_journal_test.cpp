@@ -156,3 +156,25 @@ TEST_CASE("a finished step is not taken twice, and after a clear it is") {
   REQUIRE(optimizer.step(4, gradient, state, *journal).ok());
   CHECK(state != once);
 }
+
+TEST_CASE("where a step would lead is where it leads, for every kind") {
+  for (const char* kind : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
+    CAPTURE(kind);
+    const Optimizer optimizer(manifest_of_several_blocks(kind));
+    const std::size_t parameters = optimizer.parameter_count();
+    std::vector<float> state = noise(1, optimizer.state_size());
+    std::vector<float> expected(parameters);
+    const auto journal = std::make_unique<StepJournal>();
+    for (RoundIndex round = 0; round < 8; ++round) {
+      const std::vector<float> gradient = noise(2 + static_cast<std::uint64_t>(round), parameters);
+      const std::vector<float> before = state;
+      REQUIRE(optimizer.parameters_after(round, gradient, state, expected).ok());
+      CHECK(state == before);
+      REQUIRE(optimizer.step(round, gradient, state, *journal).ok());
+      CHECK(std::memcmp(expected.data(), state.data(), parameters * sizeof(float)) == 0);
+    }
+    const std::vector<float> kept = expected;
+    CHECK_FALSE(optimizer.parameters_after(8, std::vector<float>(parameters, 1e30F), state, expected).ok());
+    CHECK(expected == kept);
+  }
+}

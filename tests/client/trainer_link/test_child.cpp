@@ -82,12 +82,11 @@ class QuadraticTrainer final : public session::Trainer {
 
   void begin_sum() override { begins_sum_ = true; }
 
-  void begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) override {
+  void begin_sum_ahead(RoundIndex round, std::span<const float> own, SampleCount samples) override {
     if (local_ && !begins_sum_) local_->cut(round);
     if (local_) return;
-    auto after = optimizer_.state_after(round, own_sum, samples, resources_.state);
-    begins_sum_ = !after.ok();
-    if (after.ok()) parameters_ = *std::move(after);
+    parameters_.resize(optimizer_.parameter_count());
+    begins_sum_ = samples == 0 || !optimizer_.parameters_after(round, own, resources_.state, parameters_).ok();
   }
 
   void merge_step() override {

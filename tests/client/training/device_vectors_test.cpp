@@ -62,3 +62,27 @@ TEST_CASE("a model on copies computes what one on the caller's own memory does, 
     CHECK(std::any_of(there.gradient.begin(), there.gradient.end(), [](float value) { return value != 0; }));
   }
 }
+
+TEST_CASE("a model on copies computes with other parameters until it sees the caller's again") {
+  wire::ModelOptions model;
+  model.layers = 1;
+  model.width = 16;
+  model.heads = 2;
+  model.context = 12;
+  for (const Copies copies : {Copies::all, Copies::parameters}) {
+    Place place(model, copies);
+    std::fill(place.parameters.begin(), place.parameters.end(), 0.125F);
+    place.vectors.upload();
+    const auto fill = [](std::span<float> parameters) -> Status {
+      std::fill(parameters.begin(), parameters.end(), 0.25F);
+      return {};
+    };
+    CHECK(place.vectors.upload_from(fill).ok());
+    CHECK(place.vectors.parameters().eq(0.25F).all().item<bool>());
+    const auto refuse = [](std::span<float>) -> Status { return Error{ErrorCode::corrupt, "no"}; };
+    CHECK_FALSE(place.vectors.upload_from(refuse).ok());
+    CHECK(place.vectors.parameters().eq(0.25F).all().item<bool>());
+    place.vectors.upload();
+    CHECK(place.vectors.parameters().eq(0.125F).all().item<bool>());
+  }
+}
