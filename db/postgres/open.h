@@ -21,7 +21,8 @@ enum class ServerRole : std::uint8_t {
 // "postgresql://user@host:5432/name?sslmode=verify-full", as libpq documents it; the password is best kept in the file
 // that `passfile` or ~/.pgpass names.
 // invalid_argument: not such an address · unavailable: nobody answers there, or not now · permission_denied: the server
-// does not let this user in · not_found: it has no such database · unsupported: it is too old.
+// does not let this user in · not_found: it has no such database · unsupported: it is too old, or
+// the database keeps text in another encoding than UTF-8.
 Result<Connection> open_server(const std::string& url, ServerRole role);
 
 // As errors and people are told: "postgresql://user@host:5432/name", without password and options.

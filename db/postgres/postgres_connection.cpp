@@ -136,8 +136,23 @@ Status PostgresConnection::set_up(ServerRole role) {
     return Error{ErrorCode::unsupported, fmt::format("{}: its server is PostgreSQL {}; {} or newer is needed", name_,
                                                      version / 10'000, kServerVersionMin / 10'000)};
   }
+  STARLING_TRY(check_encoding());
   STARLING_TRY(execute(kNoticeSilence));
   return execute(role == ServerRole::reader ? kReaderSettings : kWriterSettings);
+}
+
+// Others do not know all letters, or take their bytes for letters. SQL_ASCII is what a server has by itself where no
+// locale was set when it was installed.
+Status PostgresConnection::check_encoding() {
+  constexpr const char* kAsked = "SHOW server_encoding";
+  STARLING_ASSIGN(const pqxx::result found,
+                  attempt(kAsked, [&](pqxx::transaction_base& transaction) { return transaction.exec(kAsked); }));
+  const std::string encoding = found[0][0].c_str();
+  if (encoding == "UTF8") return {};
+  return Error{ErrorCode::unsupported,
+               fmt::format("{} keeps text in {}; make one that keeps it in UTF-8: createdb --template template0 "
+                           "--encoding UTF8 --locale C.UTF-8 …",
+                           name_, encoding)};
 }
 
 template <typename Act>

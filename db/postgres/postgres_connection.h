@@ -81,6 +81,7 @@ class PostgresConnection final : public ConnectionDriver {
 
   PostgresConnection(std::string name, const std::string& options);
   Status set_up(ServerRole role);
+  Status check_encoding();
   // What libpqxx does, inside the transaction under way or outside of any; its exceptions as errors.
   template <typename Act>
   Result<pqxx::result> attempt(std::string_view sql, Act act);

@@ -59,6 +59,15 @@ TEST_CASE_FIXTURE(Fixture, "values come back as they were bound") {
   CHECK_FALSE(statement.step().value());
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "a database that does not keep text in UTF-8 is refused, and how to make one that does is said") {
+  REQUIRE(connection.execute("CREATE DATABASE ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'").ok());
+  const Error refusal = open_server(server.url("ascii"), ServerRole::reader).error();
+  CHECK(refusal.code == ErrorCode::unsupported);
+  CHECK(refusal.message.find("/ascii' keeps text in SQL_ASCII") != std::string::npos);
+  CHECK(refusal.message.find("createdb --template template0 --encoding UTF8") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Fixture, "errors name the database, the statement and PostgreSQL's reason") {
   make_table();
   REQUIRE(insert(1, "x").ok());
