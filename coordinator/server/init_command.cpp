@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "coordinator/accounts/display_name.h"
+#include "coordinator/gate/address.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
 #include "db/postgres/open.h"
@@ -20,6 +21,7 @@ Result<ProjectConfig> config_of(const InitOptions& options) {
   if (!config.database.empty()) STARLING_TRY(db::public_address(config.database).status());
   STARLING_ASSIGN(config.name, accounts::check_display_name(options.name));
   STARLING_ASSIGN(config.listen, parse_endpoint(options.listen));
+  STARLING_TRY(gate::parse_address(config.listen.host, config.listen.port).status());
   config.public_at = config.listen;
   if (!options.public_at.empty()) {
     STARLING_ASSIGN(config.public_at, parse_endpoint(options.public_at));

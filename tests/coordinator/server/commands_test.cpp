@@ -45,6 +45,7 @@ TEST_CASE("what can not work is refused with advice") {
   const std::string fresh = (server.folder / "fresh").string();
   refused({"init", fresh, "--name", "P", "--listen", "0.0.0.0:7300"}, "--public");
   refused({"init", fresh, "--name", "P", "--listen", "nowhere"}, "HOST:PORT");
+  refused({"init", fresh, "--name", "P", "--listen", "poems.example.org:7300"}, "use 0.0.0.0");
   refused({"init", fresh, "--name", "<b>", "--listen", "127.0.0.1:7300"}, "name");
   CHECK_FALSE(std::filesystem::exists(fresh));
   refused({"serve", fresh}, "starling-coordinator init");
