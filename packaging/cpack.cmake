@@ -26,7 +26,8 @@ set(story_client "This package has the daemon, which obeys its owner's rules of 
  trainer that it starts, and the command that steers it.")
 set(story_tray "This package has the window and the icon in the panel that steer the daemon, and opens join links.")
 set(story_coordinator "This package has the coordinator that a project runs: it knows the volunteers, counts what they\
- contribute and shows a leaderboard. It does no training itself, and needs no other server.")
+ contribute and shows a leaderboard. It does no training itself, and needs no other server; its database can be on a\
+ PostgreSQL server.")
 
 # A control file wants lines that are not too long, and a blank before each.
 function(starling_wrapped text out)
@@ -98,9 +99,12 @@ set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 # OpenBLAS on OpenMP: LibTorch brings OpenMP, two thread pools fight over the cores, and the plain library crawls.
 set(CPACK_DEBIAN_CLIENT_PACKAGE_DEPENDS "adduser, libopenblas0-openmp")
+# Whose word web servers show, on which a run's data may lie; the coordinator's are mail relays.
+set(CPACK_DEBIAN_CLIENT_PACKAGE_RECOMMENDS "ca-certificates")
+set(CPACK_DEBIAN_COORDINATOR_PACKAGE_RECOMMENDS "ca-certificates")
 set(CPACK_DEBIAN_CLIENT_PACKAGE_SUGGESTS "starling-tray")
 set(CPACK_DEBIAN_COORDINATOR_PACKAGE_DEPENDS "adduser")
-set(CPACK_DEBIAN_COORDINATOR_PACKAGE_SUGGESTS "prometheus")
+set(CPACK_DEBIAN_COORDINATOR_PACKAGE_SUGGESTS "postgresql, prometheus")
 # The platform plug-ins, which no program is linked with.
 set(CPACK_DEBIAN_TRAY_PACKAGE_DEPENDS "starling-client (= ${STARLING_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), qt6-qpa-plugins")
 set(CPACK_DEBIAN_TRAY_PACKAGE_RECOMMENDS "qt6-wayland, qt6-translations-l10n, hicolor-icon-theme")

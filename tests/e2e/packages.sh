@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # From a download to an empty computer again: the packages in a fresh minimal Debian 12, which then boots. Installs them
-# where there is no systemd; serves a project by its unit; trains as a system-wide volunteer in the hardened unit, and as
-# a desktop's user who is led through the first-run wizard by mouse and keyboard; sees both on the leaderboard; upgrades
-# to a higher version, and sees identity and credit kept; is refused a downgrade below the database; purges, and looks
-# for what was left. Needs root, debootstrap, systemd-nspawn and a network.
+# where there is no systemd; serves two projects by their units, one of prepared pictures and on PostgreSQL; trains both as a
+# system-wide volunteer in the hardened unit, and one as a desktop's user who is led through the first-run wizard by mouse
+# and keyboard; looks at pages, their scripts and a certificate; sees both on the leaderboard; upgrades to a higher version,
+# and sees identity and credit kept; is refused a downgrade below either database; purges, and looks for what was left.
+# Needs root, debootstrap, systemd-nspawn and a network.
 #
 #   packages.sh FOLDER PACKAGES HIGHER      PACKAGES and HIGHER: what `./dev package` made, of two versions
 #
@@ -16,8 +17,9 @@ packages=$(realpath "${2:?the packages}")
 higher=$(realpath "${3:?those of a higher version}")
 here=$(dirname "$(readlink -f "$0")")
 machine=$folder/machine
-# What plays the desktop and looks at the result; none of it is needed by the packages.
-tools=(systemd dbus dbus-user-session procps curl sqlite3 python3 xvfb openbox trayer xdotool x11-utils imagemagick)
+# What plays the desktop and looks at the result, and a database server; none of it is needed by the packages.
+tools=(systemd dbus dbus-user-session procps curl sqlite3 python3 xvfb openbox trayer xdotool x11-utils imagemagick poppler-utils
+  postgresql)
 
 if [[ ! -e $folder/base/etc/debian_version ]]; then
   debootstrap --variant=minbase --include=ca-certificates bookworm "$folder/base" ${MIRROR:+"$MIRROR"}

@@ -9,11 +9,14 @@ export no_proxy=127.0.0.1
 
 project=/var/lib/starling-coordinator/poems
 address=127.0.0.1:7700
+birds=/var/lib/starling-coordinator/birds # a second one, on a database server
+birds_address=127.0.0.1:7710
 defaults=/etc/default/starling-coordinator
 
 say() { printf '\n#### %s: %s\n' "$(date -u +%T)" "$*"; }
 as_operator() { runuser -u starling-coordinator -- "$@"; }
 json() { python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"; }
+as_headless() { runuser -u starling -- starling --data-dir /var/lib/starling "$@"; }
 # What a volunteer has been credited with, as everybody can see it.
 credited() { curl -ksS "https://$address/v1/leaderboard.json?sort=total" | python3 -c '
 import json, sys
@@ -69,7 +72,74 @@ MANIFEST
   systemctl enable --quiet --now starling-coordinator@poems
   systemctl is-active starling-coordinator@poems
   systemctl show starling-coordinator@poems -p Type -p StatusText -p WatchdogUSec -p WatchdogTimestamp
+  systemctl show starling-coordinator@poems -p SystemCallFilter | grep --quiet --word-regexp setpriority ||
+    fail "the unit does not let threads that hash passwords be nicer"
   as_operator starling-coordinator doctor $project
+}
+
+# Two kinds of pictures; anybody may read them.
+pictures() {
+  local kind number
+  for kind in plain rough; do
+    mkdir -p "run/pictures/$kind"
+    for number in {1..64}; do
+      case $kind in
+        plain) convert -size 40x30 "gradient:hsl($((number * 5)),80%,50%)-black" "run/pictures/plain/$number.png" ;;
+        rough) convert -size 30x40 -seed "$number" plasma:fractal "run/pictures/rough/$number.jpg" ;;
+      esac
+    done
+  done
+}
+
+server_operator() {
+  say "texts and pictures made ready, and a project of them on a database server"
+  install -d -o starling-coordinator run/prepared
+  pictures
+  as_operator starling-coordinator data prepare text run/prepared/text run/train.txt --vocabulary 400 --shard-mb 0.05
+  as_operator starling-coordinator data prepare images run/prepared/pictures run/pictures --side 16 --shard-mb 0.04
+  (
+    cd /
+    runuser -u postgres -- createuser starling-coordinator
+    runuser -u postgres -- createdb --owner starling-coordinator --template template0 --encoding UTF8 --locale C.UTF-8 birds
+  )
+  echo 'SERVE_OPTIONS=' > $defaults-birds
+  as_operator starling-coordinator init $birds --name Birds --listen $birds_address --database postgresql:///birds > init_birds.log
+  tail -1 init_birds.log > link_birds
+  cat > run/words.toml << 'MANIFEST'
+run_id = "words"
+title = "Licences, by words"
+target_batch_size = 16
+[model]
+layers = 1
+width = 32
+heads = 2
+context = 32
+vocabulary = 400
+[data]
+kind = "tokens"
+shards = "/root/check/run/prepared/text/shards.json"
+MANIFEST
+  cat > run/pictures.toml << 'MANIFEST'
+run_id = "pictures"
+title = "Plain or rough"
+peers_max = 2
+target_batch_size = 8
+micro_batch_size = 4
+[model]
+architecture = "mlp"
+layers = 2
+width = 32
+inputs = 768
+classes = 2
+[data]
+kind = "labelled"
+shards = "/root/check/run/prepared/pictures/shards.json"
+MANIFEST
+  local run
+  for run in words pictures; do as_operator starling-coordinator run create $birds "/root/check/run/$run.toml"; done
+  as_operator starling-coordinator run start $birds pictures
+  systemctl start starling-coordinator@birds
+  systemctl is-active starling-coordinator@birds
 }
 
 metrics() {
@@ -90,13 +160,13 @@ PYTHON
 headless() {
   say "a system-wide volunteer, in the hardened unit"
   systemctl start starlingd
-  runuser -u starling -- starling --data-dir /var/lib/starling prefs preset dedicated > /dev/null
-  runuser -u starling -- starling --data-dir /var/lib/starling prefs set threads 1 > /dev/null 2>&1 || true
-  runuser -u starling -- starling --data-dir /var/lib/starling join "$(cat link)" --name Headless
+  as_headless prefs preset dedicated > /dev/null
+  as_headless prefs set threads 1 > /dev/null 2>&1 || true
+  as_headless join "$(cat link)" --name Headless
   wait_for_credit 900 Headless 0 runuser -u starling -- starling --data-dir /var/lib/starling status --follow --json
   (($(credited Headless) > 0)) || fail "Headless is not on the leaderboard"
-  runuser -u starling -- starling --data-dir /var/lib/starling status
-  runuser -u starling -- starling --data-dir /var/lib/starling log --lines 200 | grep -i sandbox || true
+  as_headless status
+  as_headless log --lines 200 | grep -i sandbox || true
   local trainer
   trainer=$(pgrep -f libexec/starling/starling-trainer | head -1)
   grep -E 'NoNewPrivs|Seccomp:' "/proc/$trainer/status"
@@ -108,10 +178,51 @@ headless() {
   systemctl log-level debug # it tells of every message then
   wait_for_line 600 "the daemon's watchdog is fed" 'WATCHDOG=1' journalctl --follow --unit starlingd
   systemctl log-level info
+  pages
+  second_project
   say "stopped: the model is saved and nobody is left"
   systemctl stop starlingd
   systemctl show starlingd -p Result
   if pgrep -f starling-trainer; then fail "a trainer without its daemon"; fi
+}
+
+# What a browser asks for, by the unit that is as locked up as it is shipped.
+pages() {
+  say "pages, their scripts, and a certificate"
+  local page=https://$address volunteer script
+  curl -ksSf "$page/" > page.html
+  grep --only-matching '<script [^>]*src="[^"]*"' page.html | sed 's/.*src="//; s/"$//' > scripts
+  (($(wc --lines < scripts) == 2)) || fail "the first page has not the scripts of its charts"
+  while read -r script; do
+    curl -ksSf --compressed "$page$script" > script.js
+    (($(stat -c %s script.js) > 1000)) || fail "$script is empty"
+    if [[ $script == */dygraph-* ]]; then grep --quiet Dygraph script.js || fail "$script is no dygraphs"; fi
+    echo "$script: $(stat -c %s script.js) bytes"
+  done < scripts
+  volunteer=$(curl -ksSf "$page/leaderboard" | grep --only-matching 'href="/volunteer/[0-9]*"[^<]*<[^>]*>Headless' | grep --only-matching '[0-9]\+' | head -1)
+  [[ -n $volunteer ]] || fail "Headless has no page"
+  curl -ksSf "$page/volunteer/$volunteer" | grep --quiet "/certificate/$volunteer.pdf" || fail "no certificate is offered"
+  curl -ksSf "$page/certificate/$volunteer" | grep --quiet '<svg' || fail "no certificate"
+  curl -ksSf "$page/certificate/$volunteer.pdf" > certificate.pdf
+  pdftotext -layout certificate.pdf certificate.txt || fail "the certificate is no PDF"
+  grep Headless certificate.txt || fail "the certificate does not name the volunteer"
+  pdffonts certificate.pdf | tail -n +3 | grep . || fail "the certificate has no fonts"
+  if journalctl --unit starling-coordinator@poems | grep -iE 'fontconfig|glib|pango|critical'; then fail "a library complains"; fi
+}
+
+# The same volunteer, in the project on the database server.
+second_project() {
+  say "the second project has its turn"
+  as_headless join "$(cat link_birds)" --name Headless
+  as_headless projects train Birds
+  local trained='import json, sys
+def trained(status): return status["project"] == "Birds" and status["samples_credited"] > 0
+sys.exit(not any(trained(json.loads(line)) for line in sys.stdin))'
+  wait_for 900 "Headless is credited by Birds" "python3 -c ${trained@Q}" \
+    runuser -u starling -- starling --data-dir /var/lib/starling status --follow --json
+  as_headless projects train Poems
+  as_operator starling-coordinator status $birds
+  as_operator starling-coordinator credit check $birds
 }
 
 desktop() {
@@ -170,19 +281,30 @@ upgraded() {
   runuser -u ada -- starling status --json | json 'd["version"], d["display_name"], d["samples_credited"]'
 }
 
-refused() {
-  say "a downgrade below the database is refused, and changes nothing"
-  systemctl stop starling-coordinator@poems
-  as_operator sqlite3 $project/coordinator.db "INSERT INTO schema_version (version, name) VALUES (999, 'of the future')"
+of_the_future="INSERT INTO schema_version (version, name) VALUES (999, 'of the future')"
+of_now="DELETE FROM schema_version WHERE version = 999"
+downgrade_is_refused() {
   local version
   version=$(dpkg-query -W -f '${Version}' starling-coordinator)
   if apt-get install -y -qq --allow-downgrades ./packages/starling-coordinator_*.deb > downgrade.log 2>&1; then
     fail "the downgrade was not refused"
   fi
   grep 'starling-coordinator: ' -A2 downgrade.log
+  grep --quiet "$1" downgrade.log || fail "not because of what: $1"
   [[ $(dpkg-query -W -f '${Status} ${Version}' starling-coordinator) == "install ok installed $version" ]] || fail "half a downgrade"
-  as_operator sqlite3 $project/coordinator.db "DELETE FROM schema_version WHERE version = 999"
-  systemctl start starling-coordinator@poems
+}
+
+refused() {
+  say "a downgrade below the database is refused, and changes nothing"
+  systemctl stop starling-coordinator@poems starling-coordinator@birds
+  local in_file=(sqlite3 "$project/coordinator.db") on_server=(psql --quiet --dbname birds --command)
+  as_operator "${in_file[@]}" "$of_the_future"
+  downgrade_is_refused "project in $project is"
+  as_operator "${in_file[@]}" "$of_now"
+  as_operator "${on_server[@]}" "$of_the_future"
+  downgrade_is_refused "project in $birds is"
+  as_operator "${on_server[@]}" "$of_now"
+  systemctl start starling-coordinator@poems starling-coordinator@birds
   say "a downgrade that the database allows is not"
   apt-get install -y -qq --allow-downgrades ./packages/*.deb > downgrade.log 2>&1 || { tail downgrade.log; fail "downgrade"; }
   as_operator starling-coordinator credit check $project
@@ -202,6 +324,7 @@ purged() {
 
 booted() {
   operator
+  server_operator
   headless
   desktop
   metrics
