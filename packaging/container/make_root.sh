@@ -10,6 +10,7 @@ mkdir -p "$2"
 out=$(realpath "$2")
 root=$out/root
 image=$out/image
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 user=7300
 
 say() { printf '\n== %s\n' "$*"; }
@@ -19,10 +20,7 @@ make_root() {
   rm -rf --one-file-system "$root"
   # What the program is linked with, by the packages that bring it; curl is the health check.
   local libraries
-  # Packages know a library by the path it had before /lib became a link to /usr/lib, or by the one after.
-  mapfile -t libraries < <(ldd "$program" | awk '/=> \// { print $3 }' | xargs -n 1 realpath | while read -r path; do
-    dpkg-query -S "$path" 2> /dev/null || dpkg-query -S "${path#/usr}"
-  done | cut -d: -f1 | sort -u)
+  mapfile -t libraries < <(ldd "$program" | awk '/=> \// { print $3 }' | xargs "$here/../packages_of.sh")
   ((${#libraries[@]} > 0))
   # Whatever it mounts and does not unmount is gone with its own table of mounts.
   unshare --mount debootstrap --variant=minbase --include="ca-certificates,curl,$(IFS=,; echo "${libraries[*]}")" bookworm "$root" \
@@ -30,7 +28,10 @@ make_root() {
   install -m 755 -s "$program" "$root/usr/bin/starling-coordinator"
   install -d -o $user -g $user -m 700 "$root/project"
   rm -rf "$root"/var/cache/apt/*.bin "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/* "$root"/var/log/*.log \
-    "$root"/usr/share/doc/* "$root"/usr/share/man/* "$root"/usr/share/locale/*
+    "$root"/usr/share/man/* "$root"/usr/share/locale/*
+  # Whoever gives an image away gives the licences with it.
+  find "$root/usr/share/doc" -type f ! -name copyright -delete
+  install -D -m 644 "$here/../debian/copyright" "$root/usr/share/doc/starling-coordinator/copyright"
   du -s --apparent-size --block-size=1M "$root"
 }
 

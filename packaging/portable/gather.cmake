@@ -1,7 +1,7 @@
 # cmake -DTREE=… -DQT_PLUGINS=… -P gather.cmake
 # Lays everything that the programs of an installed tree need of this system into its lib/: LibTorch, Qt, and what they
-# need in turn. Not the C library, the dynamic loader and the C++ runtime, which every system has its own of: a library
-# of the system that is loaded later, such as a graphics driver, may need a newer one.
+# need in turn, and their licences beside it. Not the C library, the dynamic loader and the C++ runtime, which every system
+# has its own of: a library of the system that is loaded later, such as a graphics driver, may need a newer one.
 cmake_minimum_required(VERSION 3.25)
 
 set(from_system
@@ -15,12 +15,14 @@ set(plugins
 file(GLOB programs ${TREE}/bin/* ${TREE}/libexec/starling/*)
 list(FILTER programs EXCLUDE REGEX "qt\\.conf$")
 set(libraries)
+set(given_away)
 if(EXISTS ${TREE}/bin/starling-tray)
   foreach(plugin IN LISTS plugins)
     if(EXISTS ${QT_PLUGINS}/${plugin})
       get_filename_component(folder ${plugin} DIRECTORY)
       file(COPY ${QT_PLUGINS}/${plugin} DESTINATION ${TREE}/lib/qt6/plugins/${folder})
       list(APPEND libraries ${TREE}/lib/qt6/plugins/${plugin})
+      list(APPEND given_away ${QT_PLUGINS}/${plugin})
     endif()
   endforeach()
   file(WRITE ${TREE}/bin/qt.conf "[Paths]\nPrefix = ..\nPlugins = lib/qt6/plugins\nTranslations = lib/qt6/translations\n")
@@ -46,3 +48,16 @@ foreach(library IN LISTS found)
     file(RENAME ${TREE}/lib/${real_name} ${TREE}/lib/${name}) # the name it is asked for by
   endif()
 endforeach()
+
+# Whoever gives libraries away gives their licences with them, and says which sources they are made of.
+list(APPEND given_away ${found})
+execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../packages_of.sh ${given_away}
+  OUTPUT_VARIABLE packages OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" ";" packages "${packages}")
+set(documents ${TREE}/share/doc)
+foreach(package IN LISTS packages)
+  configure_file(/usr/share/doc/${package}/copyright ${documents}/libraries/${package} COPYONLY)
+endforeach()
+execute_process(COMMAND dpkg-query --show --showformat "\${source:Package} \${source:Version}\\n" ${packages}
+  COMMAND sort -u OUTPUT_FILE ${documents}/debian-sources COMMAND_ERROR_IS_FATAL ANY)
+file(COPY /usr/share/common-licenses DESTINATION ${documents}) # which the others refer to
