@@ -2,35 +2,17 @@
 
 #include <utility>
 
-#include "tests/sim/quadratic_problem.h"
+#include "shared/base/permutation.h"
 
 namespace starling::sim {
 namespace {
 
-constexpr RoundIndex kCheckpointRounds = 10;
 constexpr Duration kCommitTime = std::chrono::milliseconds(15);  // group commit and fsync
-
-wire::RunManifest manifest_of(const SwarmOptions& options) {
-  wire::RunManifest manifest;
-  manifest.run_id = "sim";
-  manifest.seed = options.seed;
-  manifest.target_batch_size = options.target_batch_size;
-  manifest.peers_max = kLanes;
-  manifest.flops_per_sample = 1e9;
-  manifest.checkpoint_rounds = kCheckpointRounds;
-  manifest.averaging = {options.formation, options.group_size};
-  manifest.delay_parameter_updates = options.delay_parameter_updates;
-  manifest.micro_batch_size = kMicroBatch;
-  manifest.data.kind = "labelled";
-  manifest.data.train_items = options.epoch_samples;
-  if (options.epoch_samples == 0) manifest.data.sampling = "independent";
-  return manifest;
-}
 
 }  // namespace
 
-Coordinator::Coordinator(Scheduler& scheduler, const SwarmOptions& options)
-    : scheduler_(scheduler), options_(options) {}
+Coordinator::Coordinator(Scheduler& scheduler, const SwarmOptions& options, const wire::RunManifest& manifest)
+    : scheduler_(scheduler), options_(options), manifest_(manifest) {}
 Coordinator::~Coordinator() = default;
 
 void Coordinator::start() {
@@ -50,7 +32,7 @@ void Coordinator::start() {
   options.checkpoint_interval = std::chrono::seconds(5);
   options.restore_grace = std::chrono::seconds(15);  // well within the calm at the end
   options.nonce = mix64(options_.seed + incarnation_);
-  core_ = std::make_unique<core::RunCoordinator>(manifest_of(options_), options_.parameters, recovered,
+  core_ = std::make_unique<core::RunCoordinator>(manifest_, options_.parameters, recovered,
                                                  static_cast<const core::KnownHosts&>(*this), options);
 }
 

@@ -32,7 +32,8 @@ struct Store {
 
 class Coordinator final : private core::KnownHosts {
  public:
-  Coordinator(Scheduler& scheduler, const SwarmOptions& options);
+  // All outlive it.
+  Coordinator(Scheduler& scheduler, const SwarmOptions& options, const wire::RunManifest& manifest);
   ~Coordinator() override;
 
   void start();
@@ -57,6 +58,7 @@ class Coordinator final : private core::KnownHosts {
 
   Scheduler& scheduler_;
   const SwarmOptions& options_;
+  const wire::RunManifest& manifest_;
   std::set<PeerId> hosts_;
   Store store_;
   std::unique_ptr<core::RunCoordinator> core_;

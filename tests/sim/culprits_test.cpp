@@ -21,7 +21,7 @@ SwarmOptions five_peers(std::uint64_t seed) {
 }
 
 SwarmResult run(const SwarmOptions& options) {
-  SwarmResult result = run_swarm(options, {});
+  SwarmResult result = *run_swarm(options);
   CHECK(result.broken == "");
   return result;
 }

@@ -133,4 +133,17 @@ void Invariants::on_forgotten(const Store& store, const wire::RoundReport& repor
   }
 }
 
+void Invariants::on_mixed(const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) {
+  if (outcome.weight_total > static_cast<SampleCount>(group.members.size())) {
+    fail(fmt::format("mixing {}: {} members have brought {} times something", group.id.brief(), group.members.size(),
+                     outcome.weight_total));
+  }
+  using Verdict = averaging::AveragingOutcome::Verdict;
+  if (outcome.verdict == Verdict::diverged) fail(fmt::format("mixing {}: the means differ", group.id.brief()));
+  if (outcome.verdict != Verdict::averaged) return;
+  if (mixed_.emplace(group.id, outcome.result_digest).first->second != outcome.result_digest) {
+    fail(fmt::format("mixing {}: two members hold different means", group.id.brief()));
+  }
+}
+
 }  // namespace starling::sim

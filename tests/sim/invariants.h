@@ -30,6 +30,8 @@ class Invariants {
   [[nodiscard]] SampleCount counted() const { return static_cast<SampleCount>(counted_.size()); }
   // A report is only let go when its round is in the ledger.
   void on_forgotten(const Store& store, const wire::RoundReport& report);
+  // Of one mixing between rounds: members that were through with each other hold the same mean, of each of them once.
+  void on_mixed(const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome);
   void fail(std::string what);
 
   [[nodiscard]] const std::string& broken() const { return broken_; }
@@ -48,6 +50,7 @@ class Invariants {
   };
   void check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::Stake& accepted);
   std::map<GroupId, Finished> finished_;
+  std::map<GroupId, Hash128> mixed_;
   std::set<std::pair<RoundIndex, PeerId>> credited_;
   std::map<std::pair<GroupId, PeerId>, std::vector<Brought>> brought_;
   std::set<std::pair<std::int64_t, std::int64_t>> counted_;  // (epoch, place)

@@ -28,6 +28,7 @@ struct Arguments {
   double calm = 40;
   double upload_mbit = 0;  // 0: as the seed says
   bool vary = true;
+  bool verbose = false;
 };
 
 // Different sizes and weathers, so that many seeds are not the same swarm many times.
@@ -42,23 +43,27 @@ sim::SwarmOptions varied(sim::SwarmOptions options) {
 
 std::string rounds_text(const sim::SwarmOptions& options, const sim::SwarmResult& result) {
   if (options.seconds_between_kills <= 0) return {};
-  return fmt::format("a round {:.2f} s, the longest with kills {:.2f} s, ", result.round_s_usual,
-                     result.round_s_longest);
+  return fmt::format(
+      "a round {:.2f} s, the longest with kills {:.2f} s, idle {:.2f} s at most, with kills {:.2f} s, spread {:.3f} at "
+      "most, with kills {:.3f} and {:.3f} in the mean, ",
+      result.round_s_usual, result.round_s_longest, result.idle_s_usual, result.idle_s_longest, result.spread_usual,
+      result.spread_most, result.spread_mean);
 }
 
 void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result, double seconds) {
   fmt::print(
       "seed {}: {} peers, {} rounds, {} samples credited, {} crashes, {} freezes, {} cuts, {} coordinator crashes, {} "
-      "rounds lost, {} samples counted in epochs, {} of these whole, {} downloads, in step {:.3f}, longest averaging "
+      "rounds lost, {} samples counted in epochs, {} of these whole, {} mixings and {} with nobody, {} downloads, in "
+      "step {:.3f}, longest averaging "
       "{:.2f} s, {}{:.1f} samples/s in the end, distance "
       "{:.3f} -> {:.3f}; {:.0f} virtual "
       "s, {} events in {:.2f} "
       "s{}{}\n",
       options.seed, options.peers, result.rounds_decided, result.samples_ledger, result.crashes, result.freezes,
       result.partitions, result.coordinator_crashes, result.rounds_lost, result.samples_counted, result.epochs_complete,
-      result.downloads, result.in_step, result.averaging_s_max, rounds_text(options, result), result.samples_per_s_calm,
-      result.distance_first, result.distance_last, result.virtual_s, result.events, seconds,
-      result.broken.empty() ? "" : "; BROKEN: ", result.broken);
+      result.mixings, result.mixings_alone, result.downloads, result.in_step, result.averaging_s_max,
+      rounds_text(options, result), result.samples_per_s_calm, result.distance_first, result.distance_last,
+      result.virtual_s, result.events, seconds, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
 int run(const Arguments& arguments) {
@@ -78,12 +83,17 @@ int run(const Arguments& arguments) {
     if (arguments.upload_mbit > 0) options.upload_mbit_min = options.upload_mbit_max = arguments.upload_mbit;
     if (arguments.vary) options = varied(options);
     const auto start = std::chrono::steady_clock::now();
-    const sim::SwarmResult result = sim::run_swarm(options, [&](double of_seed) {
+    const auto run_of_seed = sim::run_swarm(options, [&](double of_seed) {
       const auto before = static_cast<double>(seed - arguments.first_seed);
       progress.show((before + of_seed) / static_cast<double>(arguments.seeds),
                     fmt::format("seed {} ({} of {}), {} broken so far", seed, seed - arguments.first_seed + 1,
                                 arguments.seeds, broken));
     });
+    if (!run_of_seed.ok()) {
+      fmt::print(stderr, "starling-sim swarm: {}\n", run_of_seed.error().message);
+      return 2;
+    }
+    const sim::SwarmResult& result = *run_of_seed;
     const double seconds = to_seconds(std::chrono::steady_clock::now() - start);
     rounds += result.rounds_decided;
     epochs += result.epochs_complete;
@@ -116,6 +126,64 @@ CLI::Validator number_between(double least, double most) {
                : fmt::format("'{}' is not a number from {:g} to {:g}", text, least, most);
   };
   return {check, fmt::format("{:g} to {:g}", least, most)};
+}
+
+// Returns the option of the number of peers.
+const CLI::Option* add_swarm(CLI::App& app, Arguments& arguments) {
+  auto* swarm = app.add_subcommand("swarm", "Train a quadratic with crashes, freezes, cuts and a dying coordinator");
+  swarm->add_option("--seed", arguments.first_seed, "First seed")->capture_default_str();
+  swarm->add_option("--seeds", arguments.seeds, "How many seeds, one after the other")->capture_default_str();
+  swarm->add_option("--algorithm", arguments.swarm.algorithm, "As in a run's manifest.toml")->capture_default_str();
+  swarm
+      ->add_option("--mix-every", arguments.swarm.mix_every,
+                   "Of algorithms that mix between rounds: own steps from one mixing to the next, at least; 0: as the "
+                   "algorithm has it")
+      ->check(CLI::Range(0, 100'000))
+      ->capture_default_str();
+  auto* peers = swarm->add_option("--peers", arguments.swarm.peers, "Volunteers; default: varies with the seed");
+  swarm->add_option("--parameters", arguments.swarm.parameters, "Length of the averaged vector")->capture_default_str();
+  swarm->add_option("--batch", arguments.swarm.target_batch_size, "Samples a round")->capture_default_str();
+  swarm
+      ->add_option("--epoch", arguments.swarm.epoch_samples,
+                   "Lease samples in epochs of so many: each is counted once in each; 0: draw independently")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}))
+      ->capture_default_str();
+  swarm->add_option("--formation", arguments.swarm.formation, "one-group, grid, or auto: as the algorithm has it")
+      ->check(CLI::IsMember({"auto", "one-group", "grid"}))
+      ->capture_default_str();
+  swarm->add_option("--group-size", arguments.swarm.group_size, "Members of a group, at most; 0: whatever is best")
+      ->capture_default_str();
+  swarm->add_flag("--delay-parameter-updates", arguments.swarm.delay_parameter_updates,
+                  "Gradients are computed while those of the round before are averaged");
+  swarm->add_option("--seconds", arguments.seconds, "Virtual time with faults")->capture_default_str();
+  swarm->add_option("--calm", arguments.calm, "Virtual time without, before the final check")->capture_default_str();
+  swarm->add_option("--between-faults", arguments.swarm.seconds_between_faults, "Mean seconds between faults; 0: none")
+      ->capture_default_str();
+  swarm
+      ->add_option("--between-kills", arguments.swarm.seconds_between_kills,
+                   "Seconds from one kill of a volunteer to the next, after a third of --seconds; 0: none")
+      ->capture_default_str();
+  swarm->add_option("--calls-delayed", arguments.swarm.calls_delayed, "Share of calls to the coordinator, 0 to 1")
+      ->check(number_between(0, 1))
+      ->capture_default_str();
+  swarm->add_option("--calls-lost", arguments.swarm.calls_lost, "Share of these calls, and of the answers, 0 to 1")
+      ->check(number_between(0, 1))
+      ->capture_default_str();
+  swarm
+      ->add_option("--between-hiccups", arguments.swarm.seconds_between_hiccups,
+                   "Mean seconds, of each volunteer, until its computer is busy with something else; 0: never")
+      ->capture_default_str();
+  swarm->add_option("--hiccup", arguments.swarm.hiccup_s_max, "… for so many seconds, at most")->capture_default_str();
+  swarm
+      ->add_option("--download", arguments.swarm.download_s_min, "Seconds that a download of the state takes, at least")
+      ->capture_default_str();
+  swarm->add_option("--garbage", arguments.swarm.garbage_peers, "Of the volunteers, so many send what is no number");
+  swarm->add_option("--slow", arguments.swarm.slow_peers, "… and so many send at a hundredth of the speed they tell");
+  swarm->add_option("--upload-mbit", arguments.upload_mbit, "Of every line, up; default: 5 to 100");
+  swarm->add_flag("--speeds-known", arguments.swarm.speeds_known, "Plans know what lines carry");
+  swarm->add_flag("--verbose", arguments.verbose, "Log what the product logs");
+  swarm->footer("A broken invariant is printed with its seed, and ends the program with 1. Replay: swarm --seed N");
+  return peers;
 }
 
 void add_moshpit(CLI::App& app, sim::MoshpitArguments& arguments) {
@@ -198,54 +266,8 @@ int main(int argc, char** argv) {
   Arguments arguments;
   sim::MoshpitArguments moshpit;
   sim::DecentralizedArguments decentralized;
-  bool verbose = false;
   app.require_subcommand(1);
-  auto* swarm = app.add_subcommand("swarm", "Train a quadratic with crashes, freezes, cuts and a dying coordinator");
-  swarm->add_option("--seed", arguments.first_seed, "First seed")->capture_default_str();
-  swarm->add_option("--seeds", arguments.seeds, "How many seeds, one after the other")->capture_default_str();
-  auto* peers = swarm->add_option("--peers", arguments.swarm.peers, "Volunteers; default: varies with the seed");
-  swarm->add_option("--parameters", arguments.swarm.parameters, "Length of the averaged vector")->capture_default_str();
-  swarm->add_option("--batch", arguments.swarm.target_batch_size, "Samples a round")->capture_default_str();
-  swarm
-      ->add_option("--epoch", arguments.swarm.epoch_samples,
-                   "Lease samples in epochs of so many: each is counted once in each; 0: draw independently")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}))
-      ->capture_default_str();
-  swarm->add_option("--formation", arguments.swarm.formation, "auto, one-group or grid, as in a run's manifest")
-      ->check(CLI::IsMember({"auto", "one-group", "grid"}))
-      ->capture_default_str();
-  swarm->add_option("--group-size", arguments.swarm.group_size, "Members of a group, at most; 0: whatever is best")
-      ->capture_default_str();
-  swarm->add_flag("--delay-parameter-updates", arguments.swarm.delay_parameter_updates,
-                  "Gradients are computed while those of the round before are averaged");
-  swarm->add_option("--seconds", arguments.seconds, "Virtual time with faults")->capture_default_str();
-  swarm->add_option("--calm", arguments.calm, "Virtual time without, before the final check")->capture_default_str();
-  swarm->add_option("--between-faults", arguments.swarm.seconds_between_faults, "Mean seconds between faults; 0: none")
-      ->capture_default_str();
-  swarm
-      ->add_option("--between-kills", arguments.swarm.seconds_between_kills,
-                   "Seconds from one kill of a volunteer to the next, after a third of --seconds; 0: none")
-      ->capture_default_str();
-  swarm->add_option("--calls-delayed", arguments.swarm.calls_delayed, "Share of calls to the coordinator, 0 to 1")
-      ->check(number_between(0, 1))
-      ->capture_default_str();
-  swarm->add_option("--calls-lost", arguments.swarm.calls_lost, "Share of these calls, and of the answers, 0 to 1")
-      ->check(number_between(0, 1))
-      ->capture_default_str();
-  swarm
-      ->add_option("--between-hiccups", arguments.swarm.seconds_between_hiccups,
-                   "Mean seconds, of each volunteer, until its computer is busy with something else; 0: never")
-      ->capture_default_str();
-  swarm->add_option("--hiccup", arguments.swarm.hiccup_s_max, "… for so many seconds, at most")->capture_default_str();
-  swarm
-      ->add_option("--download", arguments.swarm.download_s_min, "Seconds that a download of the state takes, at least")
-      ->capture_default_str();
-  swarm->add_option("--garbage", arguments.swarm.garbage_peers, "Of the volunteers, so many send what is no number");
-  swarm->add_option("--slow", arguments.swarm.slow_peers, "… and so many send at a hundredth of the speed they tell");
-  swarm->add_option("--upload-mbit", arguments.upload_mbit, "Of every line, up; default: 5 to 100");
-  swarm->add_flag("--speeds-known", arguments.swarm.speeds_known, "Plans know what lines carry");
-  swarm->add_flag("--verbose", verbose, "Log what the product logs");
-  swarm->footer("A broken invariant is printed with its seed, and ends the program with 1. Replay: swarm --seed N");
+  const CLI::Option* peers = add_swarm(app, arguments);
   add_moshpit(app, moshpit);
   add_decentralized(app, decentralized);
   const sim::Experiments experiments(app);
@@ -255,7 +277,7 @@ int main(int argc, char** argv) {
   if (const std::optional<int> status = experiments.run(app)) return *status;
   arguments.vary = peers->count() == 0;
   LogOptions log;
-  log.level = verbose ? LogLevel::debug : LogLevel::error;
+  log.level = arguments.verbose ? LogLevel::debug : LogLevel::error;
   init_logging(log);
   return run(arguments);
 }

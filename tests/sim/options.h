@@ -11,12 +11,14 @@ namespace starling::sim {
 
 struct SwarmOptions {
   std::uint64_t seed = 1;
+  std::string algorithm = "dedloc";  // shared/manifest/algorithms.h
+  int mix_every = 0;                 // own steps from one mixing to the next, at least; 0: as the algorithm has it
   int peers = 6;
   int parameters = 96;
   int segment_floats = 8;
   SampleCount target_batch_size = 64;
   std::int64_t epoch_samples = 0;  // leased in epochs of so many; below a batch: drawn independently
-  std::string formation = "auto";  // as in a run manifest
+  std::string formation = "auto";  // as in a run manifest; auto: as the algorithm has it
   int group_size = 0;
   bool delay_parameter_updates = false;
   Duration calm = std::chrono::seconds(20);    // after the faults: everything must be well again by its end
@@ -56,7 +58,15 @@ struct SwarmResult {
   double averaging_s_max = 0;     // longest time a member spent in one averaging
   double round_s_usual = 0;       // from one finished round to the next before anybody was killed: the median, …
   double round_s_longest = 0;     // … and the longest afterwards
-  double distance_first = 0;      // of the model from the optimum, at the beginning and at the end
+  double idle_s_usual = 0;    // longest time in which one that lived computed nothing, before anybody was killed …
+  double idle_s_longest = 0;  // … and afterwards
+  // How far, at a round's end, own parameters were from the average, at most: root mean square of a parameter, …
+  double spread_usual = 0;   // … before anybody was killed
+  double spread_most = 0;    // … and afterwards
+  double spread_mean = 0;    // of all afterwards
+  std::int64_t mixings = 0;  // of two or more, each counted by each of them
+  std::int64_t mixings_alone = 0;
+  double distance_first = 0;  // of the model from the optimum, at the beginning and at the end
   double distance_last = 0;
   std::uint64_t events = 0;
   double virtual_s = 0;

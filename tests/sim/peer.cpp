@@ -10,9 +10,7 @@
 namespace starling::sim {
 namespace {
 
-constexpr float kLearningRate = 0.05F;
 constexpr Duration kStepTime = std::chrono::milliseconds(2);
-constexpr std::size_t kEarlyBeginsMax = 4;
 constexpr Duration kDonorAnswer = std::chrono::milliseconds(100);  // a donor without that state says so at once
 
 }  // namespace
@@ -22,22 +20,21 @@ Peer::Peer(World& world, int index, PeerId id, double samples_per_s)
 
 Peer::~Peer() = default;
 
-Digest Peer::digest() const { return transport::state_digest(std::span<const float>(parameters_)); }
+Digest Peer::digest() const { return transport::state_digest(state()); }
 
 void Peer::start() {
   VERIFY(!up());
   ++incarnation_;
   frozen_until_ = {};
   waiting_.clear();
-  session_timer_ = engine_timer_ = kNever;
+  session_timer_ = batch_done_ = kNever;
   session::InitialState initial;
-  if (disk_.parameters.empty()) {
-    parameters_.assign(static_cast<std::size_t>(world_.options().parameters), kStart);
-  } else {
-    parameters_ = disk_.parameters;
-    initial.round = disk_.round;
+  learner_ = std::make_unique<Learner>(world_.manifest(), disk_.state);
+  if (!disk_.state.empty()) initial.round = disk_.round;
+  for (std::vector<float>& gradient : gradients_) gradient.assign(parameters().size(), 0.0F);
+  if (world_.manifest().local && !world_.manifest().local->partners.empty()) {
+    mixings_ = std::make_unique<Mixings>(world_.manifest(), id_);
   }
-  for (std::vector<float>& gradient : gradients_) gradient.assign(parameters_.size(), 0.0F);
   initial.digest = digest();
   initial.unacknowledged = disk_.pending;
   session::SessionOptions options;
@@ -63,6 +60,7 @@ void Peer::crash() {
   ++incarnation_;
   session_.reset();
   current_.reset();
+  mixings_.reset();
   ended_ = averaging::EndedRounds();
   partings_.clear();
   early_.clear();
@@ -127,219 +125,58 @@ void Peer::on_reply(const Result<wire::HeartbeatReply>& reply) {
 void Peer::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
   const double seconds = static_cast<double>(samples.count) / samples_per_s_;
   const std::size_t target_gradient = target.next_round ? 1 - present_ : present_;
-  schedule(world_.scheduler().now() + from_seconds(seconds),
-           [this, samples, first = target.first, target_gradient, seconds] {
-             std::vector<float>& gradient = gradients_[target_gradient];
-             auto& leased = leased_in_[target_gradient];
-             if (first) {
-               std::fill(gradient.begin(), gradient.end(), 0.0F);
-               leased.clear();
-             }
-             for (SampleCount k = 0; samples.epoch != wire::kNoEpoch && k < samples.count; ++k) {
-               leased.emplace_back(samples.epoch, samples.first + k);
-             }
-             add_gradient(samples, world_.options().seed, parameters_, gradient);
-             session_->on_batch_done(world_.scheduler().now(), session::BatchReport{samples.count, 1.0, seconds});
-             after_session_event();
-           });
+  schedule(world_.scheduler().now() + from_seconds(seconds), [this, samples, target, target_gradient, seconds] {
+    finish_batch(samples, target, target_gradient);
+    session_->on_batch_done(world_.scheduler().now(), session::BatchReport{samples.count, 1.0, seconds});
+    after_session_event();
+  });
+}
+
+void Peer::finish_batch(const wire::SampleRange& samples, const session::BatchTarget& target, std::size_t gradient) {
+  std::vector<float>& sum = gradients_[gradient];
+  auto& leased = leased_in_[gradient];
+  if (target.first) {
+    std::fill(sum.begin(), sum.end(), 0.0F);
+    leased.clear();
+  }
+  for (SampleCount k = 0; samples.epoch != wire::kNoEpoch && k < samples.count; ++k) {
+    leased.emplace_back(samples.epoch, samples.first + k);
+  }
+  if (target.first || target.anew) learner_->begin_sum();
+  learner_->train(samples, sum);
+  const TimePoint now = world_.scheduler().now();
+  if (batch_done_ != kNever) world_.on_batch_done(*this, now - batch_done_);
+  batch_done_ = now;
+  if (mixings_) mix();
 }
 
 void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) {
-  take_leave();
-  current_ = std::make_unique<Averaging>();
-  Averaging& round = *current_;
-  round.group = group;
-  note_members(round);
-  round.self = self;
-  round.input = gradients_[present_];
-  round.output.assign(round.input.size(), 0.0F);
-  round.began = world_.scheduler().now();
+  end_mixings();
+  if (mixings_) mixings_->last = group;
+  take_leave(current_, ended_);
+  current_ = averaging_in(group, self, stake.weight);
+  current_->input = gradients_[present_];
+  current_->output.assign(current_->input.size(), 0.0F);
   world_.on_gradient_brought(*this, group, stake, leased_in_[present_]);
-  const averaging::RoundVectors vectors{stake.weight, round.input, round.output, {}, stake.draw};
   averaging::AllReduceOptions options;
   options.weight_max = swarm::member_samples_max(world_.options().target_batch_size, kMicroBatch);
-  round.engine = std::make_unique<averaging::StagedReduce>(group, self, vectors, options);
-  round.engine->start(world_.scheduler().now());
-  // The session must not hear of an end before start_averaging has returned.
-  schedule(world_.scheduler().now(), [this, id = group.id] {
-    if (averages(id)) greet(*current_);
-  });
+  begin(*current_, {stake.weight, current_->input, current_->output, {}, stake.draw}, options);
 }
 
-void Peer::take_leave() {
-  if (!current_) return;
-  ended_.add(current_->group);
-  for (averaging::Rank rank = 0; rank < current_->peer_of.size(); ++rank) {
-    if (rank == current_->self || current_->engine->finished_with(rank)) continue;
-    partings_.emplace_back(current_->peer_of[rank], current_->group.id);
-  }
-  current_.reset();
-}
-
-void Peer::note_members(Averaging& round) const {
-  for (const wire::Endpoint& contact : wire::contacts(round.group)) {
-    const Peer* peer = world_.find(contact.peer);
-    VERIFY(peer != nullptr);
-    const auto index = static_cast<std::size_t>(peer->index());
-    if (round.rank_of.size() <= index) round.rank_of.resize(index + 1, -1);
-    round.rank_of[index] = static_cast<std::int32_t>(round.peer_of.size());
-    round.peer_of.push_back(peer->index());
-  }
-  round.life_of.resize(round.peer_of.size());
-}
-
-// Who is down refuses the connection; who was faster has sent its greeting.
-void Peer::greet(Averaging& round) {
+void Peer::on_averaged(const GroupId& id, Duration took, const averaging::AveragingOutcome& outcome) {
   const TimePoint now = world_.scheduler().now();
-  for (averaging::Rank rank = 0; rank < round.peer_of.size(); ++rank) {
-    if (rank == round.self) continue;
-    if (!world_.peer(round.peer_of[rank]).up()) round.engine->on_link_lost(now, rank, "connection refused");
-    std::erase_if(early_[round.peer_of[rank]], [&](const Frame& frame) {  // a begin
-      if (!wire::has_stage(round.group, frame.header.group)) return false;
-      round.life_of[rank] = frame.from_life;
-      (void)round.engine->on_frame(now, rank, frame.header, frame.payload);
-      return true;
-    });
-  }
-  after_engine_event(round);
-}
-
-bool Peer::averages(const GroupId& group) const { return current_ && wire::has_stage(current_->group, group); }
-
-void Peer::on_frame(const Frame& frame) {
-  if (frame.to_life != incarnation_ || !up()) return;
-  if (!frozen()) return take_frame(frame);
-  waiting_.push_back([this, frame] { take_frame(frame); });
-}
-
-void Peer::on_uplink_free() {
-  if (!up()) return;
-  if (!frozen()) return pump();
-  waiting_.push_back([this] { pump(); });
-}
-
-void Peer::take_frame(const Frame& frame) {
-  const wire::FrameHeader& header = frame.header;
-  if (averages(header.group) || (current_ && wire::is_sign_of_life(header.type))) return take_round_frame(frame);
-  if (header.type != wire::FrameType::begin) return;
-  if (ended_.has(header.group)) {
-    partings_.emplace_back(frame.from, header.group);
-    return pump();
-  }
-  std::deque<Frame>& begins = early_[frame.from];
-  std::erase_if(begins, [&](const Frame& begin) { return begin.header.group == header.group; });
-  if (begins.size() == kEarlyBeginsMax) begins.pop_front();
-  begins.push_back(frame);
-}
-
-void Peer::take_round_frame(const Frame& frame) {
-  const auto from = static_cast<std::size_t>(frame.from);
-  if (from >= current_->rank_of.size() || current_->rank_of[from] < 0) return;
-  const auto rank = static_cast<averaging::Rank>(current_->rank_of[from]);
-  const TimePoint now = world_.scheduler().now();
-  link_holds(*current_, rank, frame.from_life);
-  if (frame.header.type == wire::FrameType::over) {
-    current_->engine->on_link_lost(now, rank, "the round is over there", std::nullopt);
-  } else {
-    world_.on_frame_taken(*this, world_.peer(frame.from),
-                          current_->engine->on_frame(now, rank, frame.header, frame.payload));
-  }
-  after_engine_event(*current_);
-}
-
-bool Peer::link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t life) {
-  const std::uint64_t known = std::exchange(averaging.life_of[rank], life);
-  if (known == 0 || known == life) return true;
-  averaging.engine->on_link_lost(world_.scheduler().now(), rank, "connection reset");
-  return false;
-}
-
-void Peer::on_link_lost(int from) {
-  schedule(world_.scheduler().now(), [this, from = static_cast<std::size_t>(from)] {
-    if (!current_) return;
-    if (from < current_->rank_of.size() && current_->rank_of[from] >= 0) {
-      const auto rank = static_cast<averaging::Rank>(current_->rank_of[from]);
-      current_->engine->on_link_lost(world_.scheduler().now(), rank, "connection reset");
-    }
-    after_engine_event(*current_);
-  });
-}
-
-void Peer::after_engine_event(Averaging& averaging) {
-  pump();
-  const TimePoint now = world_.scheduler().now();
-  const TimePoint deadline = averaging.engine->next_deadline();
-  if (deadline != kNever && (engine_timer_ == kNever || engine_timer_ <= now || deadline < engine_timer_)) {
-    engine_timer_ = std::max(deadline, now);
-    schedule(engine_timer_, [this, when = engine_timer_] {
-      if (engine_timer_ != when) return;
-      engine_timer_ = kNever;
-      if (!current_) return;
-      current_->engine->on_timer(world_.scheduler().now());
-      after_engine_event(*current_);
-    });
-  }
-  if (averaging.engine->outcome() == nullptr || averaging.told) return;
-  averaging.told = true;
-  const averaging::AveragingOutcome outcome = *averaging.engine->outcome();
-  world_.on_averaging_ended(*this, now - averaging.began, outcome);
+  if (!current_ || current_->group.id != id) return on_mixed(id, outcome);
+  world_.on_averaging_ended(*this, took, outcome);
   session_->on_averaged(now, outcome);
   after_session_event();
 }
 
-void Peer::pump() {
-  if (world_.scheduler().now() < frozen_until_ || !world_.network().uplink_free(index_)) return;
-  if (!partings_.empty()) return send_parting();
-  if (current_) send_next(*current_);
-}
-
-bool Peer::send_next(Averaging& averaging) {
-  while (true) {
-    for (const averaging::Rank rank : averaging.engine->take_ready()) averaging.ready.push_back(rank);
-    if (averaging.ready.empty()) return false;
-    const averaging::Rank rank = averaging.ready.front();
-    averaging.ready.pop_front();
-    averaging::OutgoingFrame outgoing;
-    if (!averaging.engine->next_frame(world_.scheduler().now(), rank, outgoing)) continue;
-    averaging.ready.push_back(rank);  // there may be more for this peer; the others go first
-    const Peer& to = world_.peer(averaging.peer_of[rank]);
-    if (!to.up() || !link_holds(averaging, rank, to.incarnation())) continue;
-    std::unique_ptr<Frame> frame = frame_to(to);
-    frame->header = *wire::decode_header(
-        std::span<const std::uint8_t, wire::kFrameHeaderBytes>(outgoing.head.data(), wire::kFrameHeaderBytes));
-    frame->payload.assign(outgoing.head.begin() + wire::kFrameHeaderBytes, outgoing.head.end());
-    frame->payload.insert(frame->payload.end(), outgoing.payload.begin(), outgoing.payload.end());
-    if (sends_garbage() && frame->header.type == wire::FrameType::contribution) {
-      std::fill(frame->payload.begin(), frame->payload.end(), std::uint8_t{0xff});
+void Peer::start_step(RoundIndex round) {
+  schedule(world_.scheduler().now() + kStepTime, [this, round] {
+    if (world_.manifest().local && current_->weight > 0) {
+      world_.on_spread(*this, Learner::spread(current_->input, current_->weight, current_->output));
     }
-    world_.network().send(std::move(frame));
-    return true;
-  }
-}
-
-std::unique_ptr<Frame> Peer::frame_to(const Peer& to) {
-  std::unique_ptr<Frame> frame = world_.network().blank_frame();
-  frame->from = index_;
-  frame->to = to.index();
-  frame->from_life = incarnation_;
-  frame->to_life = to.incarnation();
-  return frame;
-}
-
-void Peer::send_parting() {
-  const auto [index, group] = partings_.front();
-  partings_.pop_front();
-  const Peer& to = world_.peer(index);
-  if (!to.up()) return pump();
-  std::unique_ptr<Frame> frame = frame_to(to);
-  frame->header = {.type = wire::FrameType::over, .payload_bytes = 0, .group = group};
-  frame->payload.clear();
-  world_.network().send(std::move(frame));
-}
-
-void Peer::start_step(RoundIndex) {
-  schedule(world_.scheduler().now() + kStepTime, [this] {
-    for (std::size_t i = 0; i < parameters_.size(); ++i) parameters_[i] -= kLearningRate * current_->output[i];
+    learner_->step(round, current_->output);
     present_ = 1 - present_;
     session_->on_step_done(world_.scheduler().now(), digest());
     after_session_event();
@@ -354,6 +191,7 @@ void Peer::start_evaluation() {
 }
 
 void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& wanted) {
+  end_mixings();
   // The donor copies its state when asked; the copy then takes its time on the wire.
   Peer* donor = nullptr;
   for (const wire::Endpoint& endpoint : donors) {
@@ -371,27 +209,28 @@ void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round,
     end_in(kDonorAnswer, [] { return Error{ErrorCode::unavailable, "no donor holds that state"}; });
     return;
   }
-  const double bytes = static_cast<double>(parameters_.size() * sizeof(float));
+  const double bytes = static_cast<double>(state().size_bytes());
   const double rate = std::min(world_.network().rates(donor->index()).upload_bytes_per_s,
                                world_.network().rates(index_).download_bytes_per_s);
   const Duration took = 2 * world_.network().path(donor->index(), index_) +
                         from_seconds(std::max(bytes / rate, world_.options().download_s_min));
-  end_in(took, [this, donor, life = donor->incarnation(), copy = donor->parameters_]() -> Status {
+  end_in(took, [this, donor, life = donor->incarnation(), copy = donor->learner_->state()]() -> Status {
     if (donor->incarnation() != life) return Error{ErrorCode::unavailable, "the donor vanished"};
-    parameters_ = copy;
+    learner_->load(copy);
     return {};
   });
 }
 
 void Peer::fetch_checkpoint(const wire::Artefact&, RoundIndex round, const Digest& wanted) {
-  const double bytes = static_cast<double>(parameters_.size() * sizeof(float));
+  end_mixings();
+  const double bytes = static_cast<double>(state().size_bytes());
   const Duration took = from_seconds(bytes / world_.network().rates(index_).download_bytes_per_s);
   schedule(world_.scheduler().now() + took, [this, round, wanted, serial = ++fetches_] {
     if (serial != fetches_) return;  // given up for a newer one
     Status fetched;
     const std::vector<float>& kept = world_.kept_state();
     if (transport::state_digest(std::span<const float>(kept)) == wanted) {
-      parameters_ = kept;
+      learner_->load(kept);
     } else {
       fetched = Error{ErrorCode::not_found, "the coordinator keeps another state by now"};
     }
@@ -406,6 +245,7 @@ void Peer::send_checkpoint(RoundIndex round, const Digest& wanted) { world_.take
 void Peer::record_round(const wire::RoundReport& report, Duration) {
   disk_.pending.push_back(report);
   world_.on_round_recorded(*this, report);
+  begin_mixings(report);
 }
 
 void Peer::forget_reports(RoundIndex below) {
@@ -415,7 +255,7 @@ void Peer::forget_reports(RoundIndex below) {
 
 void Peer::save_checkpoint(RoundIndex round, const Digest&) {
   disk_.round = round;
-  disk_.parameters = parameters_;
+  disk_.state = learner_->state();
 }
 
 }  // namespace starling::sim

@@ -1,5 +1,5 @@
-// One simulated volunteer: the product's session and averaging engine, with a quadratic for a trainer, a disk that
-// survives crashes, and links of the simulated network.
+// One simulated volunteer: the product's session, mixings and averaging engine, with a quadratic for a trainer, a disk
+// that survives crashes, and links of the simulated network.
 #pragma once
 
 #include <array>
@@ -8,13 +8,17 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "client/averaging/ended_rounds.h"
 #include "client/averaging/staged_reduce.h"
+#include "client/optim/mixing_step.h"
+#include "client/session/mixing.h"
 #include "client/session/session.h"
 #include "shared/base/ids.h"
+#include "tests/sim/learner.h"
 #include "tests/sim/network.h"
 #include "tests/sim/options.h"
 #include "tests/sim/scheduler.h"
@@ -30,6 +34,7 @@ class World {
   virtual Scheduler& scheduler() = 0;
   virtual Network& network() = 0;
   virtual const SwarmOptions& options() const = 0;
+  virtual const wire::RunManifest& manifest() const = 0;
   // Null when nobody has that id.
   virtual Peer* find(const PeerId& id) = 0;
   virtual Peer& peer(int index) = 0;
@@ -46,6 +51,11 @@ class World {
   virtual void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::Stake& stake,
                                    const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) = 0;
   virtual void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) = 0;
+  virtual void on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) = 0;
+  // Of this peer's own steps, when a round that it brought something to is averaged: Learner::spread.
+  virtual void on_spread(const Peer& peer, double spread) = 0;
+  // `after`: the one before, of the same process.
+  virtual void on_batch_done(const Peer& peer, Duration after) = 0;
 };
 
 class Peer final : private session::Session::Mediator {
@@ -65,7 +75,9 @@ class Peer final : private session::Session::Mediator {
   [[nodiscard]] bool sends_garbage() const { return index_ >= world_.options().peers - world_.options().garbage_peers; }
   [[nodiscard]] const PeerId& id() const { return id_; }
   [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
-  [[nodiscard]] std::span<const float> parameters() const { return parameters_; }
+  // It is up. state: what all agree on, [parameters | moments].
+  [[nodiscard]] std::span<const float> parameters() const { return learner_->agreed(); }
+  [[nodiscard]] std::span<const float> state() const { return learner_->state(); }
   [[nodiscard]] session::Session::View view() const;
   [[nodiscard]] std::int64_t downloads() const { return static_cast<std::int64_t>(fetches_); }
   [[nodiscard]] const std::vector<wire::RoundReport>& pending_reports() const { return disk_.pending; }
@@ -81,12 +93,14 @@ class Peer final : private session::Session::Mediator {
  private:
   struct Disk {
     RoundIndex round = 0;
-    std::vector<float> parameters;  // empty: no checkpoint yet
+    std::vector<float> state;  // empty: no checkpoint yet
     std::vector<wire::RoundReport> pending;
   };
+  // A round's, or a mixing.
   struct Averaging {
     wire::GroupInfo group;
     averaging::Rank self = 0;
+    SampleCount weight = 0;
     std::vector<float> input;
     std::vector<float> output;
     std::unique_ptr<averaging::StagedReduce> engine;
@@ -95,7 +109,19 @@ class Peer final : private session::Session::Mediator {
     std::vector<std::uint64_t> life_of;  // by contact, of the process that the link leads to; 0: nothing has passed yet
     std::deque<averaging::Rank> ready;   // peers to ask next_frame for, in turn
     TimePoint began{};
-    bool told = false;  // the session knows the outcome
+    TimePoint timer = kNever;
+    bool told = false;  // the session, or who decides about mixings, knows the outcome
+  };
+  // Where the manifest asks for mixings between rounds: of one bucket, all parameters.
+  struct Mixings {
+    Mixings(const wire::RunManifest& manifest, const PeerId& self);
+    session::Mixing decisions;
+    optim::MixingStep step;
+    wire::GroupInfo last;  // the plan of the last round
+    std::vector<float> sent;
+    std::vector<float> mixed;
+    std::unique_ptr<Averaging> under_way;
+    averaging::EndedRounds ended;
   };
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
@@ -115,18 +141,30 @@ class Peer final : private session::Session::Mediator {
   // Everything that waits happens, in the order in which it came.
   void thaw();
   void after_session_event();
+  // Of this group: the round's averaging or the mixing under way.
+  [[nodiscard]] Averaging* averaging_of(const GroupId& group) const;
+  [[nodiscard]] std::vector<Averaging*> averagings() const;
+  std::unique_ptr<Averaging> averaging_in(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) const;
+  void begin(Averaging& averaging, const averaging::RoundVectors& vectors, const averaging::AllReduceOptions& options);
   void after_engine_event(Averaging& averaging);
+  void on_averaged(const GroupId& id, Duration took, const averaging::AveragingOutcome& outcome);
+  void on_mixed(const GroupId& id, const averaging::AveragingOutcome& outcome);
   void pump();
   bool send_next(Averaging& averaging);
   void send_parting();
   std::unique_ptr<Frame> frame_to(const Peer& to);
-  // Who may still wait for something of the round is told that it is over here.
-  void take_leave();
-  [[nodiscard]] bool averages(const GroupId& group) const;
-  void note_members(Averaging& round) const;
-  void greet(Averaging& round);
+  // Who may still wait for something of it is told that it is over here.
+  void take_leave(std::unique_ptr<Averaging>& averaging, averaging::EndedRounds& ended);
+  void note_members(Averaging& averaging) const;
+  void greet(Averaging& averaging);
   void take_frame(const Frame& frame);
-  void take_round_frame(const Frame& frame);
+  void take_engine_frame(Averaging& averaging, const Frame& frame);
+  void finish_batch(const wire::SampleRange& samples, const session::BatchTarget& target, std::size_t gradient);
+  // The bucket has taken a step.
+  void mix();
+  void meet(const std::optional<swarm::MixingGroup>& mixing);
+  void begin_mixings(const wire::RoundReport& report);
+  void end_mixings();
   // Whether the link still leads to that process. One that came back has another link, and the old one is lost.
   bool link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t life);
   [[nodiscard]] Digest digest() const;
@@ -142,17 +180,18 @@ class Peer final : private session::Session::Mediator {
   TimePoint frozen_until_{};
   std::deque<std::function<void()>> waiting_;  // while frozen
   std::unique_ptr<session::Session> session_;
-  std::vector<float> parameters_;
+  std::unique_ptr<Learner> learner_;
   std::array<std::vector<float>, 2> gradients_;
   std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 2> leased_in_;  // each: (epoch, place)
-  std::size_t present_ = 0;  // which of them is the present round's; the other one is the next one's
-  std::unique_ptr<Averaging> current_;
+  std::size_t present_ = 0;             // which of them is the present round's; the other one is the next one's
+  std::unique_ptr<Averaging> current_;  // of a round
+  std::unique_ptr<Mixings> mixings_;    // null where nobody mixes
   averaging::EndedRounds ended_;
   std::deque<std::pair<int, GroupId>> partings_;  // to whom to say of which round that it is over here
   std::map<int, std::deque<Frame>> early_;        // begins of groups that have not started here; a few each
   std::uint64_t fetches_ = 0;
   TimePoint session_timer_ = kNever;
-  TimePoint engine_timer_ = kNever;
+  TimePoint batch_done_ = kNever;  // the last one of this process; kNever: none yet
 };
 
 }  // namespace starling::sim

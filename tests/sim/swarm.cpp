@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "shared/base/log.h"
@@ -16,6 +17,8 @@
 #include "tests/sim/network.h"
 #include "tests/sim/peer.h"
 #include "tests/sim/quadratic_problem.h"
+#include "tests/sim/statistics.h"
+#include "tests/sim/swarm_manifest.h"
 
 namespace starling::sim {
 namespace {
@@ -26,12 +29,18 @@ constexpr Duration kHeartbeatDeadline = std::chrono::seconds(5);
 constexpr Duration kAveragingMax = std::chrono::seconds(120);
 constexpr Duration kWellWithin = std::chrono::seconds(8);
 constexpr double kSlower = 100;  // than it tells
+// As far as the begin is from the furthest sample: whoever is further away has left the problem behind.
+constexpr double kSpreadMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
 class Swarm final : private World, private Network::Mediator {
  public:
-  explicit Swarm(const SwarmOptions& options)
-      : options_(options), rng_(options.seed), network_(scheduler_, *this), coordinator_(scheduler_, options_) {}
+  Swarm(const SwarmOptions& options, wire::RunManifest manifest)
+      : options_(options),
+        manifest_(std::move(manifest)),
+        rng_(options.seed),
+        network_(scheduler_, *this),
+        coordinator_(scheduler_, options_, manifest_) {}
 
   SwarmResult run(const std::function<void(double)>& on_progress);
 
@@ -39,6 +48,7 @@ class Swarm final : private World, private Network::Mediator {
   Scheduler& scheduler() override { return scheduler_; }
   Network& network() override { return network_; }
   [[nodiscard]] const SwarmOptions& options() const override { return options_; }
+  [[nodiscard]] const wire::RunManifest& manifest() const override { return manifest_; }
   Peer* find(const PeerId& id) override;
   Peer& peer(int index) override { return *peers_[static_cast<std::size_t>(index)]; }
   void on_arrived(const Frame& frame) override { peer(frame.to).on_frame(frame); }
@@ -54,6 +64,9 @@ class Swarm final : private World, private Network::Mediator {
     invariants_.on_gradient(peer.id(), group.grid ? group.grid->id : group.id, stake, samples);
   }
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
+  void on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) override;
+  void on_spread(const Peer& peer, double spread) override;
+  void on_batch_done(const Peer& peer, Duration after) override;
 
   void add_peers();
   void plan_faults();
@@ -72,8 +85,12 @@ class Swarm final : private World, private Network::Mediator {
   Peer& random_peer() { return *peers_[std::uniform_int_distribution<std::size_t>(0, peers_.size() - 1)(rng_)]; }
   [[nodiscard]] double distance(const Peer& peer) const;
   [[nodiscard]] TimePoint kills_begin() const { return TimePoint() + options_.length / 3; }
+  [[nodiscard]] bool kills_begun() const {
+    return options_.seconds_between_kills > 0 && scheduler_.now() >= kills_begin();
+  }
 
   SwarmOptions options_;
+  wire::RunManifest manifest_;
   std::mt19937_64 rng_;
   Scheduler scheduler_;
   Network network_;
@@ -85,6 +102,7 @@ class Swarm final : private World, private Network::Mediator {
   RoundIndex newest_round_ = -1;  // that anybody has finished, …
   TimePoint newest_round_at_{};
   std::vector<double> calm_rounds_s_;  // … and how long it took after the one before, until somebody was killed
+  std::vector<double> spreads_;        // since somebody was killed
   std::int64_t looks_ = 0;             // at a peer, in weather of all kinds, and …
   std::int64_t looks_in_step_ = 0;
   std::vector<std::unique_ptr<Peer>> peers_;
@@ -124,7 +142,7 @@ void Swarm::add_peers() {
 }
 
 void Swarm::take_checkpoint(const Peer& from, RoundIndex round, const Digest& digest) {
-  if (coordinator_.up()) coordinator_.on_checkpoint(from.id(), {round, digest, {digest, 1}}, from.parameters());
+  if (coordinator_.up()) coordinator_.on_checkpoint(from.id(), {round, digest, {digest, 1}}, from.state());
 }
 
 void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {
@@ -199,6 +217,31 @@ void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging:
     invariants_.fail(fmt::format("peer {} was left with a result that differs from its group's", peer.index()));
   }
   if (outcome.verdict == Verdict::expelled) ++result_.rounds_lost;
+}
+
+void Swarm::on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) {
+  ++(outcome.weight_total > 1 ? result_.mixings : result_.mixings_alone);
+  log_debug("{:.3f} peer {} mixed in {} with {} of {}, verdict {}", to_seconds(scheduler_.now().time_since_epoch()),
+            peer.index(), group.id.brief(), outcome.weight_total, group.members.size(),
+            static_cast<int>(outcome.verdict));
+  invariants_.on_mixed(group, outcome);
+}
+
+void Swarm::on_spread(const Peer& peer, double spread) {
+  log_debug("{:.3f} peer {} was {:.4f} from the average", to_seconds(scheduler_.now().time_since_epoch()), peer.index(),
+            spread);
+  double& most = kills_begun() ? result_.spread_most : result_.spread_usual;
+  most = std::max(most, spread);
+  if (kills_begun()) spreads_.push_back(spread);
+  if (!(spread <= kSpreadMax)) {
+    invariants_.fail(fmt::format("peer {} was {:.3g} from the average at a round's end", peer.index(), spread));
+  }
+}
+
+void Swarm::on_batch_done(const Peer&, Duration after) {
+  if (scheduler_.now() >= TimePoint() + options_.length) return;
+  double& longest = kills_begun() ? result_.idle_s_longest : result_.idle_s_usual;
+  longest = std::max(longest, to_seconds(after));
 }
 
 void Swarm::plan_faults() {
@@ -382,6 +425,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   result_.samples_per_s_calm /= to_seconds(calm);
   result_.in_step = static_cast<double>(looks_in_step_) / static_cast<double>(std::max<std::int64_t>(1, looks_));
   for (const auto& peer : peers_) result_.downloads += peer->downloads();
+  if (!spreads_.empty()) result_.spread_mean = mean(spreads_);
   if (!calm_rounds_s_.empty()) result_.round_s_usual = plot::median(calm_rounds_s_);
   result_.rounds_decided = static_cast<std::int64_t>(coordinator_.store().rounds.size());
   result_.distance_last = distance(*peers_.front());
@@ -392,8 +436,9 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
 
 }  // namespace
 
-SwarmResult run_swarm(const SwarmOptions& options, const std::function<void(double)>& on_progress) {
-  return Swarm(options).run(on_progress);
+Result<SwarmResult> run_swarm(const SwarmOptions& options, const std::function<void(double)>& on_progress) {
+  STARLING_ASSIGN(wire::RunManifest manifest, manifest_of(options));
+  return Swarm(options, std::move(manifest)).run(on_progress);
 }
 
 }  // namespace starling::sim

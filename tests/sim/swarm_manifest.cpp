@@ -1,0 +1,70 @@
+#include "tests/sim/swarm_manifest.h"
+
+#include <fmt/format.h>
+
+#include "shared/manifest/algorithms.h"
+#include "tests/sim/quadratic_problem.h"
+
+namespace starling::sim {
+namespace {
+
+constexpr RoundIndex kCheckpointRounds = 10;
+// Of plain SGD, and of optimizers whose steps are as long whatever the gradient.
+constexpr double kRate = 0.05;
+constexpr double kNormalizedRate = 0.01;
+
+wire::ScheduleOptions constant(double learning_rate) {
+  return {.kind = "constant", .learning_rate = learning_rate, .warmup_rounds = 0};
+}
+
+// Averaged gradients are stepped on by plain SGD: how far that leads is known.
+void step_plainly(wire::RunManifest& manifest) {
+  manifest.optimizer = wire::default_optimizer("sgd");
+  manifest.optimizer.momentum = manifest.optimizer.weight_decay = manifest.optimizer.clip_norm = 0;
+  manifest.schedule = constant(kRate);
+}
+
+}  // namespace
+
+Result<wire::RunManifest> manifest_of(const SwarmOptions& options) {
+  const manifest::Algorithm* algorithm = manifest::find_algorithm(options.algorithm);
+  if (algorithm == nullptr) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("algorithm '{}' is none of {}", options.algorithm, manifest::algorithm_names())};
+  }
+  wire::RunManifest manifest;
+  algorithm->compose(manifest);
+  if (manifest.error_feedback > 0 || (manifest.local && manifest.delay_parameter_updates)) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("algorithm '{}': simulated volunteers have no error feedback, and no local steps that go "
+                             "on while a round is averaged",
+                             options.algorithm)};
+  }
+  if (manifest.local && options.delay_parameter_updates) {
+    return Error{ErrorCode::unsupported, "delayed updates: simulated local steps wait for a round's end"};
+  }
+  if (manifest.local) {
+    manifest.local->schedule = constant(manifest.local->optimizer.kind == "sgd" ? kRate : kNormalizedRate);
+    if (options.mix_every > 0) manifest.local->mix_every = options.mix_every;
+  } else {
+    step_plainly(manifest);
+  }
+  manifest.model.architecture = "script";
+  manifest.model.script.tensors = {{"values", {options.parameters}}};
+  manifest.run_id = "sim";
+  manifest.seed = options.seed;
+  manifest.target_batch_size = options.target_batch_size;
+  manifest.peers_max = kLanes;
+  manifest.flops_per_sample = 1e9;
+  manifest.checkpoint_rounds = kCheckpointRounds;
+  if (options.formation != "auto") manifest.averaging.formation = options.formation;
+  manifest.averaging.group_size = options.group_size;
+  manifest.delay_parameter_updates = options.delay_parameter_updates;
+  manifest.micro_batch_size = kMicroBatch;
+  manifest.data.kind = "labelled";
+  manifest.data.train_items = options.epoch_samples;
+  if (options.epoch_samples == 0) manifest.data.sampling = "independent";
+  return manifest;
+}
+
+}  // namespace starling::sim
