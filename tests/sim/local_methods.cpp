@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "client/averaging/codec.h"
+#include "client/optim/fragment_step.h"
 #include "client/optim/initial_state.h"
 #include "client/optim/local_steps.h"
 #include "client/optim/mixing_step.h"
 #include "client/optim/optimizer.h"
+#include "client/session/fragment_sums.h"
 #include "shared/base/verify.h"
 #include "shared/manifest/algorithms.h"
 #include "shared/swarm/group_formation.h"
+#include "shared/wire/fragments.h"
 #include "tests/sim/teacher_problem.h"
 
 namespace starling::sim {
@@ -24,6 +28,10 @@ std::string_view composition_of(LocalMethod method) {
       return "local-sgd";
     case LocalMethod::diloco:
       return "diloco";
+    case LocalMethod::streaming_diloco:
+      return "streaming-diloco";
+    case LocalMethod::eager_diloco:
+      return "eager-diloco";
     case LocalMethod::sparse_loco:
       return "sparseloco";
     case LocalMethod::gossip_pairs:
@@ -41,6 +49,8 @@ wire::RunManifest manifest_of(const LocalSetup& setup, std::uint64_t seed) {
     manifest.local->mixing_rate = manifest.local->mixing_pull = 1;
     manifest.local->mixing_momentum = 0;
   }
+  if (setup.method == LocalMethod::streaming_diloco) manifest.local->fragments = kFragments;
+  manifest.delay_parameter_updates = setup.delay > 0;
   manifest.seed = seed + 1;  // of the first parameters
   manifest.local->optimizer = TeacherProblem::optimizer("adamw");
   manifest.local->schedule = {.kind = "constant", .learning_rate = setup.learning_rate, .warmup_rounds = 0};
@@ -56,6 +66,7 @@ struct Worker {
         left_out(manifest.error_feedback > 0 ? parameters : 0),
         mixing(*manifest.local, parameters),
         sent(parameters) {
+    if (wire::fragments(manifest) > 1) fragments.emplace(manifest);
     optim::fill_initial_state(manifest, agreed);
     steps.begin();
   }
@@ -65,8 +76,9 @@ struct Worker {
   std::vector<float> agreed;  // [parameters | the common step's moments]
   std::vector<float> inner;   // of the own steps
   optim::LocalSteps steps;
-  std::vector<float> displacement;  // from the agreed parameters to the own ones, summed by samples
-  std::vector<float> left_out;      // by the codec so far
+  std::vector<float> displacement;                 // from the agreed parameters to the own ones, summed by samples
+  std::optional<session::FragmentSums> fragments;  // the same, where meetings average fragments
+  std::vector<float> left_out;                     // by the codec so far
   optim::MixingStep mixing;
   std::vector<float> sent;  // to be mixed
 };
@@ -85,28 +97,26 @@ class LocalTraining {
     }
   }
 
-  Status step(int number) {
+  Status step() {
+    if (steps_ == step_due_) STARLING_TRY(end_averaging());
     std::vector<float> gradient(outer_.parameter_count());
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       Worker& worker = *workers_[i];
-      const std::uint64_t turn = static_cast<std::uint64_t>(number) * workers_.size() + i;
+      const std::uint64_t turn = static_cast<std::uint64_t>(steps_) * workers_.size() + i;
       std::fill(gradient.begin(), gradient.end(), 0.0F);
       problem_.add_gradient(worker.steps.parameters(), turn * static_cast<std::uint64_t>(setup_.batch), setup_.batch,
                             gradient);
-      STARLING_TRY(worker.steps.step(number, setup_.batch, gradient));
-      for (std::size_t k = 0; k < gradient.size(); ++k) worker.displacement[k] += gradient[k];
+      STARLING_TRY(worker.steps.step(steps_, setup_.batch, gradient));
+      const std::span<float> sum = worker.fragments ? worker.fragments->growing() : std::span(worker.displacement);
+      for (std::size_t k = 0; k < gradient.size(); ++k) sum[k] += gradient[k];
+      if (worker.fragments) worker.fragments->on_batch(setup_.batch);
     }
-    return {};
+    ++steps_;
+    return steps_ % setup_.interval == 0 ? meet(steps_ / setup_.interval) : Status();
   }
 
-  // Numbers of meetings begin with 1.
-  Status meet(int number) {
-    const bool in_pairs = !manifest_.local->partners.empty();
-    if (!in_pairs) return average(number - 1);
-    if (setup_.mean_every > 0 && number % setup_.mean_every == 0) return average(number / setup_.mean_every - 1);
-    mix();
-    return {};
-  }
+  // The last averaging.
+  Status finish() { return step_due_ >= 0 ? end_averaging() : Status(); }
 
   [[nodiscard]] double excess_loss() {
     std::vector<float> mean(outer_.parameter_count());
@@ -115,6 +125,17 @@ class LocalTraining {
   }
 
  private:
+  // Numbers of meetings begin with 1.
+  Status meet(int number) {
+    const bool in_pairs = !manifest_.local->partners.empty();
+    if (!in_pairs) return average(number - 1, 1);
+    if (setup_.mean_every > 0 && number % setup_.mean_every == 0) {
+      return average(number / setup_.mean_every - 1, setup_.mean_every);
+    }
+    mix();
+    return {};
+  }
+
   std::span<float> agreed(Worker& worker) const { return std::span(worker.agreed).first(outer_.parameter_count()); }
 
   static void add_share(std::span<const float> values, std::size_t of, std::span<float> sum) {
@@ -135,21 +156,53 @@ class LocalTraining {
     for (std::size_t k = 0; k < values.size(); ++k) worker.left_out[k] -= values[k];
   }
 
-  // A round of all.
-  Status average(RoundIndex round) {
-    std::vector<float> mean_displacement(outer_.parameter_count());
+  // What a worker brings to the round: its mean displacement since it brought something last.
+  std::span<const float> bring(Worker& worker, RoundIndex round, int meetings) {
+    if (worker.fragments) return worker.fragments->cut(round, 1);
+    for (float& value : worker.displacement) value /= static_cast<float>(setup_.batch * setup_.interval * meetings);
+    if (manifest_.error_feedback > 0) encode(worker);
+    return worker.displacement;
+  }
+
+  // A round of all, so many meetings after the one before.
+  Status average(RoundIndex round, int meetings) {
+    round_ = round;
+    mean_displacement_.assign(wire::fragment_floats(manifest_), 0.0F);
     for (const auto& worker : workers_) {
-      const int meetings = manifest_.local->partners.empty() ? 1 : setup_.mean_every;
-      for (float& value : worker->displacement) value /= static_cast<float>(setup_.batch * setup_.interval * meetings);
-      if (manifest_.error_feedback > 0) encode(*worker);
-      add_share(worker->displacement, workers_.size(), mean_displacement);
+      const std::span<const float> own = bring(*worker, round, meetings);
+      add_share(own, workers_.size(), mean_displacement_);
+      if (setup_.delay > 0) STARLING_TRY(go_on(*worker, own));
+      std::fill(worker->displacement.begin(), worker->displacement.end(), 0.0F);
     }
+    step_due_ = steps_ + setup_.delay;
+    return setup_.delay > 0 ? Status() : end_averaging();
+  }
+
+  // Own steps go on while a round is averaged, to which the worker brings `own`.
+  Status go_on(Worker& worker, std::span<const float> own) {
+    if (!manifest_.local->eager) {
+      worker.steps.cut(round_);
+      return {};
+    }
+    std::vector<float> expected(outer_.parameter_count());
+    STARLING_TRY(outer_.parameters_after(round_, own, worker.agreed, expected));
+    worker.steps.cut_to(expected);
+    return {};
+  }
+
+  // The common step.
+  Status end_averaging() {
+    step_due_ = -1;
     for (const auto& worker : workers_) {
       journal_->clear();
-      STARLING_TRY(outer_.step(round, mean_displacement, worker->agreed, *journal_));
-      std::fill(worker->displacement.begin(), worker->displacement.end(), 0.0F);
-      worker->steps.begin();
-      worker->mixing.begin_round();
+      STARLING_TRY(worker->fragments ? optim::step_fragment(manifest_, round_, mean_displacement_, worker->agreed)
+                                     : outer_.step(round_, mean_displacement_, worker->agreed, *journal_));
+      if (setup_.delay > 0) {
+        worker->steps.merge();
+      } else {
+        worker->steps.begin();
+        worker->mixing.begin_round();
+      }
     }
     return {};
   }
@@ -177,6 +230,10 @@ class LocalTraining {
   std::unique_ptr<swarm::GroupFormation> pairs_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint8_t> bytes_;
+  int steps_ = 0;      // taken by everybody
+  int step_due_ = -1;  // the common step is taken before this one of everybody's; -1: nothing is being averaged
+  RoundIndex round_ = 0;
+  std::vector<float> mean_displacement_;  // of that round, of its fragment
   std::unique_ptr<optim::StepJournal> journal_ = std::make_unique<optim::StepJournal>();
 };
 
@@ -188,6 +245,10 @@ std::string_view to_string(LocalMethod method) {
       return "FedAvg";
     case LocalMethod::diloco:
       return "DiLoCo";
+    case LocalMethod::streaming_diloco:
+      return "streaming DiLoCo";
+    case LocalMethod::eager_diloco:
+      return "eager DiLoCo";
     case LocalMethod::sparse_loco:
       return "SparseLoCo";
     case LocalMethod::gossip_pairs:
@@ -200,12 +261,13 @@ std::string_view to_string(LocalMethod method) {
 
 Result<double> train_locally(const LocalSetup& setup, std::uint64_t seed, const std::function<void()>& on_step) {
   VERIFY(setup.workers > 0 && setup.batch > 0 && setup.interval > 0 && setup.steps % setup.interval == 0);
+  VERIFY(setup.delay >= 0 && setup.delay < setup.interval);
   LocalTraining training(setup, seed);
   for (int step = 0; step < setup.steps; ++step) {
-    STARLING_TRY(training.step(step));
-    if ((step + 1) % setup.interval == 0) STARLING_TRY(training.meet((step + 1) / setup.interval));
+    STARLING_TRY(training.step());
     if (on_step) on_step();
   }
+  STARLING_TRY(training.finish());
   return training.excess_loss();
 }
 

@@ -13,13 +13,17 @@
 namespace starling::sim {
 
 enum class LocalMethod : std::uint8_t {
-  fed_avg,       // the mean of everybody's parameters
-  diloco,        // a Nesterov step along everybody's mean displacement
-  sparse_loco,   // the mean of everybody's sparse displacements, with error feedback
-  gossip_pairs,  // the mean of two workers' parameters, pairs drawn anew every time
-  noloco,        // the same pairs, with momentum (client/optim/mixing_step.h)
+  fed_avg,           // the mean of everybody's parameters
+  diloco,            // a Nesterov step along everybody's mean displacement
+  streaming_diloco,  // the same of a part of the parameters, kFragments in turn
+  eager_diloco,      // diloco; until the mean is there, a step along one's own displacement takes its place
+  sparse_loco,       // the mean of everybody's sparse displacements, with error feedback
+  gossip_pairs,      // the mean of two workers' parameters, pairs drawn anew every time
+  noloco,            // the same pairs, with momentum (client/optim/mixing_step.h)
 };
 std::string_view to_string(LocalMethod method);
+
+constexpr int kFragments = 5;
 
 struct LocalSetup {
   LocalMethod method = LocalMethod::diloco;
@@ -30,6 +34,9 @@ struct LocalSetup {
   int steps = 4000;  // a multiple of the interval
   // Of methods in pairs: every so many meetings are of all, who go on from the mean of their parameters; 0: none is.
   int mean_every = 0;
+  // Of the others: own steps that go on from the begin of a meeting's averaging to its end, fewer than from one meeting
+  // to the next; 0: nobody steps meanwhile, which streaming and eager DiLoCo know not.
+  int delay = 0;
 };
 
 // The excess loss, in nats, of the mean of all workers' parameters after the last meeting

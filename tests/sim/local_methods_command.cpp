@@ -5,6 +5,8 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "shared/base/files.h"
@@ -33,12 +35,13 @@ struct Way {
   std::size_t workers = 1;
   int interval = 1;
   int mean_every = 0;  // LocalSetup
+  int delay = 0;       // the same
 };
 
 std::vector<Way> ways_of() {
-  std::vector<Way> ways{{"one worker alone", {}, 1, 0, 0}, {"gradients averaged at every step", {}, kWorkers, 1, 0}};
+  std::vector<Way> ways{{"one worker alone", {}, 1, 0}, {"gradients averaged at every step", {}, kWorkers, 1}};
   const auto local = [&](LocalMethod method, int interval) {
-    ways.push_back({std::string(to_string(method)), method, kWorkers, interval, 0});
+    ways.push_back({std::string(to_string(method)), method, kWorkers, interval});
   };
   for (const LocalMethod method : {LocalMethod::diloco, LocalMethod::sparse_loco}) local(method, kOften);
   for (const LocalMethod method :
@@ -46,6 +49,13 @@ std::vector<Way> ways_of() {
     local(method, kSeldom);
   }
   ways.push_back({"NoLoCo, every fifth time all", LocalMethod::noloco, kWorkers, kSeldom, kRoundEvery});
+  // Steps go on for half of an interval.
+  const auto go_on = [&](std::string name, LocalMethod method, int interval) {
+    ways.push_back({std::move(name), method, kWorkers, interval, 0, interval / 2});
+  };
+  go_on("DiLoCo, steps go on", LocalMethod::diloco, kSeldom);
+  go_on("eager DiLoCo", LocalMethod::eager_diloco, kSeldom);
+  go_on(fmt::format("streaming DiLoCo, of {} parts", kFragments), LocalMethod::streaming_diloco, kSeldom / kFragments);
   return ways;
 }
 
@@ -65,7 +75,8 @@ using OnStep = std::function<void()>;
 Result<double> train(const LocalMethodsArguments& arguments, const Way& way, double rate, std::uint64_t seed,
                      const OnStep& on_step) {
   if (way.method) {
-    const LocalSetup setup{*way.method, way.interval, rate, way.workers, kBatch, steps_of(arguments), way.mean_every};
+    const LocalSetup setup{*way.method, way.interval,        rate,           way.workers,
+                           kBatch,      steps_of(arguments), way.mean_every, way.delay};
     return train_locally(setup, seed, on_step);
   }
   DecentralizedSetup setup;

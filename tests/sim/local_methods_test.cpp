@@ -51,6 +51,18 @@ TEST_CASE("every local-step method keeps most of what averaging gradients at eve
   CHECK(closed(LocalMethod::gossip_pairs, 50, 4e-3) > 0.48);
 }
 
+TEST_CASE("steps that go on while a meeting's average is under way keep most of that gain, too") {
+  const double alone = averaged_gradients(1, 2e-3), together = averaged_gradients(8, 4e-3);
+  const auto closed = [&](LocalMethod method, int interval) {
+    LocalSetup setup = setup_of(method, interval, 2e-3);
+    setup.delay = interval / 2;
+    return gap_closed(together, alone, *train_locally(setup, 1));
+  };
+  CHECK(closed(LocalMethod::diloco, 50) > 0.5);
+  CHECK(closed(LocalMethod::eager_diloco, 50) > 0.5);
+  CHECK(closed(LocalMethod::streaming_diloco, 50 / kFragments) > 0.5);
+}
+
 TEST_CASE("NoLoCo with a mean of all once in a while, as rounds have it, is no worse than without") {
   LocalSetup setup = setup_of(LocalMethod::noloco, 50, 4e-3);
   const double without = *train_locally(setup, 1);
