@@ -8,6 +8,7 @@
 
 #include "tests/sim/allocation_command.h"
 #include "tests/sim/consensus_command.h"
+#include "tests/sim/elastic_command.h"
 #include "tests/sim/local_methods_command.h"
 #include "tests/sim/push_sum_command.h"
 #include "tests/sim/step_time_command.h"
@@ -89,6 +90,17 @@ void add_options(CLI::App& command, AllocationArguments& /*arguments*/) {
       "speeds, and those that plans have (arXiv 2106.10207)");
 }
 
+void add_options(CLI::App& command, ElasticArguments& arguments) {
+  command.description(
+      "How far a swarm whose members join, leave and die ends from one process that takes the very same samples "
+      "(arXiv\n"
+      "2106.10207), by optimizer");
+  command.add_option("--rounds", arguments.rounds, "Averagings, each with a step")
+      ->check(CLI::Range(10, 100'000))
+      ->capture_default_str();
+  add_seed(command, arguments.seed);
+}
+
 template <typename Arguments>
 std::function<Status()> add_experiment(CLI::App& app, const char* name, Status (*run)(const Arguments&)) {
   const auto arguments = std::make_shared<Arguments>();
@@ -108,6 +120,7 @@ Experiments::Experiments(CLI::App& app) {
   add("step-time", run_step_time);
   add("local-steps", run_local_methods);
   add("allocation", run_allocation);
+  add("elastic", run_elastic);
 }
 
 std::optional<int> Experiments::run(const CLI::App& app) const {

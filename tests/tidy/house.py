@@ -53,7 +53,7 @@ ARROWS = {
     "tests/gui/support": ["gui/link", "gui/models", "shared/base", "shared/wire", "tests/support"],
     "tests/netlab": ["shared/base", "tests/support"],
     # These look at the whole product from outside.
-    "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/support"],
+    "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/client/averaging", "tests/support"],
     "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/netlab", "tests/sim",
                     "tests/support"],
     "tests/golden": ["client/*", "shared/*", "tests/client/averaging", "tests/support"],
