@@ -127,6 +127,14 @@ Status check_certificate(const Project& project, WallTime now) {
 
 Status check_backup(const Project& project, WallTime now) {
   const auto last = last_backup(project.files);
+  // Nobody can see from here what a database's server does by itself.
+  if (!last && !project.config.database.empty()) {
+    return Error{
+        ErrorCode::not_found,
+        fmt::format("none was made from here; the database is at {}: see to copies there, and of this folder's "
+                    "keys and artefacts, or use: starling-coordinator backup now '{}'",
+                    database_place(project), project.files.directory.string())};
+  }
   if (!last) {
     return Error{ErrorCode::not_found, fmt::format("there is none; make one with: starling-coordinator backup now '{}'",
                                                    project.files.directory.string())};
@@ -136,13 +144,6 @@ Status check_backup(const Project& project, WallTime now) {
                fmt::format("the last one is {} days old", (now.unix_ms - last->at.unix_ms) / kDayMs)};
 }
 
-// Nobody can see from here what its server does.
-Status see_to_backups(const Project& project) {
-  return Error{ErrorCode::failed_precondition,
-               fmt::format("the database is at {}: see to copies there, and of this folder's keys and artefacts",
-                           database_place(project))};
-}
-
 void look_at_machine(const Project& project, WallTime now, Findings& findings) {
   const std::string& host = project.config.public_at.host;
   findings.add(fmt::format("name '{}'", host), check_name(host));
@@ -150,7 +151,7 @@ void look_at_machine(const Project& project, WallTime now, Findings& findings) {
   findings.add_note("clock is kept right", check_clock_is_kept());
   findings.add("disk space", check_disk(project));
   findings.add_note("open files", check_open_files());
-  findings.add_note("backup", project.config.database.empty() ? check_backup(project, now) : see_to_backups(project));
+  findings.add_note("backup", check_backup(project, now));
   const bool served = ServerLink::is_served(project);
   findings.add(served ? "the server answers" : "port is free",
                served ? ServerLink(project).get("/healthz").status() : ServerLink::check_port(project));

@@ -152,12 +152,12 @@ void print(const Project& project, const Overview& overview) {
   fmt::print("  bans         {}\n", overview.bans);
   print_database(project, overview.health);
   if (!overview.leader.empty()) fmt::print("  leader       {}\n", overview.leader);
-  if (!project.config.database.empty()) {
-    fmt::print("  backup       of the database: on its server\n");
-  } else if (overview.backup) {
+  if (overview.backup) {
     fmt::print("  backup       {:.1f} h ago, in '{}'\n",
                static_cast<double>(overview.now.unix_ms - overview.backup->at.unix_ms) / kMsPerHour,
                overview.backup->folder);
+  } else if (!project.config.database.empty()) {
+    fmt::print("  backup       none from here; of the database, perhaps, on its server\n");
   } else {
     fmt::print("  backup       none yet; make one with: starling-coordinator backup now '{}'\n",
                project.files.directory.string());

@@ -59,6 +59,8 @@ TEST_CASE_FIXTURE(Fixture, "a backup of such a project is one like any other, an
   const std::string backup = (server.folder / "backup").string();
   const Ended made = server.command({"backup", "now", server.directory, backup});
   REQUIRE_MESSAGE(made.status == 0, made.output);
+  CHECK(server.command({"status", server.directory}).says(" h ago, in '" + backup));
+  CHECK(server.command({"doctor", server.directory}).says("ok       backup"));
   const Ended verified = server.command({"restore", backup, "--verify"});
   CHECK_MESSAGE(verified.says("run 'one': 60 samples"), verified.output);
   const std::string restored = (server.folder / "restored").string();
