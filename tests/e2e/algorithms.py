@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Trains one model by several algorithms on equally many samples, with real processes, and says what each cost: bytes
 between volunteers for every sample and for every round, time, and how well the model then knows text that it has not
-seen. Each is compared with the first one."""
+seen. Each is compared with the first one, of the same seed where there are several."""
 
 import argparse
 import json
 import math
 import os
 import shutil
+import statistics
 import sys
 import tempfile
 import time
@@ -42,18 +43,19 @@ def parse_arguments(arguments):
     parser.add_argument("--samples", type=int, default=96_000, metavar="N", help="of all volunteers together (96000)")
     parser.add_argument("--volunteers", type=int, default=4, metavar="N", help="daemons (4)")
     parser.add_argument("--mbit", type=float, default=20, metavar="M", help="each volunteer's limit both ways (20); 0: none")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="runs of each, from other parameters and samples (1)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE, too")
     return parser.parse_args(arguments)
 
 
-def settings_of(name, options):
+def settings_of(name, options, seed):
     """As few rounds as the samples make; every schedule ends with them."""
     way = dict(WAYS[name])
     batch = MICRO_BATCH * options.volunteers * way.pop("steps")
     rounds = max(1, round(options.samples / batch))
     steps_by = "local.schedule" if "local.schedule" in way else "schedule"
     way[steps_by] = {**way[steps_by], "warmup_rounds": max(1, rounds // 20), "total_rounds": rounds}
-    return {"algorithm": name, "run_id": name, "title": name, "target_batch_size": batch, "micro_batch_size": MICRO_BATCH,
+    return {"algorithm": name, "run_id": name, "title": name, "seed": seed, "target_batch_size": batch, "micro_batch_size": MICRO_BATCH,
             "rounds_max": rounds, "peers_max": 2 * options.volunteers, "model": MODEL, **way}
 
 
@@ -100,17 +102,17 @@ def held_out_at(curve, samples):
     return curve[-1][1]
 
 
-def train(name, options, folder):
+def train(name, options, seed, folder):
     swarm = Swarm(folder, options.volunteers)
     if options.mbit:
         for volunteer in swarm.volunteers:
             volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": options.mbit,
                                      "download_max_mbit_s": options.mbit}
     try:
-        run, seconds = train_to_the_end(swarm, name, settings_of(name, options))
+        run, seconds = train_to_the_end(swarm, name, settings_of(name, options, seed))
         sent = sum(s["rules"]["month_averaging_bytes"] / 2 for s in swarm.statuses().values())
         print(file=sys.stderr)
-        return {"algorithm": name, "samples": run["ledger_samples"], "rounds": run["round"], "seconds": round(seconds),
+        return {"algorithm": name, "seed": seed, "samples": run["ledger_samples"], "rounds": run["round"], "seconds": round(seconds),
                 "bytes_per_sample": sent / run["ledger_samples"],
                 "bytes_per_round_and_volunteer": sent / run["round"] / options.volunteers,
                 "curve": held_out_curve(swarm)}
@@ -129,7 +131,8 @@ def compare(rows):
 
 
 def print_table(rows):
-    print(f"held-out bits a byte after {rows[0]['compared_at_samples']} samples; {rows[0]['algorithm']} is 1\n\n"
+    print(f"held-out bits a byte after {rows[0]['compared_at_samples']} samples, seed {rows[0]['seed']}; "
+          f"{rows[0]['algorithm']} is 1\n\n"
           "| algorithm | samples | rounds | time, s | bytes sent a sample | fewer | a round and volunteer | fewer "
           "| held-out bits a byte | more |\n|---" + "|---:" * 9 + "|")
     for row in rows:
@@ -137,22 +140,44 @@ def print_table(rows):
               f"{row['bytes_per_sample']:.0f} | {row['bytes_per_sample_ratio']:.1f}x | "
               f"{row['bytes_per_round_and_volunteer']:.0f} | {row['bytes_per_round_and_volunteer_ratio']:.1f}x | "
               f"{row['bits_per_byte']:.3f} | {row['bits_percent']:.1f} % |")
+    print(flush=True)
 
 
-def main(arguments=None):
-    options = parse_arguments(arguments)
+def print_seeds(by_seed):
+    """What differs from seed to seed, and its mean and standard deviation."""
+    print(f"{len(by_seed)} seeds\n\n| algorithm | fewer bytes a sample | held-out bits a byte | more | mean | deviation |\n"
+          "|---|---:|---:|---:|---:|---:|")
+    for rows in zip(*by_seed):
+        more = [row["bits_percent"] for row in rows]
+        fewer = ", ".join(f"{row['bytes_per_sample_ratio']:.1f}x" for row in rows)
+        bits = ", ".join(f"{row['bits_per_byte']:.3f}" for row in rows)
+        print(f"| `{rows[0]['algorithm']}` | {fewer} | {bits} | {', '.join(f'{percent:.1f} %' for percent in more)} | "
+              f"{statistics.mean(more):.1f} % | {statistics.stdev(more):.1f} % |")
+
+
+def train_all(options, seed):
     rows = []
     for name in options.algorithm or list(WAYS):
         folder = Path(tempfile.mkdtemp(prefix="starling-algorithms-"))
         try:
-            rows.append(train(name, options, folder))
+            rows.append(train(name, options, seed, folder))
         finally:
             if "STARLING_KEEP" not in os.environ:
                 shutil.rmtree(folder, ignore_errors=True)
     compare(rows)
-    print_table(rows)
+    return rows
+
+
+def main(arguments=None):
+    options = parse_arguments(arguments)
+    by_seed = []
+    for seed in range(1, options.seeds + 1):
+        by_seed.append(train_all(options, seed))
+        print_table(by_seed[-1])
+    if len(by_seed) > 1:
+        print_seeds(by_seed)
     if options.json:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+        options.json.write_text(json.dumps([row for rows in by_seed for row in rows], indent=1) + "\n")
 
 
 if __name__ == "__main__":

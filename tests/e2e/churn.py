@@ -28,10 +28,12 @@ from swarm import Swarm
 from swarm_case import small_corpus
 from wishes import Line
 
-ALGORITHMS = ("dedloc", "local-sgd", "moshpit-sgd", "diloco", "sparseloco", "decentralized-adam")
+ALGORITHMS = ("dedloc", "local-sgd", "moshpit-sgd", "diloco", "streaming-diloco", "eager-diloco", "sparseloco",
+              "decentralized-adam", "noloco")
 MODEL = {"layers": 2, "width": 32, "heads": 2, "context": 32}
 MICRO_BATCH = 8
 LEARNING_RATES = {"local-sgd": 0.5, "moshpit-sgd": 0.5}  # AdamW's: 3e-3
+MORE = {"noloco": {"local": {"mix_every": 10}}}  # a round has some sixty steps of everybody
 POLL_S = 0.05
 WARM_WITHIN_S = 120
 DOWN_S = 1  # how long a victim stays dead
@@ -58,7 +60,7 @@ def settings_of(name, options):
     own = {"warmup_rounds": 1, "total_rounds": 1000}
     if name == "dedloc":
         return {**settings, "schedule": {**own, "learning_rate": 3e-3}}
-    return {**settings, "local.schedule": {**own, "learning_rate": LEARNING_RATES.get(name, 3e-3)}}
+    return {**settings, "local.schedule": {**own, "learning_rate": LEARNING_RATES.get(name, 3e-3)}, **MORE.get(name, {})}
 
 
 class Journal:
