@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <future>
-#include <optional>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -15,6 +15,7 @@
 #include "client/transport/peer_network.h"
 #include "shared/swarm/mixing_groups.h"
 #include "shared/swarm/plan.h"
+#include "shared/wire/buckets.h"
 #include "tests/bench/averaging_bench.h"
 #include "tests/bench/bench_network.h"
 #include "tests/bench/process_pool.h"
@@ -24,6 +25,17 @@ namespace {
 
 constexpr double kSamplesPerSecond = 100;  // of every peer: only the ratio to the batch matters
 constexpr double kLargestFactor = 7;       // bench_value's, within a few coordinates of any
+constexpr std::int64_t kLayers = 10;       // as long as each other: what the vector is taken for where buckets mix
+
+std::vector<wire::Bucket> buckets_of(std::int64_t floats) {
+  wire::ModelOptions model;
+  model.architecture = "script";
+  for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+    model.script.tensors.push_back(
+        {fmt::format("layer{}", layer), {floats * (layer + 1) / kLayers - floats * layer / kLayers}});
+  }
+  return wire::buckets(model);
+}
 
 class BenchPeer {
  public:
@@ -38,7 +50,8 @@ class BenchPeer {
   void learn_speeds(std::istringstream& speeds);
   // Begins a round, and ends it unless this peer is deferred in it: then finish() does.
   Result<std::string> average();
-  // With the partner whose turn it is.
+  // With the partner whose turn it is, bucket by bucket, all at a time: those of a step are on their way during the
+  // next.
   Status begin_mixing();
   // Steps of training: averages when it has computed, or mixes meanwhile.
   Result<std::string> compute_then_average();
@@ -48,33 +61,41 @@ class BenchPeer {
   void compute(std::chrono::steady_clock::time_point from) const;
   Status finish();
   [[nodiscard]] swarm::PlanOptions plan_options() const;
-  // Of `plan_`.
-  Result<transport::AverageRequest> request_for_plan();
-  void watch(transport::AverageRequest& request);
+  // An averaging that is under way, or is over, of these coordinates.
+  struct Averaging {
+    wire::GroupInfo plan;
+    std::size_t begin = 0;
+    std::vector<int> seats;  // by rank in the plan: rank here
+    std::future<averaging::AveragingOutcome> ended{};
+    averaging::AveragingOutcome outcome{};
+  };
+  Result<transport::AverageRequest> request_for(const wire::GroupInfo& plan, std::size_t begin);
+  // Its end.
+  void watch(Averaging& averaging, transport::AverageRequest& request);
+  // What all that follows costs.
+  void begin_costs();
   [[nodiscard]] std::string report(int without) const;
   [[nodiscard]] std::string measured() const;
   // Every coordinate is the mean of the inputs of those who are said to be in it.
-  [[nodiscard]] bool correct() const;
-  // The part of all coordinates that everybody is in, `without` aside.
-  [[nodiscard]] double complete(int without) const;
+  [[nodiscard]] bool correct(const Averaging& averaging) const;
+  // The coordinates that everybody is in, `without` aside.
+  [[nodiscard]] static std::int64_t complete(const Averaging& averaging, int without);
 
   AveragingChild child_;
   SystemClock clock_;
   std::vector<wire::MemberInfo> members_;
-  wire::GroupInfo plan_;
-  std::vector<int> seats_;  // by rank in the plan: rank here
+  std::vector<Averaging> last_;  // one; where buckets mix, one for each
   std::vector<float> input_;
   std::vector<float> output_;
   std::vector<float> state_floats_;
   std::shared_ptr<const transport::StateSnapshot> state_;  // for joiners
   std::unique_ptr<transport::PeerNetwork> network_;
   RoundIndex round_ = 0;
-  std::optional<swarm::MixingGroups> mixings_;
+  std::vector<wire::Bucket> buckets_;
+  std::vector<swarm::MixingGroups> mixings_;  // by bucket
   double baseline_bytes_ = 0;
   double cpu_ = 0;
   double wakes_ = 0;
-  averaging::AveragingOutcome outcome_;
-  std::future<averaging::AveragingOutcome> ended_;
   double cpu_before_ = 0;
   double waited_before_ = 0;
 };
@@ -127,61 +148,73 @@ swarm::PlanOptions BenchPeer::plan_options() const {
 }
 
 Result<std::string> BenchPeer::average() {
-  plan_ = swarm::plan_group(members_, plan_options());
+  const wire::GroupInfo plan = swarm::plan_group(members_, plan_options());
   ++round_;
-  STARLING_ASSIGN(transport::AverageRequest request, request_for_plan());
-  const wire::MemberRole role = plan_.members[request.self].role;
+  last_.clear();
+  STARLING_ASSIGN(transport::AverageRequest request, request_for(plan, 0));
+  const wire::MemberRole role = plan.members[request.self].role;
   request.weight = role == wire::MemberRole::auxiliary ? 0 : 1;
-  watch(request);
+  begin_costs();
+  watch(last_.back(), request);
   STARLING_TRY(network_->average(std::move(request)));
   if (role == wire::MemberRole::deferred) return std::string(kDeferredAnswer);
   STARLING_TRY(finish());
   return std::string("done");
 }
 
-Result<transport::AverageRequest> BenchPeer::request_for_plan() {
+Result<transport::AverageRequest> BenchPeer::request_for(const wire::GroupInfo& plan, std::size_t begin) {
   transport::AverageRequest request;
-  request.group = plan_;
-  request.self = plan_.members.size();
-  seats_.clear();
-  for (const wire::GroupMember& planned : request.group.members) {
+  request.group = plan;
+  request.self = plan.members.size();
+  Averaging averaging{plan, begin, {}};
+  for (const wire::GroupMember& planned : plan.members) {
     const auto here = std::find_if(members_.begin(), members_.end(), [&](const wire::MemberInfo& member) {
       return member.endpoint.peer == planned.endpoint.peer;
     });
-    if (here - members_.begin() == child_.rank) request.self = seats_.size();
-    seats_.push_back(static_cast<int>(here - members_.begin()));
+    if (here - members_.begin() == child_.rank) request.self = averaging.seats.size();
+    averaging.seats.push_back(static_cast<int>(here - members_.begin()));
   }
-  if (request.self == plan_.members.size()) return Error{ErrorCode::failed_precondition, "left out: " + plan_.reason};
+  if (request.self == plan.members.size()) return Error{ErrorCode::failed_precondition, "left out: " + plan.reason};
+  const auto floats = static_cast<std::size_t>(plan.vector_floats);
   request.weight = 1;
-  request.input = input_;
-  request.output = output_;
+  request.input = std::span(input_).subspan(begin, floats);
+  request.output = std::span(output_).subspan(begin, floats);
   request.start = clock_.now();
+  last_.push_back(std::move(averaging));
   return request;
 }
 
-// Its end, and what it costs.
-void BenchPeer::watch(transport::AverageRequest& request) {
+void BenchPeer::watch(Averaging& averaging, transport::AverageRequest& request) {
   auto ended = std::make_shared<std::promise<averaging::AveragingOutcome>>();
-  ended_ = ended->get_future();
+  averaging.ended = ended->get_future();
   request.done = [ended](const averaging::AveragingOutcome& outcome) { ended->set_value(outcome); };
+}
+
+void BenchPeer::begin_costs() {
   cpu_before_ = cpu_seconds();
   waited_before_ = times_waited();
 }
 
 Status BenchPeer::begin_mixing() {
-  if (!mixings_) {
+  if (mixings_.empty()) {
     const wire::GroupInfo all = swarm::plan_group(members_, plan_options());
     std::vector<PeerId> peers;
     for (const wire::MemberInfo& member : members_) peers.push_back(member.endpoint.peer);
-    const wire::Bucket whole{0, 0, static_cast<std::size_t>(all.vector_floats)};
-    mixings_.emplace("exponential", all, peers, swarm::AgreedBucket{whole, 1, Digest()});
+    buckets_ = buckets_of(child_.bench.floats);
+    for (const wire::Bucket& bucket : buckets_) {
+      mixings_.emplace_back("exponential", all, peers, swarm::AgreedBucket{bucket, 1, Digest()});
+    }
   }
-  const auto mixing = mixings_->next(members_[static_cast<std::size_t>(child_.rank)].endpoint.peer);
-  if (!mixing) return Error{ErrorCode::failed_precondition, "nobody to mix with: give 2, 4, 8 … peers"};
-  plan_ = mixing->group;
-  STARLING_ASSIGN(transport::AverageRequest request, request_for_plan());
-  watch(request);
-  return network_->mix(0, std::move(request));
+  last_.clear();
+  begin_costs();
+  for (const wire::Bucket& bucket : buckets_) {
+    const auto mixing = mixings_[bucket.number].next(members_[static_cast<std::size_t>(child_.rank)].endpoint.peer);
+    if (!mixing) return Error{ErrorCode::failed_precondition, "nobody to mix with: give 2, 4, 8 … peers"};
+    STARLING_ASSIGN(transport::AverageRequest request, request_for(mixing->group, bucket.begin));
+    watch(last_.back(), request);
+    STARLING_TRY(network_->mix(bucket.number, std::move(request)));
+  }
+  return {};
 }
 
 void BenchPeer::compute(std::chrono::steady_clock::time_point from) const {
@@ -202,7 +235,7 @@ Result<std::string> BenchPeer::compute_beside_mixing() {
 }
 
 Status BenchPeer::finish() {
-  outcome_ = ended_.get();
+  for (Averaging& averaging : last_) averaging.outcome = averaging.ended.get();
   cpu_ = cpu_seconds() - cpu_before_;
   wakes_ = times_waited() - waited_before_;
   return {};
@@ -216,45 +249,54 @@ double codec_error(std::string_view codec) {
   return codec == "int8" ? 1.0 / 253 : 1.0 / 13;
 }
 
-bool BenchPeer::correct() const {
+bool BenchPeer::correct(const Averaging& averaging) const {
   std::int64_t checked = 0;
-  for (const averaging::ContributorRun& run : outcome_.contributors) {
+  for (const averaging::ContributorRun& run : averaging.outcome.contributors) {
     double sum = 0;
     double count = 0;
     double error = 0;
-    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+    for (std::size_t rank = 0; rank < averaging.seats.size(); ++rank) {
       if (!run.members.test(rank)) continue;
-      sum += seats_[rank] + 1;
-      const std::string& codec = plan_.members[rank].codec;
-      error += (seats_[rank] + 1) * codec_error(codec.empty() ? plan_.codec : codec);
+      sum += averaging.seats[rank] + 1;
+      const std::string& codec = averaging.plan.members[rank].codec;
+      error += (averaging.seats[rank] + 1) * codec_error(codec.empty() ? averaging.plan.codec : codec);
       ++count;
     }
-    const double tolerance = kLargestFactor * (error + sum * codec_error(plan_.codec)) / count;
+    const double tolerance = kLargestFactor * (error + sum * codec_error(averaging.plan.codec)) / count;
     for (std::int64_t k = run.begin; k < run.begin + run.floats; ++k) {
-      const double expected = sum / count * static_cast<double>(1 + k % 7);
-      if (!(std::abs(output_[static_cast<std::size_t>(k)] - expected) <= tolerance)) return false;
+      const std::size_t coordinate = averaging.begin + static_cast<std::size_t>(k);
+      const double expected = sum / count * static_cast<double>(1 + coordinate % 7);
+      if (!(std::abs(output_[coordinate] - expected) <= tolerance)) return false;
     }
     checked += run.floats;
   }
-  return checked == child_.bench.floats;
+  return checked == averaging.plan.vector_floats;
 }
 
-double BenchPeer::complete(int without) const {
+std::int64_t BenchPeer::complete(const Averaging& averaging, int without) {
   std::int64_t floats = 0;
-  for (const averaging::ContributorRun& run : outcome_.contributors) {
+  for (const averaging::ContributorRun& run : averaging.outcome.contributors) {
     bool all = true;
-    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
-      all = all && (seats_[rank] == without || run.members.test(rank));
+    for (std::size_t rank = 0; rank < averaging.seats.size(); ++rank) {
+      all = all && (averaging.seats[rank] == without || run.members.test(rank));
     }
     floats += all ? run.floats : 0;
   }
-  return static_cast<double>(floats) / static_cast<double>(child_.bench.floats);
+  return floats;
 }
 
 std::string BenchPeer::report(int without) const {
-  const bool averaged = outcome_.verdict == averaging::AveragingOutcome::Verdict::averaged;
+  bool averaged = true;
+  bool is_correct = true;
+  std::int64_t floats = 0;
+  for (const Averaging& averaging : last_) {
+    averaged = averaged && averaging.outcome.verdict == averaging::AveragingOutcome::Verdict::averaged;
+    is_correct = is_correct && correct(averaging);
+    floats += complete(averaging, without);
+  }
   return fmt::format("{:.6f} {:.0f} {:d} {:d} {} {:.6f} {:.0f} {}", cpu_, peak_resident_bytes() - baseline_bytes_,
-                     averaged, averaged && correct(), to_hex(outcome_.result_digest.bytes), complete(without), wakes_,
+                     averaged, averaged && is_correct, to_hex(last_.front().outcome.result_digest.bytes),
+                     static_cast<double>(floats) / static_cast<double>(child_.bench.floats), wakes_,
                      network_->stats().streams_up);
 }
 
@@ -280,7 +322,7 @@ Result<std::string> BenchPeer::obey(const std::string& command) {
   if (verb == "compute-beside-mixing") return compute_beside_mixing();
   if (verb == "mix") STARLING_TRY(begin_mixing());
   if (verb == "mix" || verb == "finish") STARLING_TRY(finish());
-  if (verb == "plan") return plan_.reason;
+  if (verb == "plan") return last_.front().plan.reason;
   return std::string("done");
 }
 
