@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shared/manifest/algorithms.h"
@@ -39,7 +41,9 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples,
   if (manifest.local && !manifest.local->partners.empty()) {
     const swarm::FormationSpec formation = swarm::mixing_formation(manifest.local->partners, hosts);
     const bool takes_turns = formation.kind == swarm::FormationSpec::Kind::alternating_exponential_ring;
-    method.mixing_members = formation.sides.empty() || takes_turns ? 2 : formation.sides.front();
+    const bool of_all = formation.kind == swarm::FormationSpec::Kind::one_group;
+    const bool in_pairs = formation.sides.empty() || takes_turns;
+    method.mixing_members = of_all ? static_cast<double>(hosts) : in_pairs ? 2 : formation.sides.front();
     method.mixing_share = takes_turns ? 0.5 : 1;
     method.mix_every = manifest.local->mix_every;
   }
@@ -77,10 +81,29 @@ double samples_apart(const wire::RunManifest& manifest, double one_step) {
   return static_cast<double>(manifest.target_batch_size) * wire::fragments(manifest);
 }
 
+// With whom replicas may mix between rounds: as the composition has it, then in every way that costs something else.
+std::vector<std::string> topologies(const wire::RunManifest& composed, std::size_t hosts) {
+  if (!composed.local || composed.local->partners.empty()) return {""};
+  std::vector<std::string> words{composed.local->partners};
+  std::set<std::pair<double, double>> costs;
+  wire::RunManifest other = composed;
+  const auto costs_otherwise = [&](std::string_view partners) {
+    other.local->partners = partners;
+    const swarm::Method method = method_of(other, 1, hosts);
+    return costs.emplace(method.mixing_members, method.mixing_share).second;
+  };
+  costs_otherwise(words.front());
+  for (const std::string_view partners : swarm::mixing_partners()) {
+    if (costs_otherwise(partners)) words.emplace_back(partners);
+  }
+  return words;
+}
+
 Prospect prospect_of(std::string_view algorithm, const wire::RunManifest& manifest, double round_samples,
                      std::span<const swarm::Host> hosts) {
   Prospect prospect;
   prospect.algorithm = algorithm;
+  if (manifest.local) prospect.partners = manifest.local->partners;
   prospect.method = method_of(manifest, round_samples, hosts.size());
   prospect.round = swarm::predict_round(hosts, prospect.method);
   prospect.samples_per_s = round_samples / prospect.round.period_s();
@@ -166,9 +189,12 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
     }
     std::vector<std::string> codecs{"fp32", "fp16", "int8"};
     if (!composed.codec.empty()) codecs = {composed.codec};  // it is part of the algorithm
-    for (const std::string& codec : codecs) {
-      composed.codec = codec;
-      all.push_back(prospect_of(algorithm.name, composed, samples, hosts));
+    for (const std::string& partners : topologies(composed, hosts.size())) {
+      if (composed.local) composed.local->partners = partners;
+      for (const std::string& codec : codecs) {
+        composed.codec = codec;
+        all.push_back(prospect_of(algorithm.name, composed, samples, hosts));
+      }
     }
   }
   std::stable_sort(all.begin(), all.end(),

@@ -28,6 +28,7 @@ std::string write_swarm(std::span<const swarm::HostKind> kinds);
 
 struct Prospect {
   std::string algorithm;  // empty: the manifest as it is
+  std::string partners;   // with whom replicas mix between rounds (wire::LocalOptions); empty: with nobody's
   swarm::Method method;
   swarm::RoundForecast round;
   double samples_per_s = 0;
@@ -39,7 +40,8 @@ struct ProspectOptions {
   double local_steps = 50;  // of each computer in a round, where the manifest does not say
 };
 
-// The manifest as it is, and every algorithm with fp32, fp16 and int8; the most samples a second first. Rounds of
+// The manifest as it is, and every algorithm with fp32, fp16 and int8, and where replicas mix, with as many at a time
+// as any topology has (of several with equal costs, one); the most samples a second first. Rounds of
 // gradients have the manifest's target_batch_size, and rounds of local steps so many steps of everybody between two
 // averagings of a parameter; where the manifest itself has local steps, it is the other way round. Where mixings are
 // many steps apart they count as averagings here, and a round has ten. A consensus_bound can only make them rarer than

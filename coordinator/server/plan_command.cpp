@@ -1,6 +1,9 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "coordinator/operations/prospects.h"
 #include "coordinator/server/commands.h"
@@ -26,14 +29,20 @@ std::string hours_text(double seconds) {
   return seconds < 48 * 3600 ? fmt::format("{:.1f} h", seconds / 3600) : fmt::format("{:.1f} days", seconds / 86400);
 }
 
+std::string name_of(const Prospect& row) {
+  const std::string name = row.algorithm.empty() ? "(as it is)" : row.algorithm;
+  return row.partners.empty() ? name : name + ", " + row.partners;
+}
+
 void print_table(const std::vector<Prospect>& rows, double samples) {
-  fmt::print("{:<18} {:<13} {:>9} {:>9} {:>9} {:>10} {:>12} {:>10}  {}\n", "algorithm", "codec", "samples", "round",
-             "averaging", "samples/s", "bytes/sample", "in all", "why");
+  std::size_t widest = 0;
+  for (const Prospect& row : rows) widest = std::max(widest, name_of(row).size());
+  fmt::print("{:<{}} {:<13} {:>9} {:>9} {:>9} {:>10} {:>12} {:>10}  {}\n", "algorithm", widest, "codec", "samples",
+             "round", "averaging", "samples/s", "bytes/sample", "in all", "why");
   for (const Prospect& row : rows) {
-    fmt::print("{:<18} {:<13} {:>9.0f} {:>7.2f} s {:>7.2f} s {:>10.1f} {:>12.0f} {:>10}  {}\n",
-               row.algorithm.empty() ? "(as it is)" : row.algorithm, codecs_of(row.method), row.method.round_samples,
-               row.round.period_s(), row.round.averaging_s, row.samples_per_s, row.bytes_per_sample,
-               hours_text(samples / row.samples_per_s), row.why);
+    fmt::print("{:<{}} {:<13} {:>9.0f} {:>7.2f} s {:>7.2f} s {:>10.1f} {:>12.0f} {:>10}  {}\n", name_of(row), widest,
+               codecs_of(row.method), row.method.round_samples, row.round.period_s(), row.round.averaging_s,
+               row.samples_per_s, row.bytes_per_sample, hours_text(samples / row.samples_per_s), row.why);
   }
 }
 
@@ -45,6 +54,7 @@ void print_json(const std::vector<Prospect>& rows, double samples) {
   for (const Prospect& row : rows) {
     writer.open("", '{');
     writer.text("algorithm", row.algorithm);
+    writer.text("partners", row.partners);
     writer.text("codec", row.method.codec);
     writer.text("contribution_codec", row.method.contribution_codec);
     writer.number("round_samples", row.method.round_samples);
@@ -77,9 +87,8 @@ std::string picture(const std::vector<Prospect>& rows, const PlanAheadOptions& o
   plot.parts = {"computing", "waiting for the last", "averaging", "step"};
   for (const Prospect& row : rows) {
     const double hours = options.samples / row.method.round_samples / 3600;
-    const std::string name = row.algorithm.empty() ? "(as it is)" : row.algorithm;
     const auto [wait_s, averaging_s] = apart(row.round);
-    plot.bars.push_back({name + ", " + codecs_of(row.method),
+    plot.bars.push_back({name_of(row) + ", " + codecs_of(row.method),
                          {hours * row.round.compute_s, hours * wait_s, hours * averaging_s, hours * row.round.step_s},
                          hours_text(options.samples / row.samples_per_s)});
   }

@@ -1,6 +1,7 @@
 #include "shared/swarm/mixing_groups.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -37,12 +38,19 @@ GroupId mixing_id(const wire::GroupInfo& mixing, const GroupId& last, std::uint6
 
 }  // namespace
 
+std::span<const std::string_view> mixing_partners() {
+  static constexpr std::array<std::string_view, 6> kWords{
+      "complete", "ring", "exponential", "alternating-exponential-ring", "random", "grid"};
+  return kWords;
+}
+
 FormationSpec mixing_formation(std::string_view partners, std::size_t members) {
   if (partners == "ring") return {Kind::ring_pairs, {}};
   if (partners == "exponential") return {Kind::exponential_pairs, {}};
   if (partners == "alternating-exponential-ring") return {Kind::alternating_exponential_ring, {1}};
   if (partners == "random") return {Kind::random_groups, {2}};
-  VERIFY(partners == "grid");
+  if (partners == "complete" && members <= wire::kGroupMembersMax) return {Kind::one_group, {}};
+  VERIFY(partners == "grid" || partners == "complete");
   const auto side = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(members))));
   return {Kind::planned_grid, {side, side}};
 }

@@ -15,12 +15,14 @@
 namespace starling::swarm {
 
 // The formation that a manifest's word stands for, of so many members:
+//   complete           everybody with everybody (the grid's, of more than a group can have)
 //   ring, exponential  exchange_topologies.h; who has no partner in a mixing sits it out
 //   alternating-exponential-ring
 //                      the exponential graph's pairs, every other one in a mixing and the others in the next: a host's
 //                      devices are one volunteer, so those whose turn it is not sit it out
 //   random             pairs drawn anew for every mixing; one of three where their number is odd
 //   grid               a planned grid as near to a square as can be: groups of its rows, then of its columns
+std::span<const std::string_view> mixing_partners();  // those words
 FormationSpec mixing_formation(std::string_view partners, std::size_t members);
 
 // A mixing as one member sees it. Everybody in it counts the same.

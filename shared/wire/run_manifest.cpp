@@ -145,12 +145,12 @@ void check_mixings(Checker& check, const LocalOptions& local) {
 void check_local(Checker& check, const LocalOptions& local, bool delays) {
   check_optimizer(check, "local.", local.optimizer, local.schedule);
   const std::string& partners = local.partners;
-  const bool known = partners == "ring" || partners == "exponential" || partners == "alternating-exponential-ring" ||
-                     partners == "random" || partners == "grid";
-  check.word(
-      "local.partners", partners, partners.empty() || known,
-      "'ring', 'exponential', 'alternating-exponential-ring', 'random' or 'grid', or empty: nobody mixes between "
-      "rounds");
+  const bool known = partners == "complete" || partners == "ring" || partners == "exponential" ||
+                     partners == "alternating-exponential-ring" || partners == "random" || partners == "grid";
+  check.word("local.partners", partners, partners.empty() || known,
+             "'complete', 'ring', 'exponential', 'alternating-exponential-ring', 'random' or 'grid', or empty: nobody "
+             "mixes between "
+             "rounds");
   check.that(
       !delays || partners.empty(), "local.partners", fmt::format("'{}'", partners),
       "empty where delay_parameter_updates is true: parameters that have not heard of the last round do not mix");

@@ -19,7 +19,7 @@ namespace {
 
 constexpr TimePoint kStart{};
 
-wire::LocalOptions with(const char* partners, int mix_every = 1, double consensus_bound = 0) {
+wire::LocalOptions with(std::string_view partners, int mix_every = 1, double consensus_bound = 0) {
   wire::LocalOptions options;
   options.partners = partners;
   options.mix_every = mix_every;
@@ -46,7 +46,7 @@ AveragingOutcome alone(averaging::Rank other, bool went_on) {
 // Volunteers that step on quadratics of equal curvature around different minima, one after the other, over lines that
 // are faster than batches.
 struct Quadratics {
-  explicit Quadratics(const char* partners, std::size_t count) {
+  explicit Quadratics(std::string_view partners, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) {
       members.emplace_back(with(partners), mixing_peer(k), mixing_bucket(mixing_round(count)));
       members.back().begin_round(now, mixing_round(count), peers_of(mixing_round(count)), 1, Digest());
@@ -114,7 +114,7 @@ TEST_CASE("of two that mix at every step, the mean goes the way of all-reduce, a
 }
 
 TEST_CASE("any number of members follows the mean of all, with a spread that stays small, whoever is away") {
-  for (const char* partners : {"ring", "exponential", "alternating-exponential-ring", "random", "grid"}) {
+  for (const std::string_view partners : swarm::mixing_partners()) {
     for (const std::size_t count : {3U, 4U, 7U}) {
       CAPTURE(partners);
       CAPTURE(count);

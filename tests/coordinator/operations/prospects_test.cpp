@@ -81,7 +81,8 @@ TEST_CASE("a description that will not do is refused by its field") {
 
 TEST_CASE("over home lines rare averagings are ahead of frequent ones, and narrow codecs of wide ones") {
   const auto all = prospects(small_run(), hosts_of(kHome));
-  CHECK(all.size() == 1 + 3 * (manifest::algorithms().size() - 1) + 1);  // one of them names its codec
+  // One of them names its codec, and two mix: in pairs, in pairs that take turns, in a grid, and all of them.
+  CHECK(all.size() == 1 + 3 * (manifest::algorithms().size() - 1 + 2 * 3) + 1);
   CHECK(std::is_sorted(all.begin(), all.end(),
                        [](const Prospect& a, const Prospect& b) { return a.samples_per_s > b.samples_per_s; }));
   const Prospect& often = find(all, "dedloc", "fp32");
@@ -119,6 +120,20 @@ TEST_CASE("rounds of a fragment move as many bytes a sample, in rounds that many
   CHECK(quarter.round.bytes_sent == doctest::Approx(whole.round.bytes_sent / 4).epsilon(1e-3));
   CHECK(quarter.round.averaging_s < 0.3 * whole.round.averaging_s);
   CHECK(quarter.bytes_per_sample == doctest::Approx(whole.bytes_per_sample).epsilon(1e-3));
+}
+
+TEST_CASE("who mixes with more at a time moves more bytes, in mixings that take longer") {
+  const auto all = prospects(small_run(), hosts_of(kHome));
+  const auto of = [&all](std::string_view partners) {
+    return *std::find_if(all.begin(), all.end(), [&](const Prospect& each) {
+      return each.algorithm == "decentralized-adam" && each.partners == partners && each.method.codec == "fp32";
+    });
+  };
+  const Prospect pairs = of("exponential"), grid = of("grid"), complete = of("complete");
+  CHECK(complete.method.mixing_members == 8);
+  CHECK(pairs.round.mixing_s < grid.round.mixing_s);
+  CHECK(grid.round.mixing_s < complete.round.mixing_s);
+  CHECK(pairs.samples_per_s == complete.samples_per_s);  // nobody waits for them
 }
 
 TEST_CASE("pairs that take turns mix half as often") {

@@ -23,7 +23,7 @@ Digest state(std::uint8_t byte) {
 }
 
 // Everybody's own view of the mixings.
-std::vector<MixingGroups> views(const char* partners, std::size_t members, std::uint8_t digest = 1) {
+std::vector<MixingGroups> views(std::string_view partners, std::size_t members, std::uint8_t digest = 1) {
   const wire::GroupInfo round = mixing_round(members);
   std::vector<MixingGroups> all;
   for (std::size_t k = 0; k < members; ++k)
@@ -34,7 +34,7 @@ std::vector<MixingGroups> views(const char* partners, std::size_t members, std::
 }  // namespace
 
 TEST_CASE("all members see the same mixings, each in one of them, and all plans can be carried out") {
-  for (const char* partners : {"ring", "exponential", "alternating-exponential-ring", "random", "grid"}) {
+  for (const std::string_view partners : mixing_partners()) {
     for (const std::size_t count : {2U, 3U, 5U, 8U, 12U}) {
       CAPTURE(partners);
       CAPTURE(count);
@@ -79,7 +79,7 @@ TEST_CASE("buckets have the same partners, but mixings of their own") {
 namespace {
 
 // How far from their mean eight members are at most, after so many mixings, of 49 in the beginning.
-double apart_after(const char* partners, int mixings) {
+double apart_after(std::string_view partners, int mixings) {
   constexpr std::size_t kCount = 8;
   auto members = views(partners, kCount);
   std::vector<double> values;
@@ -90,7 +90,8 @@ double apart_after(const char* partners, int mixings) {
       const auto mixing = members[k].next(mixing_peer(k));
       if (!mixing) continue;
       mixed[k] = 0;
-      for (const auto& member : mixing->group.members) mixed[k] += values[member.endpoint.peer.bytes[0] - 1U] / 2;
+      const auto count = static_cast<double>(mixing->group.members.size());
+      for (const auto& member : mixing->group.members) mixed[k] += values[member.endpoint.peer.bytes[0] - 1U] / count;
     }
     values = mixed;
   }
@@ -108,6 +109,22 @@ TEST_CASE("eight members of the exponential graph have their mean after three mi
   CHECK(apart_after("alternating-exponential-ring", 6) < 1e-12);
 }
 
+TEST_CASE("a manifest may name every topology, and nothing else") {
+  wire::RunManifest manifest;
+  manifest.run_id = "topologies";
+  manifest.title = "Topologies";
+  manifest.flops_per_sample = 1;
+  const auto refused = [&manifest](std::string_view partners) {
+    manifest.local.emplace().partners = partners;
+    const Status checked = wire::check_manifest_settings(manifest);
+    return !checked.ok() && checked.error().message.find(" local.partners is ") != std::string::npos;
+  };
+  for (const std::string_view partners : mixing_partners()) CHECK_FALSE(refused(partners));
+  CHECK(refused("everybody"));
+}
+
+TEST_CASE("everybody with everybody has the mean after one mixing") { CHECK(apart_after("complete", 1) < 1e-12); }
+
 TEST_CASE("of eight that take turns, four mix at a time, and the other four at the next") {
   auto members = views("alternating-exponential-ring", 8);
   for (int number = 0; number < 12; number += 2) {
@@ -120,7 +137,7 @@ TEST_CASE("of eight that take turns, four mix at a time, and the other four at t
 }
 
 TEST_CASE("with members missing at random the mean stays, and values come together all the same") {
-  for (const char* partners : {"ring", "exponential", "alternating-exponential-ring", "random", "grid"}) {
+  for (const std::string_view partners : mixing_partners()) {
     CAPTURE(partners);
     constexpr std::size_t kCount = 7;
     auto members = views(partners, kCount, 9);
