@@ -163,4 +163,16 @@ double TeacherProblem::excess_loss(std::span<const float> parameters) const {
   return sum / kHeldOutSamples;
 }
 
+double TeacherProblem::least_loss() const {
+  double sum = 0;
+  for (int k = 0; k < kHeldOutSamples; ++k) {
+    const Sample sample = draw(seed_, kHeldOut + static_cast<std::uint64_t>(k), teacher_.data());
+    for (std::size_t c = 0; c < kClasses; ++c) {
+      const double chance = sample.teacher[kLayers][c];
+      if (chance > 0) sum -= chance * std::log(chance);
+    }
+  }
+  return sum / kHeldOutSamples;
+}
+
 }  // namespace starling::sim

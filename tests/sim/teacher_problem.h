@@ -30,6 +30,8 @@ class TeacherProblem {
   // The mean divergence (Kullback-Leibler) of the learner's chances from the teacher's on samples that nobody trains
   // on, in nats: 0 for a learner that knows all there is to know.
   [[nodiscard]] double excess_loss(std::span<const float> parameters) const;
+  // What remains for who knows all that: the teacher's own entropy on those samples, in nats.
+  [[nodiscard]] double least_loss() const;
 
  private:
   std::uint64_t seed_;
