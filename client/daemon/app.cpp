@@ -164,7 +164,9 @@ Result<std::string> App::sample(const wire::ControlRequest& request) {
   std::future<Result<std::string>> future = answer->get_future();
   control_.run_and_wait([&] {
     if (!run_) {
-      answer->set_value(Error{ErrorCode::failed_precondition, "there is no model here yet: join a project first"});
+      answer->set_value(
+          Error{ErrorCode::failed_precondition,
+                "there is no model here yet: join a project, or see `starling status` for what its run waits for"});
     } else if (!governor_.verdict().may_train()) {
       answer->set_value(Error{ErrorCode::failed_precondition,
                               "writing text needs the model, which rests: " + describe_obstacle(governor_.verdict())});
