@@ -234,7 +234,9 @@ struct Swarm {
 
 TEST_CASE("two who step on while a round is averaged send every step once, whatever the common step and alpha") {
   for (const Outer& outer : {Outer{1, 0}, Outer{0.7, 0.9}}) {
-    for (const auto& [alpha, fragments] : {std::pair(0.0, 1), {0.5, 1}, {0.0, 3}, {0.5, 3}}) {
+    for (const std::pair<double, int>& kind : {std::pair(0.0, 1), {0.5, 1}, {0.0, 3}, {0.5, 3}}) {
+      const double alpha = kind.first;
+      const int fragments = kind.second;
       CAPTURE(outer.momentum);
       CAPTURE(alpha);
       CAPTURE(fragments);
