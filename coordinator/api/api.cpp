@@ -27,6 +27,7 @@ void add_routes(gate::Router& router, const Api& api) {
   router.add("POST", "/v1/join", with_api(join));
   router.add("POST", "/v1/renew", with_api(renew));
   router.add("POST", "/v1/heartbeat", with_api(heartbeat));
+  router.add("POST", "/v1/unusable-samples", with_api(unusable_samples));
   router.add("POST", "/v1/team", with_api(team));
   router.add("POST", "/v1/checkpoint", with_api(checkpoint));
   router.add("GET", "/v1/status", with_api(status));

@@ -45,6 +45,7 @@ Result<AccountId> admit_member(const Api& api, const gate::Request& request);
 gate::Response join(const Api& api, const gate::Request& request);
 gate::Response renew(const Api& api, const gate::Request& request);
 gate::Response heartbeat(const Api& api, const gate::Request& request);
+gate::Response unusable_samples(const Api& api, const gate::Request& request);
 gate::Response team(const Api& api, const gate::Request& request);
 gate::Response checkpoint(const Api& api, const gate::Request& request);
 gate::Response artefact(const Api& api, const gate::Request& request);

@@ -1,9 +1,10 @@
-// The one call that volunteers make all the time.
+// The one call that volunteers make all the time, and what does not fit in it.
 #include <fmt/core.h>
 
 #include "coordinator/api/api.h"
 #include "coordinator/api/responses.h"
 #include "shared/wire/messages.h"
+#include "shared/wire/unusable_samples.h"
 
 namespace starling::api {
 
@@ -33,6 +34,15 @@ gate::Response heartbeat(const Api& api, const gate::Request& request) {
     if (const auto maintenance = api.maintenance.shown()) reply->notice = operations::notice_of(*maintenance);
   }
   return reply ? json_response(wire::encode(*reply)) : error_response(reply.error());
+}
+
+gate::Response unusable_samples(const Api& api, const gate::Request& request) {
+  const auto account = admit_member(api, request);
+  if (!account) return error_response(account.error());
+  const auto told = wire::decode_unusable_samples(request.body);
+  if (!told) return error_response(told.error());
+  const Status taken = api.run.unusable_samples({*request.peer, *account, request.remote_address}, *told);
+  return taken.ok() ? json_response("{}") : error_response(taken.error());
 }
 
 }  // namespace starling::api

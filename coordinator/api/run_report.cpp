@@ -7,10 +7,12 @@ namespace {
 
 void write_epochs(wire::JsonWriter& writer, const db::RunEpochs& epochs) {
   writer.integer("epochs_complete", epochs.complete);
+  writer.integer("samples_set_aside", epochs.set_aside);
   if (!epochs.current) return;
   writer.integer("epoch", epochs.current->epoch);
   writer.integer("epoch_samples", epochs.current->samples);
   writer.integer("epoch_accepted", epochs.current->counted);
+  writer.integer("epoch_set_aside", epochs.current->set_aside);
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ wire::RunState state_of(const db::Run& run);
 // {"run_id","state","round","rounds_decided","retired","samples_accumulated","target_batch_size","swarm_size",
 //  "samples_per_s","plan","ledger_samples","credit_total","volunteers","credit_by_volunteer":{name: credit},
 //  "samples_by_volunteer":{name: samples},"validation":{"round","bits_per_byte","accuracy","first_bits_per_byte"} or
-//  null, "epochs_complete","epoch","epoch_samples","epoch_accepted"}: the last four where samples are leased, the last
-//  three of an epoch that is not complete
+//  null, "epochs_complete","samples_set_aside","epoch","epoch_samples","epoch_accepted","epoch_set_aside"}: the last
+//  six where samples are leased, the last four of an epoch that is not complete
 std::string encode(const RunReport& report);
 
 }  // namespace starling::api

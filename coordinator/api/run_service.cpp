@@ -63,6 +63,11 @@ Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const
       recovered.counted.push_back({row.peer_id, row.epoch, row.first, row.samples});
     }
   }
+  for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
+    STARLING_ASSIGN(const auto samples, leases.all_set_aside(run_id, page));
+    for (const db::SampleSetAside& sample : samples) recovered.set_aside.push_back({sample.epoch, sample.place});
+    if (samples.size() < static_cast<std::size_t>(page.limit)) break;
+  }
   STARLING_ASSIGN(const auto held, leases.held(run_id));
   for (const db::LeasedSamples& row : held) {
     const wire::SampleLease lease{row.number, row.epoch, row.first, row.samples, row.last_round};
@@ -280,6 +285,14 @@ Result<wire::HeartbeatReply> RunService::heartbeat(const core::MemberIdentity& w
   return std::move(decision.reply);
 }
 
+Status RunService::unusable_samples(const core::MemberIdentity& who, const wire::UnusableSamples& samples) {
+  MutexLock lock(mutex_);
+  if (!active_) return nothing_served();
+  STARLING_ASSIGN(const auto ops, active_->core->on_unusable(who, samples));
+  carry_out(active_, ops);
+  return {};
+}
+
 void RunService::dial_back_by(std::unique_ptr<reach::Prober> prober) { prober_ = std::move(prober); }
 
 // A test that finds no room is due again a little later.
@@ -354,6 +367,13 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       store_lane(active, *lane);
     } else if (const auto* dealt = std::get_if<core::LeasesDealt>(&op)) {
       store_leases(active, *dealt);
+    } else if (const auto* sample = std::get_if<core::SampleSetAside>(&op)) {
+      log_warning("run '{}': sample {} of epoch {} is set aside: no gradient of it is finite", run_id, sample->place,
+                  sample->epoch);
+      store("store a sample that is set aside",
+            [&stores, run_id, row = db::SampleSetAside{sample->epoch, sample->place}] {
+              return stores.leases.set_aside(run_id, row);
+            });
     } else if (const auto* measured = std::get_if<core::EvaluationStored>(&op)) {
       const db::Evaluation evaluation{
           run_id,          measured->round, measured->bits_per_byte, measured->bits_per_byte * kNatsPerBit,

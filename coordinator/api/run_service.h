@@ -58,6 +58,9 @@ class RunService final : public reach::RelayRules {
   // not_found: another run, or none. resource_exhausted: the run is full.
   Result<wire::HeartbeatReply> heartbeat(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat);
 
+  // What a member says of its samples; not_found as above.
+  Status unusable_samples(const core::MemberIdentity& who, const wire::UnusableSamples& samples);
+
   // What `peer` is sending a copy of; failed_precondition when it is not its turn. The turn ends with one of the other
   // two. Called by one request of that member at a time.
   Result<core::CheckpointWanted> checkpoint_wanted(const PeerId& peer);

@@ -181,8 +181,10 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
     const std::optional<AccountId> account = known_hosts_.account_of(contribution.peer);
     if (!account || (dealt != nullptr && contribution.samples > dealt->samples_max)) continue;
     credited.push_back(contribution);
-    decided.contributions.push_back({contribution.peer, *account, contribution.samples});
-    credit.push_back({*account, contribution.samples});
+    const SampleCount trained = contribution.samples - (leases_ ? leases_->passed_over(round_, contribution) : 0);
+    if (trained <= 0) continue;
+    decided.contributions.push_back({contribution.peer, *account, trained});
+    credit.push_back({*account, trained});
     if (!leases_) continue;
     const std::vector<CountedSamples> counted = leases_->count(round_, contribution);
     decided.counted.insert(decided.counted.end(), counted.begin(), counted.end());

@@ -18,8 +18,22 @@ constexpr std::size_t kPiecesAtOnceMax = 16;
 constexpr std::size_t kFruitlessMax = 4096;
 constexpr std::size_t kHeldMax = 4 * wire::kLeasesMax;  // of all processes of a member
 
+// What fewer accounts than kWitnesses say sets one in so many samples aside, …
+constexpr SampleCount kSamplesPerSetAside = 1000;
+constexpr SampleCount kSetAsideByFewMax = 8;  // … or this many, of a small epoch
+constexpr std::size_t kTriedMax = 1024;       // samples of an epoch that are remembered as tried
+// Of doubtful samples: another account is to try them, however slow its computers are.
+constexpr RoundIndex kDoubtfulLeaseRounds = 2 * kLeaseRounds;
+constexpr int kDoubtfulAtOnce = 4;  // pieces of those that are dealt
+
 Interval places_of(const wire::SampleLease& lease) { return {lease.first, lease.first + lease.count}; }
 SampleCount end_of(const wire::SampleLease& lease) { return lease.number + lease.count; }
+
+std::size_t accounts_of(const std::set<std::pair<AccountId, RoundIndex>>& tries) {
+  std::set<AccountId> accounts;
+  for (const auto& [account, round] : tries) accounts.insert(account);
+  return accounts.size();
+}
 
 }  // namespace
 
@@ -38,6 +52,13 @@ LeaseBook::LeaseBook(const std::vector<std::int64_t>& shard_samples, SampleCount
     for (const Interval& piece : epoch->uncounted.remove({counted.first, counted.first + counted.count})) {
       epoch->free[shard_of(piece.first)].remove(piece);
     }
+  }
+  for (const SampleSetAside& sample : recovered.set_aside) {
+    Epoch* epoch = find(sample.epoch);
+    if (epoch == nullptr) continue;
+    epoch->uncounted.remove({sample.place, sample.place + 1});
+    ++epoch->set_aside_by_few;  // by how many, nobody remembers
+    epoch->free[shard_of(sample.place)].remove({sample.place, sample.place + 1});
   }
   for (const LeasesDealt& dealt : recovered.held) {
     Holder& holder = holders_[dealt.peer];
@@ -124,28 +145,33 @@ std::pair<std::int64_t, Interval> LeaseBook::take_free(const PeerId& peer, Holde
   return {entry->first, taken};
 }
 
-std::optional<LeasesDealt> LeaseBook::deal(const PeerId& peer, std::int64_t process, SampleCount next_draw,
-                                           SampleCount wanted, RoundIndex round) {
-  Holder& holder = holders_[peer];
+std::optional<LeasesDealt> LeaseBook::deal(const LeaseHolder& who, SampleCount next_draw, SampleCount wanted,
+                                           RoundIndex round) {
+  Holder& holder = holders_[who.peer];
   SampleCount has = 0;
   std::size_t leases = 0;
   for (const Lease& lease : holder.leases) {
-    if (lease.process != process || lease.terms.last_round <= round || end_of(lease.terms) <= next_draw) continue;
+    if (lease.process != who.process || lease.terms.last_round <= round || end_of(lease.terms) <= next_draw) continue;
     has += end_of(lease.terms) - std::max(next_draw, lease.terms.number);
     ++leases;
   }
   if (2 * has >= wanted) return std::nullopt;
-  LeasesDealt dealt{peer, process, {}};
+  LeasesDealt dealt{who.peer, who.process, {}};
   SampleCount number = std::max<SampleCount>(1, next_draw);
   if (!holder.leases.empty()) number = std::max(number, end_of(holder.leases.back().terms));
   if (holder.leases.size() > kHeldMax) return std::nullopt;
   const std::size_t pieces = std::min(kPiecesAtOnceMax, wire::kLeasesMax - std::min(leases, wire::kLeasesMax));
+  int doubtful = 0;
   while (has < wanted && dealt.leases.size() < pieces && number <= wire::kDrawMax / 2) {
     const SampleCount most = (wanted - has + piece_ - 1) / piece_ * piece_;
-    const auto [epoch, places] = take_free(peer, holder, most);
+    auto taken = doubtful < kDoubtfulAtOnce ? take_doubtful(who.account, most) : std::nullopt;
+    const RoundIndex rounds = taken ? kDoubtfulLeaseRounds : kLeaseRounds;
+    doubtful = taken ? doubtful + 1 : kDoubtfulAtOnce;
+    if (!taken) taken = take_free(who.peer, holder, most);
+    const auto& [epoch, places] = *taken;
     const SampleCount count = places.end - places.first;
-    const wire::SampleLease lease{number, epoch, places.first, count, round + kLeaseRounds};
-    holder.leases.push_back({lease, process, false});
+    const wire::SampleLease lease{number, epoch, places.first, count, round + rounds};
+    holder.leases.push_back({lease, who.process, false});
     dealt.leases.push_back(lease);
     number += count;
     has += count;
@@ -167,7 +193,7 @@ void LeaseBook::on_refused(const LeasesDealt& dealt) {
   if (holder == holders_.end()) return;
   std::erase_if(holder->second.leases, [&](const Lease& lease) {
     const bool is_it = std::find(dealt.leases.begin(), dealt.leases.end(), lease.terms) != dealt.leases.end();
-    if (is_it) release(lease.terms);
+    if (is_it) release(lease);
     return is_it;
   });
 }
@@ -185,6 +211,74 @@ std::vector<wire::SampleLease> LeaseBook::held(const PeerId& peer, std::int64_t 
   return leases;
 }
 
+// Whether a sample that was tried in vain is set aside now; notes it where few accounts say so.
+bool LeaseBook::gives_up(Epoch& epoch, const Tries& tries) const {
+  const std::size_t witnesses = accounts_of(tries);
+  if (tries.size() < kWitnesses || witnesses < std::min(kWitnesses, accounts_)) return false;
+  if (witnesses >= kWitnesses) return true;
+  const SampleCount few = std::max(kSetAsideByFewMax, shard_ends_.back() / kSamplesPerSetAside);
+  if (epoch.set_aside_by_few >= few) return false;
+  ++epoch.set_aside_by_few;
+  return true;
+}
+
+std::vector<SampleSetAside> LeaseBook::pass_over(const LeaseHolder& who, const std::vector<SampleCount>& draws) {
+  std::vector<SampleSetAside> set_aside;
+  const auto holder = holders_.find(who.peer);
+  if (holder == holders_.end()) return set_aside;
+  for (Lease& lease : holder->second.leases) {
+    Epoch* epoch = lease.stored && lease.process == who.process ? find(lease.terms.epoch) : nullptr;
+    if (epoch == nullptr) continue;
+    for (const SampleCount draw : draws) {
+      const std::int64_t place = lease.terms.first + (draw - lease.terms.number);
+      const Interval sample{place, place + 1};
+      if (draw < lease.terms.number || draw >= end_of(lease.terms) || epoch->uncounted.common(sample).empty()) continue;
+      if (epoch->tries.size() >= kTriedMax && !epoch->tries.contains(place)) continue;
+      if (!lease.passed.insert(draw).second) continue;
+      Tries& tries = epoch->tries[place];
+      tries.insert({who.account, lease.terms.last_round});
+      if (!gives_up(*epoch, tries)) {
+        epoch->doubtful.add(sample);
+        continue;
+      }
+      epoch->uncounted.remove(sample);
+      epoch->tries.erase(place);
+      set_aside.push_back({lease.terms.epoch, place});
+    }
+  }
+  return set_aside;
+}
+
+std::optional<std::pair<std::int64_t, Interval>> LeaseBook::take_doubtful(AccountId account, SampleCount most) {
+  for (auto& [number, epoch] : epochs_) {
+    if (epoch.doubtful.empty()) continue;
+    for (const auto& [place, tries] : epoch.tries) {
+      const auto own = tries.lower_bound({account, 0});
+      const bool tried = own != tries.end() && own->first == account;
+      if (tried && accounts_of(tries) < std::min(kWitnesses, accounts_)) continue;
+      const std::vector<Interval> there = epoch.doubtful.common({place, place + most});
+      if (there.empty() || there.front().first != place) continue;
+      // A lease is of one shard.
+      const Interval taken{place, std::min(there.front().end, shard_ends_[shard_of(place)])};
+      epoch.doubtful.remove(taken);
+      return std::pair(number, taken);
+    }
+  }
+  return std::nullopt;
+}
+
+SampleCount LeaseBook::passed_over(RoundIndex round, const wire::Contribution& contribution) const {
+  SampleCount passed = 0;
+  const auto holder = holders_.find(contribution.peer);
+  if (contribution.draw == 0 || holder == holders_.end()) return passed;
+  for (const Lease& lease : holder->second.leases) {
+    if (!lease.stored || lease.terms.last_round < round) continue;
+    passed += std::distance(lease.passed.lower_bound(contribution.draw),
+                            lease.passed.lower_bound(contribution.draw + contribution.samples));
+  }
+  return passed;
+}
+
 std::vector<CountedSamples> LeaseBook::count(RoundIndex round, const wire::Contribution& contribution) {
   std::vector<CountedSamples> counted;
   const auto holder = holders_.find(contribution.peer);
@@ -195,11 +289,17 @@ std::vector<CountedSamples> LeaseBook::count(RoundIndex round, const wire::Contr
     const SampleCount from = std::max(contribution.draw, lease.terms.number);
     const SampleCount to = std::min(end, end_of(lease.terms));
     if (from >= to) continue;
-    const std::int64_t place = lease.terms.first + (from - lease.terms.number);
     Epoch* epoch = find(lease.terms.epoch);
     if (epoch == nullptr) continue;
-    for (const Interval& piece : epoch->uncounted.remove({place, place + (to - from)})) {
-      counted.push_back({contribution.peer, lease.terms.epoch, piece.first, piece.end - piece.first});
+    for (SampleCount at = from; at < to; ++at) {
+      const auto passed = lease.passed.lower_bound(at);
+      const SampleCount until = passed == lease.passed.end() ? to : std::min(to, *passed);
+      const std::int64_t place = lease.terms.first + (at - lease.terms.number);
+      for (const Interval& piece : epoch->uncounted.remove({place, place + (until - at)})) {
+        counted.push_back({contribution.peer, lease.terms.epoch, piece.first, piece.end - piece.first});
+        epoch->tries.erase(epoch->tries.lower_bound(piece.first), epoch->tries.lower_bound(piece.end));
+      }
+      at = until;  // which was passed over
     }
   }
   if (!counted.empty()) {
@@ -226,11 +326,21 @@ void LeaseBook::on_round_refused(RoundIndex round) {
   expire(round);
 }
 
-// What of it has not been counted is free.
-void LeaseBook::release(const wire::SampleLease& lease) {
-  Epoch* epoch = find(lease.epoch);
+// What of it has not been counted is free, or doubtful; but for what was passed over: that is, or others have it.
+void LeaseBook::release(const Lease& lease) {
+  Epoch* epoch = find(lease.terms.epoch);
   if (epoch == nullptr) return;
-  for (const Interval& piece : epoch->uncounted.common(places_of(lease))) epoch->free[shard_of(piece.first)].add(piece);
+  IntervalSet left;
+  for (const Interval& piece : epoch->uncounted.common(places_of(lease.terms))) left.add(piece);
+  for (const SampleCount draw : lease.passed) {
+    const std::int64_t place = lease.terms.first + (draw - lease.terms.number);
+    left.remove({place, place + 1});
+  }
+  const auto end = epoch->tries.lower_bound(places_of(lease.terms).end);
+  for (auto tried = epoch->tries.lower_bound(lease.terms.first); tried != end; ++tried) {
+    for (const Interval& sample : left.remove({tried->first, tried->first + 1})) epoch->doubtful.add(sample);
+  }
+  for (const Interval& piece : left.common(places_of(lease.terms))) epoch->free[shard_of(piece.first)].add(piece);
 }
 
 void LeaseBook::expire(RoundIndex round) {
@@ -239,7 +349,7 @@ void LeaseBook::expire(RoundIndex round) {
     std::erase_if(holder.leases, [&](const Lease& lease) {
       if (lease.terms.last_round > round) return false;
       if (holder.counted_in + kLeaseRounds < lease.terms.last_round) fruitless_.insert(entry->first);
-      release(lease.terms);
+      release(lease);
       return true;
     });
     if (holder.leases.empty()) read(holder, std::nullopt);

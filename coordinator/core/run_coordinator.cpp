@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "coordinator/core/run_coordinator_impl.h"
 #include "shared/base/permutation.h"
@@ -64,12 +65,16 @@ RunCoordinator::Impl::Impl(const wire::RunManifest& manifest, std::int64_t vecto
   set_credited(recovered.credited);
 }
 
+Status RunCoordinator::Impl::check_run(const RunId& run_id) const {
+  if (run_id == manifest_.run_id) return {};
+  return Error{ErrorCode::not_found, fmt::format("run '{}' is not served here; '{}' is", run_id, manifest_.run_id)};
+}
+
 HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wall, const MemberIdentity& who,
                                                      const wire::Heartbeat& heartbeat) {
   HeartbeatDecision decision;
-  if (heartbeat.run_id != manifest_.run_id) {
-    decision.refusal = Error{ErrorCode::not_found,
-                             fmt::format("run '{}' is not served here; '{}' is", heartbeat.run_id, manifest_.run_id)};
+  if (const Status served = check_run(heartbeat.run_id); !served.ok()) {
+    decision.refusal = served.error();
     return decision;
   }
   auto assigned = lanes_.assign(who.peer, round_, [&](const PeerId& peer) { return members_.find(peer) != nullptr; });
@@ -151,7 +156,7 @@ void RunCoordinator::Impl::deal_leases(Member& member, const wire::Heartbeat& he
                                                             : 1.0 / static_cast<double>(members_.all().size());
   const auto share = static_cast<SampleCount>(part * static_cast<double>(manifest_.target_batch_size));
   const SampleCount wanted = std::min(2 * (share + manifest_.micro_batch_size), kMemberSamplesMax);
-  auto dealt = leases_->deal(peer, heartbeat.process, heartbeat.next_draw, wanted, round_);
+  auto dealt = leases_->deal({peer, member.who.account, heartbeat.process}, heartbeat.next_draw, wanted, round_);
   if (dealt) decision.ops.emplace_back(std::move(*dealt));
   SampleCount told = 0;
   for (const wire::SampleLease& lease : reply.leases) {
@@ -160,6 +165,17 @@ void RunCoordinator::Impl::deal_leases(Member& member, const wire::Heartbeat& he
   if (4 * told >= wanted) return;
   member.told = bounded_interval(std::min(member.told, kLeaseInterval), members_.all().size(), options_);
   reply.next_heartbeat_ms = std::max<std::int64_t>(1, to_ms(member.told));
+}
+
+Result<std::vector<StoreOp>> RunCoordinator::Impl::on_unusable(const MemberIdentity& who,
+                                                               const wire::UnusableSamples& samples) {
+  STARLING_TRY(check_run(samples.run_id));
+  Ops ops;
+  if (!leases_) return ops;
+  for (const SampleSetAside& sample : leases_->pass_over({who.peer, who.account, samples.process}, samples.draws)) {
+    ops.emplace_back(sample);
+  }
+  return ops;
 }
 
 EvaluationTurn::Situation RunCoordinator::Impl::evaluation_situation() const {
@@ -216,6 +232,7 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   swept_ = now;
   members_.forget_silent(now, options_.forget_floor);
   reach_.sweep(members_);
+  if (leases_) leases_->set_accounts(accounts_that_train());
   conclude_evaluation(now, wall, ops);
   if (assuming_ && now > assumed_until_) {
     assuming_ = false;
@@ -223,6 +240,16 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   }
   find_lost_state(now, ops);
   drop_failed_plan(now);
+}
+
+// As far as it matters to the leases.
+std::size_t RunCoordinator::Impl::accounts_that_train() const {
+  std::set<AccountId> accounts;
+  for (const auto& [peer, member] : members_.all()) {
+    if (member.ready && member.works()) accounts.insert(member.who.account);
+    if (accounts.size() >= LeaseBook::kWitnesses) break;
+  }
+  return accounts.size();
 }
 
 void RunCoordinator::Impl::on_stored(RoundIndex round) {
@@ -413,6 +440,10 @@ RunCoordinator::~RunCoordinator() = default;
 HeartbeatDecision RunCoordinator::on_heartbeat(TimePoint now, WallTime wall, const MemberIdentity& who,
                                                const wire::Heartbeat& heartbeat) {
   return impl_->on_heartbeat(now, wall, who, heartbeat);
+}
+Result<std::vector<StoreOp>> RunCoordinator::on_unusable(const MemberIdentity& who,
+                                                         const wire::UnusableSamples& samples) {
+  return impl_->on_unusable(who, samples);
 }
 void RunCoordinator::on_leases_stored(const LeasesDealt& dealt) { impl_->on_leases_stored(dealt); }
 void RunCoordinator::on_leases_refused(const LeasesDealt& dealt) { impl_->on_leases_refused(dealt); }

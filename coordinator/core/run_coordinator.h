@@ -17,6 +17,7 @@
 #include "coordinator/core/types.h"
 #include "shared/swarm/runtime_model.h"
 #include "shared/wire/run_manifest.h"
+#include "shared/wire/unusable_samples.h"
 
 namespace starling::core {
 
@@ -39,6 +40,8 @@ class RunCoordinator {
   void on_stored(RoundIndex round);
   // The store will never take this round: it is over all the same, but nobody gets credit for it.
   void on_refused(RoundIndex round);
+  // A member says which of its samples can not be used. What is to be stored; not_found: of a run that is another one.
+  Result<std::vector<StoreOp>> on_unusable(const MemberIdentity& who, const wire::UnusableSamples& samples);
   // The same of leases; what is not stored yet is not told to members.
   void on_leases_stored(const LeasesDealt& dealt);
   void on_leases_refused(const LeasesDealt& dealt);

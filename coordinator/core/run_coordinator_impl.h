@@ -44,6 +44,8 @@ class RunCoordinator::Impl {
   [[nodiscard]] TimePoint next_deadline() const;
   void on_stored(RoundIndex round);
   void on_refused(RoundIndex round);
+  [[nodiscard]] Result<std::vector<StoreOp>> on_unusable(const MemberIdentity& who,
+                                                         const wire::UnusableSamples& samples);
   void on_leases_stored(const LeasesDealt& dealt) { leases_->on_stored(dealt); }
   void on_leases_refused(const LeasesDealt& dealt) { leases_->on_refused(dealt); }
   void set_credited(const std::vector<AccountSamples>& sums);
@@ -63,6 +65,7 @@ class RunCoordinator::Impl {
   // Talking to members (run_coordinator.cpp).
   [[nodiscard]] EvaluationTurn::Situation evaluation_situation() const;
   void conclude_evaluation(TimePoint now, WallTime wall, Ops& ops);
+  [[nodiscard]] Status check_run(const RunId& run_id) const;
   void note_catching_up(TimePoint now, Member& member);
   void deal_leases(Member& member, const wire::Heartbeat& heartbeat, HeartbeatDecision& decision);
   [[nodiscard]] wire::HeartbeatReply reply_to(TimePoint now, Member& member);
@@ -72,6 +75,7 @@ class RunCoordinator::Impl {
   [[nodiscard]] Duration interval_for(TimePoint now, const Member& member) const;
   [[nodiscard]] const wire::GroupInfo* plan_for(TimePoint now, const Member& member) const;
   void sweep(TimePoint now, WallTime wall, Ops& ops);
+  [[nodiscard]] std::size_t accounts_that_train() const;
 
   // Which results count (deciding.cpp).
   [[nodiscard]] std::string take_report(TimePoint now, WallTime wall, const PeerId& reporter,

@@ -91,6 +91,12 @@ struct CountedSamples {
   SampleCount count = 0;
   friend bool operator==(const CountedSamples&, const CountedSamples&) = default;
 };
+// A sample of an epoch that is not waited for any more: its gradient can not be had (lease_book.h).
+struct SampleSetAside {
+  std::int64_t epoch = 0;
+  std::int64_t place = 0;
+  friend bool operator==(const SampleSetAside&, const SampleSetAside&) = default;
+};
 // To one process of a member; told once it is stored.
 struct LeasesDealt {
   PeerId peer;
@@ -99,8 +105,9 @@ struct LeasesDealt {
 };
 struct RecoveredLeases {
   std::int64_t next_epoch = 0;            // above all that were ever dealt of
-  std::vector<std::int64_t> open_epochs;  // of which not all samples are counted, and …
-  std::vector<CountedSamples> counted;    // … what of these is
+  std::vector<std::int64_t> open_epochs;  // of which not all samples are counted or set aside, and …
+  std::vector<CountedSamples> counted;    // … what of these is, …
+  std::vector<SampleSetAside> set_aside;  // … or need not be
   std::vector<LeasesDealt> held;          // whose last round is not over
 };
 
@@ -187,8 +194,8 @@ struct SeatChanged {
   bool sits_out = false;
   std::string why;  // as the volunteer is told
 };
-using StoreOp = std::variant<RoundDecided, ClaimUnconfirmed, LaneAssigned, LeasesDealt, EvaluationStored,
-                             RunStateChanged, StateAdopted, SeatChanged>;
+using StoreOp = std::variant<RoundDecided, ClaimUnconfirmed, LaneAssigned, LeasesDealt, SampleSetAside,
+                             EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
 
 struct HeartbeatDecision {
   std::optional<Error> refusal;  // instead of the reply: another run (not_found), no lane free (resource_exhausted)

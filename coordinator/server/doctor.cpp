@@ -16,6 +16,7 @@
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/wire/epochs.h"
 
 namespace starling::server {
 namespace {
@@ -23,6 +24,7 @@ namespace {
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kCertificateLeftMs = 14 * kDayMs;  // the server renews it a month before
 constexpr std::int64_t kBackupAgeMs = 36 * 3'600'000;
+constexpr int kSamplesNamed = 5;
 constexpr std::uint64_t kDiskFreeMin = std::uint64_t{256} << 20;
 constexpr rlim_t kOpenFilesMin = 12'000;           // gate::GateLimits::connections_max, and some for files
 constexpr WallTime kNotBefore{1'700'000'000'000};  // this program is younger
@@ -64,9 +66,31 @@ Status check_artefact(const Project& project, const db::ArtefactRecord& artefact
   return Error{ErrorCode::corrupt, "its bytes are not those that were imported; volunteers would refuse them"};
 }
 
-Status check_run(const Project& project, const db::Run& run) {
+Result<wire::RunManifest> check_run(const Project& project, const db::Run& run) {
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-  return manifest::verify_manifest(envelope, project.root).status();
+  return manifest::verify_manifest(envelope, project.root);
+}
+
+// "item 5 of shard 0 in epoch 2"; items are counted from 0.
+std::string name_of(const db::SampleSetAside& sample, const wire::RunManifest& manifest) {
+  const wire::SampleRange range{0, 0, sample.place, 1, sample.epoch};
+  const std::size_t shard = wire::shard_of(manifest, range);
+  const auto starts = wire::sample_starts(manifest, range, wire::sample_space(manifest, shard));
+  const std::string item = starts ? fmt::format("{}", starts->front()) : fmt::format("at {}", sample.place);
+  return fmt::format("item {} of shard {} in epoch {}", item, shard, sample.epoch + 1);
+}
+
+// Samples that no computer could train on: which items of the data they are.
+Status check_samples(const db::Stores& stores, const wire::RunManifest& manifest) {
+  STARLING_ASSIGN(const std::int64_t count, stores.leases.count_set_aside(manifest.run_id));
+  if (count == 0) return {};
+  STARLING_ASSIGN(const auto samples, stores.leases.all_set_aside(manifest.run_id, {.limit = kSamplesNamed}));
+  std::string names;
+  for (const db::SampleSetAside& sample : samples) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(sample, manifest));
+  }
+  return Error{ErrorCode::failed_precondition,
+               fmt::format("{} could not be trained on: their gradients are not finite. The newest: {}", count, names)};
 }
 
 Status check_name(const std::string& host) {
@@ -164,7 +188,11 @@ void look_at_database(const Project& project, Findings& findings) {
   findings.add("database and ledger agree", (*database)->check());
   const db::Stores& stores = (*database)->stores();
   if (const auto runs = stores.runs.list()) {
-    for (const db::Run& run : *runs) findings.add(fmt::format("run {}", run.run_id), check_run(project, run));
+    for (const db::Run& run : *runs) {
+      const auto manifest = check_run(project, run);
+      findings.add(fmt::format("run {}", run.run_id), manifest.status());
+      if (manifest) findings.add_note(fmt::format("samples of run {}", run.run_id), check_samples(stores, *manifest));
+    }
   }
   if (const auto artefacts = stores.artefacts.list()) {
     for (const db::ArtefactRecord& artefact : *artefacts) {

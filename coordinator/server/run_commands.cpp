@@ -118,6 +118,10 @@ void print_report(const api::RunReport& report) {
   } else if (report.epochs) {
     fmt::print("  epochs       {} complete\n", report.epochs->complete);
   }
+  if (report.epochs && report.epochs->set_aside > 0) {
+    fmt::print("  set aside    {} samples: no computer gets a finite gradient of them (doctor says which they are)\n",
+               report.epochs->set_aside);
+  }
   fmt::print("  ledger       {} samples, {:.3f} credit, {} volunteers\n", report.totals.samples,
              credit_of(report.totals), report.volunteers);
   for (const db::LeaderboardRow& row : report.rows) {

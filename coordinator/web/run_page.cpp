@@ -156,6 +156,9 @@ std::optional<double> seconds_left(const ShownRun& run) {
 }
 
 void add_epochs(std::string& html, const db::RunEpochs& epochs) {
+  if (epochs.set_aside > 0) {
+    add_cell(html, "Set aside", grouped(epochs.set_aside), "samples that no computer could train on");
+  }
   if (!epochs.current) {
     add_cell(html, "Epochs", grouped(epochs.complete), "passes over all of the data are complete");
     return;

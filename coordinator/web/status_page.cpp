@@ -134,6 +134,7 @@ std::string status_json(const StatusData& data) {
     writer.text("plan", swarm.plan);
     if (data.epochs) {
       writer.integer("epochs_complete", data.epochs->complete);
+      writer.integer("samples_set_aside", data.epochs->set_aside);
       if (data.epochs->current) {
         writer.integer("epoch", data.epochs->current->epoch);
         writer.integer("epoch_samples", data.epochs->current->samples);

@@ -16,8 +16,10 @@ Result<LeasedSamples> read_lease(const Statement& row) {
 }
 
 Result<EpochProgress> read_epoch(const Statement& row) {
-  return EpochProgress{row.integer(0), row.integer(1), row.integer(2)};
+  return EpochProgress{row.integer(0), row.integer(1), row.integer(2), row.integer(3)};
 }
+
+Result<SampleSetAside> read_set_aside(const Statement& row) { return SampleSetAside{row.integer(0), row.integer(1)}; }
 
 Result<CountedSamples> read_counted(const Statement& row) {
   CountedSamples counted;
@@ -59,10 +61,35 @@ Result<std::vector<LeasedSamples>> SqlLeaseStore::held(const RunId& run_id) cons
                 read_lease, run_id);
 }
 
+Status SqlLeaseStore::set_aside(const RunId& run_id, const SampleSetAside& sample) {
+  return access_.writes.run(
+      [&](Connection& connection) -> Status {
+        STARLING_ASSIGN(Statement insert, connection.prepare("INSERT INTO sample_set_aside (run_id, epoch, place) "
+                                                             "VALUES (?, ?, ?) ON CONFLICT DO NOTHING"));
+        return insert.bind(run_id, sample.epoch, sample.place).run();
+      },
+      WriteQueue::By::leader);
+}
+
+Result<std::vector<SampleSetAside>> SqlLeaseStore::all_set_aside(const RunId& run_id, const Page& page) const {
+  return select(access_,
+                "SELECT epoch, place FROM sample_set_aside WHERE run_id = ? ORDER BY epoch DESC, place "
+                "LIMIT ? OFFSET ?",
+                read_set_aside, run_id, limit_of(page), offset_of(page));
+}
+
+Result<std::int64_t> SqlLeaseStore::count_set_aside(const RunId& run_id) const {
+  STARLING_ASSIGN(const auto rows,
+                  select(access_, "SELECT count(*) FROM sample_set_aside WHERE run_id = ?", read_number, run_id));
+  return rows.front();
+}
+
 Result<std::vector<EpochProgress>> SqlLeaseStore::open_epochs(const RunId& run_id) const {
   return select(access_,
-                "SELECT epoch, samples, counted FROM sample_epoch WHERE run_id = ? AND counted < samples "
-                "ORDER BY epoch",
+                "SELECT epoch, samples, counted, set_aside FROM (SELECT epoch, samples, counted, (SELECT count(*) "
+                "FROM sample_set_aside AS sample WHERE sample.run_id = whole.run_id AND sample.epoch = whole.epoch) "
+                "AS set_aside FROM sample_epoch AS whole WHERE run_id = ?) AS progress "
+                "WHERE counted + set_aside < samples ORDER BY epoch",
                 read_epoch, run_id);
 }
 

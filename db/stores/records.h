@@ -171,10 +171,17 @@ struct CountedSamples {
   SampleCount samples = 0;
 };
 
+// A sample of an epoch whose gradient can not be had.
+struct SampleSetAside {
+  std::int64_t epoch = 0;
+  std::int64_t place = 0;
+};
+
 struct EpochProgress {
   std::int64_t epoch = 0;
-  SampleCount samples = 0;  // in it
-  SampleCount counted = 0;  // of these
+  SampleCount samples = 0;    // in it
+  SampleCount counted = 0;    // of these, …
+  SampleCount set_aside = 0;  // … and others that are not waited for
 };
 
 // A copy of a run's state, as the members of a round agreed on it; its file is an artefact.

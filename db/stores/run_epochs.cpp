@@ -9,6 +9,7 @@ Result<std::optional<RunEpochs>> run_epochs(const LeaseStore& leases, const RunI
   RunEpochs epochs;
   epochs.complete = begun - static_cast<std::int64_t>(open.size());
   if (!open.empty()) epochs.current = open.front();
+  STARLING_ASSIGN(epochs.set_aside, leases.count_set_aside(run_id));
   return std::optional<RunEpochs>(epochs);
 }
 

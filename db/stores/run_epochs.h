@@ -10,8 +10,9 @@
 namespace starling::db {
 
 struct RunEpochs {
-  std::int64_t complete = 0;             // of which every sample is counted
+  std::int64_t complete = 0;             // of which every sample is counted or set aside
   std::optional<EpochProgress> current;  // the oldest of the others; none between two
+  SampleCount set_aside = 0;             // in all of them: samples whose gradient can not be had
 };
 
 // Nothing where no samples were ever leased: the run draws them at random, or has not begun.

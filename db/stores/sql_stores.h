@@ -167,6 +167,9 @@ class SqlLeaseStore final : public LeaseStore {
   explicit SqlLeaseStore(Access access) : access_(access) {}
   Status add(const RunId& run_id, SampleCount epoch_samples, const std::vector<LeasedSamples>& leases) override;
   Result<std::vector<LeasedSamples>> held(const RunId& run_id) const override;
+  Status set_aside(const RunId& run_id, const SampleSetAside& sample) override;
+  Result<std::vector<SampleSetAside>> all_set_aside(const RunId& run_id, const Page& page) const override;
+  Result<std::int64_t> count_set_aside(const RunId& run_id) const override;
   Result<std::vector<EpochProgress>> open_epochs(const RunId& run_id) const override;
   Result<std::int64_t> next_epoch(const RunId& run_id) const override;
   Result<std::vector<CountedSamples>> counted(const RunId& run_id, std::int64_t epoch) const override;

@@ -138,14 +138,19 @@ class LaneStore {
   virtual Result<std::vector<Lane>> list(const RunId& run_id) const = 0;
 };
 
-// Samples that are leased or counted (coordinator/core/lease_book.h). They are counted by ContributionStore::append.
+// Samples that are leased, counted or set aside (coordinator/core/lease_book.h). They are counted by
+// ContributionStore::append.
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
   // All or none. epoch_samples: of each epoch of the run. already_exists when the peer holds such a number.
   virtual Status add(const RunId& run_id, SampleCount epoch_samples, const std::vector<LeasedSamples>& leases) = 0;
   virtual Result<std::vector<LeasedSamples>> held(const RunId& run_id) const = 0;  // by peer and number
-  // Those that not all samples of are counted, …
+  // It is not waited for any more. Fine when that is known.
+  virtual Status set_aside(const RunId& run_id, const SampleSetAside& sample) = 0;
+  virtual Result<std::vector<SampleSetAside>> all_set_aside(const RunId& run_id, const Page& page) const = 0;  // newest
+  virtual Result<std::int64_t> count_set_aside(const RunId& run_id) const = 0;
+  // Those that not all samples of are counted or set aside, …
   virtual Result<std::vector<EpochProgress>> open_epochs(const RunId& run_id) const = 0;
   // … and the number after the last one that anything was leased of.
   virtual Result<std::int64_t> next_epoch(const RunId& run_id) const = 0;

@@ -12,6 +12,7 @@
 #include "shared/wire/messages.h"
 #include "shared/wire/release_feed.h"
 #include "shared/wire/team.h"
+#include "shared/wire/unusable_samples.h"
 
 namespace {
 
@@ -122,6 +123,7 @@ void add_messages(Seeds& seeds) {
   joined.project_name = "Fortunes";
   seeds.add("messages", "join_reply", wire::encode(joined));
   seeds.add("messages", "team_request", wire::encode(wire::TeamRequest{"join", "Swans"}));
+  seeds.add("messages", "unusable_samples", wire::encode(wire::UnusableSamples{"fortunes", 7, {3, 9}}));
   seeds.add("messages", "renew_request", wire::encode(wire::RenewRequest{"-----BEGIN"}));
   seeds.add("messages", "renew_reply", wire::encode(wire::RenewReply{"-----BEGIN", 5}));
 }

@@ -1,6 +1,7 @@
 // Every message between daemon and coordinator; what is understood must survive being said again.
 #include "shared/wire/messages.h"
 #include "shared/wire/team.h"
+#include "shared/wire/unusable_samples.h"
 
 #include "tests/fuzz/fuzz_target.h"
 
@@ -38,6 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(wire::decode_renew_request, json);
   check(wire::decode_team_request, json);
   check(wire::decode_team_reply, json);
+  check(wire::decode_unusable_samples, json);
   check(wire::decode_renew_reply, json);
   check(wire::decode_heartbeat, json);
   check(wire::decode_heartbeat_reply, json);

@@ -21,6 +21,7 @@ CHAPTERS = [
     ("optimizer_options.h", "Its optimizer and schedule"),
     ("training_data.h", "Its samples"),
     ("epochs.h", "Its epochs"),
+    ("unusable_samples.h", "Samples without a gradient"),
     ("team.h", "Teams"),
     ("control.h", "A daemon and its window"),
     ("control_views.h", "What the window is shown"),

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "coordinator/api/run_report.h"
+#include "shared/wire/unusable_samples.h"
 #include "tests/coordinator/api/api_harness.h"
 
 namespace starling::api::testing {
@@ -61,6 +62,18 @@ TEST_CASE("a round that both report is in the ledger once it is acknowledged") {
   CHECK(reply->credit == doctest::Approx(0.35));
   CHECK(project.stores().leaderboard.rows("one", {})->front().totals.credit == 350'000);
   CHECK(project.stores().contributions.verify_totals().ok());
+}
+
+TEST_CASE("members say which of their samples can not be used, and nobody else does") {
+  Pair project;
+  const auto status_of = [](TestVolunteer& volunteer, const RunId& run_id) {
+    return volunteer.post("/v1/unusable-samples", wire::encode(wire::UnusableSamples{run_id, 7, {1}}));
+  };
+  CHECK(status_of(project.ada, "one") == 200);
+  CHECK(status_of(project.ada, "two") == 404);
+  CHECK(project.ada.post("/v1/unusable-samples", R"({"run_id":"one","process":0,"draws":[1]})") == 400);
+  const std::string told = wire::encode(wire::UnusableSamples{"one", 7, {1}});
+  CHECK(project.stranger().post_json("/v1/unusable-samples", told)->status == 401);
 }
 
 TEST_CASE("credit that the operator takes back is taken back in the replies too, and later rounds count on") {

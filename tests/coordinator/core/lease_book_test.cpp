@@ -22,8 +22,12 @@ struct Book {
 
   std::vector<wire::SampleLease> deal(int peer, SampleCount wanted, RoundIndex round, SampleCount next_draw = 1,
                                       std::int64_t process = kProcess) {
-    if (const auto dealt = book.deal(peer_id(peer), process, next_draw, wanted, round)) book.on_stored(*dealt);
+    if (const auto dealt = book.deal({peer_id(peer), peer, process}, next_draw, wanted, round)) book.on_stored(*dealt);
     return book.held(peer_id(peer), process, next_draw, round);
+  }
+  std::vector<SampleSetAside> pass_over(int peer, const std::vector<SampleCount>& draws,
+                                        std::int64_t process = kProcess) {
+    return book.pass_over({peer_id(peer), peer, process}, draws);
   }
   std::vector<CountedSamples> count(int peer, RoundIndex round, SampleCount samples, SampleCount draw) {
     return book.count(round, {peer_id(peer), samples, draw});
@@ -51,7 +55,7 @@ TEST_CASE("intervals join when they touch and part when something is taken out")
 
 TEST_CASE("members are leased different samples, numbered on, and told when they are stored") {
   Book book({100});
-  const auto dealt = book.book.deal(peer_id(1), kProcess, 1, 10, 0);
+  const auto dealt = book.book.deal({peer_id(1), 1, kProcess}, 1, 10, 0);
   REQUIRE(dealt.has_value());
   CHECK(book.book.held(peer_id(1), kProcess, 1, 0).empty());
   book.book.on_stored(*dealt);
@@ -99,7 +103,7 @@ TEST_CASE("a round that the store refuses counts nothing") {
 
 TEST_CASE("leases that the store refuses are free again") {
   Book book({8});
-  const auto dealt = book.book.deal(peer_id(1), kProcess, 1, 8, 0);
+  const auto dealt = book.book.deal({peer_id(1), 1, kProcess}, 1, 8, 0);
   book.book.on_refused(*dealt);
   CHECK(book.deal(2, 8, 0)[0].epoch == 0);
 }
@@ -138,6 +142,84 @@ TEST_CASE("who brings nothing can not keep an epoch from its end") {
   CHECK(book.deal(3, 4, 41)[0].epoch >= 2);
 }
 
+TEST_CASE("what three accounts can not use is set aside, and the rest of the epoch counts") {
+  Book book({8});
+  book.book.set_accounts(3);
+  constexpr SampleCount kDraw = 3;
+  RoundIndex round = 0;
+  SampleCount next_draw = 1;
+  std::vector<SampleSetAside> set_aside;
+  for (int peer = 1; peer <= 3; ++peer, round += 4, next_draw += 8) {
+    CHECK(set_aside.empty());
+    const auto leases = book.deal(peer, 8, round, next_draw);
+    REQUIRE(leases[0].epoch == 0);
+    const SampleCount draw = peer == 1 ? kDraw : leases[0].number;
+    set_aside = book.pass_over(peer, {draw});
+    CHECK(book.pass_over(peer, {draw}).empty());  // it is said twice
+    const wire::Contribution contribution{peer_id(peer), 8, next_draw};
+    CHECK(book.book.passed_over(round, contribution) == 1);
+    const auto counted = book.book.count(round, contribution);
+    if (peer == 1) CHECK(counted == std::vector<CountedSamples>{{peer_id(1), 0, 0, 2}, {peer_id(1), 0, 3, 5}});
+    book.book.on_round_stored(round + 3);
+  }
+  CHECK(set_aside == std::vector<SampleSetAside>{{0, 2}});
+  CHECK(book.deal(4, 8, round)[0].epoch > 0);
+  CHECK(book.pass_over(4, {1}, kProcess + 1).empty());  // another process's
+}
+
+TEST_CASE("what one can not use and another can was not unusable") {
+  Book book({8});
+  book.book.set_accounts(3);
+  RoundIndex round = 0;
+  const auto pass_over = [&](int peer) {
+    const SampleCount next_draw = 1 + round;
+    book.deal(peer, 8, round, next_draw);
+    auto set_aside = book.pass_over(peer, {next_draw});
+    book.book.on_round_stored(round + 3);
+    round += 4;
+    return set_aside;
+  };
+  CHECK(pass_over(1).empty());
+  CHECK(pass_over(2).empty());
+  book.deal(3, 8, round);
+  CHECK(book.count(3, round, 1, 1).size() == 1);
+  CHECK(book.pass_over(3, {1}).empty());
+  book.book.on_round_stored(round + 3);
+  CHECK(book.deal(3, 8, round + 4, 9)[0].first == 1);
+}
+
+TEST_CASE("who is alone, or lies, sets few samples of an epoch aside") {
+  constexpr std::int64_t kSamples = 64;
+  for (const std::size_t accounts : {std::size_t{1}, std::size_t{2}}) {
+    Book book({kSamples});
+    book.book.set_accounts(accounts);
+    std::set<std::int64_t> set_aside;
+    SampleCount next_draw = 1;
+    for (RoundIndex round = 0; round < 120; round += 4) {
+      std::vector<SampleCount> draws;
+      for (const wire::SampleLease& lease : book.deal(1, kSamples / 4, round, next_draw)) {
+        for (SampleCount k = 0; k < lease.count; ++k) draws.push_back(lease.number + k);
+        next_draw = lease.number + lease.count;
+      }
+      for (const SampleSetAside& sample : book.pass_over(1, draws)) {
+        CHECK(set_aside.insert(sample.place).second);
+      }
+      book.book.on_round_stored(round + 3);
+    }
+    CHECK(set_aside.size() == (accounts == 1 ? 8U : 0U));
+  }
+}
+
+TEST_CASE("a book knows what the store says was set aside") {
+  RecoveredLeases store;
+  store.next_epoch = 1;
+  store.open_epochs = {0};
+  store.set_aside = {{0, 0}};
+  store.counted = {{peer_id(1), 0, 1, 3}};
+  Book book({8}, store);
+  CHECK(book.deal(2, 8, 0)[0] == wire::SampleLease{1, 0, 4, 4, 3});
+}
+
 TEST_CASE("a book goes on where the store is: with members that come and go, each sample counts exactly once") {
   const std::uint32_t seed = std::random_device{}();
   CAPTURE(seed);
@@ -160,7 +242,7 @@ TEST_CASE("a book goes on where the store is: with members that come and go, eac
     for (int peer = 0; peer < 6; ++peer) {
       auto& [next_draw, process] = members[static_cast<std::size_t>(peer)];
       if (happens(10)) next_draw = 1, ++process;
-      if (const auto dealt = book.book.deal(peer_id(peer), process, next_draw, 12, round)) {
+      if (const auto dealt = book.book.deal({peer_id(peer), peer, process}, next_draw, 12, round)) {
         if (happens(8)) continue;  // the coordinator never stores it, and dies at some time
         book.book.on_stored(*dealt);
         for (const wire::SampleLease& lease : dealt->leases) {

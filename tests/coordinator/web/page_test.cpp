@@ -154,10 +154,13 @@ TEST_CASE("a run in epochs says which, and how much of it is accepted, on every 
   for (const std::string& html : {render_run_page(data), render_status_page(status), render_past_run(past)}) {
     CHECK(has(html, "<dt>Epoch</dt><dd>3<small>26.2 % of its 8,000 samples accepted</small></dd>"));
   }
-  CHECK(has(status_json(status), R"("epochs_complete":2,"epoch":2,"epoch_samples":8000,"epoch_accepted":2100)"));
-  status.epochs = db::RunEpochs{3, {}};
+  CHECK_FALSE(has(render_status_page(status), "Set aside"));
+  CHECK(has(status_json(status),
+            R"("epochs_complete":2,"samples_set_aside":0,"epoch":2,"epoch_samples":8000,"epoch_accepted":2100)"));
+  status.epochs = db::RunEpochs{3, {}, 4};
+  CHECK(has(render_status_page(status), "<dt>Set aside</dt><dd>4<small>samples that no computer could train on"));
   CHECK(has(render_status_page(status), "<dt>Epochs</dt><dd>3<small>passes over all of the data are complete"));
-  CHECK(has(status_json(status), R"("epochs_complete":3)"));
+  CHECK(has(status_json(status), R"("epochs_complete":3,"samples_set_aside":4)"));
   CHECK_FALSE(has(status_json(status), "epoch_samples"));
 }
 

@@ -54,6 +54,28 @@ TEST_CASE_FIXTURE(Fixture, "leases are kept until the round that ends them, and 
   CHECK(stores.contributions.verify_totals().ok());
 }
 
+TEST_CASE_FIXTURE(Fixture, "an epoch whose last samples are set aside is complete, and they are listed") {
+  REQUIRE(stores.leases.add("r", 8, {{peer(1), 1, 7, 0, 0, 8, 3}}).ok());
+  RoundResult result = round_of("r", 0, {{peer(1), ada, 6, 0, {1}}});
+  result.counted = {{peer(1), 0, 0, 5}, {peer(1), 0, 6, 1}};
+  REQUIRE(stores.contributions.append(result).ok());
+  REQUIRE(stores.leases.set_aside("r", {0, 5}).ok());
+  REQUIRE(stores.leases.set_aside("r", {0, 5}).ok());  // counts once
+  const auto open_epochs = stores.leases.open_epochs("r").value();
+  REQUIRE(open_epochs.size() == 1);
+  CHECK(open_epochs[0].counted == 6);
+  CHECK(open_epochs[0].set_aside == 1);
+  REQUIRE(stores.leases.set_aside("r", {0, 7}).ok());
+  CHECK(stores.leases.open_epochs("r")->empty());
+  const auto epochs = run_epochs(stores.leases, "r").value();
+  REQUIRE(epochs);
+  CHECK(epochs->complete == 1);
+  CHECK(epochs->set_aside == 2);
+  const auto samples = stores.leases.all_set_aside("r", {.limit = 1}).value();
+  REQUIRE(samples.size() == 1);
+  CHECK(samples[0].place == 5);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a run that leases nothing has no epochs") {
   CHECK_FALSE(run_epochs(stores.leases, "r").value());
 }
