@@ -104,6 +104,13 @@ Result<wire::HeartbeatReply> CoordinatorCalls::heartbeat(const wire::Heartbeat& 
   return reply;
 }
 
+Status CoordinatorCalls::report_unusable(const wire::UnusableSamples& samples) {
+  auto response = client_->post_json("/v1/unusable-samples", wire::encode(samples));
+  count();
+  if (!response.ok()) return response.error();
+  return net::body_of(std::move(*response)).status();
+}
+
 Result<std::string> CoordinatorCalls::renew_certificate() {
   // An expired certificate would be refused by the handshake: this one call goes without, the request is signed.
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project_.ca_pem, std::nullopt));

@@ -20,6 +20,7 @@
 #include "shared/net/http_client.h"
 #include "shared/net/line.h"
 #include "shared/wire/messages.h"
+#include "shared/wire/unusable_samples.h"
 
 namespace starling::daemon {
 
@@ -51,6 +52,7 @@ class CoordinatorCalls {
 
   // Given up after a time that is learned from how long heartbeats took before (kHeartbeatDeadline).
   Result<wire::HeartbeatReply> heartbeat(const wire::Heartbeat& heartbeat);
+  Status report_unusable(const wire::UnusableSamples& samples);
   // A fresh certificate for the key; also used by this object from then on.
   Result<std::string> renew_certificate();
   // The run's signed manifest, not verified yet.

@@ -115,6 +115,7 @@ class ProjectRun final : private session::Session::Mediator {
 
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
+  void report_unusable(const wire::UnusableSamples& samples) override;
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) override;
   // The same by low-rank products (project_run_low_rank.cpp).
   struct Leg;  // one of the two averagings

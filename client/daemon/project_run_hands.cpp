@@ -89,6 +89,16 @@ void ProjectRun::renew_certificate() {
   });
 }
 
+void ProjectRun::report_unusable(const wire::UnusableSamples& samples) {
+  if (!coordinator_allowed_) return;
+  threads_.coordinator.post([this, samples] {
+    if (stopped_) return;
+    const Status told = parts_->calls.report_unusable(samples);
+    log_warning("{} sample(s) can not be trained on{}", samples.draws.size(),
+                told.ok() ? "; the coordinator knows" : ": " + told.error().message);
+  });
+}
+
 void ProjectRun::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
   // The round did not count: its gradient grows on.
   const bool looks_back = averaging_holds_gradient_ && !target.next_round;

@@ -18,12 +18,12 @@ void Draws::finish_round() {
 std::optional<wire::SampleRange> Draws::begin_batch(RoundIndex round, SampleCount count) {
   batch_is_ahead_ = ahead_;
   const Gradient& gradient = of_batch();
-  if (gradient.complete) return std::nullopt;
   for (const wire::SampleLease& lease : leases_) {
     const SampleCount end = lease.number + lease.count;
     if (lease.last_round < round || end <= next_) continue;
     const SampleCount number = std::max(next_, lease.number);
-    if (gradient.first > 0 && number != gradient.end) return std::nullopt;
+    if (gradient.first > 0 && number != gradient.end + passed_from(gradient.end)) return std::nullopt;
+    if (number < spoilt_end_) count = std::min(count, std::max<SampleCount>(1, (spoilt_end_ - number) / 2));
     batch_ = number;
     batch_count_ = std::min(count, end - number);
     return wire::SampleRange{round, 0, lease.first + (number - lease.number), batch_count_, lease.epoch};
@@ -31,15 +31,29 @@ std::optional<wire::SampleRange> Draws::begin_batch(RoundIndex round, SampleCoun
   return std::nullopt;
 }
 
-void Draws::on_batch() {
+Draws::Passed Draws::on_batch() {
   Gradient& gradient = of_batch();
-  if (gradient.first == 0) gradient.first = batch_;
+  Passed passed;
+  if (gradient.first == 0) {
+    gradient.first = batch_;
+  } else {
+    passed.counted = passed_from(gradient.end);
+  }
   next_ = gradient.end = batch_ + batch_count_;
+  passed.draws = std::exchange(passed_, {});
+  return passed;
 }
 
-void Draws::skip() {
-  next_ = batch_ + batch_count_;
-  of_batch().complete = of_batch().first > 0;
+bool Draws::on_unusable() {
+  spoilt_end_ = batch_ + batch_count_;
+  if (batch_count_ > 1) return true;
+  next_ = spoilt_end_;
+  passed_.push_back(batch_);
+  return false;
+}
+
+SampleCount Draws::passed_from(SampleCount from) const {
+  return passed_.end() - std::lower_bound(passed_.begin(), passed_.end(), from);
 }
 
 SampleCount Draws::left(RoundIndex round) const {

@@ -33,6 +33,8 @@ class RoundProgress {
   // Of the batch that was begun last.
   [[nodiscard]] BatchTarget target() const { return {batch_is_ahead_, batch_sum().samples == 0, anew_}; }
   void on_batch(const BatchReport& report);
+  // The gradient counts so many samples more, of which it has nothing.
+  void on_passed(SampleCount count) { batch_sum().samples += count; }
   // The samples of a batch that can never be used (its gradient was not finite) are passed over.
   void skip(SampleCount count) { batch_sum().next_sample += count; }
 

@@ -93,7 +93,7 @@ void Session::compute_next(TimePoint now) {
 
 void Session::compute_batch(TimePoint now) {
   if (now < compute_not_before_ || !may_train()) return;
-  round_is_full_ = progress_.growing() + options_.micro_batch_size > options_.samples_max;
+  round_is_full_ = progress_.growing() + draws_.passed() + options_.micro_batch_size > options_.samples_max;
   if (round_is_full_) return;
   const std::optional<wire::SampleRange> samples = begin_batch(now);
   without_samples_ = !samples;
@@ -166,22 +166,35 @@ void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
   VERIFY(computing_ == Computing::batch);
   computing_ = Computing::nothing;
   if (!result.ok()) {
-    // A gradient that is not finite will not be finite the second time; anything else is worth a retry.
-    if (result.error().code == ErrorCode::corrupt && !discard_batch_) {
-      batch_leased_ ? draws_.skip() : progress_.skip(options_.micro_batch_size);
-    }
     if (result.error().code == ErrorCode::unavailable) progress_.forget_batch_seconds();
-    if (!interrupted_by_pause(result.error())) on_compute_failed(now, result.error());
+    if (!tries_less(result.error()) && !interrupted_by_pause(result.error())) on_compute_failed(now, result.error());
   } else {
     compute_failures_ = 0;
-    if (!discard_batch_) {
-      progress_.on_batch(*result);
-      if (batch_leased_) draws_.on_batch();
-      samples_total_ += result->samples;
-      ask_for_leases(now);
-    }
+    if (!discard_batch_) take_batch(now, *result);
   }
   advance(now);
+}
+
+// A gradient that is not finite will not be finite the second time, but some of its samples' may be; anything else is
+// worth a retry.
+bool Session::tries_less(const Error& error) {
+  if (error.code != ErrorCode::corrupt || discard_batch_) return false;
+  if (batch_leased_) return draws_.on_unusable();
+  progress_.skip(options_.micro_batch_size);
+  return false;
+}
+
+void Session::take_batch(TimePoint now, const BatchReport& batch) {
+  progress_.on_batch(batch);
+  samples_total_ += batch.samples;
+  if (batch_leased_) {
+    Draws::Passed passed = draws_.on_batch();
+    progress_.on_passed(passed.counted);
+    // Of more than fit, the others are found again by whomever they are leased to next.
+    if (passed.draws.size() > wire::kUnusableDrawsMax) passed.draws.resize(wire::kUnusableDrawsMax);
+    if (!passed.draws.empty()) mediator_.report_unusable({options_.run_id, process_, std::move(passed.draws)});
+  }
+  ask_for_leases(now);
 }
 
 // A pause ends the trainer at once, in the middle of what it does: nothing has failed.

@@ -33,6 +33,7 @@
 #include "shared/base/result.h"
 #include "shared/swarm/plausible.h"
 #include "shared/wire/messages.h"
+#include "shared/wire/unusable_samples.h"
 
 namespace starling::session {
 
@@ -74,6 +75,8 @@ class Session {
     virtual void send_heartbeat(const wire::Heartbeat& heartbeat) = 0;
     // Adds to the gradient of the target's round: the present one, or the next one while the present one's is averaged.
     virtual void start_batch(const wire::SampleRange& samples, const BatchTarget& target) = 0;
+    // Told to the coordinator once: nothing depends on its getting there.
+    virtual void report_unusable(const wire::UnusableSamples& samples) = 0;
     // Averages the present round's gradient (weight 0: none was computed) with the group.
     virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) = 0;
     // Steps on the averaged gradient, then computes the new state's digest. When it is done what the next round's
@@ -151,6 +154,8 @@ class Session {
   void compute_batch(TimePoint now);
   [[nodiscard]] std::optional<wire::SampleRange> begin_batch(TimePoint now);
   void ask_for_leases(TimePoint now);
+  void take_batch(TimePoint now, const BatchReport& batch);
+  [[nodiscard]] bool tries_less(const Error& error);
   void on_compute_failed(TimePoint now, const Error& error);
   [[nodiscard]] bool interrupted_by_pause(const Error& error) const;
   void fetch_if_possible(TimePoint now);

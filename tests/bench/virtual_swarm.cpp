@@ -126,6 +126,7 @@ class VirtualTrainer final : private session::Session::Mediator {
       session_.on_batch_done(now, session::BatchReport{count, kLoss * static_cast<double>(count), seconds});
     });
   }
+  void report_unusable(const wire::UnusableSamples&) override {}
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) override {
     parts_.swarm.meeting_place_.come(group, self, stake, [this](const averaging::AveragingOutcome& outcome) {
       result_ = outcome.result_digest;

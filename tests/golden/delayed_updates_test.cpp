@@ -141,6 +141,7 @@ struct Volunteer : session::Session::Mediator {
     if (turns && target.next_round) replica.trainer->begin_sum_ahead(samples.round - 1, sums[present], averaged);
     batch = replica.trainer->train_batch(samples, sum);
   }
+  void report_unusable(const wire::UnusableSamples&) override {}
   void start_averaging(const wire::GroupInfo&, averaging::Rank, const averaging::Stake& stake) override {
     averaged = stake.weight;
   }

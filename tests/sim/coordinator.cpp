@@ -45,6 +45,7 @@ core::RecoveredLeases Coordinator::recovered_leases() const {
   for (const auto& [round, decided] : store_.rounds) {
     recovered.counted.insert(recovered.counted.end(), decided.counted.begin(), decided.counted.end());
   }
+  recovered.set_aside = store_.set_aside;
   for (const auto& [holder, dealt] : store_.leases) recovered.held.push_back(dealt);
   return recovered;
 }
@@ -65,6 +66,10 @@ wire::HeartbeatReply Coordinator::on_heartbeat(const PeerId& from, const wire::H
   take(std::move(decision.ops));
   arm_timer();
   return decision.reply;
+}
+
+void Coordinator::on_unusable(const PeerId& from, const wire::UnusableSamples& samples) {
+  take(*core_->on_unusable({from, *account_of(from), "192.0.2.1"}, samples));
 }
 
 void Coordinator::on_checkpoint(const PeerId& from, const wire::Checkpoint& checkpoint, std::span<const float> state) {
@@ -102,6 +107,10 @@ void Coordinator::apply(const core::StoreOp& op) {
       store_.leases[{dealt->peer, lease.number}] = {dealt->peer, dealt->process, {lease}};
     }
     core_->on_leases_stored(*dealt);
+  } else if (const auto* sample = std::get_if<core::SampleSetAside>(&op)) {
+    ++store_.epochs[sample->epoch];
+    store_.set_aside.push_back(*sample);
+    if (on_set_aside) on_set_aside(*sample);
   } else if (const auto* change = std::get_if<core::RunStateChanged>(&op)) {
     store_.state = change->state;
   }

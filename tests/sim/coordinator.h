@@ -25,7 +25,8 @@ struct Store {
   std::map<RoundIndex, core::RoundDecided> rounds;  // the ledger, by round
   std::map<PeerId, int> lanes;
   std::map<std::pair<PeerId, SampleCount>, core::LeasesDealt> leases;  // by holder and number, one each
-  std::map<std::int64_t, SampleCount> epochs;                          // samples counted, by epoch
+  std::map<std::int64_t, SampleCount> epochs;                          // samples counted or set aside, by epoch
+  std::vector<core::SampleSetAside> set_aside;
   std::optional<wire::Checkpoint> checkpoint;
   std::vector<float> checkpoint_state;
 };
@@ -42,12 +43,14 @@ class Coordinator final : private core::KnownHosts {
   void add_host(const PeerId& peer) { hosts_.insert(peer); }
 
   wire::HeartbeatReply on_heartbeat(const PeerId& from, const wire::Heartbeat& heartbeat);
+  void on_unusable(const PeerId& from, const wire::UnusableSamples& samples);
   // A copy of the state; ignored from those who were not asked.
   void on_checkpoint(const PeerId& from, const wire::Checkpoint& checkpoint, std::span<const float> state);
   [[nodiscard]] const Store& store() const { return store_; }
 
   // Called when a round became durable.
   std::function<void(const core::RoundDecided&)> on_durable;
+  std::function<void(const core::SampleSetAside&)> on_set_aside;
 
  private:
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/sim/quadratic_problem.h"
+
 namespace starling::sim {
 namespace {
 
@@ -66,7 +68,10 @@ void Invariants::on_durable(const core::RoundDecided& round) {
   const Finished& accepted = found->second;
   for (const auto& [column, contributions] : accepted.contributions) {
     const auto credited = [&](const auto& row) {
-      return left.contains(row.first) && left[row.first] == row.second.weight;
+      if (!left.contains(row.first)) return false;
+      const Samples samples = averaged(round.group, row.first, row.second);
+      const auto useless = std::count_if(samples.begin(), samples.end(), [&](const auto& s) { return unusable(s); });
+      return left[row.first] <= row.second.weight && left[row.first] >= row.second.weight - useless;
     };
     const bool all = std::all_of(contributions.begin(), contributions.end(), credited);
     const bool none = std::none_of(contributions.begin(), contributions.end(), credited);
@@ -89,40 +94,63 @@ void Invariants::on_gradient(const PeerId& peer, const GroupId& group, const ave
   brought_[{group, peer}].push_back({stake.draw, samples});
 }
 
+Invariants::Samples Invariants::averaged(const GroupId& group, const PeerId& peer,
+                                         const averaging::Stake& accepted) const {
+  Samples samples;
+  const auto found = brought_.find({group, peer});
+  if (found == brought_.end()) return samples;
+  for (const Brought& brought : found->second) {
+    if (accepted.draw > 0 && brought.draw == accepted.draw) samples = brought.samples;
+  }
+  samples.resize(std::min(samples.size(), static_cast<std::size_t>(accepted.weight)));
+  return samples;
+}
+
+bool Invariants::unusable(const std::pair<std::int64_t, std::int64_t>& sample) const {
+  return is_unusable(options_.seed, options_.unusable_share, sample.second);
+}
+
+void Invariants::on_set_aside(const core::SampleSetAside& sample) {
+  const std::pair place{sample.epoch, sample.place};
+  set_aside_.insert(place);
+  if (!unusable(place) || counted_.contains(place)) {
+    fail(fmt::format("sample {} of epoch {} was set aside, and is fine", sample.place, sample.epoch));
+  }
+}
+
 void Invariants::check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::Stake& accepted) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> counted;
+  Samples counted;
   for (const core::CountedSamples& range : round.counted) {
     for (SampleCount k = 0; range.peer == peer && k < range.count; ++k)
       counted.emplace_back(range.epoch, range.first + k);
   }
   for (const auto& sample : counted) {
     begun_.try_emplace(sample.first, durable_);
-    if (!counted_.insert(sample).second) {
+    if (!counted_.insert(sample).second || set_aside_.contains(sample)) {
       fail(fmt::format("round {}: sample {} of epoch {} was counted before", round.round, sample.second, sample.first));
     }
   }
-  std::vector<std::pair<std::int64_t, std::int64_t>> averaged;
-  for (const Brought& brought : brought_[{round.group, peer}]) {
-    if (accepted.draw > 0 && brought.draw == accepted.draw) averaged = brought.samples;
-  }
-  averaged.resize(std::min(averaged.size(), static_cast<std::size_t>(accepted.weight)));
-  if (counted != averaged) {
+  // What can not be used is counted, with nothing, where the coordinator did not hear of it, or forgot when it died.
+  Samples brought = averaged(round.group, peer, accepted);
+  for (Samples* samples : {&counted, &brought}) std::erase_if(*samples, [&](const auto& s) { return unusable(s); });
+  if (counted != brought) {
     fail(fmt::format("round {}: {} samples of {} are counted, {} were averaged in", round.round, counted.size(),
-                     peer.brief(), averaged.size()));
+                     peer.brief(), brought.size()));
   }
 }
 
 std::int64_t Invariants::check_epochs(std::int64_t epoch_samples) {
   std::map<std::int64_t, std::int64_t> counted;
   for (const auto& [epoch, place] : counted_) ++counted[epoch];
+  for (const auto& [epoch, place] : set_aside_) ++counted[epoch];
   std::int64_t complete = 0;
   for (const auto& [epoch, begun] : begun_) {
     if (counted[epoch] == epoch_samples) ++complete;
     const auto next = begun_.find(epoch + 1);
     if (counted[epoch] == epoch_samples || next == begun_.end() || next->second + kStragglingRounds > durable_)
       continue;
-    fail(fmt::format("of epoch {}, {} samples are counted, {} rounds after the next began", epoch, counted[epoch],
-                     durable_ - next->second));
+    fail(fmt::format("of epoch {}, {} samples are counted or set aside, {} rounds after the next began", epoch,
+                     counted[epoch], durable_ - next->second));
   }
   return complete;
 }

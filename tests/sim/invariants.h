@@ -17,6 +17,8 @@ namespace starling::sim {
 
 class Invariants {
  public:
+  // `options` must outlive this object.
+  explicit Invariants(const SwarmOptions& options) : options_(options) {}
   // Members of one group that finished a round hold the same bits and agree on who gave what.
   void on_report(const wire::RoundReport& report);
   // The ledger holds each round once, as some group reported it, and never gives a member a round twice. Of leased
@@ -25,9 +27,13 @@ class Invariants {
   // What a member brought to a group is what its draws say; see on_durable.
   void on_gradient(const PeerId& peer, const GroupId& group, const averaging::Stake& stake,
                    const std::vector<std::pair<std::int64_t, std::int64_t>>& samples);
-  // Epochs of so many samples that were counted whole. All are, some rounds after the next one has begun.
+  // Only what can not be used is set aside, and nothing that was counted.
+  void on_set_aside(const core::SampleSetAside& sample);
+  // Epochs of so many samples that were counted whole, but for what was set aside. All are, some rounds after the next
+  // one has begun.
   std::int64_t check_epochs(std::int64_t epoch_samples);
   [[nodiscard]] SampleCount counted() const { return static_cast<SampleCount>(counted_.size()); }
+  [[nodiscard]] SampleCount set_aside() const { return static_cast<SampleCount>(set_aside_.size()); }
   // A report is only let go when its round is in the ledger.
   void on_forgotten(const Store& store, const wire::RoundReport& report);
   // Of one mixing between rounds: members that were through with each other hold the same mean, of each of them once.
@@ -37,6 +43,7 @@ class Invariants {
   [[nodiscard]] const std::string& broken() const { return broken_; }
 
  private:
+  using Samples = std::vector<std::pair<std::int64_t, std::int64_t>>;  // (epoch, place)
   struct Finished {
     Hash128 result;
     Digest state;
@@ -46,15 +53,20 @@ class Invariants {
   // Of one member to a group: several, when a process followed another.
   struct Brought {
     SampleCount draw = 0;
-    std::vector<std::pair<std::int64_t, std::int64_t>> samples;  // (epoch, place)
+    Samples samples;
   };
+  // What of the peer's gradient was averaged in, by its draws.
+  [[nodiscard]] Samples averaged(const GroupId& group, const PeerId& peer, const averaging::Stake& accepted) const;
+  [[nodiscard]] bool unusable(const std::pair<std::int64_t, std::int64_t>& sample) const;
   void check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::Stake& accepted);
+  const SwarmOptions& options_;
   std::map<GroupId, Finished> finished_;
   std::map<GroupId, Hash128> mixed_;
   std::set<std::pair<RoundIndex, PeerId>> credited_;
   std::map<std::pair<GroupId, PeerId>, std::vector<Brought>> brought_;
-  std::set<std::pair<std::int64_t, std::int64_t>> counted_;  // (epoch, place)
-  std::map<std::int64_t, std::int64_t> begun_;               // by epoch, how many rounds were durable then
+  std::set<std::pair<std::int64_t, std::int64_t>> counted_;    // (epoch, place)
+  std::set<std::pair<std::int64_t, std::int64_t>> set_aside_;  // the same
+  std::map<std::int64_t, std::int64_t> begun_;                 // by epoch, how many rounds were durable then
   std::int64_t durable_ = 0;
   std::string broken_;
 };

@@ -53,17 +53,17 @@ std::string rounds_text(const sim::SwarmOptions& options, const sim::SwarmResult
 void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result, double seconds) {
   fmt::print(
       "seed {}: {} peers, {} rounds, {} samples credited, {} crashes, {} freezes, {} cuts, {} coordinator crashes, {} "
-      "rounds lost, {} samples counted in epochs, {} of these whole, {} mixings and {} with nobody, {} downloads, in "
-      "step {:.3f}, longest averaging "
-      "{:.2f} s, {}{:.1f} samples/s in the end, distance "
+      "rounds lost, {} samples counted in epochs and {} set aside, {} of these whole, {} mixings and {} with nobody, "
+      "{} downloads, in step {:.3f}, longest averaging {:.2f} s, {}{:.1f} samples/s in the end, distance "
       "{:.3f} -> {:.3f}; {:.0f} virtual "
       "s, {} events in {:.2f} "
       "s{}{}\n",
       options.seed, options.peers, result.rounds_decided, result.samples_ledger, result.crashes, result.freezes,
-      result.partitions, result.coordinator_crashes, result.rounds_lost, result.samples_counted, result.epochs_complete,
-      result.mixings, result.mixings_alone, result.downloads, result.in_step, result.averaging_s_max,
-      rounds_text(options, result), result.samples_per_s_calm, result.distance_first, result.distance_last,
-      result.virtual_s, result.events, seconds, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
+      result.partitions, result.coordinator_crashes, result.rounds_lost, result.samples_counted,
+      result.samples_set_aside, result.epochs_complete, result.mixings, result.mixings_alone, result.downloads,
+      result.in_step, result.averaging_s_max, rounds_text(options, result), result.samples_per_s_calm,
+      result.distance_first, result.distance_last, result.virtual_s, result.events, seconds,
+      result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
 int run(const Arguments& arguments) {
@@ -73,6 +73,7 @@ int run(const Arguments& arguments) {
   std::int64_t epochs = 0;
   SampleCount samples = 0;
   SampleCount counted = 0;
+  SampleCount set_aside = 0;
   const auto began = std::chrono::steady_clock::now();
   sim::Progress progress;
   for (std::uint64_t seed = arguments.first_seed; seed < arguments.first_seed + arguments.seeds; ++seed) {
@@ -99,6 +100,7 @@ int run(const Arguments& arguments) {
     epochs += result.epochs_complete;
     samples += result.samples_ledger;
     counted += result.samples_counted;
+    set_aside += result.samples_set_aside;
     crashes += result.crashes + result.coordinator_crashes;
     if (!result.broken.empty()) ++broken;
     if (arguments.seeds <= 5 || !result.broken.empty()) {
@@ -111,7 +113,8 @@ int run(const Arguments& arguments) {
   fmt::print("{} seeds, {} rounds, {} crashes, {} broken, {:.1f} s\n", arguments.seeds, rounds, crashes, broken,
              to_seconds(std::chrono::steady_clock::now() - began));
   if (arguments.swarm.epoch_samples > 0) {
-    fmt::print("{} epochs complete; {} of {} accepted samples counted in epochs\n", epochs, counted, samples);
+    fmt::print("{} epochs complete; {} of {} accepted samples counted in epochs, {} samples set aside\n", epochs,
+               counted, samples, set_aside);
   }
   return broken == 0 ? 0 : 1;
 }
@@ -126,6 +129,17 @@ CLI::Validator number_between(double least, double most) {
                : fmt::format("'{}' is not a number from {:g} to {:g}", text, least, most);
   };
   return {check, fmt::format("{:g} to {:g}", least, most)};
+}
+
+void add_samples(CLI::App& app, sim::SwarmOptions& options) {
+  app.add_option("--epoch", options.epoch_samples,
+                 "Lease samples in epochs of so many: each is counted once in each; 0: draw independently")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}))
+      ->capture_default_str();
+  app.add_option("--unusable", options.unusable_share,
+                 "Share of an epoch's samples whose gradients are not finite, 0 to 1")
+      ->check(number_between(0, 1))
+      ->capture_default_str();
 }
 
 // Returns the option of the number of peers.
@@ -143,11 +157,7 @@ const CLI::Option* add_swarm(CLI::App& app, Arguments& arguments) {
   auto* peers = swarm->add_option("--peers", arguments.swarm.peers, "Volunteers; default: varies with the seed");
   swarm->add_option("--parameters", arguments.swarm.parameters, "Length of the averaged vector")->capture_default_str();
   swarm->add_option("--batch", arguments.swarm.target_batch_size, "Samples a round")->capture_default_str();
-  swarm
-      ->add_option("--epoch", arguments.swarm.epoch_samples,
-                   "Lease samples in epochs of so many: each is counted once in each; 0: draw independently")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}))
-      ->capture_default_str();
+  add_samples(*swarm, arguments.swarm);
   swarm->add_option("--formation", arguments.swarm.formation, "one-group, grid, or auto: as the algorithm has it")
       ->check(CLI::IsMember({"auto", "one-group", "grid"}))
       ->capture_default_str();

@@ -18,6 +18,7 @@ struct SwarmOptions {
   int segment_floats = 8;
   SampleCount target_batch_size = 64;
   std::int64_t epoch_samples = 0;  // leased in epochs of so many; below a batch: drawn independently
+  double unusable_share = 0;       // of an epoch's samples: their gradients are not finite
   std::string formation = "auto";  // as in a run manifest; auto: as the algorithm has it
   int group_size = 0;
   bool delay_parameter_updates = false;
@@ -45,8 +46,9 @@ struct SwarmResult {
   std::string broken;
   std::int64_t rounds_decided = 0;
   SampleCount samples_ledger = 0;
-  SampleCount samples_counted = 0;   // of these, leased ones, …
-  std::int64_t epochs_complete = 0;  // … each counted exactly once in these
+  SampleCount samples_counted = 0;    // of these, leased ones, …
+  SampleCount samples_set_aside = 0;  // … and others that can not be used, …
+  std::int64_t epochs_complete = 0;   // … each counted exactly once, or set aside, in these
   std::int64_t crashes = 0;
   std::int64_t coordinator_crashes = 0;
   std::int64_t freezes = 0;

@@ -126,10 +126,25 @@ void Peer::start_batch(const wire::SampleRange& samples, const session::BatchTar
   const double seconds = static_cast<double>(samples.count) / samples_per_s_;
   const std::size_t target_gradient = target.next_round ? 1 - present_ : present_;
   schedule(world_.scheduler().now() + from_seconds(seconds), [this, samples, target, target_gradient, seconds] {
-    finish_batch(samples, target, target_gradient);
-    session_->on_batch_done(world_.scheduler().now(), session::BatchReport{samples.count, 1.0, seconds});
+    Result<session::BatchReport> report = session::BatchReport{samples.count, 1.0, seconds};
+    if (passes_over(samples)) {
+      report = Error{ErrorCode::corrupt, "the gradient is not finite"};
+    } else {
+      finish_batch(samples, target, target_gradient);
+    }
+    session_->on_batch_done(world_.scheduler().now(), report);
     after_session_event();
   });
+}
+
+bool Peer::passes_over(const wire::SampleRange& samples) {
+  const SwarmOptions& options = world_.options();
+  for (SampleCount k = 0; samples.epoch != wire::kNoEpoch && k < samples.count; ++k) {
+    if (!is_unusable(options.seed, options.unusable_share, samples.first + k)) continue;
+    if (samples.count == 1) passed_over_.emplace_back(samples.epoch, samples.first);
+    return true;
+  }
+  return false;
 }
 
 void Peer::finish_batch(const wire::SampleRange& samples, const session::BatchTarget& target, std::size_t gradient) {
@@ -138,7 +153,10 @@ void Peer::finish_batch(const wire::SampleRange& samples, const session::BatchTa
   if (target.first) {
     std::fill(sum.begin(), sum.end(), 0.0F);
     leased.clear();
+    passed_over_.clear();
   }
+  leased.insert(leased.end(), passed_over_.begin(), passed_over_.end());
+  passed_over_.clear();
   for (SampleCount k = 0; samples.epoch != wire::kNoEpoch && k < samples.count; ++k) {
     leased.emplace_back(samples.epoch, samples.first + k);
   }

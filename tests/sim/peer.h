@@ -40,6 +40,8 @@ class World {
   virtual Peer& peer(int index) = 0;
   // The heartbeat's way to the coordinator and back; the reply comes as on_reply or on_no_reply.
   virtual void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) = 0;
+  // What of its samples can not be used, on the same way; no reply.
+  virtual void deliver_unusable(const Peer& from, const wire::UnusableSamples& samples) = 0;
   // The coordinator's copy of the state: a member sends one, if it was asked to, or loads the one that is kept.
   virtual void take_checkpoint(const Peer& from, RoundIndex round, const Digest& digest) = 0;
   virtual const std::vector<float>& kept_state() = 0;
@@ -125,6 +127,7 @@ class Peer final : private session::Session::Mediator {
   };
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
+  void report_unusable(const wire::UnusableSamples& samples) override { world_.deliver_unusable(*this, samples); }
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) override;
   void start_step(RoundIndex round) override;
   void start_evaluation() override;
@@ -135,6 +138,8 @@ class Peer final : private session::Session::Mediator {
   void forget_reports(RoundIndex below) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;
 
+  // Whether one of the samples can not be used; noted when it is alone.
+  bool passes_over(const wire::SampleRange& samples);
   // Runs `event` at `when`, later if frozen then, never if this incarnation is gone.
   void schedule(TimePoint when, std::function<void()> event);
   [[nodiscard]] bool frozen() const { return world_.scheduler().now() < frozen_until_ || !waiting_.empty(); }
@@ -183,7 +188,8 @@ class Peer final : private session::Session::Mediator {
   std::unique_ptr<Learner> learner_;
   std::array<std::vector<float>, 2> gradients_;
   std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 2> leased_in_;  // each: (epoch, place)
-  std::size_t present_ = 0;             // which of them is the present round's; the other one is the next one's
+  std::vector<std::pair<std::int64_t, std::int64_t>> passed_over_;               // (epoch, place), since the last batch
+  std::size_t present_ = 0;  // which of the gradients is the present round's; the other one is the next one's
   std::unique_ptr<Averaging> current_;  // of a round
   std::unique_ptr<Mixings> mixings_;    // null where nobody mixes
   averaging::EndedRounds ended_;

@@ -21,6 +21,12 @@ inline float target(std::uint64_t sample, std::size_t coordinate) {
   return static_cast<float>(static_cast<std::int64_t>(hash >> 40) - (1 << 23)) / static_cast<float>(1 << 23);
 }
 
+// Whether no gradient of the sample is finite: `share` of all places of an epoch, the same ones in every epoch.
+inline bool is_unusable(std::uint64_t seed, double share, std::int64_t place) {
+  const std::uint64_t hash = mix64(seed ^ mix64(static_cast<std::uint64_t>(place)));
+  return static_cast<double>(hash >> 11) * 0x1.0p-53 < share;
+}
+
 // Adds the summed gradient of `samples` at `parameters` into `gradient`.
 inline void add_gradient(const wire::SampleRange& samples, std::uint64_t seed, std::span<const float> parameters,
                          std::span<float> gradient) {

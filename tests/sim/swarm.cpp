@@ -54,6 +54,7 @@ class Swarm final : private World, private Network::Mediator {
   void on_arrived(const Frame& frame) override { peer(frame.to).on_frame(frame); }
   void on_uplink_free(int index) override { peer(index).on_uplink_free(); }
   void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) override;
+  void deliver_unusable(const Peer& from, const wire::UnusableSamples& samples) override;
   void take_checkpoint(const Peer& from, RoundIndex round, const Digest& digest) override;
   const std::vector<float>& kept_state() override { return coordinator_.store().checkpoint_state; }
   void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
@@ -95,7 +96,7 @@ class Swarm final : private World, private Network::Mediator {
   Scheduler scheduler_;
   Network network_;
   Coordinator coordinator_;
-  Invariants invariants_;
+  Invariants invariants_{options_};
   SwarmResult result_;
   std::set<const Peer*> well_;    // seen at the swarm's state near the end
   double samples_per_s_ = 0;      // of all peers
@@ -171,6 +172,14 @@ void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {
         reply_to(reply, way);
       }
     }
+  });
+}
+
+void Swarm::deliver_unusable(const Peer& from, const wire::UnusableSamples& samples) {
+  if (uniform(0, 1) < options_.calls_lost) return;
+  const Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
+  scheduler_.after(way, [this, id = from.id(), samples] {
+    if (coordinator_.up()) coordinator_.on_unusable(id, samples);
   });
 }
 
@@ -385,6 +394,7 @@ void Swarm::check_well(RoundIndex rounds_before_calm) {
 
 SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   coordinator_.on_durable = [this](const core::RoundDecided& round) { invariants_.on_durable(round); };
+  coordinator_.on_set_aside = [this](const core::SampleSetAside& sample) { invariants_.on_set_aside(sample); };
   coordinator_.start();
   add_peers();
   plan_faults();
@@ -414,6 +424,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   if (options_.epoch_samples > 0) {
     result_.epochs_complete = invariants_.check_epochs(options_.epoch_samples);
     result_.samples_counted = invariants_.counted();
+    result_.samples_set_aside = invariants_.set_aside();
   }
   result_.broken = invariants_.broken();
   for (const auto& [round, decided] : coordinator_.store().rounds) {

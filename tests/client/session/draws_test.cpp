@@ -51,18 +51,53 @@ TEST_CASE("nothing is drawn from a lease that is over, nor across a gap into the
   CHECK(draws.begin_batch(3, 4)->first == 0);
 }
 
-TEST_CASE("after samples that can not be used a gradient does not grow") {
+TEST_CASE("a batch that can not be used is halved until the sample that spoils it is alone, and the others are drawn") {
+  constexpr SampleCount kSpoils = 11;
+  Draws draws;
+  draws.hold({{1, 0, 100, 40, 3}});
+  int batches = 0;
+  std::vector<SampleCount> told;
+  SampleCount counted = 0;
+  for (; draws.next() <= 40; ++batches) {
+    const auto samples = draws.begin_batch(0, 8);
+    REQUIRE(samples.has_value());
+    CHECK(samples->first == 99 + draws.next());
+    if (draws.next() <= kSpoils && kSpoils < draws.next() + samples->count) {
+      CHECK(draws.on_unusable() == (samples->count > 1));
+      continue;
+    }
+    const Draws::Passed passed = draws.on_batch();
+    told.insert(told.end(), passed.draws.begin(), passed.draws.end());
+    counted += passed.counted;
+  }
+  CHECK(told == std::vector<SampleCount>{kSpoils});
+  CHECK(counted == 1);  // its gradient goes on behind it
+  CHECK(batches == 9);  // 5, and a binary search through one of 8
+}
+
+TEST_CASE("what is passed over belongs in a gradient that goes on behind it, and is certain only then") {
   Draws draws;
   draws.hold({{1, 0, 0, 20, 3}});
-  draws.begin_batch(0, 4);
-  draws.skip();
-  CHECK(draws.begin_batch(0, 4)->first == 4);  // it has none yet
-  draws.on_batch();
-  draws.begin_batch(0, 4);
-  draws.skip();
-  CHECK_FALSE(draws.begin_batch(0, 4).has_value());
-  draws.begin_round();
-  CHECK(draws.begin_batch(1, 4)->first == 12);
+  const auto try_one = [&](RoundIndex round) {
+    REQUIRE(draws.begin_batch(round, 1).has_value());
+    CHECK_FALSE(draws.on_unusable());
+  };
+  try_one(0);
+  try_one(0);
+  CHECK(draws.passed() == 2);
+  CHECK(draws.begin_batch(0, 4)->first == 2);
+  Draws::Passed passed = draws.on_batch();
+  CHECK(passed.draws == std::vector<SampleCount>{1, 2});
+  CHECK(passed.counted == 0);  // the gradient begins behind them
+  CHECK(draws.first() == 3);
+  try_one(0);
+  draws.look_ahead();  // nothing comes behind it
+  CHECK(draws.begin_batch(1, 4)->first == 7);
+  passed = draws.on_batch();
+  CHECK(passed.draws == std::vector<SampleCount>{7});
+  CHECK(passed.counted == 0);
+  draws.look_back();
+  CHECK_FALSE(draws.begin_batch(0, 4).has_value());  // what comes next is behind another gradient's
 }
 
 TEST_CASE("while a gradient is averaged the next one takes draws, and the first then grows no more") {
@@ -113,6 +148,27 @@ TEST_CASE("a session trains on what it is leased, and says with which draw its g
   CHECK(f.hands.recorded[0].contributions[1].draw == 1);
   CHECK(f.hands.batches.back().first == 108);
   CHECK(f.hands.heartbeats.back().next_draw == 9);
+}
+
+TEST_CASE("a sample whose gradient is not finite is passed over and told, once another is fine") {
+  Leased f;
+  f.hear(f.dealt(0, {{1, 2, 100, 40, 3}}));
+  f.batch_done();
+  const auto fail = [&] {
+    f.session.on_batch_done(f.now, Error{ErrorCode::corrupt, "not finite"});
+    f.now += std::chrono::seconds(1);
+    f.session.on_timer(f.now);
+  };
+  for (int halves = 0; halves < 3; ++halves) fail();  // 4, 2 and 1
+  CHECK(f.hands.batches.back().first == 105);
+  CHECK(f.hands.batches.back().count == 4);
+  CHECK(f.hands.unusable.empty());
+  f.batch_done();
+  REQUIRE(f.hands.unusable.size() == 1);
+  CHECK(f.hands.unusable[0].process == f.hands.heartbeats[0].process);
+  CHECK(f.hands.unusable[0].draws == std::vector<SampleCount>{5});
+  CHECK(f.session.view(f.now).samples_this_round == 9);  // it is counted, with nothing
+  CHECK(f.session.view(f.now).samples_total == 8);
 }
 
 TEST_CASE("while the coordinator is away a session goes on beyond its leases, with samples of no epoch") {

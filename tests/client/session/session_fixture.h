@@ -38,6 +38,7 @@ struct Hands : Session::Mediator {
   std::vector<SampleCount> draws;
   std::vector<RoundIndex> steps;
   int evaluations = 0;
+  std::vector<wire::UnusableSamples> unusable;
   std::vector<std::pair<RoundIndex, Digest>> fetches;
   std::vector<Digest> files_fetched;                // of the fetches, those of the coordinator's copy
   std::vector<std::pair<RoundIndex, Digest>> sent;  // to the coordinator
@@ -52,6 +53,7 @@ struct Hands : Session::Mediator {
     batch_ahead.push_back(target.next_round);
     batch_anew.push_back(target.anew);
   }
+  void report_unusable(const wire::UnusableSamples& samples) override { unusable.push_back(samples); }
   void start_averaging(const wire::GroupInfo& group, averaging::Rank, const averaging::Stake& stake) override {
     groups.push_back(group);
     weights.push_back(stake.weight);
