@@ -46,6 +46,7 @@ Permission App::permission() const {
   const bool relays = verdict.may_train() && verdict.network == policy::NetworkUse::all;
   permission.port_mapping = governor_.preferences().port_mapping;
   permission.relay_bytes_per_s = relays ? governor_.preferences().relay_max_mbit_s.value_or(0) * kBytesPerMbit : 0;
+  permission.disk_bytes_left = governor_.disk_bytes_left();
   const double below_cap = governor_.bytes_per_s_below_cap();
   permission.upload_bytes_per_s = lower_limit(governor_.preferences().upload_max_mbit_s, below_cap);
   permission.download_bytes_per_s = lower_limit(governor_.preferences().download_max_mbit_s, below_cap);

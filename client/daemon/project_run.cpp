@@ -117,7 +117,10 @@ void ProjectRun::obey(const Permission& permission) {
     took_something = !share_ || (before && is_less(*share_, *before));
   }
   if (took_something) parts_->trainer->stop();
-  if (parts_->shards != nullptr) parts_->shards->allow(permission.train && permission.coordinator);
+  if (parts_->shards != nullptr) {
+    parts_->shards->allow(permission.train && permission.coordinator);
+    parts_->shards->set_disk_bytes_left(permission.disk_bytes_left);
+  }
   coordinator_allowed_ = permission.coordinator;
   if (std::exchange(spares_data_, permission.spares_data) && !spares_data_)
     parts_->session->tell_soon(threads_.clock.now());

@@ -52,13 +52,14 @@ struct RunOptions {
 // What the volunteer's rules allow a run just now.
 struct Permission {
   bool train = true;
-  std::string reason;               // why not
-  bool coordinator = true;          // whether it may be called
-  bool port_mapping = true;         // whether the router may be asked to open a port
-  bool spares_data = false;         // the coordinator hears no more than it must: the month is used up
-  double relay_bytes_per_s = 0;     // may be passed on between others
-  double upload_bytes_per_s = 0;    // everything together; 0: no limit
-  double download_bytes_per_s = 0;  // the same
+  std::string reason;                // why not
+  bool coordinator = true;           // whether it may be called
+  bool port_mapping = true;          // whether the router may be asked to open a port
+  bool spares_data = false;          // the coordinator hears no more than it must: the month is used up
+  double relay_bytes_per_s = 0;      // may be passed on between others
+  std::int64_t disk_bytes_left = 0;  // by the limits, as it was measured last; negative: less than is taken
+  double upload_bytes_per_s = 0;     // everything together; 0: no limit
+  double download_bytes_per_s = 0;   // the same
   trainer_link::TrainerShare share;
 };
 

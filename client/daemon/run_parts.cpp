@@ -41,7 +41,7 @@ class CoordinatorSource final : public ShardSource {
 Result<std::unique_ptr<ShardKeeper>> make_shard_keeper(const RunInputs& inputs, CorrectedClock& clock) {
   const PreparedRun& prepared = inputs.prepared;
   if (prepared.manifest.data.shards.empty()) return std::unique_ptr<ShardKeeper>();
-  STARLING_ASSIGN(storage::ShardCache cache, storage::ShardCache::open(prepared.shards, prepared.shard_bytes_max));
+  STARLING_ASSIGN(storage::ShardCache cache, storage::ShardCache::open(prepared.shards, prepared.shard_bytes_needed, prepared.disk_bytes_left));
   ShardKeeperOptions options;
   options.manifest = prepared.manifest;
   options.seed = inputs.key.peer_id().bytes[0];

@@ -108,15 +108,9 @@ std::int64_t bytes_missing(const wire::Artefact& artefact, const std::filesystem
   return absent ? artefact.bytes : std::max<std::int64_t>(0, artefact.bytes - static_cast<std::int64_t>(present));
 }
 
-// The two shards that the lane reads now and next.
+// The two shards that are read now and next.
 std::int64_t shard_bytes_held(const wire::DataOptions& data) {
   return wire::data_bytes_held(data) - data.validation.bytes;
-}
-
-// Half of what the limits leave is for shards that may be read again: models grow, too.
-std::int64_t shard_room(const PreparedRun& run, std::int64_t bytes_left) {
-  const std::int64_t spare = std::max<std::int64_t>(0, bytes_left) / 2;
-  return std::max(shard_bytes_held(run.manifest.data), storage::bytes_in(run.shards) + spare);
 }
 
 }  // namespace
@@ -178,7 +172,8 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   if (data.shards.empty()) {
     STARLING_TRY(fetch_data("training", data.train, run.train_file, calls, options));
   } else {
-    run.shard_bytes_max = shard_room(run, options.disk_bytes_left);
+    run.shard_bytes_needed = shard_bytes_held(data);
+    run.disk_bytes_left = options.disk_bytes_left;
   }
   STARLING_TRY(fetch_data("validation", data.validation, run.validation_file, calls, options));
   if (const wire::ScriptModel& script = run.manifest.model.script; run.manifest.model.architecture == "script") {

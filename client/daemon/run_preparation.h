@@ -20,7 +20,8 @@ struct PreparedRun {
   std::filesystem::path train_file;  // where there are no shards
   std::filesystem::path validation_file;
   std::filesystem::path shards;           // the folder of shards, …
-  std::int64_t shard_bytes_max = 0;       // … and how much of them it may keep
+  std::int64_t shard_bytes_needed = 0;    // … of which so much is in use at a time, …
+  std::int64_t disk_bytes_left = 0;       // … and what the limits leave beside what is there
   std::filesystem::path program_file;     // of a script
   std::filesystem::path parameters_file;  // of a script
   std::string certificate_pem;            // valid now

@@ -17,6 +17,7 @@ namespace starling::daemon {
 namespace {
 
 constexpr double kMegabyte = 1e6;
+constexpr Duration kDiskRetry = std::chrono::seconds(10);  // after it was found full
 
 }  // namespace
 
@@ -45,6 +46,7 @@ Result<UniqueFd> ShardKeeper::open(const wire::SampleRange& samples) {
   std::vector<std::size_t> wanted = {shard, wire::next_shard(manifest, samples)};
   if (wanted != wanted_) {
     wanted_ = std::move(wanted);
+    cache_.mark_used(file_of(shard).sha256);
     wake_.notify_all();
   }
   if (here_.contains(shard)) {
@@ -69,6 +71,14 @@ void ShardKeeper::allow(bool allowed) {
   wake_.notify_all();
 }
 
+void ShardKeeper::set_disk_bytes_left(std::int64_t bytes_left) {
+  const MutexLock lock(mutex_);
+  // What was given back since it was measured is not asked for again.
+  if (std::exchange(disk_bytes_left_, bytes_left) == bytes_left) return;
+  disk_news_ = true;
+  wake_.notify_all();
+}
+
 void ShardKeeper::on_arrival(std::function<void()> arrived) {
   const MutexLock lock(mutex_);
   arrived_ = std::move(arrived);
@@ -83,15 +93,26 @@ void ShardKeeper::run() {
   while (const auto wish = next_wish()) fetch(*wish);
 }
 
+std::vector<Digest> ShardKeeper::digests_of(const std::vector<std::size_t>& shards) const {
+  std::vector<Digest> digests;
+  for (const std::size_t shard : shards) digests.push_back(file_of(shard).sha256);
+  return digests;
+}
+
 // Waits for one. None: it is over.
 std::optional<ShardKeeper::Wish> ShardKeeper::next_wish() {
   const MutexLock lock(mutex_);
   while (!over_) {
+    if (std::exchange(disk_news_, false)) {
+      disk_not_before_ = {};
+      cache_.set_bytes_left(*disk_bytes_left_);
+      cache_.make_room(0, Digest(), digests_of(wanted_));
+    }
     const auto missing =
         std::find_if(wanted_.begin(), wanted_.end(), [this](std::size_t shard) { return !here_.contains(shard); });
     const TimePoint now = clock_.now();
     if (allowed_ && missing != wanted_.end()) {
-      const TimePoint due = mirrors_.next_try(now);
+      const TimePoint due = std::max(mirrors_.next_try(now), disk_not_before_);
       if (due <= now) return Wish{*missing, wanted_};
       wake_.wait_for(mutex_, due - now);
     } else {
@@ -106,10 +127,25 @@ void ShardKeeper::fetch(const Wish& wish) {
   const auto mirror = mirrors_.choose(now);
   if (!mirror) return;
   if (std::exchange(part_of_, wish.shard) != wish.shard) part_from_.clear();
-  std::vector<Digest> keep;
-  for (const std::size_t shard : wish.all) keep.push_back(file_of(shard).sha256);
-  cache_.make_room(file_of(wish.shard).bytes, file_of(wish.shard).sha256, keep);
-  judge(*mirror, wish, fetch_from(*mirror, wish));
+  if (make_room(wish)) judge(*mirror, wish, fetch_from(*mirror, wish));
+}
+
+// Within the limits, and on the disk. That it is full is no mirror's fault.
+bool ShardKeeper::make_room(const Wish& wish) {
+  const wire::Artefact& file = file_of(wish.shard);
+  const std::vector<Digest> keep = digests_of(wish.all);
+  cache_.make_room(file.bytes, file.sha256, keep);
+  const Status reserved = cache_.reserve(file.bytes, file.sha256, keep);
+  if (reserved.ok()) return true;
+  disk_not_before_ = clock_.now() + kDiskRetry;
+  const std::string why = fmt::format(
+      "there is no room on the disk for the next shard of the training data: {}; free "
+      "some space, it is tried again in {:.0f} s",
+      reserved.error().message, to_seconds(kDiskRetry));
+  log_warning("{}", why);
+  const MutexLock lock(mutex_);
+  doing_ = why;
+  return false;
 }
 
 Status ShardKeeper::fetch_from(std::size_t mirror, const Wish& wish) {
@@ -124,8 +160,9 @@ Status ShardKeeper::fetch_from(std::size_t mirror, const Wish& wish) {
   const wire::Artefact& file = file_of(wish.shard);
   const std::filesystem::path path = cache_.path_of(file.sha256);
   std::error_code none;
+  const std::uintmax_t part_bytes = std::filesystem::file_size(path.string() + ".part", none);
   // Of a part that an earlier process began, nobody knows where it came from.
-  if (part_from_.empty() && std::filesystem::exists(path.string() + ".part", none)) part_from_.insert(SIZE_MAX);
+  if (part_from_.empty() && !none && part_bytes > 0) part_from_.insert(SIZE_MAX);
   const std::string name = source->name();
   const Status fetched = source->fetch(file, path, [&](std::int64_t bytes_done) {
     part_from_.insert(mirror);

@@ -58,6 +58,9 @@ class ShardKeeper {
   Result<UniqueFd> open(const wire::SampleRange& samples) EXCLUDES(mutex_);
   // Whether it may use the network; it may at first. From any thread.
   void allow(bool allowed) EXCLUDES(mutex_);
+  // What the volunteer's limits leave of the disk, beside all that is there now, as it was measured last; negative: more
+  // is taken than they allow. From any thread.
+  void set_disk_bytes_left(std::int64_t bytes_left) EXCLUDES(mutex_);
   // Called on the keeper's thread when a shard that open() had refused has come.
   void on_arrival(std::function<void()> arrived) EXCLUDES(mutex_);
   // Moved both ways so far. From any thread.
@@ -72,6 +75,8 @@ class ShardKeeper {
   void run();
   std::optional<Wish> next_wish() EXCLUDES(mutex_);
   void fetch(const Wish& wish);
+  [[nodiscard]] bool make_room(const Wish& wish) EXCLUDES(mutex_);
+  [[nodiscard]] std::vector<Digest> digests_of(const std::vector<std::size_t>& shards) const;
   Status fetch_from(std::size_t mirror, const Wish& wish) EXCLUDES(mutex_);
   void judge(std::size_t mirror, const Wish& wish, const Status& fetched) EXCLUDES(mutex_);
   void tell(std::string doing) EXCLUDES(mutex_);
@@ -80,9 +85,10 @@ class ShardKeeper {
   }
 
   const ShardKeeperOptions options_;
-  const storage::ShardCache cache_;
   SystemClock clock_;
   // Of the keeper's thread.
+  storage::ShardCache cache_;
+  TimePoint disk_not_before_{};  // it was full
   MirrorChoice mirrors_;
   std::set<std::size_t> part_from_;  // mirrors that the part of the shard under way came from, …
   std::optional<std::size_t> part_of_;
@@ -95,6 +101,8 @@ class ShardKeeper {
   std::vector<std::size_t> wanted_ GUARDED_BY(mutex_);  // the most urgent first
   std::set<std::size_t> here_ GUARDED_BY(mutex_);       // whose digests were found right
   std::string doing_ GUARDED_BY(mutex_);
+  std::optional<std::int64_t> disk_bytes_left_ GUARDED_BY(mutex_);  // as it was said last
+  bool disk_news_ GUARDED_BY(mutex_) = false;
   std::optional<std::size_t> awaited_ GUARDED_BY(mutex_);  // that open() refused last
   std::function<void()> arrived_ GUARDED_BY(mutex_);
   std::shared_ptr<ShardSource> under_way_ GUARDED_BY(mutex_);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "shared/crypto/digest.h"
+#include "tests/support/small_disk.h"
 #include "tests/support/temp_dir.h"
 
 using namespace starling;
@@ -71,13 +72,14 @@ struct Keeping {
     const MutexLock lock(mirrors.mutex);
     mirrors.fails.insert_or_assign(mirror, Error{code, "out of order"});
   }
-  void start() {
+  void start() { start(folder.path()); }
+  void start(const std::filesystem::path& shards) {
     keeper = std::make_unique<ShardKeeper>(
         ShardKeeperOptions{manifest, 1,
                            [this](std::size_t mirror) -> Result<std::unique_ptr<ShardSource>> {
                              return std::unique_ptr<ShardSource>(std::make_unique<FakeMirror>(mirrors, mirror));
                            }},
-        storage::ShardCache::open(folder.path(), 10'000).value());
+        storage::ShardCache::open(shards, 10'000, 0).value());
   }
   // The lane's shard of the round, once it is there.
   std::string read(RoundIndex round) {
@@ -168,5 +170,28 @@ TEST_CASE("nothing is fetched while it is not allowed") {
   for (int i = 0; i < 100; ++i) CHECK_FALSE(keeping.keeper->open({0, 0, 0, 1}).ok());
   CHECK(keeping.asked(0) + keeping.asked(1) + keeping.asked(2) == 0);
   keeping.keeper->allow(true);
+  CHECK(keeping.read(0) == keeping.expected(0));
+}
+
+TEST_CASE("a full disk is told as that, blames no mirror, and ends when there is room") {
+  const testing::SmallDisk disk(64 * 1024);
+  if (!disk.mounted()) {
+    MESSAGE("no small disk can be mounted here");
+    return;
+  }
+  const std::filesystem::path filler = disk.path() / "filler";
+  std::ofstream(filler) << std::string(64 * 1024, 'x');
+  const std::filesystem::path shards = disk.path() / "shards";
+  Keeping keeping;
+  keeping.start(shards);
+  std::string why;
+  const TimePoint give_up = SystemClock().now() + 20s;
+  while (why.find("no room on the disk") == std::string::npos && SystemClock().now() < give_up) {
+    why = keeping.keeper->open({0, 0, 0, 1}).error().message;
+  }
+  CHECK(why.find("No space left") != std::string::npos);
+  CHECK(keeping.asked(0) + keeping.asked(1) + keeping.asked(2) == 0);
+  std::filesystem::remove(filler);
+  keeping.keeper->set_disk_bytes_left(1'000'000);
   CHECK(keeping.read(0) == keeping.expected(0));
 }

@@ -1,0 +1,26 @@
+// A file system in memory that can be full, which only the thread that made it, and those that it starts, can see.
+#pragma once
+
+#include <cstdint>
+
+#include "tests/support/temp_dir.h"
+
+namespace starling::testing {
+
+class SmallDisk {
+ public:
+  explicit SmallDisk(std::int64_t bytes);
+  ~SmallDisk();
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  // False where the system lets us mount nothing: neither root nor user namespaces.
+  [[nodiscard]] bool mounted() const { return mounted_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
+
+ private:
+  TempDir folder_;
+  bool mounted_ = false;
+};
+
+}  // namespace starling::testing
