@@ -66,6 +66,8 @@ class CoordinatorCalls {
                                                 std::string_view piece);
   // Ends the call under way and refuses those that follow.
   void cancel() EXCLUDES(mutex_);
+  // The IP address at which the coordinator was last; empty: it was not called yet.
+  [[nodiscard]] std::string coordinator_address() const { return client_->server_address(); }
   // Moved both ways so far, TLS included. From any thread.
   [[nodiscard]] std::int64_t wire_bytes() const { return wire_bytes_; }
 

@@ -41,13 +41,15 @@ class CoordinatorSource final : public ShardSource {
 Result<std::unique_ptr<ShardKeeper>> make_shard_keeper(const RunInputs& inputs, CorrectedClock& clock) {
   const PreparedRun& prepared = inputs.prepared;
   if (prepared.manifest.data.shards.empty()) return std::unique_ptr<ShardKeeper>();
-  STARLING_ASSIGN(storage::ShardCache cache, storage::ShardCache::open(prepared.shards, prepared.shard_bytes_needed, prepared.disk_bytes_left));
+  STARLING_ASSIGN(storage::ShardCache cache,
+                  storage::ShardCache::open(prepared.shards, prepared.shard_bytes_needed, prepared.disk_bytes_left));
   ShardKeeperOptions options;
   options.manifest = prepared.manifest;
   options.seed = inputs.key.peer_id().bytes[0];
-  options.connect = [data = prepared.manifest.data, project = inputs.project, key = inputs.key, line = &inputs.line,
+  options.connect = [data = prepared.manifest.data, addresses = prepared.addresses, project = inputs.project,
+                     key = inputs.key, line = &inputs.line,
                      &clock](std::size_t mirror) -> Result<std::unique_ptr<ShardSource>> {
-    if (!data.mirrors.empty()) return connect_mirror(data, mirror, line);
+    if (!data.mirrors.empty()) return connect_mirror(data, mirror, addresses, line);
     STARLING_ASSIGN(auto calls, CoordinatorCalls::create(project, key, clock, line));
     return std::unique_ptr<ShardSource>(std::make_unique<CoordinatorSource>(std::move(calls)));
   };
@@ -144,7 +146,7 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
   network_options.self = inputs.key.peer_id();
   network_options.run_id = prepared.manifest.run_id;
   network_options.line = &inputs.line;
-  network_options.addresses = transport::policy_for_coordinator(inputs.project.host);
+  network_options.addresses = prepared.addresses;
   STARLING_ASSIGN(crypto::TlsContext tls,
                   crypto::TlsContext::peer(inputs.project.ca_pem, {prepared.certificate_pem, inputs.key}));
   SnapshotKeeper* source = snapshots.get();

@@ -148,6 +148,9 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   options.tell("asking the coordinator for the run");
   STARLING_ASSIGN(run.certificate_pem, valid_certificate(project, files, calls, clock));
   STARLING_ASSIGN(run.manifest, manifest_for_member(project, files, calls, run.certificate_pem));
+  // Where it is, as it was found; its name may be one of the local network's.
+  const std::string coordinator = calls.coordinator_address();
+  run.addresses = transport::policy_for_coordinator(coordinator.empty() ? project.host : coordinator);
   if (compare_versions(kVersion, run.manifest.client_min) < 0) {
     options.too_old(run.manifest.client_min);
     return Error{ErrorCode::unsupported,

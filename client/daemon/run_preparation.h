@@ -10,6 +10,7 @@
 #include "client/daemon/coordinator_calls.h"
 #include "client/daemon/refusals.h"
 #include "client/storage/project_files.h"
+#include "client/transport/address_policy.h"
 #include "shared/base/result.h"
 #include "shared/wire/run_manifest.h"
 
@@ -25,6 +26,7 @@ struct PreparedRun {
   std::filesystem::path program_file;     // of a script
   std::filesystem::path parameters_file;  // of a script
   std::string certificate_pem;            // valid now
+  transport::AddressPolicy addresses;     // whom the run's plans and mirrors may make this computer dial
 };
 
 struct PreparationOptions {

@@ -15,6 +15,7 @@
 
 #include "client/daemon/mirror_choice.h"
 #include "client/storage/shard_cache.h"
+#include "client/transport/address_policy.h"
 #include "shared/base/clock.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
@@ -58,8 +59,8 @@ class ShardKeeper {
   Result<UniqueFd> open(const wire::SampleRange& samples) EXCLUDES(mutex_);
   // Whether it may use the network; it may at first. From any thread.
   void allow(bool allowed) EXCLUDES(mutex_);
-  // What the volunteer's limits leave of the disk, beside all that is there now, as it was measured last; negative: more
-  // is taken than they allow. From any thread.
+  // What the volunteer's limits leave of the disk, beside all that is there now, as it was measured last; negative:
+  // more is taken than they allow. From any thread.
   void set_disk_bytes_left(std::int64_t bytes_left) EXCLUDES(mutex_);
   // Called on the keeper's thread when a shard that open() had refused has come.
   void on_arrival(std::function<void()> arrived) EXCLUDES(mutex_);
@@ -110,7 +111,9 @@ class ShardKeeper {
   std::thread thread_;
 };
 
-// The run's mirrors over HTTPS. `line`: what all traffic takes from; outlives them.
-Result<std::unique_ptr<ShardSource>> connect_mirror(const wire::DataOptions& data, std::size_t mirror, net::Line* line);
+// The run's mirrors over HTTPS, at addresses that the policy allows: a manifest must not make volunteers call into
+// their own networks. `line`: what all traffic takes from; outlives them.
+Result<std::unique_ptr<ShardSource>> connect_mirror(const wire::DataOptions& data, std::size_t mirror,
+                                                    const transport::AddressPolicy& addresses, net::Line* line);
 
 }  // namespace starling::daemon

@@ -13,10 +13,10 @@ namespace {
 
 class Mirror final : public ShardSource {
  public:
-  Mirror(std::string address, wire::WebAddress parsed, crypto::TlsContext tls, net::Line* line)
+  Mirror(std::string address, wire::WebAddress parsed, crypto::TlsContext tls, net::HttpOptions options)
       : address_(std::move(address)),
         folder_(std::move(parsed.path)),
-        client_({std::move(parsed.host), parsed.port}, std::move(tls), {.line = line}) {}
+        client_({std::move(parsed.host), parsed.port}, std::move(tls), std::move(options)) {}
 
   [[nodiscard]] std::string name() const override { return "mirror " + address_; }
   Status fetch(const wire::Artefact& shard, const std::filesystem::path& destination,
@@ -39,12 +39,16 @@ class Mirror final : public ShardSource {
 }  // namespace
 
 Result<std::unique_ptr<ShardSource>> connect_mirror(const wire::DataOptions& data, std::size_t mirror,
-                                                    net::Line* line) {
+                                                    const transport::AddressPolicy& addresses, net::Line* line) {
   const std::string& address = data.mirrors[mirror];
   STARLING_ASSIGN(wire::WebAddress parsed, wire::parse_web_address(address));
   auto tls = crypto::TlsContext::web_client(parsed.host, data.mirror_ca);
   if (!tls.ok()) return tls.error().prefixed("mirror " + address);
-  return std::unique_ptr<ShardSource>(std::make_unique<Mirror>(address, std::move(parsed), std::move(*tls), line));
+  net::HttpOptions options{.line = line, .may_dial = [addresses](const std::string& host, int port) {
+                             return transport::check_address(host, port, addresses);
+                           }};
+  return std::unique_ptr<ShardSource>(
+      std::make_unique<Mirror>(address, std::move(parsed), std::move(*tls), std::move(options)));
 }
 
 }  // namespace starling::daemon

@@ -68,7 +68,7 @@ Status check_address(std::string_view host, int port, const AddressPolicy& polic
     case Reach::never:
       break;
   }
-  return refuse(ErrorCode::permission_denied, "no peer can have this address");
+  return refuse(ErrorCode::permission_denied, "an address that is never dialled");
 }
 
 AddressPolicy policy_for_coordinator(std::string_view host) {

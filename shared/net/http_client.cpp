@@ -146,12 +146,13 @@ Result<std::string> body_of(HttpResponse response) {
 class HttpClient::Connection {
  public:
   Connection(Endpoint endpoint, crypto::TlsContext tls, HttpOptions options)
-      : endpoint_(std::move(endpoint)), tls_(std::move(tls)), options_(options) {}
+      : endpoint_(std::move(endpoint)), tls_(std::move(tls)), options_(std::move(options)) {}
 
   [[nodiscard]] std::size_t response_bytes_max() const { return options_.response_bytes_max; }
   void set_deadline(Duration deadline) { options_.deadline = deadline; }
   void set_token(std::string token) { token_ = std::move(token); }
   void cancel() { cancel_.set(); }
+  [[nodiscard]] const std::string& server_address() const { return server_address_; }
   [[nodiscard]] std::int64_t wire_bytes() const {
     return closed_wire_bytes_ + (stream_ == nullptr ? 0 : stream_->wire_bytes());
   }
@@ -191,7 +192,9 @@ class HttpClient::Connection {
 
   Status exchange_once(const HttpRequest& request, const Patience& patience, Receiver& receiver) {
     if (stream_ == nullptr) {
-      STARLING_ASSIGN(stream_, TlsStream::connect(endpoint_, tls_, cancel_, patience.until(), options_.line));
+      STARLING_ASSIGN(stream_, TlsStream::connect(endpoint_, tls_, cancel_, patience.until(),
+                                                  {.line = options_.line, .may_dial = options_.may_dial}));
+      server_address_ = stream_->remote_address();
     }
     STARLING_TRY(stream_->write_all(request_text(request), patience.until()));
     std::string buffer;
@@ -267,18 +270,20 @@ class HttpClient::Connection {
   std::string token_;
   CancelEvent cancel_;
   std::unique_ptr<TlsStream> stream_;   // between requests: kept for the next
+  std::string server_address_;          // of the newest stream
   std::int64_t closed_wire_bytes_ = 0;  // of streams before it
   bool answered_ = false;               // whether any byte of a reply came
   std::vector<char> chunk_ = std::vector<char>(kReadBytes);
 };
 
 HttpClient::HttpClient(Endpoint endpoint, crypto::TlsContext tls, HttpOptions options)
-    : connection_(std::make_unique<Connection>(std::move(endpoint), std::move(tls), options)) {}
+    : connection_(std::make_unique<Connection>(std::move(endpoint), std::move(tls), std::move(options))) {}
 HttpClient::~HttpClient() = default;
 
 void HttpClient::set_deadline(Duration deadline) { connection_->set_deadline(deadline); }
 void HttpClient::set_token(std::string token) { connection_->set_token(std::move(token)); }
 void HttpClient::cancel() { connection_->cancel(); }
+std::string HttpClient::server_address() const { return connection_->server_address(); }
 std::int64_t HttpClient::wire_bytes() const { return connection_->wire_bytes(); }
 
 Result<HttpResponse> HttpClient::get(const std::string& path) {
@@ -313,8 +318,8 @@ Result<std::string> fetch_pinned_ca(const Endpoint& endpoint, const Digest& ca_f
                                     const HttpOptions& options) {
   STARLING_ASSIGN(const crypto::TlsContext tls, crypto::TlsContext::first_contact());
   const CancelEvent never;
-  STARLING_ASSIGN(const auto stream,
-                  TlsStream::connect(endpoint, tls, never, monotonic_now() + options.deadline, options.line));
+  STARLING_ASSIGN(const auto stream, TlsStream::connect(endpoint, tls, never, monotonic_now() + options.deadline,
+                                                        {.line = options.line, .may_dial = options.may_dial}));
   return crypto::ca_from_chain(stream->native(), ca_fingerprint);
 }
 

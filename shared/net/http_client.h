@@ -29,6 +29,9 @@ struct Endpoint {
 
 struct Line;
 
+// Whether this IP address may be dialled; asked of each that the endpoint's name stands for, right before it is.
+using DialRule = std::function<Status(const std::string& address, int port)>;
+
 struct HttpOptions {
   // Of one request: connect, send and receive together. Looking a name up is the system's, with its own limit.
   Duration deadline = std::chrono::seconds(20);
@@ -36,6 +39,7 @@ struct HttpOptions {
   // What everything takes that goes both ways; downloads of artefacts also wait for their turn. Outlives the client.
   // Null: nobody counts.
   Line* line = nullptr;
+  DialRule may_dial = nullptr;  // null: all addresses may be dialled
 };
 
 // A complete reply, whatever its status. Errors of get and post mean that there was none:
@@ -83,6 +87,9 @@ class HttpClient {
   // At once when it is there already. corrupt when the bytes are others; then the part is removed.
   // Other errors as body_of's.
   Status download_artefact(const Download& download);
+
+  // The IP address of the server, whose certificate is right, that was connected to last; empty: none was.
+  [[nodiscard]] std::string server_address() const;
 
   // Moved both ways by all connections so far, TLS included.
   [[nodiscard]] std::int64_t wire_bytes() const;

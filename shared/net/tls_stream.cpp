@@ -88,11 +88,26 @@ Result<int> connect_address(const Address& address, const CancelEvent& cancel, s
   return status.error();
 }
 
-Result<int> connect_endpoint(const Endpoint& endpoint, const CancelEvent& cancel, TimePoint deadline) {
+// "192.0.2.1"
+std::string text_of(const Address& address) {
+  char text[NI_MAXHOST] = "";
+  getnameinfo(reinterpret_cast<const sockaddr*>(&address.storage), address.size, text, sizeof text, nullptr, 0,
+              NI_NUMERICHOST);
+  return text;
+}
+
+Result<int> connect_endpoint(const Endpoint& endpoint, const CancelEvent& cancel, TimePoint deadline,
+                             const DialRule& may_dial) {
   const std::string what = fmt::format("connect to {} port {}", endpoint.host, endpoint.port);
   STARLING_ASSIGN(const std::vector<Address> addresses, resolve(endpoint));
   Error last{ErrorCode::unavailable, what + ": the name has no address"};
   for (std::size_t i = 0; i < addresses.size() && !cancel.is_set(); ++i) {
+    if (may_dial != nullptr) {
+      if (const Status allowed = may_dial(text_of(addresses[i]), endpoint.port); !allowed.ok()) {
+        last = allowed.error();
+        continue;
+      }
+    }
     // An address that does not answer leaves its share of the time to the others.
     const TimePoint now = monotonic_now();
     const auto left = static_cast<Duration::rep>(addresses.size() - i);
@@ -121,11 +136,12 @@ bool CancelEvent::is_set() const {
 }
 
 Result<std::unique_ptr<TlsStream>> TlsStream::connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
-                                                      const CancelEvent& cancel, TimePoint deadline, Line* line) {
-  STARLING_ASSIGN(const int fd, connect_endpoint(endpoint, cancel, deadline));
-  return open(
-      std::unique_ptr<TlsStream>(new TlsStream(UniqueFd(fd), crypto::TlsSession::client(tls, fd), cancel, line)),
-      deadline);
+                                                      const CancelEvent& cancel, TimePoint deadline,
+                                                      const StreamOptions& options) {
+  STARLING_ASSIGN(const int fd, connect_endpoint(endpoint, cancel, deadline, options.may_dial));
+  return open(std::unique_ptr<TlsStream>(
+                  new TlsStream(UniqueFd(fd), crypto::TlsSession::client(tls, fd), cancel, options.line)),
+              deadline);
 }
 
 Result<std::unique_ptr<TlsStream>> TlsStream::accept(UniqueFd socket, const crypto::TlsContext& tls,
@@ -140,6 +156,13 @@ Result<std::unique_ptr<TlsStream>> TlsStream::open(std::unique_ptr<TlsStream> st
   TlsStream* const self = stream.get();
   STARLING_TRY(self->drive("set up TLS", deadline, [self] { return self->session_.handshake(); }).status());
   return stream;
+}
+
+std::string TlsStream::remote_address() const {
+  Address address;
+  address.size = sizeof address.storage;
+  getpeername(socket_.get(), reinterpret_cast<sockaddr*>(&address.storage), &address.size);
+  return text_of(address);
 }
 
 TlsStream::~TlsStream() {

@@ -35,16 +35,23 @@ class CancelEvent {
   int fd_;
 };
 
+// Both may be null.
+struct StreamOptions {
+  Line* line = nullptr;  // what the stream takes from
+  DialRule may_dial = nullptr;
+};
+
 class TlsStream {
  public:
   // Shorter than this is sent at once, and paid for afterwards.
   static constexpr std::size_t kBulkBytes = 32 * 1024;
 
-  // `cancel` and `line`, which may be null, must outlive the stream. unavailable, deadline_exceeded, or unauthenticated
+  // `cancel` and the options' line must outlive the stream. permission_denied when the rule allows none of the
+  // endpoint's addresses; unavailable, deadline_exceeded, or unauthenticated
   // (see tls.h).
   static Result<std::unique_ptr<TlsStream>> connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
                                                     const CancelEvent& cancel, TimePoint deadline,
-                                                    Line* line = nullptr);
+                                                    const StreamOptions& options = {});
   // Of a connection that somebody has made to us, non-blocking; the stream closes it.
   static Result<std::unique_ptr<TlsStream>> accept(UniqueFd socket, const crypto::TlsContext& tls,
                                                    const CancelEvent& cancel, TimePoint deadline);
@@ -52,6 +59,8 @@ class TlsStream {
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
+  // The other end's IP address.
+  [[nodiscard]] std::string remote_address() const;
   // At least one byte; 0 when the other end closed in order.
   Result<std::size_t> read_some(std::span<char> out, TimePoint deadline);
   // What is longer than kBulkBytes waits for its turns under the line's limit.

@@ -195,3 +195,21 @@ TEST_CASE("a full disk is told as that, blames no mirror, and ends when there is
   keeping.keeper->set_disk_bytes_left(1'000'000);
   CHECK(keeping.read(0) == keeping.expected(0));
 }
+
+TEST_CASE("a manifest's mirrors are dialled only where plans may send this computer, whatever their names stand for") {
+  wire::DataOptions data;
+  data.mirrors = {"https://localhost:9/", "https://192.168.0.1/", "https://169.254.169.254/latest/"};
+  const auto why = [&](std::size_t mirror, const transport::AddressPolicy& addresses) {
+    auto connected = connect_mirror(data, mirror, addresses, nullptr);
+    REQUIRE(connected.ok());
+    const testing::TempDir folder;
+    return (*connected)->fetch({Digest(), 1}, folder / "shard", [](std::int64_t) { return true; }).error();
+  };
+  const transport::AddressPolicy strict;
+  CHECK(why(0, strict).message.find("this machine itself") != std::string::npos);
+  CHECK(why(1, strict).message.find("a private network's address") != std::string::npos);
+  CHECK(why(2, strict).message.find("never dialled") != std::string::npos);
+  const transport::AddressPolicy near = transport::policy_for_coordinator("127.0.0.1");
+  CHECK(why(0, near).code == ErrorCode::unavailable);  // nobody listens there
+  CHECK(why(2, near).code == ErrorCode::permission_denied);
+}
