@@ -18,6 +18,7 @@ IoState FrameWriter::write(TlsStream& stream, std::ptrdiff_t& budget) {
 }
 
 bool FrameWriter::load() {
+  current_.yields = false;
   if (!pull_(current_)) return false;
   head_sent_ = payload_sent_ = 0;
   loaded_ = true;

@@ -17,6 +17,8 @@ struct FrameToSend {
   averaging::OutgoingFrame frame;
   // Holds what payload points into. Null: borrowed from somebody who calls detach_payload before it goes.
   std::shared_ptr<const void> owner;
+  // What is urgent goes before its rest, on other links: see LinkStream::Owner::output_allowed.
+  bool yields = false;
 };
 
 class FrameWriter {
@@ -32,6 +34,8 @@ class FrameWriter {
   // overdrawn by what had been offered before.
   IoState write(TlsStream& stream, std::ptrdiff_t& budget);
 
+  // Whether a frame that yields is under way.
+  [[nodiscard]] bool yields() const { return loaded_ && current_.yields; }
   // Copies the unsent rest of a borrowed payload.
   void detach_payload();
 

@@ -380,6 +380,14 @@ bool Hub::next_frame(Link& link, FrameToSend& frame) {
   return true;
 }
 
+// A chunk of a state, in its middle. Whoever has a part in an averaging itself gets what it needs for that behind it.
+bool Hub::holds_back(Link& link) {
+  for (const RoundDriver* driver : drivers()) {
+    if (driver->is_member(link)) return false;
+  }
+  return donor_.waits(clock_.now(), &link);
+}
+
 void Hub::post_service() {
   if (service_posted_) return;
   service_posted_ = true;
@@ -451,7 +459,7 @@ void Hub::tend_donations(TimePoint now) {
   if (donor_.has_ready()) pump_donations();
   for (const Link* waiting : donor_.take_waiting(now)) {
     const auto found = switchboard_.links().find(waiting);
-    if (found != switchboard_.links().end()) found->second->send_control(wire::FrameType::pong, {});
+    if (found != switchboard_.links().end()) found->second->show_life();
   }
 }
 

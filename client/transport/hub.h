@@ -47,6 +47,7 @@ class Hub final : public Link::Mediator {
   Status frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override;
   void input_paused(Link& link) override;
   bool next_frame(Link& link, FrameToSend& frame) override;
+  bool holds_back(Link& link) override;
   bool add_stream(Link& link) override { return switchboard_.add_stream(link); }
   Link* link_to_join(const PeerId& peer, const wire::LinkToken& token) override {
     return switchboard_.link_to_join(peer, token);

@@ -17,6 +17,7 @@ constexpr Duration kJoinAgain = std::chrono::seconds(30);
 // How long the other streams have after the first has ended.
 constexpr Duration kLastWords = std::chrono::seconds(1);
 constexpr std::size_t kSpareBuffersMax = 4;
+constexpr std::size_t kWordBytes = 6 * 1024;  // a sign of life: more than the other end lets gather
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
   return fmt::format("{} port {}", endpoint.address().to_string(), endpoint.port());
@@ -287,6 +288,20 @@ void Link::pump() {
     stream->pump();
   }
   ++turn_;
+}
+
+std::size_t Link::output_allowed(bool in_yielding) {
+  return in_yielding && mediator_.holds_back(*this) ? word_ : pace_.allowed();
+}
+
+void Link::output_sent(std::size_t bytes) {
+  word_ -= std::min(word_, bytes);
+  pace_.sent(bytes);
+}
+
+void Link::show_life() {
+  word_ = kWordBytes;
+  send_control(wire::FrameType::pong, {});
 }
 
 std::optional<Duration> Link::count_traffic() {

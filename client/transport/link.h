@@ -39,6 +39,8 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
     // Bytes were received, maybe whole frames, and this link now pauses for other links' sake.
     virtual void input_paused(Link& link) = 0;
     virtual bool next_frame(Link& link, FrameToSend& frame) = 0;
+    // Whether the rest of a frame that yields waits now. Then pump() will be called when it need not any more.
+    virtual bool holds_back(Link& link) = 0;
     // This link, which we dialled, would carry more with another stream: a new one is to join() it. False: no room.
     virtual bool add_stream(Link& link) = 0;
     // The link with this peer that has this token and may have another stream; null when there is none.
@@ -89,6 +91,8 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   void send_control(wire::FrameType type, std::span<const std::uint8_t> payload, const GroupId& group = {});
   // Sends what there is to send; cheap when there is nothing, or the socket is full.
   void pump();
+  // Sends a word that we live, or, where a frame is held back, as much of it.
+  void show_life();
   void close(Error why);
   // Adds what TCP has moved since the last call to the context's totals, and to what speed() tells. How long packets
   // wait on this way, where any was acknowledged meanwhile.
@@ -117,8 +121,8 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   Status frame_received(LinkStream& stream, FrameReader& frame) override;
   void input_paused(LinkStream& stream) override;
   bool next_frame(LinkStream& stream, FrameToSend& frame) override;
-  std::size_t output_allowed() override { return pace_.allowed(); }
-  void output_sent(std::size_t bytes) override { pace_.sent(bytes); }
+  std::size_t output_allowed(bool in_yielding) override;
+  void output_sent(std::size_t bytes) override;
   void stream_ended(LinkStream& stream, const Error& why) override;
 
   // The first frame each way: the TLS client speaks first.
@@ -145,6 +149,7 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   std::size_t control_bytes_ = 0;
   bool beats_ = false;
   PaceShare pace_;
+  std::size_t word_ = 0;           // bytes that may go out of a frame that is held back
   std::uint32_t next_number_ = 0;  // of frames that we send
   FrameOrder order_;               // of those that we receive
   std::vector<std::vector<std::uint8_t>> spare_buffers_;

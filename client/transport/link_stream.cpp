@@ -9,6 +9,7 @@
 #include <array>
 #include <asio/post.hpp>
 #include <string_view>
+#include <utility>
 
 namespace starling::transport {
 namespace {
@@ -192,7 +193,9 @@ void LinkStream::resume() {
 // A frame that another stream could take is not left waiting for this one's socket.
 bool LinkStream::pull(FrameToSend& frame) {
   if (streams_ > 1 && tls_->flush() != IoState::done) return false;
-  return owner_->next_frame(*this, frame);
+  if (!owner_->next_frame(*this, frame)) return false;
+  if (frame.yields != std::exchange(yields_, frame.yields)) set_unsent_max();
+  return true;
 }
 
 void LinkStream::say_first(std::vector<std::uint8_t> frame) {
@@ -202,7 +205,7 @@ void LinkStream::say_first(std::vector<std::uint8_t> frame) {
 
 void LinkStream::pump() {
   if (blocked_ || output_over_ || pumping_ || pump_posted_ || output_waits_ || phase_ != Phase::open) return;
-  const std::size_t wanted = std::min(kWriteBudget, owner_->output_allowed());
+  const std::size_t wanted = std::min(kWriteBudget, owner_->output_allowed(writer_.yields()));
   if (wanted == 0) return;
   const std::size_t allowed = context_.upload.ask(wanted, [waiting = weak_from_this()] {
     const std::shared_ptr<LinkStream> stream = waiting.lock();
@@ -341,7 +344,12 @@ void LinkStream::limit_unsent(double bytes_per_s) {
   const int limit = static_cast<int>(std::clamp<double>(fits, kNotSentMin, kNotSentMax));
   if (limit > unsent_max_ * 3 / 4 && limit < unsent_max_ * 4 / 3) return;
   unsent_max_ = limit;
-  set_option(socket_.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, limit);
+  set_unsent_max();
+}
+
+// What the kernel has is sent, whatever becomes urgent meanwhile.
+void LinkStream::set_unsent_max() {
+  set_option(socket_.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, yields_ ? kNotSentMin : unsent_max_);
 }
 
 void LinkStream::end(const Error& why) {

@@ -58,8 +58,8 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
     // Bytes were received, maybe whole frames, and this stream now pauses for others' sake.
     virtual void input_paused(LinkStream& stream) = 0;
     virtual bool next_frame(LinkStream& stream, FrameToSend& frame) = 0;
-    // Bytes that may be sent now; after 0 the owner will call pump() again.
-    virtual std::size_t output_allowed() = 0;
+    // Bytes that may be sent now; after 0 the owner will call pump() again. in_yielding: of a frame that yields.
+    virtual std::size_t output_allowed(bool in_yielding) = 0;
     virtual void output_sent(std::size_t bytes) = 0;
     // Once, just before it closes; not for close().
     virtual void stream_ended(LinkStream& stream, const Error& why) = 0;
@@ -110,6 +110,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void stop(IoState state);
   void count_on_wire();
   void limit_unsent(double bytes_per_s);
+  void set_unsent_max();
   void choose_congestion_control();
   // Lets the socket gather input until it is worth waking up for.
   void gather_input();
@@ -142,7 +143,8 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   TcpCounters chosen_at_;        // when that was decided
   int gather_max_;               // bytes worth waiting for
   int wakes_at_ = 1;             // bytes in the socket that wake us
-  int unsent_max_;               // bytes in the kernel beyond which the socket counts as full
+  int unsent_max_;               // bytes in the kernel beyond which the socket counts as full, …
+  bool yields_ = false;          // … or fewer, as the last frame that was pulled yields
 };
 
 }  // namespace starling::transport

@@ -52,10 +52,7 @@ Result<std::optional<wire::StateInfo>> StateDonor::on_request(const Link* link, 
 bool StateDonor::next_frame(TimePoint now, const Link* link, FrameToSend& frame) {
   const auto found = clients_.find(link);
   if (found == clients_.end() || !found->second.has_slot) return false;
-  if (now < busy_until_) {
-    if (!std::exchange(held_back_, true)) told_to_wait_ = now;
-    return false;
-  }
+  if (waits(now, link)) return false;
   Client& client = found->second;
   Request& request = client.requests.front();
   const std::span<const float> chunk = chunk_of(request.state->floats, request.next);
@@ -67,6 +64,7 @@ bool StateDonor::next_frame(TimePoint now, const Link* link, FrameToSend& frame)
   wire::encode_header(header, std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
   frame.frame.payload = {reinterpret_cast<const std::uint8_t*>(chunk.data()), chunk.size_bytes()};
   frame.owner = request.state;
+  frame.yields = true;
   if (++request.next < request.end) return true;
 
   client.requests.pop_front();
@@ -77,13 +75,21 @@ bool StateDonor::next_frame(TimePoint now, const Link* link, FrameToSend& frame)
   return true;
 }
 
+bool StateDonor::waits(TimePoint now, const Link* link) {
+  if (now >= busy_until_) return false;
+  if (held_back_.empty()) told_to_wait_ = now;
+  held_back_.insert(link);
+  return true;
+}
+
 void StateDonor::forget(const Link* link) {
+  held_back_.erase(link);
+  std::erase(ready_, link);
   const auto found = clients_.find(link);
   if (found == clients_.end()) return;
   if (found->second.has_slot) ++slots_;
   clients_.erase(found);
   std::erase(waiting_, link);
-  std::erase(ready_, link);
   give_slots();
 }
 
@@ -102,22 +108,23 @@ void StateDonor::on_timer(TimePoint now) {
 }
 
 TimePoint StateDonor::next_deadline() const {
-  return held_back_ ? std::min(busy_until_, told_to_wait_ + kTellEvery) : kNever;
+  return !held_back_.empty() ? std::min(busy_until_, told_to_wait_ + kTellEvery) : kNever;
 }
 
 std::vector<const Link*> StateDonor::take_waiting(TimePoint now) {
   std::vector<const Link*> waiting;
-  if (!held_back_ || now < told_to_wait_ + kTellEvery) return waiting;
+  if (held_back_.empty() || now < told_to_wait_ + kTellEvery) return waiting;
   told_to_wait_ = now;
   for (const auto& [link, client] : clients_) waiting.push_back(link);
+  for (const Link* link : held_back_) {
+    if (!clients_.contains(link)) waiting.push_back(link);
+  }
   return waiting;
 }
 
 void StateDonor::go_on() {
-  if (!std::exchange(held_back_, false)) return;
-  for (const auto& [link, client] : clients_) {
-    if (client.has_slot) ready_.push_back(link);
-  }
+  ready_.insert(ready_.end(), held_back_.begin(), held_back_.end());
+  held_back_.clear();
 }
 
 void StateDonor::give_slots() {

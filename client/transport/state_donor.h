@@ -2,14 +2,15 @@
 // ask, one request at a time, so that many newcomers share the uplink without any of them starving.
 //
 // A round comes first: its group waits for the slowest, and newcomers are nobody's group yet. While it sends, states
-// wait; between rounds, and when a round sends nothing because others are awaited, they have the line. A round that is
-// held open for newcomers (coordinator/core/cadence.h) gives them the time they need.
+// wait, in the middle of a chunk too; between rounds, and when a round sends nothing because others are awaited, they
+// have the line. A round that is held open for newcomers (coordinator/core/cadence.h) gives them the time they need.
 #pragma once
 
 #include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "client/transport/frame_writer.h"
@@ -36,6 +37,8 @@ class StateDonor {
   // An answer to send at once, or none: chunks follow by next_frame. An error cuts the link.
   Result<std::optional<wire::StateInfo>> on_request(const Link* link, const wire::StateRequest& request);
   bool next_frame(TimePoint now, const Link* link, FrameToSend& frame);
+  // Whether a link may send nothing of a state now: then it is among those of take_ready() when it may.
+  bool waits(TimePoint now, const Link* link);
   void forget(const Link* link);
   // Links that may send since the last call: they want to be pumped.
   std::vector<const Link*> take_ready() { return std::exchange(ready_, {}); }
@@ -68,8 +71,8 @@ class StateDonor {
   std::unordered_map<const Link*, Client> clients_;  // with requests only
   std::deque<const Link*> waiting_;
   std::vector<const Link*> ready_;
-  TimePoint busy_until_{};  // the round that sends is expected to go on by then
-  bool held_back_ = false;  // a link that had a slot got nothing
+  TimePoint busy_until_{};                     // the round that sends is expected to go on by then
+  std::unordered_set<const Link*> held_back_;  // would have sent meanwhile
   TimePoint told_to_wait_{};
 };
 

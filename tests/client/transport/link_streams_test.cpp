@@ -34,16 +34,17 @@ struct End final : Link::Mediator {
   Result<bool> wants_frame(Link& /*link*/, const wire::FrameHeader& /*header*/) override { return true; }
   Status frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override {
     CHECK(&link == up);
+    if (header.type == wire::FrameType::pong) return {};
     std::uint32_t first = 0;
     std::memcpy(&first, payload.data(), sizeof first);
     in_order = in_order && header.segment == received && first == received && payload.back() == payload.front();
     ++received;
     return {};
   }
-  void input_paused(Link& /*link*/) override {}
+  void input_paused(Link& /*link*/) override { ++heard; }
   // Payloads are of any length, and begin with the frame's place.
   bool next_frame(Link& /*link*/, FrameToSend& frame) override {
-    if (sent == to_send) return false;
+    if (sent == to_send || held_back) return false;
     const std::size_t bytes = 8 + sent * 7919 % 150'000;
     const auto payload = std::make_shared<std::vector<std::uint8_t>>(bytes);
     std::memcpy(payload->data(), &sent, sizeof sent);
@@ -53,9 +54,11 @@ struct End final : Link::Mediator {
     wire::encode_header(header, std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
     frame.frame.payload = *payload;
     frame.owner = payload;
+    frame.yields = true;
     ++sent;
     return true;
   }
+  bool holds_back(Link& /*link*/) override { return held_back; }
   bool add_stream(Link& link) override {
     make_link()->join(link.shared_from_this());
     return true;
@@ -80,6 +83,8 @@ struct End final : Link::Mediator {
   std::uint32_t to_send = 0;
   std::uint32_t sent = 0;
   std::uint32_t received = 0;
+  int heard = 0;
+  bool held_back = false;
   bool in_order = true;
 };
 
@@ -112,6 +117,9 @@ struct LinkPair {
       REQUIRE(acceptor.clock.now() < deadline);
       io.run_one_for(std::chrono::milliseconds(10));
     }
+  }
+  void run_until_quiet() {
+    while (io.run_one_for(std::chrono::milliseconds(50)) > 0) continue;
   }
   // As an end does that is held back; the other one may have no link left to say it on.
   void widen(std::size_t streams) {
@@ -165,6 +173,26 @@ TEST_CASE("frames keep their order over several streams, both ways") {
   CHECK(pair.acceptor.in_order);
   CHECK(pair.dialler.links.size() == 1);
   CHECK(pair.acceptor.links.size() == 1);
+}
+
+TEST_CASE("a frame that yields waits in its middle while it is held back, but for signs of life") {
+  LinkPair pair;
+  constexpr std::uint32_t kFrames = 60;
+  pair.dialler.to_send = kFrames;
+  pair.dialler.up->pump();  // as much as a link sends before others get their turn
+  pair.dialler.held_back = true;
+  pair.run_until_quiet();
+  const std::uint32_t begun = pair.dialler.sent;
+  CHECK(begun < kFrames);
+  CHECK(pair.acceptor.received < begun);
+  const int heard = pair.acceptor.heard;
+  pair.dialler.up->show_life();
+  pair.run_until([&] { return pair.acceptor.heard > heard; });
+  CHECK(pair.dialler.sent == begun);
+  pair.dialler.held_back = false;
+  pair.dialler.up->pump();
+  pair.run_until([&] { return pair.acceptor.received == kFrames; });
+  CHECK(pair.acceptor.in_order);
 }
 
 TEST_CASE("streams are added while frames flow, up to so many") {

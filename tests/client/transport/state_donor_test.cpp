@@ -56,8 +56,25 @@ TEST_CASE("states wait while a round sends, and go on when it is over, or sends 
   CHECK(f.donor.take_ready().empty());  // a slow line carries a frame for as long
   f.now += seconds(1);
   f.donor.on_timer(f.now);
-  CHECK(f.donor.take_ready().size() == 2);
+  CHECK(f.donor.take_ready() == std::vector{f.link(0)});
   CHECK(f.sends(0));
+  CHECK(f.donor.next_deadline() == kNever);
+}
+
+TEST_CASE("a link waits in the middle of its last chunk, too, for as long as a round sends") {
+  Donor f;
+  CHECK_FALSE(f.donor.waits(f.now, f.link(0)));
+  f.donor.round_sends(f.now, kChunkBytes, kLine);
+  CHECK(f.donor.waits(f.now, f.link(0)));  // it has no requests any more
+  CHECK(f.donor.waits(f.now, f.link(1)));
+  CHECK(f.donor.next_deadline() < kNever);
+  f.donor.forget(f.link(1));
+  f.now += seconds(3);
+  f.donor.round_sends(f.now, kChunkBytes, kLine);
+  CHECK(f.donor.take_waiting(f.now) == std::vector{f.link(0)});
+  f.donor.round_ended();
+  CHECK_FALSE(f.donor.waits(f.now, f.link(0)));
+  CHECK(f.donor.take_ready() == std::vector{f.link(0)});
   CHECK(f.donor.next_deadline() == kNever);
 }
 
