@@ -8,10 +8,13 @@ namespace {
 
 // Of the measured speed: where nothing waits for a line, it may well carry more; where much does, less.
 constexpr double kMost = 1.1;
-constexpr double kLeast = 0.95;
+constexpr double kLeast = 0.9;
 // Packets that wait so long on their way make the pace the least; so long they wait for nobody, and jitter.
 constexpr double kQueueMost = 0.06;
 constexpr double kQueueNone = 0.01;
+// So long after a round has begun nobody knows what waits on the way; until then, the measured speed is the most. All
+// lines have rested, everybody begins at once, and what is too much then overflows queues or stays in them.
+constexpr Duration kUnseen = std::chrono::milliseconds(300);
 // A measured speed that has risen by more since the round before is still being found out.
 constexpr double kStill = 1.15;
 // A round that takes this much longer than planned is not going to plan.
@@ -33,19 +36,22 @@ void LinePace::begin(TimePoint now, std::int64_t bytes_planned, double line_byte
   const bool known = line_bytes_per_s > 0 && line_bytes_per_s <= std::min(kStill * last_, kPaceMax);
   paced_ = known && static_cast<double>(bytes_planned) >= kLongSeconds * line_bytes_per_s;
   last_ = line_ = line_bytes_per_s;
+  most_ = 1;
+  unseen_until_ = now + kUnseen;
   until_ = paced_ ? now + from_seconds(kOverdue * static_cast<double>(bytes_planned) / line_) : kNever;
 }
 
 void LinePace::note(TimePoint now, double line_bytes_per_s, Duration queue) {
   line_ = line_bytes_per_s;
   queue_ = queue;
+  if (now >= unseen_until_) most_ = kMost;
   if (now >= until_) lift();
 }
 
 double LinePace::bytes_per_s() const {
   if (!paced_) return 0;
   const double full = std::clamp((to_seconds(queue_) - kQueueNone) / (kQueueMost - kQueueNone), 0.0, 1.0);
-  return line_ * (kMost + full * (kLeast - kMost));
+  return line_ * std::min(most_, kMost + full * (kLeast - kMost));
 }
 
 void PaceShare::set(double bytes_per_s) {

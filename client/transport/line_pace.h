@@ -29,6 +29,8 @@ class LinePace {
   double line_ = 0;
   double last_ = 0;  // the line's speed as it was known when the round before began
   Duration queue_{};
+  double most_ = 1;  // of the line's speed
+  TimePoint unseen_until_{};
   TimePoint until_ = kNever;
 };
 
