@@ -79,7 +79,7 @@ try_it() {
     healthy=yes
   fi
   if in_root touch /usr/anything 2> /dev/null; then healthy="no: the root can be written"; fi
-  kill $server
+  kill "$(pgrep --parent $server)" # unshare, with which all goes that it has started
   wait $server || true
   echo "healthy: $healthy"
   [[ $healthy == yes ]]
