@@ -34,33 +34,36 @@ void RateMeter::note(TimePoint now, std::int64_t bytes, std::int64_t other_end) 
   if (slot.time > kSlotMax) return rest();
   if (bytes <= 0 || static_cast<double>(bytes) < kIdle * estimate_ * to_seconds(slot.time)) {
     pause_ += slot;
-    if (pause_.time > kPause || window_.bytes < window_bytes_min_) rest();
+    if (pause_.time > kPause || window_.moved() < window_bytes_min_) rest();
     return;
   }
   slot += std::exchange(pause_, {});
   add(slot);
-  if (window_.time >= kWindow && window_.bytes >= window_bytes_min_) judge();
+  if (window_.time >= kWindow && window_.moved() >= window_bytes_min_) judge();
 }
 
 // The window is as short as it may be.
 void RateMeter::add(const Span& slot) {
   slots_.push_back(slot);
   window_ += slot;
-  while (window_.time - slots_.front().time >= kWindow && window_.bytes - slots_.front().bytes >= window_bytes_min_) {
-    window_ -= slots_.front();
+  while (window_.time - slots_.front().time >= kWindow) {
+    Span shorter = window_;
+    shorter -= slots_.front();
+    if (shorter.moved() < window_bytes_min_) break;
+    window_ = shorter;
     slots_.pop_front();
   }
 }
 
 void RateMeter::rest() {
   pause_ = {};
-  const bool transfer = window_.time >= kSlot && window_.bytes >= window_bytes_min_;
+  const bool transfer = window_.time >= kSlot && window_.moved() >= window_bytes_min_;
   if (transfer && estimate_ == 0) judge();
   if (!transfer) forget();
 }
 
 void RateMeter::judge() {
-  const double rate = static_cast<double>(std::min(window_.bytes, window_.other_end)) / to_seconds(window_.time);
+  const double rate = static_cast<double>(window_.moved()) / to_seconds(window_.time);
   const double weight = estimate_ == 0 ? 1.0 : rate > estimate_ ? kRise : kFall;
   estimate_ += weight * (rate - estimate_);
 }

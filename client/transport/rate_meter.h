@@ -2,6 +2,7 @@
 // fastest moments: in slow ones somebody else may be the limit. Pure: time is an argument.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 
@@ -45,6 +46,7 @@ class RateMeter {
     std::int64_t bytes = 0;
     std::int64_t other_end = 0;
 
+    [[nodiscard]] std::int64_t moved() const { return std::min(bytes, other_end); }
     Span& operator+=(const Span& more);
     Span& operator-=(const Span& less);
   };

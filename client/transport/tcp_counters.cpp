@@ -11,8 +11,9 @@ TcpCounters tcp_counters(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
-  return {.bytes_acknowledged = static_cast<std::int64_t>(info.tcpi_bytes_acked),
-          .bytes_delivered = static_cast<std::int64_t>(info.tcpi_delivered) * info.tcpi_snd_mss,
+  const auto acknowledged = static_cast<std::int64_t>(info.tcpi_bytes_acked);
+  return {.bytes_acknowledged = acknowledged,
+          .bytes_delivered = acknowledged + static_cast<std::int64_t>(info.tcpi_sacked) * info.tcpi_snd_mss,
           .bytes_sent = static_cast<std::int64_t>(info.tcpi_bytes_sent),
           .bytes_received = static_cast<std::int64_t>(info.tcpi_bytes_received),
           .packets_sent_again = static_cast<std::int64_t>(info.tcpi_total_retrans),

@@ -9,7 +9,7 @@ namespace starling::transport {
 
 struct TcpCounters {
   std::int64_t bytes_acknowledged = 0;  // sent, and known to have arrived
-  std::int64_t bytes_delivered = 0;     // the same, also behind a gap, but in whole packets of today's size
+  std::int64_t bytes_delivered = 0;     // the same, and what has arrived behind a gap, as whole packets of today's size
   std::int64_t bytes_sent = 0;          // handed to the network, again or for the first time
   std::int64_t bytes_received = 0;      // whether they have been read or not
   std::int64_t packets_sent_again = 0;

@@ -129,3 +129,11 @@ TEST_CASE("what comes out of a queue all at once is not taken for speed") {
   CHECK(meter.bytes_per_s() <= 1e7);
   CHECK(meter.bytes_per_s() > 0.9e7);
 }
+
+TEST_CASE("what one end alone takes for a transfer is none") {
+  RateMeter meter;
+  TimePoint now{};
+  for (int i = 0; i < 60; ++i) meter.note(now += RateMeter::kSlot, 65'000, 600);
+  meter.rest();
+  CHECK(meter.bytes_per_s() == 0);
+}
