@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
 #include "shared/crypto/tls.h"
 #include "shared/net/tls_stream.h"
+#include "shared/wire/web_address.h"
 
 namespace starling::cli {
 namespace {
@@ -31,19 +31,10 @@ Result<Address> parse_address(std::string_view text) {
                                 text)};
   const std::size_t hash = text.find('#');
   if (hash == std::string_view::npos) return wrong;
-  const std::string_view place = text.substr(0, hash);
-  const std::size_t colon = place.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return wrong;
-  std::string_view host = place.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  const std::string_view port = place.substr(colon + 1);
-  Address address{{std::string(host), 0}, {}};
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.endpoint.port);
+  auto place = wire::parse_host_and_port(text.substr(0, hash));
   const auto fingerprint = Digest::from_hex(text.substr(hash + 1));
-  if (error != std::errc() || end != port.data() + port.size() || address.endpoint.port == 0) return wrong;
-  if (!fingerprint.ok()) return wrong;
-  address.fingerprint = *fingerprint;
-  return address;
+  if (!place.ok() || !fingerprint.ok()) return wrong;
+  return Address{{std::move(place->host), place->port}, *fingerprint};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "client/cli/status_text.h"
+#include "shared/wire/web_address.h"
 
 namespace starling::cli {
 namespace {
@@ -91,8 +92,7 @@ std::string format_remote(const wire::RemoteView& remote) {
   if (!remote.enabled) return "other computers cannot control this daemon; starling remote enable lets them\n";
   if (!remote.problem.empty()) return fmt::format("enabled, but nobody can call: {}\n", remote.problem);
   const bool any = remote.address == "0.0.0.0" || remote.address == "::";
-  const bool is_v6 = remote.address.find(':') != std::string::npos;
-  const std::string host = any ? "THIS-COMPUTER" : is_v6 ? fmt::format("[{}]", remote.address) : remote.address;
+  const std::string at = wire::format_host_and_port(any ? "THIS-COMPUTER" : remote.address, remote.port);
   std::string text =
       fmt::format("listening on {} port {}; {} connected\n", remote.address, remote.port, remote.callers);
   if (remote.address == "127.0.0.1" || remote.address == "::1") {
@@ -102,8 +102,8 @@ std::string format_remote(const wire::RemoteView& remote) {
     text +=
         fmt::format("The token, told this once; keep it in a file that only you can read:\n\n  {}\n\n", remote.token);
   }
-  return text + fmt::format("From another computer:\n\n  starling --daemon {}:{}#{} --token-file FILE status\n", host,
-                            remote.port, remote.fingerprint);
+  return text + fmt::format("From another computer:\n\n  starling --daemon {}#{} --token-file FILE status\n", at,
+                            remote.fingerprint);
 }
 
 std::string format_peers(const wire::PeersView& peers) {

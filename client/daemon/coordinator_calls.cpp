@@ -8,11 +8,12 @@
 #include "shared/base/version.h"
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/tls.h"
+#include "shared/wire/web_address.h"
 
 namespace starling::daemon {
 Result<storage::Project> join_project(const manifest::JoinLink& link, const Applicant& applicant,
                                       const storage::HostIdentity& host, CorrectedClock& clock, net::Line* line) {
-  const std::string where = fmt::format("join the project at {}:{}", link.host, link.port);
+  const std::string where = "join the project at " + wire::format_host_and_port(link.host, link.port);
   const net::Endpoint endpoint{link.host, link.port};
   auto ca_pem = net::fetch_pinned_ca(endpoint, link.ca_fingerprint, {.line = line});
   if (!ca_pem.ok()) return ca_pem.error().prefixed(where);

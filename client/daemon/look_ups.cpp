@@ -11,6 +11,7 @@
 #include "shared/net/http_client.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/model_layout.h"
+#include "shared/wire/web_address.h"
 
 namespace starling::daemon {
 namespace {
@@ -110,14 +111,15 @@ void LookUps::cancel() {
 Result<wire::ProjectPreview> LookUps::preview(const std::string& link_text) {
   auto link = manifest::parse_join_link(link_text);
   if (!link.ok()) return link.error().prefixed("read the join link");
-  const std::string where = fmt::format("ask the project at {}:{}", link->host, link->port);
+  const std::string address = wire::format_host_and_port(link->host, link->port);
+  const std::string where = "ask the project at " + address;
   const net::Endpoint endpoint{link->host, link->port};
   auto ca_pem = net::fetch_pinned_ca(endpoint, link->ca_fingerprint, {.deadline = kFirstContact, .line = &line_});
   if (!ca_pem.ok()) return ca_pem.error().prefixed(where);
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(*ca_pem, std::nullopt));
   Call call(*this, endpoint, std::move(tls));
   wire::ProjectPreview preview;
-  preview.address = fmt::format("{}:{}", link->host, link->port);
+  preview.address = address;
   preview.fingerprint = link->ca_fingerprint.hex();
   if (const Status asked = ask_about(call.client(), preview); !asked.ok()) return asked.error().prefixed(where);
   return preview;

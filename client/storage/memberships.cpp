@@ -13,6 +13,7 @@
 #include "shared/base/log.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
+#include "shared/wire/web_address.h"
 
 namespace starling::storage {
 namespace {
@@ -71,7 +72,7 @@ Status read_membership(int number, std::unique_ptr<ProjectFiles> files, std::vec
 
 }  // namespace
 
-std::string address_of(const Project& project) { return fmt::format("{}:{}", project.host, project.port); }
+std::string address_of(const Project& project) { return wire::format_host_and_port(project.host, project.port); }
 
 Result<Memberships> Memberships::open(ProjectFiles root) {
   const std::filesystem::path dir = root.dir();

@@ -61,7 +61,7 @@ class Memberships {
   std::size_t current_ = kNone;
 };
 
-// "example.org:7700"
+// "example.org:7700", "[2001:db8::7]:7700"
 std::string address_of(const Project& project);
 
 }  // namespace starling::storage

@@ -4,6 +4,9 @@
 
 #include <charconv>
 #include <ctime>
+#include <utility>
+
+#include "shared/wire/web_address.h"
 
 namespace starling::server {
 namespace {
@@ -19,24 +22,15 @@ constexpr std::int64_t kDurationSecondsMax = std::int64_t{10} * 366 * 24 * 3600;
 }  // namespace
 
 Result<net::Endpoint> parse_endpoint(std::string_view text) {
-  const Error wrong{ErrorCode::invalid_argument,
-                    fmt::format("'{}' is no address; write HOST:PORT, such as 203.0.113.7:7300", text)};
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return wrong;
-  std::string_view host = text.substr(0, colon);
-  if (host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-  } else if (host.find(':') != std::string_view::npos) {
-    return wrong;  // an IPv6 address without brackets: where does the port begin?
-  }
-  net::Endpoint endpoint{std::string(host), 0};
-  if (host.empty() || !parse_whole(text.substr(colon + 1), endpoint.port) || endpoint.port == 0) return wrong;
-  return endpoint;
+  auto at = wire::parse_host_and_port(text);
+  if (at) return net::Endpoint{std::move(at->host), at->port};
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("'{}' is no address ({}); write HOST:PORT, such as 203.0.113.7:7300 or [2001:db8::7]:7300",
+                           text, at.error().message)};
 }
 
 std::string format_endpoint(const net::Endpoint& endpoint) {
-  const bool v6 = endpoint.host.find(':') != std::string::npos;
-  return v6 ? fmt::format("[{}]:{}", endpoint.host, endpoint.port) : fmt::format("{}:{}", endpoint.host, endpoint.port);
+  return wire::format_host_and_port(endpoint.host, endpoint.port);
 }
 
 Result<Duration> parse_duration(std::string_view text) {

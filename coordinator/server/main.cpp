@@ -132,7 +132,9 @@ void add_init(CLI::App& cli, Commands& commands) {
   CLI::App* init = cli.add_subcommand("init", "Make a project: its keys, its database, a first join link");
   directory_of(init, commands.init.directory);
   init->add_option("--name", commands.init.name, "What volunteers and viewers call it")->required();
-  init->add_option("--listen", commands.init.listen, "ADDRESS:PORT to serve on; 0.0.0.0 is every address")->required();
+  init->add_option("--listen", commands.init.listen,
+                   "ADDRESS:PORT to serve on; 0.0.0.0 is every address of IPv4, [::] every one")
+      ->required();
   init->add_option("--public", commands.init.public_at, "HOST:PORT as volunteers reach it; as --listen by default");
   init->add_option("--database", commands.init.database,
                    "Keep everything in this empty PostgreSQL database instead of a file: postgresql://user@host/name. "

@@ -118,7 +118,7 @@ Result<ManifestKey> read_manifest_key(const ProjectFiles& files) {
 
 // What browsers may find in the address bar.
 std::vector<std::string> web_hosts(const ProjectConfig& config) {
-  std::vector<std::string> hosts = {config.public_at.host, config.listen.host, "localhost", "127.0.0.1"};
+  std::vector<std::string> hosts = {config.public_at.host, config.listen.host, "localhost", "127.0.0.1", "::1"};
   std::sort(hosts.begin(), hosts.end());
   hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
   return hosts;

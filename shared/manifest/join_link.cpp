@@ -1,13 +1,13 @@
 #include "shared/manifest/join_link.h"
 
-#include <charconv>
-#include <optional>
+#include <utility>
+
+#include "shared/wire/web_address.h"
 
 namespace starling::manifest {
 namespace {
 
 constexpr std::string_view kScheme = "starling://";
-constexpr std::size_t kHostBytesMax = 253;
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kDigits = "0123456789";
 
@@ -24,40 +24,6 @@ bool only_of(std::string_view text, std::string_view allowed, std::string_view a
     if (!known) return false;
   }
   return true;
-}
-
-bool is_host_name(std::string_view host) {
-  return !host.empty() && host.size() <= kHostBytesMax && only_of(host, kLetters, "-.") && host.front() != '-' &&
-         host.front() != '.';
-}
-
-bool is_ipv6(std::string_view host) {
-  constexpr std::size_t kIpv6BytesMax = 45;  // with an IPv4 tail
-  return host.size() >= 2 && host.size() <= kIpv6BytesMax && host.find(':') != std::string_view::npos &&
-         only_of(host, "abcdefABCDEF", ":.");
-}
-
-// Splits "host:port" or "[v6]:port".
-Status parse_authority(std::string_view text, JoinLink& link) {
-  std::string_view port;
-  if (text.starts_with('[')) {
-    const std::size_t end = text.find("]:");
-    if (end == std::string_view::npos) return bad("no port after the bracketed address");
-    link.host = text.substr(1, end - 1);
-    port = text.substr(end + 2);
-    if (!is_ipv6(link.host)) return bad("the address in brackets is no IPv6 address");
-  } else {
-    const std::size_t colon = text.find(':');
-    if (colon == std::string_view::npos) return bad("the port is missing");
-    link.host = text.substr(0, colon);
-    port = text.substr(colon + 1);
-    if (!is_host_name(link.host)) return bad("the host is no name or address");
-  }
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), link.port);
-  if (error != std::errc() || end != port.data() + port.size() || link.port == 0 || port.front() == '0') {
-    return bad("the port is no number from 1 to 65535");
-  }
-  return {};
 }
 
 Status parse_field(std::string_view field, JoinLink& link, bool& has_ca, bool& has_invite) {
@@ -90,7 +56,10 @@ Result<JoinLink> parse_join_link(std::string_view text) {
   const std::size_t query = text.find("/?");
   if (query == std::string_view::npos) return bad("'/?' is missing");
   JoinLink link;
-  STARLING_TRY(parse_authority(text.substr(0, query), link));
+  auto at = wire::parse_host_and_port(text.substr(0, query));
+  if (!at.ok()) return bad(at.error().message);
+  link.host = std::move(at->host);
+  link.port = at->port;
   bool has_ca = false;
   bool has_invite = false;
   std::string_view rest = text.substr(query + 2);
@@ -105,10 +74,8 @@ Result<JoinLink> parse_join_link(std::string_view text) {
 }
 
 std::string format_join_link(const JoinLink& link) {
-  const bool bracketed = link.host.find(':') != std::string::npos;
   std::string text(kScheme);
-  text += bracketed ? "[" + link.host + "]" : link.host;
-  text += ":" + std::to_string(link.port) + "/?ca=" + link.ca_fingerprint.hex();
+  text += wire::format_host_and_port(link.host, link.port) + "/?ca=" + link.ca_fingerprint.hex();
   if (!link.invite.empty()) text += "&invite=" + link.invite;
   return text;
 }

@@ -11,6 +11,7 @@
 #include "shared/net/line.h"
 #include "shared/net/response_head.h"
 #include "shared/net/tls_stream.h"
+#include "shared/wire/web_address.h"
 
 namespace starling::net {
 namespace {
@@ -211,9 +212,8 @@ class HttpClient::Connection {
   }
 
   [[nodiscard]] std::string request_text(const HttpRequest& request) const {
-    const bool bracketed = endpoint_.host.find(':') != std::string::npos;
-    std::string text = fmt::format("{} {} HTTP/1.1\r\nHost: {}{}{}:{}\r\n", request.method, request.path,
-                                   bracketed ? "[" : "", endpoint_.host, bracketed ? "]" : "", endpoint_.port);
+    std::string text = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, request.path,
+                                   wire::format_host_and_port(endpoint_.host, endpoint_.port));
     if (!token_.empty()) text += fmt::format("Authorization: Bearer {}\r\n", token_);
     if (request.range_start > 0) text += fmt::format("Range: bytes={}-\r\n", request.range_start);
     if (request.method == "POST") {

@@ -1,5 +1,5 @@
-// Where something lies on a web server: https://host[:port]/path. Other schemes, user names, and hosts that are neither
-// names nor IPv4 addresses are refused.
+// Where something answers: host:port, as people write it, and https://host[:port]/path. A host is a name, an IPv4
+// address, or an IPv6 address, which stands in brackets: "example.org:7700", "192.0.2.7:7700", "[2001:db8::7]:7700".
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,23 @@
 
 namespace starling::wire {
 
+struct HostPort {
+  std::string host;  // an IPv6 address without its brackets
+  std::uint16_t port = 0;
+};
+
+// invalid_argument, with what is wrong with it. Ports begin at 1 and with another digit than 0.
+Result<HostPort> parse_host_and_port(std::string_view text);
+// What parse_host_and_port reads.
+std::string format_host_and_port(std::string_view host, int port);
+
 struct WebAddress {
-  std::string host;
+  std::string host;  // an IPv6 address without its brackets
   std::uint16_t port = 443;
   std::string path;  // begins with a slash
 };
 
-// invalid_argument, with what is wrong with it.
+// invalid_argument, with what is wrong with it. Other schemes and user names are refused.
 Result<WebAddress> parse_web_address(std::string_view address);
 
 }  // namespace starling::wire

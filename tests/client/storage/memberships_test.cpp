@@ -105,3 +105,13 @@ TEST_CASE("damaged shares are set aside, and the projects share alike") {
   CHECK(again.all()[0].share == 1);
   CHECK(std::filesystem::exists(folder / "data" / "projects.json.corrupt"));
 }
+
+TEST_CASE("a project is found by its address, an IPv6 one as links have it") {
+  const TempDir folder;
+  Memberships memberships = open_all(folder);
+  REQUIRE(memberships.add(project("Birds", "a.example"), 0).ok());
+  REQUIRE(memberships.add(project("Fish", "2001:db8::7"), 0).ok());
+  CHECK(*memberships.find("A.example:4443") == 0);
+  CHECK(*memberships.find("[2001:db8::7]:4443") == 1);
+  CHECK(memberships.find("2001:db8::7:4443").error().code == ErrorCode::not_found);
+}
