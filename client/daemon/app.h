@@ -87,11 +87,13 @@ class App {
   void follow_to_next_run(const RunId& run_id);
   // Of the request's project, or the only one there is; an Error says why none is meant.
   [[nodiscard]] Result<std::size_t> meant(const std::string& project) const;
+  [[nodiscard]] Status check_nothing_closes() const;
+  [[nodiscard]] Result<std::string> arrange_now(const wire::ControlRequest& request);
   void leave_now(std::size_t index, std::function<void(Status)> left);
   void count_turn();        // every second
   void end_turn_if_over();  // between two rounds
   [[nodiscard]] std::vector<policy::Claim> claims() const;
-  [[nodiscard]] std::vector<wire::ProjectView> project_views();
+  [[nodiscard]] std::vector<wire::ProjectView> project_views();  // marked is the one whose turn it is, or will be
   // The volunteer agrees to the program that the project's run is.
   Status allow_program(const storage::Membership& membership);
   void publish();
@@ -131,7 +133,8 @@ class App {
   std::optional<Refusal> refusal_;  // of the preparation before this one, if it ended so
   std::string version_required_;    // by the run, and this is older
   bool handing_over_ = false;
-  std::string closing_run_;  // why the run is being closed; empty: it is not
+  std::string closing_run_;               // why the run is being closed; empty: it is not
+  std::optional<std::size_t> next_turn_;  // which project's it is once that is done
   struct Turn {
     TimePoint began{};
     TimePoint looked{};        // at last

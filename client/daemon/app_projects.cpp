@@ -55,10 +55,12 @@ Result<std::string> App::join(const std::string& link_text, const Applicant& app
   return fmt::format("Joined '{}' as '{}'.", project->name, project->display_name);
 }
 
+Status App::check_nothing_closes() const {
+  if (closing_run_.empty()) return {};
+  return Error{ErrorCode::failed_precondition, fmt::format("{}: try again in a moment", closing_run_)};
+}
+
 Result<std::size_t> App::meant(const std::string& project) const {
-  if (!closing_run_.empty()) {
-    return Error{ErrorCode::failed_precondition, fmt::format("{}: try again in a moment", closing_run_)};
-  }
   if (!project.empty()) return memberships_.find(project);
   if (memberships_.all().size() == 1) return 0;
   if (memberships_.all().empty()) return Error{ErrorCode::failed_precondition, "no project was joined"};
@@ -71,10 +73,13 @@ Status App::leave(const std::string& project) {
   auto answer = std::make_shared<std::promise<Status>>();
   std::future<Status> future = answer->get_future();
   control_.run_and_wait([&] {
-    if (const auto index = meant(project); index.ok()) {
-      leave_now(*index, [answer](const Status& left) { answer->set_value(left); });
-    } else {
+    const auto index = meant(project);
+    if (const Status settled = check_nothing_closes(); !settled.ok()) {
+      answer->set_value(settled);
+    } else if (!index.ok()) {
       answer->set_value(index.error());
+    } else {
+      leave_now(*index, [answer](const Status& left) { answer->set_value(left); });
     }
   });
   answer.reset();
@@ -110,26 +115,40 @@ wire::ControlReply App::arrange(const wire::ControlRequest& request) {
   control_.run_and_wait([&] {
     reply.error.reset();
     if (request.command != "projects") {
-      const auto index = meant(request.project);
-      if (!index.ok()) {
-        reply.error = index.error();
-      } else if (request.command == "train") {
-        change_over(*index);
-      } else if (request.command == "allow") {
-        if (const Status allowed = allow_program(memberships_.all()[*index]); !allowed.ok()) {
-          reply.error = allowed.error();
-        }
-      } else if (!request.share || *request.share > storage::kShareMax) {
-        reply.error =
-            Error{ErrorCode::invalid_argument, fmt::format("a share is a number from 0 to {}", storage::kShareMax)};
+      if (auto arranged = arrange_now(request); arranged.ok()) {
+        reply.text = std::move(*arranged);
       } else {
-        memberships_.all()[*index].share = *request.share;
-        if (const Status saved = memberships_.save(); !saved.ok()) reply.error = saved.error();
+        reply.error = arranged.error();
       }
     }
     reply.projects = project_views();
   });
   return reply;
+}
+
+Result<std::string> App::arrange_now(const wire::ControlRequest& request) {
+  STARLING_ASSIGN(const std::size_t index, meant(request.project));
+  storage::Membership& membership = memberships_.all()[index];
+  if (request.command == "train") {
+    if (next_turn_) {
+      next_turn_ = index;
+    } else {
+      STARLING_TRY(check_nothing_closes());
+      change_over(index);
+    }
+    return next_turn_ ? fmt::format("Changing over to '{}'.", membership.project.name) : std::string();
+  }
+  if (request.command == "allow") {
+    STARLING_TRY(check_nothing_closes());
+    STARLING_TRY(allow_program(membership));
+    return std::string();
+  }
+  if (!request.share || *request.share > storage::kShareMax) {
+    return Error{ErrorCode::invalid_argument, fmt::format("a share is a number from 0 to {}", storage::kShareMax)};
+  }
+  membership.share = *request.share;
+  STARLING_TRY(memberships_.save());
+  return std::string();
 }
 
 Status App::allow_program(const storage::Membership& membership) {
@@ -149,9 +168,11 @@ Status App::allow_program(const storage::Membership& membership) {
 
 std::vector<wire::ProjectView> App::project_views() {
   std::vector<wire::ProjectView> views;
-  for (const storage::Membership& membership : memberships_.all()) {
+  const std::size_t turn = next_turn_.value_or(memberships_.current());
+  for (std::size_t i = 0; i < memberships_.all().size(); ++i) {
+    const storage::Membership& membership = memberships_.all()[i];
     views.push_back({membership.project.name, membership.project.display_name, storage::address_of(membership.project),
-                     membership.share, membership.trained_s, &membership == current()});
+                     membership.share, membership.trained_s, i == turn});
   }
   return views;
 }
@@ -290,13 +311,14 @@ void App::close_run(std::string reason, bool keep_state, std::function<void()> c
 
 void App::change_over(std::size_t next) {
   if (!closing_run_.empty() || (current() != nullptr && memberships_.current() == next)) return;
-  const auto open = [this, next] {
-    memberships_.set_current(next);
+  const auto open = [this] {
+    memberships_.set_current(*std::exchange(next_turn_, std::nullopt));
     log_info("it is the turn of '{}'", current()->project.name);
     if (const Status saved = memberships_.save(); !saved.ok()) log_warning("{}", saved.error().message);
     open_project();
     publish();
   };
+  next_turn_ = next;
   if (current() == nullptr) return open();
   close_run("changing over to another project", true, open);
 }

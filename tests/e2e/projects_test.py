@@ -53,7 +53,9 @@ class Projects(SwarmCase):
 
     def test_3_shares_count_and_both_survive_a_crash(self):
         self.volunteer.command("projects", "share", "second", "0")
-        self.volunteer.command("projects", "train", "End to end")
+        # Told at once, though what runs ends first.
+        told = json.loads(self.volunteer.command("projects", "train", "End to end", "--json").stdout)["projects"]
+        self.assertEqual([project["name"] for project in told if project["current"]], ["End to end"])
         self.volunteer.daemon.kill()
         self.volunteer.start()
         self.wait_for_rounds([self.volunteer], 1, 120)
