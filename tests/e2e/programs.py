@@ -36,9 +36,23 @@ def wait_until(condition, what, timeout_s=START_TIMEOUT_S):
         time.sleep(POLL_S)
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+def loopback():
+    """This machine's own address: that of IPv6, where it has one."""
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+            return "::1"
+    except OSError:
+        return "127.0.0.1"
+
+
+def host_and_port(host, port):
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def free_port(host="127.0.0.1"):
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.bind((host, 0))
         return probe.getsockname()[1]
 
 
@@ -152,9 +166,9 @@ class Program:
 class Coordinator:
     """A project on disk and the server that serves it."""
 
-    def __init__(self, folder, log_path):
+    def __init__(self, folder, log_path, host="127.0.0.1"):
         self.folder = Path(folder)
-        self.address = f"127.0.0.1:{free_port()}"
+        self.address = host_and_port(host, free_port(host))
         self.url = f"https://{self.address}/"
         self.server = Program("coordinator", [BIN / "starling-coordinator", "serve", self.folder], log_path)
         self.servers = [self.server]
@@ -190,7 +204,7 @@ class Coordinator:
     def answers(self):
         host, _, port = self.address.rpartition(":")
         try:
-            with socket.create_connection((host, int(port)), timeout=1):
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=1):
                 return True
         except OSError:
             return False
@@ -212,11 +226,11 @@ class Volunteer:
     # Whatever machine this is: on battery, metered, nearly full.
     PREFERENCES = {"compute": "always", "network": "always", "disk_free_min_gb": 0}
 
-    def __init__(self, name, folder, log_path, threads=1):
+    def __init__(self, name, folder, log_path, threads=1, host="127.0.0.1"):
         """Without threads, the preferences choose them."""
         self.name = name
         self.folder = Path(folder)
-        command = [BIN / "starlingd", "--data-dir", self.folder, "--listen", "127.0.0.1"]
+        command = [BIN / "starlingd", "--data-dir", self.folder, "--listen", host]
         if threads is not None:
             command += ["--threads", threads]
         self.daemon = Program(name, command, log_path)

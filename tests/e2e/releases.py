@@ -4,6 +4,7 @@ import http.server
 import json
 import os
 import shutil
+import socket
 import ssl
 import subprocess
 import tarfile
@@ -18,7 +19,7 @@ PLATFORM = f"linux-{os.uname().machine}"
 class StaticHost:
     """Any web server with plain files, over TLS, which a test can make misbehave."""
 
-    def __init__(self, folder, certificate_of=None):
+    def __init__(self, folder, certificate_of=None, host="127.0.0.1"):
         self.folder = folder
         self.files = folder / "www"
         self.files.mkdir(parents=True)
@@ -26,29 +27,33 @@ class StaticHost:
         self.certificate = shown / "host.pem"
         if certificate_of is None:
             subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                            "-days", "2", "-subj", "/CN=a static host", "-addext", "subjectAltName=DNS:localhost",
+                            "-days", "2", "-subj", "/CN=a static host", "-addext", f"subjectAltName=DNS:localhost,IP:{host}",
                             "-keyout", folder / "host.key", "-out", self.certificate], check=True, capture_output=True)
         self.cut_after = None  # bytes of an archive, then the connection ends
         self.hold_after = None  # bytes of an archive, then nothing until `go_on` is set
         self.go_on = threading.Event()
         self.requests = []  # (path, first byte that was asked for)
-        host = self
+        own = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
-                host.answer(self)
+                own.answer(self)
 
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(http.server.ThreadingHTTPServer):
+            address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
+        self.server = Server((host, 0), Handler)
         self.server.daemon_threads = True
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificate, shown / "host.key")
         self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.address = f"https://localhost:{self.server.server_address[1]}/"
+        shown_as = host if ":" in host else "localhost"
+        self.address = f"https://{programs.host_and_port(shown_as, self.server.server_address[1])}/"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def answer(self, request):

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Volunteers train from shards on two mirrors: first one is empty and the other serves wrong bytes, later one dies."""
+"""Volunteers train from shards on two mirrors: first one is empty and the other serves wrong bytes, later one dies. All
+of it over IPv6, where this machine has that: coordinator, mirrors and volunteers."""
 
+import json
 import shutil
 import statistics
 import unittest
@@ -16,11 +18,12 @@ WRONG = "are not those of digest"
 
 class ShardSwarm(SwarmCase):
     VOLUNTEERS = 2
+    HOST = programs.loopback()
 
     @classmethod
     def prepare(cls):
-        cls.first = releases.StaticHost(cls.folder / "first")
-        cls.second = releases.StaticHost(cls.folder / "second", certificate_of=cls.first)
+        cls.first = releases.StaticHost(cls.folder / "first", host=cls.HOST)
+        cls.second = releases.StaticHost(cls.folder / "second", certificate_of=cls.first, host=cls.HOST)
         for host in (cls.first, cls.second):
             cls.addClassCleanup(host.stop)
         corpus = cls.folder / "corpus.txt"
@@ -69,7 +72,14 @@ class ShardSwarm(SwarmCase):
         self.assertGreater(len(self.second.requests), served)
         self.assertEqual(self.swarm.died(), [])
 
-    def test_3_the_loss_has_fallen_and_all_sides_agree(self):
+    def test_3_volunteers_are_known_by_that_address(self):
+        for volunteer in self.swarm.volunteers:
+            self.assertEqual(volunteer.status()["reach"]["address"], self.HOST)
+            self.assertIn(f"at {self.HOST} port", self.wait_for_log(volunteer.daemon, "others can dial this computer"))
+            project = json.loads(volunteer.command("projects", "--json").stdout)["projects"][0]
+            self.assertEqual(project["address"], self.swarm.coordinator.address)
+
+    def test_4_the_loss_has_fallen_and_all_sides_agree(self):
         self.assertLess(self.loss(), 0.9 * self.loss_at_first)
         self.assert_all_sides_agree(19)
         for volunteer in self.swarm.volunteers:  # only what its lane has read so far, and the one to come

@@ -48,11 +48,12 @@ def toml(value):
 class Swarm:
     """Start it with create(), look at it with statuses(), end it with drain() and stop()."""
 
-    def __init__(self, folder, volunteers):
+    def __init__(self, folder, volunteers, host="127.0.0.1"):
         self.folder = Path(folder)
+        self.host = host  # of this machine, where everybody listens
         self.logs = self.folder / "logs"
         self.logs.mkdir(parents=True, exist_ok=True)
-        self.coordinator = programs.Coordinator(self.folder / "coordinator", self.logs / "coordinator.log")
+        self.coordinator = programs.Coordinator(self.folder / "coordinator", self.logs / "coordinator.log", host)
         self.threads = threads_each(volunteers)
         self.made = 0
         self.volunteers = [self.newcomer() for _ in range(volunteers)]
@@ -63,7 +64,7 @@ class Swarm:
         """One more volunteer, whom nobody knows yet."""
         self.made += 1
         name = f"volunteer-{self.made}"
-        return programs.Volunteer(name, self.folder / name, self.logs / f"{name}.log", self.threads)
+        return programs.Volunteer(name, self.folder / name, self.logs / f"{name}.log", self.threads, self.host)
 
     def create(self, name, settings, corpus=None):
         """Makes the project, its run and the volunteers' data directories, and starts everything."""

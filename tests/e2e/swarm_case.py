@@ -33,6 +33,7 @@ class SwarmCase(unittest.TestCase):
     """One swarm for all tests of a class, and one order: each test leaves the swarm whole."""
 
     VOLUNTEERS = 3
+    HOST = "127.0.0.1"
     SETTINGS = {}  # beside those above
     TRAIN_BYTES = TRAIN_BYTES
 
@@ -41,7 +42,7 @@ class SwarmCase(unittest.TestCase):
         cls.folder = Path(tempfile.mkdtemp(prefix="starling-e2e-"))
         if "STARLING_KEEP" not in os.environ:  # to look at what it left
             cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS)
+        cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS, cls.HOST)
         cls.prepare()
         cls.addClassCleanup(cls.swarm.stop)
         cls.swarm.create("End to end", {**SETTINGS, **cls.SETTINGS}, small_corpus(cls.TRAIN_BYTES))
