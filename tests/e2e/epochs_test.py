@@ -51,9 +51,7 @@ class Epochs(SwarmCase):
                 newcomer.start()
                 newcomer.join(self.swarm.coordinator.new_invite())
             victim.start()
-        gone = self.swarm.volunteers.pop(0)  # for good
-        gone.daemon.kill()
-        self.addClassCleanup(gone.daemon.stop)
+        self.swarm.lose(self.swarm.volunteers[0])
 
     def test_2_all_epochs_that_had_begun_by_then_are_counted_whole(self):
         newest = self.rows("SELECT max(epoch) FROM sample_epoch")[0][0]

@@ -267,19 +267,27 @@ class Volunteer:
         """The rounds this volunteer committed, as {round: entry}; a torn last line (it was killed) does not count."""
         return read_journal(self.folder / "rounds.jsonl", run)
 
+    def acknowledged_journal(self, run):
+        """The same, but for rounds of which the coordinator may never have heard, should this one not come back."""
+        waiting = set()
+        for line in whole_lines(self.folder / f"reports-{run}.jsonl"):
+            if "report" in line:
+                waiting.add(json.loads(line["report"])["round"])
+            else:
+                waiting = {round_ for round_ in waiting if round_ >= line["settled_below"]}
+        return {round_: entry for round_, entry in self.journal(run).items() if round_ not in waiting}
+
+
+def whole_lines(path):
+    """The JSON objects of a file of one a line, without a torn last one."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
 
 def read_journal(path, run=None):
     """{round: its entry}, of one run where several are in it."""
-    rounds = {}
-    if not path.exists():
-        return rounds
-    for line in path.read_text().splitlines(keepends=True):
-        if not line.endswith("\n"):
-            break
-        entry = json.loads(line)
-        if run is None or entry["run_id"] == run:
-            rounds[entry["round"]] = entry
-    return rounds
+    return {entry["round"]: entry for entry in whole_lines(path) if run is None or entry["run_id"] == run}
 
 
 def last_line(text):

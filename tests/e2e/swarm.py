@@ -57,6 +57,7 @@ class Swarm:
         self.threads = threads_each(volunteers)
         self.made = 0
         self.volunteers = [self.newcomer() for _ in range(volunteers)]
+        self.departed = []
         self.pollers = ThreadPoolExecutor(max_workers=8)
         self.run = None
 
@@ -79,6 +80,12 @@ class Swarm:
             volunteer.start()
             volunteer.join(link)
 
+    def lose(self, volunteer):
+        """It is killed, and does not come back."""
+        volunteer.daemon.kill()
+        self.volunteers.remove(volunteer)
+        self.departed.append(volunteer)
+
     def programs(self):
         return self.coordinator.servers + [volunteer.daemon for volunteer in self.volunteers]
 
@@ -88,7 +95,9 @@ class Swarm:
         return {volunteer.name: status for volunteer, status in zip(self.volunteers, answers)}
 
     def journals(self):
-        return {volunteer.name: volunteer.journal(self.run) for volunteer in self.volunteers}
+        """Of those who are gone, what the coordinator has heard: nobody else may have been left in their last round."""
+        here = {volunteer.name: volunteer.journal(self.run) for volunteer in self.volunteers}
+        return here | {volunteer.name: volunteer.acknowledged_journal(self.run) for volunteer in self.departed}
 
     def died(self):
         """Programs that ended although nobody asked them to."""
@@ -98,32 +107,38 @@ class Swarm:
         """Pauses the run and waits until all volunteers hold the same state and the ledger holds what they accepted."""
         self.coordinator.pause_run(self.run)
 
-        def settled():
-            statuses = list(self.statuses().values())
-            if any(s is None or s["phase"] in BUSY or s["reports_waiting"] for s in statuses):
-                return False
-            if not results.same_state(statuses):
-                return False
+        def unsettled():
+            statuses = self.statuses()
+            for name, status in statuses.items():
+                if status is None or status["phase"] in BUSY or status["reports_waiting"]:
+                    return f"{name}: " + (f"{status['phase']}, {status['reports_waiting']} reports wait" if status else "away")
+            if not results.same_state(list(statuses.values())):
+                return "not all hold the same state"
             accepted = results.compare_journals(self.journals())[0]
-            return accepted == self.coordinator.run_status(self.run)["ledger_samples"]
+            ledger = self.coordinator.run_status(self.run)["ledger_samples"]
+            return "" if accepted == ledger else f"{accepted} samples accepted, {ledger} in the ledger"
 
-        since = None
+        since, why = None, ""
 
         def stays_settled():
-            nonlocal since
-            since = (since or time.monotonic()) if settled() else None
+            nonlocal since, why
+            now_why = unsettled()
+            since = None if now_why else since or time.monotonic()
+            why = now_why or why
             return since is not None and time.monotonic() - since >= STEADY_S
 
         try:
             programs.wait_until(stays_settled, "the swarm settles", SETTLE_TIMEOUT_S)
             return True
         except programs.ProgramError:
+            print(f"the swarm did not settle within {SETTLE_TIMEOUT_S} s: {why}")
             return False
 
     def stop(self):
         """Ends every process; one that was not started, or has ended, is no trouble."""
         self.pollers.shutdown(wait=True, cancel_futures=True)
-        for program in self.programs():
+        everything = self.programs() + [volunteer.daemon for volunteer in self.departed]
+        for program in everything:
             program.ask_to_stop()
-        for program in self.programs():
+        for program in everything:
             program.stop()
