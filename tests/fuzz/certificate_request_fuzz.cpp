@@ -9,6 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       *crypto::CertificateAuthority::create("Fuzz", {1'760'000'000'000});
   const std::string_view pem = testing::text_of(data, size);
   (void)crypto::read_certificate(pem);
+  if (const auto key = crypto::PublicKey::from_pem(pem)) VERIFY(crypto::PublicKey::from_pem(key->to_pem()).ok());
   const auto peer = crypto::read_csr(pem);
   const auto certificate = authority.issue(pem, {.now = {1'760'000'000'000}});
   VERIFY(peer.ok() == certificate.ok());

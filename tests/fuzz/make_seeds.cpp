@@ -8,8 +8,10 @@
 
 #include "client/averaging/codec.h"
 #include "shared/base/files.h"
+#include "shared/wire/control.h"
 #include "shared/wire/frames.h"
 #include "shared/wire/messages.h"
+#include "shared/wire/pause_wish.h"
 #include "shared/wire/release_feed.h"
 #include "shared/wire/team.h"
 #include "shared/wire/unusable_samples.h"
@@ -82,6 +84,7 @@ void add_frames(Seeds& seeds) {
   lost.set(4);
   add("inventory", 3, wire::encode(wire::Inventory{lost, {5, 1}, {48}}));
   add("done", 4, wire::encode(wire::Done{{}, {5, 0, 7}}));
+  add("relay_request", 8, Bytes(33, 2));  // a call to 02 02 …
   add("state_request", 5, wire::encode(wire::StateRequest{7, {}, 0, 4}));
   add("state_info", 6, wire::encode(wire::StateInfo{7, {}, 100, std::vector<Digest>(1)}));
 }
@@ -139,6 +142,37 @@ void add_feeds(Seeds& seeds) {
   seeds.add("release_feed", "one_file", wire::encode_feed(feed));
 }
 
+void add_control(Seeds& seeds) {
+  wire::ControlRequest request;
+  request.command = "set_preferences";
+  request.preset = "gentle";
+  request.changes = {{"on_battery", "yes"}};
+  request.after_revision = 7;
+  request.share = 0.5;
+  seeds.add("control", "request", wire::encode_line(request));
+  wire::ControlReply reply;
+  reply.error = Error{ErrorCode::not_found, "no such project"};
+  seeds.add("control", "refusal", wire::encode_line(reply));
+  reply = {};
+  reply.status.emplace().problems = {"the disk is full"};
+  reply.status->rules.unknown = {"idle time"};
+  reply.projects = {{"Birds", "Ada", "[2001:db8::7]:7700", 1, 12.5, true}};
+  reply.preferences.emplace();
+  seeds.add("control", "status", wire::encode_line(reply));
+  reply = {};
+  reply.history = {wire::HistoryPoint{}};
+  reply.peers = wire::PeersView{7, 2, {wire::PeerView{}}};
+  reply.preview.emplace().project = "Birds";
+  reply.leaderboard.emplace().rows.resize(2);
+  reply.leaderboard->pinned.emplace().name = "Ada";
+  reply.remote.emplace().port = 7447;
+  reply.team.emplace().name = "Swans";
+  seeds.add("control", "views", wire::encode_line(reply));
+  seeds.add("control", "pause_wish", wire::encode(wire::PauseWish{wire::PauseKind::now, {5}, "film night", true, {}}));
+  seeds.add("control", "preferences", wire::encode(wire::Preferences{}));
+  seeds.add("control", "hours", "mon-fri 18-24, sat-sun 0-24");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -151,5 +185,6 @@ int main(int argc, char** argv) {
   add_frames(seeds);
   add_messages(seeds);
   add_feeds(seeds);
+  add_control(seeds);
   return seeds.failed() ? 1 : 0;
 }

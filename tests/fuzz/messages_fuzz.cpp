@@ -43,6 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(wire::decode_renew_reply, json);
   check(wire::decode_heartbeat, json);
   check(wire::decode_heartbeat_reply, json);
+  check(wire::decode_checkpoint_reply, json);
+  check(wire::decode_round_report, json);
   check_plan(json);
   return 0;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "shared/reach/relay_protocol.h"
 #include "shared/wire/frames.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -25,13 +26,19 @@ void check_header(Bytes bytes) {
   VERIFY(std::ranges::equal(again, bytes.first(kFrameHeaderBytes)));
 }
 
+void check_relay_request(Bytes bytes) {
+  const auto* const text = reinterpret_cast<const char*>(bytes.data());
+  const auto request = reach::decode_relay_request({text, bytes.size()});
+  if (request.ok()) VERIFY(std::ranges::equal(reach::encode(*request), std::span(text, bytes.size())));
+}
+
 }  // namespace
 
 // The first byte chooses what the rest is read as.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const Bytes bytes(data + 1, size - 1);
-  switch (data[0] % 8) {
+  switch (data[0] % 9) {
     case 0:
       check_header(bytes);
       break;
@@ -53,8 +60,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 6:
       check_form(decode_state_info(bytes), bytes);
       break;
-    default:
+    case 7:
       check_form(decode_join(bytes), bytes);
+      break;
+    default:
+      check_relay_request(bytes);
   }
   return 0;
 }
