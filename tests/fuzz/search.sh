@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# search.sh TARGET SECONDS FOLDER: lets libFuzzer search with one target of the fuzz build; ./dev fuzz does it for all.
+# An input that breaks something stays in FOLDER/found: once it is mended, it belongs in the target's corpus.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+target=$1 seconds=$2 folder=$3
+corpus=tests/fuzz/corpus/$target
+[[ -d $corpus ]] || corpus=$folder/seeds/$target
+mkdir -p "$folder/grown/$target"
+status=0
+build/fuzz/fuzz/"$target" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=5 -print_final_stats=1 \
+  -artifact_prefix="$folder/found/$target-" "$folder/grown/$target" "$corpus" > "$folder/$target.log" 2>&1 || status=$?
+figure() { sed -n "s/^stat::$1: *//p" "$folder/$target.log"; }
+coverage=$(grep -o 'cov: [0-9]*' "$folder/$target.log" | tail -1)
+printf '%-20s %10s executions, %s, %s MB: %s\n' "$target" "$(figure number_of_executed_units)" "$coverage" \
+  "$(figure peak_rss_mb)" "$( ((status == 0)) && echo nothing found || echo "FOUND, see $folder/$target.log")"
+exit $((status != 0))
