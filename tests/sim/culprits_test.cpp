@@ -14,9 +14,11 @@ SwarmOptions five_peers(std::uint64_t seed) {
   options.length = std::chrono::seconds(200);
   options.calm = std::chrono::seconds(200);
   options.target_batch_size = 512;  // nobody comes too late for the first round
-  options.parameters = 40000;
+  // As long on their way as 40 000 on lines of 10 Mbit/s, and computed in a tenth of the time.
+  options.parameters = 4000;
+  options.segment_floats = 50;
   options.speeds_known = true;
-  options.upload_mbit_min = options.upload_mbit_max = 10;
+  options.upload_mbit_min = options.upload_mbit_max = 1;
   return options;
 }
 
