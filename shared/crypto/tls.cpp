@@ -3,6 +3,7 @@
 #include <array>
 
 #include "shared/crypto/certificates.h"
+#include "shared/crypto/lean_library.h"
 #include "shared/crypto/openssl_handles.h"
 #include "shared/crypto/verified_certificates.h"
 
@@ -14,8 +15,8 @@ constexpr const char* kCiphersuites = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1
 
 using ContextPtr = std::shared_ptr<SSL_CTX>;
 
-ContextPtr make_context() {
-  ContextPtr context(SSL_CTX_new(TLS_method()), SSL_CTX_free);
+ContextPtr make_context(OSSL_LIB_CTX* library) {
+  ContextPtr context(SSL_CTX_new_ex(library, nullptr, TLS_method()), SSL_CTX_free);
   VERIFY(context != nullptr);
   SSL_CTX* native = context.get();
   VERIFY(SSL_CTX_set_min_proto_version(native, TLS1_3_VERSION) == 1);
@@ -140,7 +141,7 @@ std::string explain_verification(long result, bool web = false) {
 Result<TlsContext> TlsContext::coordinator_server(std::string_view ca_pem, const TlsIdentity& identity,
                                                   const std::optional<WebIdentity>& web) {
   STARLING_ASSIGN(const X509Ptr authority, parse_certificate(ca_pem));
-  ContextPtr context = make_context();
+  ContextPtr context = make_context(lean_library());
   STARLING_TRY(trust_only(context.get(), authority.get()));
   if (web.has_value()) STARLING_TRY(use_web_identity(context.get(), *web));
   STARLING_TRY(use_identity(context.get(), identity));
@@ -156,7 +157,7 @@ Result<TlsContext> TlsContext::coordinator_server(std::string_view ca_pem, const
 
 Result<TlsContext> TlsContext::coordinator_client(std::string_view ca_pem, const std::optional<TlsIdentity>& identity) {
   STARLING_ASSIGN(const X509Ptr authority, parse_certificate(ca_pem));
-  ContextPtr context = make_context();
+  ContextPtr context = make_context(lean_library());
   offer_ed25519_only(context.get());
   STARLING_TRY(trust_only(context.get(), authority.get()));
   if (identity.has_value()) STARLING_TRY(use_identity(context.get(), *identity));
@@ -171,7 +172,7 @@ Result<TlsContext> TlsContext::coordinator_client(std::string_view ca_pem, const
 
 Result<TlsContext> TlsContext::peer(std::string_view ca_pem, const TlsIdentity& identity) {
   STARLING_ASSIGN(const X509Ptr authority, parse_certificate(ca_pem));
-  ContextPtr context = make_context();
+  ContextPtr context = make_context(lean_library());
   offer_ed25519_only(context.get());
   STARLING_TRY(trust_only(context.get(), authority.get()));
   STARLING_TRY(use_identity(context.get(), identity));
@@ -180,7 +181,7 @@ Result<TlsContext> TlsContext::peer(std::string_view ca_pem, const TlsIdentity& 
 }
 
 Result<TlsContext> TlsContext::web_client(std::string_view host, std::string_view ca_pem) {
-  ContextPtr context = make_context();
+  ContextPtr context = make_context(nullptr);
   if (ca_pem.empty()) {
     STARLING_TRY(trust_public_authorities(context.get()));
   } else {
@@ -200,7 +201,7 @@ Result<TlsContext> TlsContext::web_client(std::string_view host, std::string_vie
 }
 
 Result<TlsContext> TlsContext::first_contact() {
-  ContextPtr context = make_context();
+  ContextPtr context = make_context(nullptr);
   offer_ed25519_only(context.get());
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_NONE, nullptr);
   return TlsContext(std::move(context));
