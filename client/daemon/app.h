@@ -130,7 +130,7 @@ class App {
   std::unique_ptr<ProjectRun> run_;
   std::unique_ptr<UpdateKeeper> updates_;
   bool asks_for_next_run_ = false;
-  std::optional<Refusal> refusal_;  // of the preparation before this one, if it ended so
+  std::optional<Refusal> refusal_;  // what was in the way when a preparation looked last
   std::string version_required_;    // by the run, and this is older
   bool handing_over_ = false;
   std::string closing_run_;               // why the run is being closed; empty: it is not

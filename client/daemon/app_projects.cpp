@@ -162,7 +162,10 @@ Status App::allow_program(const storage::Membership& membership) {
   }
   STARLING_TRY(membership.files->allow(manifest.model.script.program.sha256));
   log_info("allowed: program {} of '{}'", manifest.model.script.program.sha256.hex(), membership.project.name);
-  if (&membership == current() && !run_) prepare();
+  if (&membership == current() && !run_) {
+    refusal_.reset();
+    prepare();
+  }
   return {};
 }
 
@@ -183,6 +186,7 @@ void App::open_project() {
   turn_.began = turn_.looked = turn_.trained_last = turn_.saved = clock_.now();
   rounds_ended_ = 0;
   backoff_.reset();
+  refusal_.reset();
   // A run may have replaced its certificate since it was read.
   if (auto fresh = membership.files->project(); fresh.ok() && fresh->has_value()) membership.project = **fresh;
   auto calls = CoordinatorCalls::create(membership.project, host_.key, clock_, &line_);
@@ -207,8 +211,8 @@ void App::open_next() {
 void App::prepare() {
   prepare_due_ = !may_prepare_;
   if (prepare_due_) return publish();
-  preparing_ = "preparing the run";
-  refusal_.reset();
+  // What is in the way, and what to do about it, is told until it is known to be gone.
+  if (!refusal_) preparing_ = "preparing the run";
   publish();
   const Threads threads{control_, trainer_, coordinator_, clock_};
   const std::int64_t disk_bytes_left = governor_.disk_bytes_left();
@@ -220,8 +224,9 @@ void App::prepare() {
     PreparationOptions options;
     options.disk_bytes_left = disk_bytes_left;
     options.memory = memory;
-    options.tell = [this](const std::string& doing) {
-      control_.post([this, doing] {
+    options.tell = [this, preparation](const std::string& doing) {
+      control_.post([this, preparation, doing] {
+        if (refusal_ || preparation != preparation_) return;
         preparing_ = doing;
         publish();
       });
@@ -233,7 +238,7 @@ void App::prepare() {
         updates_->hurry();
       });
     };
-    options.refuse = [this, preparation](const Refusal& refusal) {
+    options.judge = [this, preparation](const std::optional<Refusal>& refusal) {
       control_.post([this, preparation, refusal] {
         if (preparation == preparation_) refusal_ = refusal;
       });
@@ -263,6 +268,7 @@ void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) 
     if (is_of_this_computer(code)) delay = std::min(delay, kHereWaitMax);
     log_warning("{}; trying again in {:.1f} s", run.error().message, to_seconds(delay));
     preparing_ = run.error().message;
+    if (refusal_ && refusal_->reason != preparing_) refusal_.reset();
     control_.set_timer(clock_.now() + delay, [this] { prepare(); });
     publish();
     return;

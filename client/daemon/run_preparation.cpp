@@ -161,10 +161,8 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
     refusal = refuse_program(run.manifest, storage::address_of(project),
                              files.is_allowed(run.manifest.model.script.program.sha256));
   }
-  if (refusal) {
-    options.refuse(*refusal);
-    return Error{ErrorCode::failed_precondition, refusal->reason};
-  }
+  options.judge(refusal);
+  if (refusal) return Error{ErrorCode::failed_precondition, refusal->reason};
   const std::filesystem::path folder = files.dir() / "artefacts";
   STARLING_TRY(ensure_directory(folder));
   const wire::DataOptions& data = run.manifest.data;

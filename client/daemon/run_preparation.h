@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "client/daemon/coordinator_calls.h"
@@ -34,8 +35,9 @@ struct PreparationOptions {
   std::function<void(const std::string& doing)> tell;
   // The run wants at least this version of Starling, and this one is older; the preparation then ends as unsupported.
   std::function<void(const std::string& version)> too_old;
-  // The preparation then ends as failed_precondition, with the refusal's reason.
-  std::function<void(const Refusal& refusal)> refuse;
+  // What is in the way of the run here, once its manifest has told; the preparation then ends as failed_precondition,
+  // with that reason.
+  std::function<void(const std::optional<Refusal>& refusal)> judge;
   // Asked with every piece that arrives; false stops the preparation.
   std::function<bool()> may_go_on;
   std::int64_t disk_bytes_left = INT64_MAX;  // that this run's data and models may still take
