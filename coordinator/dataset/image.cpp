@@ -31,8 +31,8 @@ Result<std::string> read_image(const std::filesystem::path& file, int channels, 
   int height = 0;
   int found = 0;
   if (stbi_info_from_memory(data, size, &width, &height, &found) == 0) return bad(file, "it is no PNG or JPEG");
-  if (width < 1 || height < 1 || width > kImageSideMax || height > kImageSideMax) {
-    return bad(file, fmt::format("it is {} by {} pixels, and {} is the most", width, height, kImageSideMax));
+  if (width < 1 || height < 1 || width > kImagePixelsMax / height) {
+    return bad(file, fmt::format("it is {} by {} pixels, and {} are the most", width, height, kImagePixelsMax));
   }
   const std::unique_ptr<unsigned char, FreePixels> pixels(
       stbi_load_from_memory(data, size, &width, &height, &found, channels));

@@ -10,7 +10,7 @@
 namespace starling::dataset {
 
 constexpr std::size_t kImageBytesMax = 64U << 20;  // of a file
-constexpr int kImageSideMax = 16384;               // pixels
+constexpr int kImagePixelsMax = 1 << 26;           // a small file can stand for many: these take 200 MB
 
 // The middle square of the image, scaled to `side` pixels: `channels` (1 or 3) planes of side rows each. Images with
 // other channels are converted. corrupt, naming the file, when it is no image, and for one beyond the limits.

@@ -177,6 +177,17 @@ TEST_CASE("images that are none, and folders without classes, are refused by the
   CHECK(std::filesystem::is_empty(folder / "out"));
 }
 
+TEST_CASE("a small file that says it is a huge picture is not unpacked") {
+  // 16384 by 4097, grey, and where its pixels would begin.
+  constexpr std::string_view kHead("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x40\0\0\0\x10\x01\x08\0\0\0\0CRC.\0\0\0\0IDAT",
+                                   41);
+  const testing::TempDir folder;
+  std::ofstream(folder / "huge.png") << kHead;
+  const auto image = read_image(folder / "huge.png", 3, 8);
+  REQUIRE_FALSE(image.ok());
+  CHECK(image.error().message.find("16384 by 4097 pixels") != std::string::npos);
+}
+
 TEST_CASE("a grey picture of a coloured one, and the other way round") {
   const testing::TempDir folder;
   write_image(folder / "a.png", 16, 12, 255, 255);
