@@ -15,7 +15,9 @@
 namespace starling::db {
 namespace {
 
-constexpr std::chrono::milliseconds kRetryEvery{1};  // another process holds it for one commit
+// Another process holds it for one commit. flock() itself waits without end, a signal that cut it short would be the
+// whole process's, and nothing tells when the lock of a killed process has gone: so it is tried again and again.
+constexpr std::chrono::milliseconds kRetryEvery{1};
 
 }  // namespace
 
