@@ -7,9 +7,12 @@ target=$1 seconds=$2 folder=$3
 corpus=tests/fuzz/corpus/$target
 [[ -d $corpus ]] || corpus=$folder/seeds/$target
 mkdir -p "$folder/grown/$target"
+options=(-max_total_time="$seconds" -rss_limit_mb=1024 -timeout=5 -print_final_stats=1)
+# libstb asks for as much as a piece of a file says that it holds, and does not touch what does not come.
+[[ $target == image ]] && options+=(-malloc_limit_mb=4096)
 status=0
-build/fuzz/fuzz/"$target" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=5 -print_final_stats=1 \
-  -artifact_prefix="$folder/found/$target-" "$folder/grown/$target" "$corpus" > "$folder/$target.log" 2>&1 || status=$?
+build/fuzz/fuzz/"$target" "${options[@]}" -artifact_prefix="$folder/found/$target-" \
+  "$folder/grown/$target" "$corpus" > "$folder/$target.log" 2>&1 || status=$?
 figure() { sed -n "s/^stat::$1: *//p" "$folder/$target.log"; }
 coverage=$(grep -o 'cov: [0-9]*' "$folder/$target.log" | tail -1)
 printf '%-20s %10s executions, %s, %s MB: %s\n' "$target" "$(figure number_of_executed_units)" "$coverage" \

@@ -62,12 +62,12 @@ TEST_CASE("SQLite and PostgreSQL have the same tables, columns, kinds of values 
       "JOIN information_schema.table_constraints AS p ON p.constraint_name = u.constraint_name "
       "AND p.constraint_type = 'PRIMARY KEY') AS k ON k.table_name = c.table_name AND k.column_name = c.column_name "
       "WHERE c.table_schema = current_schema() AND c.table_name <> 'schema_version'");
-  for (const auto& [column, kind] : sqlite) {
-    CAPTURE(column);
-    REQUIRE(postgres.contains(column));
-    CHECK(postgres.at(column) == kind);
+  for (const auto& column : sqlite) {
+    CAPTURE(column.first);
+    REQUIRE(postgres.contains(column.first));
+    CHECK(postgres.at(column.first) == column.second);
   }
-  for (const auto& [column, kind] : postgres) CHECK_MESSAGE(sqlite.contains(column), column);
+  for (const auto& column : postgres) CHECK_MESSAGE(sqlite.contains(column.first), column.first);
 }
 
 TEST_CASE("SQLite and PostgreSQL have the same indexes") {
@@ -76,11 +76,11 @@ TEST_CASE("SQLite and PostgreSQL have the same indexes") {
       read(both.sqlite, "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL");
   const auto postgres =
       read(both.postgres, "SELECT indexname, tablename FROM pg_indexes WHERE schemaname = current_schema()");
-  for (const auto& [index, table] : sqlite) {
-    CAPTURE(index);
-    if (index == "run_by_number") continue;  // a constraint there, so that others may refer to it
-    REQUIRE(postgres.contains(index));
-    CHECK(postgres.at(index) == table);
+  for (const auto& index : sqlite) {
+    CAPTURE(index.first);
+    if (index.first == "run_by_number") continue;  // a constraint there, so that others may refer to it
+    REQUIRE(postgres.contains(index.first));
+    CHECK(postgres.at(index.first) == index.second);
   }
 }
 
