@@ -168,7 +168,7 @@ class ProjectRun final : private session::Session::Mediator {
   void describe_reach(const transport::NetworkStats& stats, wire::ReachStatus& reach) const;
   void renew_certificate();
   void renew_refused_certificate(TimePoint now);
-  void note_link_speeds();
+  void note_line();
   // Whether the disk took something. A full disk is told once, and once when it is over.
   void note_saving(const char* what, const Status& saved, std::string& problem);
 

@@ -44,7 +44,7 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
         parts_->session->on_heartbeat_failed(now, reply.error());
         return;
       }
-      note_link_speeds();
+      note_line();
       if (!reply->notice.empty() && reply->notice != notice_) log_warning("coordinator: {}", reply->notice);
       notice_ = reply->notice;
       follow_reach(*reply);
@@ -55,9 +55,9 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
   });
 }
 
-void ProjectRun::note_link_speeds() {
+void ProjectRun::note_line() {
   const transport::NetworkStats stats = parts_->network->stats();
-  parts_->session->set_link_speeds(stats.upload_bytes_per_s, stats.download_bytes_per_s);
+  parts_->session->set_line(stats.upload_bytes_per_s, stats.download_bytes_per_s, to_seconds(stats.round_trip));
 }
 
 // It runs out while this computer sleeps or the coordinator is away: then no heartbeat comes back that asks for it.
@@ -287,7 +287,7 @@ void ProjectRun::stop_fetch() {
 
 void ProjectRun::state_fetched(RoundIndex round, const Digest& digest, const Status& status) {
   deliver([this, round, digest, status](TimePoint now) {
-    note_link_speeds();  // as the download has shown them, for the plan of the first round
+    note_line();  // as the download has shown them, for the plan of the first round
     parts_->session->on_state_fetched(now, round, digest, status);
   });
 }

@@ -40,6 +40,7 @@ void RoundProgress::on_batch(const BatchReport& report) {
   sum.next_sample += report.samples;
   sum.loss_sum += report.loss_sum;
   if (report.seconds > 0) {
+    if (batch_seconds_ > 0) batch_times_.add(report.samples, report.seconds);
     samples_per_s_ = smoothed(samples_per_s_, static_cast<double>(report.samples) / report.seconds);
     batch_seconds_ = smoothed(batch_seconds_, report.seconds);
   }

@@ -2,6 +2,7 @@
 // present one's gradient is averaged; and how fast it works. Pure.
 #pragma once
 
+#include "client/session/batch_times.h"
 #include "client/session/trainer.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
@@ -52,6 +53,9 @@ class RoundProgress {
   // Smoothed over batches; 0 before the first, and batch_seconds() before a trainer's first.
   [[nodiscard]] double samples_per_s() const { return samples_per_s_; }
   [[nodiscard]] double batch_seconds() const { return batch_seconds_; }
+  // Of the trainers' batches, but for each one's first, in which it warms up: standard deviation over mean; 0: not
+  // known yet.
+  [[nodiscard]] double batch_jitter() const { return batch_times_.jitter(); }
 
  private:
   struct Sum {
@@ -70,6 +74,7 @@ class RoundProgress {
   bool batch_is_ahead_ = false;  // … and the one that was begun last does
   double samples_per_s_ = 0;
   double batch_seconds_ = 0;
+  BatchTimes batch_times_;
 };
 
 }  // namespace starling::session

@@ -332,9 +332,11 @@ void Session::send_heartbeat(TimePoint now) {
   heartbeat.samples_this_round = progress_.samples();
   heartbeat.samples_per_s = progress_.samples_per_s();
   heartbeat.batch_seconds = progress_.batch_seconds();
+  heartbeat.batch_jitter = std::min(progress_.batch_jitter(), wire::kJitterMax);
   heartbeat.listen_port = options_.listen_port;
   heartbeat.upload_bytes_per_s = upload_bytes_per_s_;
   heartbeat.download_bytes_per_s = download_bytes_per_s_;
+  heartbeat.round_trip_s = std::min(round_trip_s_, wire::kRoundTripMaxS);
   std::size_t members = 0;
   for (const wire::RoundReport& report : reports_) {
     members += report.members.size();
@@ -411,9 +413,10 @@ bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {
   return false;
 }
 
-void Session::set_link_speeds(double upload_bytes_per_s, double download_bytes_per_s) {
+void Session::set_line(double upload_bytes_per_s, double download_bytes_per_s, double round_trip_s) {
   upload_bytes_per_s_ = upload_bytes_per_s;
   download_bytes_per_s_ = download_bytes_per_s;
+  round_trip_s_ = round_trip_s;
 }
 
 void Session::set_paused(TimePoint now, bool paused, std::string reason) {

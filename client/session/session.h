@@ -113,8 +113,9 @@ class Session {
   void retry_now(TimePoint now);
   // ok: the replica is at this state now.
   void on_state_fetched(TimePoint now, RoundIndex round, const Digest& digest, const Status& status);
-  // Links' speeds as measured in finished rounds; ride on the next heartbeat.
-  void set_link_speeds(double upload_bytes_per_s, double download_bytes_per_s);
+  // What its links have shown of its line in finished rounds and downloads, 0 where not known; rides on the next
+  // heartbeat. round_trip_s: to the usual one of others.
+  void set_line(double upload_bytes_per_s, double download_bytes_per_s, double round_trip_s);
   // Something that the coordinator should know has changed: it is called soon.
   void tell_soon(TimePoint now);
   // The volunteer's wish (or a rule's). No batch begins any more, and one that is ended in the middle (unavailable) is
@@ -229,6 +230,7 @@ class Session {
   TimePoint last_checkpoint_{};
   double upload_bytes_per_s_ = 0;
   double download_bytes_per_s_ = 0;
+  double round_trip_s_ = 0;
   SampleCount samples_total_ = 0;
   std::int64_t rounds_done_ = 0;
   std::int64_t rounds_failed_ = 0;

@@ -53,6 +53,17 @@ std::vector<wire::Endpoint> members_to_link(const AverageRequest& request) {
   return endpoints;
 }
 
+Duration usual_round_trip(std::span<const PeerSpeed> peers) {
+  std::vector<Duration> known;
+  for (const PeerSpeed& peer : peers) {
+    if (peer.round_trip > Duration{}) known.push_back(peer.round_trip);
+  }
+  if (known.empty()) return {};
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+  std::nth_element(known.begin(), middle, known.end());
+  return *middle;
+}
+
 }  // namespace
 
 Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::TlsContext& tls, const Clock& clock,
@@ -212,6 +223,7 @@ NetworkStats Hub::stats() const {
     speeds.try_emplace(speed.peer, speed).first->second.merge(speed);
   }
   for (const auto& [peer, speed] : speeds) stats.peers.push_back(speed);
+  stats.round_trip = usual_round_trip(stats.peers);
   stats.relay = relays_.view();
   return stats;
 }

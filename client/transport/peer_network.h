@@ -114,6 +114,7 @@ struct NetworkStats {
   // Measured passively over recent rounds and transfers; 0: nothing to measure yet.
   double upload_bytes_per_s = 0;
   double download_bytes_per_s = 0;
+  Duration round_trip{};  // the median of what is known of `peers`; zero: nothing is
   // Totals of payload and headers since creation, without TLS overhead.
   std::int64_t round_bytes_sent = 0;
   std::int64_t round_bytes_received = 0;

@@ -253,9 +253,11 @@ std::string encode(const Heartbeat& message) {
   writer.integer("samples_this_round", message.samples_this_round);
   writer.number("samples_per_s", message.samples_per_s);
   writer.number("batch_seconds", message.batch_seconds);
+  if (message.batch_jitter > 0) writer.number("batch_jitter", message.batch_jitter);
   writer.integer("listen_port", message.listen_port);
   writer.number("upload_bytes_per_s", message.upload_bytes_per_s);
   writer.number("download_bytes_per_s", message.download_bytes_per_s);
+  if (message.round_trip_s > 0) writer.number("round_trip_s", message.round_trip_s);
   if (!message.posted_at.is_zero()) writer.text("posted_at", message.posted_at.hex());
   if (message.relay_bytes_per_s > 0) writer.number("relay_bytes_per_s", message.relay_bytes_per_s);
   if (message.evaluation) {
@@ -431,9 +433,13 @@ Result<Heartbeat> decode_heartbeat(std::string_view json) {
     reader.integer("samples_this_round", message.samples_this_round, 0, kMessageCountMax);
     reader.number("samples_per_s", message.samples_per_s, 0, kMessageRateMax);
     reader.number("batch_seconds", message.batch_seconds, 0, kMessageRateMax);
+    if (reader.present("batch_jitter")) reader.number("batch_jitter", message.batch_jitter, 0, kJitterMax);
     read_int(reader, "listen_port", message.listen_port, 0, 65535);
     reader.number("upload_bytes_per_s", message.upload_bytes_per_s, 0, kMessageRateMax);
     reader.number("download_bytes_per_s", message.download_bytes_per_s, 0, kMessageRateMax);
+    if (reader.present("round_trip_s")) {
+      reader.number("round_trip_s", message.round_trip_s, 0, kRoundTripMaxS);
+    }
     if (reader.present("posted_at")) read_id(reader, "posted_at", message.posted_at);
     if (reader.present("relay_bytes_per_s")) {
       reader.number("relay_bytes_per_s", message.relay_bytes_per_s, 0, kMessageRateMax);

@@ -37,6 +37,8 @@ constexpr std::size_t kDonorsMax = 8;
 constexpr std::size_t kRelayClientsMax = 16;                      // of one volunteer's relay
 constexpr std::int64_t kMessageCountMax = std::int64_t{1} << 48;  // rounds, samples, bytes, milliseconds
 constexpr double kMessageRateMax = 1e15;                          // samples or bytes a second; credit
+constexpr double kJitterMax = 10;                                 // standard deviation over mean
+constexpr double kRoundTripMaxS = 60;
 
 struct ErrorReply {
   std::string code;     // to_string(ErrorCode)
@@ -158,9 +160,11 @@ struct Heartbeat {
   SampleCount samples_this_round = 0;  // accumulated toward round state_round
   double samples_per_s = 0;            // while computing; smoothed
   double batch_seconds = 0;            // one micro-batch: how late this member may come to a meeting
+  double batch_jitter = 0;             // standard deviation of its time, over the mean; 0: not known yet
   int listen_port = 0;                 // of the peer transport; 0: cannot be dialled
   double upload_bytes_per_s = 0;       // measured in earlier rounds; 0: not known yet
   double download_bytes_per_s = 0;
+  double round_trip_s = 0;           // to the usual one of those that it has links with; 0: not known yet
   PeerId posted_at;                  // the relay at which others can call this member now; zero: none
   double relay_bytes_per_s = 0;      // it offers to relay so much for others; 0: nothing
   std::vector<RoundReport> reports;  // not acknowledged yet, oldest first

@@ -50,7 +50,7 @@ void Peer::start() {
   session::Session::Mediator& hands = *this;
   session_ = std::make_unique<session::Session>(options, initial, hands);
   if (world_.options().speeds_known) {
-    session_->set_link_speeds(line_.upload_bytes_per_s, line_.download_bytes_per_s);
+    session_->set_line(line_.upload_bytes_per_s, line_.download_bytes_per_s, 0);
   }
   session_->start(world_.scheduler().now());
   after_session_event();

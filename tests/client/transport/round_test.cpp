@@ -65,6 +65,10 @@ TEST_CASE("links tell of every peer how fast it is") {
     REQUIRE(stats.peers.size() == 2);
     return std::all_of(stats.peers.begin(), stats.peers.end(), known);
   });
+  const NetworkStats stats = members[1]->net->stats();
+  const auto [nearest, farthest] = std::minmax(stats.peers[0].round_trip, stats.peers[1].round_trip);
+  CHECK(stats.round_trip >= nearest);
+  CHECK(stats.round_trip <= farthest);
   std::vector<PeerId> named;
   for (const PeerSpeed& speed : members[1]->net->stats().peers) named.push_back(speed.peer);
   CHECK(std::is_permutation(named.begin(), named.end(), std::vector{members[0]->id, members[2]->id}.begin()));

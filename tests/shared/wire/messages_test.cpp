@@ -40,8 +40,10 @@ Heartbeat sample_heartbeat() {
   beat.samples_this_round = 48;
   beat.samples_per_s = 12.5;
   beat.batch_seconds = 0.1;
+  beat.batch_jitter = 0.25;
   beat.listen_port = 4000;
   beat.upload_bytes_per_s = 1.25e6;
+  beat.round_trip_s = 0.04;
   beat.reports = {sample_report(15), sample_report(16)};
   beat.evaluation = EvaluationReport{16, 2.125, 10000, 0.375};
   return beat;
@@ -128,6 +130,19 @@ TEST_CASE("leases and draws travel, and older programs know nothing of them") {
   CHECK_FALSE(decode_heartbeat_reply(encode(reply)).ok());
 }
 
+TEST_CASE("what a computer's times vary by, and how far it is from others, are not told before they are known") {
+  Heartbeat beat = sample_heartbeat();
+  beat.batch_jitter = beat.round_trip_s = 0;
+  CHECK(encode(beat).find("jitter") == std::string::npos);
+  CHECK(encode(beat).find("round_trip") == std::string::npos);
+  const auto older = decode_heartbeat(encode(beat));
+  REQUIRE(older.ok());
+  CHECK(older->batch_jitter == 0);
+  CHECK(older->round_trip_s == 0);
+  beat.batch_jitter = 2 * kJitterMax;
+  refused(encode(beat), "batch_jitter");
+}
+
 TEST_CASE("complaints travel with a report, and older programs make none") {
   RoundReport report = sample_report(15);
   CHECK(encode(report).find("complaints") == std::string::npos);
@@ -187,6 +202,8 @@ TEST_CASE("a heartbeat arrives as it was sent") {
   CHECK(got->samples_this_round == 48);
   CHECK(got->samples_per_s == sent.samples_per_s);
   CHECK(got->batch_seconds == sent.batch_seconds);
+  CHECK(got->batch_jitter == 0.25);
+  CHECK(got->round_trip_s == 0.04);
   CHECK(got->listen_port == 4000);
   REQUIRE(got->reports.size() == 2);
   const RoundReport& report = got->reports[1];
