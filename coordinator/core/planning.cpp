@@ -22,7 +22,6 @@ constexpr SampleCount kCreditedBatchesMax = 4;
 // What the choice between one group and a grid counts on; figures of docs/averaging.md.
 constexpr double kStageSeconds = 0.3;  // of every group, however small: to hear of it, to begin, to agree at the end
 constexpr double kPartnerSeconds = 0.001;  // of every other member of a group: its link, a dozen frames
-constexpr double kRecoverySeconds = 2;     // until a group has made up for a member that vanished
 constexpr double kUnknownBytesPerS = 1e6;  // of every line, while none has been measured
 
 std::uint64_t draw(const PeerId& peer, RoundIndex round) {
@@ -185,7 +184,7 @@ std::size_t RunCoordinator::Impl::columns_for(std::span<const wire::MemberInfo> 
   forecast.round_s = kStageSeconds;
   forecast.link_s = kPartnerSeconds;
   forecast.failures_per_s = members_.vanishings_per_s();
-  forecast.recovery_s = kRecoverySeconds;
+  forecast.recovery_s = swarm::kRecoverySeconds;
   const double rate = members_.forecast().samples_per_s();
   if (rate > 0) forecast.batch_s = static_cast<double>(manifest_.target_batch_size) / rate;
   return swarm::choose_columns(forecast, swarm::columns_of(members, 1));

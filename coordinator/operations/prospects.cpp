@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <string>
@@ -14,6 +15,7 @@
 #include "shared/wire/fragments.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
+#include "shared/wire/messages.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::operations {
@@ -25,12 +27,15 @@ constexpr double kMbitMax = 1e6;
 constexpr double kSamplesPerSMin = 1e-6;
 constexpr double kSamplesPerSMax = 1e9;
 constexpr double kDelayMsMax = 10'000;
-constexpr double kMuch = 0.5;  // of a round
+constexpr double kDeparturesPerHMax = 3600;
+constexpr double kMuch = 0.5;          // of a round
+constexpr double kWorthSaying = 0.01;  // of samples, and of mixings
 constexpr double kMixingsARound = 10;
 
 swarm::Method method_of(const wire::RunManifest& manifest, double round_samples, std::size_t hosts) {
   swarm::Method method;
   method.vector_floats = static_cast<double>(wire::fragment_floats(manifest));
+  method.state_floats = static_cast<double>(wire::state_size(manifest));
   method.round_samples = round_samples;
   method.micro_batch = static_cast<double>(manifest.micro_batch_size);
   method.codec = manifest.codec;
@@ -59,6 +64,7 @@ double slowest_upload(std::span<const swarm::Host> hosts) {
 }
 
 std::string reason(const swarm::RoundForecast& round, std::span<const swarm::Host> hosts) {
+  if (std::isinf(round.period_s())) return "volunteers depart before a round is full: smaller ones help";
   const auto percent = [&round](double seconds) { return static_cast<int>(100 * seconds / round.period_s() + 0.5); };
   std::string text = fmt::format("computing is {} % of a round", percent(round.compute_s));
   if (round.averaging_s > kMuch * round.period_s()) {
@@ -68,6 +74,8 @@ std::string reason(const swarm::RoundForecast& round, std::span<const swarm::Hos
     text = fmt::format("waiting for the last micro-batch is {} % of a round: smaller ones help", percent(round.wait_s));
   }
   if (round.mixing_s > 0) text += fmt::format("; a mixing takes {:.1f} s beside it", round.mixing_s);
+  if (round.mixings_alone > kWorthSaying) text += fmt::format(", and {:.0f} % find nobody", 100 * round.mixings_alone);
+  if (round.lost > kWorthSaying) text += fmt::format("; {:.0f} % of samples go with who departs", 100 * round.lost);
   if (round.left_out > 0) text += fmt::format("; {} could not follow", round.left_out);
   return text;
 }
@@ -106,9 +114,10 @@ Prospect prospect_of(std::string_view algorithm, const wire::RunManifest& manife
   if (manifest.local) prospect.partners = manifest.local->partners;
   prospect.method = method_of(manifest, round_samples, hosts.size());
   prospect.round = swarm::predict_round(hosts, prospect.method);
-  prospect.samples_per_s = round_samples / prospect.round.period_s();
+  const double samples = prospect.round.samples;
+  prospect.samples_per_s = samples / prospect.round.period_s();
   const auto senders = static_cast<double>(hosts.size() - prospect.round.left_out);
-  prospect.bytes_per_sample = prospect.round.bytes_sent * senders / round_samples;
+  if (samples > 0) prospect.bytes_per_sample = prospect.round.bytes_sent * senders / samples;
   prospect.why = reason(prospect.round, hosts);
   return prospect;
 }
@@ -122,6 +131,7 @@ Result<std::vector<swarm::Host>> read_swarm(std::string_view json) {
   root.list("hosts", static_cast<std::size_t>(kHostsMax), [&hosts](wire::JsonReader& fields) {
     std::int64_t count = 1;
     double delay_ms = 0;
+    double departures_per_h = 0;
     double upload = 0;
     double download = 0;
     swarm::Host host;
@@ -130,11 +140,15 @@ Result<std::vector<swarm::Host>> read_swarm(std::string_view json) {
     fields.number("upload_mbit_s", upload, kMbitMin, kMbitMax);
     fields.number("download_mbit_s", download, kMbitMin, kMbitMax);
     if (fields.present("delay_ms")) fields.number("delay_ms", delay_ms, 0, kDelayMsMax);
-    if (fields.present("jitter")) fields.number("jitter", host.jitter, 0, 10);
+    if (fields.present("jitter")) fields.number("jitter", host.jitter, 0, wire::kJitterMax);
+    if (fields.present("departures_per_h")) {
+      fields.number("departures_per_h", departures_per_h, 0, kDeparturesPerHMax);
+    }
     if (fields.present("dialable")) fields.boolean("dialable", host.link.dialable);
     host.link.upload = upload * kMbit;
     host.link.download = download * kMbit;
     host.delay_s = delay_ms / 1000;
+    host.departures_per_s = departures_per_h / 3600;
     if (std::ssize(hosts) + count > kHostsMax) {
       fields.refuse("count", fmt::format("makes more than {} hosts", kHostsMax));
     } else if (fields.status().ok()) {
@@ -158,6 +172,7 @@ std::string write_swarm(std::span<const swarm::HostKind> kinds) {
     writer.number("download_mbit_s", std::clamp(kind.host.link.download / kMbit, kMbitMin, kMbitMax));
     writer.number("delay_ms", kind.host.delay_s * 1000);
     writer.number("jitter", kind.host.jitter);
+    writer.number("departures_per_h", std::clamp(kind.host.departures_per_s * 3600, 0.0, kDeparturesPerHMax));
     writer.boolean("dialable", kind.host.link.dialable);
     writer.close('}');
   }

@@ -18,7 +18,8 @@ namespace starling::operations {
 constexpr std::size_t kSwarmBytesMax = 1 << 20;
 
 // {"hosts": [{"count": 4, "samples_per_s": 10, "upload_mbit_s": 20, "download_mbit_s": 100, "delay_ms": 20,
-//             "jitter": 0.1, "dialable": true}, …]}, all but the speeds with defaults; at most kHostsMax hosts.
+//             "jitter": 0.1, "departures_per_h": 0.5, "dialable": true}, …]}, all but the speeds with defaults; at most
+// kHostsMax hosts.
 // invalid_argument: which field, and what it may be.
 constexpr std::int64_t kHostsMax = 1000;
 Result<std::vector<swarm::Host>> read_swarm(std::string_view json);
@@ -31,7 +32,7 @@ struct Prospect {
   std::string partners;   // with whom replicas mix between rounds (wire::LocalOptions); empty: with nobody's
   swarm::Method method;
   swarm::RoundForecast round;
-  double samples_per_s = 0;
+  double samples_per_s = 0;     // that count; 0: volunteers leave before a round is full
   double bytes_per_sample = 0;  // that volunteers send, all together
   std::string why;              // what a round's time goes to
 };

@@ -258,13 +258,13 @@ void add_plan(CLI::App& cli, Commands& commands) {
   whose
       ->add_option("--swarm", options.swarm,
                    "JSON: {\"hosts\": [{\"count\": 20, \"samples_per_s\": 5, \"upload_mbit_s\": 20, "
-                   "\"download_mbit_s\": 100, \"delay_ms\": 15, \"jitter\": 0.1, \"dialable\": true}, ...]}; the "
-                   "last three may be left out")
+                   "\"download_mbit_s\": 100, \"delay_ms\": 15, \"jitter\": 0.1, \"departures_per_h\": 0.5, "
+                   "\"dialable\": true}, ...]}; the last four may be left out")
       ->check(CLI::ExistingFile);
   whose
       ->add_option("--from-run", options.from_run,
                    "A project's folder: the computers that train there at the moment, as its server knows them from "
-                   "their calls (delays and jitter it does not; /swarm.json on its pages is the same as a file)")
+                   "their calls and from how often they stop (/swarm.json on its pages is the same as a file)")
       ->check(CLI::ExistingDirectory);
   plan->add_option("--plot", options.plot, "Also draw the ranking into this SVG file");
   plan->add_option("--samples", options.samples, "To train on")->check(CLI::Range(1.0, 1e15))->capture_default_str();

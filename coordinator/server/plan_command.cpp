@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ std::string codecs_of(const swarm::Method& method) {
 }
 
 std::string hours_text(double seconds) {
+  if (std::isinf(seconds)) return "never";
   if (seconds < 120) return fmt::format("{:.0f} s", seconds);
   if (seconds < 2 * 3600) return fmt::format("{:.0f} min", seconds / 60);
   return seconds < 48 * 3600 ? fmt::format("{:.1f} h", seconds / 3600) : fmt::format("{:.1f} days", seconds / 86400);
@@ -37,12 +39,13 @@ std::string name_of(const Prospect& row) {
 void print_table(const std::vector<Prospect>& rows, double samples) {
   std::size_t widest = 0;
   for (const Prospect& row : rows) widest = std::max(widest, name_of(row).size());
-  fmt::print("{:<{}} {:<13} {:>9} {:>9} {:>9} {:>10} {:>12} {:>10}  {}\n", "algorithm", widest, "codec", "samples",
-             "round", "averaging", "samples/s", "bytes/sample", "in all", "why");
+  fmt::print("{:<{}} {:<13} {:>9} {:>9} {:>9} {:>6} {:>10} {:>12} {:>10}  {}\n", "algorithm", widest, "codec",
+             "samples", "round", "averaging", "lost", "samples/s", "bytes/sample", "in all", "why");
   for (const Prospect& row : rows) {
-    fmt::print("{:<{}} {:<13} {:>9.0f} {:>7.2f} s {:>7.2f} s {:>10.1f} {:>12.0f} {:>10}  {}\n", name_of(row), widest,
-               codecs_of(row.method), row.method.round_samples, row.round.period_s(), row.round.averaging_s,
-               row.samples_per_s, row.bytes_per_sample, hours_text(samples / row.samples_per_s), row.why);
+    fmt::print("{:<{}} {:<13} {:>9.0f} {:>7.2f} s {:>7.2f} s {:>4.1f} % {:>10.1f} {:>12.0f} {:>10}  {}\n", name_of(row),
+               widest, codecs_of(row.method), row.method.round_samples, row.round.period_s(),
+               row.round.averaging_s + row.round.recovery_s, 100 * row.round.lost, row.samples_per_s,
+               row.bytes_per_sample, hours_text(samples / row.samples_per_s), row.why);
   }
 }
 
@@ -61,7 +64,10 @@ void print_json(const std::vector<Prospect>& rows, double samples) {
     writer.number("compute_s", row.round.compute_s);
     writer.number("wait_s", row.round.wait_s);
     writer.number("averaging_s", row.round.averaging_s);
+    writer.number("recovery_s", row.round.recovery_s);
     writer.number("step_s", row.round.step_s);
+    writer.number("samples_kept", row.round.samples);
+    writer.number("mixings_alone", row.round.mixings_alone);
     writer.number("samples_per_s", row.samples_per_s);
     writer.number("bytes_per_sample", row.bytes_per_sample);
     writer.number("seconds", samples / row.samples_per_s);
@@ -75,18 +81,19 @@ void print_json(const std::vector<Prospect>& rows, double samples) {
 
 // What of a round nothing is computed in, because others are waited for, and because of the averaging.
 std::pair<double, double> apart(const swarm::RoundForecast& round) {
-  if (!round.overlapped) return {round.wait_s, round.averaging_s};
+  if (!round.overlapped) return {round.wait_s, round.averaging_s + round.recovery_s};
   return {0, round.period_s() - round.compute_s - round.step_s};
 }
 
-// The fastest above, each bar the hours that it takes.
+// The fastest above, each bar the hours that it takes; without those that never end.
 std::string picture(const std::vector<Prospect>& rows, const PlanAheadOptions& options, std::size_t computers) {
   plot::BarPlot plot;
   plot.title = fmt::format("{:g} samples by {} computers", options.samples, computers);
   plot.x_label = "hours";
   plot.parts = {"computing", "waiting for the last", "averaging", "step"};
   for (const Prospect& row : rows) {
-    const double hours = options.samples / row.method.round_samples / 3600;
+    if (row.samples_per_s == 0) continue;
+    const double hours = options.samples / row.round.samples / 3600;
     const auto [wait_s, averaging_s] = apart(row.round);
     plot.bars.push_back({name_of(row) + ", " + codecs_of(row.method),
                          {hours * row.round.compute_s, hours * wait_s, hours * averaging_s, hours * row.round.step_s},

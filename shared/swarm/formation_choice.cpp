@@ -43,21 +43,14 @@ double undisturbed_s(const GroupRound& round, const SwarmForecast& forecast) {
          vectors * forecast.vector_bytes / forecast.bytes_per_s;
 }
 
-// A vanishing that costs the round: it begins anew until nobody vanishes in that way. Any other: the group is done when
-// for recovery_s nobody has vanished; earlier ones are made up for while the rest still flows.
+// A vanishing that costs the round: it begins anew until nobody vanishes in that way. Any other: recovery_delay_s.
 double expected_s(const GroupRound& round, const SwarmForecast& forecast) {
   const double once = undisturbed_s(round, forecast);
   const double vanishings_per_s = round.members * forecast.failures_per_s;
   const double spoilt = -std::expm1(-vanishings_per_s * forecast.restart_share * once);
   double seconds = once;
   if (spoilt > 0) seconds += once * expected_most(spoilt, round.groups);
-  const double in_recovery = vanishings_per_s * (1 - forecast.restart_share) * forecast.recovery_s;
-  if (in_recovery > 0) {
-    // How long into a recovery the next vanishing comes, if it comes before its end.
-    const double usual_delay = forecast.recovery_s * (1 / in_recovery - 1 / std::expm1(in_recovery));
-    seconds += usual_delay * expected_most(-std::expm1(-in_recovery), round.groups);
-  }
-  return seconds;
+  return seconds + recovery_delay_s(vanishings_per_s * (1 - forecast.restart_share), forecast.recovery_s, round.groups);
 }
 
 std::vector<GroupRound> rounds_of(const FormationSpec& spec, std::size_t peer_count) {
@@ -83,6 +76,14 @@ FormationSpec even_grid(std::size_t peers, std::size_t rounds) {
 }
 
 }  // namespace
+
+double recovery_delay_s(double vanishings_per_s, double recovery_s, double groups) {
+  const double in_recovery = vanishings_per_s * recovery_s;
+  if (in_recovery <= 0) return 0;
+  // How long into a recovery the next vanishing comes, if it comes before its end.
+  const double usual_delay = recovery_s * (1 / in_recovery - 1 / std::expm1(in_recovery));
+  return usual_delay * expected_most(-std::expm1(-in_recovery), groups);
+}
 
 FormationForecast predict(const FormationSpec& spec, const SwarmForecast& forecast) {
   VERIFY(spec.kind == FormationSpec::Kind::one_group || spec.kind == FormationSpec::Kind::planned_grid);

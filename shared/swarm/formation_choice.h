@@ -7,6 +7,15 @@
 
 namespace starling::swarm {
 
+// Until a group has made up for a member that vanished while they averaged (docs/averaging.md).
+constexpr double kRecoverySeconds = 2;
+
+// How much longer an averaging lasts, on average, that is done when for recovery_s nobody has vanished, earlier ones
+// being made up for while the rest still flows; of `groups` such groups at once, in each of which members vanish so
+// often, until the last one is done. Of one group it is the time that a Poisson process takes to leave a gap so long,
+// less the gap: (exp(vanishings_per_s recovery_s) - 1) / vanishings_per_s - recovery_s.
+double recovery_delay_s(double vanishings_per_s, double recovery_s, double groups = 1);
+
 // What an averaging of a swarm will meet. Times in seconds, speeds in bytes per second.
 struct SwarmForecast {
   std::size_t peers = 1;

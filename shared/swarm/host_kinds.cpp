@@ -27,6 +27,7 @@ void join(HostKind& kind, const HostKind& other) {
   kind.host.link.download = mean(kind.host.link.download, other.host.link.download);
   kind.host.delay_s = mean(kind.host.delay_s, other.host.delay_s);
   kind.host.jitter = mean(kind.host.jitter, other.host.jitter);
+  kind.host.departures_per_s = mean(kind.host.departures_per_s, other.host.departures_per_s);
   kind.host.link.dialable = other.host.link.dialable;
   kind.count += other.count;
 }

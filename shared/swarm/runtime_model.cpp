@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "shared/base/verify.h"
+#include "shared/swarm/departures.h"
 #include "shared/swarm/roles.h"
 #include "shared/wire/codec.h"
+#include "shared/wire/messages.h"
 
 namespace starling::swarm {
 namespace {
@@ -20,6 +22,45 @@ constexpr double kGridTraffic = 2.5;
 constexpr double kGridStages = 3;
 // Of one core that steps on vectors in memory.
 constexpr double kMemoryBytesPerS = 6e9;
+
+// Until somebody in the place of a departed host computes.
+double newcomer_s(const Host& host, double usual_upload, const Method& method) {
+  const double line = kPayloadShare * std::min(host.link.download, wire::kDonorsMax * usual_upload);
+  return method.newcomer_s + method.state_floats * sizeof(float) / line;
+}
+
+std::vector<Place> places_of(std::span<const Host> hosts, const Method& method) {
+  double usual_upload = 0;
+  for (const Host& host : hosts) usual_upload += host.link.upload / static_cast<double>(hosts.size());
+  std::vector<Place> places;
+  for (const Host& host : hosts) {
+    places.push_back({host.samples_per_s, host.departures_per_s, newcomer_s(host, usual_upload, method)});
+  }
+  return places;
+}
+
+// How long they compute, what is left of that when it is averaged, and how much longer that takes because of those who
+// depart meanwhile.
+void add_computing(std::span<const Host> hosts, const Method& method, RoundForecast& forecast) {
+  const std::vector<Place> places = places_of(hosts, method);
+  double samples_per_s = 0;
+  double departures_per_s = 0;
+  for (const Place& place : places) {
+    samples_per_s += place.samples_per_s;
+    departures_per_s += place.departures_per_s;
+  }
+  forecast.compute_s = seconds_to_compute(places, method.round_samples);
+  if (std::isinf(forecast.compute_s)) return;
+  forecast.samples = method.round_samples * kept(places, forecast.averaging_s);
+  forecast.lost = std::max(0.0, 1 - forecast.samples / (samples_per_s * forecast.compute_s));
+  if (method.mixing_members > 1) forecast.mixings_alone = 1 - kept(places, forecast.compute_s);
+  if (hosts.size() < 2) return;
+  // Of a stage shorter than that, only those hold up the others who depart while it lasts: before, nobody counts on
+  // them.
+  const double stages = method.grid ? kGridStages : 1;
+  const double before = std::max(0.0, 1 - forecast.averaging_s / stages / method.recovery_s);
+  forecast.recovery_s = stages * recovery_delay_s(departures_per_s, method.recovery_s) * (1 - before * before);
+}
 
 // Between the two that are farthest apart.
 double longest_round_trip(std::span<const Host> hosts) {
@@ -40,8 +81,7 @@ double wait_of(std::span<const Host> hosts, double micro_batch) {
 }
 
 // A mixing's time over the slowest of these lines, and what all mixings beside the round's computing add to its bytes.
-void add_mixings(std::span<const Host> hosts, const Method& method, const RoleOptions& options,
-                 RoundForecast& forecast) {
+void add_mixings(std::span<const Host> hosts, const Method& method, double bytes_per_float, RoundForecast& forecast) {
   double line = std::numeric_limits<double>::infinity();
   double samples_per_s = 0;
   for (const Host& host : hosts) {
@@ -49,11 +89,12 @@ void add_mixings(std::span<const Host> hosts, const Method& method, const RoleOp
     samples_per_s += host.samples_per_s / static_cast<double>(hosts.size());
   }
   const double members = std::min(method.mixing_members, static_cast<double>(hosts.size()));
-  const double bytes = 2 * (members - 1) / members * method.vector_floats * options.result_bytes;
-  forecast.mixing_s = bytes / line + options.overhead_s;
+  const double bytes = 2 * (members - 1) / members * method.vector_floats * bytes_per_float;
+  forecast.mixing_s = bytes / line + kRoundTrips * longest_round_trip(hosts);
   const double batch_s = method.micro_batch / samples_per_s;
   const double batches = std::max(method.mix_every, std::ceil(forecast.mixing_s / batch_s));
-  forecast.bytes_sent += method.mixing_share * bytes * forecast.compute_s / (batch_s * batches);
+  const double mixings = method.mixing_share * (1 - forecast.mixings_alone) * forecast.compute_s / (batch_s * batches);
+  forecast.bytes_sent += mixings * bytes;
 }
 
 double bytes_sent(const RoleChoice& choice, std::span<const CodecCost> codecs, double floats, double per_result) {
@@ -71,20 +112,37 @@ double bytes_sent(const RoleChoice& choice, std::span<const CodecCost> codecs, d
 
 }  // namespace
 
+std::vector<double> delays_of(std::span<const double> round_trips_s) {
+  std::vector<double> known;
+  for (const double round_trip_s : round_trips_s) {
+    if (round_trip_s > 0) known.push_back(round_trip_s);
+  }
+  std::vector<double> delays(round_trips_s.size());
+  if (known.empty()) return delays;
+  // A round trip to the usual one is twice both delays; to itself it would be four times its own.
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+  std::nth_element(known.begin(), middle, known.end());
+  const double usual = *middle / 4;
+  for (std::size_t i = 0; i < delays.size(); ++i) {
+    delays[i] = round_trips_s[i] > 0 ? std::max(0.0, round_trips_s[i] / 2 - usual) : usual;
+  }
+  return delays;
+}
+
 RoundForecast predict_round(std::span<const Host> hosts, const Method& method) {
   VERIFY(!hosts.empty() && method.round_samples > 0);
   RoundForecast forecast;
   forecast.overlapped = method.delay_parameter_updates;
   forecast.step_s = method.step_vectors * method.vector_floats * sizeof(float) / kMemoryBytesPerS;
+  if (hosts.size() < 2) {
+    add_computing(hosts, method, forecast);
+    return forecast;
+  }
   std::vector<Volunteer> volunteers;
-  double samples_per_s = 0;
   for (const Host& host : hosts) {
     const Link link{host.link.upload * kPayloadShare, host.link.download * kPayloadShare, host.link.dialable};
     volunteers.push_back({link, host.samples_per_s});
-    samples_per_s += host.samples_per_s;
   }
-  forecast.compute_s = method.round_samples / samples_per_s;
-  if (hosts.size() < 2) return forecast;
   const std::string& sent_as = method.contribution_codec.empty() ? method.codec : method.contribution_codec;
   const std::vector<CodecCost> codecs = narrower_codecs(sent_as, method.error_feedback);
   RoleOptions options{.vector_floats = method.vector_floats, .target_batch = method.round_samples, .codecs = codecs};
@@ -93,22 +151,22 @@ RoundForecast predict_round(std::span<const Host> hosts, const Method& method) {
   options.may_only_reduce = wire::carries_results(wire::codec_from_name(method.codec).value());
   const RoleChoice choice = choose_roles(volunteers, options);
   std::vector<Host> stay;
-  samples_per_s = 0;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     forecast.left_out += choice.duties[i].left_out ? 1 : 0;
     if (choice.duties[i].left_out || choice.duties[i].role == wire::MemberRole::auxiliary) continue;
     stay.push_back(hosts[i]);
-    samples_per_s += hosts[i].samples_per_s;
   }
-  forecast.compute_s = method.round_samples / samples_per_s;
   forecast.wait_s = wait_of(stay, method.micro_batch);
   forecast.averaging_s = choice.averaging_s;
-  forecast.bytes_sent = bytes_sent(choice, codecs, method.vector_floats, options.result_bytes);
+  forecast.bytes_sent = bytes_sent(choice, codecs, options.vector_floats, options.result_bytes);
   if (method.grid) {
     forecast.averaging_s = kGridTraffic * (choice.averaging_s - options.overhead_s) + kGridStages * options.overhead_s;
     forecast.bytes_sent *= kGridTraffic;
   }
-  if (method.mixing_members > 1 && stay.size() > 1) add_mixings(stay, method, options, forecast);
+  add_computing(stay, method, forecast);
+  if (method.mixing_members > 1 && stay.size() > 1 && std::isfinite(forecast.compute_s)) {
+    add_mixings(stay, method, options.result_bytes, forecast);
+  }
   return forecast;
 }
 

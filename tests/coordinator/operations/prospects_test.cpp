@@ -45,19 +45,22 @@ constexpr const char* kHome = R"({"count": 8, "samples_per_s": 20, "upload_mbit_
 TEST_CASE("a swarm is described by its computers, with what is usual left out") {
   const auto hosts = hosts_of(std::string(kHome) +
                               R"(, {"samples_per_s": 100, "upload_mbit_s": 100, "download_mbit_s": 100,
-                                    "delay_ms": 20, "jitter": 0.5, "dialable": false})");
+                                    "delay_ms": 20, "jitter": 0.5, "departures_per_h": 2, "dialable": false})");
   REQUIRE(hosts.size() == 9);
   CHECK(hosts[0].link.upload == 10e6 / 8);
   CHECK(hosts[7].link.dialable);
   CHECK(hosts[8].delay_s == 0.02);
   CHECK(hosts[8].jitter == 0.5);
+  CHECK(hosts[7].departures_per_s == 0);
+  CHECK(hosts[8].departures_per_s == doctest::Approx(2.0 / 3600));
   CHECK(!hosts[8].link.dialable);
 }
 
 TEST_CASE("a swarm that is written down is read back, kind by kind") {
   const auto hosts =
       hosts_of(std::string(kHome) + R"(, {"samples_per_s": 3, "upload_mbit_s": 40, "download_mbit_s": 200,
-                                                         "delay_ms": 20, "jitter": 0.5, "dialable": false})");
+                                                         "delay_ms": 20, "jitter": 0.5, "departures_per_h": 0.25,
+                                                         "dialable": false})");
   const auto again = read_swarm(write_swarm(swarm::host_kinds(hosts)));
   REQUIRE(again.ok());
   REQUIRE(again->size() == 9);
@@ -65,6 +68,7 @@ TEST_CASE("a swarm that is written down is read back, kind by kind") {
   CHECK(again->front().link.download == 50e6 / 8);
   CHECK(again->back().jitter == 0.5);
   CHECK(again->back().delay_s == 0.02);
+  CHECK(again->back().departures_per_s == doctest::Approx(0.25 / 3600));
   CHECK(!again->back().link.dialable);
 }
 
@@ -163,6 +167,27 @@ TEST_CASE("mixings that are many steps apart count as averagings, and a round ha
   const auto others = prospects(own, hosts_of(kHome));
   CHECK(find(others, "", "fp32").method.round_samples == 512);
   CHECK(find(others, "diloco", "fp32").method.round_samples == 20 * 8 * 8);
+}
+
+TEST_CASE("the more often volunteers depart, the more rare averagings lose, until their rounds are never full") {
+  const auto with_churn = [](const char* per_h) {
+    return prospects(small_run(), hosts_of(R"({"count": 8, "samples_per_s": 2, "upload_mbit_s": 100,
+                                               "download_mbit_s": 100, "departures_per_h": )" +
+                                           std::string(per_h) + "}"));
+  };
+  const auto calm = with_churn("0"), rough = with_churn("6"), wild = with_churn("60");
+  const Prospect& often = find(rough, "dedloc", "int8");
+  const Prospect& seldom = find(rough, "diloco", "int8");
+  CHECK(find(calm, "diloco", "int8").samples_per_s > find(calm, "dedloc", "int8").samples_per_s);
+  CHECK(find(calm, "diloco", "int8").round.lost == 0);
+  CHECK(often.samples_per_s < find(calm, "dedloc", "int8").samples_per_s);
+  CHECK(seldom.round.lost > often.round.lost);
+  CHECK(seldom.why.find("go with who departs") != std::string::npos);
+  CHECK(find(wild, "dedloc", "int8").samples_per_s > 0);
+  const Prospect& never = find(wild, "diloco", "int8");
+  CHECK(never.samples_per_s == 0);
+  CHECK(never.why.find("smaller ones help") != std::string::npos);
+  CHECK(find(wild, "dedloc", "int8").samples_per_s > never.samples_per_s);
 }
 
 TEST_CASE("over fast lines it hardly matters, and the reason says so") {

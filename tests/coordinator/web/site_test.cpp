@@ -283,7 +283,7 @@ TEST_CASE_FIXTURE(Fixture, "the swarm is told in kinds of computers, and nobody 
   served.add_routes(other);
   CHECK(get_from(other, "/swarm.json").body ==
         R"({"hosts":[{"count":3,"samples_per_s":4,"upload_mbit_s":8,"download_mbit_s":40,"delay_ms":0,"jitter":0,)"
-        R"("dialable":true}]})");
+        R"("departures_per_h":0,"dialable":true}]})");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a page that could not be made is tried again at the next look") {

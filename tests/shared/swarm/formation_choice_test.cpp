@@ -43,6 +43,13 @@ TEST_CASE("a few peers make one group, and many a grid, when a lost member costs
   CHECK(choose_formation(forecast).spec.kind == Kind::planned_grid);
 }
 
+TEST_CASE("vanishings delay an averaging until there is a gap between them; the last of several groups waits longer") {
+  CHECK(recovery_delay_s(0, 2) == 0);
+  CHECK(recovery_delay_s(0.1, 2) == doctest::Approx((std::exp(0.2) - 1) / 0.1 - 2));
+  CHECK(recovery_delay_s(1e-6, 2) == doctest::Approx(1e-6 * 2 * 2 / 2));
+  CHECK(recovery_delay_s(0.1, 2, 5) > 3 * recovery_delay_s(0.1, 2));
+}
+
 TEST_CASE("the more often peers vanish, the smaller the swarm that a grid suits better") {
   SwarmForecast forecast = volunteers(0);
   forecast.restart_share = 1;

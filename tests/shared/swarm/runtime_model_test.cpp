@@ -102,6 +102,86 @@ TEST_CASE("one alone computes and steps") {
   CHECK(round.period_s() == doctest::Approx(10 + 10 * 24e6 / 6e9));
 }
 
+TEST_CASE(
+    "who departs takes along what it has computed, and holds up the averaging for as long as that is made up for") {
+  constexpr double kDeparturesPerS = 1.0 / 600;
+  std::vector<Host> hosts(8, host(10, 100, 100));
+  const RoundForecast stays = predict_round(hosts, gradients(4e6, 8000));
+  CHECK(stays.samples == 8000);
+  CHECK(stays.lost == 0);
+  CHECK(stays.recovery_s == 0);
+  for (Host& each : hosts) each.departures_per_s = kDeparturesPerS;
+  Method method = gradients(4e6, 8000);
+  const RoundForecast departs = predict_round(hosts, method);
+  const double speed = 80 * std::exp(-method.newcomer_s * kDeparturesPerS);
+  CHECK(departs.compute_s == doctest::Approx(-std::log1p(-kDeparturesPerS * 8000 / speed) / kDeparturesPerS));
+  CHECK(departs.averaging_s == stays.averaging_s);
+  const double sent = departs.averaging_s * kDeparturesPerS;
+  CHECK(departs.samples == doctest::Approx(8000 * (1 - std::exp(-sent)) / sent));
+  CHECK(departs.lost == doctest::Approx(1 - departs.samples / (80 * departs.compute_s)));
+  // One of them departs within these two seconds, on average in their middle.
+  CHECK(departs.recovery_s == doctest::Approx(8 * kDeparturesPerS * 2 * 2 / 2).epsilon(0.02));
+  CHECK(departs.period_s() ==
+        doctest::Approx(departs.compute_s + departs.wait_s + departs.averaging_s + departs.recovery_s));
+  method.round_samples = 80;
+  CHECK(predict_round(hosts, method).lost < 0.02);  // rare averagings lose more
+  CHECK(departs.lost > 0.07);
+  method.grid = true;
+  CHECK(predict_round(hosts, method).recovery_s == doctest::Approx(3 * departs.recovery_s).epsilon(0.001));
+  // Of a twentieth of the recovery, all of it is waited for.
+  const double averaging_s = predict_round(hosts, gradients(1.68e5, 80)).averaging_s;
+  CHECK(averaging_s == doctest::Approx(0.1).epsilon(0.01));
+  CHECK(predict_round(hosts, gradients(1.68e5, 80)).recovery_s ==
+        doctest::Approx(8 * kDeparturesPerS * averaging_s * 2).epsilon(0.03));
+}
+
+TEST_CASE("a newcomer loads the state over its own line, or the donors' if those are slower together") {
+  std::vector<Host> hosts(4, host(10, 10, 100));
+  for (Host& each : hosts) each.departures_per_s = 0.001;
+  Method method = gradients(1, 0.4);  // as good as nobody departs within a hundredth of a second
+  method.newcomer_s = 0;
+  method.state_floats = 2.5e6;
+  const auto empty_s = [&] { return std::log(predict_round(hosts, method).compute_s * 40 / 0.4) / 0.001; };
+  CHECK(empty_s() == doctest::Approx(10e6 / (80 * kMbit * kPayload)).epsilon(0.01));  // from eight
+  for (Host& each : hosts) each.link.download = 10 * kMbit;
+  CHECK(empty_s() == doctest::Approx(10e6 / (10 * kMbit * kPayload)).epsilon(0.01));
+}
+
+TEST_CASE("mixings are missed by who has departed since the round began") {
+  std::vector<Host> hosts(4, host(8, 100, 100));
+  for (Host& each : hosts) each.departures_per_s = 0.001;
+  Method method = gradients(2.5e6, 32 * 50);
+  const RoundForecast plain = predict_round(hosts, method);
+  CHECK(plain.mixings_alone == 0);
+  method.mixing_members = 2;
+  const RoundForecast mixed = predict_round(hosts, method);
+  CHECK(mixed.period_s() == plain.period_s());
+  CHECK(mixed.mixings_alone == doctest::Approx(0.001 * mixed.compute_s / 2).epsilon(0.03));
+  CHECK(mixed.bytes_sent == doctest::Approx(plain.bytes_sent + (1 - mixed.mixings_alone) * mixed.compute_s * 10e6));
+}
+
+TEST_CASE("a round that is too long for those who come and go is never full") {
+  std::vector<Host> hosts(4, host(10, 100, 100));
+  for (Host& each : hosts) each.departures_per_s = 0.1;
+  Method method = gradients(1e6, 1000);
+  method.mixing_members = 2;
+  const RoundForecast round = predict_round(hosts, method);
+  CHECK(std::isinf(round.period_s()));
+  CHECK(round.samples == 0);
+  method.round_samples = 10;
+  CHECK(std::isfinite(predict_round(hosts, method).period_s()));
+}
+
+TEST_CASE("delays are of round trips to a usual other one") {
+  // Of 10, 20 and 30 ms to the middle, each with itself among the others.
+  const std::vector<double> delays = delays_of(std::vector{0.06, 0.08, 0.1, 0.0});
+  CHECK(delays[0] == doctest::Approx(0.01));
+  CHECK(delays[1] == doctest::Approx(0.02));
+  CHECK(delays[2] == doctest::Approx(0.03));
+  CHECK(delays[3] == doctest::Approx(0.02));
+  CHECK(delays_of(std::vector{0.0, 0.0}) == std::vector{0.0, 0.0});
+}
+
 TEST_CASE("fifty steps between two averagings move fifty times fewer bytes a sample") {
   const std::vector<Host> hosts(4, host(50, 20, 100, 0.02));
   const RoundForecast every = predict_round(hosts, gradients(1e6, 128));
