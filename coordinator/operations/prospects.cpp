@@ -15,6 +15,7 @@
 #include "shared/wire/fragments.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
+#include "shared/wire/low_rank.h"
 #include "shared/wire/messages.h"
 #include "shared/wire/model_layout.h"
 
@@ -40,7 +41,8 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples,
   method.micro_batch = static_cast<double>(manifest.micro_batch_size);
   method.codec = manifest.codec;
   method.contribution_codec = manifest.contribution_codec;
-  method.error_feedback = manifest.error_feedback > 0;
+  if (manifest.low_rank > 0) method.factor_floats = static_cast<double>(wire::averaged_floats(manifest));
+  method.error_feedback = manifest.error_feedback > 0 && manifest.low_rank == 0;
   method.grid = manifest.averaging.formation == "grid";
   method.delay_parameter_updates = manifest.delay_parameter_updates;
   if (manifest.local && !manifest.local->partners.empty()) {
@@ -194,6 +196,7 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
     composed.codec.clear();
     composed.contribution_codec.clear();
     composed.error_feedback = 0;
+    composed.low_rank = 0;
     composed.averaging.formation = wire::AveragingOptions{}.formation;
     algorithm.compose(composed);
     double samples = manifest.local ? one_step : own;

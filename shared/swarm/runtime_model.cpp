@@ -145,9 +145,12 @@ RoundForecast predict_round(std::span<const Host> hosts, const Method& method) {
   }
   const std::string& sent_as = method.contribution_codec.empty() ? method.codec : method.contribution_codec;
   const std::vector<CodecCost> codecs = narrower_codecs(sent_as, method.error_feedback);
-  RoleOptions options{.vector_floats = method.vector_floats, .target_batch = method.round_samples, .codecs = codecs};
+  const bool factors = method.factor_floats > 0;  // few enough for every line: nobody is demoted for them
+  RoleOptions options{.vector_floats = factors ? method.factor_floats : method.vector_floats,
+                      .target_batch = factors ? 0 : method.round_samples,
+                      .codecs = codecs};
   options.result_bytes = narrower_codecs(method.codec, false).front().bytes_per_float;
-  options.overhead_s = kRoundTrips * longest_round_trip(hosts);
+  options.overhead_s = (factors ? 2 : 1) * kRoundTrips * longest_round_trip(hosts);
   options.may_only_reduce = wire::carries_results(wire::codec_from_name(method.codec).value());
   const RoleChoice choice = choose_roles(volunteers, options);
   std::vector<Host> stay;

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "shared/manifest/algorithms.h"
+#include "shared/wire/low_rank.h"
+#include "shared/wire/model_layout.h"
 
 using namespace starling;
 using namespace starling::operations;
@@ -167,6 +169,24 @@ TEST_CASE("mixings that are many steps apart count as averagings, and a round ha
   const auto others = prospects(own, hosts_of(kHome));
   CHECK(find(others, "", "fp32").method.round_samples == 512);
   CHECK(find(others, "diloco", "fp32").method.round_samples == 20 * 8 * 8);
+}
+
+TEST_CASE("low-rank products take the lines for as long as their factors do, and two averagings to begin and end") {
+  constexpr const char* kFar =
+      R"({"count": 4, "samples_per_s": 20, "upload_mbit_s": 10, "download_mbit_s": 10, "delay_ms": 25})";
+  wire::RunManifest run = small_run();
+  const swarm::RoundForecast whole = find(prospects(run, hosts_of(kFar)), "", "fp32").round;
+  run.low_rank = 2;
+  const auto all = prospects(run, hosts_of(kFar));
+  const swarm::RoundForecast& factors = find(all, "", "fp32").round;
+  const double share =
+      static_cast<double>(wire::averaged_floats(run)) / static_cast<double>(wire::parameter_count(run.model));
+  const double round_trips_s = 4 * 0.1;
+  CHECK(share < 0.5);
+  CHECK(factors.bytes_sent == doctest::Approx(share * whole.bytes_sent));
+  CHECK(factors.averaging_s == doctest::Approx(share * (whole.averaging_s - round_trips_s) + 2 * round_trips_s));
+  CHECK(factors.step_s == whole.step_s);
+  CHECK(find(all, "dedloc", "fp32").round.averaging_s == whole.averaging_s);  // a choice of this manifest alone
 }
 
 TEST_CASE("the more often volunteers depart, the more rare averagings lose, until their rounds are never full") {
