@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace starling::core {
 namespace {
@@ -31,9 +32,11 @@ wire::MemberInfo Member::info() const {
 Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat) {
   const auto [entry, is_new] = members_.try_emplace(who.peer);
   Member& member = entry->second;
+  if (member.ready && member.phase == wire::MemberPhase::training) member.at_it = true;
   stop_counting(member);  // judge() counts it again with the new figures
   member.who = who;
   member.phase = heartbeat.phase;
+  if (!member.works() && !member.evaluates() && std::exchange(member.at_it, false)) departed_ += 1;
   member.state_round = heartbeat.state_round;
   member.state_digest = heartbeat.state_digest;
   // Bounded, or one member's claim would drown the others' in the forecast's sum, even after it is gone.
@@ -44,11 +47,13 @@ Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire:
     member.samples_per_s += weight * (rate - member.samples_per_s);
   }
   member.batch_seconds = heartbeat.batch_seconds;
+  member.batch_jitter = heartbeat.batch_jitter;
   member.listen_port = heartbeat.listen_port;
   member.posted_at = heartbeat.posted_at;
   member.relay_bytes_per_s = heartbeat.relay_bytes_per_s;
   member.upload_bytes_per_s = heartbeat.upload_bytes_per_s;
   member.download_bytes_per_s = heartbeat.download_bytes_per_s;
+  member.round_trip_s = heartbeat.round_trip_s;
   member.seen = now;
   member.told = {};
   return member;
@@ -71,13 +76,17 @@ void MemberTable::forget_silent(TimePoint now, Duration floor) {
   counted_at_ = now;
   const double kept = std::exp(-passed_s / kVanishingMemoryS);
   vanished_ *= kept;
+  departed_ *= kept;
   member_s_ *= kept;
   for (auto entry = members_.begin(); entry != members_.end();) {
     Member& member = entry->second;
     if (member.counted && missed_its_call(member, now)) stop_counting(member);
     if (member.works()) member_s_ += passed_s;
     if (now - member.seen > std::max(3 * member.told, floor)) {
-      if (member.works()) vanished_ += 1;
+      if (member.works()) {
+        vanished_ += 1;
+        departed_ += 1;
+      }
       stop_counting(member);
       entry = members_.erase(entry);
     } else {
@@ -87,6 +96,7 @@ void MemberTable::forget_silent(TimePoint now, Duration floor) {
 }
 
 double MemberTable::vanishings_per_s() const { return (vanished_ + 1) / (member_s_ + kUsualStayS); }
+double MemberTable::departures_per_s() const { return (departed_ + 1) / (member_s_ + kUsualStayS); }
 
 void MemberTable::judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged) {
   for (auto& [peer, member] : members_) judge(now, member, canonical);

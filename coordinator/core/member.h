@@ -35,6 +35,7 @@ struct Member {
   SampleCount samples = 0;  // toward state_round, at `seen`
   double samples_per_s = 0;
   double batch_seconds = 0;  // 0: it has computed nothing since its trainer was started
+  double batch_jitter = 0;   // 0: not known
   int listen_port = 0;
   Reach reach;
   PeerId posted_at;                     // the relay that it says others can call it at
@@ -44,6 +45,7 @@ struct Member {
   double relay_bytes_per_s = 0;         // it offers to relay so much
   double upload_bytes_per_s = 0;
   double download_bytes_per_s = 0;
+  double round_trip_s = 0;  // to others; 0: not known
 
   TimePoint seen{};
   Duration told{};  // when to call again, counted from `seen`
@@ -51,6 +53,7 @@ struct Member {
   bool open_reports = false;  // told results of rounds that are not decided
   bool more_reports = false;  // told as many results as a call may carry: more wait, of rounds without a coordinator
   bool ready = false;         // holds the canonical state
+  bool at_it = false;         // has trained since it last stopped; a round may still end while it stops
   bool assumed = false;       // was averaged into the round that has just been decided, and has not called since
   bool counted = false;       // is part of the forecast, …
   Growth growth;              // … with this
@@ -105,6 +108,9 @@ class MemberTable {
   void forget_silent(TimePoint now, Duration floor);
   // How often one of those that work vanishes without a word, as seen over the last hours.
   [[nodiscard]] double vanishings_per_s() const;
+  // How often one of them stops for whatever reason: it vanishes, leaves, pauses, begins anew, or has to load the
+  // state.
+  [[nodiscard]] double departures_per_s() const;
   // Judges all members by the canonical state. `averaged`: peers that took part in making it.
   void judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged);
   // Judges one member after its heartbeat, and brings the forecast up to date.
@@ -125,7 +131,8 @@ class MemberTable {
   std::map<PeerId, Member> members_;
   Forecast forecast_;
   PeerId last_donor_;
-  double vanished_ = 0;  // both fade with the hours
+  double vanished_ = 0;  // all of these fade with the hours
+  double departed_ = 0;
   double member_s_ = 0;
   TimePoint counted_at_ = kNever;
 };

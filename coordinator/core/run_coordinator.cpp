@@ -416,17 +416,22 @@ SwarmView RunCoordinator::Impl::view(TimePoint now) const {
 }
 
 std::vector<swarm::Host> RunCoordinator::Impl::hosts() const {
+  std::vector<const Member*> computing;
   std::vector<swarm::Link> links;
-  std::vector<double> speeds;
+  std::vector<double> round_trips_s;
   for (const auto& [peer, member] : members_.all()) {
     if (member.samples_per_s <= 0) continue;
+    computing.push_back(&member);
     links.push_back({member.upload_bytes_per_s, member.download_bytes_per_s, member.dialable()});
-    speeds.push_back(member.samples_per_s);
+    round_trips_s.push_back(member.round_trip_s);
   }
   links = swarm::with_typical_speeds(links);
+  const std::vector<double> delays_s = swarm::delays_of(round_trips_s);
   std::vector<swarm::Host> hosts;
   for (std::size_t i = 0; i < links.size(); ++i) {
-    if (links[i].upload > 0 && links[i].download > 0) hosts.push_back({links[i], speeds[i]});
+    if (links[i].upload <= 0 || links[i].download <= 0) continue;
+    hosts.push_back(
+        {links[i], computing[i]->samples_per_s, delays_s[i], computing[i]->batch_jitter, members_.departures_per_s()});
   }
   return hosts;
 }

@@ -63,7 +63,7 @@ class RunCoordinator {
   void set_state(wire::RunState state);
   [[nodiscard]] SwarmView view(TimePoint now) const;
   // Members by what their heartbeats say of their speeds, unknown ones as with_typical_speeds(); those that have not
-  // computed yet are left out. Nothing here knows delay and jitter.
+  // computed yet are left out. They depart as often as members have of late.
   [[nodiscard]] std::vector<swarm::Host> hosts() const;
 
  private:

@@ -4,7 +4,9 @@
 import json
 import os
 import signal
+import ssl
 import unittest
+import urllib.request
 from pathlib import Path
 
 import programs
@@ -42,6 +44,17 @@ class SwarmUnderFire(SwarmCase):
         self.assertGreater(of_algorithm["diloco"]["round_samples"], of_algorithm["dedloc"]["round_samples"])
         self.assertGreater(of_algorithm["dedloc"]["compute_s"], 0)
         self.assertIn("computers", (self.folder / "plan.svg").read_text())
+
+    def test_1c_their_calls_tell_the_planner_how_steady_their_computers_are_and_how_far_from_each_other(self):
+        anybody = ssl._create_unverified_context()
+
+        def known():
+            with urllib.request.urlopen(self.swarm.coordinator.url + "swarm.json", context=anybody) as page:
+                hosts = json.load(page)["hosts"]
+            return (sum(host["count"] for host in hosts) == 3 and all(host["jitter"] > 0 for host in hosts)
+                    and all(host["departures_per_h"] > 0 for host in hosts) and any(host["delay_ms"] > 0 for host in hosts))
+
+        programs.wait_until(known, "jitter and delays of three computers", 60)
 
     def test_2_a_killed_volunteer_leaves_nothing_and_comes_back(self):
         victim, *others = self.swarm.volunteers

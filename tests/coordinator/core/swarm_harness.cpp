@@ -218,9 +218,11 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
   beat.samples_this_round = static_cast<SampleCount>(member.samples);
   beat.samples_per_s = member.synced ? member.samples_per_s : 0;
   beat.batch_seconds = member.batch_seconds;
+  beat.batch_jitter = member.batch_jitter;
   beat.listen_port = 4000;
   if (member.last_reply.relay) beat.posted_at = member.last_reply.relay->relay;
   beat.upload_bytes_per_s = beat.download_bytes_per_s = member.line_bytes_per_s;
+  beat.round_trip_s = member.round_trip_s;
   beat.evaluation = member.evaluation;
   for (const wire::RoundReport& report : member.reports) {
     if (beat.reports.size() < wire::kReportsPerHeartbeatMax) beat.reports.push_back(report);

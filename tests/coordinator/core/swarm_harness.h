@@ -33,8 +33,10 @@ struct VirtualMember {
   PeerId peer;
   double samples_per_s = 20;
   double batch_seconds = 0.05;  // as it tells
+  double batch_jitter = 0;
   double line_bytes_per_s = 0;  // both ways; 0: not measured
-  Duration result_takes{};      // after the others are done, when it is deferred
+  double round_trip_s = 0;
+  Duration result_takes{};  // after the others are done, when it is deferred
   bool alive = true;
   bool dialable = true;  // else it waits for calls where the coordinator sends it
   bool paused = false;
