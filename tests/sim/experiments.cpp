@@ -8,6 +8,7 @@
 
 #include "tests/sim/allocation_command.h"
 #include "tests/sim/consensus_command.h"
+#include "tests/sim/departures_command.h"
 #include "tests/sim/elastic_command.h"
 #include "tests/sim/local_methods_command.h"
 #include "tests/sim/push_sum_command.h"
@@ -101,6 +102,14 @@ void add_options(CLI::App& command, ElasticArguments& arguments) {
   add_seed(command, arguments.seed);
 }
 
+void add_options(CLI::App& command, DeparturesArguments& arguments) {
+  command.description(
+      "How many samples a second count where volunteers are killed and come back, by how long rounds are and how "
+      "often\n"
+      "that happens, beside what starling-coordinator plan says of such a swarm");
+  add_seeds(command, arguments.seed, arguments.seeds);
+}
+
 template <typename Arguments>
 std::function<Status()> add_experiment(CLI::App& app, const char* name, Status (*run)(const Arguments&)) {
   const auto arguments = std::make_shared<Arguments>();
@@ -121,6 +130,7 @@ Experiments::Experiments(CLI::App& app) {
   add("local-steps", run_local_methods);
   add("allocation", run_allocation);
   add("elastic", run_elastic);
+  add("departures", run_departures);
 }
 
 std::optional<int> Experiments::run(const CLI::App& app) const {

@@ -28,6 +28,7 @@ struct SwarmOptions {
   bool coordinator_faults = true;
   // Of all peers, one is killed and started anew at this interval, from a third of `length` on; 0: never.
   double seconds_between_kills = 0;
+  bool kills_reset = true;             // its system lives on, and resets its links; else nobody hears of it
   double calls_delayed = 0.01;         // share of the calls to the coordinator that get there up to 1.5 s later
   double calls_lost = 0.001;           // share of these, and of the answers, that get lost: the caller waits for 5 s
   double seconds_between_hiccups = 0;  // mean, of each peer: its computer is busy with something else for up to …
@@ -40,6 +41,10 @@ struct SwarmOptions {
   int garbage_peers = 0;      // of the peers, the last so many send floats that are none …
   int slow_peers = 0;         // … and those before them send at a hundredth of what they tell
 };
+
+// How long who was killed is down, on average.
+constexpr double kDownSecondsMin = 1, kDownSecondsMax = 4;
+constexpr double kDownSecondsMean = (kDownSecondsMin + kDownSecondsMax) / 2;
 
 // What came of it. `broken` is empty when every invariant held at every step.
 struct SwarmResult {
@@ -57,11 +62,14 @@ struct SwarmResult {
   std::int64_t downloads = 0;     // of the swarm's state, begun
   double in_step = 0;             // share of the peers' time in which they held the swarm's state
   double samples_per_s_calm = 0;  // averaged, after the faults
-  double averaging_s_max = 0;     // longest time a member spent in one averaging
-  double round_s_usual = 0;       // from one finished round to the next before anybody was killed: the median, …
-  double round_s_longest = 0;     // … and the longest afterwards
-  double idle_s_usual = 0;    // longest time in which one that lived computed nothing, before anybody was killed …
-  double idle_s_longest = 0;  // … and afterwards
+  // Averaged from one round to the last one of that time, before anybody was killed, and afterwards.
+  double samples_per_s_usual = 0;
+  double samples_per_s_kills = 0;
+  double averaging_s_max = 0;  // longest time a member spent in one averaging
+  double round_s_usual = 0;    // from one finished round to the next before anybody was killed: the median, …
+  double round_s_longest = 0;  // … and the longest afterwards
+  double idle_s_usual = 0;     // longest time in which one that lived computed nothing, before anybody was killed …
+  double idle_s_longest = 0;   // … and afterwards
   // How far, at a round's end, own parameters were from the average, at most: root mean square of a parameter, …
   double spread_usual = 0;   // … before anybody was killed
   double spread_most = 0;    // … and afterwards

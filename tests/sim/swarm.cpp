@@ -33,6 +33,26 @@ constexpr double kSlower = 100;  // than it tells
 constexpr double kSpreadMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
+// What rounds are credited with, from the first of them on.
+class Credited {
+ public:
+  void add(TimePoint now, const core::RoundDecided& round) {
+    if (first_ == kNever) first_ = now;
+    if (now > first_) {
+      for (const core::CreditedContribution& row : round.contributions) samples_ += row.samples;
+    }
+    last_ = now;
+  }
+  [[nodiscard]] double samples_per_s() const {
+    return last_ > first_ ? static_cast<double>(samples_) / to_seconds(last_ - first_) : 0;
+  }
+
+ private:
+  TimePoint first_ = kNever;
+  TimePoint last_{};
+  SampleCount samples_ = 0;
+};
+
 class Swarm final : private World, private Network::Mediator {
  public:
   Swarm(const SwarmOptions& options, wire::RunManifest manifest)
@@ -104,7 +124,9 @@ class Swarm final : private World, private Network::Mediator {
   TimePoint newest_round_at_{};
   std::vector<double> calm_rounds_s_;  // … and how long it took after the one before, until somebody was killed
   std::vector<double> spreads_;        // since somebody was killed
-  std::int64_t looks_ = 0;             // at a peer, in weather of all kinds, and …
+  Credited credited_usually_;
+  Credited credited_with_kills_;
+  std::int64_t looks_ = 0;  // at a peer, in weather of all kinds, and …
   std::int64_t looks_in_step_ = 0;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::unordered_map<PeerId, Peer*> by_id_;
@@ -275,13 +297,14 @@ void Swarm::plan_hiccups() {
   }
 }
 
-// Processes: their systems live on.
 void Swarm::plan_kills() {
   if (options_.seconds_between_kills <= 0) return;
   const TimePoint end = TimePoint() + options_.length;
   for (TimePoint when = kills_begin(); when < end; when += from_seconds(options_.seconds_between_kills)) {
     scheduler_.at(when, [this] {
-      if (Peer& peer = random_peer(); peer.up()) crash_peer(peer, true, from_seconds(uniform(1, 4)));
+      Peer& peer = random_peer();
+      if (!peer.up()) return;
+      crash_peer(peer, options_.kills_reset, from_seconds(uniform(kDownSecondsMin, kDownSecondsMax)));
     });
   }
 }
@@ -393,7 +416,12 @@ void Swarm::check_well(RoundIndex rounds_before_calm) {
 }
 
 SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
-  coordinator_.on_durable = [this](const core::RoundDecided& round) { invariants_.on_durable(round); };
+  coordinator_.on_durable = [this](const core::RoundDecided& round) {
+    invariants_.on_durable(round);
+    if (scheduler_.now() < TimePoint() + options_.length) {
+      (kills_begun() ? credited_with_kills_ : credited_usually_).add(scheduler_.now(), round);
+    }
+  };
   coordinator_.on_set_aside = [this](const core::SampleSetAside& sample) { invariants_.on_set_aside(sample); };
   coordinator_.start();
   add_peers();
@@ -434,6 +462,8 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
     }
   }
   result_.samples_per_s_calm /= to_seconds(calm);
+  result_.samples_per_s_usual = credited_usually_.samples_per_s();
+  result_.samples_per_s_kills = credited_with_kills_.samples_per_s();
   result_.in_step = static_cast<double>(looks_in_step_) / static_cast<double>(std::max<std::int64_t>(1, looks_));
   for (const auto& peer : peers_) result_.downloads += peer->downloads();
   if (!spreads_.empty()) result_.spread_mean = mean(spreads_);
