@@ -52,6 +52,14 @@ std::vector<db::LeasedSamples> rows_of(const std::vector<core::LeasesDealt>& dea
   return rows;
 }
 
+std::vector<db::SampleTried> rows_of(const std::vector<core::SampleTried>& tries) {
+  std::vector<db::SampleTried> rows;
+  for (const core::SampleTried& one : tries) {
+    rows.push_back({one.peer, one.account, one.epoch, one.place, one.last_round});
+  }
+  return rows;
+}
+
 Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const RunId& run_id) {
   core::RecoveredLeases recovered;
   STARLING_ASSIGN(recovered.next_epoch, leases.next_epoch(run_id));
@@ -67,6 +75,10 @@ Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const
     STARLING_ASSIGN(const auto samples, leases.all_set_aside(run_id, page));
     for (const db::SampleSetAside& sample : samples) recovered.set_aside.push_back({sample.epoch, sample.place});
     if (samples.size() < static_cast<std::size_t>(page.limit)) break;
+  }
+  STARLING_ASSIGN(const auto tried, leases.tried(run_id));
+  for (const db::SampleTried& row : tried) {
+    recovered.tried.push_back({row.epoch, row.place, row.peer_id, row.account_id, row.last_round});
   }
   STARLING_ASSIGN(const auto held, leases.held(run_id));
   for (const db::LeasedSamples& row : held) {
@@ -367,6 +379,11 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       store_lane(active, *lane);
     } else if (const auto* dealt = std::get_if<core::LeasesDealt>(&op)) {
       store_leases(active, *dealt);
+    } else if (const auto* tried = std::get_if<core::SamplesTried>(&op)) {
+      store("store which samples were tried in vain",
+            [&stores, run_id, rows = rows_of(tried->tries), oldest_epoch = tried->oldest_epoch] {
+              return stores.leases.add_tried(run_id, rows, oldest_epoch);
+            });
     } else if (const auto* sample = std::get_if<core::SampleSetAside>(&op)) {
       log_warning("run '{}': sample {} of epoch {} is set aside: no gradient of it is finite", run_id, sample->place,
                   sample->epoch);

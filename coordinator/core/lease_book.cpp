@@ -70,6 +70,42 @@ LeaseBook::LeaseBook(const std::vector<std::int64_t>& shard_samples, SampleCount
     std::sort(holder.leases.begin(), holder.leases.end(),
               [](const Lease& a, const Lease& b) { return a.terms.number < b.terms.number; });
   }
+  recover(recovered.tried);
+}
+
+void LeaseBook::recover(const std::vector<SampleTried>& tried) {
+  for (const SampleTried& one : tried) {
+    Epoch* epoch = find(one.epoch);
+    if (epoch == nullptr || epoch->uncounted.common({one.place, one.place + 1}).empty()) continue;
+    epoch->tries[one.place].insert({one.account, one.last_round});
+    const auto holder = holders_.find(one.peer);
+    if (holder == holders_.end()) continue;
+    for (Lease& lease : holder->second.leases) {
+      const Interval places = places_of(lease.terms);
+      const bool has_it = places.first <= one.place && one.place < places.end;
+      if (lease.terms.epoch != one.epoch || lease.terms.last_round != one.last_round || !has_it) continue;
+      lease.passed.insert(lease.terms.number + (one.place - lease.terms.first));
+    }
+  }
+  for (auto& [number, epoch] : epochs_) {
+    for (const auto& [place, tries] : epoch.tries) {
+      if (is_tried_now(number, place)) continue;
+      epoch.free[shard_of(place)].remove({place, place + 1});
+      epoch.doubtful.add({place, place + 1});
+    }
+  }
+}
+
+// Somebody holds it and has not passed it over.
+bool LeaseBook::is_tried_now(std::int64_t epoch, std::int64_t place) const {
+  const auto has_it = [&](const Lease& lease) {
+    const Interval places = places_of(lease.terms);
+    return lease.terms.epoch == epoch && places.first <= place && place < places.end &&
+           !lease.passed.contains(lease.terms.number + (place - lease.terms.first));
+  };
+  return std::any_of(holders_.begin(), holders_.end(), [&](const auto& entry) {
+    return std::any_of(entry.second.leases.begin(), entry.second.leases.end(), has_it);
+  });
 }
 
 LeaseBook::Epoch& LeaseBook::open(std::int64_t number) {
@@ -222,10 +258,10 @@ bool LeaseBook::gives_up(Epoch& epoch, const Tries& tries) const {
   return true;
 }
 
-std::vector<SampleSetAside> LeaseBook::pass_over(const LeaseHolder& who, const std::vector<SampleCount>& draws) {
-  std::vector<SampleSetAside> set_aside;
+LeaseBook::PassedOver LeaseBook::pass_over(const LeaseHolder& who, const std::vector<SampleCount>& draws) {
+  PassedOver passed;
   const auto holder = holders_.find(who.peer);
-  if (holder == holders_.end()) return set_aside;
+  if (holder == holders_.end()) return passed;
   for (Lease& lease : holder->second.leases) {
     Epoch* epoch = lease.stored && lease.process == who.process ? find(lease.terms.epoch) : nullptr;
     if (epoch == nullptr) continue;
@@ -239,14 +275,16 @@ std::vector<SampleSetAside> LeaseBook::pass_over(const LeaseHolder& who, const s
       tries.insert({who.account, lease.terms.last_round});
       if (!gives_up(*epoch, tries)) {
         epoch->doubtful.add(sample);
+        passed.tried.tries.push_back({lease.terms.epoch, place, who.peer, who.account, lease.terms.last_round});
         continue;
       }
       epoch->uncounted.remove(sample);
       epoch->tries.erase(place);
-      set_aside.push_back({lease.terms.epoch, place});
+      passed.set_aside.push_back({lease.terms.epoch, place});
     }
   }
-  return set_aside;
+  if (!epochs_.empty()) passed.tried.oldest_epoch = epochs_.begin()->first;
+  return passed;
 }
 
 std::optional<std::pair<std::int64_t, Interval>> LeaseBook::take_doubtful(AccountId account, SampleCount most) {

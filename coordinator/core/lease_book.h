@@ -14,8 +14,7 @@
 // nothing. It is dealt at once to an account that has not tried it. After three tries, of different accounts or rounds,
 // by three accounts, or by all that are there when those are fewer, it is set aside. What fewer than three accounts say
 // sets few samples of an epoch aside, so that who lies can not end an epoch. A sample that another's gradient counts
-// was not unusable: what was said of it is forgotten. So is all of it when the coordinator starts anew: that costs
-// tries.
+// was not unusable: what was said of it is forgotten.
 //
 // Faults of the coordinator. What is dealt is told when the store has it. What a round counts is written with its
 // contributions, in one transaction, and what it sets free is dealt after that. So a coordinator that starts anew knows
@@ -66,8 +65,13 @@ class LeaseBook {
 
   // So many accounts have computers there that train; beyond kWitnesses it makes no difference.
   void set_accounts(std::size_t accounts) { accounts_ = accounts; }
-  // The holder could not use the samples that it drew by these numbers. What is set aside by that.
-  std::vector<SampleSetAside> pass_over(const LeaseHolder& holder, const std::vector<SampleCount>& draws);
+  // The holder could not use the samples that it drew by these numbers. What is to be stored of that: tries, and what
+  // they set aside.
+  struct PassedOver {
+    SamplesTried tried;
+    std::vector<SampleSetAside> set_aside;
+  };
+  PassedOver pass_over(const LeaseHolder& holder, const std::vector<SampleCount>& draws);
   // Of the contribution's samples, those that its member passed over: it has nothing of them.
   [[nodiscard]] SampleCount passed_over(RoundIndex round, const wire::Contribution& contribution) const;
   // What the accepted contribution counts. It does so for good with on_round_stored, or not at all.
@@ -96,6 +100,8 @@ class LeaseBook {
     IntervalSet doubtful;                 // of these, what is not leased; it is not among the free ones
     SampleCount set_aside_by_few = 0;     // by fewer than kWitnesses accounts
   };
+  void recover(const std::vector<SampleTried>& tried);
+  [[nodiscard]] bool is_tried_now(std::int64_t epoch, std::int64_t place) const;
   Epoch& open(std::int64_t epoch);
   std::map<std::int64_t, Epoch>::iterator epoch_for(const PeerId& peer, const Holder& holder);
   // Null when all of it has been counted or set aside.

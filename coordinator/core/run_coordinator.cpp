@@ -172,9 +172,9 @@ Result<std::vector<StoreOp>> RunCoordinator::Impl::on_unusable(const MemberIdent
   STARLING_TRY(check_run(samples.run_id));
   Ops ops;
   if (!leases_) return ops;
-  for (const SampleSetAside& sample : leases_->pass_over({who.peer, who.account, samples.process}, samples.draws)) {
-    ops.emplace_back(sample);
-  }
+  LeaseBook::PassedOver passed = leases_->pass_over({who.peer, who.account, samples.process}, samples.draws);
+  if (!passed.tried.tries.empty()) ops.emplace_back(std::move(passed.tried));
+  for (const SampleSetAside& sample : passed.set_aside) ops.emplace_back(sample);
   return ops;
 }
 

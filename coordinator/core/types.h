@@ -91,6 +91,18 @@ struct CountedSamples {
   SampleCount count = 0;
   friend bool operator==(const CountedSamples&, const CountedSamples&) = default;
 };
+// A sample that a peer of the account could not use, under the lease that is good until that round (lease_book.h).
+struct SampleTried {
+  std::int64_t epoch = 0;
+  std::int64_t place = 0;
+  PeerId peer;
+  AccountId account = 0;
+  RoundIndex last_round = 0;
+};
+struct SamplesTried {
+  std::vector<SampleTried> tries;
+  std::int64_t oldest_epoch = 0;  // tries of those before it are of no use any more
+};
 // A sample of an epoch that is not waited for any more: its gradient can not be had (lease_book.h).
 struct SampleSetAside {
   std::int64_t epoch = 0;
@@ -108,6 +120,7 @@ struct RecoveredLeases {
   std::vector<std::int64_t> open_epochs;  // of which not all samples are counted or set aside, and …
   std::vector<CountedSamples> counted;    // … what of these is, …
   std::vector<SampleSetAside> set_aside;  // … or need not be
+  std::vector<SampleTried> tried;         // in vain, of open epochs
   std::vector<LeasesDealt> held;          // whose last round is not over
 };
 
@@ -194,7 +207,7 @@ struct SeatChanged {
   bool sits_out = false;
   std::string why;  // as the volunteer is told
 };
-using StoreOp = std::variant<RoundDecided, ClaimUnconfirmed, LaneAssigned, LeasesDealt, SampleSetAside,
+using StoreOp = std::variant<RoundDecided, ClaimUnconfirmed, LaneAssigned, LeasesDealt, SamplesTried, SampleSetAside,
                              EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
 
 struct HeartbeatDecision {

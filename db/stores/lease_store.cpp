@@ -19,6 +19,16 @@ Result<EpochProgress> read_epoch(const Statement& row) {
   return EpochProgress{row.integer(0), row.integer(1), row.integer(2), row.integer(3)};
 }
 
+Result<SampleTried> read_tried(const Statement& row) {
+  SampleTried tried;
+  STARLING_TRY(row.read_id(0, tried.peer_id));
+  tried.account_id = row.integer(1);
+  tried.epoch = row.integer(2);
+  tried.place = row.integer(3);
+  tried.last_round = row.integer(4);
+  return tried;
+}
+
 Result<SampleSetAside> read_set_aside(const Statement& row) { return SampleSetAside{row.integer(0), row.integer(1)}; }
 
 Result<CountedSamples> read_counted(const Statement& row) {
@@ -61,9 +71,36 @@ Result<std::vector<LeasedSamples>> SqlLeaseStore::held(const RunId& run_id) cons
                 read_lease, run_id);
 }
 
+Status SqlLeaseStore::add_tried(const RunId& run_id, const std::vector<SampleTried>& tries, std::int64_t oldest_epoch) {
+  return access_.writes.run(
+      [&](Connection& connection) -> Status {
+        STARLING_ASSIGN(Statement forget,
+                        connection.prepare("DELETE FROM sample_tried WHERE run_id = ? AND epoch < ?"));
+        STARLING_TRY(forget.bind(run_id, oldest_epoch).run());
+        STARLING_ASSIGN(Statement insert,
+                        connection.prepare("INSERT INTO sample_tried (run_id, epoch, place, peer_id, last_round, "
+                                           "account_id) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
+        for (const SampleTried& one : tries) {
+          STARLING_TRY(insert.bind(run_id, one.epoch, one.place, one.peer_id, one.last_round, one.account_id).run());
+        }
+        return {};
+      },
+      WriteQueue::By::leader);
+}
+
+Result<std::vector<SampleTried>> SqlLeaseStore::tried(const RunId& run_id) const {
+  return select(access_,
+                "SELECT peer_id, account_id, epoch, place, last_round FROM sample_tried WHERE run_id = ? "
+                "ORDER BY epoch, place, peer_id, last_round",
+                read_tried, run_id);
+}
+
 Status SqlLeaseStore::set_aside(const RunId& run_id, const SampleSetAside& sample) {
   return access_.writes.run(
       [&](Connection& connection) -> Status {
+        STARLING_ASSIGN(Statement forget, connection.prepare("DELETE FROM sample_tried "
+                                                             "WHERE run_id = ? AND epoch = ? AND place = ?"));
+        STARLING_TRY(forget.bind(run_id, sample.epoch, sample.place).run());
         STARLING_ASSIGN(Statement insert, connection.prepare("INSERT INTO sample_set_aside (run_id, epoch, place) "
                                                              "VALUES (?, ?, ?) ON CONFLICT DO NOTHING"));
         return insert.bind(run_id, sample.epoch, sample.place).run();

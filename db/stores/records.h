@@ -171,6 +171,15 @@ struct CountedSamples {
   SampleCount samples = 0;
 };
 
+// A sample that a peer of the account could not use, under the lease that is good until that round.
+struct SampleTried {
+  PeerId peer_id;
+  AccountId account_id = 0;
+  std::int64_t epoch = 0;
+  std::int64_t place = 0;
+  RoundIndex last_round = 0;
+};
+
 // A sample of an epoch whose gradient can not be had.
 struct SampleSetAside {
   std::int64_t epoch = 0;

@@ -167,6 +167,8 @@ class SqlLeaseStore final : public LeaseStore {
   explicit SqlLeaseStore(Access access) : access_(access) {}
   Status add(const RunId& run_id, SampleCount epoch_samples, const std::vector<LeasedSamples>& leases) override;
   Result<std::vector<LeasedSamples>> held(const RunId& run_id) const override;
+  Status add_tried(const RunId& run_id, const std::vector<SampleTried>& tries, std::int64_t oldest_epoch) override;
+  Result<std::vector<SampleTried>> tried(const RunId& run_id) const override;
   Status set_aside(const RunId& run_id, const SampleSetAside& sample) override;
   Result<std::vector<SampleSetAside>> all_set_aside(const RunId& run_id, const Page& page) const override;
   Result<std::int64_t> count_set_aside(const RunId& run_id) const override;

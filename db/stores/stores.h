@@ -146,7 +146,10 @@ class LeaseStore {
   // All or none. epoch_samples: of each epoch of the run. already_exists when the peer holds such a number.
   virtual Status add(const RunId& run_id, SampleCount epoch_samples, const std::vector<LeasedSamples>& leases) = 0;
   virtual Result<std::vector<LeasedSamples>> held(const RunId& run_id) const = 0;  // by peer and number
-  // It is not waited for any more. Fine when that is known.
+  // All or none; one that is known is fine. Tries of epochs before `oldest_epoch` go.
+  virtual Status add_tried(const RunId& run_id, const std::vector<SampleTried>& tries, std::int64_t oldest_epoch) = 0;
+  virtual Result<std::vector<SampleTried>> tried(const RunId& run_id) const = 0;
+  // It is not waited for any more, and its tries go. Fine when that is known.
   virtual Status set_aside(const RunId& run_id, const SampleSetAside& sample) = 0;
   virtual Result<std::vector<SampleSetAside>> all_set_aside(const RunId& run_id, const Page& page) const = 0;  // newest
   virtual Result<std::int64_t> count_set_aside(const RunId& run_id) const = 0;

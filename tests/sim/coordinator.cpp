@@ -46,6 +46,7 @@ core::RecoveredLeases Coordinator::recovered_leases() const {
     recovered.counted.insert(recovered.counted.end(), decided.counted.begin(), decided.counted.end());
   }
   recovered.set_aside = store_.set_aside;
+  recovered.tried = store_.tried;
   for (const auto& [holder, dealt] : store_.leases) recovered.held.push_back(dealt);
   return recovered;
 }
@@ -107,6 +108,9 @@ void Coordinator::apply(const core::StoreOp& op) {
       store_.leases[{dealt->peer, lease.number}] = {dealt->peer, dealt->process, {lease}};
     }
     core_->on_leases_stored(*dealt);
+  } else if (const auto* tried = std::get_if<core::SamplesTried>(&op)) {
+    std::erase_if(store_.tried, [&](const auto& one) { return one.epoch < tried->oldest_epoch; });
+    store_.tried.insert(store_.tried.end(), tried->tries.begin(), tried->tries.end());
   } else if (const auto* sample = std::get_if<core::SampleSetAside>(&op)) {
     ++store_.epochs[sample->epoch];
     store_.set_aside.push_back(*sample);

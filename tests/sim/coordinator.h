@@ -26,6 +26,7 @@ struct Store {
   std::map<PeerId, int> lanes;
   std::map<std::pair<PeerId, SampleCount>, core::LeasesDealt> leases;  // by holder and number, one each
   std::map<std::int64_t, SampleCount> epochs;                          // samples counted or set aside, by epoch
+  std::vector<core::SampleTried> tried;
   std::vector<core::SampleSetAside> set_aside;
   std::optional<wire::Checkpoint> checkpoint;
   std::vector<float> checkpoint_state;

@@ -17,6 +17,7 @@ constexpr std::int64_t kProcess = 7;
 // Deals as the coordinator does, with a store that takes everything at once.
 struct Book {
   LeaseBook book;
+  std::vector<SampleTried> tried;  // in the store
   explicit Book(const std::vector<std::int64_t>& shards, const RecoveredLeases& recovered = {})
       : book(shards, 4, recovered) {}
 
@@ -27,7 +28,9 @@ struct Book {
   }
   std::vector<SampleSetAside> pass_over(int peer, const std::vector<SampleCount>& draws,
                                         std::int64_t process = kProcess) {
-    return book.pass_over({peer_id(peer), peer, process}, draws);
+    LeaseBook::PassedOver passed = book.pass_over({peer_id(peer), peer, process}, draws);
+    tried.insert(tried.end(), passed.tried.tries.begin(), passed.tried.tries.end());
+    return passed.set_aside;
   }
   std::vector<CountedSamples> count(int peer, RoundIndex round, SampleCount samples, SampleCount draw) {
     return book.count(round, {peer_id(peer), samples, draw});
@@ -218,6 +221,36 @@ TEST_CASE("a book knows what the store says was set aside") {
   store.counted = {{peer_id(1), 0, 1, 3}};
   Book book({8}, store);
   CHECK(book.deal(2, 8, 0)[0] == wire::SampleLease{1, 0, 4, 4, 3});
+}
+
+TEST_CASE("a restart forgets no tries, nor what a gradient that is under way went over") {
+  RecoveredLeases store;
+  store.next_epoch = 1;
+  store.open_epochs = {0};
+  RoundIndex round = 0;
+  std::vector<SampleSetAside> set_aside;
+  for (int peer = 1; peer <= 3; ++peer, round += 4) {
+    CHECK(set_aside.empty());
+    auto before = std::make_unique<Book>(std::vector<std::int64_t>{8}, store);
+    before->book.set_accounts(3);
+    const auto leases = before->deal(peer, 8, round);
+    REQUIRE(leases.front().first == (peer == 1 ? 0 : 2));  // the doubtful one first
+    const SampleCount draw = leases.front().number + 2 - leases.front().first;
+    set_aside = before->pass_over(peer, {draw});
+    store.tried.insert(store.tried.end(), before->tried.begin(), before->tried.end());
+    if (peer > 1) continue;
+    store.held = {{peer_id(peer), kProcess, leases}};
+    Book after({8}, store);
+    after.book.set_accounts(3);
+    CHECK(after.book.passed_over(round, {peer_id(peer), 8, leases.front().number}) == 1);
+    CHECK(after.pass_over(peer, {draw}).empty());
+    CHECK(after.tried.empty());  // it is known
+    CHECK(after.deal(2, 1, round).front().first == 2);
+    const auto counted = after.count(peer, round, 8, leases.front().number);
+    CHECK(counted == std::vector<CountedSamples>{{peer_id(peer), 0, 0, 2}, {peer_id(peer), 0, 3, 5}});
+    store.held.clear();
+  }
+  CHECK(set_aside == std::vector<SampleSetAside>{{0, 2}});
 }
 
 TEST_CASE("a book goes on where the store is: with members that come and go, each sample counts exactly once") {

@@ -76,6 +76,23 @@ TEST_CASE_FIXTURE(Fixture, "an epoch whose last samples are set aside is complet
   CHECK(samples[0].place == 5);
 }
 
+TEST_CASE_FIXTURE(Fixture, "tries are kept until their sample is set aside, or their epoch is over") {
+  const std::vector<SampleTried> tries{{peer(1), ada, 0, 5, 3}, {peer(2), ada, 0, 5, 6}, {peer(1), ada, 1, 2, 6}};
+  REQUIRE(stores.leases.add_tried("r", tries, 0).ok());
+  REQUIRE(stores.leases.add_tried("r", {tries[0]}, 0).ok());  // counts once
+  const auto kept = stores.leases.tried("r").value();
+  REQUIRE(kept.size() == 3);
+  CHECK(kept[1].peer_id == peer(2));
+  CHECK(kept[1].account_id == ada);
+  CHECK(kept[1].place == 5);
+  CHECK(kept[1].last_round == 6);
+  CHECK(stores.leases.tried("another")->empty());
+  REQUIRE(stores.leases.set_aside("r", {0, 5}).ok());
+  REQUIRE(stores.leases.tried("r")->size() == 1);
+  REQUIRE(stores.leases.add_tried("r", {}, 2).ok());
+  CHECK(stores.leases.tried("r")->empty());
+}
+
 TEST_CASE_FIXTURE(Fixture, "a run that leases nothing has no epochs") {
   CHECK_FALSE(run_epochs(stores.leases, "r").value());
 }
