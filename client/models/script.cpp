@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "client/models/flop_counter.h"
+#include "client/models/memory_watch.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::models {
@@ -127,7 +128,7 @@ std::unique_ptr<Model> load_script(const wire::ModelOptions& model, const at::Te
   return std::make_unique<Script>(open_program(program, parameters.device()), model, parameters, gradient);
 }
 
-double count_flops(std::span<const std::uint8_t> program, const SampleShape& sample) {
+SampleCost count_sample(std::span<const std::uint8_t> program, const SampleShape& sample) {
   Batch batch{at::zeros({1, sample.words}, at::kLong), at::zeros({1, sample.words}, at::kLong)};
   if (sample.words == 0) {
     std::vector<std::int64_t> shape = sample.values;
@@ -136,9 +137,11 @@ double count_flops(std::span<const std::uint8_t> program, const SampleShape& sam
   }
   torch::jit::Module module = open_program(program);
   module.train();
+  for (at::Tensor parameter : module.parameters()) parameter.mutable_grad() = at::zeros_like(parameter);  // as bound
   const FlopCounter counter;
+  const MemoryWatch memory;
   mean_loss(module, batch).backward();
-  return counter.flops();
+  return {counter.flops(), memory.most()};
 }
 
 }  // namespace starling::models

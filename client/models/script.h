@@ -17,8 +17,11 @@ struct SampleShape {
   std::vector<std::int64_t> values;
 };
 
-// Floating-point operations that forward and backward of a batch of one sample take, counted call by call: products of
-// matrices and convolutions, as wire::flops_per_sample does. Throws as LibTorch does.
-double count_flops(std::span<const std::uint8_t> program, const SampleShape& sample);
+struct SampleCost {
+  double flops = 0;                   // of products of matrices and convolutions, as wire::flops_per_sample has it
+  std::int64_t activation_bytes = 0;  // wire::ScriptModel
+};
+// Of forward and backward of a batch of one sample, counted call by call. Throws as LibTorch does.
+SampleCost count_sample(std::span<const std::uint8_t> program, const SampleShape& sample);
 
 }  // namespace starling::models

@@ -45,9 +45,10 @@ int count(const std::filesystem::path& program, const std::string& kind, const s
   try {
     const auto file = read_file(program, kProgramBytesMax);
     if (!file.ok()) throw std::runtime_error(file.error().message);
-    const double flops =
-        models::count_flops({reinterpret_cast<const std::uint8_t*>(file->data()), file->size()}, sample);
-    std::printf("flops_per_sample = %.0f\n", flops);
+    const auto [flops, activation_bytes] =
+        models::count_sample({reinterpret_cast<const std::uint8_t*>(file->data()), file->size()}, sample);
+    std::printf("flops_per_sample = %.0f\n\n[model]\nactivation_bytes = %lld\n", flops,
+                static_cast<long long>(activation_bytes));
     return 0;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "count what '%s' computes: %s\n", program.c_str(), problem.what());

@@ -296,6 +296,22 @@ Error with_line(const Error& error, const Lines& lines) {
   return at_line(line->second, message);
 }
 
+// What nobody knows of a model of the operator's own.
+Status check_costs(const wire::RunManifest& manifest) {
+  const auto missing = [](std::string_view key, std::string_view what) {
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("manifest.toml: {} is missing: nobody knows what a sample of a model of your own costs, and "
+                    "{}; `starling-trainer --count FILE.pt …` counts it",
+                    key, what)};
+  };
+  if (manifest.flops_per_sample == 0) return missing("flops_per_sample", "it sets the credit");
+  if (manifest.model.script.activation_bytes == 0) {
+    return missing("model.activation_bytes", "computers with too little memory decline");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std::filesystem::path& folder) {
@@ -314,11 +330,7 @@ Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std
   if (const Status status = wire::check_manifest_settings(out.manifest); !status.ok()) {
     return with_line(status.error(), lines);
   }
-  if (out.manifest.flops_per_sample == 0 && out.manifest.model.architecture == "script") {
-    return Error{ErrorCode::invalid_argument,
-                 "manifest.toml: flops_per_sample is missing: nobody knows what a sample of a model of your own costs, "
-                 "and it sets the credit; `starling-trainer --count FILE.pt …` counts it"};
-  }
+  if (out.manifest.model.architecture == "script") STARLING_TRY(check_costs(out.manifest));
   if (out.manifest.flops_per_sample == 0) {
     out.manifest.flops_per_sample = wire::flops_per_sample(out.manifest.model);
   }

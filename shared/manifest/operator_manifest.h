@@ -31,8 +31,8 @@ struct OperatorManifest {
 };
 
 // Relative paths are taken from `folder`. Fields that are absent keep their defaults (run_id and data.train, or
-// data.shards, have none); a flops_per_sample of 0 is computed from the model, where that is no script. An unknown key,
-// a wrong type or a value out of range is invalid_argument with the line and the key.
+// data.shards, have none); a flops_per_sample of 0 is computed from the model; of a script it and activation_bytes must
+// be there. An unknown key, a wrong type or a value out of range is invalid_argument with the line and the key.
 Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std::filesystem::path& folder);
 
 // The same as text: what read_operator_manifest reads back as an equal manifest. Every setting is written, also those

@@ -43,7 +43,9 @@ std::vector<ParameterInfo> script_layout(const ModelOptions& model) {
 
 double script_flops(const ModelOptions&) { return 0; }
 
-double script_activations(const ModelOptions&) { return 0; }
+double script_activations(const ModelOptions& model) {
+  return static_cast<double>(model.script.activation_bytes) / sizeof(float);
+}
 
 void check_script(Checker& check, const ScriptModel& script) {
   check_artefact(check, "model.program", script.program);

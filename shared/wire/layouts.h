@@ -60,7 +60,7 @@ double resnet_flops(const ModelOptions& model);
 // As the manifest lists them; the program itself is not looked at, so what a sample costs is not known: 0.
 std::vector<ParameterInfo> script_layout(const ModelOptions& model);
 double script_flops(const ModelOptions& model);
-double script_activations(const ModelOptions& model);
+double script_activations(const ModelOptions& model);  // as its operator says
 std::vector<ParameterInfo> mlp_layout(const ModelOptions& model);
 double mlp_flops(const ModelOptions& model);
 

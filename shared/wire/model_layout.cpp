@@ -83,13 +83,10 @@ MemoryNeeds memory_needs(const RunManifest& manifest) {
   needs.state = static_cast<double>(sizeof(float)) * static_cast<double>(state_size(manifest));
   needs.gradients = gradients * vector;
   if (manifest.error_feedback > 0) needs.gradients += 2 * vector;  // contributed, and to be made up for
-  // Where own sums tell where to compute meanwhile, that is found by a step with a mean gradient, on a copy of the
-  // state.
-  const bool looks_ahead = manifest.delay_parameter_updates && (!manifest.local || manifest.local->eager);
-  if (looks_ahead) needs.state += needs.state + vector;
   // With delayed updates batches are computed at parameters that steps do not touch meanwhile; local steps are counted
-  // from some.
+  // from some. Where one's own sum leads is written there or, with local steps, found beside.
   if (manifest.delay_parameter_updates) needs.state += vector;
+  if (manifest.delay_parameter_updates && manifest.local && manifest.local->eager) needs.state += vector;
   // Local steps have parameters of their own, those of the beginning, and moments.
   if (manifest.local) needs.state += vector + static_cast<double>(sizeof(float) * local_state_size(manifest));
   // What is sent to be mixed, and what comes back; and where the mixings before have led, and how fast.

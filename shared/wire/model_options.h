@@ -30,6 +30,8 @@ struct ScriptModel {
   Artefact program;             // TorchScript: forward(batch…) returns the mean loss of the batch's samples
   Artefact parameters;          // safetensors of F32: the program's parameters as they are at the start
   std::vector<Tensor> tensors;  // those, in the order of the flat vector
+  // Memory that one sample takes beside parameters and gradients, on its way forward and back; 0: nobody knows.
+  std::int64_t activation_bytes = 0;
 };
 
 struct ModelOptions {
@@ -101,6 +103,7 @@ void each_model_setting(Options& options, const Visit& visit) {
     visit("context", options.context, Count{1, kContextMax, 128});
     visit("vocabulary", options.vocabulary, Count{2, kWordsMax, 256});
     visit("classes", options.classes, Count{2, kClassesMax, 10});
+    visit("activation_bytes", options.script.activation_bytes, ModelSetting<std::int64_t>{0, std::int64_t{1} << 40, 0});
   }
   if (is_resnet || is_mlp) visit("classes", options.classes, Count{2, kClassesMax});
 }

@@ -6,6 +6,7 @@ import os
 import shutil
 import struct
 import subprocess
+import tomllib
 import unittest
 from pathlib import Path
 
@@ -39,7 +40,9 @@ class ScriptSwarm(SwarmCase):
         else:
             subprocess.run([os.environ["STARLING_SCRIPT_MODEL"], run], check=True)
         counted = programs.run_command("starling-trainer", "--count", run / "model.pt", "words", CONTEXT).stdout
-        cls.SETTINGS = {**cls.SETTINGS, "flops_per_sample": float(counted.split("=")[1])}
+        costs = tomllib.loads(counted)
+        cls.SETTINGS = {**cls.SETTINGS, "flops_per_sample": costs["flops_per_sample"],
+                        "model": {**cls.SETTINGS["model"], **costs["model"]}}
 
     def losses(self):
         return [v.status()["loss"] for v in self.swarm.volunteers]

@@ -50,6 +50,17 @@ TEST_CASE("a program of the project's own is refused until it is allowed, and no
   CHECK_FALSE(refuse_program(manifest, "birds.example.org:4443", true));
 }
 
+TEST_CASE("a program's own memory counts like any other model's") {
+  wire::RunManifest manifest = a_large_run();
+  manifest.model.architecture = "script";
+  manifest.model.script.tensors = {{"w", {1000, 1000}}};
+  CHECK_FALSE(refuse_for_memory(manifest, {8 * kGigabyte, 7 * kGigabyte}));
+  manifest.model.script.activation_bytes = 30 * kGigabyte;
+  const auto refusal = refuse_for_memory(manifest, {8 * kGigabyte, 7 * kGigabyte});
+  REQUIRE(refusal);
+  CHECK(refusal->reason.find("than this computer has: 30.2 GB, and 8.0 are here") != std::string::npos);
+}
+
 TEST_CASE("a run that no limit could let in says so") {
   const auto refusal = refuse_for_memory(a_large_run(), {kGigabyte, kGigabyte / 2});
   REQUIRE(refusal);

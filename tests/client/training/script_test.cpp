@@ -143,8 +143,20 @@ TEST_CASE("what a sample of a script costs is counted call by call") {
   same.width = 24;
   same.inputs = 192;
   same.classes = 2;
-  const double counted = models::count_flops(bytes_of(files.program), {.words = 0, .values = {3, 8, 8}});
-  CHECK(counted == doctest::Approx(wire::flops_per_sample(same)).epsilon(1e-9));
+  const auto counted = models::count_sample(bytes_of(files.program), {.words = 0, .values = {3, 8, 8}});
+  CHECK(counted.flops == doctest::Approx(wire::flops_per_sample(same)).epsilon(1e-9));
+  // The widest weights' gradient before it is added up, 192 · 24 floats, and what 24 units keep.
+  CHECK(counted.activation_bytes > 192 * 24 * 4);
+  CHECK(counted.activation_bytes < 192 * 24 * 4 + 8192);
+}
+
+TEST_CASE("the memory that a sample of a script takes grows with what it computes") {
+  const auto memory_of = [](int width) {
+    return models::count_sample(bytes_of(perceptron(192, width, 2).program), {.words = 0, .values = {3, 8, 8}})
+        .activation_bytes;
+  };
+  const auto narrow = memory_of(1000), wide = memory_of(10'000);
+  CHECK(static_cast<double>(wide) == doctest::Approx(10 * static_cast<double>(narrow)).epsilon(0.05));
 }
 
 TEST_CASE("a script that is not what its manifest says, or that volunteers could not agree on, is refused in words") {

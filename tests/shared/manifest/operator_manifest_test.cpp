@@ -255,7 +255,8 @@ TEST_CASE("what is written reads back as the same run, whatever it trains") {
 }
 
 TEST_CASE("a model of one's own is two files and what a sample of it costs") {
-  const std::string model = "[model]\narchitecture = \"script\"\nprogram = \"m.pt\"\nparameters = \"m.safetensors\"\n";
+  const std::string files = "[model]\narchitecture = \"script\"\nprogram = \"m.pt\"\nparameters = \"m.safetensors\"\n";
+  const std::string model = files + "activation_bytes = 4000000000\n";
   const auto result = read_operator_manifest("flops_per_sample = 1e6\n" + kSmall + model, "/srv");
   REQUIRE_MESSAGE(result.ok(), result.error().message);
   CHECK(result->source.program == "/srv/m.pt");
@@ -263,6 +264,9 @@ TEST_CASE("a model of one's own is two files and what a sample of it costs") {
   const auto again = read_operator_manifest(manifest::write_operator_manifest(*result), "/");
   REQUIRE_MESSAGE(again.ok(), again.error().message);
   CHECK(again->source.program == "/srv/m.pt");
+  CHECK(again->manifest.model.script.activation_bytes == 4'000'000'000);
   CHECK(mentions(error_of(kSmall + model), "flops_per_sample is missing"));
+  CHECK(mentions(error_of("flops_per_sample = 1e6\n" + kSmall + files), "activation_bytes is missing"));
+  CHECK(mentions(error_of("flops_per_sample = 1e6\n" + kSmall + files + "activation_bytes = -1\n"), "line"));
   CHECK(mentions(error_of("flops_per_sample = 1e6\n" + kSmall + "[model]\narchitecture = \"script\"\n"), "program = "));
 }

@@ -146,14 +146,14 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   CHECK(memory_needs(other).gradients == 9 * vector);
   other = manifest;
   other.delay_parameter_updates = true;
-  CHECK(memory_needs(other).state == 8 * vector);
+  CHECK(memory_needs(other).state == 4 * vector);
   CHECK(memory_needs(other).gradients == 5 * vector);
   other.local.emplace();
   CHECK(memory_needs(other).state == 8 * vector);  // both beginnings
   other.local->fragments = 4;
   CHECK(memory_needs(other).gradients == 3.5 * vector);
   other.local->eager = true;
-  CHECK(memory_needs(other).state == 12 * vector);
+  CHECK(memory_needs(other).state == 9 * vector);
   other = manifest;
   other.error_feedback = 0.9;
   CHECK(memory_needs(other).gradients == 7 * vector);
@@ -165,4 +165,9 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
     other.model = of(name, layers);
     CHECK(memory_needs(other).activations > 0);
   }
+  other = manifest;
+  other.model = of("script", 1);
+  other.model.script.tensors = {{"w", {1000}}};
+  other.model.script.activation_bytes = 3'000'000'000;
+  CHECK(memory_needs(other).activations == 3e9);
 }
