@@ -5,7 +5,8 @@ on shaped lines, and who average while they compute; then the held-out loss afte
 Other work on this machine takes cores from trainers. It does not change 'busy', the share of the time in which trainers
 run or wait for a core, and changes 'a core-second', the samples for each second in which one ran, only a little: their
 product, over that of volunteers who compute alone, is what remains where nobody else wants the cores ('at equal cores').
-'daemons' are the cores that these take for averaging and all else."""
+'daemons' are the cores that these take for averaging and all else. With --apart they take none of the trainers': all
+trainers together have half of the cores in each of the three ways, and all else has the other half."""
 
 import argparse
 import json
@@ -37,9 +38,11 @@ def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--volunteers", type=int, default=2, metavar="N", help="daemons (2)")
     parser.add_argument("--mbit", type=int, default=100, metavar="M", help="each volunteer's line, both ways (100)")
-    parser.add_argument("--batch", type=int, default=120, metavar="N", help="samples a round, where speed is measured (120)")
+    parser.add_argument("--batch", type=int, metavar="N",
+                        help="samples a round, where speed is measured (120; with --apart 60)")
     parser.add_argument("--window", type=float, default=20, metavar="S", help="seconds of a measurement (20)")
     parser.add_argument("--windows", type=int, default=5, metavar="N", help="measurements of each, taken in turn (5)")
+    parser.add_argument("--apart", action="store_true", help="trainers have half of the cores, all else has the others")
     parser.add_argument("--rounds", type=int, default=400, metavar="N", help="of which the loss is compared; 0: not (400)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE, too")
     return parser.parse_args(arguments)
@@ -63,6 +66,14 @@ def schedule_of(task):
     return int(ran) / 1e9, int(waited) / 1e9
 
 
+def halves():
+    """This process's cores in two."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise programs.ProgramError("--apart needs two cores or more")
+    return set(cores[:len(cores) // 2]), set(cores[len(cores) // 2:])
+
+
 class ShapedSwarm(Swarm):
     """Each volunteer at a line of its own, with an address that others can dial."""
 
@@ -78,12 +89,33 @@ class ShapedSwarm(Swarm):
     def computed(self):
         return sum(status["samples_total"] for status in self.statuses().values())
 
+    def has_measured(self):
+        """The held-out loss, as two do at first, and not again for minutes."""
+        measured = [status.get("validation_bits_per_byte") is not None for status in self.statuses().values() if status]
+        return sum(measured) >= min(2, len(self.volunteers))
+
+    def daemons(self):
+        return [volunteer.daemon.process.pid for volunteer in self.volunteers]
+
+    def trainers(self):
+        daemons = self.daemons()
+        return [pid for pid, name, parent, _ in programs.processes()
+                if parent in daemons and name == "starling-trainer"[:15]]
+
+    def keep_trainers_on(self, cores):
+        for trainer in self.trainers():
+            for task in Path(f"/proc/{trainer}/task").iterdir():
+                os.sched_setaffinity(int(task.name), cores)
+
+    def trainers_are_on(self, cores):
+        """All of them, none of which was started anew."""
+        trainers = self.trainers()
+        return len(trainers) == len(self.volunteers) and all(os.sched_getaffinity(pid) == cores for pid in trainers)
+
     def usage(self):
         """Seconds that trainers have run, that they waited for a core, and that daemons have run."""
-        daemons = [volunteer.daemon.process.pid for volunteer in self.volunteers]
-        trainers = [pid for pid, name, parent, _ in programs.processes()
-                    if parent in daemons and name == "starling-trainer"[:15]]
-        ran, waited = map(sum, zip(*(schedule_of(f"/proc/{pid}") for pid in trainers)))
+        daemons = self.daemons()
+        ran, waited = map(sum, zip(*(schedule_of(f"/proc/{pid}") for pid in self.trainers())))
         threads = [task for pid in daemons for task in Path(f"/proc/{pid}/task").iterdir()]
         return ran, waited, sum(schedule_of(task)[0] for task in threads)
 
@@ -103,15 +135,21 @@ def measure_speed(way, options, folder):
     swarm = ShapedSwarm(folder, options)
     try:
         swarm.create(way, settings_of(way, options))
+        if options.apart:
+            programs.wait_until(lambda: swarm.computed() > 0 and len(swarm.trainers()) == options.volunteers,
+                                "all compute", 120)
+            swarm.keep_trainers_on(options.trainer_cores)
         warm = 0 if way == ALONE else WARM_ROUNDS
-        programs.wait_until(lambda: swarm.computed() > 8 * options.volunteers and
-                            all(len(journal) >= warm for journal in swarm.journals().values()), f"{way} is warm", 120)
+        programs.wait_until(lambda: swarm.computed() > 8 * options.volunteers and swarm.has_measured() and
+                            all(len(journal) >= warm for journal in swarm.journals().values()), f"{way} is warm", 240)
         rounds, usage = len(swarm.volunteers[0].journal()), swarm.usage()
         computed, began = swarm.computed(), time.monotonic()
         time.sleep(options.window)  # the length of the measurement, not a wait for anything
         computed, seconds = swarm.computed() - computed, time.monotonic() - began
         rounds = len(swarm.volunteers[0].journal()) - rounds
         ran, waited, daemons = (after - before for before, after in zip(usage, swarm.usage()))
+        if options.apart and not swarm.trainers_are_on(options.trainer_cores):
+            raise programs.ProgramError("a trainer was started anew, on other cores than it was given")
         return Speed(computed / seconds, seconds / rounds if rounds else 0, (ran + waited) / seconds / options.volunteers,
                      computed / ran, daemons / seconds)
     finally:
@@ -174,6 +212,10 @@ def main(arguments=None):
     options = parse_arguments(arguments)
     if homes.missing():
         raise programs.ProgramError(homes.missing())
+    options.batch = options.batch or (60 if options.apart else 120)  # rounds are as long then
+    if options.apart:
+        options.trainer_cores, others = halves()
+        os.sched_setaffinity(0, others)  # all that is started from here inherits it
     tables = {}
     if options.windows:
         tables["speed"] = speeds(options)
