@@ -1,6 +1,6 @@
 #include "client/trainer_link/serve.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,21 +67,22 @@ struct Supplies {
 
 constexpr const char* kProcessor = "cpu";
 
-struct Card {
-  std::string device;  // empty: none is used
-  std::string words;   // for the log
+struct Cards {
+  std::vector<std::string> devices;  // none: none is used
+  std::string words;                 // for the log
 };
 
 // Whatever is wrong with a card, the processor computes too.
-Card open_card(const ChildLimits& limits, const TrainerParts& parts) {
-  if (limits.gpu_memory_percent == 0 || !parts.open_graphics_card) return {};
+Cards open_cards(const ChildLimits& limits, const TrainerParts& parts) {
+  if (limits.gpu_memory_percent == 0 || !parts.open_graphics_cards) return {};
   if (limits.sandbox && !has_landlock()) {
-    return {"", "; a graphics card is left alone: this kernel has no Landlock to confine its driver with"};
+    return {{}, "; a graphics card is left alone: this kernel has no Landlock to confine its driver with"};
   }
-  auto device = parts.open_graphics_card(limits.gpu_memory_percent);
-  if (!device.ok()) return {"", "; without the graphics card: " + device.error().message};
-  if (device->empty()) return {};
-  return {*device, fmt::format("; computes on {} with {} % of its memory", *device, limits.gpu_memory_percent)};
+  auto devices = parts.open_graphics_cards(limits.gpu_memory_percent);
+  if (!devices.ok()) return {{}, "; without the graphics card: " + devices.error().message};
+  if (devices->empty()) return {};
+  return {*devices, fmt::format("; computes on {} with {} % of {} memory", fmt::join(*devices, " and "),
+                                limits.gpu_memory_percent, devices->size() == 1 ? "its" : "their")};
 }
 
 // What the commands work on.
@@ -90,16 +91,16 @@ class Workplace {
   // Confines the process before it opens what came from strangers.
   static Result<std::unique_ptr<Workplace>> open(const Request& start, const TrainerParts& parts) {
     const bool hides_files = !start.limits.sandbox || has_landlock();  // asked before: the filter forbids to ask
-    const Card card = open_card(start.limits, parts);
-    const bool has_card = !card.device.empty();
+    const Cards cards = open_cards(start.limits, parts);
+    const bool has_card = !cards.devices.empty();
     STARLING_TRY(limit_resources(start.limits.memory_bytes, has_card));
     std::string confinement = "not confined";
     if (start.limits.sandbox) {
       STARLING_ASSIGN(confinement, enter_sandbox(has_card));
     }
-    confinement += card.words;
+    confinement += cards.words;
     TrainerResources resources;
-    resources.device = has_card ? card.device : kProcessor;
+    resources.devices = has_card ? cards.devices : std::vector<std::string>{kProcessor};
     STARLING_ASSIGN(resources.manifest, wire::decode_manifest(start.text));
     const session::StateLayout layout{wire::parameter_count(resources.manifest.model),
                                       wire::moment_vectors(resources.manifest.optimizer)};

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
@@ -29,14 +30,14 @@ struct TrainerResources {
   // Where parameters are mixed: a bucket of `local` has stepped, and is the daemon's until the batch is over.
   std::function<void(const wire::Bucket&)> bucket_stepped;
   int threads = 1;
-  std::string device;  // where to compute, as LibTorch calls it: "cpu", "cuda:0"
+  std::vector<std::string> devices;  // where to compute, as LibTorch calls it: "cpu"; "cuda:0", "cuda:1"
 };
 
 // What computes, as this folder sees it.
 struct TrainerParts {
-  // Opens a graphics card and keeps to that share (1..100) of its memory; before this process is confined, since a
-  // driver does more while it begins than a confined process may. Returns the device's name. Empty: there is none.
-  std::function<Result<std::string>(int gpu_memory_percent)> open_graphics_card;
+  // Opens the graphics cards and keeps to that share (1..100) of their memory; before this process is confined, since a
+  // driver does more while it begins than a confined process may. Returns the devices' names. Empty: there are none.
+  std::function<Result<std::vector<std::string>>(int gpu_memory_percent)> open_graphics_cards;
   std::function<Result<std::unique_ptr<session::Trainer>>(const TrainerResources&)> make_trainer;
 };
 

@@ -39,10 +39,20 @@ Status DeviceVectors::upload_from(const std::function<Status(std::span<float>)>&
   return {};
 }
 
+void DeviceVectors::upload_from(const DeviceVectors& other) {
+  VERIFY(copies_ != Copies::none);
+  parameters_.copy_(other.parameters_);
+}
+
 void DeviceVectors::clear_gradient() { gradient_.zero_(); }
 
 void DeviceVectors::download_gradient() {
   if (copies_ == Copies::all) host_gradient_.copy_(gradient_);
+}
+
+void DeviceVectors::add_gradient() {
+  VERIFY(copies_ == Copies::all);
+  host_gradient_.add_(gradient_.to(at::kCPU));
 }
 
 void DeviceVectors::download_gradient(const wire::Bucket& bucket) {

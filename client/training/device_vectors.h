@@ -28,10 +28,14 @@ class DeviceVectors {
   void upload();
   // The same of others, as many, which fill() writes, or says why it has written none; where the model has copies.
   Status upload_from(const std::function<Status(std::span<float>)>& fill);
+  // The same of those that another has, as many; where the model has copies.
+  void upload_from(const DeviceVectors& other);
   // A gradient of zeros to add to, and its way back to the caller once that is done.
   void clear_gradient();
   void download_gradient();
   void download_gradient(const wire::Bucket& bucket);
+  // It is added to what the caller has; where the model has a copy of it.
+  void add_gradient();
 
  private:
   Copies copies_;

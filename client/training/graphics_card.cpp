@@ -2,6 +2,7 @@
 
 #ifdef STARLING_CUDA
 #include <ATen/ATen.h>
+#include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 
@@ -14,8 +15,6 @@ namespace starling::training {
 
 namespace {
 
-constexpr int kCard = 0;
-
 // Products, convolutions and norms once, there and back: cuBLAS and cuDNN load what they need.
 void warm_up(const at::Device& device) {
   const at::Tensor images = at::ones({2, 32, 8, 8}, at::TensorOptions(device).requires_grad(true));
@@ -27,26 +26,47 @@ void warm_up(const at::Device& device) {
 
 }  // namespace
 
-Result<std::string> open_graphics_card(int memory_percent) {
-  try {
-    if (c10::cuda::device_count() == 0) return std::string();
-    at::globalContext().lazyInitCUDA();
-    c10::cuda::CUDACachingAllocator::setMemoryFraction(memory_percent / 100.0, kCard);
-    const at::Device device(at::kCUDA, kCard);
-    warm_up(device);
-    return device.str();
-  } catch (const c10::Error& error) {
-    return Error{ErrorCode::internal, std::string("open the graphics card: ") + error.what_without_backtrace()};
-  } catch (const std::exception& error) {
-    return Error{ErrorCode::internal, std::string("open the graphics card: ") + error.what()};
+// A slower one beside others would hold every batch up.
+std::vector<at::Device> cards_alike() {
+  std::vector<at::Device> cards;
+  const std::string kind = c10::cuda::device_count() > 0 ? at::cuda::getDeviceProperties(0)->name : "";
+  for (c10::DeviceIndex card = 0; card < c10::cuda::device_count(); ++card) {
+    if (at::cuda::getDeviceProperties(card)->name == kind) cards.emplace_back(at::kCUDA, card);
   }
+  return cards;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> open_graphics_cards(int memory_percent) {
+  try {
+    if (c10::cuda::device_count() == 0) return std::vector<std::string>();
+    at::globalContext().lazyInitCUDA();
+    std::vector<std::string> names;
+    for (const at::Device& card : cards_alike()) {
+      c10::cuda::CUDACachingAllocator::setMemoryFraction(memory_percent / 100.0, card.index());
+      warm_up(card);
+      names.push_back(card.str());
+    }
+    return names;
+  } catch (const c10::Error& error) {
+    return Error{ErrorCode::internal, std::string("open the graphics cards: ") + error.what_without_backtrace()};
+  } catch (const std::exception& error) {
+    return Error{ErrorCode::internal, std::string("open the graphics cards: ") + error.what()};
+  }
+}
+
+bool cards_compute_in_bf16() {
+  constexpr int kAmpere = 8;
+  return c10::cuda::device_count() > 0 && at::cuda::getDeviceProperties(0)->major >= kAmpere;
 }
 
 void trim_graphics_memory() { c10::cuda::CUDACachingAllocator::emptyCache(); }
 
 #else
 
-Result<std::string> open_graphics_card(int /*memory_percent*/) { return std::string(); }
+Result<std::vector<std::string>> open_graphics_cards(int /*memory_percent*/) { return std::vector<std::string>(); }
+bool cards_compute_in_bf16() { return false; }
 void trim_graphics_memory() {}
 
 #endif

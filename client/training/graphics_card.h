@@ -1,18 +1,23 @@
-// The graphics card that LibTorch computes on, where this build of it knows one.
+// The graphics cards that LibTorch computes on, where this build of it knows any.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "shared/base/result.h"
 
 namespace starling::training {
 
-// Opens the first card there is, takes at most `memory_percent` (1..100) of its memory from then on, and lets the
-// libraries that compute on it begin. Returns its name for LibTorch, such as "cuda:0"; empty when there is no card, or
-// this LibTorch computes on none. internal, with the driver's words, for one that does not work. Once per process.
-Result<std::string> open_graphics_card(int memory_percent);
+// Opens all cards of the kind of the first, takes at most `memory_percent` (1..100) of the memory of each from then on,
+// and lets the libraries that compute on them begin. Returns their names for LibTorch, such as "cuda:0"; none when
+// there is no card, or this LibTorch computes on none. internal, with the driver's words, for one that does not work.
+// Once per process.
+Result<std::vector<std::string>> open_graphics_cards(int memory_percent);
 
-// Returns memory that nothing uses to the card, so that smaller pieces than before fit.
+// Whether these cards multiply bf16 faster than floats.
+bool cards_compute_in_bf16();
+
+// Returns memory that nothing uses to the cards, so that smaller pieces than before fit.
 void trim_graphics_memory();
 
 }  // namespace starling::training

@@ -76,8 +76,9 @@ int main(int argc, char** argv) {
                                       .gradient = gradient,
                                       .journal = resources.journal,
                                       .threads = resources.threads,
-                                      .bf16 = resources.device == "cpu" && training::computes_in_bf16(),
-                                      .device = resources.device,
+                                      .bf16 = resources.devices.front() == "cpu" ? training::computes_in_bf16()
+                                                                                 : training::cards_compute_in_bf16(),
+                                      .devices = resources.devices,
                                       .shard_bytes = resources.shard_bytes,
                                       .program = resources.program,
                                       .local = resources.local,
@@ -85,5 +86,5 @@ int main(int argc, char** argv) {
                                   }));
     return std::unique_ptr<session::Trainer>(std::move(trainer));
   };
-  return trainer_link::serve_trainer(argc, argv, {training::open_graphics_card, make_trainer});
+  return trainer_link::serve_trainer(argc, argv, {training::open_graphics_cards, make_trainer});
 }

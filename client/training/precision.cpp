@@ -1,11 +1,31 @@
 #include "client/training/precision.h"
 
 #include <ATen/autocast_mode.h>
+#include <torch/version.h>
 
 #include <fstream>
 #include <string>
 
 namespace starling::training {
+
+namespace {
+
+void autocast(c10::DeviceType type, bool on) {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+  at::autocast::set_autocast_dtype(type, at::kBFloat16);
+  at::autocast::set_autocast_enabled(type, on);
+#else
+  if (type == c10::DeviceType::CPU) {
+    at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
+    at::autocast::set_cpu_enabled(on);
+  } else {
+    at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
+    at::autocast::set_enabled(on);
+  }
+#endif
+}
+
+}  // namespace
 
 bool computes_in_bf16() {
   std::ifstream facts("/proc/cpuinfo");
@@ -17,16 +37,14 @@ bool computes_in_bf16() {
   return false;
 }
 
-Precision::Precision(bool bf16) : on_(bf16) {
-  if (!on_) return;
-  at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
-  at::autocast::set_cpu_enabled(true);
+Precision::Precision(bool bf16, const c10::Device& device) : on_(bf16), type_(device.type()) {
+  if (on_) autocast(type_, true);
 }
 
 Precision::~Precision() {
   if (!on_) return;
   at::autocast::clear_cache();
-  at::autocast::set_cpu_enabled(false);
+  autocast(type_, false);
 }
 
 }  // namespace starling::training

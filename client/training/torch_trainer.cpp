@@ -13,21 +13,21 @@
 #include <functional>
 #include <new>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
-#include "client/models/model.h"
 #include "client/optim/initial_state.h"
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/training/batches.h"
 #include "client/training/bucket_hooks.h"
-#include "client/training/device_vectors.h"
 #include "client/training/graphics_card.h"
 #include "client/training/micro_batch_size.h"
 #include "client/training/precision.h"
 #include "client/training/process_setup.h"
+#include "client/training/replica.h"
 #include "client/training/sampling.h"
 #include "shared/base/permutation.h"
 #include "shared/wire/model_layout.h"
@@ -76,6 +76,7 @@ Status check_options(const TorchTrainerOptions& options) {
     return refuse("memory of local steps does not fit the model");
   }
   if (options.journal == nullptr) return refuse("no step journal");
+  if (options.devices.empty()) return refuse("no device to compute on");
   if (options.threads < 1 || options.threads > kThreadsMax) {
     return refuse("threads is " + std::to_string(options.threads) + "; it must be 1 to " + std::to_string(kThreadsMax));
   }
@@ -87,8 +88,8 @@ Result<Dataset> open_training_data(const wire::RunManifest& manifest, std::span<
   return Dataset::open(manifest, file, labelled ? 1 : manifest.model.context + 1);
 }
 
-Copies copies_for(const at::Device& device, const wire::RunManifest& manifest) {
-  if (!device.is_cpu()) return Copies::all;
+Copies copies_for(const std::vector<std::string>& devices, const wire::RunManifest& manifest) {
+  if (devices.size() > 1 || !at::Device(devices.front()).is_cpu()) return Copies::all;
   return manifest.delay_parameter_updates && !manifest.local ? Copies::parameters : Copies::none;
 }
 
@@ -114,10 +115,21 @@ struct TorchTrainer::Impl {
         held_out(std::move(held_out_data)),
         local(options.manifest.local ? std::make_unique<optim::LocalSteps>(options.manifest, agreed(), options.local)
                                      : nullptr),
-        device(options.device),
-        vectors(device, copies_for(device, options.manifest), local ? local->parameters() : agreed(), options.gradient),
-        model(models::make_model(options.manifest.model, vectors.parameters(), vectors.gradient(), options.program)),
-        pieces(options.manifest.micro_batch_size) {}
+        pieces(options.manifest.micro_batch_size) {
+    const Copies copies = copies_for(options.devices, options.manifest);
+    const std::span<float> parameters = local ? local->parameters() : agreed();
+    for (const std::string& device : options.devices) {
+      replicas.emplace_back(device, DeviceVectors(at::Device(device), copies, parameters, options.gradient),
+                            options.manifest.model, options.program);
+    }
+  }
+
+  // The one that judges and writes, and that computes where there is no other.
+  [[nodiscard]] Replica& first() { return replicas.front(); }
+
+  void upload() {
+    for (Replica& replica : replicas) replica.vectors.upload();
+  }
 
   // Parameters that all replicas share.
   [[nodiscard]] std::span<float> agreed() { return options.state.first(optimizer.parameter_count()); }
@@ -134,13 +146,13 @@ struct TorchTrainer::Impl {
   template <typename Body>
   auto at_agreed(Body body) -> decltype(body()) {
     if (!local) {
-      vectors.upload();
+      upload();
       return body();
     }
     const std::span<float> own = local->parameters();
     const std::vector<float> kept(own.begin(), own.end());
     std::copy(agreed().begin(), agreed().end(), own.begin());
-    vectors.upload();
+    upload();
     auto result = body();
     std::copy(kept.begin(), kept.end(), own.begin());
     return result;
@@ -148,19 +160,55 @@ struct TorchTrainer::Impl {
 
   // The gradient of all samples into options.gradient; their loss.
   Result<double> gradient_of(const wire::SampleRange& samples) {
-    if (std::exchange(stale, false)) vectors.upload();
-    vectors.clear_gradient();
+    if (std::exchange(stale, false)) upload();
+    at::manual_seed(chance_of(options.manifest.seed, samples));
+    if (replicas.size() > 1) return shared_gradient_of(samples);
+    STARLING_ASSIGN(const double loss_sum, sum_gradient(first(), samples));
+    if (!under_way) {
+      first().vectors.download_gradient();
+      return loss_sum;
+    }
+    for (const wire::Bucket& bucket : local->buckets()) step_bucket(bucket);  // those that the loss did not need
+    return loss_sum;
+  }
+
+  // The same by all devices at once, each of which takes a stretch of the samples.
+  Result<double> shared_gradient_of(const wire::SampleRange& samples) {
+    const auto devices = static_cast<SampleCount>(replicas.size());
+    const SampleCount each = (samples.count + devices - 1) / devices;
+    std::vector<Result<double>> losses(replicas.size(), 0.0);
+    {
+      std::vector<std::jthread> computing;  // joined at the end
+      for (std::size_t i = 0; i < replicas.size(); ++i) {
+        const SampleCount from = std::min(samples.count, static_cast<SampleCount>(i) * each);
+        computing.emplace_back([this, &replica = replicas[i], &loss = losses[i], part = piece_of(samples, from, each)] {
+          loss = guarded("train batch", [&] { return sum_gradient(replica, part); });
+        });
+      }
+    }
+    double loss_sum = 0;
+    for (const Result<double>& loss : losses) {
+      if (!loss.ok()) return loss;
+      loss_sum += *loss;
+    }
+    first().vectors.download_gradient();
+    for (std::size_t i = 1; i < replicas.size(); ++i) replicas[i].vectors.add_gradient();
+    return loss_sum;
+  }
+
+  // Of these samples into the replica's vector; their loss.
+  Result<double> sum_gradient(Replica& replica, const wire::SampleRange& samples) {
+    replica.vectors.clear_gradient();
     double loss_sum = 0;
     const SampleCount size = pieces.size();
-    model->set_training(true);
-    at::manual_seed(chance_of(options.manifest.seed, samples));
+    replica.model->set_training(true);
     for (SampleCount k = 0; k < samples.count; k += size) {
       STARLING_ASSIGN(models::Batch batch, sample_batch(options.manifest, train, piece_of(samples, k, size)));
-      batch = on_device(std::move(batch), device);
+      batch = on_device(std::move(batch), replica.device);
       at::Tensor loss;
       {
-        const Precision precision(options.manifest.precision == "bf16" && options.bf16);
-        loss = model->loss(batch);
+        const Precision precision(options.manifest.precision == "bf16" && options.bf16, replica.device);
+        loss = replica.model->loss(batch);
       }
       const bool is_last = k + size >= samples.count;
       if (is_last && steps_while_back() && std::isfinite(loss_sum + loss.item<double>()))
@@ -168,30 +216,26 @@ struct TorchTrainer::Impl {
       loss.backward();
       loss_sum += loss.item<double>();
     }
-    if (!under_way) {
-      vectors.download_gradient();
-      return loss_sum;
-    }
-    for (const wire::Bucket& bucket : local->buckets()) step_bucket(bucket);  // those that the loss did not need
     return loss_sum;
   }
 
   // Whether buckets may step before the whole gradient is there. What a script does with a parameter apart from its
   // gradient nobody knows.
   [[nodiscard]] bool steps_while_back() const {
-    return local && local->buckets_step_apart() && options.manifest.model.architecture != "script";
+    return replicas.size() == 1 && local && local->buckets_step_apart() &&
+           options.manifest.model.architecture != "script";
   }
 
   void step_while_back(const at::Tensor& loss, const wire::SampleRange& samples) {
     under_way.emplace(StepUnderWay{samples.round, samples.count, std::vector<bool>(local->buckets().size()), {}});
-    on_complete(loss, vectors.gradient(), local->buckets(),
+    on_complete(loss, first().vectors.gradient(), local->buckets(),
                 [this](const wire::Bucket& bucket) { step_bucket(bucket); });
   }
 
   void step_bucket(const wire::Bucket& bucket) {
     if (under_way->stepped[bucket.number] || !under_way->status.ok()) return;
     under_way->stepped[bucket.number] = true;
-    vectors.download_gradient(bucket);
+    first().vectors.download_gradient(bucket);
     under_way->status = local->step_bucket(under_way->round, under_way->samples, bucket, options.gradient);
     if (under_way->status.ok() && options.bucket_stepped) options.bucket_stepped(bucket);
   }
@@ -246,10 +290,8 @@ struct TorchTrainer::Impl {
   };
   std::optional<StepUnderWay> under_way;
   bool begins_sum = true;
-  bool stale = true;  // what the model computes with is not what batches are to be computed with
-  at::Device device;
-  DeviceVectors vectors;
-  std::unique_ptr<models::Model> model;
+  bool stale = true;              // what the model computes with is not what batches are to be computed with
+  std::vector<Replica> replicas;  // one for each device
   MicroBatchSize pieces;
 };
 
@@ -308,7 +350,13 @@ void TorchTrainer::begin_sum_ahead(RoundIndex round, std::span<const float> own_
   };
   // Where it cannot be done, for lack of memory for example, the present parameters do as well.
   const Status done = guarded("look ahead", [&]() -> Status {
-    if (!impl_->local) return impl_->vectors.upload_from(look_ahead);
+    if (!impl_->local) {
+      STARLING_TRY(impl_->first().vectors.upload_from(look_ahead));
+      for (std::size_t i = 1; i < impl_->replicas.size(); ++i) {
+        impl_->replicas[i].vectors.upload_from(impl_->first().vectors);
+      }
+      return {};
+    }
     std::vector<float> expected(impl_->optimizer.parameter_count());
     STARLING_TRY(look_ahead(expected));
     impl_->local->cut_to(expected);
@@ -352,9 +400,10 @@ Status TorchTrainer::step(RoundIndex round, std::span<const float> gradient) {
 
 Result<session::Evaluation> TorchTrainer::evaluate() {
   return guarded("evaluate", [&]() -> Result<session::Evaluation> {
-    impl_->model->set_training(false);
+    const Replica& replica = impl_->first();
+    replica.model->set_training(false);
     return impl_->at_agreed(
-        [&] { return evaluate_held_out(*impl_->model, impl_->options.manifest, impl_->held_out, impl_->device); });
+        [&] { return evaluate_held_out(*replica.model, impl_->options.manifest, impl_->held_out, replica.device); });
   });
 }
 
@@ -369,8 +418,9 @@ Result<std::string> TorchTrainer::sample_text(const std::string& prompt, int len
                                              manifest.model.architecture + "' on " + manifest.data.kind};
   }
   return guarded("sample text", [&]() -> Result<std::string> {
+    const Replica& replica = impl_->first();
     return impl_->at_agreed([&] {
-      return continue_text(*impl_->model, impl_->options.manifest, {prompt, length, temperature}, impl_->device);
+      return continue_text(*replica.model, manifest, {prompt, length, temperature}, replica.device);
     });
   });
 }

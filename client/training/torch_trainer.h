@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
@@ -25,7 +26,8 @@ struct TorchTrainerOptions {
   optim::StepJournal* journal = nullptr;  // as long-lived as the state
   int threads = 1;                        // of every matrix product in this process; 1..64
   bool bf16 = false;                      // whether this machine computes fast in bf16, for runs that allow it
-  std::string device = "cpu";             // where to compute, as LibTorch names it
+  // Where to compute, as LibTorch names it: several share every batch.
+  std::vector<std::string> devices{"cpu"};
   // In place of train_bytes where the run has shards: the one that the next batch is cut from. Asked before each, and
   // valid until it is over.
   std::function<std::span<const std::uint8_t>()> shard_bytes{};

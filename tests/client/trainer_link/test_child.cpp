@@ -197,9 +197,9 @@ Result<std::unique_ptr<session::Trainer>> make_trainer(const TrainerResources& r
 }
 
 // A card of this machine's processor: whatever follows from having one does so as with any other.
-Result<std::string> open_card(int memory_percent) {
+Result<std::vector<std::string>> open_cards(int memory_percent) {
   if (behaviour_of_this_child().name == "broken_card") return Error{ErrorCode::internal, "it fell off the bus"};
-  return memory_percent == 50 ? std::string("cpu") : std::string();
+  return memory_percent == 50 ? std::vector<std::string>{"cpu"} : std::vector<std::string>();
 }
 
 }  // namespace
@@ -207,5 +207,5 @@ Result<std::string> open_card(int memory_percent) {
 
 int main(int argc, char** argv) {
   return starling::trainer_link::serve_trainer(
-      argc, argv, {starling::trainer_link::testing::open_card, starling::trainer_link::testing::make_trainer});
+      argc, argv, {starling::trainer_link::testing::open_cards, starling::trainer_link::testing::make_trainer});
 }

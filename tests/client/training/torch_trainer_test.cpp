@@ -46,7 +46,8 @@ std::string small_text(std::uint64_t seed, std::size_t words) {
 
 // A trainer and the memory it works on.
 struct Bench {
-  explicit Bench(const wire::RunManifest& m, std::function<void(const wire::Bucket&)> stepped = {})
+  explicit Bench(const wire::RunManifest& m, std::function<void(const wire::Bucket&)> stepped = {},
+                 const std::vector<std::string>& devices = {"cpu"})
       : manifest(m), optimizer(m) {
     state.resize(optimizer.state_size());
     gradient.resize(optimizer.parameter_count());
@@ -57,6 +58,7 @@ struct Bench {
     local.resize(wire::local_state_size(manifest));
     options.local = local;
     options.bucket_stepped = std::move(stepped);
+    options.devices = devices;
     auto created = TorchTrainer::create(options);
     REQUIRE(created.ok());
     trainer = std::move(created).value();
@@ -103,6 +105,25 @@ TEST_CASE("held-out text gets cheaper with every few rounds") {
   const auto last = bench.trainer->evaluate();
   REQUIRE(last.ok());
   CHECK(last->bits_per_byte < 2);  // by heart: three bits a word of five bytes
+}
+
+TEST_CASE("devices that share a batch compute what one alone does, also ahead of a step") {
+  wire::RunManifest manifest = tiny_manifest();
+  manifest.delay_parameter_updates = true;
+  Bench alone(manifest), together(manifest, {}, {"cpu", "cpu", "cpu"});
+  for (RoundIndex round = 0; round < 3; ++round) {
+    CAPTURE(round);
+    for (Bench* bench : {&alone, &together}) bench->trainer->begin_sum();
+    std::vector<float> mean = alone.gradient_of({round, 1, 0, 16});  // no multiple of three
+    CHECK(distance(mean, together.gradient_of({round, 1, 0, 16})) < 1e-4);
+    const std::vector<float> own = mean;
+    for (Bench* bench : {&alone, &together}) bench->trainer->begin_sum_ahead(round, own, 16);
+    CHECK(distance(alone.gradient_of({round + 1, 1, 0, 2}), together.gradient_of({round + 1, 1, 0, 2})) < 1e-4);
+    for (float& value : mean) value /= 16;
+    for (Bench* bench : {&alone, &together}) REQUIRE(bench->trainer->step(round, mean).ok());
+    CHECK(alone.state == together.state);
+  }
+  CHECK(alone.trainer->evaluate()->bits_per_byte == together.trainer->evaluate()->bits_per_byte);
 }
 
 TEST_CASE("the gradient of a batch is the sum of the gradients of its halves") {
