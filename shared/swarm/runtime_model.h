@@ -15,9 +15,10 @@
 // Where computers come and go (departures.h), all of that is of places that somebody has, for as long as nobody is
 // loading the state there:
 //   compute    until round_samples are left of what is computed
-//   recovery   the averaging lasts until for that long nobody has departed (recovery_delay_s); each stage of a grid
-//   does samples    what is left in the end: what of a contribution has not been sent is lost, too mixings    whoever
-//   departs is missed until the round ends; nobody waits for that
+//   recovery   the averaging lasts until for that long nobody has departed (recovery_delay_s); so does each stage of a
+//              grid
+//   samples    what is left in the end: what of a contribution has not been sent is lost, too
+//   mixings    whoever departs is missed until the round ends; nobody waits for that
 //
 // Mixings between two rounds (mixing_groups.h) go on beside computing, and nobody waits for them: a volunteer begins
 // one with a batch, so many batches after the one before and not before that is over, which takes the slowest line its
