@@ -24,8 +24,6 @@ void warm_up(const at::Device& device) {
   at::mm(rows, rows.t()).sum().backward();
 }
 
-}  // namespace
-
 // A slower one beside others would hold every batch up.
 std::vector<at::Device> cards_alike() {
   std::vector<at::Device> cards;
