@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "shared/base/log.h"
+#include "shared/base/upper_median.h"
 #include "shared/net/line.h"
 
 namespace starling::transport {
@@ -58,10 +59,7 @@ Duration usual_round_trip(std::span<const PeerSpeed> peers) {
   for (const PeerSpeed& peer : peers) {
     if (peer.round_trip > Duration{}) known.push_back(peer.round_trip);
   }
-  if (known.empty()) return {};
-  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
-  std::nth_element(known.begin(), middle, known.end());
-  return *middle;
+  return known.empty() ? Duration{} : upper_median(std::move(known));
 }
 
 }  // namespace

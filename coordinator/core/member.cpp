@@ -32,11 +32,11 @@ wire::MemberInfo Member::info() const {
 Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat) {
   const auto [entry, is_new] = members_.try_emplace(who.peer);
   Member& member = entry->second;
-  if (member.ready && member.phase == wire::MemberPhase::training) member.at_it = true;
+  if (member.ready && member.phase == wire::MemberPhase::training) member.was_training = true;
   stop_counting(member);  // judge() counts it again with the new figures
   member.who = who;
   member.phase = heartbeat.phase;
-  if (!member.works() && !member.evaluates() && std::exchange(member.at_it, false)) departed_ += 1;
+  if (!member.works() && !member.evaluates() && std::exchange(member.was_training, false)) departed_ += 1;
   member.state_round = heartbeat.state_round;
   member.state_digest = heartbeat.state_digest;
   // Bounded, or one member's claim would drown the others' in the forecast's sum, even after it is gone.

@@ -53,7 +53,7 @@ struct Member {
   bool open_reports = false;  // told results of rounds that are not decided
   bool more_reports = false;  // told as many results as a call may carry: more wait, of rounds without a coordinator
   bool ready = false;         // holds the canonical state
-  bool at_it = false;         // has trained since it last stopped; a round may still end while it stops
+  bool was_training = false;  // since it last stopped; a round may still end while it stops
   bool assumed = false;       // was averaged into the round that has just been decided, and has not called since
   bool counted = false;       // is part of the forecast, …
   Growth growth;              // … with this

@@ -1,9 +1,11 @@
 // When a group averages: the plan is frozen just before the batch is full, and thrown away when it fails.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "coordinator/core/run_coordinator_impl.h"
 #include "shared/base/permutation.h"
+#include "shared/base/upper_median.h"
 #include "shared/swarm/formation_choice.h"
 #include "shared/swarm/grid_plan.h"
 #include "shared/swarm/plan.h"
@@ -37,10 +39,7 @@ double usual_line(std::span<const wire::MemberInfo> members) {
     const double line = std::min(member.upload_bytes_per_s, member.download_bytes_per_s);
     if (line > 0) lines.push_back(line);
   }
-  if (lines.empty()) return kUnknownBytesPerS;
-  const auto middle = lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2);
-  std::nth_element(lines.begin(), middle, lines.end());
-  return *middle;
+  return lines.empty() ? kUnknownBytesPerS : upper_median(std::move(lines));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "shared/base/upper_median.h"
+
 namespace starling::swarm {
 namespace {
 
@@ -142,9 +144,8 @@ std::vector<double> Planner::typical_rates(std::span<const Volunteer> volunteers
     if (rates.back() > 0) known.push_back(rates.back());
   }
   if (known.empty()) return rates;
-  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
-  std::nth_element(known.begin(), middle, known.end());
-  for (double& rate : rates) rate = rate > 0 ? rate : *middle;
+  const double usual = upper_median(std::move(known));
+  for (double& rate : rates) rate = rate > 0 ? rate : usual;
   return rates;
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "shared/base/upper_median.h"
 #include "shared/base/verify.h"
 #include "shared/swarm/departures.h"
 #include "shared/swarm/roles.h"
@@ -120,9 +122,7 @@ std::vector<double> delays_of(std::span<const double> round_trips_s) {
   std::vector<double> delays(round_trips_s.size());
   if (known.empty()) return delays;
   // A round trip to the usual one is twice both delays; to itself it would be four times its own.
-  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
-  std::nth_element(known.begin(), middle, known.end());
-  const double usual = *middle / 4;
+  const double usual = upper_median(std::move(known)) / 4;
   for (std::size_t i = 0; i < delays.size(); ++i) {
     delays[i] = round_trips_s[i] > 0 ? std::max(0.0, round_trips_s[i] / 2 - usual) : usual;
   }

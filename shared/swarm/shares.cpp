@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "shared/base/upper_median.h"
+
 namespace starling::swarm {
 namespace {
 
@@ -151,12 +153,7 @@ std::vector<Link> with_typical_speeds(std::span<const Link> links) {
   for (const Link& link : links) {
     if (speed_of(link) > 0) measured.push_back(speed_of(link));
   }
-  double typical = 1;
-  if (!measured.empty()) {
-    const auto middle = measured.begin() + static_cast<std::ptrdiff_t>(measured.size() / 2);
-    std::nth_element(measured.begin(), middle, measured.end());
-    typical = *middle;
-  }
+  const double typical = measured.empty() ? 1 : upper_median(measured);
   std::vector<Link> complete(links.begin(), links.end());
   for (Link& link : complete) {
     const double speed = speed_of(link) > 0 ? speed_of(link) : typical;
