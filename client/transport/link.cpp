@@ -14,8 +14,6 @@ namespace {
 constexpr int kLossesEnough = 2;
 // After a stream that could not be added.
 constexpr Duration kJoinAgain = std::chrono::seconds(30);
-// How long the other streams have after the first has ended.
-constexpr Duration kLastWords = std::chrono::seconds(1);
 constexpr std::size_t kSpareBuffersMax = 4;
 constexpr std::size_t kWordBytes = 6 * 1024;  // a sign of life: more than the other end lets gather
 
@@ -277,7 +275,7 @@ void Link::send_control(wire::FrameType type, std::span<const std::uint8_t> payl
   control_.push_back(frame_of(type, payload, group));
   control_bytes_ += control_.back().size();
   if (control_bytes_ > kControlQueueBytesMax) {
-    return close({ErrorCode::resource_exhausted, fmt::format("{}: peer does not read", info_.remote)});
+    return cut({ErrorCode::resource_exhausted, fmt::format("{}: peer does not read", info_.remote)});
   }
   pump();
 }
@@ -369,15 +367,38 @@ void Link::stream_ended(LinkStream& stream, const Error& why) {
   const bool whole = streams_.size() < 2 || info_.phase != Phase::up || why.code != ErrorCode::unavailable;
   const Error named = why.prefixed(streams_.size() < 2 ? info_.remote : info_.remote + ", one of several streams");
   std::erase_if(streams_, [&](const auto& each) { return each.get() == &stream; });
-  if (whole) return close(named);
-  if (!info_.ending) info_.ending = {context_.clock.now() + kLastWords, named};
+  if (whole) return cut(named);
+  if (!info_.ending) info_.ending = {context_.clock.now() + LinkStream::kLastWords, named};
 }
 
 void Link::close(Error why) {
+  if (info_.phase != Phase::up) return cut(std::move(why));
+  std::vector<std::uint8_t> last = take_control();
+  for (const auto& stream : streams_) stream->finish(std::exchange(last, {}));
+  part(std::move(why));
+}
+
+// Frames that no stream has taken yet, one after another.
+std::vector<std::uint8_t> Link::take_control() {
+  std::vector<std::uint8_t> frames;
+  for (std::vector<std::uint8_t>& frame : control_) {
+    wire::set_number(next_number_++, std::span(frame).first<wire::kFrameHeaderBytes>());
+    frames.insert(frames.end(), frame.begin(), frame.end());
+  }
+  control_.clear();
+  control_bytes_ = 0;
+  return frames;
+}
+
+void Link::cut(Error why) {
   if (info_.phase == Phase::closed) return;
+  for (const auto& stream : streams_) stream->close();
+  part(std::move(why));
+}
+
+void Link::part(Error why) {
   info_.phase = Phase::closed;
   if (relay_talk_ != nullptr) std::exchange(relay_talk_, nullptr)->cancel();
-  for (const auto& stream : streams_) stream->close();
   if (const std::shared_ptr<Link> link = joined_.lock()) link->join_failed();
   asio::error_code ignored;
   socket_.close(ignored);

@@ -93,6 +93,8 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   void pump();
   // Sends a word that we live, or, where a frame is held back, as much of it.
   void show_life();
+  // What streams have taken and what send_control was given is still written, as far as the other end takes it within
+  // LinkStream::kLastWords; nothing is read any more.
   void close(Error why);
   // Adds what TCP has moved since the last call to the context's totals, and to what speed() tells. How long packets
   // wait on this way, where any was acknowledged meanwhile.
@@ -134,6 +136,10 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   // For one more stream; does nothing where there can be none.
   void widen();
   void adopt(std::shared_ptr<LinkStream> stream);
+  // As close(), but drops what is not written: there is nobody to write it to, or nobody who deserves it.
+  void cut(Error why);
+  void part(Error why);
+  std::vector<std::uint8_t> take_control();
   // The stream that was to join this link will not.
   void join_failed();
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <asio/post.hpp>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 // Bytes moved for one link before the others get their turn.
 constexpr std::size_t kReadBudget = 512 * 1024;
 constexpr std::size_t kWriteBudget = 512 * 1024;
+// Read at a stretch of what nobody wants any more.
+constexpr std::size_t kDiscardBytes = 16 * 1024;
 
 // Unsent bytes in the kernel beyond which a socket counts as full: what flows in kNotSentTime. Enough to keep it busy
 // until we come round again; little enough that what is urgent is not queued behind what is not, that links keep in
@@ -115,8 +118,9 @@ void LinkStream::on_ready(bool input) {
   if (!input) blocked_ = false;
   if (phase_ == Phase::handshaking) return on_handshake();
   if (!input) pump();
+  if (input && phase_ == Phase::finishing && output_over_) return discard_input();
   // Reading may have had to wait for room in the output.
-  if (!awaits_input_ && phase_ != Phase::closed) read_frames();
+  if (!awaits_input_) read_frames();
 }
 
 void LinkStream::on_handshake() {
@@ -130,7 +134,7 @@ void LinkStream::on_handshake() {
 }
 
 void LinkStream::read_frames() {
-  if (input_waits_ || left_for_later_ || phase_ == Phase::closed) return;
+  if (input_waits_ || left_for_later_ || phase_ != Phase::open) return;
   const std::shared_ptr<LinkStream> self = shared_from_this();
   const std::size_t allowed = context_.download.ask(kReadBudget, [waiting = weak_from_this()] {
     const std::shared_ptr<LinkStream> stream = waiting.lock();
@@ -143,20 +147,20 @@ void LinkStream::read_frames() {
   std::size_t budget = allowed;
   const IoState state = read_some(budget);
   context_.download.passed(allowed - budget);
-  if (budget < allowed) owner_->input_paused(*this);
-  if (phase_ == Phase::closed) return;
+  if (budget < allowed && phase_ == Phase::open) owner_->input_paused(*this);
+  if (phase_ != Phase::open) return;
   if (state != IoState::done) return stop(state);
   if (awaits_input_ || left_for_later_) return;
   awaits_input_ = true;
   asio::post(context_.io, [self] {
     self->awaits_input_ = false;
-    if (self->phase_ != Phase::closed) self->read_frames();
+    self->read_frames();
   });
 }
 
 IoState LinkStream::read_some(std::size_t& budget) {
   const std::size_t allowed = budget;
-  while (budget > 0 && phase_ != Phase::closed && !left_for_later_) {
+  while (budget > 0 && phase_ == Phase::open && !left_for_later_) {
     if (budget < allowed && tls_->drained()) return IoState::want_read;
     const std::span<std::uint8_t> target = reader_.target();
     const IoStep step = tls_->read(target.first(std::min(target.size(), budget)));
@@ -184,7 +188,7 @@ Status LinkStream::begin_frame() {
 void LinkStream::resume() {
   if (!left_for_later_) return;
   asio::post(context_.io, [self = shared_from_this()] {
-    if (!self->left_for_later_ || self->phase_ == Phase::closed) return;
+    if (!self->left_for_later_ || self->phase_ != Phase::open) return;
     if (const Status status = self->begin_frame(); !status.ok()) return self->end(status.error());
     if (!self->awaits_input_) self->read_frames();
   });
@@ -192,9 +196,17 @@ void LinkStream::resume() {
 
 // A frame that another stream could take is not left waiting for this one's socket.
 bool LinkStream::pull(FrameToSend& frame) {
+  if (phase_ == Phase::finishing) return pull_last(frame);
   if (streams_ > 1 && tls_->flush() != IoState::done) return false;
-  if (!owner_->next_frame(*this, frame)) return false;
+  if (!owner_->next_frame(*this, frame) || phase_ != Phase::open) return false;
   if (frame.yields != std::exchange(yields_, frame.yields)) set_unsent_max();
+  return true;
+}
+
+bool LinkStream::pull_last(FrameToSend& frame) {
+  if (last_.empty()) return false;
+  frame.frame.head = std::exchange(last_, {});
+  frame.frame.payload = {};
   return true;
 }
 
@@ -203,9 +215,14 @@ void LinkStream::say_first(std::vector<std::uint8_t> frame) {
   pump();
 }
 
+std::size_t LinkStream::output_allowed() const {
+  if (phase_ == Phase::open) return owner_->output_allowed(writer_.yields());
+  return phase_ == Phase::finishing ? kWriteBudget : 0;
+}
+
 void LinkStream::pump() {
-  if (blocked_ || output_over_ || pumping_ || pump_posted_ || output_waits_ || phase_ != Phase::open) return;
-  const std::size_t wanted = std::min(kWriteBudget, owner_->output_allowed(writer_.yields()));
+  if (blocked_ || output_over_ || pumping_ || pump_posted_ || output_waits_) return;
+  const std::size_t wanted = std::min(kWriteBudget, output_allowed());
   if (wanted == 0) return;
   const std::size_t allowed = context_.upload.ask(wanted, [waiting = weak_from_this()] {
     const std::shared_ptr<LinkStream> stream = waiting.lock();
@@ -223,13 +240,19 @@ void LinkStream::pump() {
   pumping_ = false;
   const auto sent = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(allowed) - budget);
   context_.upload.passed(sent);
-  owner_->output_sent(sent);
+  if (phase_ == Phase::open) owner_->output_sent(sent);
+  if (sent > 0 && std::exchange(choice_due_, false)) choose_congestion_control();
+  if (state == IoState::closed && phase_ == Phase::finishing) return close();
   // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.
   if (state == IoState::closed) output_over_ = true;
   if (output_over_) return;
   if (state != IoState::done) return stop(state);
-  if (budget > 0) return;
-  pump_posted_ = true;
+  if (budget <= 0) return post_pump();
+  if (phase_ == Phase::finishing && !pump_posted_) await_close();
+}
+
+void LinkStream::post_pump() {
+  if (std::exchange(pump_posted_, true)) return;
   asio::post(context_.io, [self = shared_from_this()] {
     self->pump_posted_ = false;
     self->pump();
@@ -304,21 +327,25 @@ void LinkStream::expect_beats(bool expected) {
   if (beats_ == expected || phase_ != Phase::open) return;
   beats_ = expected;
   gather_input();
-  if (expected) return choose_congestion_control();
+  choice_due_ = expected;
+  if (expected) return;
+  if (std::exchange(paced_by_beats_, false)) {
+    set_congestion_control(socket_.native_handle(), context_.congestion_control);
+  }
   // The last beat may have left something that the socket will not wake us for.
   asio::post(context_.io, [self = shared_from_this()] { self->read_frames(); });
 }
 
-// By what has been lost since the last time.
+// By what has been lost since the last time. Once something is on its way: before that, a stream that has rested would
+// begin anew with ten packets, were it not bbr's (RFC 5681, section 4.1).
 void LinkStream::choose_congestion_control() {
   if (context_.congestion_control.empty()) return;
   const TcpCounters now = tcp_counters(socket_.native_handle());
   const double packets = static_cast<double>(now.bytes_sent - chosen_at_.bytes_sent) / kPacketBytes;
   const bool loses = static_cast<double>(now.packets_sent_again - chosen_at_.packets_sent_again) > kLossMax * packets;
   chosen_at_ = now;
-  if (loses != paced_by_beats_) return;
   paced_by_beats_ = !loses;
-  set_congestion_control(socket_.native_handle(), loses ? context_.congestion_control : kPacedCongestionControl);
+  if (paced_by_beats_) set_congestion_control(socket_.native_handle(), kPacedCongestionControl);
 }
 
 void LinkStream::take_input() {
@@ -352,7 +379,34 @@ void LinkStream::set_unsent_max() {
   set_option(socket_.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, yields_ ? kNotSentMin : unsent_max_);
 }
 
+void LinkStream::finish(std::vector<std::uint8_t> last) {
+  if (phase_ != Phase::open || output_over_) return close();
+  phase_ = Phase::finishing;
+  last_ = std::move(last);
+  detach_payload();
+  closes_at_.emplace(context_.io, kLastWords);
+  closes_at_->async_wait([self = shared_from_this()](const asio::error_code& error) {
+    if (!error) self->close();
+  });
+  post_pump();  // this may come from within one
+}
+
+void LinkStream::await_close() {
+  output_over_ = true;
+  ::shutdown(socket_.native_handle(), SHUT_WR);
+  discard_input();
+}
+
+void LinkStream::discard_input() {
+  std::array<std::uint8_t, kDiscardBytes> ignored;
+  const ssize_t got = ::recv(socket_.native_handle(), ignored.data(), ignored.size(), MSG_DONTWAIT);
+  const bool more_may_come = got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+  if (!more_may_come) return close();
+  wait(asio::ip::tcp::socket::wait_read);
+}
+
 void LinkStream::end(const Error& why) {
+  if (phase_ == Phase::finishing) return close();
   if (phase_ == Phase::closed || ended_) return;
   ended_ = true;
   owner_->stream_ended(*this, why);
@@ -362,6 +416,7 @@ void LinkStream::end(const Error& why) {
 void LinkStream::close() {
   if (phase_ == Phase::closed) return;
   phase_ = Phase::closed;
+  closes_at_.reset();
   if (tls_ != nullptr) (void)tls_->flush();
   blocked_ = false;
   (void)count_traffic();

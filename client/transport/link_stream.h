@@ -5,7 +5,9 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "client/transport/frame_reader.h"
@@ -65,6 +67,9 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
     virtual void stream_ended(LinkStream& stream, const Error& why) = 0;
   };
 
+  // How long the streams of a link that ends have for what was said last.
+  static constexpr Duration kLastWords = std::chrono::seconds(1);
+
   // Of a connected socket. The owner outlives its open streams.
   LinkStream(LinkContext& context, Owner& owner, asio::ip::tcp::socket socket);
   ~LinkStream();
@@ -77,6 +82,10 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void pump();
   // Asks for the frame again that was left for later.
   void resume();
+  // Writes what it has taken, and `last`, for as long as kLastWords, and closes. The owner is asked and told nothing
+  // more, and may go.
+  void finish(std::vector<std::uint8_t> last);
+  // At once, with whatever is not written.
   void close();
   // Adds what TCP has moved since the last call to the context's totals.
   LossWatch::Finding count_traffic();
@@ -95,7 +104,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void detach_payload() { writer_.detach_payload(); }
 
  private:
-  enum class Phase : std::uint8_t { handshaking, open, closed };
+  enum class Phase : std::uint8_t { handshaking, open, finishing, closed };
 
   void end(const Error& why);
   void wait(asio::ip::tcp::socket::wait_type type);
@@ -106,7 +115,13 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   IoState read_some(std::size_t& budget);
   Status advance(std::size_t bytes);
   Status begin_frame();
+  void post_pump();
   bool pull(FrameToSend& frame);
+  bool pull_last(FrameToSend& frame);
+  [[nodiscard]] std::size_t output_allowed() const;
+  // Lets the other end close first: a socket that is closed with unread input drops what is on its way from it.
+  void await_close();
+  void discard_input();
   void stop(IoState state);
   void count_on_wire();
   void limit_unsent(double bytes_per_s);
@@ -133,12 +148,15 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   bool output_over_ = false;
   bool pumping_ = false;
   bool pump_posted_ = false;
+  std::vector<std::uint8_t> last_;  // to be written before it closes
+  std::optional<asio::steady_timer> closes_at_;
   LossWatch losses_;
   bool loss_based_ = false;  // its congestion control
   TcpCounters counted_;      // in the context's totals
   net::WireBytes counted_on_wire_;
   TimePoint counted_at_{};
   bool beats_ = false;
+  bool choice_due_ = false;      // of congestion control, for these beats
   bool paced_by_beats_ = false;  // and not by congestion control
   TcpCounters chosen_at_;        // when that was decided
   int gather_max_;               // bytes worth waiting for

@@ -81,6 +81,7 @@ struct StateFetch {
   Digest state_digest;
   // Exactly the state's length. Only verified chunks are written. Valid until done ran or cancel_fetch() returned.
   std::span<float> out;
+  wire::StateForm form{};                              // in which donors send it
   std::function<void(const StateProgress&)> progress;  // a few times a second at most, and at the end; may be empty
   std::function<void(const Status&)> done;             // once, unless cancelled before
 };

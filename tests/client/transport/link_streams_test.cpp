@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <asio/io_context.hpp>
 #include <asio/ip/address_v4.hpp>
 #include <cstring>
@@ -34,6 +37,7 @@ struct End final : Link::Mediator {
   Result<bool> wants_frame(Link& /*link*/, const wire::FrameHeader& /*header*/) override { return true; }
   Status frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override {
     CHECK(&link == up);
+    if (header.type == wire::FrameType::pong) ++pongs;
     if (header.type == wire::FrameType::pong) return {};
     std::uint32_t first = 0;
     std::memcpy(&first, payload.data(), sizeof first);
@@ -83,6 +87,7 @@ struct End final : Link::Mediator {
   std::uint32_t to_send = 0;
   std::uint32_t sent = 0;
   std::uint32_t received = 0;
+  int pongs = 0;
   int heard = 0;
   bool held_back = false;
   bool in_order = true;
@@ -106,6 +111,7 @@ struct LinkPair {
   void accept() {
     listener.async_accept([this](const asio::error_code& error, tcp::socket socket) {
       if (error) return;
+      accepted = socket.native_handle();
       acceptor.make_link()->accept(std::move(socket));
       accept();
     });
@@ -121,6 +127,13 @@ struct LinkPair {
   void run_until_quiet() {
     while (io.run_one_for(std::chrono::milliseconds(50)) > 0) continue;
   }
+  // Of the last stream that was accepted.
+  [[nodiscard]] std::string congestion_control() const {
+    std::array<char, 16> name{};
+    socklen_t size = name.size() - 1;
+    CHECK(::getsockopt(accepted, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0);
+    return name.data();
+  }
   // As an end does that is held back; the other one may have no link left to say it on.
   void widen(std::size_t streams) {
     for (std::size_t i = 1; i < streams; ++i) {
@@ -134,6 +147,7 @@ struct LinkPair {
   End dialler{io, project};
   End acceptor{io, project};
   tcp::acceptor listener;
+  int accepted = -1;
 };
 
 // A member that holds a state, and a peer of it that is no product of ours.
@@ -221,6 +235,40 @@ TEST_CASE("a link that ends takes all its streams with it, after what was said l
   CHECK(pair.acceptor.received == 20);
   CHECK(pair.acceptor.in_order);
   CHECK(pair.acceptor.ended.find("connection closed") != std::string::npos);
+}
+
+TEST_CASE("what a link has taken is still written when it closes, and nothing that it has not") {
+  LinkPair pair;
+  pair.widen(3);
+  for (End* end : {&pair.dialler, &pair.acceptor}) {  // neither end's sockets take so much
+    end->to_send = 600;
+    end->up->pump();
+  }
+  pair.dialler.up->send_control(wire::FrameType::pong, {});
+  const std::uint32_t taken = pair.dialler.sent;
+  REQUIRE(taken < 600);
+  pair.dialler.up->close({ErrorCode::unavailable, "done"});
+  pair.run_until([&] { return pair.acceptor.up == nullptr; });
+  CHECK(pair.acceptor.received == taken);
+  CHECK(pair.acceptor.pongs == 1);
+  CHECK(pair.acceptor.in_order);
+  CHECK(pair.dialler.sent == taken);
+  CHECK(pair.dialler.links.empty());
+}
+
+TEST_CASE("a stream in beats gets their congestion control with its first output, and its own for the rest") {
+  LinkPair pair;
+  pair.acceptor.context.congestion_control = "reno";  // every system has it
+  Link& link = *pair.acceptor.up;
+  for (int round = 0; round < 2; ++round) {
+    const std::string before = pair.congestion_control();
+    link.expect_beats(true);
+    CHECK(pair.congestion_control() == before);
+    link.send_control(wire::FrameType::pong, {});
+    CHECK(pair.congestion_control() == "cubic");
+    link.expect_beats(false);
+    CHECK(pair.congestion_control() == "reno");
+  }
 }
 
 TEST_CASE("without losses no further stream is opened") {
