@@ -72,7 +72,7 @@ PasswordGuard::PasswordGuard(Find find, const Clock& clock, std::string secret, 
       clock_(clock),
       secret_(std::move(secret)),
       limits_(limits),
-      nobodys_(hash_for_keeping(crypto::make_token(), limits).value()),
+      nobodys_(crypto::hash_of_no_password(cost(limits))),
       addresses_(crypto::random_u64(), clock.now(), limits.by_address),
       accounts_(crypto::random_u64(), clock.now(), limits.by_account) {}
 

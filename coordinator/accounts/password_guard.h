@@ -50,7 +50,7 @@ class PasswordGuard {
   const Clock& clock_;
   const std::string secret_;
   const GuardLimits limits_;
-  const std::string nobodys_;  // a hash of no password anybody knows
+  const std::string nobodys_;  // what passwords of unknown accounts are compared with: it takes as long
   KeyedLimiter addresses_;
   KeyedLimiter accounts_;
   std::atomic<int> hashing_ = 0;

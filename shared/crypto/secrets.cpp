@@ -74,6 +74,12 @@ Result<StoredPassword> parse_stored(std::string_view text) {
   return stored;
 }
 
+std::string stored_form(const ScryptOptions& options, std::span<const std::uint8_t> salt,
+                        std::span<const std::uint8_t> hash) {
+  return std::string(kPrefix) + "ln=" + std::to_string(options.log2_n) + ",r=" + std::to_string(options.r) +
+         ",p=" + std::to_string(options.p) + "$" + to_hex(salt) + "$" + to_hex(hash);
+}
+
 }  // namespace
 
 void fill_random(std::span<std::uint8_t> out) { VERIFY(RAND_bytes(out.data(), static_cast<int>(out.size())) == 1); }
@@ -126,8 +132,16 @@ Result<std::string> hash_password(std::string_view password, const ScryptOptions
   std::array<std::uint8_t, kHashBytes> hash{};
   fill_random(salt);
   STARLING_TRY(scrypt(password, salt, options, hash));
-  return std::string(kPrefix) + "ln=" + std::to_string(options.log2_n) + ",r=" + std::to_string(options.r) +
-         ",p=" + std::to_string(options.p) + "$" + to_hex(salt) + "$" + to_hex(hash);
+  return stored_form(options, salt, hash);
+}
+
+std::string hash_of_no_password(const ScryptOptions& options) {
+  VERIFY(in_range(options));
+  std::array<std::uint8_t, kSaltBytes> salt{};
+  std::array<std::uint8_t, kHashBytes> hash{};
+  fill_random(salt);
+  fill_random(hash);
+  return stored_form(options, salt, hash);
 }
 
 Result<bool> verify_password(std::string_view password, std::string_view stored) {

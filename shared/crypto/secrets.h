@@ -39,6 +39,8 @@ constexpr std::size_t kPasswordBytesMax = 256;
 // "$scrypt$ln=17,r=8,p=1$salt$hash" (salt and hash in hex): the parameters travel with the hash, so they
 // may grow later. invalid_argument for an empty or overlong password.
 Result<std::string> hash_password(std::string_view password, const ScryptOptions& options = {});
+// One such of no password: to compare with takes as long, and is in vain. Costs nothing to make.
+std::string hash_of_no_password(const ScryptOptions& options = {});
 // Whether `password` is the one that was hashed; corrupt when `stored` is no such string or asks for more
 // than 2^20 blocks.
 Result<bool> verify_password(std::string_view password, std::string_view stored);

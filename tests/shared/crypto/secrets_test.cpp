@@ -41,6 +41,15 @@ TEST_CASE("a password is recognised by its hash, and equal passwords have differ
   CHECK(*stored != *crypto::hash_password("correct horse", kCheap));
 }
 
+TEST_CASE("no password fits a hash of none, which looks like any other") {
+  const std::string stored = crypto::hash_of_no_password(kCheap);
+  CHECK(stored.size() == crypto::hash_password("correct horse", kCheap)->size());
+  const auto fits = crypto::verify_password("correct horse", stored);
+  REQUIRE(fits.ok());
+  CHECK_FALSE(*fits);
+  CHECK(stored != crypto::hash_of_no_password(kCheap));
+}
+
 TEST_CASE("the full-strength hash gets the memory it needs") {
   const auto stored = crypto::hash_password("battery staple");
   REQUIRE(stored.ok());
