@@ -159,7 +159,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   auto* leave = app.add_subcommand("leave", "Leave a project; what was accepted stays credited");
   leave->add_option("project", request.project, "Its name or host:port, where several were joined");
   add_project_commands(app, request);
-  app.add_subcommand("stop", "End the daemon; nothing is trained until it is started again");
+  app.add_subcommand("stop", "End the daemon, and wait until it has; nothing is trained until it is started again");
   app.add_subcommand("doctor", "Whether something is wrong here, and what to do about it; exit code 4 if so");
   auto* report = app.add_subcommand("report", "What helps others to find out what is wrong; nothing private is in it");
   report->add_option("--out", arguments.out, "Write it there; otherwise it is shown, to be read first");
@@ -171,10 +171,10 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   log->add_option("--lines", request.lines, "How many")->check(CLI::Range(1, 10000))->capture_default_str();
   auto* sample = app.add_subcommand("sample", "Let the model, as it stands here, continue a text");
   sample->add_option("--prompt", request.prompt, "Text to continue");
-  sample->add_option("--length", request.length, "Bytes to write")
+  sample->add_option("--length", request.length, "Words to write: bytes, or tokens where the run learns from those")
       ->check(CLI::Range(1, wire::kSampleBytesMax))
       ->capture_default_str();
-  sample->add_option("--temperature", request.temperature, "0: always the likeliest byte; 1: as the model thinks")
+  sample->add_option("--temperature", request.temperature, "0: always the likeliest word; 1: as the model thinks")
       ->check(CLI::Range(0.0, 10.0))
       ->capture_default_str();
 }

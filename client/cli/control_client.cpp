@@ -1,8 +1,11 @@
 #include "client/cli/control_client.h"
 
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -37,6 +40,14 @@ Result<Address> parse_address(std::string_view text) {
   return Address{{std::move(place->host), place->port}, *fingerprint};
 }
 
+// Of who listens at the other end, while it cannot be another's number yet: it has not been asked to end.
+UniqueFd process_behind(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0) return {};
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+}
+
 }  // namespace
 
 struct ControlClient::Remote {
@@ -44,7 +55,8 @@ struct ControlClient::Remote {
   std::unique_ptr<net::TlsStream> stream;
 };
 
-ControlClient::ControlClient(UniqueFd socket) : socket_(std::move(socket)) {}
+ControlClient::ControlClient(UniqueFd socket, UniqueFd process)
+    : socket_(std::move(socket)), process_(std::move(process)) {}
 ControlClient::ControlClient(std::unique_ptr<Remote> remote) : remote_(std::move(remote)) {}
 ControlClient::ControlClient(ControlClient&& other) noexcept = default;
 ControlClient::~ControlClient() = default;
@@ -89,7 +101,8 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& data_d
                  fmt::format("no daemon is running on '{}'; start one with: starlingd --data-dir {}", data_dir.string(),
                              data_dir.string())};
   }
-  return ControlClient(std::move(socket));
+  UniqueFd process = process_behind(socket.get());
+  return ControlClient(std::move(socket), std::move(process));
 }
 
 void ControlClient::send(std::string_view line) {
@@ -125,6 +138,17 @@ Result<wire::ControlReply> ControlClient::call(const wire::ControlRequest& reque
   const std::string reply_line = buffer_.substr(0, end);
   buffer_.erase(0, end + 1);
   return wire::decode_control_reply(reply_line);
+}
+
+void ControlClient::wait_for_end() {
+  if (process_) {
+    pollfd ended{process_.get(), POLLIN, 0};
+    while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+    }
+    return;
+  }
+  char chunk[256];
+  for (auto got = receive(chunk); got.ok() && *got > 0;) got = receive(chunk);
 }
 
 }  // namespace starling::cli

@@ -26,16 +26,19 @@ class ControlClient {
 
   // The daemon's reply, which may be a refusal (reply.error); an Error when there is none. Blocks until it answers.
   Result<wire::ControlReply> call(const wire::ControlRequest& request);
+  // Blocks until the daemon has ended, if it is one of this computer; of another one, until it has hung up.
+  void wait_for_end();
 
  private:
   struct Remote;
-  explicit ControlClient(UniqueFd socket);
+  ControlClient(UniqueFd socket, UniqueFd process);
   explicit ControlClient(std::unique_ptr<Remote> remote);
   void send(std::string_view line);
   // 0 bytes when it hung up.
   Result<std::size_t> receive(std::span<char> out);
 
   UniqueFd socket_;
+  UniqueFd process_;  // pidfd_open(2) of who listens; invalid where it cannot be named
   std::unique_ptr<Remote> remote_;
   std::string buffer_;
 };

@@ -126,6 +126,7 @@ int run(Arguments arguments) {
     if (!reply.ok()) return fail(arguments, reply.error(), code_without_reply(reply.error()));
     if (reply->error.has_value()) return fail(arguments, *reply->error, kRefused);
     print(arguments, *reply);
+    if (arguments.request.command == "stop") client->wait_for_end();
     if (!arguments.follow || !reply->status.has_value()) return kOk;
     arguments.request.after_revision = reply->status->revision;
   }

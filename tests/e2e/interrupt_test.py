@@ -49,7 +49,8 @@ class RunningDemo:
         self.folder = tempfile.TemporaryDirectory(prefix="starling-e2e-")
         self.process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         text=True, start_new_session=True, cwd=HERE,
-                                        env={**os.environ, "TMPDIR": self.folder.name, "PYTHONUNBUFFERED": "1"})
+                                        env={**os.environ, "TMPDIR": self.folder.name, "PYTHONUNBUFFERED": "1",
+                                             "PYTHONFAULTHANDLER": "1"})
         self.output = ""
         self.reader = threading.Thread(target=self._read)
         self.reader.start()
@@ -67,7 +68,13 @@ class RunningDemo:
         """Ctrl-C. Returns the exit status and the seconds it took."""
         began = time.monotonic()
         os.killpg(self.process.pid, signal.SIGINT)
-        status = self.process.wait(60)
+        try:
+            status = self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            left = descendants(self.process.pid)
+            self.process.send_signal(signal.SIGABRT)  # Python's fault handler says where each thread stands
+            self.reader.join()
+            raise AssertionError(f"the demo did not end; below it: {left}\n{self.output}") from None
         took = time.monotonic() - began
         self.reader.join()
         return status, took
