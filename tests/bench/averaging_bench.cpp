@@ -21,11 +21,6 @@
 namespace starling::bench {
 namespace {
 
-// Rounds that are not counted: the first opens connections; over shaped links more are needed until speeds are known,
-// by which parts are cut and links are paced.
-constexpr int kWarmUpsLoopback = 1;
-constexpr int kWarmUpsShaped = 4;
-
 // What the counted rounds came to.
 struct Tally {
   std::vector<double> our_times;
@@ -105,6 +100,7 @@ std::map<std::string, std::string> settings_of(const AveragingOptions& options) 
                                                  {"floats", std::to_string(options.floats)},
                                                  {"codec", options.codec},
                                                  {"rounds", std::to_string(options.rounds)}};
+  if (options.rest_s > 0) settings["rest_s"] = fmt::format("{}", options.rest_s);
   if (options.links.empty()) return settings;
   settings["links"] = options.links;
   settings["loss_percent"] = fmt::format("{}", options.loss_percent);
@@ -183,6 +179,7 @@ Result<BenchResult> run_averaging_bench(const AveragingOptions& given) {
     joining.settings = settings_of(options);
     joining.settings["joiners"] = std::to_string(options.joiners);
     joining.settings["state_floats"] = std::to_string(options.state_floats);
+    joining.settings["moments"] = options.moments;
     return joining;
   }
   if (options.step_s > 0) {
@@ -204,9 +201,9 @@ Result<BenchResult> run_averaging_bench(const AveragingOptions& given) {
     STARLING_ASSIGN(gloo, AveragingGroup::start("gloo-peer", options, folder.path(), lab.get()));
   }
   Tally tally;
-  const int warm_ups = lab == nullptr ? kWarmUpsLoopback : kWarmUpsShaped;
-  for (int round = -warm_ups; round < options.rounds; ++round) {
-    const bool with_gloo = round >= -kWarmUpsLoopback;  // it learns nothing of links
+  for (int round = -warm_ups(lab != nullptr); round < options.rounds; ++round) {
+    STARLING_TRY(ours->rest(from_seconds(options.rest_s)));
+    const bool with_gloo = round >= -warm_ups(false);  // it learns nothing of links
     STARLING_TRY(take_turn(*ours, with_gloo ? gloo.get() : nullptr, round >= 0, tally));
     // Over loopback all are equally fast: any difference would be the noise of this machine.
     if (lab != nullptr) STARLING_TRY(ours->share_speeds());

@@ -26,10 +26,12 @@ struct AveragingOptions {
   // Over shaped links: how long the peers together compute between two averagings. Decides what a slow one's samples
   // are worth, and whether there is time for its results to come in later. 0: everybody does the same, however slow.
   double batch_s = 30;
+  double rest_s = 0;  // before each round, in which links carry nothing: while peers of a run compute
   double step_s = 0;  // above 0: steps of training in place of averagings (overlap_bench.h), with so much computing
   std::string blow;   // that one peer takes in each round: kill, stop, cut, deaf or mute
   int joiners = 0;    // beside the peers, that download a state from these in every second round
   std::int64_t state_floats = 12 << 20;
+  std::string moments = "fp32";  // of that state: the latter two thirds of it
 };
 
 // Figures bound_s, ratio_to_bound, survivors_identical, values_correct and recovery_s are there whatever was measured.

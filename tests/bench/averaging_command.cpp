@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "shared/wire/codec.h"
+#include "shared/wire/moments.h"
 
 namespace starling::bench {
 namespace {
@@ -16,15 +17,16 @@ constexpr const char* kDescription =
     "complete_part (of the coordinates: everybody is in them); gloo_time_s, ratio_to_gloo; bound_s (the least time in\n"
     "which the links can carry the vectors at line rate), ratio_to_bound, gloo_ratio_to_bound.\n"
     "With --blow each round is a group of its own in which one peer is struck at some moment: time_s, struck_time_s,\n"
-    "recovery_s (how much later than undisturbed the survivors were done, at worst), recovery_median_s, and as parts\n"
-    "of the rounds values_correct, survivors_identical and victims_deceived (took something else for the result);\n"
+    "recovery_s (how much later than undisturbed the survivors were done, at worst), recovery_median_s, blows, and as\n"
+    "parts of these values_correct, survivors_identical and victims_deceived (took something else for the result);\n"
     "complete_part is then of the survivors.\n"
     "With --joiners: time_s, joined_time_s, joined_ratio (of the two, pair by pair), round_ratio (of whole rounds, in\n"
-    "which the peers compute for --batch-seconds before they average) and download_s.\n"
+    "which the peers compute for --batch-seconds before they average), download_s and download_mb (of one joiner).\n"
     "Of several settings (--table, or --links more than once) each is a row, and the figures are the worst of the "
     "rows.";
 
 constexpr std::int64_t kLinksTableFloats = 4 << 20;
+constexpr int kBlowsTableRounds = 20;
 
 void add_link_options(CLI::App& command, AveragingArguments& arguments) {
   AveragingOptions& options = arguments.options;
@@ -54,7 +56,10 @@ CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments) {
   floats->transform(CLI::AsSizeValue(false))->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
   floats->capture_default_str();
   command->add_option("--codec", options.codec, "How floats travel: " + wire::codec_names())->capture_default_str();
-  command->add_option("--rounds", options.rounds, "Counted rounds")->check(CLI::Range(1, 1000))->capture_default_str();
+  auto* rounds = command->add_option("--rounds", options.rounds, "Counted rounds (of --table blows: 20)");
+  rounds->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--rest", options.rest_s, "Seconds before each round in which links carry nothing")
+      ->check(CLI::Range(0.0, 3600.0));
   add_link_options(*command, arguments);
   auto* blow = command->add_option(
       "--blow", options.blow,
@@ -72,14 +77,18 @@ CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
       ->capture_default_str();
+  command->add_option("--moments", options.moments, "What it holds of the optimizer's: " + wire::moment_forms())
+      ->check(CLI::IsMember({"fp32", "fp16", "fp8"}))
+      ->capture_default_str();
   auto* table = command->add_option(
       "--table", arguments.table,
       "links: the shaped links that averaging is judged by; loopback: 4 and 8 peers, 16 Mi and 64 Mi floats, fp32\n"
       "and fp16; blows: what may strike a peer. Each setting a row");
   table->check(CLI::IsMember(kAveragingTables))->excludes("--links")->excludes("--blow")->excludes("--kill-one");
   command->add_option("--plot", arguments.plot_file, "Also draw every round into this SVG file");
-  command->final_callback([&arguments, floats] {
+  command->final_callback([&arguments, floats, rounds] {
     if (arguments.table == "links" && floats->empty()) arguments.options.floats = kLinksTableFloats;
+    if (arguments.table == "blows" && rounds->empty()) arguments.options.rounds = kBlowsTableRounds;
   });
   return command;
 }

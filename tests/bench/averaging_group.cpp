@@ -1,6 +1,9 @@
 #include "tests/bench/averaging_group.h"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <sstream>
@@ -60,6 +63,7 @@ Result<std::unique_ptr<ChildProcess>> start_child(const std::string& command, co
   if (!options.congestion.empty()) arguments.insert(arguments.end(), {"--congestion", options.congestion});
   if (options.joiners > 0) {
     arguments.insert(arguments.end(), {"--state-floats", std::to_string(options.state_floats)});
+    arguments.insert(arguments.end(), {"--moments", options.moments});
   }
   return ChildProcess::start(arguments);
 }
@@ -94,6 +98,19 @@ Result<std::vector<std::string>> AveragingGroup::hear_all() {
     answers.push_back(std::move(line));
   }
   return answers;
+}
+
+Status AveragingGroup::rest(Duration length) const {
+  std::vector<pollfd> channels;
+  for (const auto& child : children_) channels.push_back({child->channel(), POLLRDHUP, 0});
+  const SystemClock clock;
+  const TimePoint end = clock.now() + length;
+  for (TimePoint now = clock.now(); now < end; now = clock.now()) {
+    const int ended = ::poll(channels.data(), channels.size(), static_cast<int>(to_ms(end - now) + 1));
+    if (ended > 0) return Error{ErrorCode::unavailable, "a child process ended early"};
+    if (ended < 0 && errno != EINTR) return Error{ErrorCode::io, "the children's channels cannot be watched"};
+  }
+  return {};
 }
 
 // The peers' addresses become known only once all of them listen.

@@ -28,6 +28,10 @@ struct AveragingRound {
   double complete = 1;    // the part of all coordinates that everybody is in, but for a victim
 };
 
+// Rounds of a group that are not counted: the first opens connections; over shaped links more are needed until speeds
+// are known, by which parts are cut and links are paced.
+inline int warm_ups(bool shaped) { return shaped ? 4 : 1; }
+
 // What happens to one peer in the middle of a round.
 struct Blow {
   std::size_t victim = 0;
@@ -47,6 +51,8 @@ class AveragingGroup {
                                                        const std::filesystem::path& folder, const netlab::Lab* lab);
   // After a blow only the survivors are asked, and the group is good for nothing more.
   Result<AveragingRound> run_round(const std::string& command, const std::optional<Blow>& blow = {});
+  // Leaves the children alone for so long. unavailable as soon as one ends meanwhile.
+  Status rest(Duration length) const;
   // What the plan of the last round says of its choice.
   Result<std::string> last_plan();
   // Tells every peer how fast the others' links were in the rounds so far, as heartbeats and plans do.

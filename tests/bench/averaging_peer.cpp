@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <future>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -75,6 +76,8 @@ class BenchPeer {
   // What all that follows costs.
   void begin_costs();
   [[nodiscard]] std::string report(int without) const;
+  // The round is over for all: what the next one does not write is not to be taken for its result.
+  void forget_output();
   [[nodiscard]] std::string measured() const;
   // Every coordinate is the mean of the inputs of those who are said to be in it.
   [[nodiscard]] bool correct(const Averaging& averaging) const;
@@ -110,7 +113,8 @@ Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child
   }
   if (child.bench.state_floats > 0) {
     peer->state_floats_ = bench_state(child.bench.state_floats);
-    peer->state_ = std::make_shared<transport::StateSnapshot>(transport::snapshot_of(0, peer->state_floats_));
+    peer->state_ = std::make_shared<transport::StateSnapshot>(
+        transport::snapshot_of(0, peer->state_floats_, bench_form(child.bench)));
   }
   const auto state_of = [state = peer->state_](RoundIndex, const Digest& digest) {
     return state != nullptr && state->digest == digest ? state : nullptr;
@@ -300,6 +304,12 @@ std::string BenchPeer::report(int without) const {
                      network_->stats().streams_up);
 }
 
+void BenchPeer::forget_output() {
+  network_->abandon();
+  for (const wire::Bucket& bucket : buckets_) network_->end_mixing(bucket.number);
+  std::fill(output_.begin(), output_.end(), std::numeric_limits<float>::quiet_NaN());
+}
+
 std::string BenchPeer::measured() const {
   const transport::NetworkStats stats = network_->stats();
   return fmt::format("{:.0f} {:.0f}", stats.upload_bytes_per_s, stats.download_bytes_per_s);
@@ -312,7 +322,9 @@ Result<std::string> BenchPeer::obey(const std::string& command) {
   if (verb == "report") {
     int without = -1;
     in >> without;
-    return report(in ? without : -1);
+    const std::string line = report(in ? without : -1);
+    forget_output();
+    return line;
   }
   if (verb == "measured") return measured();
   if (verb == "peers") meet(in);

@@ -100,6 +100,7 @@ std::string to_text(const std::string& bench, const BenchResult& result, const s
   for (const auto& [name, value] : result.figures) {
     if (std::isfinite(value)) text += fmt::format("  {:<24} {:.6g}\n", name, value);
   }
+  if (!result.aims.empty() || !result.least.empty()) text += fmt::format("  {:<23} {}\n", "aims", missed_aims(result));
   return text;
 }
 

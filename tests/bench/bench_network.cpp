@@ -47,4 +47,10 @@ std::vector<float> bench_state(std::int64_t floats) {
   return state;
 }
 
+wire::StateForm bench_form(const AveragingOptions& options) {
+  constexpr std::int64_t kVectors = 3;
+  return {static_cast<std::size_t>((options.state_floats + kVectors - 1) / kVectors),
+          wire::moment_form(options.moments).value()};
+}
+
 }  // namespace starling::bench

@@ -26,8 +26,12 @@ class Joiners {
                                                 const std::string& members);
   // Returns when all of them have the first bytes.
   Status begin();
-  // Returns when all of them have the state; how long that took from begin().
-  Result<double> wait();
+  struct Download {
+    double seconds = 0;  // from begin()
+    double bytes = 0;    // of the last one
+  };
+  // Returns when all of them have the state.
+  Result<Download> wait();
 
  private:
   std::vector<std::unique_ptr<ChildProcess>> children_;
@@ -56,12 +60,18 @@ Status Joiners::begin() {
   return {};
 }
 
-Result<double> Joiners::wait() {
+Result<Joiners::Download> Joiners::wait() {
+  Download download;
   for (auto& child : children_) {
     STARLING_ASSIGN(const std::string line, child->receive());
-    if (line != "done") return Error{ErrorCode::internal, "a joiner: " + line};
+    std::string word;
+    std::istringstream words(line);
+    if (!(words >> word >> download.bytes) || word != "done") {
+      return Error{ErrorCode::internal, "a joiner: " + line};
+    }
   }
-  return to_seconds(std::chrono::steady_clock::now() - began_);
+  download.seconds = to_seconds(std::chrono::steady_clock::now() - began_);
+  return download;
 }
 
 }  // namespace
@@ -74,6 +84,7 @@ Result<BenchResult> measure_joining(const AveragingOptions& options, const std::
   std::vector<double> joined;
   std::vector<double> slower;
   std::vector<double> downloads;
+  double bytes = 0;
   bool correct = true;
   const auto average = [&]() -> Result<double> {
     STARLING_ASSIGN(const AveragingRound round, group->run_round("average"));
@@ -86,14 +97,15 @@ Result<BenchResult> measure_joining(const AveragingOptions& options, const std::
     STARLING_ASSIGN(const double by_itself, average());
     STARLING_TRY(joiners->begin());
     STARLING_ASSIGN(const double with_joiners, average());
-    STARLING_ASSIGN(const double download, joiners->wait());
-    if (download < with_joiners) {
+    STARLING_ASSIGN(const Joiners::Download download, joiners->wait());
+    if (download.seconds < with_joiners) {
       return Error{ErrorCode::failed_precondition, "the downloads ended before the round: a larger --state-floats"};
     }
     alone.push_back(by_itself);
     joined.push_back(with_joiners);
     slower.push_back(with_joiners / by_itself);
-    downloads.push_back(download);
+    downloads.push_back(download.seconds);
+    bytes = download.bytes;
   }
   BenchResult result;
   result.figures = {{"time_s", median(alone)},
@@ -101,6 +113,7 @@ Result<BenchResult> measure_joining(const AveragingOptions& options, const std::
                     {"joined_ratio", median(slower)},
                     {"round_ratio", (options.batch_s + median(joined)) / (options.batch_s + median(alone))},
                     {"download_s", median(downloads)},
+                    {"download_mb", bytes / 1e6},
                     {"values_correct", correct ? 1.0 : 0.0}};
   result.series = {{"time_s", alone}, {"joined_time_s", joined}, {"joined_ratio", slower}, {"download_s", downloads}};
   return result;
@@ -113,7 +126,9 @@ Status download(transport::PeerNetwork& network, transport::StateFetch fetch) {
   std::promise<void> begun;
   std::promise<Status> ended;
   bool told = false;
-  fetch.progress = [&](const transport::StateProgress&) {
+  std::int64_t bytes = 0;
+  fetch.progress = [&](const transport::StateProgress& progress) {
+    bytes = progress.bytes_received;
     if (!std::exchange(told, true)) begun.set_value();
   };
   fetch.done = [&](const Status& status) {
@@ -124,7 +139,7 @@ Status download(transport::PeerNetwork& network, transport::StateFetch fetch) {
   begun.get_future().wait();
   answer("begun");
   const Status status = ended.get_future().get();
-  answer(status.ok() ? "done" : status.error().message);
+  answer(status.ok() ? fmt::format("done {}", bytes) : status.error().message);
   return {};
 }
 
@@ -137,6 +152,7 @@ Status run(const AveragingChild& child) {
   transport::StateFetch fetch;
   fetch.state_digest = transport::state_digest(state);
   fetch.out = state;
+  fetch.form = bench_form(child.bench);
   answer("ready");
   std::istringstream endpoints(read_command());
   std::string verb;

@@ -9,8 +9,8 @@
 namespace starling::bench {
 
 // options.rounds pairs of rounds in turn: one by the group alone, and one while all of options.joiners download a state
-// of options.state_floats from all of its members; the next begins when they have it. `identities` and `lab`: as in
-// measure_recovery; the joiners' come after the members'.
+// of options.state_floats, with options.moments, from all of its members; the next begins when they have it.
+// `identities` and `lab`: as in measure_recovery; the joiners' come after the members'.
 Result<BenchResult> measure_joining(const AveragingOptions& options, const std::filesystem::path& identities,
                                     const netlab::Lab* lab);
 

@@ -82,6 +82,7 @@ void add_child_options(CLI::App& command, AveragingChild& child) {
   command.add_option("--step-seconds", child.bench.step_s);
   child.bench.state_floats = 0;
   command.add_option("--state-floats", child.bench.state_floats);
+  command.add_option("--moments", child.bench.moments);
 }
 
 void add_abuse(CLI::App& app, AbuseOptions& options, Chosen& chosen) {

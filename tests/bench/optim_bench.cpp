@@ -19,7 +19,8 @@ namespace {
 struct Subject {
   std::string name;
   wire::OptimizerOptions options;
-  double floats_moved;  // of each parameter in one step
+  double floats_moved;           // of each parameter in one step
+  std::string moments = "fp32";  // what they are rounded to
 };
 
 std::vector<Subject> subjects() {
@@ -29,6 +30,9 @@ std::vector<Subject> subjects() {
   return {{"plain_sgd", plain, 1 + 1 + 2},
           {"sgd", wire::default_optimizer("sgd"), 1 + 1 + 4},
           {"adamw", wire::default_optimizer("adamw"), 1 + 1 + 6},
+          // Moments in and out once more.
+          {"adamw_fp16", wire::default_optimizer("adamw"), 1 + 1 + 6 + 4, "fp16"},
+          {"adamw_fp8", wire::default_optimizer("adamw"), 1 + 1 + 6 + 4, "fp8"},
           // Gradient and vectors once before, for the trust ratios.
           {"lamb", wire::default_optimizer("lamb"), 1 + 4 + 1 + 6},
           // Four vectors in and two out; in the last round of a window two more.
@@ -39,6 +43,7 @@ wire::RunManifest manifest_of(const OptimBenchOptions& options, const Subject& s
   wire::RunManifest manifest;
   manifest.model = {.layers = options.layers, .width = 1024, .heads = 8, .context = 128};
   manifest.optimizer = subject.options;
+  manifest.moments = subject.moments;
   return manifest;
 }
 

@@ -27,6 +27,8 @@ class ChildProcess {
   // unavailable when the child ended.
   Result<std::string> receive();
   [[nodiscard]] pid_t pid() const { return pid_; }
+  // Hangs up when the child ends.
+  [[nodiscard]] int channel() const { return fd_; }
 
  private:
   ChildProcess(pid_t pid, int fd) : pid_(pid), fd_(fd) {}

@@ -11,7 +11,7 @@
 namespace starling::bench {
 namespace {
 
-constexpr int kUndisturbedRounds = 3;  // the first of a group opens connections and is not counted
+constexpr int kUndisturbedRounds = 2;  // of each group
 constexpr std::uint64_t kSeed = 20'26;
 
 struct Blows {
@@ -27,10 +27,10 @@ struct Blows {
 
 // What the group's peers need before a round counts: connections, and over shaped links each other's speeds.
 Status settle(AveragingGroup& group, bool shaped, std::vector<double>& undisturbed) {
-  for (int round = 0; round < kUndisturbedRounds; ++round) {
+  for (int round = -warm_ups(shaped); round < kUndisturbedRounds; ++round) {
     STARLING_ASSIGN(const AveragingRound calm, group.run_round("average"));
     if (!calm.correct) return Error{ErrorCode::internal, "an undisturbed round gave wrong values"};
-    if (round > 0) undisturbed.push_back(calm.seconds);
+    if (round >= 0) undisturbed.push_back(calm.seconds);
     if (shaped) STARLING_TRY(group.share_speeds());
   }
   return {};
@@ -83,6 +83,7 @@ Result<BenchResult> measure_recovery(const AveragingOptions& options, const std:
                     {"recovery_median_s", median(blows.recovery)},
                     {"survivors_identical", static_cast<double>(blows.identical) / options.rounds},
                     {"values_correct", static_cast<double>(blows.correct) / options.rounds},
+                    {"blows", static_cast<double>(blows.struck.size())},
                     {"expelled", blows.expelled},
                     {"victims_deceived", static_cast<double>(blows.deceived) / options.rounds},
                     {"complete_part", blows.complete}};
