@@ -1,5 +1,6 @@
 #include "client/session/round_progress.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace starling::session {
@@ -33,17 +34,19 @@ wire::SampleRange RoundProgress::begin_batch(RoundIndex round, int lane, SampleC
   return {ahead_ ? round + 1 : round, lane, batch_sum().next_sample, count};
 }
 
-void RoundProgress::on_batch(const BatchReport& report) {
+void RoundProgress::on_batch(const BatchReport& report, double waited_s) {
   Sum& sum = batch_sum();
   anew_ = false;
   sum.samples += report.samples;
   sum.next_sample += report.samples;
   sum.loss_sum += report.loss_sum;
-  if (report.seconds > 0) {
-    if (batch_seconds_ > 0) batch_times_.add(report.samples, report.seconds);
-    samples_per_s_ = smoothed(samples_per_s_, static_cast<double>(report.samples) / report.seconds);
-    batch_seconds_ = smoothed(batch_seconds_, report.seconds);
-  }
+  // A trainer's first batch is waited for while it starts.
+  const bool warm = batch_seconds_ > 0;
+  const double seconds = warm ? std::max(waited_s, report.seconds) : report.seconds;
+  if (seconds <= 0 || report.samples <= 0) return;
+  if (warm) batch_times_.add(report.samples, seconds);
+  sample_seconds_ = smoothed(sample_seconds_, seconds / static_cast<double>(report.samples));
+  batch_seconds_ = smoothed(batch_seconds_, seconds);
 }
 
 }  // namespace starling::session

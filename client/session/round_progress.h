@@ -33,7 +33,8 @@ class RoundProgress {
   wire::SampleRange begin_batch(RoundIndex round, int lane, SampleCount count);
   // Of the batch that was begun last.
   [[nodiscard]] BatchTarget target() const { return {batch_is_ahead_, batch_sum().samples == 0, anew_}; }
-  void on_batch(const BatchReport& report);
+  // waited_s: for the batch, from its begin: what the trainer says of its time leaves out what it waited for itself.
+  void on_batch(const BatchReport& report, double waited_s);
   // The gradient counts so many samples more, of which it has nothing.
   void on_passed(SampleCount count) { batch_sum().samples += count; }
   // The samples of a batch that can never be used (its gradient was not finite) are passed over.
@@ -50,8 +51,9 @@ class RoundProgress {
   [[nodiscard]] double loss() const { return now_.samples > 0 ? now_.loss_sum / static_cast<double>(now_.samples) : 0; }
   // When its first batch could begin.
   [[nodiscard]] TimePoint began() const { return now_.began; }
-  // Smoothed over batches; 0 before the first, and batch_seconds() before a trainer's first.
-  [[nodiscard]] double samples_per_s() const { return samples_per_s_; }
+  // Smoothed over batches; 0 before the first, and batch_seconds() before a trainer's first. The mean is of times, not
+  // of rates: whoever is slow now and then computes less than the mean of its rates says.
+  [[nodiscard]] double samples_per_s() const { return sample_seconds_ > 0 ? 1 / sample_seconds_ : 0; }
   [[nodiscard]] double batch_seconds() const { return batch_seconds_; }
   // Of the trainers' batches, but for each one's first, in which it warms up: standard deviation over mean; 0: not
   // known yet.
@@ -72,7 +74,7 @@ class RoundProgress {
   bool anew_ = true;             // nothing has been added since begin_round()
   bool ahead_ = false;           // batches that begin add to next_, …
   bool batch_is_ahead_ = false;  // … and the one that was begun last does
-  double samples_per_s_ = 0;
+  double sample_seconds_ = 0;
   double batch_seconds_ = 0;
   BatchTimes batch_times_;
 };

@@ -100,6 +100,7 @@ void Session::compute_batch(TimePoint now) {
   if (!samples) return ask_for_leases(now);
   computing_ = Computing::batch;
   discard_batch_ = false;
+  batch_began_ = now;
   mediator_.start_batch(*samples, progress_.target());
 }
 
@@ -185,7 +186,7 @@ bool Session::tries_less(const Error& error) {
 }
 
 void Session::take_batch(TimePoint now, const BatchReport& batch) {
-  progress_.on_batch(batch);
+  progress_.on_batch(batch, to_seconds(now - batch_began_));
   samples_total_ += batch.samples;
   if (batch_leased_) {
     Draws::Passed passed = draws_.on_batch();
@@ -423,6 +424,7 @@ void Session::set_paused(TimePoint now, bool paused, std::string reason) {
   paused_reason_ = std::move(reason);
   if (paused_ == paused) return;
   paused_ = paused;
+  if (paused) progress_.forget_batch_seconds();  // the trainer ends, whether or not it is at a batch
   if (paused && meeting_.has_value() && !averaging_ && meeting_->start > now + kPauseWaitsFor) meeting_.reset();
   link_.hurry(now);
   advance(now);

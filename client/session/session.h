@@ -200,6 +200,7 @@ class Session {
   bool stepping_ = false;
   bool fetching_ = false;
   bool discard_batch_ = false;          // the batch under way belongs to a state that is gone
+  TimePoint batch_began_{};             // of the batch under way, or the last
   std::vector<wire::Endpoint> donors_;  // of (fetch_round_, fetch_digest_), from the newest reply, …
   std::optional<wire::Artefact> kept_;  // … or where the coordinator keeps it, when there are none
   RoundIndex fetch_round_ = 0;

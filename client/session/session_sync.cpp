@@ -9,7 +9,7 @@ namespace starling::session {
 namespace {
 
 // Donors move on with every round: whoever comes late asks again soon, and a few times at once for a newer state.
-constexpr Duration kFetchRetryMax = std::chrono::seconds(2);
+constexpr Duration kFetchRetryMax = std::chrono::seconds(10);
 constexpr int kFetchPatience = 8;
 
 }  // namespace
@@ -45,7 +45,9 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
   if (reply.checkpoint && reply.checkpoint->state_digest == reply.state_digest) kept_ = reply.checkpoint->file;
   fetch_round_ = reply.round;
   fetch_digest_ = reply.state_digest;
-  if (donors_.empty() && !kept_) unsynced_reason_ = "waiting for a member that can hand over the model";
+  if (!donors_.empty() || kept_) return;
+  fetch_failures_ = 0;  // whoever is named next is asked at once
+  unsynced_reason_ = reply.notice.empty() ? "waiting for a member that can hand over the model" : reply.notice;
 }
 
 void Session::lose_sync(TimePoint now, std::string reason) {

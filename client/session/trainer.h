@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
+#include <vector>
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
@@ -68,8 +68,8 @@ class Trainer {
   virtual Status step(RoundIndex round, std::span<const float> gradient) = 0;
   // Held-out loss at the present parameters.
   virtual Result<Evaluation> evaluate() = 0;
-  // Continues `prompt` by `length` bytes at the given temperature.
-  virtual Result<std::string> sample_text(const std::string& prompt, int length, double temperature) = 0;
+  // The `count` words with which the model goes on from `prompt`, which may be empty, at the given temperature.
+  virtual Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double temperature) = 0;
 };
 
 }  // namespace starling::session

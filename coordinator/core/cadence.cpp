@@ -6,7 +6,10 @@
 namespace starling::core {
 namespace {
 
-constexpr double kSmoothing = 0.3;  // weight of the newest round
+constexpr double kSmoothing = 0.3;    // weight of the newest round
+constexpr double kLagGain = 0.15;     // small: what a single round brings is chance for the most part
+constexpr double kLagStepMax = 0.25;  // of the batch, before the gain: a round that waited for somebody is no measure
+constexpr double kLagMin = -0.5, kLagMax = 1;  // of the batch
 constexpr std::size_t kArrivalsKept = 256;
 constexpr std::size_t kArrivalsEnough = 16;
 constexpr double kNearlyAll = 0.97;
@@ -15,9 +18,11 @@ constexpr double kLeadOfRound = 0.12;  // of a round's length
 // forecasts waver, and not so late that the answer could miss the start.
 constexpr double kSpreadFrom = 0.1;
 constexpr double kSpreadTo = 0.45;
-constexpr double kFarLeads = 10;      // beyond so many leads the forecast is checked on the way
-constexpr double kFarStep = 0.7;      // of the remaining time
-constexpr double kWelcomeRounds = 2;  // at most so many usual rounds long is one that waits
+constexpr double kFarLeads = 10;        // beyond so many leads the forecast is checked on the way
+constexpr double kFarStep = 0.7;        // of the remaining time
+constexpr double kWelcomeRounds = 2;    // at most so many usual rounds long is one that waits
+constexpr double kDownloadSlack = 1.5;  // of what the line alone lets expect
+constexpr int kDoublingsMax = 10;
 constexpr Duration kUnknown = std::chrono::milliseconds(500);  // nobody has a rate yet
 
 void smooth(Duration& value, Duration newest) {
@@ -50,6 +55,13 @@ void Rhythm::on_round(Duration took) { smooth(round, took); }
 void Rhythm::on_averaging(Duration took) { smooth(averaging, took); }
 void Rhythm::on_catching_up(Duration took) { smooth(catching_up, took); }
 
+// An integral control of what rounds bring: their mean is the target whatever makes forecasts wrong, and no single
+// round, or claim, moves it far.
+void Rhythm::on_filled(double later_s, double batch_s) {
+  const double step_s = kLagGain * std::clamp(later_s, -kLagStepMax * batch_s, kLagStepMax * batch_s);
+  lag = from_seconds(std::clamp(to_seconds(lag) + step_s, kLagMin * batch_s, kLagMax * batch_s));
+}
+
 Duration plan_lead(const Rhythm& rhythm, std::size_t members, const CoordinatorOptions& options) {
   const Duration usual = std::clamp(scaled(rhythm.round, kLeadOfRound), options.lead_min, options.lead_max);
   return std::max(usual, scaled(budget_interval(members, options), 1.5));
@@ -62,7 +74,7 @@ Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double sp
   return left - lead + scaled(lead, kSpreadFrom + (kSpreadTo - kSpreadFrom) * spread);
 }
 
-Duration evaluation_hold(const Rhythm& rhythm, const CoordinatorOptions& options) {
+Duration usual_welcome(const Rhythm& rhythm, const CoordinatorOptions& options) {
   return std::max(options.welcome_max, scaled(rhythm.round, kWelcomeRounds));
 }
 
@@ -71,10 +83,10 @@ Duration bounded_interval(Duration wanted, std::size_t members, const Coordinato
   return std::clamp(wanted, least, std::max(least, options.heartbeat_max));
 }
 
-Duration welcome_time(const Rhythm& rhythm, int welcomes, const CoordinatorOptions& options) {
-  const Duration wanted =
-      std::max(scaled(rhythm.catching_up, 2.0), options.welcome_min * (1 << std::min(welcomes, 10)));
-  return std::min(wanted, std::max(options.welcome_max, scaled(rhythm.round, kWelcomeRounds)));
+Duration welcome_time(const Rhythm& rhythm, int welcomes, Duration download, const CoordinatorOptions& options) {
+  const int tries = std::min(welcomes, kDoublingsMax);
+  const Duration as_others = std::min(scaled(rhythm.catching_up, 2.0), usual_welcome(rhythm, options));
+  return std::max({as_others, options.welcome_min * (1 << tries), scaled(download, kDownloadSlack * (1 + tries))});
 }
 
 Duration report_grace(const Rhythm& rhythm, const CoordinatorOptions& options) {

@@ -10,6 +10,7 @@ namespace {
 constexpr RoundIndex kRoundsLeapMax = 1'000'000;
 constexpr Duration kAssumedMin = std::chrono::milliseconds(500);
 constexpr Duration kAssumedMax = std::chrono::seconds(5);
+constexpr double kBatchMaxS = 30.0 * 24 * 3600;  // keeps time arithmetic in range
 
 SampleCount samples_of(const ResultClass& result) {
   return std::accumulate(result.contributions.begin(), result.contributions.end(), SampleCount{0},
@@ -193,6 +194,7 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   if (result.dealt) {
     if (rhythm_known_) rhythm_.on_round(now - round_began_);
     rhythm_.on_averaging(from_ms(result.averaging_ms));
+    learn_lag(result);
   }
   rhythm_known_ = result.dealt && state_ == wire::RunState::running;
   last_group_ = averaged.size();
@@ -205,6 +207,16 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   ended_ = std::move(ended);
 }
 
+// From what the plan's members brought, together with those who came late. A batch that takes less than the lead is
+// full before anybody can be told: the forecast had no say in it.
+void RunCoordinator::Impl::learn_lag(const ResultClass& result) {
+  if (!plan_ || plan_->id != result.group || plan_->samples_per_s <= 0) return;
+  const double batch_s = plan_->samples / plan_->samples_per_s;
+  if (batch_s < to_seconds(lead()) || batch_s > kBatchMaxS) return;
+  const double missing = plan_->samples - static_cast<double>(samples_of(result));
+  rhythm_.on_filled(missing / plan_->samples_per_s, batch_s);
+}
+
 void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Digest& canonical,
                                        const std::vector<PeerId>& averaged, Ops& ops) {
   round_ = round;
@@ -212,6 +224,7 @@ void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Di
   plan_.reset();
   ended_.reset();
   round_began_ = now;
+  held_ = false;
   judge_members(ops);
   members_.judge(now, canonical_, averaged);
   assuming_ = true;

@@ -10,6 +10,7 @@
 #include "shared/swarm/grid_plan.h"
 #include "shared/swarm/plan.h"
 #include "shared/swarm/roles.h"
+#include "shared/wire/model_layout.h"
 
 namespace starling::core {
 namespace {
@@ -46,6 +47,12 @@ double usual_line(std::span<const wire::MemberInfo> members) {
 
 Duration RunCoordinator::Impl::lead() const { return plan_lead(rhythm_, members_.all().size(), options_); }
 
+// When the batch is expected to be full; kNever when nobody fills it.
+TimePoint RunCoordinator::Impl::full_at(TimePoint now) const {
+  const TimePoint forecast = members_.forecast().reaches(manifest_.target_batch_size, now - rhythm_.lag);
+  return forecast == kNever ? kNever : forecast + rhythm_.lag;
+}
+
 bool RunCoordinator::Impl::may_plan(TimePoint now) const {
   return state_ == wire::RunState::running && !plan_ && !canonical_.is_zero() && reports_.first_at(round_) == kNever &&
          pending_credit_.size() < kRoundsPendingMax && !(recovered_ && now < started_ + options_.settle);
@@ -53,10 +60,14 @@ bool RunCoordinator::Impl::may_plan(TimePoint now) const {
 
 void RunCoordinator::Impl::plan_round(TimePoint now) {
   if (!may_plan(now)) return;
-  const TimePoint full = members_.forecast().reaches(manifest_.target_batch_size, now);
-  if (full == kNever || full - now > lead() || !has_quorum(now)) return;
-  const std::vector<Member*> members = plannable(now);
-  if (!members.empty()) freeze(now, members);
+  const TimePoint full = full_at(now);
+  if (full == kNever || full - now > lead()) return;
+  const std::vector<Member*> members = has_quorum(now) ? plannable(now) : std::vector<Member*>();
+  if (members.empty()) {
+    held_ = true;
+  } else {
+    freeze(now, members);
+  }
 }
 
 // While this coordinator was away, or could not be reached, most of the last group may have gone on by themselves:
@@ -76,15 +87,34 @@ bool RunCoordinator::Impl::has_quorum(TimePoint now) {
   return now >= short_since_ + (somebody_averages(now) ? options_.report_patience : options_.quorum_patience);
 }
 
-// A member that is about to get the state and could be planned if the round waited a little for it.
-bool RunCoordinator::Impl::is_welcome(const Member& member) const {
-  return member.catches_up() && member.standing.waited_for &&
-         round_began_ >= std::max(member.welcome_again, member.left_out_until);
+// Of the state, by the member's own line; zero: not known.
+Duration RunCoordinator::Impl::download_time(const Member& member) const {
+  if (member.download_bytes_per_s <= 0) return {};
+  const double seconds = static_cast<double>(wire::state_size(manifest_) * sizeof(float)) / member.download_bytes_per_s;
+  return from_seconds(std::min(seconds, 2 * to_seconds(options_.welcome_longest)));
+}
+
+// How long this round waits for a member that is about to get the state and could be planned then; zero: not at all.
+Duration RunCoordinator::Impl::welcome_of(const Member& member) const {
+  const bool in_turn = round_began_ >= std::max(member.welcome_again, member.left_out_until);
+  if (!member.catches_up() || !member.standing.waited_for || !in_turn) return {};
+  const Duration wanted = welcome_time(rhythm_, member.welcomes, download_time(member), options_);
+  if (wanted <= usual_welcome(rhythm_, options_)) return wanted;
+  // Less would be in vain.
+  const bool may_be_long = wanted <= options_.welcome_longest && round_began_ >= long_welcome_again_;
+  return may_be_long ? wanted : Duration{};
+}
+
+// The swarm would be at another state before this one has arrived: it would take the donors' lines for nothing, again
+// and again.
+bool RunCoordinator::Impl::loads_in_vain(const Member& member) const {
+  if (state_ != wire::RunState::running || !member.catches_up() || welcome_of(member) > Duration{}) return false;
+  const Duration in_vain = member.welcomes > 0 ? welcome_time({}, member.welcomes - 1, {}, options_) : Duration{};
+  return rhythm_.round > Duration{} && std::max(download_time(member), in_vain) > rhythm_.round;
 }
 
 // Nobody slow, or never to be ready, holds up the swarm for long; and nobody is given up.
-void RunCoordinator::Impl::note_welcomed(TimePoint now, Member& member) {
-  const Duration held = welcome_time(rhythm_, member.welcomes, options_);
+void RunCoordinator::Impl::note_welcomed(TimePoint now, Member& member, Duration held) {
   if (++member.welcomes < options_.welcomes_in_a_row) return;
   member.welcome_again = now + from_seconds(to_seconds(held) / options_.welcome_share);
 }
@@ -103,9 +133,9 @@ std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
     if (member.assumed && now <= assumed_until_) return {};
     if (missed_its_call(member, now)) continue;  // whatever it was at: nobody waits for the dead
     if (takes_result(member, now)) return {};
-    if (is_welcome(member) && now < round_began_ + welcome_time(rhythm_, member.welcomes, options_)) return {};
+    if (now < round_began_ + welcome_of(member)) return {};
     if (member.ready && evaluation_.awaits(peer, round_)) {
-      if (now < round_began_ + evaluation_hold(rhythm_, options_)) return {};
+      if (now < round_began_ + usual_welcome(rhythm_, options_)) return {};
       continue;
     }
     if (!member.ready || !member.counted || !member.has_computed()) continue;
@@ -196,7 +226,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
   const std::vector<Member*> members = columns < 2 ? drawn_group(present) : present;
   if (members.empty()) return;
   const Duration lead_time = lead();
-  TimePoint start = std::max(now, members_.forecast().reaches(manifest_.target_batch_size, now));
+  TimePoint start = std::max(now, full_at(now));
   infos.clear();
   for (Member* member : members) {
     if (member->seen != now) {  // else it is calling at this moment and hears at once
@@ -236,7 +266,10 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
     plan.id = plan.groups.front().grid->id;
   }
   for (auto& [peer, member] : members_.all()) {
-    if (is_welcome(member)) note_welcomed(now, member);
+    if (const Duration held = welcome_of(member); held > Duration{}) note_welcomed(now, member, held);
+  }
+  if (const Duration took = now - round_began_; held_ && took > usual_welcome(rhythm_, options_)) {
+    long_welcome_again_ = now + from_seconds(to_seconds(took) / options_.welcome_share);
   }
   plan.begin_by = start + from_ms(plan.groups.front().begin_within_ms);
   seat(plan, ready_s);
@@ -246,8 +279,9 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
 }
 
 // Remembers who has which place in the plan.
-void RunCoordinator::Impl::seat(const Plan& plan, const std::vector<double>& ready_s) {
+void RunCoordinator::Impl::seat(Plan& plan, const std::vector<double>& ready_s) {
   std::vector<std::vector<PeerId>> peers;
+  Forecast forecast;
   for (std::size_t group = 0; group < plan.groups.size(); ++group) {
     peers.emplace_back();
     for (std::size_t rank = 0; rank < plan.groups[group].members.size(); ++rank) {
@@ -259,10 +293,18 @@ void RunCoordinator::Impl::seat(const Plan& plan, const std::vector<double>& rea
       member.attended = false;
       member.late = planned.role == wire::MemberRole::late;
       member.result_due = kNever;
+      if (!member.late) forecast.add(member.growth);
       if (planned.role != wire::MemberRole::deferred) continue;
       const Duration patience = std::min(from_seconds(kDeferredPatience * ready_s[rank]), options_.averaging_max);
       member.result_due = plan.begin_by + patience;
     }
+  }
+  const double swarm_samples_per_s = members_.forecast().samples_per_s();
+  plan.samples_per_s = forecast.samples_per_s();
+  if (held_) {
+    plan.samples = forecast.expected(plan.start - rhythm_.lag);
+  } else if (swarm_samples_per_s > 0) {
+    plan.samples = static_cast<double>(manifest_.target_batch_size) * plan.samples_per_s / swarm_samples_per_s;
   }
   // Nobody brings much more than was expected of all together, had they worked until the last moment to begin.
   const double waited_s = to_seconds(plan.begin_by - plan.start);
@@ -302,7 +344,10 @@ void RunCoordinator::Impl::drop_failed_plan(TimePoint now) {
   const bool no_majority = 2 * back >= planned;
   const bool nobody_came = now > plan_->begin_by + kBeginSlack && !averaging;
   const bool endless = now > plan_->start + options_.averaging_max;
-  if (no_majority || !others || nobody_came || endless) plan_.reset();
+  if (no_majority || !others || nobody_came || endless) {
+    plan_.reset();
+    held_ = true;
+  }
 }
 
 }  // namespace starling::core

@@ -121,6 +121,9 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   if (notice.empty() && now < member.left_out_until) {
     notice = "the others' rounds are too short for this computer's line: it is asked again in a few minutes";
   }
+  if (notice.empty() && loads_in_vain(member)) {
+    notice = "the others' rounds are shorter than the model's download to this computer: they wait for it now and then";
+  }
   if (notice.empty()) notice = explain(member.standing);
   decision.reply.notice = std::move(notice);
   if (heartbeat.phase == wire::MemberPhase::leaving) {
@@ -211,7 +214,7 @@ TimePoint RunCoordinator::Impl::next_deadline() const {
   if (started_ == kNever || (members_.all().empty() && reports_.first_at(round_) == kNever)) return kNever;
   TimePoint deadline = swept_ + kSweepInterval;
   if (may_plan(swept_)) {
-    const TimePoint full = members_.forecast().reaches(manifest_.target_batch_size, swept_);
+    const TimePoint full = full_at(swept_);
     // A look that found nobody to plan with is not repeated at once.
     if (full != kNever) deadline = std::min(deadline, std::max(advanced_ + options_.heartbeat_min, full - lead()));
   }
@@ -305,7 +308,8 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
 
 // Where a member gets the state that it does not hold; and who sends the coordinator a copy of it.
 void RunCoordinator::Impl::tell_state(TimePoint now, const Member& member, wire::HeartbeatReply& reply) {
-  if (!member.ready && !member.open_reports && !canonical_.is_zero() && !member.sits_out(now)) {
+  const bool needs_state = !member.ready && !member.open_reports && !canonical_.is_zero() && !member.sits_out(now);
+  if (needs_state && !loads_in_vain(member)) {
     reply.donors = members_.donors(member.who.peer, wire::kDonorsMax);
     const auto& kept = checkpoint_.newest();
     if (reply.donors.empty() && kept && kept->state_digest == canonical_) reply.checkpoint = kept;
@@ -373,7 +377,6 @@ Duration RunCoordinator::Impl::interval_for(TimePoint now, const Member& member)
   if (state_ != wire::RunState::running && !plan_) return kIdleInterval;
   const Duration averaging = std::max(2 * rhythm_.averaging, kAveragingFloor);
   if (member.phase == wire::MemberPhase::averaging) return averaging;
-  const Forecast& forecast = members_.forecast();
   if (member.open_reports) {  // it is at the next round already; as fast as the swarm is, that one is full …
     if (planned_rate_ <= 0) return kAheadInterval;
     double batch_seconds = static_cast<double>(manifest_.target_batch_size) / planned_rate_;
@@ -390,7 +393,7 @@ Duration RunCoordinator::Impl::interval_for(TimePoint now, const Member& member)
     return awaited ? until_start + averaging : until_start + rhythm_.averaging + lead() / 2;
   }
   if (!member.ready) return kNotReadyInterval;
-  const TimePoint full = forecast.reaches(manifest_.target_batch_size, now);
+  const TimePoint full = full_at(now);
   if (full <= now) return kWaitInterval;
   return until_next_call(now, full, lead(), spread_of(member.who.peer, round_));
 }

@@ -31,6 +31,8 @@ struct Plan {
   TimePoint start{};
   TimePoint begin_by{};  // who has not begun by now is left out by the others
   std::uint64_t serial = 0;
+  double samples = 0;        // that its members should bring together, and …
+  double samples_per_s = 0;  // … what they add
 };
 
 class RunCoordinator::Impl {
@@ -93,6 +95,7 @@ class RunCoordinator::Impl {
   void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged,
                    Ops& ops);
   void find_lost_state(TimePoint now, Ops& ops);
+  void learn_lag(const ResultClass& result);
   [[nodiscard]] StateAdopted most_advanced() const;
   void adopt_most_advanced(TimePoint now, Ops& ops);
   void complete_if_done(Ops& ops);
@@ -104,16 +107,19 @@ class RunCoordinator::Impl {
   void freeze(TimePoint now, const std::vector<Member*>& members);
   [[nodiscard]] std::size_t columns_for(std::span<const wire::MemberInfo> members) const;
   [[nodiscard]] std::size_t group_members_max() const;
-  void seat(const Plan& plan, const std::vector<double>& ready_s);
+  void seat(Plan& plan, const std::vector<double>& ready_s);
   [[nodiscard]] bool takes_result(const Member& member, TimePoint now) const;
   [[nodiscard]] std::vector<Member*> plannable(TimePoint now);
   [[nodiscard]] std::vector<Member*> latecomers(TimePoint now, const std::vector<Member*>& members);
   [[nodiscard]] bool have_met(const std::vector<Member*>& members) const;
   [[nodiscard]] std::vector<Member*> drawn_group(std::vector<Member*> members) const;
-  [[nodiscard]] bool is_welcome(const Member& member) const;
-  void note_welcomed(TimePoint now, Member& member);
+  [[nodiscard]] Duration download_time(const Member& member) const;
+  [[nodiscard]] Duration welcome_of(const Member& member) const;
+  [[nodiscard]] bool loads_in_vain(const Member& member) const;
+  void note_welcomed(TimePoint now, Member& member, Duration held);
   void drop_failed_plan(TimePoint now);
   [[nodiscard]] Duration lead() const;
+  [[nodiscard]] TimePoint full_at(TimePoint now) const;
 
   void advance(TimePoint now, WallTime wall, Ops& ops);
 
@@ -142,10 +148,12 @@ class RunCoordinator::Impl {
   std::string plan_reason_;  // the newest plan's, also when it is over
   std::uint64_t plans_made_ = 0;
   double planned_rate_ = 0;  // samples a second of the swarm when the last plan was made
+  bool held_ = false;        // the round's batch was full, and somebody was waited for
   bool assuming_ = false;    // some members are assumed ready, until …
   TimePoint assumed_until_{};
   TimePoint round_began_{};
-  bool rhythm_known_ = false;  // round_began_ is the end of a round, not of an absence
+  bool rhythm_known_ = false;       // round_began_ is the end of a round, not of an absence
+  TimePoint long_welcome_again_{};  // no round before is held open for longer than usual
 
   bool recovered_;              // the run had rounds before this coordinator started
   TimePoint started_ = kNever;  // first event

@@ -53,13 +53,15 @@ struct CoordinatorOptions {
   Duration report_grace_min = std::chrono::milliseconds(1000);  // from the first report to a decision without majority
   Duration report_grace_max = std::chrono::seconds(10);
   Duration welcome_min = std::chrono::milliseconds(500);  // a round is held open for newcomers at least …
-  Duration welcome_max = std::chrono::seconds(10);        // … and at most so long, or two usual rounds
-  int welcomes_in_a_row = 6;                              // rounds held open for the same newcomer; after that …
-  double welcome_share = 0.05;                            // … it may hold them for at most this part of the time
-  Duration report_patience = std::chrono::seconds(60);    // the same while other members still average
-  Duration settle = std::chrono::seconds(2);           // after a restart: members come back before anything is judged
-  Duration quorum_patience = std::chrono::seconds(8);  // longer than members wait between calls to one that is away
-  Duration averaging_max = std::chrono::minutes(30);   // a plan whose members say they average is kept so long
+  Duration welcome_max = std::chrono::seconds(10);        // … and at most so long, or two usual rounds; …
+  // … or, for downloads that take longer, so long: all of these together get welcome_share of the time.
+  Duration welcome_longest = std::chrono::minutes(5);
+  int welcomes_in_a_row = 6;                            // rounds held open for the same newcomer; after that …
+  double welcome_share = 0.05;                          // … it may hold them for at most this part of the time
+  Duration report_patience = std::chrono::seconds(60);  // the same while other members still average
+  Duration settle = std::chrono::seconds(2);            // after a restart: members come back before anything is judged
+  Duration quorum_patience = std::chrono::seconds(8);   // longer than members wait between calls to one that is away
+  Duration averaging_max = std::chrono::minutes(30);    // a plan whose members say they average is kept so long
   Duration evaluation_interval = std::chrono::seconds(5);   // between held-out measurements, at least
   Duration evaluation_timeout = std::chrono::minutes(3);    // of those who measure, from the start of their round
   Duration checkpoint_interval = std::chrono::seconds(60);  // between two copies of the state, at least

@@ -40,7 +40,8 @@ double predict(const SwarmOptions& options, const wire::RunManifest& manifest, d
   constexpr double kBytesPerS = kMbitPerS * 1e6 / 8;
   const swarm::Host host{{kBytesPerS, kBytesPerS, true}, kSamplesPerS, kWayMs / 2000, 0, departures_per_s};
   swarm::Method method;
-  method.vector_floats = method.state_floats = options.parameters;
+  method.vector_floats = options.parameters;
+  method.state_bytes = options.parameters * sizeof(float);
   method.newcomer_s = kDownSecondsMean;
   if (options.kills_reset) method.recovery_s = kKilledRecoverySeconds;
   method.round_samples = static_cast<double>(options.target_batch_size);

@@ -57,12 +57,12 @@ void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result,
       "{} downloads, in step {:.3f}, longest averaging {:.2f} s, {}{:.1f} samples/s in the end, distance "
       "{:.3f} -> {:.3f}; {:.0f} virtual "
       "s, {} events in {:.2f} "
-      "s{}{}\n",
+      "s, rounds of {:.3f} of what was asked for{}{}\n",
       options.seed, options.peers, result.rounds_decided, result.samples_ledger, result.crashes, result.freezes,
       result.partitions, result.coordinator_crashes, result.rounds_lost, result.samples_counted,
       result.samples_set_aside, result.epochs_complete, result.mixings, result.mixings_alone, result.downloads,
       result.in_step, result.averaging_s_max, rounds_text(options, result), result.samples_per_s_calm,
-      result.distance_first, result.distance_last, result.virtual_s, result.events, seconds,
+      result.distance_first, result.distance_last, result.virtual_s, result.events, seconds, result.batch_filled,
       result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
@@ -186,6 +186,11 @@ const CLI::Option* add_swarm(CLI::App& app, Arguments& arguments) {
   swarm->add_option("--hiccup", arguments.swarm.hiccup_s_max, "… for so many seconds, at most")->capture_default_str();
   swarm
       ->add_option("--download", arguments.swarm.download_s_min, "Seconds that a download of the state takes, at least")
+      ->capture_default_str();
+  swarm
+      ->add_option("--batch-jitter", arguments.swarm.batch_jitter,
+                   "How much batches' times vary: their standard deviation over their mean")
+      ->check(number_between(0, 10))
       ->capture_default_str();
   swarm->add_option("--garbage", arguments.swarm.garbage_peers, "Of the volunteers, so many send what is no number");
   swarm->add_option("--slow", arguments.swarm.slow_peers, "… and so many send at a hundredth of the speed they tell");

@@ -37,6 +37,7 @@ struct SwarmOptions {
   double upload_mbit_min = 5, upload_mbit_max = 100;
   double latency_ms_min = 1, latency_ms_max = 60;  // one way, half of it at each end
   double samples_per_s_min = 5, samples_per_s_max = 50;
+  double batch_jitter = 0;    // standard deviation of a batch's time, over the mean; log-normal
   bool speeds_known = false;  // members tell what their lines carry
   int garbage_peers = 0;      // of the peers, the last so many send floats that are none …
   int slow_peers = 0;         // … and those before them send at a hundredth of what they tell
@@ -62,6 +63,7 @@ struct SwarmResult {
   std::int64_t downloads = 0;     // of the swarm's state, begun
   double in_step = 0;             // share of the peers' time in which they held the swarm's state
   double samples_per_s_calm = 0;  // averaged, after the faults
+  double batch_filled = 0;  // samples of a round over those that were asked for, mean of `length`'s last two thirds
   // Averaged from one round to the last one of that time, before anybody was killed, and afterwards.
   double samples_per_s_usual = 0;
   double samples_per_s_kills = 0;

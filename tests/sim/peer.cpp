@@ -1,6 +1,7 @@
 #include "tests/sim/peer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "client/transport/state_digest.h"
@@ -16,7 +17,11 @@ constexpr Duration kDonorAnswer = std::chrono::milliseconds(100);  // a donor wi
 }  // namespace
 
 Peer::Peer(World& world, int index, PeerId id, double samples_per_s)
-    : world_(world), index_(index), id_(id), samples_per_s_(samples_per_s) {}
+    : world_(world),
+      index_(index),
+      id_(id),
+      samples_per_s_(samples_per_s),
+      rng_(mix64(world.options().seed ^ static_cast<std::uint64_t>(index))) {}
 
 Peer::~Peer() = default;
 
@@ -123,7 +128,7 @@ void Peer::on_reply(const Result<wire::HeartbeatReply>& reply) {
 }
 
 void Peer::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
-  const double seconds = static_cast<double>(samples.count) / samples_per_s_;
+  const double seconds = batch_seconds(samples.count);
   const std::size_t target_gradient = target.next_round ? 1 - present_ : present_;
   schedule(world_.scheduler().now() + from_seconds(seconds), [this, samples, target, target_gradient, seconds] {
     Result<session::BatchReport> report = session::BatchReport{samples.count, 1.0, seconds};
@@ -135,6 +140,14 @@ void Peer::start_batch(const wire::SampleRange& samples, const session::BatchTar
     session_->on_batch_done(world_.scheduler().now(), report);
     after_session_event();
   });
+}
+
+double Peer::batch_seconds(SampleCount samples) {
+  const double usual = static_cast<double>(samples) / samples_per_s_;
+  const double jitter = world_.options().batch_jitter;
+  if (jitter <= 0) return usual;
+  const double variance = std::log1p(jitter * jitter);
+  return usual * std::lognormal_distribution<double>(-variance / 2, std::sqrt(variance))(rng_);
 }
 
 bool Peer::passes_over(const wire::SampleRange& samples) {

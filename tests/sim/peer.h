@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -164,6 +165,7 @@ class Peer final : private session::Session::Mediator {
   void greet(Averaging& averaging);
   void take_frame(const Frame& frame);
   void take_engine_frame(Averaging& averaging, const Frame& frame);
+  [[nodiscard]] double batch_seconds(SampleCount samples);
   void finish_batch(const wire::SampleRange& samples, const session::BatchTarget& target, std::size_t gradient);
   // The bucket has taken a step.
   void mix();
@@ -178,6 +180,7 @@ class Peer final : private session::Session::Mediator {
   const int index_;
   const PeerId id_;
   const double samples_per_s_;
+  std::mt19937_64 rng_;
   LinkRates line_;
   Disk disk_;
 

@@ -105,6 +105,7 @@ class Swarm final : private World, private Network::Mediator {
   double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
   Peer& random_peer() { return *peers_[std::uniform_int_distribution<std::size_t>(0, peers_.size() - 1)(rng_)]; }
   [[nodiscard]] double distance(const Peer& peer) const;
+  [[nodiscard]] double filled(const core::RoundDecided& round) const;
   [[nodiscard]] TimePoint kills_begin() const { return TimePoint() + options_.length / 3; }
   [[nodiscard]] bool kills_begun() const {
     return options_.seconds_between_kills > 0 && scheduler_.now() >= kills_begin();
@@ -124,6 +125,7 @@ class Swarm final : private World, private Network::Mediator {
   TimePoint newest_round_at_{};
   std::vector<double> calm_rounds_s_;  // … and how long it took after the one before, until somebody was killed
   std::vector<double> spreads_;        // since somebody was killed
+  std::vector<double> filled_;         // SwarmResult::batch_filled of each round
   Credited credited_usually_;
   Credited credited_with_kills_;
   std::int64_t looks_ = 0;  // at a peer, in weather of all kinds, and …
@@ -372,6 +374,12 @@ double Swarm::distance(const Peer& peer) const {
   return std::sqrt(sum / static_cast<double>(peer.parameters().size()));
 }
 
+double Swarm::filled(const core::RoundDecided& round) const {
+  SampleCount samples = 0;
+  for (const core::CreditedContribution& row : round.contributions) samples += row.samples;
+  return static_cast<double>(samples) / static_cast<double>(options_.target_batch_size);
+}
+
 void Swarm::log_where_everybody_is() {
   std::string line = fmt::format("{:.0f} ledger {}{}", to_seconds(scheduler_.now().time_since_epoch()),
                                  coordinator_.store().rounds.size(), coordinator_.up() ? "" : " (down)");
@@ -420,6 +428,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
     invariants_.on_durable(round);
     if (scheduler_.now() < TimePoint() + options_.length) {
       (kills_begun() ? credited_with_kills_ : credited_usually_).add(scheduler_.now(), round);
+      if (scheduler_.now() >= kills_begin()) filled_.push_back(filled(round));
     }
   };
   coordinator_.on_set_aside = [this](const core::SampleSetAside& sample) { invariants_.on_set_aside(sample); };
@@ -467,6 +476,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   result_.in_step = static_cast<double>(looks_in_step_) / static_cast<double>(std::max<std::int64_t>(1, looks_));
   for (const auto& peer : peers_) result_.downloads += peer->downloads();
   if (!spreads_.empty()) result_.spread_mean = mean(spreads_);
+  if (!filled_.empty()) result_.batch_filled = mean(filled_);
   if (!calm_rounds_s_.empty()) result_.round_s_usual = plot::median(calm_rounds_s_);
   result_.rounds_decided = static_cast<std::int64_t>(coordinator_.store().rounds.size());
   result_.distance_last = distance(*peers_.front());

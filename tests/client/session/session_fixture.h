@@ -101,6 +101,7 @@ struct Fixture {
     reply.state_digest = state;
     reply.lane = 3;
     reply.target_batch_size = 16;
+    reply.swarm_samples_per_s = 16;
     reply.next_heartbeat_ms = 1000;
     return reply;
   }

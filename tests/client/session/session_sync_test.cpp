@@ -37,6 +37,26 @@ TEST_CASE("a download that fails is tried again later, not at once") {
   CHECK(f.hands.fetches.size() == 2);
 }
 
+TEST_CASE(
+    "while the coordinator names no donors nothing is tried, its words are shown, and the next donor is asked at "
+    "once") {
+  Fixture f({0, digest(9), {}});
+  for (RoundIndex round = 5; round < 15; ++round) {
+    const Digest state = digest(static_cast<std::uint8_t>(round + 20));
+    f.hear(f.reply_with_donor(round, state));
+    f.session.on_state_fetched(f.now, round, state, Error{ErrorCode::unavailable, "not held any more"});
+  }
+  const std::size_t tried = f.hands.fetches.size();
+  auto reply = f.reply(15, digest(50));
+  reply.notice = "rounds are too short";
+  f.hear(reply);
+  f.session.on_timer(f.now + std::chrono::seconds(9));
+  CHECK(f.hands.fetches.size() == tried);
+  CHECK(f.session.view(f.now).activity.reason == "rounds are too short");
+  f.hear(f.reply_with_donor(16, digest(51)));
+  CHECK(f.hands.fetches.size() == tried + 1);
+}
+
 TEST_CASE("a donor that has moved on is no reason to wait: the newer state is fetched at once") {
   Fixture f({0, digest(9), {}});
   const auto reply = f.reply_with_donor(5, digest(1));

@@ -229,7 +229,7 @@ TEST_CASE("an averaging that waited long for somebody does not slow the rounds a
   f.session.on_averaged(f.now, f.outcome(AveragingOutcome::Verdict::averaged, {4, 6, 0}));
   f.session.on_step_done(f.now, digest(3));
   CHECK(f.hands.groups.size() == 2);
-  f.now += std::chrono::seconds(1);  // 40 samples/s bring the batch of 16 in less
+  f.now += std::chrono::seconds(1);  // 16 samples/s bring the batch of 16
   f.batch_done();
   CHECK(f.hands.groups.size() == 3);
 }
@@ -310,6 +310,19 @@ TEST_CASE("whose trainer has ended tells no batch's time until another one has c
   t.session.on_timer(t.now);
   t.batch_done();
   CHECK(told() > 0);
+}
+
+TEST_CASE("a volunteer's speed is of the mean of its batches' times, as long as they were waited for") {
+  Fixture t;
+  t.begin_training();
+  t.batch_done();  // the trainer's first, which took a while to start: 0.1 s of computing for 4 samples
+  CHECK(t.session.view(t.now).samples_per_s == doctest::Approx(40));
+  for (int i = 0; i < 400; ++i) {
+    t.now += std::chrono::milliseconds(i % 2 == 0 ? 100 : 700);  // the processor was busy with something else
+    t.batch_done();
+  }
+  CHECK(t.session.view(t.now).samples_per_s > 8);  // 10 in the mean; the mean of both speeds is 23
+  CHECK(t.session.view(t.now).samples_per_s < 12);
 }
 
 TEST_CASE("a batch that a pause ends in the middle is no failure and is computed again afterwards") {

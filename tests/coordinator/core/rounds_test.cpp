@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "shared/wire/model_layout.h"
 #include "tests/coordinator/core/swarm_harness.h"
 
 namespace starling::core::testing {
@@ -20,6 +21,16 @@ SampleCount ledger_sum(const Swarm& swarm) {
 SampleCount averaged_sum(const Swarm& swarm) {
   return std::accumulate(swarm.averaged.begin(), swarm.averaged.end(), SampleCount{0},
                          [](SampleCount sum, const auto& entry) { return sum + entry.second; });
+}
+
+// Three have been at work for ten seconds; the one that is returned joins them, and its download takes so long.
+VirtualMember& join_three_at_work(Swarm& swarm, Duration download) {
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(10));
+  VirtualMember& newcomer = swarm.add(4, 40);
+  newcomer.state.bytes.fill(9);
+  newcomer.download_takes = download;
+  return newcomer;
 }
 
 }  // namespace
@@ -247,12 +258,8 @@ TEST_CASE("a newcomer fetches the state and is in the next rounds") {
 
 TEST_CASE("a newcomer whose download outlasts several rounds gets in, and the others lose little") {
   Swarm swarm;
-  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
-  swarm.run_for(seconds(10));
+  VirtualMember& newcomer = join_three_at_work(swarm, seconds(4));
   const auto rounds_before = swarm.decided.size();
-  VirtualMember& newcomer = swarm.add(4, 40);
-  newcomer.state.bytes.fill(9);
-  newcomer.download_takes = seconds(4);
   swarm.run_for(seconds(60));
   CHECK(newcomer.synced);
   CHECK(swarm.decided.back().contributions.size() == 4);
@@ -281,11 +288,7 @@ TEST_CASE("who has computed nothing yet keeps no group waiting, but may come lat
 
 TEST_CASE("one that never gets the state holds up one round in many") {
   Swarm swarm;
-  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
-  swarm.run_for(seconds(10));
-  VirtualMember& newcomer = swarm.add(4, 40);
-  newcomer.state.bytes.fill(9);
-  newcomer.download_takes = std::chrono::hours(1);
+  join_three_at_work(swarm, std::chrono::hours(1));
   const auto rounds_in_minutes = [&](int minutes) {
     const auto before = swarm.decided.size();
     swarm.run_for(std::chrono::minutes(minutes));
@@ -293,6 +296,44 @@ TEST_CASE("one that never gets the state holds up one round in many") {
   };
   CHECK(rounds_in_minutes(2) > 100);  // of about 206 that are possible
   CHECK(rounds_in_minutes(2) > 180);
+}
+
+TEST_CASE("a download that outlasts fifty rounds gets through, and is not begun in vain meanwhile") {
+  Swarm swarm;
+  VirtualMember& newcomer = join_three_at_work(swarm, seconds(30));
+  const auto rounds_before = swarm.decided.size();
+  swarm.run_for(seconds(60));  // five tries, the longest of 8 s, and one of 16
+  CHECK_FALSE(newcomer.synced);
+  CHECK(newcomer.last_reply.donors.empty());
+  CHECK(newcomer.last_reply.notice.find("shorter than the model's download") != std::string::npos);
+  const RoundIndex last_tried = newcomer.download_round;
+  swarm.run_for(seconds(60));
+  CHECK(newcomer.download_round == last_tried);
+  swarm.run_for(std::chrono::minutes(8));
+  CHECK(newcomer.synced);
+  CHECK(swarm.decided.back().contributions.size() == 4);
+  CHECK(swarm.decided.size() - rounds_before > 800);  // of about 1030
+}
+
+TEST_CASE("who tells how fast its line is gets the time that its download takes, at once") {
+  const wire::RunManifest manifest = small_manifest();
+  Swarm swarm(manifest);
+  VirtualMember& newcomer = join_three_at_work(swarm, seconds(60));
+  newcomer.line_bytes_per_s = static_cast<double>(wire::state_size(manifest) * sizeof(float)) / 60;
+  swarm.run_for(seconds(63));
+  CHECK(newcomer.synced);
+  // Another one that takes as long waits its turn: such downloads get a twentieth of the time.
+  VirtualMember& second = swarm.add(5, 40);
+  second.state.bytes.fill(8);
+  second.download_takes = newcomer.download_takes;
+  second.line_bytes_per_s = newcomer.line_bytes_per_s;
+  const auto rounds_before = swarm.decided.size();
+  swarm.run_for(std::chrono::minutes(15));
+  CHECK_FALSE(second.synced);
+  CHECK(second.download_round == 0);
+  CHECK(swarm.decided.size() - rounds_before > 1400);  // of about 1550
+  swarm.run_for(std::chrono::minutes(20));
+  CHECK(second.synced);
 }
 
 TEST_CASE("donors are members that hold the state, and newcomers are spread over them") {
