@@ -28,13 +28,26 @@ std::span<std::int64_t> row_of(const at::Tensor& rows, std::size_t row) {
   return {rows.data_ptr<std::int64_t>() + row * length, length};
 }
 
-at::Tensor integers(std::size_t rows, std::int64_t columns) {
-  return at::empty({static_cast<std::int64_t>(rows), columns}, at::kLong);
+// For values that `reader` gets. A graphics card reads by itself from pinned memory; where that is not to be had, any
+// other will do.
+at::Tensor empty_for(const at::Device& reader, at::IntArrayRef shape, at::ScalarType type) {
+  if (reader.is_cuda()) {
+    try {
+      return at::empty(shape, at::TensorOptions(type).pinned_memory(true));
+    } catch (const c10::Error&) {
+    }
+  }
+  return at::empty(shape, type);
+}
+
+at::Tensor integers(std::size_t rows, std::int64_t columns, const at::Device& reader) {
+  return empty_for(reader, {static_cast<std::int64_t>(rows), columns}, at::kLong);
 }
 
 // Windows of `length` words at each start, and the same one word later.
-Result<models::Batch> windows_at(const Dataset& data, const Starts& starts, std::int64_t length) {
-  models::Batch batch{integers(starts.size(), length), integers(starts.size(), length)};
+Result<models::Batch> windows_at(const Dataset& data, const Starts& starts, std::int64_t length,
+                                 const at::Device& reader = at::kCPU) {
+  models::Batch batch{integers(starts.size(), length, reader), integers(starts.size(), length, reader)};
   for (std::size_t row = 0; row < starts.size(); ++row) {
     STARLING_TRY(data.copy_words(starts[row], row_of(batch[0], row)));
     STARLING_TRY(data.copy_words(starts[row] + 1, row_of(batch[1], row)));
@@ -43,12 +56,12 @@ Result<models::Batch> windows_at(const Dataset& data, const Starts& starts, std:
 }
 
 Result<models::Batch> masked_at(const wire::RunManifest& manifest, const Dataset& data, const Starts& starts,
-                                std::uint64_t seed) {
+                                std::uint64_t seed, const at::Device& reader) {
   const wire::ModelOptions& model = manifest.model;
   const std::int64_t masked = wire::masked_words(model);
-  models::Batch batch{integers(starts.size(), model.context), integers(starts.size(), model.context),
-                      integers(starts.size(), masked), integers(starts.size(), masked),
-                      at::empty({static_cast<std::int64_t>(starts.size())}, at::kLong)};
+  models::Batch batch{integers(starts.size(), model.context, reader), integers(starts.size(), model.context, reader),
+                      integers(starts.size(), masked, reader), integers(starts.size(), masked, reader),
+                      empty_for(reader, {static_cast<std::int64_t>(starts.size())}, at::kLong)};
   std::vector<std::int64_t> text(static_cast<std::size_t>(text_words(model)));
   for (std::size_t row = 0; row < starts.size(); ++row) {
     STARLING_TRY(data.copy_words(starts[row], text));
@@ -65,10 +78,10 @@ Result<models::Batch> masked_at(const wire::RunManifest& manifest, const Dataset
   return batch;
 }
 
-Result<models::Batch> samples_at(const Dataset& data, const Starts& starts) {
+Result<models::Batch> samples_at(const Dataset& data, const Starts& starts, const at::Device& reader) {
   std::vector<std::int64_t> shape = data.value_shape();
   shape.insert(shape.begin(), static_cast<std::int64_t>(starts.size()));
-  models::Batch batch{at::empty(shape, at::kFloat), at::empty({shape[0]}, at::kLong)};
+  models::Batch batch{empty_for(reader, shape, at::kFloat), empty_for(reader, {shape[0]}, at::kLong)};
   const auto values = static_cast<std::size_t>(data.values());
   for (std::size_t row = 0; row < starts.size(); ++row) {
     data.copy_values(starts[row], {batch[0].data_ptr<float>() + row * values, values});
@@ -79,16 +92,16 @@ Result<models::Batch> samples_at(const Dataset& data, const Starts& starts) {
 
 // `seed` is for what is left to chance.
 Result<models::Batch> batch_at(const wire::RunManifest& manifest, const Dataset& data, const Starts& starts,
-                               std::uint64_t seed) {
+                               std::uint64_t seed, const at::Device& reader = at::kCPU) {
   switch (wire::sample_form(manifest)) {
     case wire::SampleForm::masked_words:
-      return masked_at(manifest, data, starts, seed);
+      return masked_at(manifest, data, starts, seed, reader);
     case wire::SampleForm::labelled:
-      return samples_at(data, starts);
+      return samples_at(data, starts, reader);
     case wire::SampleForm::next_word:
       break;
   }
-  return windows_at(data, starts, manifest.model.context);
+  return windows_at(data, starts, manifest.model.context, reader);
 }
 
 // Of the data that is really there, which may be more than the manifest says.
@@ -188,13 +201,14 @@ Result<session::Evaluation> evaluate_samples(const models::Model& model, const w
 }  // namespace
 
 Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Dataset& data,
-                                   const wire::SampleRange& range) {
+                                   const wire::SampleRange& range, const at::Device& reader) {
   STARLING_ASSIGN(const Starts starts, wire::sample_starts(manifest, range, space_of(manifest, data)));
-  return batch_at(manifest, data, starts, mix64(manifest.seed ^ mix64(~static_cast<std::uint64_t>(range.round))));
+  return batch_at(manifest, data, starts, mix64(manifest.seed ^ mix64(~static_cast<std::uint64_t>(range.round))),
+                  reader);
 }
 
 models::Batch on_device(models::Batch batch, const at::Device& device) {
-  for (at::Tensor& tensor : batch) tensor = tensor.to(device);
+  for (at::Tensor& tensor : batch) tensor = tensor.to(tensor.options().device(device), true);
   return batch;
 }
 

@@ -19,11 +19,12 @@ constexpr std::int64_t kEvaluatedSamplesMax = 512;
 
 // The samples of `range`, of which `data` is the file or the shard that they lie in (wire::lane_place).
 // invalid_argument for a lane, round or count that the manifest does not allow, corrupt for data that the model has no
-// use for.
+// use for. `reader`: for whom; memory that a graphics card reads by itself is pinned.
 Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Dataset& data,
-                                   const wire::SampleRange& range);
+                                   const wire::SampleRange& range, const at::Device& reader = at::kCPU);
 
-// The same tensors there.
+// The same tensors there. From pinned memory they are on their way when this returns, ahead of what the device is given
+// to do next.
 models::Batch on_device(models::Batch batch, const at::Device& device);
 
 // What held-out data costs the model, the same samples every time, spread evenly over all there are. Of text whose next

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "client/models/model.h"
+#include "client/training/batch_ahead.h"
 #include "client/training/device_vectors.h"
 
 namespace starling::training {
@@ -24,6 +25,7 @@ struct Replica {
   at::Device device;
   DeviceVectors vectors;
   std::unique_ptr<models::Model> model;
+  BatchAhead ahead;
 };
 
 }  // namespace starling::training

@@ -1,7 +1,8 @@
-// Text from a model.
+// Words from a model.
 #pragma once
 
-#include <string>
+#include <span>
+#include <vector>
 
 #include "client/models/model.h"
 #include "shared/wire/run_manifest.h"
@@ -9,13 +10,13 @@
 namespace starling::training {
 
 struct SamplingOptions {
-  std::string prompt;      // may be empty
-  int length = 0;          // bytes to add
-  double temperature = 1;  // 0: the likeliest byte every time
+  std::span<const int> prompt{};  // words of the model's vocabulary; may be empty
+  int count = 0;                  // of words to add
+  double temperature = 1;         // 0: the likeliest word every time
 };
 
-// The added bytes, from a model of bytes. The same for the same model, manifest and options.
-std::string continue_text(const models::Model& model, const wire::RunManifest& manifest, const SamplingOptions& options,
-                          const at::Device& device);
+// The added words, bytes or tokens. The same for the same model, manifest and options.
+std::vector<int> continue_words(const models::Model& model, const wire::RunManifest& manifest,
+                                const SamplingOptions& options, const at::Device& device);
 
 }  // namespace starling::training

@@ -30,6 +30,7 @@
 #include "client/training/replica.h"
 #include "client/training/sampling.h"
 #include "shared/base/permutation.h"
+#include "shared/wire/epochs.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::training {
@@ -37,7 +38,7 @@ namespace starling::training {
 namespace {
 
 constexpr int kThreadsMax = 64;
-constexpr int kSampledBytesMax = 64 * 1024;
+constexpr int kSampledWordsMax = 64 * 1024;
 
 // LibTorch says it in words alone.
 bool tells_of_memory(std::string_view message) {
@@ -83,9 +84,15 @@ Status check_options(const TorchTrainerOptions& options) {
   return {};
 }
 
-Result<Dataset> open_training_data(const wire::RunManifest& manifest, std::span<const std::uint8_t> file) {
+// Stays readable for as long as it is held.
+using TrainingData = std::shared_ptr<const Dataset>;
+
+Result<TrainingData> open_training_data(const wire::RunManifest& manifest, const trainer_link::SharedBytes& file) {
   const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
-  return Dataset::open(manifest, file, labelled ? 1 : manifest.model.context + 1);
+  STARLING_ASSIGN(Dataset data, Dataset::open(manifest, file.bytes, labelled ? 1 : manifest.model.context + 1));
+  const auto held =
+      std::make_shared<const std::pair<Dataset, std::shared_ptr<const void>>>(std::move(data), file.owner);
+  return TrainingData(held, &held->first);
 }
 
 Copies copies_for(const std::vector<std::string>& devices, const wire::RunManifest& manifest) {
@@ -108,7 +115,7 @@ wire::SampleRange piece_of(const wire::SampleRange& range, SampleCount k, Sample
 }  // namespace
 
 struct TorchTrainer::Impl {
-  Impl(const TorchTrainerOptions& opts, Dataset train_data, Dataset held_out_data)
+  Impl(const TorchTrainerOptions& opts, TrainingData train_data, Dataset held_out_data)
       : options(opts),
         optimizer(options.manifest),
         train(std::move(train_data)),
@@ -117,6 +124,8 @@ struct TorchTrainer::Impl {
                                      : nullptr),
         pieces(options.manifest.micro_batch_size) {
     const Copies copies = copies_for(options.devices, options.manifest);
+    // A processor that computes has no time to spare, and each device takes one of the threads allowed, as it is.
+    looks_ahead = copies == Copies::all && options.threads > static_cast<int>(options.devices.size());
     const std::span<float> parameters = local ? local->parameters() : agreed();
     for (const std::string& device : options.devices) {
       replicas.emplace_back(device, DeviceVectors(at::Device(device), copies, parameters, options.gradient),
@@ -163,7 +172,7 @@ struct TorchTrainer::Impl {
     if (std::exchange(stale, false)) upload();
     at::manual_seed(chance_of(options.manifest.seed, samples));
     if (replicas.size() > 1) return shared_gradient_of(samples);
-    STARLING_ASSIGN(const double loss_sum, sum_gradient(first(), samples));
+    STARLING_ASSIGN(const double loss_sum, sum_gradient(first(), samples, samples.count));
     if (!under_way) {
       first().vectors.download_gradient();
       return loss_sum;
@@ -181,8 +190,9 @@ struct TorchTrainer::Impl {
       std::vector<std::jthread> computing;  // joined at the end
       for (std::size_t i = 0; i < replicas.size(); ++i) {
         const SampleCount from = std::min(samples.count, static_cast<SampleCount>(i) * each);
-        computing.emplace_back([this, &replica = replicas[i], &loss = losses[i], part = piece_of(samples, from, each)] {
-          loss = guarded("train batch", [&] { return sum_gradient(replica, part); });
+        computing.emplace_back([this, &replica = replicas[i], &loss = losses[i], part = piece_of(samples, from, each),
+                                count = samples.count] {
+          loss = guarded("train batch", [&] { return sum_gradient(replica, part, count); });
         });
       }
     }
@@ -196,21 +206,37 @@ struct TorchTrainer::Impl {
     return loss_sum;
   }
 
-  // Of these samples into the replica's vector; their loss.
-  Result<double> sum_gradient(Replica& replica, const wire::SampleRange& samples) {
+  // On the replica's device. From now on the `next` samples are assembled for it, unless they are in another shard.
+  Result<models::Batch> batch_of(Replica& replica, const wire::SampleRange& samples, const wire::SampleRange& next) {
+    auto ahead = replica.ahead.take(samples);
+    auto batch = ahead ? std::move(*ahead) : sample_batch(options.manifest, *train, samples, replica.device);
+    if (looks_ahead && wire::shard_of(options.manifest, next) == wire::shard_of(options.manifest, samples)) {
+      replica.ahead.begin(next, [this, data = train, next, device = replica.device] {
+        return sample_batch(options.manifest, *data, next, device);
+      });
+    }
+    if (batch.ok()) batch = on_device(std::move(batch).value(), replica.device);
+    return batch;
+  }
+
+  // Of these samples into the replica's vector; their loss. What will be asked for next is expected to lie `apart`
+  // samples behind these, as it does until the round is over; if it does not, it is assembled in its time.
+  Result<double> sum_gradient(Replica& replica, const wire::SampleRange& samples, SampleCount apart) {
+    wire::SampleRange expected = samples;
+    expected.first += apart;
     replica.vectors.clear_gradient();
     double loss_sum = 0;
     const SampleCount size = pieces.size();
     replica.model->set_training(true);
     for (SampleCount k = 0; k < samples.count; k += size) {
-      STARLING_ASSIGN(models::Batch batch, sample_batch(options.manifest, train, piece_of(samples, k, size)));
-      batch = on_device(std::move(batch), replica.device);
+      const bool is_last = k + size >= samples.count;
+      const wire::SampleRange next = is_last ? piece_of(expected, 0, size) : piece_of(samples, k + size, size);
+      STARLING_ASSIGN(const models::Batch batch, batch_of(replica, piece_of(samples, k, size), next));
       at::Tensor loss;
       {
         const Precision precision(options.manifest.precision == "bf16" && options.bf16, replica.device);
         loss = replica.model->loss(batch);
       }
-      const bool is_last = k + size >= samples.count;
       if (is_last && steps_while_back() && std::isfinite(loss_sum + loss.item<double>()))
         step_while_back(loss, samples);
       loss.backward();
@@ -279,7 +305,8 @@ struct TorchTrainer::Impl {
 
   TorchTrainerOptions options;
   optim::Optimizer optimizer;
-  Dataset train, held_out;
+  TrainingData train;
+  Dataset held_out;
   std::unique_ptr<optim::LocalSteps> local;  // null where gradients are averaged
   // Where buckets step while the way back goes on.
   struct StepUnderWay {
@@ -293,6 +320,7 @@ struct TorchTrainer::Impl {
   bool stale = true;              // what the model computes with is not what batches are to be computed with
   std::vector<Replica> replicas;  // one for each device
   MicroBatchSize pieces;
+  bool looks_ahead = false;  // the next batch is assembled while the present one is computed
 };
 
 TorchTrainer::TorchTrainer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -305,9 +333,9 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
     set_up_process(options.threads);
     const wire::RunManifest& manifest = options.manifest;
     const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
-    Dataset train;
+    TrainingData train;
     if (manifest.data.shards.empty()) {
-      STARLING_ASSIGN(train, open_training_data(manifest, options.train_bytes));
+      STARLING_ASSIGN(train, open_training_data(manifest, {options.train_bytes, nullptr}));
     }
     const bool whole_windows =
         wire::sample_form(manifest) == wire::SampleForm::masked_words || manifest.model.architecture == "script";
@@ -407,20 +435,26 @@ Result<session::Evaluation> TorchTrainer::evaluate() {
   });
 }
 
-Result<std::string> TorchTrainer::sample_text(const std::string& prompt, int length, double temperature) {
-  if (length < 0 || length > kSampledBytesMax || !(temperature >= 0)) {
-    return Error{ErrorCode::invalid_argument, "sample text: length must be 0 to " + std::to_string(kSampledBytesMax) +
-                                                  " bytes and the temperature not negative"};
+Result<std::vector<int>> TorchTrainer::sample_words(std::span<const int> prompt, int count, double temperature) {
+  if (count < 0 || count > kSampledWordsMax || !(temperature >= 0)) {
+    return Error{ErrorCode::invalid_argument, "sample text: its length must be 0 to " +
+                                                  std::to_string(kSampledWordsMax) +
+                                                  " words and the temperature not negative"};
   }
   const wire::RunManifest& manifest = impl_->options.manifest;
-  if (manifest.model.architecture != "gpt" || manifest.data.kind != "bytes") {
-    return Error{ErrorCode::unsupported, "sample text: only a gpt over bytes writes text here; this run trains '" +
-                                             manifest.model.architecture + "' on " + manifest.data.kind};
+  if (manifest.model.architecture != "gpt") {
+    return Error{ErrorCode::unsupported,
+                 "sample text: only a gpt writes text here; this run trains '" + manifest.model.architecture + "'"};
   }
-  return guarded("sample text", [&]() -> Result<std::string> {
+  const int vocabulary = manifest.model.vocabulary;
+  if (std::any_of(prompt.begin(), prompt.end(), [&](int word) { return word < 0 || word >= vocabulary; })) {
+    return Error{ErrorCode::invalid_argument,
+                 "sample text: the prompt has words beyond the model's vocabulary of " + std::to_string(vocabulary)};
+  }
+  return guarded("sample text", [&]() -> Result<std::vector<int>> {
     const Replica& replica = impl_->first();
     return impl_->at_agreed([&] {
-      return continue_text(*replica.model, manifest, {prompt, length, temperature}, replica.device);
+      return continue_words(*replica.model, manifest, {prompt, count, temperature}, replica.device);
     });
   });
 }

@@ -11,6 +11,7 @@
 
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
+#include "client/trainer_link/serve.h"
 #include "shared/wire/buckets.h"
 #include "shared/wire/run_manifest.h"
 
@@ -28,9 +29,8 @@ struct TorchTrainerOptions {
   bool bf16 = false;                      // whether this machine computes fast in bf16, for runs that allow it
   // Where to compute, as LibTorch names it: several share every batch.
   std::vector<std::string> devices{"cpu"};
-  // In place of train_bytes where the run has shards: the one that the next batch is cut from. Asked before each, and
-  // valid until it is over.
-  std::function<std::span<const std::uint8_t>()> shard_bytes{};
+  // In place of train_bytes where the run has shards: the one that the next batch is cut from. Asked before each.
+  std::function<trainer_link::SharedBytes()> shard_bytes{};
   std::span<const std::uint8_t> program{};  // of a script, digest checked by the caller
   std::span<float> local{};                 // of local steps: wire::local_state_size floats
   // Where they are mixed: as TrainerResources::bucket_stepped. May be called on another thread while the one that
@@ -54,7 +54,7 @@ class TorchTrainer final : public session::Trainer {
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;
-  Result<std::string> sample_text(const std::string& prompt, int length, double temperature) override;
+  Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double temperature) override;
 
  private:
   struct Impl;  // keeps torch out of this header

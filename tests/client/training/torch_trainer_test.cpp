@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "client/optim/optimizer.h"
+#include "client/session/words.h"
 #include "shared/base/permutation.h"
 #include "shared/wire/model_layout.h"
 
@@ -47,14 +48,14 @@ std::string small_text(std::uint64_t seed, std::size_t words) {
 // A trainer and the memory it works on.
 struct Bench {
   explicit Bench(const wire::RunManifest& m, std::function<void(const wire::Bucket&)> stepped = {},
-                 const std::vector<std::string>& devices = {"cpu"})
+                 const std::vector<std::string>& devices = {"cpu"}, int threads = 1)
       : manifest(m), optimizer(m) {
     state.resize(optimizer.state_size());
     gradient.resize(optimizer.parameter_count());
     const auto bytes = [](const std::string& text) {
       return std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
     };
-    TorchTrainerOptions options{manifest, bytes(train), bytes(held_out), state, gradient, journal.get(), 1};
+    TorchTrainerOptions options{manifest, bytes(train), bytes(held_out), state, gradient, journal.get(), threads};
     local.resize(wire::local_state_size(manifest));
     options.local = local;
     options.bucket_stepped = std::move(stepped);
@@ -126,6 +127,25 @@ TEST_CASE("devices that share a batch compute what one alone does, also ahead of
   CHECK(alone.trainer->evaluate()->bits_per_byte == together.trainer->evaluate()->bits_per_byte);
 }
 
+TEST_CASE("batches that are assembled ahead are those that are asked for, also where others were expected") {
+  constexpr int kThreads = 3;  // one more than devices: then batches are assembled ahead
+  const wire::RunManifest manifest = tiny_manifest();
+  Bench alone(manifest), ahead(manifest, {}, {"cpu", "cpu"}, kThreads);
+  for (const wire::SampleRange& samples : {wire::SampleRange{0, 1, 0, 8},
+                                           {0, 1, 8, 8},   // as expected
+                                           {0, 1, 16, 5},  // fewer
+                                           {1, 1, 0, 8},   // another round
+                                           {1, 1, 8, 8},
+                                           {1, 2, 16, 8},    // another lane
+                                           {1, 1, 8, 1}}) {  // nothing for one of the devices
+    CAPTURE(samples.first);
+    CHECK(distance(alone.gradient_of(samples), ahead.gradient_of(samples)) < 1e-4);
+  }
+  std::vector<float> into(ahead.gradient.size());
+  CHECK(ahead.trainer->train_batch({0, -1, 0, 8}, into).error().code == ErrorCode::invalid_argument);
+  CHECK(distance(alone.gradient_of({2, 0, 0, 8}), ahead.gradient_of({2, 0, 0, 8})) < 1e-4);
+}
+
 TEST_CASE("the gradient of a batch is the sum of the gradients of its halves") {
   Bench bench(tiny_manifest());
   const std::vector<float> whole = bench.gradient_of({2, 3, 10, 16});
@@ -166,7 +186,8 @@ TEST_CASE("with local steps, what is added up is samples times the way that step
   // Held-out text is judged, and written, with what all agree on.
   std::copy(agreed.begin(), agreed.end(), plain.state.begin());
   CHECK(bench.trainer->evaluate()->bits_per_byte == plain.trainer->evaluate()->bits_per_byte);
-  CHECK(*bench.trainer->sample_text("the ", 20, 0) == *plain.trainer->sample_text("the ", 20, 0));
+  CHECK(*bench.trainer->sample_words(session::words_of_bytes("the "), 20, 0) ==
+        *plain.trainer->sample_words(session::words_of_bytes("the "), 20, 0));
   CHECK(std::equal(agreed.begin(), agreed.end(), bench.state.begin()));
 }
 
@@ -242,12 +263,13 @@ TEST_CASE("a gradient that is not finite is an error and adds nothing") {
 
 TEST_CASE("sampled text has the asked length and repeats itself") {
   Bench bench(tiny_manifest());
-  const auto text = bench.trainer->sample_text("the star", 40, 0.8);
+  const std::vector<int> prompt = session::words_of_bytes("the star");
+  const auto text = bench.trainer->sample_words(prompt, 40, 0.8);
   REQUIRE(text.ok());
   CHECK(text->size() == 40);
-  CHECK(*text == *bench.trainer->sample_text("the star", 40, 0.8));
-  CHECK(bench.trainer->sample_text("", 3, 0).ok());
-  CHECK(!bench.trainer->sample_text("x", -1, 1).ok());
+  CHECK(*text == *bench.trainer->sample_words(prompt, 40, 0.8));
+  CHECK(bench.trainer->sample_words({}, 3, 0).ok());
+  CHECK(!bench.trainer->sample_words(prompt, -1, 1).ok());
 }
 
 TEST_CASE("memory that does not fit the model is refused") {
