@@ -7,6 +7,7 @@
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
 #include "shared/base/log.h"
+#include "shared/wire/moments.h"
 
 namespace starling::daemon {
 namespace {
@@ -232,6 +233,7 @@ void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex 
   fetch.round = round;
   fetch.state_digest = digest;
   fetch.out = *state;
+  fetch.form = wire::state_form(parts_->manifest);
   fetch_ = std::make_shared<Fetch>(round, digest);
   fetch.done = [this, state, round, digest, under_way = fetch_](const Status& status) {
     under_way->ended = true;

@@ -43,6 +43,7 @@ std::shared_ptr<const transport::StateSnapshot> SnapshotKeeper::find(RoundIndex 
   copy->chunk_digests = chunk_digests_;
   copy->values.assign(state_.begin(), state_.end());
   copy->floats = copy->values;
+  copy->form = form_;
   copy_ = copy;
   return copy;
 }

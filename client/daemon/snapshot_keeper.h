@@ -17,8 +17,9 @@ namespace starling::daemon {
 
 class SnapshotKeeper {
  public:
-  // `state` outlives this object and is only written inside change().
-  explicit SnapshotKeeper(std::span<const float> state) : state_(state) {}
+  // `state` outlives this object and is only written inside change(). `form`: how it travels.
+  explicit SnapshotKeeper(std::span<const float> state, const wire::StateForm& form = {})
+      : state_(state), form_(form) {}
 
   // Runs `write` (which may alter the state) and, when it succeeds, names the result: the state of `round`.
   // One thread at a time.
@@ -36,6 +37,7 @@ class SnapshotKeeper {
 
  private:
   std::span<const float> state_;
+  wire::StateForm form_;
   mutable Mutex mutex_;
   Held held_ GUARDED_BY(mutex_);
   std::vector<Digest> chunk_digests_ GUARDED_BY(mutex_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "client/optim/kernels.h"
@@ -235,9 +236,51 @@ STARLING_KERNEL inline void multiply_loop(const MatrixProduct& product) {
   }
 }
 
-inline constexpr Kernels kLoops = {squared_norm_loop, plain_sgd_loop,        sgd_loop,
-                                   adamw_loop,        lamb_direction_loop,   lamb_loop,
-                                   accum_adamw_loop,  accum_adamw_last_loop, multiply_loop};
+// A hash of 32 bits (Wellons, "lowbias32", 2018).
+STARLING_KERNEL inline std::uint32_t scattered(std::uint32_t x) {
+  x = (x ^ x >> 16) * 0x7feb352dU;
+  x = (x ^ x >> 15) * 0x846ca68bU;
+  return x ^ x >> 16;
+}
+
+// One block, as bits.
+STARLING_KERNEL inline void round_block(const wire::NarrowFloats& to, std::uint32_t chance, std::uint32_t* values,
+                                        std::size_t size) {
+  constexpr int kMantissaBits = 23;
+  constexpr std::uint32_t kSign = 1U << 31;
+  const std::uint32_t dropped = (1U << (kMantissaBits - to.mantissa_bits)) - 1;
+  std::uint32_t largest = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::uint32_t up = scattered(chance + static_cast<std::uint32_t>(i)) & dropped;
+    const std::uint32_t magnitude = ((values[i] & ~kSign) + up) & ~dropped;
+    values[i] = (values[i] & kSign) | magnitude;
+    largest = std::max(largest, magnitude);
+  }
+  const int exponent = std::max(1, static_cast<int>(largest >> kMantissaBits) - to.exponents + 1);
+  const std::uint32_t least = static_cast<std::uint32_t>(exponent) << kMantissaBits;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::uint32_t magnitude = values[i] & ~kSign;
+    const bool is_held = magnitude >= least;
+    const std::uint32_t otherwise = to.is_signed || magnitude == 0 ? 0 : least;
+    values[i] = is_held ? values[i] : otherwise;
+  }
+}
+
+STARLING_KERNEL inline void round_moments_loop(const Rounding& rounding, float* values, std::size_t size) {
+  std::uint32_t block[wire::kMomentBlockFloats];
+  for (std::size_t begin = 0; begin < size; begin += wire::kMomentBlockFloats) {
+    const std::size_t count = std::min(wire::kMomentBlockFloats, size - begin);
+    std::memcpy(block, values + begin, count * sizeof(float));
+    // Neighbours' chances are as different as any.
+    const auto place = static_cast<std::uint32_t>(rounding.first + begin);
+    round_block(rounding.to, rounding.chance + place, block, count);
+    std::memcpy(values + begin, block, count * sizeof(float));
+  }
+}
+
+inline constexpr Kernels kLoops = {squared_norm_loop,   plain_sgd_loop,    sgd_loop,         adamw_loop,
+                                   lamb_direction_loop, lamb_loop,         accum_adamw_loop, accum_adamw_last_loop,
+                                   multiply_loop,       round_moments_loop};
 
 }  // namespace
 }  // namespace starling::optim

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "client/optim/step_journal.h"
+#include "shared/wire/moments.h"
 
 namespace starling::optim {
 
@@ -61,6 +62,15 @@ struct MatrixProduct {
   std::size_t rows = 0, inner = 0, columns = 0;
 };
 
+// What moments are rounded to, and the chance by which: bits that are everybody's. Up or down in proportion
+// (stochastic rounding, Gupta et al., ICML 2015): a moment that every step moves by less than a rounding would stand
+// still otherwise.
+struct Rounding {
+  wire::NarrowFloats to;
+  std::uint32_t chance = 0;
+  std::size_t first = 0;  // place of the first value in its vector; begins a block
+};
+
 struct Kernels {
   // Sum of squares in double precision; not finite exactly when some value is not.
   double (*squared_norm)(const float* values, std::size_t size);
@@ -77,6 +87,9 @@ struct Kernels {
   void (*accum_adamw_last)(const AccumAdamWStep& step, const Piece& piece);
   // Each element's sum runs over `inner` from 0 upwards, in single precision.
   void (*multiply)(const MatrixProduct& product);
+  // Of values that are narrow floats already nothing changes. Second moments below the least value become that, rather
+  // than zero: steps are divided by their roots.
+  void (*round_moments)(const Rounding& rounding, float* values, std::size_t size);
 };
 
 const Kernels& portable_kernels();

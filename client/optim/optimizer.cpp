@@ -10,6 +10,7 @@
 #include "client/optim/newton_schulz.h"
 #include "client/optim/schedule.h"
 #include "client/optim/step_rule.h"
+#include "shared/base/permutation.h"
 #include "shared/base/verify.h"
 
 namespace starling::optim {
@@ -62,12 +63,36 @@ struct StepRun {
   StepRule& rule;
   const StepInputs& inputs;
   const StatePiece& state;
+  wire::MomentForm moments;  // what they are rounded to in a last pass of its own, when all of a block is new
   StepJournal& journal;
 
   [[nodiscard]] std::size_t blocks() const { return blocks_of(inputs.gradient.size()); }
+  [[nodiscard]] int passes() const { return rule.passes() + (moments == wire::MomentForm::fp32 ? 0 : 1); }
+
+  // Calls body(vector, its piece's first float, the place in the slot, floats) for each vector of moments.
+  template <typename Body>
+  void each_moment(std::size_t block, const Body& body) const {
+    const std::size_t begin = block * kStepBlock;
+    const std::size_t size = std::min(kStepBlock, inputs.gradient.size() - begin);
+    for (std::size_t vector = 1; vector < inputs.vectors; ++vector) {
+      body(vector, state.first + vector * state.stride + begin, journal.slot.data() + vector * kStepBlock, size);
+    }
+  }
+
+  void round(std::size_t block) const {
+    each_moment(block, [&](std::size_t vector, const float* values, float* slot, std::size_t size) {
+      const std::uint64_t step = mix64(static_cast<std::uint64_t>(inputs.round)) + vector;
+      std::memcpy(slot, values, size * sizeof(float));
+      inputs.kernels.round_moments({.to = wire::narrow_floats(moments, vector),
+                                    .chance = static_cast<std::uint32_t>(mix64(step)),
+                                    .first = block * kStepBlock},
+                                   slot, size);
+    });
+  }
 
   // New values of a block, into the slot.
   void compute(int pass, std::size_t block) const {
+    if (pass == rule.passes()) return round(block);
     each_stretch(inputs, pass, block, [this](const Stretch& stretch, std::size_t size) {
       if (rule.changed(stretch) == 0) return;
       rule.compute(stretch, journal.scales, piece_of(rule, inputs, stretch, size, journal.slot));
@@ -75,6 +100,11 @@ struct StepRun {
   }
 
   void commit(int pass, std::size_t block) const {
+    if (pass == rule.passes()) {
+      return each_moment(block, [](std::size_t, float* values, const float* slot, std::size_t size) {
+        std::memcpy(values, slot, size * sizeof(float));
+      });
+    }
     each_stretch(inputs, pass, block, [this](const Stretch& stretch, std::size_t size) {
       each_changed(rule, stretch, journal.slot, [&](std::size_t vector, const float* slot) {
         std::memcpy(state.first + vector * state.stride + stretch.begin, slot, size * sizeof(float));
@@ -83,7 +113,7 @@ struct StepRun {
   }
 
   void run() const {
-    const std::uint64_t end = 1 + 2 * blocks() * static_cast<std::uint64_t>(rule.passes());
+    const std::uint64_t end = 1 + 2 * blocks() * static_cast<std::uint64_t>(passes());
     for (std::uint64_t at = journal.progress.load(std::memory_order_acquire); at < end; ++at) {
       if (at == 0) {
         rule.prepare(std::span(journal.scales).first(inputs.layout.size()), journal.slot.data());
@@ -100,7 +130,9 @@ struct StepRun {
 }  // namespace
 
 Optimizer::Optimizer(const wire::RunManifest& manifest, const Kernels& kernels)
-    : Optimizer(manifest.optimizer, manifest.schedule, wire::model_layout(manifest.model), kernels) {}
+    : Optimizer(manifest.optimizer, manifest.schedule, wire::model_layout(manifest.model), kernels) {
+  moments_ = wire::state_form(manifest).moments;
+}
 
 Optimizer::Optimizer(const wire::OptimizerOptions& options, const wire::ScheduleOptions& schedule,
                      std::vector<wire::ParameterInfo> layout, const Kernels& kernels)
@@ -184,7 +216,7 @@ void Optimizer::step_piece(double learning_rate, RoundIndex round, const ScaledG
   const StepInputs inputs = inputs_of(learning_rate, round, gradient, state.first, state.stride);
   const std::unique_ptr<StepRule> rule = make_step_rule(inputs);
   journal.begin(round);
-  StepRun{*rule, inputs, state, journal}.run();
+  StepRun{*rule, inputs, state, moments_, journal}.run();
   journal.finish();
 }
 

@@ -11,6 +11,7 @@
 #include "client/optim/step_journal.h"
 #include "shared/base/result.h"
 #include "shared/wire/model_layout.h"
+#include "shared/wire/moments.h"
 #include "shared/wire/run_manifest.h"
 
 namespace starling::optim {
@@ -38,7 +39,8 @@ class Optimizer {
   Optimizer(const wire::OptimizerOptions& options, const wire::ScheduleOptions& schedule,
             std::vector<wire::ParameterInfo> layout, const Kernels& kernels = optim::kernels());
 
-  // [parameters | moments], wire::moment_vectors of the latter, each parameter_count() floats.
+  // [parameters | moments], wire::moment_vectors of the latter, each parameter_count() floats. After a step of a
+  // manifest's optimizer the moments are such as its form of them holds (shared/wire/moments.h).
   [[nodiscard]] std::size_t state_size() const { return state_size_; }
   [[nodiscard]] std::size_t parameter_count() const { return parameters_; }
 
@@ -77,6 +79,7 @@ class Optimizer {
 
   wire::OptimizerOptions options_;
   wire::ScheduleOptions schedule_;
+  wire::MomentForm moments_ = wire::MomentForm::fp32;
   std::vector<wire::ParameterInfo> layout_;
   std::size_t parameters_ = 0;
   std::size_t state_size_ = 0;

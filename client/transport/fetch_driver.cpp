@@ -13,7 +13,8 @@ constexpr int kDialsPerDonor = 3;
 FetchDriver::FetchDriver(TimePoint now, StateFetch fetch, LinkTo link_to)
     : fetch_(std::move(fetch)),
       link_to_(std::move(link_to)),
-      fetcher_(now, {.round = fetch_.round, .digest = fetch_.state_digest, .out = fetch_.out}, fetch_.donors.size()) {
+      fetcher_(now, {.round = fetch_.round, .digest = fetch_.state_digest, .out = fetch_.out, .form = fetch_.form},
+               fetch_.donors.size()) {
   for (const wire::Endpoint& donor : fetch_.donors) {
     by_peer_.emplace(donor.peer, donors_.size());
     donors_.push_back({.peer = donor.peer});

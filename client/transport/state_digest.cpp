@@ -46,8 +46,9 @@ Digest state_digest(std::span<const Digest> chunk_digests) {
 
 Digest state_digest(std::span<const float> state) { return state_digest(chunk_digests(state)); }
 
-StateSnapshot snapshot_of(RoundIndex round, std::span<const float> floats) {
-  StateSnapshot snapshot{.round = round, .digest = {}, .floats = floats, .chunk_digests = chunk_digests(floats)};
+StateSnapshot snapshot_of(RoundIndex round, std::span<const float> floats, const wire::StateForm& form) {
+  StateSnapshot snapshot{
+      .round = round, .digest = {}, .floats = floats, .chunk_digests = chunk_digests(floats), .form = form};
   snapshot.digest = state_digest(snapshot.chunk_digests);
   return snapshot;
 }

@@ -1,6 +1,6 @@
 // How a replica's state is named: chunks of wire::kStateChunkFloats floats (the last one may be shorter),
-// the SHA-256 of each chunk's little-endian bytes, and the SHA-256 of those digests in order: the state digest.
-// So every chunk can be checked alone, whoever sent it.
+// the SHA-256 of each chunk's little-endian floats, and the SHA-256 of those digests in order: the state digest.
+// So every chunk can be checked alone, whoever sent it, in whichever form.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "shared/base/ids.h"
 #include "shared/wire/frames.h"
+#include "shared/wire/moments.h"
 
 namespace starling::transport {
 
@@ -23,6 +24,7 @@ struct StateSnapshot {
   Digest digest;
   std::span<const float> floats;
   std::vector<Digest> chunk_digests;
+  wire::StateForm form;  // how it travels
 };
 
 std::size_t chunk_count(std::size_t state_floats);
@@ -37,6 +39,6 @@ Digest state_digest(std::span<const Digest> chunk_digests);
 Digest state_digest(std::span<const float> state);
 
 // A snapshot of `floats`, digests computed here (about a second per GB). `floats` stays the caller's.
-StateSnapshot snapshot_of(RoundIndex round, std::span<const float> floats);
+StateSnapshot snapshot_of(RoundIndex round, std::span<const float> floats, const wire::StateForm& form = {});
 
 }  // namespace starling::transport

@@ -20,6 +20,19 @@ wire::StateInfo info_of(const wire::StateRequest& request, const StateSnapshot* 
   return info;
 }
 
+void load_chunk(const std::shared_ptr<const StateSnapshot>& state, std::size_t chunk, FrameToSend& frame) {
+  const std::span<const float> floats = chunk_of(state->floats, chunk);
+  if (state->form.moments == wire::MomentForm::fp32) {
+    frame.frame.payload = {reinterpret_cast<const std::uint8_t*>(floats.data()), floats.size_bytes()};
+    frame.owner = state;
+    return;
+  }
+  const auto bytes = std::make_shared<const std::vector<std::uint8_t>>(
+      wire::encode_state(state->form, chunk * wire::kStateChunkFloats, floats));
+  frame.frame.payload = *bytes;
+  frame.owner = bytes;
+}
+
 }  // namespace
 
 GroupId transfer_id(const Digest& state_digest) {
@@ -55,15 +68,13 @@ bool StateDonor::next_frame(TimePoint now, const Link* link, FrameToSend& frame)
   if (waits(now, link)) return false;
   Client& client = found->second;
   Request& request = client.requests.front();
-  const std::span<const float> chunk = chunk_of(request.state->floats, request.next);
+  load_chunk(request.state, request.next, frame);
   const wire::FrameHeader header{.type = wire::FrameType::state_chunk,
-                                 .payload_bytes = static_cast<std::uint32_t>(chunk.size_bytes()),
+                                 .payload_bytes = static_cast<std::uint32_t>(frame.frame.payload.size()),
                                  .group = transfer_id(request.state->digest),
                                  .segment = static_cast<std::uint32_t>(request.next)};
   frame.frame.head.resize(wire::kFrameHeaderBytes);
   wire::encode_header(header, std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
-  frame.frame.payload = {reinterpret_cast<const std::uint8_t*>(chunk.data()), chunk.size_bytes()};
-  frame.owner = request.state;
   frame.yields = true;
   if (++request.next < request.end) return true;
 

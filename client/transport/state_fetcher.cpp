@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "client/transport/state_digest.h"
 #include "shared/crypto/digest.h"
@@ -89,7 +88,9 @@ Status StateFetcher::on_chunk(TimePoint now, Donor donor, std::size_t chunk, std
   record.chunk_seconds =
       record.chunk_seconds == 0 ? seconds : record.chunk_seconds + kSmoothing * (seconds - record.chunk_seconds);
   const std::span<float> place = chunk_of(wanted_.out, chunk);
-  if (bytes.size() != place.size_bytes() || crypto::sha256(bytes) != digests_[chunk]) {
+  unchecked_.resize(place.size());
+  if (!wire::decode_state(wanted_.form, chunk * wire::kStateChunkFloats, bytes, unchecked_).ok() ||
+      chunk_digest(unchecked_) != digests_[chunk]) {
     return refuse("its bytes do not have the digest they should have");
   }
   if (const auto owed = std::find(record.owed.begin(), record.owed.end(), chunk); owed != record.owed.end()) {
@@ -97,7 +98,7 @@ Status StateFetcher::on_chunk(TimePoint now, Donor donor, std::size_t chunk, std
     --chunks_[chunk].asked;
   }
   if (chunks_[chunk].held) return {};
-  std::memcpy(place.data(), bytes.data(), bytes.size());
+  std::copy(unchecked_.begin(), unchecked_.end(), place.begin());
   chunks_[chunk].held = true;
   if (++held_count_ == chunks_.size()) outcome_ = Status();
   return {};

@@ -18,6 +18,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/wire/frames.h"
+#include "shared/wire/moments.h"
 
 namespace starling::transport {
 
@@ -40,6 +41,7 @@ class StateFetcher {
     RoundIndex round = 0;
     Digest digest;
     std::span<float> out;  // at least one float; only checked chunks are written
+    wire::StateForm form{};
   };
 
   StateFetcher(TimePoint now, Wanted wanted, std::size_t donors, StateFetcherOptions options = {});
@@ -91,6 +93,7 @@ class StateFetcher {
 
   Wanted wanted_;
   StateFetcherOptions options_;
+  std::vector<float> unchecked_;  // a chunk that has come
   std::vector<DonorRecord> donors_;
   std::vector<Digest> digests_;  // empty until the first honest info
   std::vector<Chunk> chunks_;

@@ -18,6 +18,7 @@
 #include "shared/wire/low_rank.h"
 #include "shared/wire/messages.h"
 #include "shared/wire/model_layout.h"
+#include "shared/wire/moments.h"
 
 namespace starling::operations {
 namespace {
@@ -36,7 +37,8 @@ constexpr double kMixingsARound = 10;
 swarm::Method method_of(const wire::RunManifest& manifest, double round_samples, std::size_t hosts) {
   swarm::Method method;
   method.vector_floats = static_cast<double>(wire::fragment_floats(manifest));
-  method.state_floats = static_cast<double>(wire::state_size(manifest));
+  method.state_bytes =
+      static_cast<double>(wire::state_bytes(wire::state_form(manifest), 0, wire::state_size(manifest)));
   method.round_samples = round_samples;
   method.micro_batch = static_cast<double>(manifest.micro_batch_size);
   method.codec = manifest.codec;

@@ -277,6 +277,7 @@ Status read_all(TableReader& fields, const Lines& lines, const std::filesystem::
   fields.integer("low_rank", manifest.low_rank);
   fields.boolean("delay_parameter_updates", manifest.delay_parameter_updates);
   fields.text("precision", manifest.precision);
+  fields.text("moments", manifest.moments);
   fields.text("client_min", manifest.client_min);
   STARLING_TRY(read_model(fields.table("model"), folder, out));
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));

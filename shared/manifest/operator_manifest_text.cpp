@@ -68,6 +68,7 @@ void write_settings(TomlWriter& out, const wire::RunManifest& manifest) {
   out.set("low_rank", manifest.low_rank);
   out.set("delay_parameter_updates", manifest.delay_parameter_updates);
   out.set("precision", manifest.precision);
+  out.set("moments", manifest.moments);
   if (!manifest.client_min.empty()) out.set("client_min", manifest.client_min);
 }
 

@@ -28,7 +28,7 @@ constexpr double kMemoryBytesPerS = 6e9;
 // Until somebody in the place of a departed host computes.
 double newcomer_s(const Host& host, double usual_upload, const Method& method) {
   const double line = kPayloadShare * std::min(host.link.download, wire::kDonorsMax * usual_upload);
-  return method.newcomer_s + method.state_floats * sizeof(float) / line;
+  return method.newcomer_s + method.state_bytes / line;
 }
 
 std::vector<Place> places_of(std::span<const Host> hosts, const Method& method) {

@@ -51,7 +51,7 @@ struct Host {
 struct Method {
   double vector_floats = 0;
   double factor_floats = 0;  // that are averaged in its place, in two averagings (wire/low_rank.h); 0: it is itself
-  double state_floats = 0;   // that a newcomer loads
+  double state_bytes = 0;    // that a newcomer loads
   double newcomer_s = 3;     // until it does, and its trainer has started
   double recovery_s = kRecoverySeconds;  // until others have made up for who vanishes while they average
   double round_samples = 0;              // of all together, between two averagings

@@ -12,7 +12,7 @@
 //                    mask, then encoded floats of `segment`), inventory (CBOR Inventory), want (empty: "send me
 //                    what you have of `segment`"), done (CBOR Done), listen (empty: "I am too late for this round:
 //                    let me have its result"), over (empty: "this round is over here: I have nothing of it any more")
-//   state frames     state_request (CBOR), state_info (CBOR), state_chunk (floats of chunk `segment`; zero group: none)
+//   state frames     state_request (CBOR), state_info (CBOR), state_chunk (`segment` as in moments.h; zero group: none)
 //
 // Streams. A link begins as one connection, whose first frame each way is hello. Where one TCP stream is too slow for
 // the line, the end that dialled it adds further ones, kLinkStreamsMax in all; the other end asks for that by widen.

@@ -17,6 +17,8 @@ namespace starling::wire {
 
 // Tokens with a meaning of their own in data of kind 'tokens', where words are masked: padding, unknown, the begin of
 // a sample, the end of a stretch of text, and a word that is left out.
+constexpr int kPadding = 0;
+constexpr int kUnknown = 1;
 constexpr int kSampleBegin = 2;
 constexpr int kStretchEnd = 3;
 constexpr int kMask = 4;

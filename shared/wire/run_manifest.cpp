@@ -13,6 +13,7 @@
 #include "shared/wire/low_rank.h"
 #include "shared/wire/manifest_fields.h"
 #include "shared/wire/model_layout.h"
+#include "shared/wire/moments.h"
 #include "shared/wire/training_data.h"
 
 namespace starling::wire {
@@ -228,6 +229,17 @@ void check_codecs(Checker& check, const RunManifest& manifest) {
              "another one where local.partners is not empty: mixings have no error feedback");
 }
 
+void check_moments(Checker& check, const RunManifest& manifest) {
+  const auto form = moment_form(manifest.moments);
+  const std::string found = fmt::format("'{}'", manifest.moments);
+  check.that(form.has_value(), "moments", found, moment_forms());
+  if (form == MomentForm::fp32) return;
+  check.that(moment_vectors(manifest.optimizer) > 0, "moments", found,
+             "'fp32' where optimizer.momentum is 0: there are no moments");
+  check.that(!manifest.local || manifest.local->fragments == 1, "moments", found,
+             "'fp32' where local.fragments is above 1: moments are rounded in blocks, and fragments begin within them");
+}
+
 void check_settings(Checker& check, const RunManifest& manifest) {
   check.within("version", manifest.version, kVersion, kVersion);
   check.that(is_run_id(manifest.run_id), "run_id", fmt::format("'{}'", manifest.run_id),
@@ -262,6 +274,7 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   check.within("checkpoint_rounds", manifest.checkpoint_rounds, 0, kRoundsMax);
   check.word("precision", manifest.precision, manifest.precision == "fp32" || manifest.precision == "bf16",
              "'fp32' or 'bf16'");
+  check_moments(check, manifest);
   check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
              "a version such as '0.1.0', or empty");
 }
@@ -350,6 +363,7 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
   }
   if (reader.present("checkpoint_rounds")) read_any(reader, "checkpoint_rounds", manifest.checkpoint_rounds);
   if (reader.present("precision")) reader.text("precision", manifest.precision, kWordBytesMax);
+  if (reader.present("moments")) reader.text("moments", manifest.moments, kWordBytesMax);
   reader.text("client_min", manifest.client_min, kWordBytesMax);
 }
 
@@ -414,6 +428,7 @@ std::string encode_manifest(const RunManifest& manifest) {
     writer.integer("checkpoint_rounds", manifest.checkpoint_rounds);
   }
   if (manifest.precision != RunManifest{}.precision) writer.text("precision", manifest.precision);
+  if (manifest.moments != RunManifest{}.moments) writer.text("moments", manifest.moments);
   writer.text("client_min", manifest.client_min);
   writer.close('}');
   return std::move(writer.str());

@@ -83,7 +83,10 @@ struct RunManifest {
   // The coordinator keeps a copy of the state about every so many rounds, for when all who hold it are gone; 0: never.
   RoundIndex checkpoint_rounds = 100;
   std::string precision = "fp32";  // of matrix products; bf16: where a volunteer's machine is made for it
-  std::string client_min;          // oldest client version that may take part
+  // What members round the optimizer's moments to after every step (moments.h), so that fewer bytes bring them to those
+  // who join; fp32: they stay as they are.
+  std::string moments = "fp32";
+  std::string client_min;  // oldest client version that may take part
 };
 
 // What a sample is, to the model.

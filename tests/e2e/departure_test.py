@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Everybody who held the model is gone for good, and their disks too. The run goes on from the copy that the coordinator
-keeps, and not from the beginning."""
+keeps, and not from the beginning, and narrow moments come from member to member to the bit."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ LONG_GONE_S = 120  # those who hold more get a minute to come back
 
 class Departure(SwarmCase):
     VOLUNTEERS = 2
-    SETTINGS = {"checkpoint_rounds": 10}
+    SETTINGS = {"checkpoint_rounds": 10, "moments": "fp8"}
 
     def coordinator_round(self):
         return self.swarm.coordinator.run_status(RUN_ID)["round"]
@@ -55,7 +55,14 @@ class Departure(SwarmCase):
             self.assertGreaterEqual(min(volunteer.journal()), rounds_before)
         self.assertGreater(self.coordinator_round(), rounds_before)
 
-    def test_4_the_newcomers_hold_one_state(self):
+    def test_4_one_more_downloads_it_from_them(self):
+        newcomer = self.swarm.newcomer()
+        self.swarm.volunteers.append(newcomer)
+        newcomer.start()
+        newcomer.join(self.swarm.coordinator.new_invite())
+        self.wait_for_rounds([newcomer], 3, 60)
+
+    def test_5_the_newcomers_hold_one_state(self):
         self.swarm.coordinator.pause_run(RUN_ID)
         programs.wait_until(lambda: results.same_state(self.swarm.statuses().values()), "they hold the same state")
 

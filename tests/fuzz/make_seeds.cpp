@@ -11,6 +11,7 @@
 #include "shared/wire/control.h"
 #include "shared/wire/frames.h"
 #include "shared/wire/messages.h"
+#include "shared/wire/moments.h"
 #include "shared/wire/pause_wish.h"
 #include "shared/wire/release_feed.h"
 #include "shared/wire/team.h"
@@ -84,6 +85,10 @@ void add_frames(Seeds& seeds) {
   lost.set(4);
   add("inventory", 3, wire::encode(wire::Inventory{lost, {5, 1}, {48}}));
   add("done", 4, wire::encode(wire::Done{{}, {5, 0, 7}}));
+  Bytes state = {39, 1, 0};  // 40 parameters, fp8
+  const Bytes piece = wire::encode_state({40, wire::MomentForm::fp8}, 0, std::vector<float>(120, 0.5F));
+  state.insert(state.end(), piece.begin(), piece.end());
+  add("state", 9, state);
   add("relay_request", 8, Bytes(33, 2));  // a call to 02 02 …
   add("state_request", 5, wire::encode(wire::StateRequest{7, {}, 0, 4}));
   add("state_info", 6, wire::encode(wire::StateInfo{7, {}, 100, std::vector<Digest>(1)}));

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <vector>
 
 #include "shared/reach/relay_protocol.h"
 #include "shared/wire/frames.h"
+#include "shared/wire/moments.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace starling;
@@ -26,6 +28,17 @@ void check_header(Bytes bytes) {
   VERIFY(std::ranges::equal(again, bytes.first(kFrameHeaderBytes)));
 }
 
+// What is no state of anybody is left to its digest to find.
+void check_state(Bytes bytes) {
+  if (bytes.size() < 3) return;
+  const StateForm form{std::size_t{1} + bytes[0], bytes[1] % 2 == 0 ? MomentForm::fp16 : MomentForm::fp8};
+  std::vector<float> floats(3 * form.parameters);
+  floats.resize(floats.size() - bytes[2] % floats.size());
+  const Bytes piece = bytes.subspan(3);
+  const bool fits = piece.size() == state_bytes(form, 0, floats.size());
+  VERIFY(decode_state(form, 0, piece, floats).ok() == fits);
+}
+
 void check_relay_request(Bytes bytes) {
   const auto* const text = reinterpret_cast<const char*>(bytes.data());
   const auto request = reach::decode_relay_request({text, bytes.size()});
@@ -38,7 +51,7 @@ void check_relay_request(Bytes bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const Bytes bytes(data + 1, size - 1);
-  switch (data[0] % 9) {
+  switch (data[0] % 10) {
     case 0:
       check_header(bytes);
       break;
@@ -62,6 +75,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 7:
       check_form(decode_join(bytes), bytes);
+      break;
+    case 9:
+      check_state(bytes);
       break;
     default:
       check_relay_request(bytes);

@@ -1,4 +1,5 @@
-// A small GPT, trained by three peers whose gradients travel in narrow codecs, beside the same run in fp32.
+// A small GPT, trained by three peers whose gradients travel in narrow codecs, or whose moments are kept narrow, beside
+// the same run in fp32.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,8 +28,17 @@ constexpr RoundIndex kRounds = 60;
 constexpr std::size_t kPeers = 3;
 constexpr SampleCount kBatch = 8;
 
-wire::RunManifest tiny_run() {
+struct Training {
+  const char* results;
+  const char* contributions;
+  double error_feedback;
+  int rank = 0;                  // of low-rank products; 0: the vector as it is
+  const char* moments = "fp32";  // what they are rounded to after each step
+};
+
+wire::RunManifest tiny_run(const Training& how) {
   wire::RunManifest manifest;
+  manifest.moments = how.moments;
   manifest.model = {.layers = 2, .width = 32, .heads = 2, .context = 32};
   manifest.peers_max = 8;
   manifest.micro_batch_size = kBatch;
@@ -39,15 +49,15 @@ wire::RunManifest tiny_run() {
 }
 
 struct Peer {
-  Peer(std::span<const std::uint8_t> text, double error_feedback) : optimizer(tiny_run()) {
+  Peer(std::span<const std::uint8_t> text, const Training& how) : optimizer(tiny_run(how)) {
     state.resize(optimizer.state_size());
     scratch.resize(optimizer.parameter_count());
     sum.resize(optimizer.parameter_count());
-    auto created = training::TorchTrainer::create({tiny_run(), text, text, state, scratch, journal.get(), 1});
+    auto created = training::TorchTrainer::create({tiny_run(how), text, text, state, scratch, journal.get(), 1});
     REQUIRE(created.ok());
     trainer = std::move(created).value();
     REQUIRE(trainer->initialize().ok());
-    if (error_feedback > 0) feedback.emplace(sum.size(), static_cast<float>(error_feedback));
+    if (how.error_feedback > 0) feedback.emplace(sum.size(), static_cast<float>(how.error_feedback));
   }
 
   optim::Optimizer optimizer;
@@ -57,17 +67,10 @@ struct Peer {
   std::optional<averaging::ErrorFeedback> feedback;
 };
 
-struct Training {
-  const char* results;
-  const char* contributions;
-  double error_feedback;
-  int rank = 0;  // of low-rank products; 0: the vector as it is
-};
-
 averaging::LowRankSwarm low_rank_swarm(const Training& how) {
   averaging::LowRankOptions options;
   options.members = kPeers;
-  options.parameters = wire::model_layout(tiny_run().model);
+  options.parameters = wire::model_layout(tiny_run(how).model);
   options.rank = how.rank;
   options.kept = static_cast<float>(how.error_feedback);
   options.codec = how.results;
@@ -124,7 +127,7 @@ void average_and_step(RoundIndex round, const Training& how, std::vector<std::un
 double trained(const Training& how) {
   const std::vector<std::uint8_t> text = words(3000);
   std::vector<std::unique_ptr<Peer>> peers;
-  for (std::size_t i = 0; i < kPeers; ++i) peers.push_back(std::make_unique<Peer>(text, how.error_feedback));
+  for (std::size_t i = 0; i < kPeers; ++i) peers.push_back(std::make_unique<Peer>(text, how));
   std::optional<averaging::LowRankSwarm> low_rank;
   if (how.rank > 0) low_rank.emplace(low_rank_swarm(how));
   for (RoundIndex round = 0; round < kRounds; ++round) {
@@ -145,13 +148,17 @@ TEST_CASE("a model trained through narrow codecs ends near where one trained thr
   const double sparse = trained({"fp16", "sparse", 0.95});
   const double rank8 = trained({"fp32", "", 1, 8});
   const double rank4 = trained({"fp16", "", 1, 4});
+  const double fp16_moments = trained({"fp32", "", 0, 0, "fp16"});
+  const double fp8_moments = trained({"fp32", "", 0, 0, "fp8"});
   MESSAGE("bits per byte: fp32 " << exact << ", int8 " << int8 << ", int4 with feedback " << int4
                                  << ", sparse with feedback " << sparse << ", rank 8 " << rank8 << ", rank 4 in fp16 "
-                                 << rank4);
+                                 << rank4 << ", moments in fp16 " << fp16_moments << ", in fp8 " << fp8_moments);
   CHECK(exact < 2);
   CHECK(int8 < 1.005 * exact);
   CHECK(int4 < 1.01 * exact);
   CHECK(sparse < 1.06 * exact);
   CHECK(rank8 < 1.04 * exact);
   CHECK(rank4 < 1.10 * exact);
+  CHECK(fp16_moments < 1.005 * exact);
+  CHECK(fp8_moments < 1.02 * exact);
 }

@@ -15,6 +15,7 @@ CHAPTERS = [
     ("group_info.h", "The plan of a round"),
     ("frames.h", "Volunteers among themselves"),
     ("codec.h", "How numbers travel"),
+    ("moments.h", "How a state travels"),
     ("low_rank.h", "Low-rank rounds"),
     ("run_manifest.h", "The description of a run"),
     ("data_options.h", "Its data"),

@@ -76,6 +76,9 @@ TEST_CASE("every processor computes the same bits, with every optimizer") {
     CHECK(same_bits(state_after(manifest, 12, portable_kernels()), state_after(manifest, 12, *avx2_kernels())));
     manifest.optimizer.momentum = 0;
     CHECK(same_bits(state_after(manifest, 3, portable_kernels()), state_after(manifest, 3, *avx2_kernels())));
+    manifest = odd_sizes(kind);
+    manifest.moments = "fp8";
+    CHECK(same_bits(state_after(manifest, 12, portable_kernels()), state_after(manifest, 12, *avx2_kernels())));
   }
   for (const std::size_t size : {0, 1, 7, 8, 9, 1000, 1003}) {
     const std::vector<float> values = noise(size, size);

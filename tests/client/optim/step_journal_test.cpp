@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "client/optim/optimizer.h"
@@ -84,9 +85,12 @@ bool step_dies(const Optimizer& optimizer, std::span<const float> gradient, std:
 
 TEST_CASE("a step whose process dies at any store is finished by another process to the same bits") {
   // Round 7 ends a window of AccumAdamW, in which it writes all of its vectors.
-  for (const char* kind : {"adamw", "sgd", "lamb", "muon", "accum_adamw"}) {
+  for (const char* kind : {"adamw", "sgd", "lamb", "muon", "accum_adamw", "narrow adamw"}) {
     CAPTURE(kind);
-    const Optimizer optimizer(manifest_of_several_blocks(kind));
+    const bool narrow = std::string_view(kind) == "narrow adamw";
+    wire::RunManifest manifest = manifest_of_several_blocks(narrow ? "adamw" : kind);
+    if (narrow) manifest.moments = "fp8";
+    const Optimizer optimizer(manifest);
     REQUIRE(optimizer.parameter_count() > 3 * kStepBlock);
     const std::vector<float> gradient = noise(1, optimizer.parameter_count());
     const std::vector<float> start = noise(2, optimizer.state_size());

@@ -22,8 +22,8 @@ std::vector<float> state_of(std::size_t floats) {
 
 // Holds one state and gives it to whoever asks for it.
 struct Holder {
-  explicit Holder(std::vector<float> values)
-      : floats(std::move(values)), snapshot(std::make_shared<const StateSnapshot>(snapshot_of(kRound, floats))) {}
+  explicit Holder(std::vector<float> values, const wire::StateForm& form = {})
+      : floats(std::move(values)), snapshot(std::make_shared<const StateSnapshot>(snapshot_of(kRound, floats, form))) {}
   [[nodiscard]] StateSource source() {
     return [this](RoundIndex round, const Digest& digest) {
       ++asked;
@@ -45,6 +45,7 @@ struct Download {
     fetch.round = kRound;
     fetch.state_digest = state_digest;
     fetch.out = out;
+    fetch.form = form;
     fetch.done = [this](const Status& status) { promise.set_value(status); };
     return member.net->fetch_state(std::move(fetch));
   }
@@ -59,6 +60,7 @@ struct Download {
     CHECK((out == state));
   }
   Digest state_digest;
+  wire::StateForm form;
   std::vector<float> out;
   std::promise<Status> promise;
   std::future<Status> result = promise.get_future();
@@ -77,6 +79,22 @@ TEST_CASE("a newcomer gets the state from two donors") {
   download.check_got(holder.floats);
   CHECK(first.net->stats().state_bytes_sent + second.net->stats().state_bytes_sent >=
         static_cast<std::int64_t>(holder.floats.size() * sizeof(float)));
+}
+
+TEST_CASE("narrow moments travel in half the bytes, and arrive as what the digest names") {
+  const Project project;
+  const std::size_t parameters = 7 * wire::kStateChunkFloats + 41;
+  std::vector<float> state = state_of(3 * parameters);
+  for (std::size_t i = parameters; i < state.size(); ++i) state[i] = static_cast<float>(i % 16) / 8;  // as fp8 has them
+  Holder holder(std::move(state), {parameters, wire::MomentForm::fp8});
+  Member donor(project, true, holder.source());  // one: then no chunk comes twice
+  Member newcomer(project, false);
+  Download download(holder.snapshot->digest, holder.floats.size());
+  download.form = holder.snapshot->form;
+  REQUIRE(download.start(newcomer, {donor.endpoint()}).ok());
+  download.check_got(holder.floats);
+  const auto whole = static_cast<double>(holder.floats.size() * sizeof(float));
+  CHECK(static_cast<double>(newcomer.net->stats().state_bytes_received) < 0.55 * whole);
 }
 
 TEST_CASE("a newcomer knows its upload before its first round") {

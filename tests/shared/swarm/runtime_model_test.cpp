@@ -140,7 +140,7 @@ TEST_CASE("a newcomer loads the state over its own line, or the donors' if those
   for (Host& each : hosts) each.departures_per_s = 0.001;
   Method method = gradients(1, 0.4);  // as good as nobody departs within a hundredth of a second
   method.newcomer_s = 0;
-  method.state_floats = 2.5e6;
+  method.state_bytes = 1e7;
   const auto empty_s = [&] { return std::log(predict_round(hosts, method).compute_s * 40 / 0.4) / 0.001; };
   CHECK(empty_s() == doctest::Approx(10e6 / (80 * kMbit * kPayload)).epsilon(0.01));  // from eight
   for (Host& each : hosts) each.link.download = 10 * kMbit;

@@ -393,6 +393,8 @@ TEST_CASE("a model is refused sizes that make no sense together, and data that i
   CHECK(refused("mlp", [](RunManifest& m) { m.data.train_items = 1000; }).find("data.train_items") !=
         std::string::npos);
   CHECK(refused("gpt", [](RunManifest& m) { m.precision = "fp8"; }).find("precision") != std::string::npos);
+  CHECK(refused("gpt", [](RunManifest& m) { m.moments = "int8"; }).find("'fp32', 'fp16' or 'fp8'") !=
+        std::string::npos);
 }
 
 TEST_CASE("what differs from how a gpt was at first is written, and nothing else") {
@@ -400,14 +402,30 @@ TEST_CASE("what differs from how a gpt was at first is written, and nothing else
   manifest.model.positions = "rotary";
   manifest.model.recent = 0;
   manifest.precision = "bf16";
+  manifest.moments = "fp16";
   const std::string json = encode_manifest(manifest);
   CHECK(json.find(R"("vocabulary":256,"positions":"rotary","recent":0},)") != std::string::npos);
-  CHECK(json.find(R"("codec":"fp32","precision":"bf16",)") != std::string::npos);
+  CHECK(json.find(R"("codec":"fp32","precision":"bf16","moments":"fp16",)") != std::string::npos);
   const auto back = decode_manifest(json);
   REQUIRE(back.ok());
   CHECK(back->model.positions == "rotary");
   CHECK(back->model.recent == 0);
+  CHECK(back->moments == "fp16");
   CHECK_FALSE(decode_manifest(with(json, R"("recent":0)", R"("recent":3)")).ok());  // two ways to say one thing
+}
+
+TEST_CASE("moments are kept narrow where there are any, and all step at once") {
+  RunManifest manifest = good_manifest();
+  manifest.moments = "fp8";
+  CHECK(check_manifest(manifest).ok());
+  manifest.optimizer = default_optimizer("sgd");
+  CHECK(check_manifest(manifest).ok());
+  manifest.optimizer.momentum = 0;
+  CHECK(check_manifest(manifest).error().message.find("there are no moments") != std::string::npos);
+  manifest.optimizer.momentum = 0.9;
+  manifest.delay_parameter_updates = true;
+  manifest.local.emplace().fragments = 2;
+  CHECK(check_manifest(manifest).error().message.find("local.fragments is above 1") != std::string::npos);
 }
 
 TEST_CASE("how many vectors an optimizer keeps follows from its settings") {
