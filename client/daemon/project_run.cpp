@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/daemon/run_parts.h"
+#include "client/session/words.h"
 #include "shared/base/log.h"
 #include "shared/swarm/plausible.h"
 #include "shared/wire/epochs.h"
@@ -18,6 +19,30 @@ bool is_less(const trainer_link::TrainerShare& now, const trainer_link::TrainerS
   };
   return now.threads < before.threads || memory(now) < memory(before) ||
          now.gpu_memory_percent < before.gpu_memory_percent;
+}
+
+Result<std::string> continue_bytes(RunParts& parts, const std::string& prompt, int count, double temperature) {
+  STARLING_ASSIGN(const std::vector<int> words,
+                  parts.trainer->sample_words(session::words_of_bytes(prompt), count, temperature));
+  return session::bytes_of_words(words);
+}
+
+Result<std::string> continue_tokens(RunParts& parts, const std::string& prompt, int count, double temperature) {
+  if (!parts.tokenizer) {
+    return Error{ErrorCode::unsupported,
+                 "sample text: this run publishes no tokenizer, so nobody here knows what its tokens say; its operator "
+                 "can make another run of text that `starling-coordinator data prepare` prepares now"};
+  }
+  STARLING_ASSIGN(std::vector<int> words, parts.tokenizer->words_of(prompt));
+  const std::size_t prompt_words = words.size();
+  STARLING_ASSIGN(const std::vector<int> more, parts.trainer->sample_words(words, count, temperature));
+  words.insert(words.end(), more.begin(), more.end());
+  return parts.tokenizer->text_of(words, prompt_words);
+}
+
+// Of any other model the trainer says why it writes no text.
+bool writes_tokens(const wire::RunManifest& manifest) {
+  return manifest.model.architecture == "gpt" && manifest.data.kind == "tokens";
 }
 
 }  // namespace
@@ -140,14 +165,15 @@ std::optional<trainer_link::TrainerShare> ProjectRun::allowed_share() const {
   return share_;
 }
 
-void ProjectRun::sample_text(const std::string& prompt, int length, double temperature,
+void ProjectRun::sample_text(const std::string& prompt, int count, double temperature,
                              std::function<void(Result<std::string>)> done) {
-  threads_.trainer.post([this, prompt, length, temperature, done = std::move(done)] {
+  threads_.trainer.post([this, prompt, count, temperature, done = std::move(done)] {
     if (stopped_) return done(Error{ErrorCode::unavailable, "the run was stopped"});
     const auto share = allowed_share();
     if (!share) return done(Error{ErrorCode::unavailable, "training was paused meanwhile"});
     parts_->trainer->set_share(*share);
-    done(parts_->trainer->sample_text(prompt, length, temperature));
+    done(writes_tokens(parts_->manifest) ? continue_tokens(*parts_, prompt, count, temperature)
+                                         : continue_bytes(*parts_, prompt, count, temperature));
   });
 }
 

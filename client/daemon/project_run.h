@@ -99,10 +99,10 @@ class ProjectRun final : private session::Session::Mediator {
   // At once: what is no longer allowed is ended in the middle. To be called again and again, changed or not: a trainer
   // that slipped through while it was starting is ended by the next call.
   void obey(const Permission& permission);
-  // Continues a text on the trainer thread; `done` runs there.
   // A sentence for the volunteer when the permission's limits leave too little of the line; usually empty.
   [[nodiscard]] std::string limit_warning(const Permission& permission) const;
-  void sample_text(const std::string& prompt, int length, double temperature,
+  // Continues a text by so many words, bytes or tokens, on the trainer thread; `done` runs there.
+  void sample_text(const std::string& prompt, int count, double temperature,
                    std::function<void(Result<std::string>)> done);
 
   void count_traffic(TrafficCounters& counters) const;

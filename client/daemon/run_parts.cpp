@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "shared/wire/fragments.h"
+#include "shared/wire/moments.h"
 
 namespace starling::daemon {
 namespace {
@@ -74,6 +75,18 @@ Result<std::unique_ptr<trainer_link::TrainerProcess>> make_trainer(const RunOpti
   return trainer_link::TrainerProcess::create(std::move(process));
 }
 
+// The program lies where the trainer does.
+Result<std::optional<trainer_link::TokenizerProcess>> make_tokenizer(const RunOptions& options,
+                                                                     const PreparedRun& prepared) {
+  std::optional<trainer_link::TokenizerProcess> tokenizer;
+  if (prepared.tokenizer_file.empty()) return tokenizer;
+  trainer_link::TokenizerProcessOptions process;
+  process.program = options.trainer_program.parent_path() / "starling-tokenizer";
+  STARLING_ASSIGN(process.model, open_data(prepared.tokenizer_file));
+  tokenizer.emplace(std::move(process));
+  return tokenizer;
+}
+
 // The newest checkpoint whose digest is what its name says, or round 0.
 Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, SnapshotKeeper& snapshots,
                                          storage::CheckpointStore& checkpoints) {
@@ -130,7 +143,8 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
   const PreparedRun& prepared = inputs.prepared;
   STARLING_ASSIGN(auto shards, make_shard_keeper(inputs, clock));
   STARLING_ASSIGN(auto trainer, make_trainer(options, prepared, shards.get()));
-  auto snapshots = std::make_unique<SnapshotKeeper>(trainer->state());
+  STARLING_ASSIGN(auto tokenizer, make_tokenizer(options, prepared));
+  auto snapshots = std::make_unique<SnapshotKeeper>(trainer->state(), wire::state_form(prepared.manifest));
   const session::StateLayout layout = trainer->layout();
   storage::CheckpointStore checkpoints(inputs.files.dir() / "checkpoints", prepared.manifest.run_id,
                                        layout.parameter_count, layout.optimizer_vectors);
@@ -165,6 +179,7 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
                  inputs.line,
                  std::move(shards),
                  std::move(trainer),
+                 std::move(tokenizer),
                  std::move(snapshots),
                  std::move(serving),
                  std::move(checkpoints),

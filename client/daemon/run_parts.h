@@ -14,6 +14,7 @@
 #include "client/daemon/shard_keeper.h"
 #include "client/optim/mixing_step.h"
 #include "client/session/fragment_sums.h"
+#include "client/trainer_link/tokenizer_process.h"
 #include "client/transport/port_mapper.h"
 #include "shared/wire/buckets.h"
 
@@ -48,6 +49,7 @@ struct RunParts {
   std::unique_ptr<ShardKeeper> shards;  // null where the run has none; outlives the trainer, which asks it
   // Trainer thread, except state() through `snapshots` and stop(); of the stepper, if there is one, step() too.
   std::unique_ptr<trainer_link::TrainerProcess> trainer;
+  std::optional<trainer_link::TokenizerProcess> tokenizer;  // trainer thread; none where no text becomes tokens
   std::unique_ptr<SnapshotKeeper> snapshots;
   std::shared_ptr<std::atomic<bool>> serving;  // whether others may download the state from here
   storage::CheckpointStore checkpoints;

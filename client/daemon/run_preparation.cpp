@@ -126,6 +126,7 @@ Status check_room(const PreparedRun& run, const std::filesystem::path& data_dir,
                                  ? bytes_missing(data.train, run.train_file)
                                  : std::max<std::int64_t>(0, shard_bytes_held(data) - storage::bytes_in(run.shards));
   std::int64_t needed = train + bytes_missing(data.validation, run.validation_file);
+  if (!run.tokenizer_file.empty()) needed += bytes_missing(data.tokenizer, run.tokenizer_file);
   if (needed == 0) return {};
   std::error_code absent;
   if (std::filesystem::is_empty(data_dir / "checkpoints", absent) || absent) {
@@ -169,6 +170,10 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   run.train_file = folder / data.train.sha256.hex();
   run.shards = files.dir() / "shards";
   run.validation_file = folder / data.validation.sha256.hex();
+  // No other model continues a text.
+  if (run.manifest.model.architecture == "gpt" && data.tokenizer != wire::Artefact()) {
+    run.tokenizer_file = folder / data.tokenizer.sha256.hex();
+  }
   STARLING_TRY(check_room(run, files.dir(), options.disk_bytes_left));
   if (data.shards.empty()) {
     STARLING_TRY(fetch_data("training", data.train, run.train_file, calls, options));
@@ -177,6 +182,9 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
     run.disk_bytes_left = options.disk_bytes_left;
   }
   STARLING_TRY(fetch_data("validation", data.validation, run.validation_file, calls, options));
+  if (!run.tokenizer_file.empty()) {
+    STARLING_TRY(fetch_data("tokenizer's", data.tokenizer, run.tokenizer_file, calls, options));
+  }
   if (const wire::ScriptModel& script = run.manifest.model.script; run.manifest.model.architecture == "script") {
     run.program_file = folder / script.program.sha256.hex();
     run.parameters_file = folder / script.parameters.sha256.hex();

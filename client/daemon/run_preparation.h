@@ -24,6 +24,7 @@ struct PreparedRun {
   std::filesystem::path shards;           // the folder of shards, …
   std::int64_t shard_bytes_needed = 0;    // … of which so much is in use at a time, …
   std::int64_t disk_bytes_left = 0;       // … and what the limits leave beside what is there
+  std::filesystem::path tokenizer_file;   // of a gpt of tokens whose run publishes one
   std::filesystem::path program_file;     // of a script
   std::filesystem::path parameters_file;  // of a script
   std::string certificate_pem;            // valid now

@@ -33,7 +33,7 @@ struct RequestBody {
   double temperature = 0;
   std::uint64_t memory_bytes = 0;
   std::int32_t lane = 0;
-  std::int32_t length = 0;
+  std::int32_t words = 0;
   std::int32_t threads = 0;
   std::uint16_t sandbox = 0;
   std::uint16_t yield_to_others = 0;
@@ -109,10 +109,25 @@ std::string_view to_string(Command command) {
       return "take the optimizer step";
     case Command::evaluate:
       return "evaluate the model";
-    case Command::sample_text:
+    case Command::sample_words:
       return "sample text";
+    case Command::words_of_text:
+      return "make words of text";
+    case Command::text_of_words:
+      return "make text of words";
   }
   return "unknown command";
+}
+
+std::string pack_words(std::span<const int> words) {
+  return {reinterpret_cast<const char*>(words.data()), words.size_bytes()};
+}
+
+Result<std::vector<int>> unpack_words(std::string_view packed) {
+  if (packed.size() % sizeof(int) != 0) return Error{ErrorCode::corrupt, "the last word is not whole"};
+  std::vector<int> words(packed.size() / sizeof(int));
+  if (!words.empty()) std::memcpy(words.data(), packed.data(), packed.size());
+  return words;
 }
 
 std::string encode(const Request& request) {
@@ -124,7 +139,7 @@ std::string encode(const Request& request) {
   body.lane = request.samples.lane;
   body.epoch = request.samples.epoch;
   body.temperature = request.temperature;
-  body.length = request.length;
+  body.words = request.count;
   body.memory_bytes = request.limits.memory_bytes;
   body.threads = request.limits.threads;
   body.gpu_memory_percent = request.limits.gpu_memory_percent;
@@ -145,8 +160,8 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
     return Error{ErrorCode::corrupt, "negative sample range"};
   }
   if (body.begins_ahead != 0 && body.round == 0) return Error{ErrorCode::corrupt, "no round is before the first"};
-  if (body.length < 0 || body.length > kSampleLengthMax || !is_sane(body.temperature)) {
-    return Error{ErrorCode::corrupt, "text length or temperature out of range"};
+  if (body.words < 0 || body.words > kWordsMax || !is_sane(body.temperature)) {
+    return Error{ErrorCode::corrupt, "number of words or temperature out of range"};
   }
   request.command = static_cast<Command>(body.header.code);
   if (request.command == Command::start && (body.threads < 1 || body.threads > kThreadsMax)) {
@@ -163,7 +178,7 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
   request.knows_own = body.knows_own != 0;
   request.merges_step = body.merges_step != 0;
   request.temperature = body.temperature;
-  request.length = body.length;
+  request.count = body.words;
   request.limits = {body.threads, body.memory_bytes, body.gpu_memory_percent, body.sandbox != 0,
                     body.yield_to_others != 0};
   return request;

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "client/session/trainer.h"
 #include "shared/base/result.h"
@@ -15,14 +17,23 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 7;
-constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // manifest, prompt, sampled text, error
+constexpr std::uint16_t kLinkVersion = 8;
+constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // manifest, words, error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
-constexpr int kSampleLengthMax = 16 * 1024;  // bytes that one sample_text may ask for
+constexpr int kWordsMax = static_cast<int>(kTextBytesMax / sizeof(int));  // of a prompt, and that may be asked for
 constexpr int kThreadsMax = 64;
 
-enum class Command : std::uint16_t { start = 1, train_batch, step, evaluate, sample_text };
-constexpr std::size_t kCommands = 5;
+// The last two are a tokenizer's (tokenizer_process.h), the others a trainer's.
+enum class Command : std::uint16_t {
+  start = 1,
+  train_batch,
+  step,
+  evaluate,
+  sample_words,
+  words_of_text,
+  text_of_words
+};
+constexpr std::size_t kCommands = 7;
 std::string_view to_string(Command command);
 
 // What the child may use of the machine.
@@ -45,9 +56,9 @@ struct Request {
   bool merges_step = false;    // train_batch: see merge_step; before all else
   int data_fd = -1;            // train_batch of a run with shards: the samples' shard; travels beside the bytes
   RoundIndex round = 0;        // step
-  int length = 0;              // sample_text
-  double temperature = 0;      // sample_text
-  std::string text;            // start: the manifest as JSON; sample_text: the prompt
+  int count = 0;               // sample_words: how many; text_of_words: of the last so many, after the others
+  double temperature = 0;      // sample_words
+  std::string text;            // start: the manifest as JSON; words_of_text: the text; else words, packed
 };
 
 constexpr int kNoBucket = -1;
@@ -59,8 +70,12 @@ struct Reply {
   session::StateLayout layout;     // start
   session::BatchReport batch;      // train_batch
   session::Evaluation evaluation;  // evaluate
-  std::string text;                // sample_text: the bytes; start: how the child is confined
+  std::string text;                // start: how the child is confined; text_of_words: the text; else words, packed
 };
+
+// Words as a message has them. corrupt for what is none.
+std::string pack_words(std::span<const int> words);
+Result<std::vector<int>> unpack_words(std::string_view packed);
 
 std::string encode(const Request& request);
 std::string encode(const Reply& reply);

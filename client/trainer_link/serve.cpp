@@ -7,12 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "client/trainer_link/channel.h"
@@ -60,7 +58,7 @@ struct Supplies {
   MappedFile train;  // where there are no shards
   MappedFile validation;
   MappedFile program;  // of a script
-  MappedFile shard;
+  std::shared_ptr<const MappedFile> shard;
   std::size_t shard_number = SIZE_MAX;
   std::uint64_t request = 0;  // that is being answered
 };
@@ -111,7 +109,7 @@ class Workplace {
     if (data.shards.empty()) {
       STARLING_ASSIGN(supplies->train, MappedFile::map(kTrainFd, data.train.bytes));
     } else {
-      resources.shard_bytes = [from = supplies.get()] { return from->shard.bytes(); };
+      resources.shard_bytes = [from = supplies.get()] { return SharedBytes{from->shard->bytes(), from->shard}; };
     }
     STARLING_ASSIGN(supplies->validation, MappedFile::map(kValidationFd, data.validation.bytes));
     if (resources.manifest.model.architecture == "script") {
@@ -159,8 +157,12 @@ class Workplace {
       case Command::evaluate:
         fill(reply, reply.evaluation, trainer_->evaluate());
         break;
-      case Command::sample_text:
-        fill(reply, reply.text, trainer_->sample_text(request.text, request.length, request.temperature));
+      case Command::sample_words:
+        fill(reply, reply.text, sample_words(request));
+        break;
+      case Command::words_of_text:
+      case Command::text_of_words:
+        reply.status = Error{ErrorCode::unsupported, "a trainer knows no text"};
         break;
     }
     return reply;
@@ -181,7 +183,8 @@ class Workplace {
     const std::size_t shard = wire::shard_of(manifest_, samples);
     if (shard == supplies_->shard_number) return {};
     supplies_->shard_number = SIZE_MAX;
-    STARLING_ASSIGN(supplies_->shard, MappedFile::map(request.data_fd, manifest_.data.shards[shard].file.bytes));
+    STARLING_ASSIGN(MappedFile file, MappedFile::map(request.data_fd, manifest_.data.shards[shard].file.bytes));
+    supplies_->shard = std::make_shared<const MappedFile>(std::move(file));
     supplies_->shard_number = shard;
     return {};
   }
@@ -199,6 +202,12 @@ class Workplace {
     std::fill(gradient.begin(), gradient.end(), 0.0F);
     fill(reply, reply.batch, trainer_->train_batch(request.samples, gradient));
     return reply;
+  }
+
+  Result<std::string> sample_words(const Request& request) {
+    STARLING_ASSIGN(const std::vector<int> prompt, unpack_words(request.text));
+    STARLING_ASSIGN(const std::vector<int> words, trainer_->sample_words(prompt, request.count, request.temperature));
+    return pack_words(words);
   }
 
   template <typename T>
@@ -255,28 +264,10 @@ Status serve(const TrainerParts& parts) {
   }
 }
 
-std::optional<int> parent_from(int argc, char** argv) {
-  if (argc != 3 || std::strcmp(argv[1], kParentOption) != 0) return std::nullopt;
-  int parent = 0;
-  const char* end = argv[2] + std::strlen(argv[2]);
-  const auto parsed = std::from_chars(argv[2], end, parent);
-  if (parsed.ec != std::errc() || parsed.ptr != end || parent <= 0) return std::nullopt;
-  return parent;
-}
-
 }  // namespace
 
 int serve_trainer(int argc, char** argv, const TrainerParts& parts) {
-  const auto parent = parent_from(argc, argv);
-  if (!parent) {
-    fmt::print(stderr, "{} computes gradients for starlingd, which starts it by itself.\n", argv[0]);
-    return 2;
-  }
-  Status status = die_with_parent(*parent);
-  if (status.ok()) status = serve(parts);
-  if (status.ok()) return 0;
-  fmt::print(stderr, "{}\n", status.error().message);
-  return 1;
+  return run_child(argc, argv, "computes gradients", [&parts] { return serve(parts); });
 }
 
 }  // namespace starling::trainer_link

@@ -16,17 +16,22 @@
 
 namespace starling::trainer_link {
 
+// Valid for as long as somebody holds `owner`.
+struct SharedBytes {
+  std::span<const std::uint8_t> bytes;
+  std::shared_ptr<const void> owner;
+};
+
 // Everything a trainer works on. Outlives it.
 struct TrainerResources {
   wire::RunManifest manifest;
   std::span<const std::uint8_t> train_bytes;  // the artefacts of the manifest, read-only
   std::span<const std::uint8_t> validation_bytes;
-  // Of a run with shards, in place of train_bytes: that of the batch under way, valid until it is over.
-  std::function<std::span<const std::uint8_t>()> shard_bytes;
-  std::span<const std::uint8_t> program;  // of a script; empty for all other models
-  std::span<float> state;                 // shared with the daemon
-  optim::StepJournal* journal = nullptr;  // shared with the daemon
-  std::span<float> local;                 // of local steps (wire::local_state_size), shared with the daemon
+  std::function<SharedBytes()> shard_bytes;  // of a run with shards, in place of train_bytes: the next batch's
+  std::span<const std::uint8_t> program;     // of a script; empty for all other models
+  std::span<float> state;                    // shared with the daemon
+  optim::StepJournal* journal = nullptr;     // shared with the daemon
+  std::span<float> local;                    // of local steps (wire::local_state_size), shared with the daemon
   // Where parameters are mixed: a bucket of `local` has stepped, and is the daemon's until the batch is over.
   std::function<void(const wire::Bucket&)> bucket_stepped;
   int threads = 1;

@@ -228,21 +228,20 @@ Result<session::Evaluation> TrainerProcess::evaluate() {
   return reply.evaluation;
 }
 
-Result<std::string> TrainerProcess::sample_text(const std::string& prompt, int length, double temperature) {
-  if (prompt.size() > kTextBytesMax || length < 0 || length > kSampleLengthMax || !(temperature >= 0)) {
-    return Error{
-        ErrorCode::invalid_argument,
-        fmt::format("sample text: at most {} bytes of prompt, {} bytes of text, and a temperature of 0 or more",
-                    kTextBytesMax, kSampleLengthMax)};
+Result<std::vector<int>> TrainerProcess::sample_words(std::span<const int> prompt, int count, double temperature) {
+  if (prompt.size() > kWordsMax || count < 0 || count > kWordsMax || !(temperature >= 0)) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("sample text: at most {} words of prompt, as many of text, and a temperature of 0 or more",
+                             kWordsMax)};
   }
   Request request;
-  request.command = Command::sample_text;
-  request.text = prompt;
-  request.length = length;
+  request.command = Command::sample_words;
+  request.text = pack_words(prompt);
+  request.count = count;
   request.temperature = temperature;
-  STARLING_ASSIGN(Reply reply,
-                  impl_->call_at_state(std::move(request), kForwardShare * impl_->flops_per_sample * (1 + length)));
-  return std::move(reply.text);
+  STARLING_ASSIGN(const Reply reply,
+                  impl_->call_at_state(std::move(request), kForwardShare * impl_->flops_per_sample * (1 + count)));
+  return unpack_words(reply.text);
 }
 
 void TrainerProcess::set_share(const TrainerShare& wanted) {

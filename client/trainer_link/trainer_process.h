@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,7 @@ class TrainerProcess final : public session::Trainer {
   // updates all of it is done here, while the child goes on with parameters of its own.
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;
-  Result<std::string> sample_text(const std::string& prompt, int length, double temperature) override;
+  Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double temperature) override;
 
   // For the next call. A child that has another share is ended; the next call that computes starts one with this.
   void set_share(const TrainerShare& wanted);

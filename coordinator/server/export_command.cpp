@@ -9,6 +9,7 @@
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/text/tokenizer.h"
 #include "shared/wire/hugging_face.h"
 #include "shared/wire/model_layout.h"
 
@@ -19,18 +20,22 @@ std::string_view bytes_of(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
 
+// corrupt when it is not what its name, the digest, says.
+Result<std::string> read_artefact(const Project& project, const wire::Artefact& artefact) {
+  const std::filesystem::path file = project.files.artefacts() / artefact.sha256.hex();
+  STARLING_ASSIGN(std::string bytes, read_file(file, static_cast<std::size_t>(artefact.bytes)));
+  if (crypto::sha256(bytes) == artefact.sha256) return bytes;
+  return Error{ErrorCode::corrupt, fmt::format("'{}' is damaged: its digest is not its name", file.string())};
+}
+
 // The parameters of the newest copy of the state that the swarm sent.
 Result<std::vector<float>> kept_parameters(const Project& project, const db::KeptCheckpoint& kept,
                                            const wire::RunManifest& manifest) {
-  const std::filesystem::path file = project.files.artefacts() / kept.artefact.hex();
   const std::size_t floats = wire::parameter_count(manifest.model);
   if (kept.bytes != static_cast<std::int64_t>(wire::state_size(manifest) * sizeof(float))) {
-    return Error{ErrorCode::corrupt, fmt::format("'{}' is not a state of this run's model", file.string())};
+    return Error{ErrorCode::corrupt, fmt::format("'{}' is not a state of this run's model", kept.artefact.hex())};
   }
-  STARLING_ASSIGN(const std::string state, read_file(file, static_cast<std::size_t>(kept.bytes)));
-  if (static_cast<std::int64_t>(state.size()) != kept.bytes || crypto::sha256(state) != kept.artefact) {
-    return Error{ErrorCode::corrupt, fmt::format("'{}' is damaged: its digest is not its name", file.string())};
-  }
+  STARLING_ASSIGN(const std::string state, read_artefact(project, {kept.artefact, kept.bytes}));
   std::vector<float> parameters(floats);
   state.copy(reinterpret_cast<char*>(parameters.data()), floats * sizeof(float));
   return parameters;
@@ -44,6 +49,27 @@ Status write_model(wire::ExportedModel model, const db::KeptCheckpoint& kept, co
   for (const std::vector<float>& values : model.values) pieces.push_back(bytes_of(values));
   STARLING_TRY(write_file_atomically(folder / "model.safetensors", pieces));
   return write_file_atomically(folder / "config.json", model.config + "\n");
+}
+
+// What makes of text the tokens that the model knows, as transformers want it told.
+Status write_tokenizer(const Project& project, const wire::RunManifest& manifest, const std::filesystem::path& folder) {
+  if (manifest.data.kind != "tokens") return {};
+  if (manifest.data.tokenizer == wire::Artefact()) {
+    fmt::print(
+        "what made its tokens of text this run does not say: its data were not prepared by `data prepare`, or by "
+        "one before Starling's manifests named tokenizers\n");
+    return {};
+  }
+  STARLING_ASSIGN(const std::string model, read_artefact(project, manifest.data.tokenizer));
+  STARLING_ASSIGN(const text::Tokenizer tokenizer, text::Tokenizer::from_model(model));
+  std::vector<std::string> marks;
+  for (int mark = 0; mark < wire::kReservedTokens; ++mark) marks.push_back(tokenizer.piece(mark));
+  STARLING_TRY(write_file_atomically(folder / wire::kTokenizerFile, model));
+  STARLING_TRY(write_file_atomically(folder / "tokenizer_config.json",
+                                     wire::export_tokenizer_config(manifest.model, marks) + "\n"));
+  fmt::print("its tokens are made by {}, a SentencePiece model; for transformers, tokenizer_config.json says how\n",
+             wire::kTokenizerFile);
+  return {};
 }
 
 }  // namespace
@@ -63,13 +89,12 @@ Status export_run(const ExportOptions& options) {
                              run.run_id, manifest.checkpoint_rounds)};
   }
   STARLING_ASSIGN(const std::vector<float> parameters, kept_parameters(project, *kept, manifest));
-  STARLING_TRY(write_model(wire::export_model(manifest.model, parameters), *kept, options.folder));
+  STARLING_TRY(write_model(wire::export_model(manifest.model, manifest.data.kind, parameters), *kept, options.folder));
   fmt::print("the model of run '{}' at round {} is in '{}': model.safetensors, config.json\n", run.run_id, kept->round,
              options.folder.string());
+  STARLING_TRY(write_tokenizer(project, manifest, options.folder));
   if (manifest.model.architecture == "script") {
-    const std::filesystem::path program = project.files.artefacts() / manifest.model.script.program.sha256.hex();
-    STARLING_ASSIGN(const std::string bytes,
-                    read_file(program, static_cast<std::size_t>(manifest.model.script.program.bytes)));
+    STARLING_ASSIGN(const std::string bytes, read_artefact(project, manifest.model.script.program));
     STARLING_TRY(write_file_atomically(options.folder / "model.pt", bytes));
     fmt::print("model.pt is your program as it was; model.safetensors is the state that its parameters have learnt\n");
   } else if (wire::is_for_transformers(manifest.model)) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coordinator/dataset/digest_file.h"
+#include "coordinator/dataset/out_folder.h"
 #include "coordinator/dataset/progress.h"
 #include "coordinator/server/artefact_import.h"
 #include "shared/base/files.h"
@@ -46,14 +47,19 @@ Status take_files_over(wire::DataOptions& data, const manifest::ManifestSource& 
   return {};
 }
 
-// From beside the listing.
-Status take_over(const wire::Artefact& wanted, const std::filesystem::path& from, const std::filesystem::path& folder) {
-  const std::filesystem::path file = from / wanted.sha256.hex();
+Status take_over(const wire::Artefact& wanted, const std::filesystem::path& file, const std::filesystem::path& folder) {
   STARLING_ASSIGN(const wire::Artefact found, import_artefact({.file = file}, folder));
   if (found == wanted) return {};
   return Error{ErrorCode::corrupt,
                fmt::format("'{}' is not the file that the listing beside it names: its content has another digest",
                            file.string())};
+}
+
+// From beside the listing: under its own name as it was prepared, under its digest's as an earlier run kept it.
+Status take_tokenizer_over(const wire::Artefact& tokenizer, const std::filesystem::path& from,
+                           const std::filesystem::path& folder) {
+  const std::filesystem::path kept = from / tokenizer.sha256.hex();
+  return take_over(tokenizer, std::filesystem::exists(kept) ? kept : from / dataset::kTokenizerName, folder);
 }
 
 // Tokens of a larger vocabulary than the model's would end the first micro-batch of every volunteer.
@@ -79,14 +85,16 @@ Status take_shards_over(wire::RunManifest& manifest, const std::filesystem::path
   data.shards = std::move(listed->shards);
   data.validation = listed->validation;
   data.validation_items = listed->validation_items;
+  data.tokenizer = listed->tokenizer;
   const std::filesystem::path from = listing.parent_path();
-  STARLING_TRY(take_over(data.validation, from, folder));
+  STARLING_TRY(take_over(data.validation, from / data.validation.sha256.hex(), folder));
+  if (data.tokenizer != wire::Artefact()) STARLING_TRY(take_tokenizer_over(data.tokenizer, from, folder));
   if (data.kind == "tokens") STARLING_TRY(check_vocabulary(manifest, folder / data.validation.sha256.hex()));
   if (!data.mirrors.empty()) return {};
   dataset::Progress progress([](const std::string& line) { fmt::print(stderr, "{}\n", line); });
   progress.begin("taking shards over", static_cast<std::int64_t>(data.shards.size()), "files");
   for (std::size_t i = 0; i < data.shards.size(); ++i) {
-    STARLING_TRY(take_over(data.shards[i].file, from, folder));
+    STARLING_TRY(take_over(data.shards[i].file, from / data.shards[i].file.sha256.hex(), folder));
     progress.advance_to(static_cast<std::int64_t>(i + 1));
   }
   return {};
@@ -110,6 +118,9 @@ Status record_artefacts(const db::Stores& stores, const manifest::OperatorManife
     for (const wire::Shard& shard : data.shards) {
       STARLING_TRY(stores.artefacts.add({shard.file.sha256, shard.file.bytes, train}));
     }
+  }
+  if (data.tokenizer != wire::Artefact()) {
+    STARLING_TRY(stores.artefacts.add({data.tokenizer.sha256, data.tokenizer.bytes, train + " (tokenizer)"}));
   }
   return stores.artefacts.add({data.validation.sha256, data.validation.bytes, held_out});
 }

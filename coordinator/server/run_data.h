@@ -10,8 +10,8 @@
 namespace starling::server {
 
 // Copies what the coordinator is to serve into `folder`, under the names of the digests, and completes the manifest's
-// data: two files, two parts of one, or shards as they are listed. Of shards that have mirrors only what is held out is
-// copied. corrupt when a file is not the one that the listing names.
+// data: two files, two parts of one, or shards as they are listed. Of shards that have mirrors only what is held out
+// and the tokenizer are copied. corrupt when a file is not the one that the listing names.
 Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem::path& folder);
 // Afterwards: the database knows them.
 Status record_artefacts(const db::Stores& stores, const manifest::OperatorManifest& wanted);

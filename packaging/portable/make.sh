@@ -121,8 +121,8 @@ tell_sizes() {
   say "sizes in bytes"
   local libtorch client
   libtorch=$(($(needs "$tree"/lib/libtorch_cpu.so.*) + $(du -b "$tree"/lib/libtorch_cpu.so.* | cut -f1)))
-  client=$(($(needs "$tree"/bin/starling{,d} "$tree/libexec/starling/starling-trainer") +
-    $(du -cb "$tree"/bin/starling{,d} "$tree/libexec/starling/starling-trainer" | tail -n 1 | cut -f1)))
+  client=$(($(needs "$tree"/bin/starling{,d} "$tree"/libexec/starling/starling-{trainer,tokenizer}) +
+    $(du -cb "$tree"/bin/starling{,d} "$tree"/libexec/starling/starling-{trainer,tokenizer} | tail -n 1 | cut -f1)))
   printf '%12d  LibTorch and what it needs\n%12d  the client without its window, with that\n%12d  everything, unpacked\n' \
     "$libtorch" "$client" "$(du -sb "$tree" | cut -f1)"
   local own=$((client - libtorch))

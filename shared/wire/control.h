@@ -75,7 +75,7 @@ struct ControlRequest {
   std::string preset;           // set_preferences; empty: none
   std::vector<PreferenceChange> changes;  // set_preferences, after the preset
   std::string prompt;                     // sample
-  int length = 200;                       // sample, bytes: at most kSampleBytesMax
+  int length = 200;                       // sample, words (bytes or tokens): at most kSampleBytesMax
   double temperature = 0.8;               // sample
   int lines = 100;                        // log
   std::string span;                       // history
@@ -87,7 +87,7 @@ struct ControlRequest {
   int port = 7447;                        // remote; 0: any free one
   std::string token;                      // authenticate
 };
-constexpr int kSampleBytesMax = 4096;
+constexpr int kSampleBytesMax = 4096;  // of a prompt, and words that may be asked for
 
 // What the volunteer's rules say now.
 struct RulesStatus {

@@ -95,6 +95,7 @@ void write_data(JsonWriter& writer, const DataOptions& data) {
   }
   write_artefact(writer, "validation", data.validation);
   if (!bytes) writer.integer("validation_items", data.validation_items);
+  if (data.tokenizer != Artefact()) write_artefact(writer, "tokenizer", data.tokenizer);
   if (!data.shards.empty()) write_shards(writer, data);
   if (data.sampling != DataOptions().sampling) writer.text("sampling", data.sampling);  // else it changes nothing
   writer.close('}');
@@ -108,6 +109,7 @@ void read_data(JsonReader& reader, DataOptions& data) {
     if (fields.present("train_items")) read_any(fields, "train_items", data.train_items);
     read_artefact(fields, "validation", data.validation);
     if (fields.present("validation_items")) read_any(fields, "validation_items", data.validation_items);
+    if (fields.present("tokenizer")) read_artefact(fields, "tokenizer", data.tokenizer);
     if (sharded) read_shards(fields, data);
     if (fields.present("sampling")) fields.text("sampling", data.sampling, kWordBytesMax);
   });
@@ -127,6 +129,11 @@ void check_data_files(Checker& check, const DataOptions& data, std::int64_t leas
     check_shards(check, data, least);
   }
   checks("data.validation", data.validation, data.validation_items);
+  if (data.tokenizer != Artefact()) {
+    check.that(data.kind == "tokens", "data.tokenizer", "a file", "left out where data.kind is not 'tokens'");
+    check_artefact(check, "data.tokenizer", data.tokenizer);
+    check.within("data.tokenizer.bytes", data.tokenizer.bytes, 1, kTokenizerBytesMax);
+  }
   check.word("data.sampling", data.sampling, data.sampling == "epochs" || data.sampling == "independent",
              "'epochs' or 'independent'");
 }

@@ -20,6 +20,9 @@ constexpr std::size_t kMirrorCaBytesMax = 4096;
 // Of what is held out, where the rest is shards: everybody has all of it.
 constexpr std::int64_t kHeldOutBytesMax = std::int64_t{64} << 20;
 
+// Of the tokenizer. The largest ones that are in use, of 256 k tokens, have 5 MB.
+constexpr std::int64_t kTokenizerBytesMax = std::int64_t{16} << 20;
+
 // A piece of the training data: a file of the run's kind of data. Samples never reach from one into the next.
 struct Shard {
   Artefact file;
@@ -37,6 +40,7 @@ struct DataOptions {
   Artefact validation;           // held out
   std::int64_t train_items = 0;  // words or labelled samples; 0 where the kind is bytes, or there are shards
   std::int64_t validation_items = 0;
+  Artefact tokenizer;  // the SentencePiece model that made the tokens; none where the run does not publish it
   // epochs: each sample once in an epoch, however volunteers come and go (epochs.h). independent: every round draws
   // from all samples, again and again.
   std::string sampling = "epochs";

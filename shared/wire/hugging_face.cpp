@@ -76,7 +76,13 @@ void begin_config(JsonWriter& writer, std::string_view architecture, std::string
   writer.text("torch_dtype", "float32");
 }
 
-std::string gpt2_config(const ModelOptions& model) {
+void write_mark_ids(JsonWriter& writer) {
+  writer.integer("pad_token_id", kPadding);
+  writer.integer("bos_token_id", kSampleBegin);
+  writer.integer("eos_token_id", kStretchEnd);
+}
+
+std::string gpt2_config(const ModelOptions& model, std::string_view data_kind) {
   JsonWriter writer;
   begin_config(writer, "GPT2LMHeadModel", "gpt2");
   writer.integer("n_layer", model.layers);
@@ -89,11 +95,12 @@ std::string gpt2_config(const ModelOptions& model) {
   writer.number("layer_norm_epsilon", 1e-5);
   for (const char* dropout : {"attn_pdrop", "embd_pdrop", "resid_pdrop"}) writer.number(dropout, 0);
   writer.boolean("tie_word_embeddings", true);
+  if (data_kind == "tokens") write_mark_ids(writer);  // of bytes none is a mark
   writer.close('}');
   return std::move(writer.str());
 }
 
-ExportedModel export_gpt2(const ModelOptions& model, std::span<const float> parameters) {
+ExportedModel export_gpt2(const ModelOptions& model, std::string_view data_kind, std::span<const float> parameters) {
   Exporter exporter(model, parameters);
   exporter.as_is("embedding.weight", "transformer.wte.weight");
   exporter.as_is("position.weight", "transformer.wpe.weight");
@@ -112,7 +119,7 @@ ExportedModel export_gpt2(const ModelOptions& model, std::span<const float> para
     exporter.as_is(here + "mlp_out.bias", there + "mlp.c_proj.bias");
   }
   exporter.both("final_norm", "transformer.ln_f");
-  return exporter.take(gpt2_config(model));
+  return exporter.take(gpt2_config(model, data_kind));
 }
 
 std::string albert_config(const ModelOptions& model) {
@@ -133,9 +140,7 @@ std::string albert_config(const ModelOptions& model) {
   for (const char* dropout : {"hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout_prob"}) {
     writer.number(dropout, 0);
   }
-  writer.integer("pad_token_id", 0);
-  writer.integer("bos_token_id", kSampleBegin);
-  writer.integer("eos_token_id", kStretchEnd);
+  write_mark_ids(writer);
   writer.close('}');
   return std::move(writer.str());
 }
@@ -185,9 +190,35 @@ bool is_for_transformers(const ModelOptions& model) {
                                             model.activation == "gelu" && model.recent == 0);
 }
 
-ExportedModel export_model(const ModelOptions& model, std::span<const float> parameters) {
+ExportedModel export_model(const ModelOptions& model, std::string_view data_kind, std::span<const float> parameters) {
   if (!is_for_transformers(model)) return export_as_it_is(model, parameters);
-  return model.architecture == "albert" ? export_albert(model, parameters) : export_gpt2(model, parameters);
+  if (model.architecture == "albert") return export_albert(model, parameters);
+  return export_gpt2(model, data_kind, parameters);
+}
+
+std::string export_tokenizer_config(const ModelOptions& model, std::span<const std::string> marks) {
+  VERIFY(marks.size() == kReservedTokens);
+  const bool is_albert = model.architecture == "albert";
+  JsonWriter writer;
+  writer.open("", '{');
+  // GPT-SW3 is a GPT-2 whose tokens are SentencePiece's; ALBERT's class puts begin and end around each text.
+  writer.text("tokenizer_class", is_albert ? "AlbertTokenizer" : "GPTSw3Tokenizer");
+  // The SentencePiece model says itself how text is made uniform before it is cut; nothing else is done to it.
+  writer.boolean("do_lower_case", false);
+  writer.boolean("remove_space", false);
+  writer.boolean("keep_accents", true);
+  writer.text("pad_token", marks[kPadding]);
+  writer.text("unk_token", marks[kUnknown]);
+  writer.text("bos_token", marks[kSampleBegin]);
+  writer.text("eos_token", marks[kStretchEnd]);
+  if (is_albert) {
+    writer.text("cls_token", marks[kSampleBegin]);
+    writer.text("sep_token", marks[kStretchEnd]);
+    writer.text("mask_token", marks[kMask]);
+  }
+  writer.integer("model_max_length", model.context);
+  writer.close('}');
+  return std::move(writer.str());
 }
 
 }  // namespace starling::wire

@@ -10,10 +10,19 @@ import unittest
 import programs
 import releases
 import text
-from swarm_case import SwarmCase
+from swarm_case import RUN_ID, SwarmCase
 
 VOCABULARY = 512
 WRONG = "are not those of digest"
+
+
+def export(coordinator, out):
+    """Into that folder, once a copy of the state has arrived; returns what the command says."""
+    def exported():
+        done = coordinator.command("run", "export", coordinator.folder, RUN_ID, out, check=False)
+        return done.stdout if done.returncode == 0 else None
+
+    return programs.wait_until(exported, "a copy of the state has arrived", 60)
 
 
 class ShardSwarm(SwarmCase):
@@ -37,7 +46,9 @@ class ShardSwarm(SwarmCase):
             damaged[len(damaged) // 2] ^= 1
             (cls.second.files / shard.name).write_bytes(damaged)
         cls.SETTINGS = {
-            "model": {"layers": 2, "width": 64, "heads": 2, "context": 64, "vocabulary": VOCABULARY},
+            "checkpoint_rounds": 2,
+            "model": {"layers": 2, "width": 64, "heads": 2, "context": 64, "vocabulary": VOCABULARY,
+                      "activation": "gelu", "recent": 0},
             "data": {"kind": "tokens", "shards": str(cls.shards / "shards.json"),
                      "mirrors": [cls.first.address, cls.second.address],
                      "mirror_ca": cls.first.certificate.read_text(), "shard_rounds": 2},
@@ -79,12 +90,59 @@ class ShardSwarm(SwarmCase):
             project = json.loads(volunteer.command("projects", "--json").stdout)["projects"][0]
             self.assertEqual(project["address"], self.swarm.coordinator.address)
 
-    def test_4_the_loss_has_fallen_and_all_sides_agree(self):
+    def test_4_an_export_has_what_makes_its_tokens(self):
+        out = self.folder / "export"
+        said = export(self.swarm.coordinator, out)
+        self.assertIn("AutoModel.from_pretrained", said)
+        self.assertEqual((out / "spiece.model").read_bytes(), (self.shards / "tokenizer.model").read_bytes())
+        told = json.loads((out / "tokenizer_config.json").read_text())
+        self.assertEqual(told["tokenizer_class"], "GPTSw3Tokenizer")
+        config = json.loads((out / "config.json").read_text())
+        self.assertEqual((config["eos_token_id"], told["eos_token"]), (3, "[SEP]"))
+
+    def test_5_volunteers_let_the_model_continue_a_text_of_tokens(self):
+        prompt = text.load_corpus().held_out[:200].decode("utf-8", "ignore")
+        for volunteer in self.swarm.volunteers:
+            for asked in (["--prompt", prompt], []):
+                self.assertRegex(volunteer.command("sample", *asked, "--length", 40).stdout, "[a-z]{3}")
+
+    def test_6_the_loss_has_fallen_and_all_sides_agree(self):
         self.assertLess(self.loss(), 0.9 * self.loss_at_first)
         self.assert_all_sides_agree(19)
         for volunteer in self.swarm.volunteers:  # only what its lane has read so far, and the one to come
             kept = list((volunteer.folder / "shards").iterdir())
             self.assertLess(len(kept), len(self.files()))
+
+
+class RunWithoutTokenizer(SwarmCase):
+    """Its shards were prepared before listings named what made the tokens."""
+
+    VOLUNTEERS = 1
+
+    @classmethod
+    def prepare(cls):
+        corpus = cls.folder / "corpus.txt"
+        corpus.write_bytes(text.load_corpus().train)
+        shards = cls.folder / "shards"
+        programs.run_command("starling-coordinator", "data", "prepare", "text", shards, corpus, "--vocabulary", VOCABULARY)
+        listing = json.loads((shards / "shards.json").read_text())
+        del listing["data"]["tokenizer"]
+        (shards / "shards.json").write_text(json.dumps(listing))
+        cls.SETTINGS = {"checkpoint_rounds": 2,
+                        "model": {"layers": 1, "width": 32, "heads": 2, "context": 32, "vocabulary": VOCABULARY},
+                        "data": {"kind": "tokens", "shards": str(shards / "shards.json")}}
+
+    def test_1_it_trains_and_says_why_it_writes_no_text(self):
+        self.wait_for_rounds(self.swarm.volunteers, 3, timeout_s=60)
+        refused = self.swarm.volunteers[0].command("sample", "--prompt", "the", check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("publishes no tokenizer", refused.stderr)
+
+    def test_2_an_export_says_that_it_is_without(self):
+        out = self.folder / "export"
+        said = export(self.swarm.coordinator, out)
+        self.assertIn("what made its tokens of text this run does not say", said)
+        self.assertEqual(sorted(path.name for path in out.iterdir()), ["config.json", "model.safetensors"])
 
 
 if __name__ == "__main__":

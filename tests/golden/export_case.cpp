@@ -55,7 +55,7 @@ void write_tensors(const std::filesystem::path& file, const Named& named) {
 struct Case {
   Case(const wire::ModelOptions& model, const std::filesystem::path& folder) : parameters(random_parameters(model)) {
     VERIFY(ensure_directory(folder).ok());
-    wire::ExportedModel exported = wire::export_model(model, parameters);
+    wire::ExportedModel exported = wire::export_model(model, "tokens", parameters);
     std::string bytes = wire::encode_tensor_head(exported.tensors);
     for (const auto& values : exported.values) {
       bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "client/session/words.h"
 #include "tests/client/trainer_link/tiny_run.h"
 #include "tests/support/temp_dir.h"
 
@@ -28,9 +29,9 @@ class Prisoner {
     trainer_ = std::move(made).value();
   }
   std::string tries_to(const std::string& attempt) {
-    auto result = trainer_->sample_text(attempt, 0, 0);
+    const auto result = trainer_->sample_words(session::words_of_bytes(attempt), 0, 0);
     REQUIRE(result.ok());
-    return *result;
+    return session::bytes_of_words(*result);
   }
   TrainerProcessView view() const { return trainer_->view(); }
 

@@ -20,6 +20,7 @@
 
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
+#include "client/session/words.h"
 #include "client/trainer_link/child_fds.h"
 #include "client/trainer_link/messages.h"
 #include "client/trainer_link/serve.h"
@@ -132,8 +133,9 @@ class QuadraticTrainer final : public session::Trainer {
   }
 
   // The prompt is what to try; see escape.h.
-  Result<std::string> sample_text(const std::string& prompt, int length, double) override {
-    return length == 0 ? try_to(prompt) : prompt + std::string(static_cast<std::size_t>(length), 'x');
+  Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double) override {
+    if (count == 0) return session::words_of_bytes(try_to(session::bytes_of_words(prompt)));
+    return session::words_of_bytes(std::string(static_cast<std::size_t>(count), 'x'));
   }
 
  private:

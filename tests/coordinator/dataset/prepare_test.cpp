@@ -9,9 +9,9 @@
 
 #include "coordinator/dataset/image.h"
 #include "coordinator/dataset/out_folder.h"
-#include "coordinator/dataset/tokenizer.h"
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
+#include "shared/text/tokenizer.h"
 #include "shared/wire/safetensors.h"
 #include "tests/support/temp_dir.h"
 
@@ -75,12 +75,15 @@ TEST_CASE("text becomes a vocabulary, shards of tokens that say it again, and a 
   const auto listing = wire::decode_listing(read_file(folder / "out" / kListingName, 1 << 16).value());
   REQUIRE(listing.ok());
   CHECK(wire::encode_listing(*listing) == wire::encode_listing(prepared->data));
+  const std::string model = read_file(folder / "out" / kTokenizerName, wire::kTokenizerBytesMax).value();
+  CHECK(listing->tokenizer == wire::Artefact{crypto::sha256(model), static_cast<std::int64_t>(model.size())});
 
   const Tensors shard = load(folder / "out", listing->shards.front().file);
   const std::string_view tokens = shard.of("tokens");
   CHECK(static_cast<std::int64_t>(tokens.size()) == 2 * listing->shards.front().items);
-  const auto tokenizer = Tokenizer::from_model(read_file(folder / "out" / kTokenizerName, 1 << 24).value());
+  const auto tokenizer = text::Tokenizer::from_model(model);
   REQUIRE(tokenizer.ok());
+  CHECK(tokenizer->piece(2) == "[CLS]");
   std::vector<int> first;
   REQUIRE(tokenizer->encode("the herons from the seven", first).ok());
   CHECK(first.size() >= 5);

@@ -7,6 +7,7 @@
 #include "coordinator/dataset/digest_file.h"
 #include "coordinator/dataset/out_folder.h"
 #include "shared/base/files.h"
+#include "shared/crypto/digest.h"
 #include "shared/wire/safetensors.h"
 #include "tests/support/temp_dir.h"
 
@@ -25,6 +26,8 @@ wire::Shard a_shard(const std::filesystem::path& folder, std::int64_t items, cha
   return {file.finish().value(), items};
 }
 
+constexpr std::string_view kTokenizer = "a tokenizer, for all that is looked at here";
+
 struct Prepared {
   testing::TempDir folder;
   testing::TempDir project;
@@ -37,6 +40,8 @@ struct Prepared {
     const wire::Shard held_out = a_shard(folder.path(), 400, 3);
     listed.validation = held_out.file;
     listed.validation_items = held_out.items;
+    REQUIRE(write_file_atomically(folder / dataset::kTokenizerName, kTokenizer).ok());
+    listed.tokenizer = {crypto::sha256(kTokenizer), static_cast<std::int64_t>(kTokenizer.size())};
     REQUIRE(write_file_atomically(folder / "shards.json", wire::encode_listing(listed)).ok());
     wanted.manifest.data.kind = "tokens";
     wanted.manifest.model.vocabulary = 300;
@@ -49,7 +54,7 @@ struct Prepared {
 
 }  // namespace
 
-TEST_CASE("shards without mirrors are the coordinator's to serve; with mirrors only what is held out is") {
+TEST_CASE("shards without mirrors are the coordinator's to serve; with mirrors what all need is") {
   Prepared prepared;
   REQUIRE(take_data_over(prepared.wanted, prepared.project.path()).ok());
   const wire::DataOptions& data = prepared.wanted.manifest.data;
@@ -58,12 +63,14 @@ TEST_CASE("shards without mirrors are the coordinator's to serve; with mirrors o
   CHECK(prepared.has(data.shards[1].file));
   CHECK(prepared.has(data.validation));
   CHECK(data.validation_items == 400);
+  CHECK(prepared.has(data.tokenizer));
 
   Prepared mirrored;
   mirrored.wanted.manifest.data.mirrors = {"https://mirror.example.org/"};
   REQUIRE(take_data_over(mirrored.wanted, mirrored.project.path()).ok());
   CHECK_FALSE(mirrored.has(mirrored.wanted.manifest.data.shards[0].file));
   CHECK(mirrored.has(mirrored.wanted.manifest.data.validation));
+  CHECK(mirrored.has(mirrored.wanted.manifest.data.tokenizer));
 }
 
 TEST_CASE("a further run can be made from the listing that is kept of a run's shards") {
@@ -76,6 +83,18 @@ TEST_CASE("a further run can be made from the listing that is kept of a run's sh
   again.source.shards = *listing;
   REQUIRE(take_data_over(again, prepared.project.path()).ok());
   CHECK(wire::encode_listing(again.manifest.data) == wire::encode_listing(prepared.wanted.manifest.data));
+}
+
+TEST_CASE(
+    "shards that were prepared before listings named tokenizers still make a run, and another tokenizer does not") {
+  Prepared prepared;
+  REQUIRE(write_file_atomically(prepared.folder / dataset::kTokenizerName, "another").ok());
+  CHECK(take_data_over(prepared.wanted, prepared.project.path()).error().code == ErrorCode::corrupt);
+  auto listed = wire::decode_listing(read_file(prepared.folder / "shards.json", 1 << 16).value());
+  listed->tokenizer = {};
+  REQUIRE(write_file_atomically(prepared.folder / "shards.json", wire::encode_listing(*listed)).ok());
+  REQUIRE(take_data_over(prepared.wanted, prepared.project.path()).ok());
+  CHECK(prepared.wanted.manifest.data.tokenizer == wire::Artefact());
 }
 
 TEST_CASE("a file that is not what the listing names, another kind and a larger vocabulary are refused") {

@@ -68,6 +68,29 @@ TEST_CASE("shards, mirrors and their authority travel in the manifest") {
   CHECK(data.train == Artefact());
 }
 
+TEST_CASE("the tokenizer of tokens travels in manifest and listing, and only theirs") {
+  RunManifest manifest = sharded();
+  CHECK(encode_manifest(manifest).find("tokenizer") == std::string::npos);
+  manifest.data.tokenizer = artefact(0xaa, 800'000);
+  const auto back = decode_manifest(encode_manifest(manifest));
+  REQUIRE_MESSAGE(back.ok(), back.error().message);
+  CHECK(back->data.tokenizer == manifest.data.tokenizer);
+  CHECK(decode_listing(encode_listing(manifest.data))->tokenizer == manifest.data.tokenizer);
+
+  const auto with_bytes = [](std::int64_t bytes) {
+    return refusal([bytes](RunManifest& m) { m.data.tokenizer = artefact(0xaa, bytes); });
+  };
+  CHECK(with_bytes(kTokenizerBytesMax).empty());
+  CHECK(names(with_bytes(kTokenizerBytesMax + 1), "data.tokenizer.bytes"));
+  CHECK(names(with_bytes(0), "data.tokenizer.bytes"));
+  CHECK(names(refusal([](RunManifest& m) {
+                m.model = {.architecture = "mlp", .layers = 1, .width = 8, .inputs = 4, .classes = 2};
+                m.data.kind = "labelled";
+                m.data.tokenizer = artefact(0xaa, 1);
+              }),
+              "data.tokenizer"));
+}
+
 TEST_CASE("as many shards, mirrors and as large an authority as there may be still make a manifest") {
   RunManifest manifest = sharded(kShardsMax);
   manifest.data.mirrors.assign(kMirrorsMax, "https://a.example.org/" + std::string(kMirrorBytesMax - 23, 'x') + "/");

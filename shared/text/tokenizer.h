@@ -1,24 +1,17 @@
-// Text to tokens and what is known of each: SentencePiece, with the marks of ALBERT (wire::kReservedTokens).
+// Text to tokens and back, and what is known of each token: SentencePiece, with the marks of ALBERT
+// (wire::kReservedTokens). LibTorch's protobuf and SentencePiece's do not bear each other: never in one process.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "coordinator/dataset/text_reader.h"
 #include "shared/base/result.h"
 
-namespace starling::dataset {
-
-constexpr std::size_t kTokenizerBytesMax = 64U << 20;
-// Text that a vocabulary is learned from, at most; of more, every so many-th piece is taken.
-constexpr std::int64_t kVocabularyTextBytesMax = 32 << 20;
-
-// Learns `vocabulary` tokens from the text, with so many threads; the reader is at its end afterwards. The model's
-// bytes, which are what SentencePiece's own programs read. invalid_argument when there is too little text.
-Result<std::string> learn_vocabulary(TextReader& text, int vocabulary, int threads);
+namespace starling::text {
 
 class Tokenizer {
  public:
@@ -30,8 +23,12 @@ class Tokenizer {
   ~Tokenizer();
 
   [[nodiscard]] int vocabulary() const;
+  // How the model writes a token of the vocabulary: "[CLS]", "▁the".
+  [[nodiscard]] std::string piece(int token) const;
   // Replaces `tokens`.
   Status encode(std::string_view text, std::vector<int>& tokens) const;
+  // Marks, and what is no token of this vocabulary, stand for no text.
+  [[nodiscard]] Result<std::string> decode(std::span<const int> tokens) const;
   // Of each token: whether it begins a word; how many bytes of text it stands for.
   [[nodiscard]] std::vector<std::uint8_t> word_starts() const;
   [[nodiscard]] std::vector<std::uint8_t> word_bytes() const;
@@ -42,4 +39,4 @@ class Tokenizer {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace starling::dataset
+}  // namespace starling::text

@@ -1,73 +1,21 @@
-#include "coordinator/dataset/tokenizer.h"
+#include "shared/text/tokenizer.h"
 
 #include <fmt/core.h>
 #include <sentencepiece_processor.h>
-#include <sentencepiece_trainer.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <iterator>
 #include <utility>
 
+#include "shared/base/verify.h"
 #include "shared/wire/model_layout.h"
 
-namespace starling::dataset {
+namespace starling::text {
 namespace {
 
 constexpr std::string_view kWordStart = "\u2581";  // as SentencePiece writes a blank
-constexpr int kLogErrors = 2;
-
-// Pieces of text, evenly from all of it.
-class Sentences final : public sentencepiece::SentenceIterator {
- public:
-  explicit Sentences(TextReader& text) : text_(text) {
-    text_.rewind();
-    const auto stride = static_cast<int>((text_.bytes_total() + kVocabularyTextBytesMax - 1) / kVocabularyTextBytesMax);
-    stride_ = std::max(1, stride);
-    there_ = text_.next();
-  }
-  [[nodiscard]] bool done() const override { return !there_; }
-  void Next() override {
-    for (int i = 0; i < stride_ && there_; ++i) there_ = text_.next();
-  }
-  [[nodiscard]] const std::string& value() const override { return text_.piece(); }
-  [[nodiscard]] sentencepiece::util::Status status() const override {
-    if (text_.status().ok()) return {};
-    return {sentencepiece::util::StatusCode::kDataLoss, text_.status().error().message};
-  }
-
- private:
-  TextReader& text_;
-  int stride_ = 1;
-  bool there_ = false;
-};
 
 }  // namespace
-
-Result<std::string> learn_vocabulary(TextReader& text, int vocabulary, int threads) {
-  const std::unordered_map<std::string, std::string> wanted = {
-      {"vocab_size", std::to_string(vocabulary)},
-      {"num_threads", std::to_string(threads)},
-      {"max_sentence_length", std::to_string(kPieceBytesMax)},
-      {"minloglevel", std::to_string(kLogErrors)},
-      {"model_type", "unigram"},
-      {"pad_id", "0"},
-      {"unk_id", "1"},
-      {"bos_id", "2"},
-      {"eos_id", "3"},
-      {"pad_piece", "<pad>"},
-      {"unk_piece", "<unk>"},
-      {"bos_piece", "[CLS]"},
-      {"eos_piece", "[SEP]"},
-      {"control_symbols", "[MASK]"},
-  };
-  Sentences sentences(text);
-  std::string model;
-  const auto learned = sentencepiece::SentencePieceTrainer::Train(wanted, &sentences, &model);
-  STARLING_TRY(text.status());
-  if (learned.ok()) return model;
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("learn a vocabulary of {} tokens: {}", vocabulary, learned.ToString())};
-}
 
 struct Tokenizer::Impl {
   sentencepiece::SentencePieceProcessor processor;
@@ -93,10 +41,25 @@ Result<Tokenizer> Tokenizer::from_model(std::string_view model) {
 
 int Tokenizer::vocabulary() const { return impl_->processor.GetPieceSize(); }
 
+std::string Tokenizer::piece(int token) const {
+  VERIFY(token >= 0 && token < vocabulary());
+  return impl_->processor.IdToPiece(token);
+}
+
 Status Tokenizer::encode(std::string_view text, std::vector<int>& tokens) const {
   const auto encoded = impl_->processor.Encode({text.data(), text.size()}, &tokens);
   if (encoded.ok()) return {};
   return Error{ErrorCode::internal, fmt::format("make tokens of text: {}", encoded.ToString())};
+}
+
+Result<std::string> Tokenizer::decode(std::span<const int> tokens) const {
+  std::vector<int> known;
+  std::copy_if(tokens.begin(), tokens.end(), std::back_inserter(known),
+               [this](int token) { return token >= 0 && token < vocabulary(); });
+  std::string text;
+  const auto decoded = impl_->processor.Decode(known, &text);
+  if (decoded.ok()) return text;
+  return Error{ErrorCode::internal, fmt::format("make text of tokens: {}", decoded.ToString())};
 }
 
 std::vector<std::uint8_t> Tokenizer::word_starts() const {
@@ -125,4 +88,4 @@ std::vector<std::uint8_t> Tokenizer::word_bytes() const {
   return bytes;
 }
 
-}  // namespace starling::dataset
+}  // namespace starling::text

@@ -1,0 +1,97 @@
+// starling-tokenizer: makes a run's tokens of text, and text of them, for starlingd, which starts it for one answer and
+// confines it. A program of its own: the trainer cannot do it, since LibTorch and SentencePiece bring protobufs that do
+// not bear each other in one process, and the daemon must not, since what is read here comes from strangers.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/trainer_link/channel.h"
+#include "client/trainer_link/child_fds.h"
+#include "client/trainer_link/messages.h"
+#include "client/trainer_link/sandbox.h"
+#include "shared/base/files.h"
+#include "shared/base/version.h"
+#include "shared/text/tokenizer.h"
+#include "shared/wire/data_options.h"
+
+namespace {
+
+using namespace starling;
+using trainer_link::Command;
+using trainer_link::Reply;
+using trainer_link::Request;
+
+Result<std::string> words_of(const text::Tokenizer& tokenizer, std::string_view text) {
+  std::vector<int> words;
+  STARLING_TRY(tokenizer.encode(text, words));
+  if (words.size() <= trainer_link::kWordsMax) return trainer_link::pack_words(words);
+  return Error{ErrorCode::resource_exhausted,
+               fmt::format("they are {} words, and at most {} are possible", words.size(), trainer_link::kWordsMax)};
+}
+
+// SentencePiece leaves the blank before a text's first word out, so the last words are told as part of all of them.
+Result<std::string> text_of(const text::Tokenizer& tokenizer, std::span<const int> words, std::size_t count) {
+  if (count > words.size()) return Error{ErrorCode::invalid_argument, "there are fewer words"};
+  STARLING_ASSIGN(const std::string before, tokenizer.decode(words.first(words.size() - count)));
+  STARLING_ASSIGN(const std::string all, tokenizer.decode(words));
+  std::string text = all.substr(std::min(before.size(), all.size()));
+  if (text.size() <= trainer_link::kTextBytesMax) return text;
+  return Error{ErrorCode::resource_exhausted, fmt::format("the text has {} bytes, and at most {} are possible",
+                                                          text.size(), trainer_link::kTextBytesMax)};
+}
+
+Result<std::string> answer(const Request& request, std::string_view model) {
+  STARLING_ASSIGN(const text::Tokenizer tokenizer, text::Tokenizer::from_model(model));
+  if (request.command == Command::words_of_text) return words_of(tokenizer, request.text);
+  if (request.command != Command::text_of_words) return Error{ErrorCode::unsupported, "a tokenizer trains nothing"};
+  STARLING_ASSIGN(const std::vector<int> words, trainer_link::unpack_words(request.text));
+  return text_of(tokenizer, words, static_cast<std::size_t>(request.count));
+}
+
+// What a library throws ends here.
+Result<std::string> guarded_answer(const Request& request, std::string_view model) {
+  try {
+    return answer(request, model);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::resource_exhausted, "the tokenizer's memory limit is reached"};
+  } catch (const std::exception& problem) {
+    return Error{ErrorCode::internal, problem.what()};
+  }
+}
+
+Status serve() {
+  STARLING_ASSIGN(const auto message, trainer_link::receive_message(trainer_link::kChannelFd));
+  STARLING_ASSIGN(const Request request, trainer_link::decode_request(message));
+  // Its bytes, as long as files may be opened; they are looked at when none may.
+  STARLING_ASSIGN(const std::string model, read_file(fmt::format("/proc/self/fd/{}", trainer_link::kTokenizerFd),
+                                                     static_cast<std::size_t>(wire::kTokenizerBytesMax)));
+  STARLING_TRY(trainer_link::limit_resources(request.limits.memory_bytes, false));
+  if (request.limits.sandbox) STARLING_TRY(trainer_link::enter_sandbox(false).status());
+  auto text = guarded_answer(request, model);
+  Reply reply;
+  reply.sequence = request.sequence;
+  if (text.ok()) {
+    reply.text = std::move(text).value();
+  } else {
+    reply.status = text.error();
+  }
+  return trainer_link::send_message(trainer_link::kChannelFd, encode(reply));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    std::puts(std::string(kVersion).c_str());
+    return 0;
+  }
+  return trainer_link::run_child(argc, argv, "makes tokens of text", serve);
+}
