@@ -110,12 +110,22 @@ class HttpAdapter::Server final : public httplib::Server {
     caller_ = &caller;
     file_ = FileSlice();
     BufferedStream stream(first_line(request));
-    bool closed = false;
-    process_request(stream, !request.keep_alive, closed, nullptr);
+    process(*this, stream, !request.keep_alive);
     return {std::move(stream.output), std::move(file_), !request.keep_alive};
   }
 
  private:
+  // Later versions of the library want to be told both ends' addresses. A template, so that either call may be missing.
+  template <typename Self>
+  static void process(Self& self, BufferedStream& stream, bool close) {
+    bool closed = false;
+    if constexpr (requires { self.process_request(stream, "", 0, "", 0, close, closed, nullptr); }) {
+      self.process_request(stream, "", 0, "", 0, close, closed, nullptr);
+    } else {
+      self.process_request(stream, close, closed, nullptr);
+    }
+  }
+
   Response route(const httplib::Request& parsed) {
     Request request;
     request.method = parsed.method == "HEAD" ? "GET" : parsed.method;

@@ -44,6 +44,11 @@ ErrorCode code_of_refusal(std::string_view message) {
   return ErrorCode::unavailable;
 }
 
+// Its 7.10 has other words for notices and prepared statements.
+#if PQXX_VERSION_MAJOR < 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10)
+#define STARLING_PQXX_OLDER_WORDS
+#endif
+
 #if PQXX_VERSION_MAJOR >= 7
 constexpr auto kReadOnly = pqxx::write_policy::read_only;
 #else
@@ -72,12 +77,16 @@ void prepare_at_once(pqxx::connection& connection, const std::string& name, cons
 
 pqxx::result run_prepared(pqxx::transaction_base& transaction, const std::string& name,
                           const std::vector<const char*>& values) {
-#if PQXX_VERSION_MAJOR >= 7
+#if PQXX_VERSION_MAJOR < 7
+  return transaction.exec_prepared(name, pqxx::prepare::make_dynamic_params(values));
+#else
   pqxx::params parameters;
   for (const char* value : values) parameters.append(value);
+#ifdef STARLING_PQXX_OLDER_WORDS
   return transaction.exec_prepared(name, parameters);
 #else
-  return transaction.exec_prepared(name, pqxx::prepare::make_dynamic_params(values));
+  return transaction.exec(pqxx::prepped(name), parameters);
+#endif
 #endif
 }
 
@@ -87,6 +96,7 @@ bool writes(std::string_view sql) {
 
 }  // namespace
 
+#ifdef STARLING_PQXX_OLDER_WORDS
 class PostgresConnection::Notices final : public pqxx::errorhandler {
  public:
   using pqxx::errorhandler::errorhandler;
@@ -95,6 +105,14 @@ class PostgresConnection::Notices final : public pqxx::errorhandler {
     return false;
   }
 };
+#else
+class PostgresConnection::Notices final {
+ public:
+  explicit Notices(pqxx::connection& connection) {
+    connection.set_notice_handler([](pqxx::zview notice) { log_debug("PostgreSQL: {}", plain(notice)); });
+  }
+};
+#endif
 
 Result<Connection> open_server(const std::string& url, ServerRole role) {
   STARLING_ASSIGN(auto opened, PostgresConnection::open(url, role));

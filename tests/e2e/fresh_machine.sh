@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Does a machine with nothing but Debian 12 and git get from clone to a running swarm? Makes such a machine (a chroot),
-# clones this repository's HEAD in it, and runs the two commands of the README. Needs root, debootstrap and a network.
+# Does a machine with nothing but Debian 12 (SUITE=trixie: 13) and git get from clone to a running swarm? Makes such a machine
+# (a chroot), clones this repository's HEAD in it, and runs the two commands of the README, or others. Needs root, debootstrap
+# and a network.
 #
 #   fresh_machine.sh FOLDER [COMMAND …]     default commands: "./dev test" "./dev demo --minutes 1"
 #
@@ -15,7 +16,7 @@ commands=("$@")
 repository=$(git -C "$(dirname "$(readlink -f "$0")")" rev-parse --show-toplevel)
 
 if [[ ! -e $folder/etc/debian_version ]]; then
-  debootstrap --variant=minbase --include=ca-certificates,git bookworm "$folder" ${MIRROR:+"$MIRROR"}
+  debootstrap --variant=minbase --include=ca-certificates,git "${SUITE:-bookworm}" "$folder" ${MIRROR:+"$MIRROR"}
 fi
 git -C "$repository" bundle create -q "$folder/root/starling.bundle" HEAD
 cp /etc/resolv.conf "$folder/etc/resolv.conf"
