@@ -25,7 +25,9 @@ FRAGMENTS = 4  # of streaming-diloco, one a round
 SPARSE_STEPS = 10  # so little is sent of each displacement that it may be sent more often
 TIMEOUT_S = 3600
 # There are few rounds of local steps here: an outer momentum of 0.9 would have hardly begun when they end.
-SHORT_OUTER = {"optimizer": {"momentum": 0.3, "nesterov": True}, "schedule": {"learning_rate": 1.0}}
+SHORT_OUTER = {"optimizer": {"momentum": 0.6, "nesterov": True}, "schedule": {"learning_rate": 0.8}}
+STEP_WARMUP, LOCAL_WARMUP = 0.05, 0.2  # of all rounds: a round of local steps is many steps at one rate
+FURTHER = 1.1  # how many times its schedule's rounds the first one trains: it has then judged states at others' samples
 WAYS = {
     "dedloc": {"steps": 1, "micro_batch_size": FINE_MICRO_BATCH, "schedule": {"learning_rate": 8e-3}},
     "local-sgd": {"steps": STEPS, "local.schedule": {"learning_rate": 0.5}},
@@ -48,15 +50,15 @@ def parse_arguments(arguments):
     return parser.parse_args(arguments)
 
 
-def settings_of(name, options, seed):
-    """As few rounds as the samples make; every schedule ends with them."""
+def settings_of(name, options, seed, further=1.0):
+    """As few rounds as the samples make; every schedule ends with them, and rounds go on `further` times as far."""
     way = dict(WAYS[name])
     batch = MICRO_BATCH * options.volunteers * way.pop("steps")
     rounds = max(1, round(options.samples / batch))
-    steps_by = "local.schedule" if "local.schedule" in way else "schedule"
-    way[steps_by] = {**way[steps_by], "warmup_rounds": max(1, rounds // 20), "total_rounds": rounds}
+    steps_by, warmup = ("local.schedule", LOCAL_WARMUP) if "local.schedule" in way else ("schedule", STEP_WARMUP)
+    way[steps_by] = {**way[steps_by], "warmup_rounds": max(1, round(warmup * rounds)), "total_rounds": rounds}
     return {"algorithm": name, "run_id": name, "title": name, "seed": seed, "target_batch_size": batch, "micro_batch_size": MICRO_BATCH,
-            "rounds_max": rounds, "peers_max": 2 * options.volunteers, "model": MODEL, **way}
+            "rounds_max": round(further * rounds), "peers_max": 2 * options.volunteers, "model": MODEL, **way}
 
 
 def train_to_the_end(swarm, name, settings):
@@ -102,14 +104,14 @@ def held_out_at(curve, samples):
     return curve[-1][1]
 
 
-def train(name, options, seed, folder):
+def train(name, options, seed, folder, further=1.0):
     swarm = Swarm(folder, options.volunteers)
     if options.mbit:
         for volunteer in swarm.volunteers:
             volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": options.mbit,
                                      "download_max_mbit_s": options.mbit}
     try:
-        run, seconds = train_to_the_end(swarm, name, settings_of(name, options, seed))
+        run, seconds = train_to_the_end(swarm, name, settings_of(name, options, seed, further))
         sent = sum(s["rules"]["month_averaging_bytes"] / 2 for s in swarm.statuses().values())
         print(file=sys.stderr)
         return {"algorithm": name, "seed": seed, "samples": run["ledger_samples"], "rounds": run["round"], "seconds": round(seconds),
@@ -160,7 +162,7 @@ def train_all(options, seed):
     for name in options.algorithm or list(WAYS):
         folder = Path(tempfile.mkdtemp(prefix="starling-algorithms-"))
         try:
-            rows.append(train(name, options, seed, folder))
+            rows.append(train(name, options, seed, folder, 1.0 if rows else FURTHER))
         finally:
             if "STARLING_KEEP" not in os.environ:
                 shutil.rmtree(folder, ignore_errors=True)
