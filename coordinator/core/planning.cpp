@@ -98,11 +98,13 @@ Duration RunCoordinator::Impl::download_time(const Member& member) const {
 Duration RunCoordinator::Impl::welcome_of(const Member& member) const {
   const bool in_turn = round_began_ >= std::max(member.welcome_again, member.left_out_until);
   if (!member.catches_up() || !member.standing.waited_for || !in_turn) return {};
-  const Duration wanted = welcome_time(rhythm_, member.welcomes, download_time(member), options_);
-  if (wanted <= usual_welcome(rhythm_, options_)) return wanted;
-  // Less would be in vain.
+  const Duration download = download_time(member);
+  const Duration usual = usual_welcome(rhythm_, options_);
+  const Duration wanted = welcome_time(rhythm_, member.welcomes, download, options_);
   const bool may_be_long = wanted <= options_.welcome_longest && round_began_ >= long_welcome_again_;
-  return may_be_long ? wanted : Duration{};
+  if (wanted <= usual || may_be_long) return wanted;
+  // Less would be in vain, except where its line alone would do.
+  return download > Duration{} && download <= usual ? usual : Duration{};
 }
 
 // The swarm would be at another state before this one has arrived: it would take the donors' lines for nothing, again
@@ -117,6 +119,12 @@ bool RunCoordinator::Impl::loads_in_vain(const Member& member) const {
 void RunCoordinator::Impl::note_welcomed(TimePoint now, Member& member, Duration held) {
   if (++member.welcomes < options_.welcomes_in_a_row) return;
   member.welcome_again = now + from_seconds(to_seconds(held) / options_.welcome_share);
+}
+
+// A bucket that leaks: what is spent is earned back by welcome_share of the time that passes.
+void RunCoordinator::Impl::note_long_welcome(TimePoint now, Duration held) {
+  const auto earned_in = [this](Duration spent) { return from_seconds(to_seconds(spent) / options_.welcome_share); };
+  long_welcome_again_ = std::max(long_welcome_again_, now - earned_in(options_.welcome_saved_max)) + earned_in(held);
 }
 
 // A deferred member of the round before. The others are its only source: they forget the round when the next begins.
@@ -269,7 +277,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
     if (const Duration held = welcome_of(member); held > Duration{}) note_welcomed(now, member, held);
   }
   if (const Duration took = now - round_began_; held_ && took > usual_welcome(rhythm_, options_)) {
-    long_welcome_again_ = now + from_seconds(to_seconds(took) / options_.welcome_share);
+    note_long_welcome(now, took);
   }
   plan.begin_by = start + from_ms(plan.groups.front().begin_within_ms);
   seat(plan, ready_s);

@@ -117,6 +117,7 @@ class RunCoordinator::Impl {
   [[nodiscard]] Duration welcome_of(const Member& member) const;
   [[nodiscard]] bool loads_in_vain(const Member& member) const;
   void note_welcomed(TimePoint now, Member& member, Duration held);
+  void note_long_welcome(TimePoint now, Duration held);
   void drop_failed_plan(TimePoint now);
   [[nodiscard]] Duration lead() const;
   [[nodiscard]] TimePoint full_at(TimePoint now) const;
@@ -152,8 +153,8 @@ class RunCoordinator::Impl {
   bool assuming_ = false;    // some members are assumed ready, until …
   TimePoint assumed_until_{};
   TimePoint round_began_{};
-  bool rhythm_known_ = false;       // round_began_ is the end of a round, not of an absence
-  TimePoint long_welcome_again_{};  // no round before is held open for longer than usual
+  bool rhythm_known_ = false;                        // round_began_ is the end of a round, not of an absence
+  TimePoint long_welcome_again_ = TimePoint::min();  // no round before is held open for longer than usual
 
   bool recovered_;              // the run had rounds before this coordinator started
   TimePoint started_ = kNever;  // first event

@@ -54,8 +54,10 @@ struct CoordinatorOptions {
   Duration report_grace_max = std::chrono::seconds(10);
   Duration welcome_min = std::chrono::milliseconds(500);  // a round is held open for newcomers at least …
   Duration welcome_max = std::chrono::seconds(10);        // … and at most so long, or two usual rounds; …
-  // … or, for downloads that take longer, so long: all of these together get welcome_share of the time.
+  // … or, for downloads that take longer, so long: all of these together get welcome_share of the time, of which so
+  // much is saved up for several who come at once.
   Duration welcome_longest = std::chrono::minutes(5);
+  Duration welcome_saved_max = std::chrono::minutes(1);
   int welcomes_in_a_row = 6;                            // rounds held open for the same newcomer; after that …
   double welcome_share = 0.05;                          // … it may hold them for at most this part of the time
   Duration report_patience = std::chrono::seconds(60);  // the same while other members still average

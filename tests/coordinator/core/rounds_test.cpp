@@ -318,22 +318,49 @@ TEST_CASE("a download that outlasts fifty rounds gets through, and is not begun 
 TEST_CASE("who tells how fast its line is gets the time that its download takes, at once") {
   const wire::RunManifest manifest = small_manifest();
   Swarm swarm(manifest);
+  const auto tells_its_line = [&](VirtualMember& newcomer) {
+    const double seconds = to_seconds(newcomer.download_takes);
+    newcomer.line_bytes_per_s = static_cast<double>(wire::state_size(manifest) * sizeof(float)) / seconds;
+  };
   VirtualMember& newcomer = join_three_at_work(swarm, seconds(60));
-  newcomer.line_bytes_per_s = static_cast<double>(wire::state_size(manifest) * sizeof(float)) / 60;
+  tells_its_line(newcomer);
   swarm.run_for(seconds(63));
   CHECK(newcomer.synced);
-  // Another one that takes as long waits its turn: such downloads get a twentieth of the time.
-  VirtualMember& second = swarm.add(5, 40);
-  second.state.bytes.fill(8);
-  second.download_takes = newcomer.download_takes;
-  second.line_bytes_per_s = newcomer.line_bytes_per_s;
+  const auto add_another = [&](int number) -> VirtualMember& {
+    VirtualMember& another = swarm.add(number, 40);
+    another.state.bytes.fill(8);
+    another.download_takes = newcomer.download_takes;
+    tells_its_line(another);
+    return another;
+  };
+  // Such downloads get a twentieth of the time. What was saved up has one more in it; who comes after that waits its
+  // turn.
+  VirtualMember& second = add_another(5);
+  swarm.run_for(std::chrono::minutes(3));
+  CHECK(second.synced);
+  VirtualMember& third = add_another(6);
   const auto rounds_before = swarm.decided.size();
   swarm.run_for(std::chrono::minutes(15));
-  CHECK_FALSE(second.synced);
-  CHECK(second.download_round == 0);
+  CHECK_FALSE(third.synced);
+  CHECK(third.download_round == 0);
   CHECK(swarm.decided.size() - rounds_before > 1400);  // of about 1550
   swarm.run_for(std::chrono::minutes(20));
-  CHECK(second.synced);
+  CHECK(third.synced);
+}
+
+TEST_CASE(
+    "members that lose the state one after another, and load it for longer than is usual, are all back in a minute") {
+  const wire::RunManifest manifest = small_manifest();
+  Swarm swarm(manifest);
+  VirtualMember& member = join_three_at_work(swarm, seconds(11));
+  member.line_bytes_per_s = static_cast<double>(wire::state_size(manifest) * sizeof(float)) / 11;
+  for (int time = 0; time < 4; ++time) {
+    CAPTURE(time);
+    swarm.run_for(seconds(20));
+    CHECK(member.synced);
+    member.state.bytes.fill(7);  // its process began anew
+    member.synced = false;
+  }
 }
 
 TEST_CASE("donors are members that hold the state, and newcomers are spread over them") {
