@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/averaging/codec.h"
+#include "client/trainer_link/messages.h"
 #include "shared/base/files.h"
 #include "shared/wire/control.h"
 #include "shared/wire/frames.h"
@@ -178,6 +179,55 @@ void add_control(Seeds& seeds) {
   seeds.add("control", "hours", "mon-fri 18-24, sat-sun 0-24");
 }
 
+void add_trainer_messages(Seeds& seeds) {
+  namespace link = trainer_link;
+  const auto add = [&seeds](const std::string& name, const std::string& message) {
+    seeds.add("trainer_messages", name, message);
+  };
+  const std::vector<int> words = {7, 300, 2};
+  link::Request request;
+  request.sequence = 42;
+  request.limits = {2, 1'000'000'000, 50};
+  request.text = "{}";
+  add("start", link::encode(request));
+  request = {};
+  request.sequence = 42;
+  request.command = link::Command::train_batch;
+  request.samples = {3, 1, 64, 16, 0};
+  request.begins_ahead = request.knows_own = true;
+  add("train_batch", link::encode(request));
+  request = {};
+  request.sequence = 42;
+  request.command = link::Command::step;
+  request.round = 3;
+  add("step", link::encode(request));
+  request = {};
+  request.sequence = 42;
+  request.command = link::Command::sample_words;
+  request.count = 20;
+  request.temperature = 0.8;
+  request.text = link::pack_words(words);
+  add("sample_words", link::encode(request));
+  request = {};
+  request.sequence = 42;
+  request.command = link::Command::words_of_text;
+  request.text = "Once upon a time";
+  add("words_of_text", link::encode(request));
+  link::Reply reply;
+  reply.sequence = 42;
+  reply.layout = {1000, 2};
+  reply.batch = {16, 40.5, 0.1};
+  reply.evaluation = {2.5, 4096, 0.4};
+  reply.text = link::pack_words(words);
+  add("reply", link::encode(reply));
+  reply = {};
+  reply.stepped_bucket = 3;
+  add("bucket", link::encode(reply));
+  reply = {};
+  reply.status = Error{ErrorCode::resource_exhausted, "train batch: out of memory"};
+  add("failure", link::encode(reply));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -191,5 +241,6 @@ int main(int argc, char** argv) {
   add_messages(seeds);
   add_feeds(seeds);
   add_control(seeds);
+  add_trainer_messages(seeds);
   return seeds.failed() ? 1 : 0;
 }
