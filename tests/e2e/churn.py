@@ -42,7 +42,8 @@ QUIET_END_S = 5  # nobody is killed in the last seconds: they show whether all i
 
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=ALGORITHMS, metavar="NAME", help="which (all)")
+    parser.add_argument("--algorithm", action="append", choices=ALGORITHMS, metavar="NAME", dest="algorithms",
+                        help="which; again for another (all)")
     parser.add_argument("--minutes", type=float, default=2, metavar="M", help="of killing, for each algorithm (2)")
     parser.add_argument("--calm", type=float, default=20, metavar="S", help="seconds without it before (20)")
     parser.add_argument("--every", type=float, default=10, metavar="S", help="seconds from one kill to the next (10)")
@@ -219,7 +220,7 @@ def failures(row, options):
 def main(arguments=None):
     options = parse_arguments(arguments)
     rows = []
-    for name in options.algorithms:
+    for name in options.algorithms or ALGORITHMS:
         folder = Path(tempfile.mkdtemp(prefix="starling-churn-"))
         try:
             rows.append(train(name, options, folder))
