@@ -10,7 +10,7 @@ void FrameWriter::say_first(std::vector<std::uint8_t> frame) {
   loaded_ = true;
 }
 
-IoState FrameWriter::write(TlsStream& stream, std::ptrdiff_t& budget) {
+IoState FrameWriter::write(TlsStream& stream, std::size_t& budget) {
   while (budget > 0 && (loaded_ || load())) {
     if (const IoState state = write_rest(stream, budget); state != IoState::done) return state;
   }
@@ -25,19 +25,17 @@ bool FrameWriter::load() {
   return true;
 }
 
-IoState FrameWriter::write_rest(TlsStream& stream, std::ptrdiff_t& budget) {
+IoState FrameWriter::write_rest(TlsStream& stream, std::size_t& budget) {
   const std::span<const std::uint8_t> head = current_.frame.head;
   const std::span<const std::uint8_t> payload = current_.frame.payload;
   while (head_sent_ < head.size() || payload_sent_ < payload.size()) {
-    if (budget <= 0) return IoState::done;  // the rest of it another time
+    if (budget == 0) return IoState::done;  // the rest of it another time
     const bool in_head = head_sent_ < head.size();
     const auto rest = in_head ? head.subspan(head_sent_) : payload.subspan(payload_sent_);
-    const std::size_t piece = std::min(rest.size(), std::max(static_cast<std::size_t>(budget), offered_));
-    const IoStep step = stream.write(rest.first(piece));
-    offered_ = step.state == IoState::done ? 0 : piece;
+    const IoStep step = stream.write(rest.first(std::min(rest.size(), budget)));
     if (step.state != IoState::done) return step.state;
     (in_head ? head_sent_ : payload_sent_) += step.bytes;
-    budget -= static_cast<std::ptrdiff_t>(step.bytes);
+    budget -= step.bytes;
   }
   loaded_ = false;
   current_.owner.reset();

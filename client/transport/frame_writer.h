@@ -30,9 +30,8 @@ class FrameWriter {
 
   // Once, before anything is written.
   void say_first(std::vector<std::uint8_t> frame);
-  // Writes until there is nothing left (done), the budget is used up (done) or the stream stops it. The budget may be
-  // overdrawn by what had been offered before.
-  IoState write(TlsStream& stream, std::ptrdiff_t& budget);
+  // Writes until there is nothing left (done), the budget is used up (done) or the stream stops it.
+  IoState write(TlsStream& stream, std::size_t& budget);
 
   // Whether a frame that yields is under way.
   [[nodiscard]] bool yields() const { return loaded_ && current_.yields; }
@@ -41,14 +40,13 @@ class FrameWriter {
 
  private:
   bool load();
-  IoState write_rest(TlsStream& stream, std::ptrdiff_t& budget);
+  IoState write_rest(TlsStream& stream, std::size_t& budget);
 
   Pull pull_;
   bool loaded_ = false;
   FrameToSend current_;
   std::size_t head_sent_ = 0;
   std::size_t payload_sent_ = 0;
-  std::size_t offered_ = 0;  // to a stream that did not take it yet: it has to be offered again
 };
 
 }  // namespace starling::transport

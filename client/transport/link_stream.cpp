@@ -233,12 +233,12 @@ void LinkStream::pump() {
   output_waits_ = allowed == 0;
   if (output_waits_) return;
   pumping_ = true;
-  auto budget = static_cast<std::ptrdiff_t>(allowed);
+  std::size_t budget = allowed;
   IoState state = writer_.write(*tls_, budget);
   if (phase_ == Phase::closed) return;
   if (const IoState flushed = tls_->flush(); state == IoState::done) state = flushed;
   pumping_ = false;
-  const auto sent = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(allowed) - budget);
+  const std::size_t sent = allowed - budget;
   context_.upload.passed(sent);
   if (phase_ == Phase::open) owner_->output_sent(sent);
   if (sent > 0 && std::exchange(choice_due_, false)) choose_congestion_control();
@@ -247,7 +247,7 @@ void LinkStream::pump() {
   if (state == IoState::closed) output_over_ = true;
   if (output_over_) return;
   if (state != IoState::done) return stop(state);
-  if (budget <= 0) return post_pump();
+  if (budget == 0) return post_pump();
   if (phase_ == Phase::finishing && !pump_posted_) await_close();
 }
 

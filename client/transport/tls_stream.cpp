@@ -6,15 +6,24 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
-
-#include "client/transport/record_meter.h"
+#include <optional>
 
 namespace starling::transport {
 namespace {
 
-// The socket behind a TLS connection, with its buffers: what the BIO below reads and writes.
+// What a record of the handshake's type may hold once that is over (RFC 8446, section 4).
+constexpr std::uint8_t kNewSessionTicket = 4;
+constexpr std::uint8_t kKeyUpdate = 24;
+constexpr std::size_t kMessageHeaderBytes = 4;
+constexpr std::size_t kKeyUpdateBytes = kMessageHeaderBytes + 1;
+constexpr std::size_t kAlertBytes = 2;
+// Records in a row that hold nothing for us, as OpenSSL allows: they cost time, and no budget.
+constexpr int kWithoutDataMax = 32;
+
+// The socket behind a TLS connection, with its buffers: what the BIO below reads and writes during the handshake.
 struct BufferedSocket {
   int fd = -1;
   // Pages are touched, and so take memory, only as far as data fills them.
@@ -24,22 +33,27 @@ struct BufferedSocket {
   std::size_t end = 0;
   std::size_t read_at = 0;  // unread input is [read_at, read_end)
   std::size_t read_end = 0;
-  RecordMeter records;   // of the input
   bool emptied = false;  // the last recv() took all there was
   bool at_end = false;   // the other end closed, or the socket failed
 
-  // Fills the empty input; false when there is nothing now, or never again.
+  [[nodiscard]] std::span<const std::uint8_t> unread() const { return {input.get() + read_at, read_end - read_at}; }
+
+  // Adds to the input, which is not full of unread bytes; false when there is nothing now, or never again.
   bool receive() {
+    const std::size_t kept = read_end - read_at;
+    std::memmove(input.get(), input.get() + read_at, kept);
+    read_at = 0;
+    read_end = kept;
     ssize_t got = 0;
     do {
-      got = ::recv(fd, input.get(), TlsStream::kInputBytes, 0);
+      got = ::recv(fd, input.get() + kept, TlsStream::kInputBytes - kept, 0);
     } while (got < 0 && errno == EINTR);
     if (got <= 0) {
       at_end = at_end || got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+      emptied = true;
       return false;
     }
-    read_at = 0;
-    read_end = static_cast<std::size_t>(got);
+    read_end += static_cast<std::size_t>(got);
     emptied = read_end < TlsStream::kInputBytes;
     return true;
   }
@@ -97,7 +111,6 @@ int bio_read(BIO* bio, char* out, int size) {
   }
   const std::size_t bytes = std::min(static_cast<std::size_t>(size), socket.read_end - socket.read_at);
   std::memcpy(out, socket.input.get() + socket.read_at, bytes);
-  socket.records.note({socket.input.get() + socket.read_at, bytes});
   socket.read_at += bytes;
   return static_cast<int>(bytes);
 }
@@ -136,7 +149,7 @@ struct FreeSsl {
 class TlsStream::Impl {
  public:
   Impl(const crypto::TlsContext& context, int fd, Role role, WallTime now, std::int64_t rekey_bytes)
-      : ssl_(SSL_new(context.native())), rekey_bytes_(rekey_bytes) {
+      : ssl_(SSL_new(context.native())), role_(role), rekey_bytes_(rekey_bytes) {
     VERIFY(ssl_ != nullptr);
     socket_.fd = fd;
     BIO* bio = BIO_new(buffered_socket_method());
@@ -145,9 +158,82 @@ class TlsStream::Impl {
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_.get(), bio, bio);
     crypto::set_verification_time(ssl_.get(), now);
+    crypto::tell_traffic_secrets(ssl_.get(), &secrets_.emplace());
     role == Role::client ? SSL_set_connect_state(ssl_.get()) : SSL_set_accept_state(ssl_.get());
   }
 
+  IoState handshake() {
+    if (seals_) return IoState::done;
+    forget_errors();
+    IoState state = state_after(SSL_do_handshake(ssl_.get()));
+    if (state == IoState::done) state = begin_records();
+    // Whatever is left to say, an alert above all, should reach the other end.
+    const bool all_sent = socket_.send_some();
+    return state == IoState::want_read && !all_sent && !socket_.at_end ? IoState::want_write : state;
+  }
+
+  IoStep read(std::span<std::uint8_t> out) {
+    if (!opens_) return {IoState::failed, 0};
+    while (true) {
+      if (const IoStep step = take_opened(out); step.bytes > 0) return step;
+      const Result<std::span<const std::uint8_t>> record = whole_record();
+      if (!record.ok()) return fail(record.error());
+      if (record->empty()) {
+        if (!socket_.receive()) return {socket_.at_end ? IoState::closed : IoState::want_read, 0};
+        continue;
+      }
+      socket_.read_at += record->size();
+      const std::size_t holds = record->size() - RecordCipher::kHeaderBytes - RecordCipher::kSealBytes;
+      const bool fits = out.size() >= holds;
+      const auto opened = opens_->open(*record, fits ? out : set_aside());
+      if (!opened.ok()) return fail(opened.error());
+      const std::span<const std::uint8_t> plaintext(fits ? out.data() : aside_.get(), opened->bytes);
+      const bool is_data = opened->type == RecordType::data;
+      without_data_ = is_data && !plaintext.empty() ? 0 : without_data_ + 1;
+      if (without_data_ > kWithoutDataMax) return fail({ErrorCode::corrupt, "link: many records without data"});
+      if (!is_data) {
+        if (const IoState state = take_message(opened->type, plaintext); state != IoState::done) return {state, 0};
+      } else if (fits && !plaintext.empty()) {
+        return {IoState::done, plaintext.size()};
+      } else if (!fits) {
+        opened_ = plaintext;
+      }
+    }
+  }
+
+  [[nodiscard]] bool drained() const {
+    const Result<std::span<const std::uint8_t>> record = whole_record();
+    return socket_.emptied && opened_.empty() && record.ok() && record->empty();
+  }
+
+  // Of the record under way, of which something is missing, and of the plaintext behind it.
+  [[nodiscard]] std::size_t input_before(std::size_t plaintext) const {
+    const std::size_t here = socket_.unread().size();
+    const Result<std::size_t> whole = record_bytes();
+    if (!whole.ok() || *whole <= here) return std::max<std::size_t>(1, plaintext);
+    const std::size_t holds = *whole - RecordCipher::kHeaderBytes - RecordCipher::kSealBytes;
+    return *whole - here + (plaintext > holds ? plaintext - holds : 0);
+  }
+
+  IoStep write(std::span<const std::uint8_t> data) {
+    if (!seals_) return {IoState::failed, 0};
+    const std::size_t piece = std::min(data.size(), RecordCipher::kPlaintextMax);
+    if (!seal_key_update() || !seal(RecordType::data, data.first(piece))) {
+      return {socket_.at_end ? IoState::closed : IoState::want_write, 0};
+    }
+    bytes_under_key_ += static_cast<std::int64_t>(piece);
+    return {IoState::done, piece};
+  }
+
+  IoState flush() {
+    if (socket_.send_some()) return IoState::done;
+    return socket_.at_end ? IoState::closed : IoState::want_write;
+  }
+
+  [[nodiscard]] Result<PeerId> peer() const { return crypto::peer_id_of(ssl_.get()); }
+  [[nodiscard]] const Error& error() const { return error_; }
+
+ private:
   IoState state_after(int result) {
     switch (SSL_get_error(ssl_.get(), result)) {
       case SSL_ERROR_NONE:
@@ -167,10 +253,102 @@ class TlsStream::Impl {
     return lost ? IoState::closed : IoState::failed;
   }
 
+  // OpenSSL has read no further than to the end of the handshake, and says nothing more by itself: there are no
+  // tickets.
+  IoState begin_records() {
+    if (SSL_has_pending(ssl_.get()) != 0) return fail({ErrorCode::corrupt, "link: more than a handshake's end"}).state;
+    const std::uint16_t suite = SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(ssl_.get()));
+    const bool dialled = role_ == Role::client;
+    seals_.emplace(suite, dialled ? secrets_->of_client : secrets_->of_server, RecordCipher::Direction::seals);
+    opens_.emplace(suite, dialled ? secrets_->of_server : secrets_->of_client, RecordCipher::Direction::opens);
+    crypto::tell_traffic_secrets(ssl_.get(), nullptr);
+    secrets_.reset();
+    SSL_free_buffers(ssl_.get());
+    return IoState::done;
+  }
+
+  // For good: what comes behind a record that is wrong is not looked at.
+  IoStep fail(const Error& why) {
+    error_ = {why.code == ErrorCode::corrupt ? ErrorCode::unavailable : why.code, why.message};
+    opens_.reset();
+    return {IoState::failed, 0};
+  }
+
+  // With its header and seal, once the header is here; before that 0.
+  [[nodiscard]] Result<std::size_t> record_bytes() const {
+    const std::span<const std::uint8_t> here = socket_.unread();
+    if (here.size() < RecordCipher::kHeaderBytes) return std::size_t{0};
+    return RecordCipher::record_bytes(here.first<RecordCipher::kHeaderBytes>());
+  }
+
+  // That the input begins with; empty: it is not all here yet.
+  [[nodiscard]] Result<std::span<const std::uint8_t>> whole_record() const {
+    STARLING_ASSIGN(const std::size_t bytes, record_bytes());
+    const std::span<const std::uint8_t> here = socket_.unread();
+    return bytes > here.size() ? std::span<const std::uint8_t>() : here.first(bytes);
+  }
+
+  // For records that hold more than they are wanted for.
+  std::span<std::uint8_t> set_aside() {
+    if (aside_ == nullptr) aside_ = std::make_unique_for_overwrite<std::uint8_t[]>(RecordCipher::kPlaintextMax);
+    return {aside_.get(), RecordCipher::kPlaintextMax};
+  }
+
+  IoStep take_opened(std::span<std::uint8_t> out) {
+    const std::size_t bytes = std::min(out.size(), opened_.size());
+    std::copy_n(opened_.begin(), bytes, out.begin());
+    opened_ = opened_.subspan(bytes);
+    return {IoState::done, bytes};
+  }
+
+  // What OpenSSL would take in by itself: the other end's alerts and new keys.
+  IoState take_message(RecordType type, std::span<const std::uint8_t> message) {
+    if (type == RecordType::alert && message.size() == kAlertBytes) {
+      const unsigned long reason = ERR_PACK(ERR_LIB_SSL, 0, SSL_AD_REASON_OFFSET + message[1]);
+      if (message[1] != SSL_AD_CLOSE_NOTIFY) return fail(crypto::tls_error(ssl_.get(), "link", reason)).state;
+      socket_.at_end = true;
+      socket_.read_at = socket_.read_end;
+      return IoState::closed;
+    }
+    if (type == RecordType::handshake) {
+      if (message.size() == kKeyUpdateBytes && message[0] == kKeyUpdate && message[kMessageHeaderBytes] <= 1) {
+        opens_->update_key();
+        owes_key_update_ = owes_key_update_ || message[kMessageHeaderBytes] == 1;
+        return IoState::done;
+      }
+      if (!message.empty() && message[0] == kNewSessionTicket) return IoState::done;  // of no use here
+    }
+    return fail({ErrorCode::corrupt, "link: a record of TLS that has no place here"}).state;
+  }
+
+  bool seal(RecordType type, std::span<const std::uint8_t> plaintext) {
+    if (!socket_.make_room(RecordCipher::kHeaderBytes + plaintext.size() + RecordCipher::kSealBytes)) return false;
+    socket_.end += seals_->seal(type, plaintext, {socket_.output.get() + socket_.end, kOutputBytes - socket_.end});
+    return true;
+  }
+
+  // Where one is due: what comes next is under new keys.
+  bool seal_key_update() {
+    if (!owes_key_update_ && bytes_under_key_ < rekey_bytes_) return true;
+    constexpr std::array<std::uint8_t, kKeyUpdateBytes> kNotRequested = {kKeyUpdate, 0, 0, 1, 0};
+    if (!seal(RecordType::handshake, kNotRequested)) return false;
+    seals_->update_key();
+    owes_key_update_ = false;
+    bytes_under_key_ = 0;
+    return true;
+  }
+
   std::unique_ptr<SSL, FreeSsl> ssl_;
   BufferedSocket socket_;
-  std::int64_t rekey_bytes_;
+  const Role role_;
+  const std::int64_t rekey_bytes_;
+  std::optional<crypto::TrafficSecrets> secrets_;  // until the handshake is over, …
+  std::optional<RecordCipher> seals_, opens_;      // … and from then on
+  std::unique_ptr<std::uint8_t[]> aside_;          // a record's plaintext, of which …
+  std::span<const std::uint8_t> opened_;           // … this is still to be given out
   std::int64_t bytes_under_key_ = 0;
+  bool owes_key_update_ = false;
+  int without_data_ = 0;  // records, the last so many
   Error error_{ErrorCode::unavailable, "link: closed"};
 };
 
@@ -178,51 +356,13 @@ TlsStream::TlsStream(const crypto::TlsContext& context, int socket, Role role, W
     : impl_(std::make_unique<Impl>(context, socket, role, now, rekey_bytes)) {}
 TlsStream::~TlsStream() = default;
 
-IoState TlsStream::handshake() {
-  forget_errors();
-  const IoState state = impl_->state_after(SSL_do_handshake(impl_->ssl_.get()));
-  // Whatever is left to say, an alert above all, should reach the other end.
-  const bool all_sent = impl_->socket_.send_some();
-  return state == IoState::want_read && !all_sent && !impl_->socket_.at_end ? IoState::want_write : state;
-}
-
-IoStep TlsStream::read(std::span<std::uint8_t> out) {
-  forget_errors();
-  std::size_t bytes = 0;
-  const int result = SSL_read_ex(impl_->ssl_.get(), out.data(), out.size(), &bytes);
-  if (result == 1) return {IoState::done, bytes};
-  return {impl_->state_after(result), 0};
-}
-
-bool TlsStream::drained() const {
-  const BufferedSocket& socket = impl_->socket_;
-  return socket.emptied && socket.read_at == socket.read_end && SSL_pending(impl_->ssl_.get()) == 0;
-}
-
-std::size_t TlsStream::input_before(std::size_t plaintext) const {
-  return impl_->socket_.records.bytes_before(plaintext);
-}
-
-IoStep TlsStream::write(std::span<const std::uint8_t> data) {
-  forget_errors();
-  if (impl_->bytes_under_key_ >= impl_->rekey_bytes_) {
-    impl_->bytes_under_key_ = 0;
-    if (SSL_key_update(impl_->ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) return {impl_->state_after(-1), 0};
-  }
-  std::size_t bytes = 0;
-  const int result = SSL_write_ex(impl_->ssl_.get(), data.data(), data.size(), &bytes);
-  if (result != 1) return {impl_->state_after(result), 0};
-  impl_->bytes_under_key_ += static_cast<std::int64_t>(bytes);
-  return {IoState::done, bytes};
-}
-
-IoState TlsStream::flush() {
-  if (impl_->socket_.send_some()) return IoState::done;
-  return impl_->socket_.at_end ? IoState::closed : IoState::want_write;
-}
-
-Result<PeerId> TlsStream::peer() const { return crypto::peer_id_of(impl_->ssl_.get()); }
-
-const Error& TlsStream::error() const { return impl_->error_; }
+IoState TlsStream::handshake() { return impl_->handshake(); }
+IoStep TlsStream::read(std::span<std::uint8_t> out) { return impl_->read(out); }
+bool TlsStream::drained() const { return impl_->drained(); }
+std::size_t TlsStream::input_before(std::size_t plaintext) const { return impl_->input_before(plaintext); }
+IoStep TlsStream::write(std::span<const std::uint8_t> data) { return impl_->write(data); }
+IoState TlsStream::flush() { return impl_->flush(); }
+Result<PeerId> TlsStream::peer() const { return impl_->peer(); }
+const Error& TlsStream::error() const { return impl_->error(); }
 
 }  // namespace starling::transport

@@ -1,15 +1,15 @@
 // One TLS 1.3 connection over a non-blocking socket that somebody else owns and waits for.
 //
-// Records leave through a buffer of kOutputBytes, in few large send() calls, and come in through one of
-// kInputBytes. That saves a fifth of the CPU of OpenSSL's socket BIO, which makes one or two system calls a record;
-// OpenSSL's own read-ahead is no help, as it moves all that was read ahead once for each record. No allocation
-// while data flows.
+// The handshake is OpenSSL's. Afterwards records are sealed from the caller's memory into a buffer of kOutputBytes,
+// which leaves in few large send() calls, and opened from one of kInputBytes into the caller's: no byte is moved in
+// between, and nothing is allocated while data flows.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 
+#include "client/transport/record_cipher.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
@@ -33,7 +33,7 @@ struct IoStep {
 class TlsStream {
  public:
   enum class Role : std::uint8_t { client, server };
-  static constexpr std::size_t kOutputBytes = 128 * 1024;
+  static constexpr std::size_t kOutputBytes = 8 * RecordCipher::kRecordMax;
   static constexpr std::size_t kInputBytes = 64 * 1024;
   // New keys are derived after so many bytes: AES-GCM must not be used for ever (RFC 8446, section 5.5).
   static constexpr std::int64_t kRekeyBytes = std::int64_t{64} << 30;
@@ -43,6 +43,7 @@ class TlsStream {
             std::int64_t rekey_bytes = kRekeyBytes);
   ~TlsStream();
 
+  // Until it is done, read() and write() fail.
   [[nodiscard]] IoState handshake();
   // At least one byte into `out` (not empty), unless the state says otherwise. Read until want_read: input that was
   // read ahead does not make the socket readable again.
@@ -53,8 +54,7 @@ class TlsStream {
   // When drained or after want_read: at least so many bytes the socket must bring before `plaintext` more bytes can
   // have been read.
   [[nodiscard]] std::size_t input_before(std::size_t plaintext) const;
-  // Takes a piece of `data` (not empty) into the output buffer. After want_write the same data must be offered
-  // again, from wherever it lies by then.
+  // Takes a piece of `data` into the output buffer, or nothing.
   [[nodiscard]] IoStep write(std::span<const std::uint8_t> data);
   // Sends what is buffered.
   [[nodiscard]] IoState flush();

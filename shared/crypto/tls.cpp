@@ -31,9 +31,6 @@ ContextPtr make_context(OSSL_LIB_CTX* library) {
   return context;
 }
 
-// Members of a project use Ed25519 only. A server with a second certificate for browsers picks by this.
-void offer_ed25519_only(SSL_CTX* context) { VERIFY(SSL_CTX_set1_sigalgs_list(context, "ed25519") == 1); }
-
 Status trust_only(SSL_CTX* context, X509* authority) {
   if (X509_check_ca(authority) != 1) {
     return Error{ErrorCode::invalid_argument, "set up TLS: the project's certificate is not a CA's"};
@@ -136,6 +133,33 @@ std::string explain_verification(long result, bool web = false) {
   }
 }
 
+int secrets_index() {
+  static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  VERIFY(index >= 0);
+  return index;
+}
+
+// OpenSSL tells a connection's secrets in lines of SSLKEYLOGFILE's form and no other: a label, the handshake's number,
+// and the secret, both in hexadecimal.
+void take_key_line(const SSL* connection, const char* line) {
+  auto* secrets = static_cast<TrafficSecrets*>(SSL_get_ex_data(connection, secrets_index()));
+  if (secrets == nullptr) return;
+  const std::string_view text(line);
+  std::vector<std::uint8_t>* secret = nullptr;
+  if (text.starts_with("CLIENT_TRAFFIC_SECRET_0 ")) secret = &secrets->of_client;
+  if (text.starts_with("SERVER_TRAFFIC_SECRET_0 ")) secret = &secrets->of_server;
+  if (secret == nullptr) return;
+  const std::string_view digits = text.substr(text.rfind(' ') + 1);
+  secret->resize(digits.size() / 2);
+  VERIFY(from_hex(digits, *secret).ok());
+}
+
+// Members of a project use Ed25519 only. A server with a second certificate for browsers picks by this.
+void speak_as_member(SSL_CTX* context) {
+  VERIFY(SSL_CTX_set1_sigalgs_list(context, "ed25519") == 1);
+  SSL_CTX_set_keylog_callback(context, take_key_line);
+}
+
 }  // namespace
 
 Result<TlsContext> TlsContext::coordinator_server(std::string_view ca_pem, const TlsIdentity& identity,
@@ -158,7 +182,7 @@ Result<TlsContext> TlsContext::coordinator_server(std::string_view ca_pem, const
 Result<TlsContext> TlsContext::coordinator_client(std::string_view ca_pem, const std::optional<TlsIdentity>& identity) {
   STARLING_ASSIGN(const X509Ptr authority, parse_certificate(ca_pem));
   ContextPtr context = make_context(lean_library());
-  offer_ed25519_only(context.get());
+  speak_as_member(context.get());
   STARLING_TRY(trust_only(context.get(), authority.get()));
   if (identity.has_value()) STARLING_TRY(use_identity(context.get(), *identity));
   X509_VERIFY_PARAM* parameters = SSL_CTX_get0_param(context.get());
@@ -173,7 +197,7 @@ Result<TlsContext> TlsContext::coordinator_client(std::string_view ca_pem, const
 Result<TlsContext> TlsContext::peer(std::string_view ca_pem, const TlsIdentity& identity) {
   STARLING_ASSIGN(const X509Ptr authority, parse_certificate(ca_pem));
   ContextPtr context = make_context(lean_library());
-  offer_ed25519_only(context.get());
+  speak_as_member(context.get());
   STARLING_TRY(trust_only(context.get(), authority.get()));
   STARLING_TRY(use_identity(context.get(), identity));
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
@@ -202,7 +226,7 @@ Result<TlsContext> TlsContext::web_client(std::string_view host, std::string_vie
 
 Result<TlsContext> TlsContext::first_contact() {
   ContextPtr context = make_context(nullptr);
-  offer_ed25519_only(context.get());
+  speak_as_member(context.get());
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_NONE, nullptr);
   return TlsContext(std::move(context));
 }
@@ -226,6 +250,14 @@ Result<PeerId> peer_id_of(const ssl_st* connection) {
 
 void set_verification_time(ssl_st* connection, WallTime now) {
   X509_VERIFY_PARAM_set_time(SSL_get0_param(connection), now.unix_ms / 1000);
+}
+
+TrafficSecrets::~TrafficSecrets() {
+  for (auto* secret : {&of_client, &of_server}) OPENSSL_cleanse(secret->data(), secret->size());
+}
+
+void tell_traffic_secrets(ssl_st* connection, TrafficSecrets* secrets) {
+  VERIFY(SSL_set_ex_data(connection, secrets_index(), secrets) == 1);
 }
 
 Result<std::string> ca_from_chain(ssl_st* connection, const Digest& fingerprint) {

@@ -9,6 +9,7 @@
 // - A certificate cannot be exchanged in a context: make a new context when it is renewed.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,6 +77,19 @@ Result<PeerId> peer_id_of(const ssl_st* connection);
 // Judges certificate dates of this connection by `now` instead of the machine's clock; before its
 // handshake. A volunteer passes the coordinator's time, so that a wrong clock of its own does no harm.
 void set_verification_time(ssl_st* connection, WallTime now);
+
+// By which records of application data are protected once a handshake is over, each way (RFC 8446, section 7.1).
+struct TrafficSecrets {
+  TrafficSecrets() = default;
+  TrafficSecrets(const TrafficSecrets&) = delete;
+  TrafficSecrets& operator=(const TrafficSecrets&) = delete;
+  ~TrafficSecrets();  // leaves nothing of them in memory
+  std::vector<std::uint8_t> of_client;
+  std::vector<std::uint8_t> of_server;
+};
+// `secrets` gets them with this connection's handshake, which it outlives; null: nobody does. Before the handshake of a
+// member's connection: TlsContext::peer, coordinator_client or first_contact.
+void tell_traffic_secrets(ssl_st* connection, TrafficSecrets* secrets);
 
 // The certificate of the CA with this fingerprint out of what the server sent, as PEM, provided that it
 // signed the server's certificate and that one carries kCoordinatorName.

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -73,6 +74,60 @@ struct Pair {
   std::optional<TlsStream> acceptor;
 };
 
+// A stream, and OpenSSL alone at the other end of it.
+struct MixedPair {
+  explicit MixedPair(TlsStream::Role role, std::int64_t rekey_bytes = TlsStream::kRekeyBytes) {
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) == 0);
+    stream.emplace(tls, sockets[0], role, SystemClock().wall_now(), rekey_bytes);
+    SSL_set_fd(other.get(), sockets[1]);
+    role == TlsStream::Role::client ? SSL_set_accept_state(other.get()) : SSL_set_connect_state(other.get());
+  }
+  ~MixedPair() {
+    stream.reset();
+    for (const int socket : sockets) ::close(socket);
+  }
+  void shake_hands() {
+    bool both = false;
+    for (int i = 0; i < 10 && !both; ++i) {
+      both = SSL_do_handshake(other.get()) == 1;
+      both = stream->handshake() == IoState::done && both;
+    }
+    REQUIRE(both);
+  }
+  // Moves all of `bytes` there and back.
+  std::vector<std::uint8_t> echo(std::span<const std::uint8_t> bytes) {
+    std::vector<std::uint8_t> there;
+    std::vector<std::uint8_t> back;
+    std::vector<std::uint8_t> piece(5000);
+    std::size_t sent = 0;
+    std::size_t returned = 0;
+    for (int idle = 0; back.size() < bytes.size() && idle < 1000; ++idle) {
+      const std::size_t before = back.size() + there.size();
+      if (sent < bytes.size()) sent += stream->write(bytes.subspan(sent)).bytes;
+      (void)stream->flush();
+      std::size_t moved = 0;
+      if (SSL_read_ex(other.get(), piece.data(), piece.size(), &moved) == 1) {
+        there.insert(there.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(moved));
+      }
+      if (returned < there.size() &&
+          SSL_write_ex(other.get(), there.data() + returned, there.size() - returned, &moved) == 1) {
+        returned += moved;
+      }
+      const IoStep step = stream->read(piece);
+      REQUIRE_MESSAGE(step.state != IoState::failed, stream->error().message);
+      back.insert(back.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(step.bytes));
+      if (back.size() + there.size() > before) idle = 0;
+    }
+    return back;
+  }
+
+  const Project project;
+  const crypto::TlsContext tls = project.context(project.identity(crypto::PrivateKey::generate()));
+  int sockets[2] = {-1, -1};
+  std::optional<TlsStream> stream;
+  std::unique_ptr<SSL, decltype(&SSL_free)> other{SSL_new(tls.native()), SSL_free};
+};
+
 std::vector<std::uint8_t> counting(std::size_t size) {
   std::vector<std::uint8_t> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * 31 + i / 255);
@@ -131,4 +186,86 @@ TEST_CASE("changed bytes on the way are noticed") {
   REQUIRE(::send(pair.sockets[0], record.data(), static_cast<std::size_t>(size), 0) == size);
   std::vector<std::uint8_t> got(2000);
   CHECK(pair.acceptor->read(got).state == IoState::failed);
+  REQUIRE(pair.dialler->write(bytes).bytes == bytes.size());
+  REQUIRE(pair.dialler->flush() == IoState::done);
+  CHECK(pair.acceptor->read(got).state == IoState::failed);  // whatever comes after it
+}
+
+TEST_CASE("whoever has OpenSSL alone notices no difference, whichever end dialled, and takes and gives new keys") {
+  for (const TlsStream::Role role : {TlsStream::Role::client, TlsStream::Role::server}) {
+    MixedPair pair(role, 100'000);
+    pair.shake_hands();
+    const auto bytes = counting(600'000);
+    CHECK((pair.echo(bytes) == bytes));
+    REQUIRE(SSL_key_update(pair.other.get(), SSL_KEY_UPDATE_REQUESTED) == 1);
+    CHECK((pair.echo(bytes) == bytes));
+    REQUIRE(SSL_set_block_padding(pair.other.get(), 4096) == 1);
+    CHECK((pair.echo(bytes) == bytes));
+    (void)SSL_shutdown(pair.other.get());
+    std::vector<std::uint8_t> got(10);
+    CHECK(pair.stream->read(got).state == IoState::closed);
+  }
+}
+
+TEST_CASE("why the other end gives up is told") {
+  MixedPair pair(TlsStream::Role::client);
+  pair.shake_hands();
+  std::vector<std::uint8_t> junk = {23, 3, 3, 0, 40};
+  junk.resize(45);
+  REQUIRE(::send(pair.sockets[0], junk.data(), junk.size(), 0) == 45);
+  std::vector<std::uint8_t> got(10);
+  std::size_t bytes = 0;
+  CHECK(SSL_read_ex(pair.other.get(), got.data(), got.size(), &bytes) == 0);
+  CHECK(pair.stream->read(got).state == IoState::failed);
+  CHECK(pair.stream->error().message == "link: sslv3 alert bad record mac");
+}
+
+TEST_CASE("records without data are taken, but not for ever") {
+  Pair pair;
+  pair.shake_hands();
+  std::vector<std::uint8_t> got(10);
+  for (int i = 0; i < 20; ++i) REQUIRE(pair.dialler->write({}).state == IoState::done);
+  REQUIRE(pair.dialler->write(counting(5)).bytes == 5);
+  REQUIRE(pair.dialler->flush() == IoState::done);
+  CHECK(pair.acceptor->read(got).bytes == 5);
+  for (int i = 0; i < 40; ++i) REQUIRE(pair.dialler->write({}).state == IoState::done);
+  REQUIRE(pair.dialler->flush() == IoState::done);
+  CHECK(pair.acceptor->read(got).state == IoState::failed);
+}
+
+TEST_CASE("at every byte of a stream of records, no more is asked for than must come, and little less") {
+  const std::vector<std::size_t> sizes = {1, 32, 16384, 300, 4000};
+  for (const std::size_t piece : {1U, 7U, 1000U, 65536U}) {
+    CAPTURE(piece);
+    Pair pair;
+    pair.shake_hands();
+    for (const std::size_t size : sizes) REQUIRE(pair.dialler->write(counting(size)).bytes == size);
+    REQUIRE(pair.dialler->flush() == IoState::done);
+    std::vector<std::uint8_t> stream(65536);
+    const ssize_t size = ::recv(pair.sockets[1], stream.data(), stream.size(), 0);
+    REQUIRE(size > 0);
+    stream.resize(static_cast<std::size_t>(size));
+    std::size_t left = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+    std::vector<std::uint8_t> got(left);
+    for (std::size_t at = 0; at < stream.size(); at += piece) {
+      const std::size_t missing = stream.size() - at;
+      const std::size_t before_all = pair.acceptor->input_before(left);
+      REQUIRE(before_all <= missing);
+      REQUIRE(missing - before_all <= 22 * sizes.size());
+      const std::size_t before_any = pair.acceptor->input_before(1);
+      REQUIRE(before_any >= 1);
+      const std::size_t sent = std::min(piece, missing);
+      REQUIRE(::send(pair.sockets[0], &stream[at], sent, 0) == static_cast<ssize_t>(sent));
+      std::size_t came = 0;
+      while (true) {
+        const IoStep step = pair.acceptor->read(got);
+        if (step.state != IoState::done) break;
+        came += step.bytes;
+      }
+      if (sent < before_any) REQUIRE(came == 0);
+      left -= came;
+    }
+    CHECK(left == 0);
+    CHECK(pair.acceptor->drained());
+  }
 }
