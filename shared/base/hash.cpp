@@ -1,6 +1,9 @@
 #include "shared/base/hash.h"
 
 #include <xxhash.h>
+#ifdef __x86_64__
+#include <xxh_x86dispatch.h>  // the widest vectors that the processor has, in place of SSE2; the hash is the same
+#endif
 
 namespace starling {
 
