@@ -106,7 +106,7 @@ DOORS = {
     "libseccomp": (r"^seccomp\.h$", ["client/trainer_link"]),
     "miniupnpc": (r"^miniupnpc/", ["client/transport"]),
     "libnatpmp": (r"^natpmp\.h$", ["client/transport"]),
-    "xxHash": (r"^xxhash\.h$", ["shared/*", "client/*"]),
+    "xxHash": (r"^(xxhash|xxh_x86dispatch)\.h$", ["shared/*", "client/*"]),
 }
 
 # A header hands on what it includes: whoever includes it needs the door as well. So most headers name no library at all;
