@@ -115,7 +115,7 @@ int bio_read(BIO* bio, char* out, int size) {
   return static_cast<int>(bytes);
 }
 
-// OpenSSL asks for a flush at the end of each handshake flight and key update. It always succeeds: what the socket
+// OpenSSL asks for a flush at the end of each of the handshake's flights. It always succeeds: what the socket
 // does not take now is sent later, and OpenSSL's own buffer above this BIO would not pass "try again" on.
 long bio_control(BIO* bio, int command, long /*number*/, void* /*pointer*/) {
   if (command != BIO_CTRL_FLUSH) return 0;
@@ -133,11 +133,6 @@ const BIO_METHOD* buffered_socket_method() {
     return made;
   }();
   return method;
-}
-
-// OpenSSL takes an old error for that of the next call. There hardly ever is one, and clearing costs more than looking.
-void forget_errors() {
-  if (ERR_peek_error() != 0) ERR_clear_error();
 }
 
 struct FreeSsl {
@@ -164,7 +159,7 @@ class TlsStream::Impl {
 
   IoState handshake() {
     if (seals_) return IoState::done;
-    forget_errors();
+    ERR_clear_error();  // OpenSSL takes an old error for that of the next call
     IoState state = state_after(SSL_do_handshake(ssl_.get()));
     if (state == IoState::done) state = begin_records();
     // Whatever is left to say, an alert above all, should reach the other end.
