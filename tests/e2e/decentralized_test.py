@@ -7,13 +7,13 @@ import signal
 import unittest
 
 import programs
-from swarm_case import SwarmCase
+from swarm_case import LITTLE_MODEL, SwarmCase
 
 BATCH = 4 * 24 * 32  # of all: some 24 steps of 32 samples each between two rounds
 
 
 SETTINGS = {"algorithm": "decentralized-adam", "target_batch_size": BATCH, "micro_batch_size": 32, "peers_max": 16,
-            "schedule": {"learning_rate": 1.0},
+            "model": LITTLE_MODEL, "schedule": {"learning_rate": 1.0},
             "local.schedule": {"learning_rate": 3e-3, "warmup_rounds": 1, "total_rounds": 100}}
 
 

@@ -20,6 +20,8 @@ SETTINGS = {
     "model": {"layers": 2, "width": 64, "heads": 2, "context": 64},
     "schedule": {"warmup_rounds": 5, "total_rounds": 2000},
 }
+# A quarter of the time for each sample, where a round has many of them.
+LITTLE_MODEL = {"layers": 2, "width": 32, "heads": 2, "context": 32}
 TRAIN_BYTES = 200_000
 HELD_OUT_BYTES = 4_000
 
@@ -79,5 +81,5 @@ class SwarmCase(unittest.TestCase):
         self.assertTrue(self.swarm.drain(), "the swarm settles")
         accepted, rounds, disagreements = results.compare_journals(self.swarm.journals())
         self.assertEqual(disagreements, [])
-        self.assertGreater(rounds, rounds_min)
+        self.assertGreaterEqual(rounds, rounds_min)
         self.assertEqual(accepted, self.swarm.coordinator.run_status(RUN_ID)["ledger_samples"])
