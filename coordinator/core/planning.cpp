@@ -108,9 +108,10 @@ Duration RunCoordinator::Impl::welcome_of(const Member& member) const {
 }
 
 // The swarm would be at another state before this one has arrived: it would take the donors' lines for nothing, again
-// and again.
+// and again. Whom no round waits for may try all the same: its line may be faster than it has shown.
 bool RunCoordinator::Impl::loads_in_vain(const Member& member) const {
-  if (state_ != wire::RunState::running || !member.catches_up() || welcome_of(member) > Duration{}) return false;
+  if (state_ != wire::RunState::running || !member.catches_up() || !member.standing.waited_for) return false;
+  if (welcome_of(member) > Duration{}) return false;
   const Duration in_vain = member.welcomes > 0 ? welcome_time({}, member.welcomes - 1, {}, options_) : Duration{};
   return rhythm_.round > Duration{} && std::max(download_time(member), in_vain) > rhythm_.round;
 }

@@ -121,10 +121,10 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   if (notice.empty() && now < member.left_out_until) {
     notice = "the others' rounds are too short for this computer's line: it is asked again in a few minutes";
   }
+  if (notice.empty()) notice = explain(member.standing);
   if (notice.empty() && loads_in_vain(member)) {
     notice = "the others' rounds are shorter than the model's download to this computer: they wait for it now and then";
   }
-  if (notice.empty()) notice = explain(member.standing);
   decision.reply.notice = std::move(notice);
   if (heartbeat.phase == wire::MemberPhase::leaving) {
     reach_.on_gone(who.peer);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "shared/wire/model_layout.h"
 #include "tests/coordinator/core/swarm_harness.h"
 
 namespace starling::core::testing {
@@ -223,6 +224,28 @@ TEST_CASE("what members say of each other decides who owns parts of the next pla
   while (part_of(5) < 0 && swarm.decided.size() < rounds + 3 * kRemembered) next_plan();
   CHECK(part_of(5) >= 0);
   CHECK(swarm.decided.size() <= rounds + 2 * kRemembered);
+}
+
+TEST_CASE("who sat out is back soon, although its line has shown less than the state needs between two rounds") {
+  const wire::RunManifest manifest = small_manifest();
+  Swarm swarm(manifest);
+  for (int i = 1; i <= 5; ++i) swarm.add(i, 30);
+  swarm.run_for(std::chrono::seconds(5));
+  const auto contributes = [&] {
+    const auto& all = swarm.decided.back().contributions;
+    return std::any_of(all.begin(), all.end(), [](const auto& one) { return one.peer == peer_id(5); });
+  };
+  for (const int accuser : {1, 2, 3}) swarm.complaints[peer_id(accuser)] = {{peer_id(5), Fault::nonsense}};
+  while (swarm.coordinator->view(swarm.now).sitting_out == 0) swarm.run_for(std::chrono::milliseconds(5));
+  swarm.complaints.clear();
+  VirtualMember& back = swarm.member(5);
+  back.line_bytes_per_s = static_cast<double>(wire::state_size(manifest) * sizeof(float)) / 3;
+  back.download_takes = std::chrono::milliseconds(100);
+  while (contributes()) swarm.run_for(std::chrono::milliseconds(5));
+  CHECK(back.last_reply.notice.find("could not use what it sent") != std::string::npos);
+  const std::size_t rounds = swarm.decided.size();
+  while (!contributes() && swarm.decided.size() < rounds + kForgiven) swarm.run_for(std::chrono::milliseconds(5));
+  CHECK(swarm.decided.size() < rounds + 2 * kRoundsOut);
 }
 
 }  // namespace starling::core::testing
