@@ -25,12 +25,11 @@ from pathlib import Path
 import programs
 import results
 from swarm import Swarm
-from swarm_case import small_corpus
+from swarm_case import LITTLE_MODEL, small_corpus
 from wishes import Line
 
 ALGORITHMS = ("dedloc", "local-sgd", "moshpit-sgd", "diloco", "streaming-diloco", "eager-diloco", "sparseloco",
               "decentralized-adam", "noloco")
-MODEL = {"layers": 2, "width": 32, "heads": 2, "context": 32}
 MICRO_BATCH = 8
 LEARNING_RATES = {"local-sgd": 0.5, "moshpit-sgd": 0.5}  # AdamW's: 3e-3
 MORE = {"noloco": {"local": {"mix_every": 10}}}  # a round has some sixty steps of everybody
@@ -57,7 +56,7 @@ def parse_arguments(arguments):
 
 def settings_of(name, options):
     settings = {"algorithm": name, "run_id": name, "title": name, "target_batch_size": options.batch,
-                "micro_batch_size": MICRO_BATCH, "peers_max": 2 * options.volunteers, "model": MODEL}
+                "micro_batch_size": MICRO_BATCH, "peers_max": 2 * options.volunteers, "model": LITTLE_MODEL}
     own = {"warmup_rounds": 1, "total_rounds": 1000}
     if name == "dedloc":
         return {**settings, "schedule": {**own, "learning_rate": 3e-3}}
