@@ -11,11 +11,11 @@ import unittest
 from pathlib import Path
 
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support import expected_conditions
 from selenium.webdriver.support.ui import WebDriverWait
 
 import programs
@@ -232,13 +232,14 @@ class Pages(unittest.TestCase):
             box.send_keys(text)
 
     def press(self, words, browser=None):
-        """Sends a form, and returns when the page that answers it has come: the driver waits for that only at times."""
+        """Sends a form, and returns when the page that answers it has come: the driver waits for that only at times, and
+        what is asked of a page that just goes ends in one of many errors."""
         browser = browser or self.browser
-        page = browser.find_element(By.TAG_NAME, "html")
+        browser.execute_script("window.answered = false")
         browser.find_element(By.XPATH, f"//main//button[normalize-space()='{words}']").click()
-        wait = WebDriverWait(browser, 20, poll_frequency=0.05)
-        wait.until(expected_conditions.staleness_of(page), f"no page came after {words}")
-        wait.until(lambda b: b.execute_script("return document.readyState") == "complete", f"half a page after {words}")
+        WebDriverWait(browser, 20, poll_frequency=0.05, ignored_exceptions=[WebDriverException]).until(
+            lambda b: b.execute_script("return window.answered !== false && document.readyState === 'complete'"),
+            f"no page came after {words}")
 
     def text(self, browser=None):
         return (browser or self.browser).find_element(By.TAG_NAME, "body").text
