@@ -124,6 +124,7 @@ class Workplace {
     resources.train_bytes = supplies->train.bytes();
     resources.validation_bytes = supplies->validation.bytes();
     resources.state = region.state();
+    resources.gradient = region.gradient();
     resources.journal = &region.journal();
     resources.local = region.local();
     resources.threads = start.limits.threads;
@@ -199,7 +200,6 @@ class Workplace {
     if (request.begins_ahead) {
       trainer_->begin_sum_ahead(request.samples.round - 1, gradient, request.knows_own ? 1 : 0);
     }
-    std::fill(gradient.begin(), gradient.end(), 0.0F);
     fill(reply, reply.batch, trainer_->train_batch(request.samples, gradient));
     return reply;
   }

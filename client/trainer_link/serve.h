@@ -30,8 +30,11 @@ struct TrainerResources {
   std::function<SharedBytes()> shard_bytes;  // of a run with shards, in place of train_bytes: the next batch's
   std::span<const std::uint8_t> program;     // of a script; empty for all other models
   std::span<float> state;                    // shared with the daemon
-  optim::StepJournal* journal = nullptr;     // shared with the daemon
-  std::span<float> local;                    // of local steps (wire::local_state_size), shared with the daemon
+  // Shared with the daemon, and train_batch()'s `into`: a batch's gradient need not be added to what it holds, it may
+  // be computed there.
+  std::span<float> gradient;
+  optim::StepJournal* journal = nullptr;  // shared with the daemon
+  std::span<float> local;                 // of local steps (wire::local_state_size), shared with the daemon
   // Where parameters are mixed: a bucket of `local` has stepped, and is the daemon's until the batch is over.
   std::function<void(const wire::Bucket&)> bucket_stepped;
   int threads = 1;

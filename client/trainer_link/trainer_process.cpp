@@ -141,7 +141,7 @@ TrainerProcess::~TrainerProcess() = default;
 session::StateLayout TrainerProcess::layout() const { return impl_->region.layout(); }
 
 std::span<float> TrainerProcess::state() {
-  if (impl_->options.manifest.delay_parameter_updates && !impl_->is_local()) impl_->begins_sum = true;
+  if (!impl_->is_local()) impl_->begins_sum = true;
   return impl_->region.state();
 }
 

@@ -17,7 +17,6 @@
 #include "client/training/torch_trainer.h"
 #include "shared/base/files.h"
 #include "shared/base/version.h"
-#include "shared/wire/model_layout.h"
 
 namespace {
 
@@ -64,16 +63,14 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc == 5 && std::string_view(argv[1]) == "--count") return count(argv[2], argv[3], argv[4]);
-  std::vector<float> gradient;  // one micro-batch's; outlives the trainer
   const auto make_trainer =
-      [&gradient](const trainer_link::TrainerResources& resources) -> Result<std::unique_ptr<session::Trainer>> {
-    gradient.resize(wire::parameter_count(resources.manifest.model));
+      [](const trainer_link::TrainerResources& resources) -> Result<std::unique_ptr<session::Trainer>> {
     STARLING_ASSIGN(auto trainer, training::TorchTrainer::create({
                                       .manifest = resources.manifest,
                                       .train_bytes = resources.train_bytes,
                                       .validation_bytes = resources.validation_bytes,
                                       .state = resources.state,
-                                      .gradient = gradient,
+                                      .gradient = resources.gradient,
                                       .journal = resources.journal,
                                       .threads = resources.threads,
                                       .bf16 = resources.devices.front() == "cpu" ? training::computes_in_bf16()

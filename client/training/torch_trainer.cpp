@@ -352,13 +352,16 @@ session::StateLayout TorchTrainer::layout() const {
   return {impl_->optimizer.parameter_count(), wire::moment_vectors(impl_->options.manifest.optimizer)};
 }
 
-std::span<float> TorchTrainer::state() { return impl_->options.state; }
+std::span<float> TorchTrainer::state() {
+  impl_->stale = impl_->stale || !impl_->options.manifest.delay_parameter_updates;
+  return impl_->options.state;
+}
 
 Status TorchTrainer::initialize() {
   if (impl_->options.manifest.model.architecture == "script") {
     return Error{ErrorCode::unsupported, "the parameters of a script are read by who gives them to this trainer"};
   }
-  optim::fill_initial_state(impl_->options.manifest, impl_->options.state);
+  optim::fill_initial_state(impl_->options.manifest, state());
   impl_->options.journal->clear();
   return {};
 }
@@ -404,7 +407,7 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
   const bool begins = std::exchange(impl_->begins_sum, false);
   if (impl_->local && begins) impl_->local->begin();
   // With delayed updates the state may be in the middle of a step, unless a sum begins. Own parameters never are.
-  impl_->stale = impl_->stale || begins || impl_->local || !options.manifest.delay_parameter_updates;
+  impl_->stale = impl_->stale || begins || impl_->local;
   if (options.shard_bytes) {
     STARLING_ASSIGN(impl_->train, open_training_data(options.manifest, options.shard_bytes()));
   }
@@ -412,7 +415,11 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
   if (impl_->local && std::isfinite(loss_sum)) {
     STARLING_TRY(impl_->finish_local_step(samples));
   }
-  if (!std::isfinite(loss_sum) || !trainer_link::add_gradient(options.gradient, into).ok()) {
+  const bool is_there = into.data() == options.gradient.data();
+  const bool is_finite =
+      std::isfinite(loss_sum) &&
+      (is_there ? trainer_link::all_finite(into) : trainer_link::add_gradient(options.gradient, into).ok());
+  if (!is_finite) {
     return Error{ErrorCode::corrupt, "train batch: the gradient of lane " + std::to_string(samples.lane) + ", sample " +
                                          std::to_string(samples.first) + " of round " + std::to_string(samples.round) +
                                          " is not finite"};
@@ -423,7 +430,7 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
 }
 
 Status TorchTrainer::step(RoundIndex round, std::span<const float> gradient) {
-  return impl_->optimizer.step(round, gradient, impl_->options.state, *impl_->options.journal);
+  return impl_->optimizer.step(round, gradient, state(), *impl_->options.journal);
 }
 
 Result<session::Evaluation> TorchTrainer::evaluate() {

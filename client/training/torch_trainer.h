@@ -23,7 +23,7 @@ struct TorchTrainerOptions {
   std::span<const std::uint8_t> train_bytes;  // artefacts named by the manifest, digests checked by the caller
   std::span<const std::uint8_t> validation_bytes;
   std::span<float> state;                 // wire::state_size floats
-  std::span<float> gradient;              // parameter_count floats of scratch for one micro-batch
+  std::span<float> gradient;              // parameter_count floats of scratch for one micro-batch: see train_batch()
   optim::StepJournal* journal = nullptr;  // as long-lived as the state
   int threads = 1;                        // of every matrix product in this process; 1..64
   bool bf16 = false;                      // whether this machine computes fast in bf16, for runs that allow it
@@ -51,6 +51,7 @@ class TorchTrainer final : public session::Trainer {
   void begin_sum() override;
   void begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) override;
   void merge_step() override;
+  // Into the scratch the gradient is not added: it is computed there, whatever was in it.
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;

@@ -74,9 +74,9 @@ double MemoryNeeds::total() const { return programs + state + gradients + activa
 MemoryNeeds memory_needs(const RunManifest& manifest) {
   // What both programs take before they know of a run, most of it LibTorch's.
   constexpr double kPrograms = 200e6;
-  // The trainer's own, the one shared with the daemon and the one that grows; and the one before, which is averaged or
+  // The one that the trainer shares with the daemon and the one that grows; and the one before, which is averaged or
   // still asked for, and the average: these two of a fragment, if rounds average such.
-  const double gradients = 3 + 2.0 / fragments(manifest);
+  const double gradients = 2 + 2.0 / fragments(manifest);
   const double vector = static_cast<double>(sizeof(float)) * static_cast<double>(parameter_count(manifest.model));
   MemoryNeeds needs;
   needs.programs = kPrograms;

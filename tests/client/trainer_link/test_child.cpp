@@ -104,6 +104,7 @@ class QuadraticTrainer final : public session::Trainer {
       parameters_.assign(resources_.state.begin(), resources_.state.end());
     }
     session::BatchReport report{samples.count, 0, 1e-3};
+    if (into.data() == resources_.gradient.data()) std::fill(into.begin(), into.end(), 0.0F);
     for (std::size_t i = 0; i < into.size(); ++i) {
       const float difference = parameters_[i] - target_of(i);
       into[i] += static_cast<float>(samples.count) * difference;

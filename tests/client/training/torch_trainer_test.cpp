@@ -127,6 +127,41 @@ TEST_CASE("devices that share a batch compute what one alone does, also ahead of
   CHECK(alone.trainer->evaluate()->bits_per_byte == together.trainer->evaluate()->bits_per_byte);
 }
 
+TEST_CASE("a device computes with what a step has made of the parameters, and with what others have written there") {
+  Bench alone(tiny_manifest()), together(tiny_manifest(), {}, {"cpu", "cpu"});
+  const auto agree = [&](RoundIndex round) {
+    for (const SampleCount first : {0, 8}) {
+      CHECK(distance(alone.gradient_of({round, 1, first, 8}), together.gradient_of({round, 1, first, 8})) < 1e-4);
+    }
+  };
+  for (RoundIndex round = 0; round < 3; ++round) {
+    CAPTURE(round);
+    agree(round);
+    const std::vector<float> mean(alone.gradient.size(), 0.01F);
+    for (Bench* bench : {&alone, &together}) REQUIRE(bench->trainer->step(round, mean).ok());
+  }
+  agree(3);
+  for (Bench* bench : {&alone, &together}) {
+    for (float& value : bench->trainer->state().first(alone.gradient.size())) value *= 0.5F;
+  }
+  agree(3);
+}
+
+TEST_CASE("a gradient that is asked for where it is computed is what would be added elsewhere, whatever was there") {
+  for (const auto& devices : {std::vector<std::string>{"cpu"}, {"cpu", "cpu"}}) {
+    Bench bench(tiny_manifest(), {}, devices);
+    const std::vector<float> added = bench.gradient_of({2, 1, 0, 16});
+    std::fill(bench.gradient.begin(), bench.gradient.end(), 5.0F);
+    REQUIRE(bench.trainer->train_batch({2, 1, 0, 16}, bench.gradient).ok());
+    CHECK(bench.gradient == added);
+    std::fill(bench.state.begin(), bench.state.begin() + 10, std::numeric_limits<float>::quiet_NaN());
+    bench.trainer->begin_sum();
+    const auto unusable = bench.trainer->train_batch({2, 1, 0, 16}, bench.gradient);
+    REQUIRE(!unusable.ok());
+    CHECK(unusable.error().code == ErrorCode::corrupt);
+  }
+}
+
 TEST_CASE("batches that are assembled ahead are those that are asked for, also where others were expected") {
   constexpr int kThreads = 3;  // one more than devices: then batches are assembled ahead
   const wire::RunManifest manifest = tiny_manifest();

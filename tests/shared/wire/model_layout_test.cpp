@@ -127,7 +127,7 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   const MemoryNeeds needs = memory_needs(manifest);
   const double vector = 4.0 * static_cast<double>(parameter_count(manifest.model));
   CHECK(needs.state == 3 * vector);  // AdamW's two moments
-  CHECK(needs.gradients == 5 * vector);
+  CHECK(needs.gradients == 4 * vector);
   // A position of a GPT-2 takes some 0.7 MB of its 12 blocks, 0.6 of attention and 0.4 of scores.
   CHECK(needs.activations > 1024 * 1e6);
   CHECK(needs.activations < 1024 * 2e6);
@@ -139,24 +139,24 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   other = manifest;
   other.local.emplace();
   CHECK(memory_needs(other).state == 7 * vector);  // AdamW inside, too, and where the steps began
-  CHECK(memory_needs(other).gradients == 5 * vector);
+  CHECK(memory_needs(other).gradients == 4 * vector);
   other.local->partners = "ring";
-  CHECK(memory_needs(other).gradients == 7 * vector);
+  CHECK(memory_needs(other).gradients == 6 * vector);
   other.local->mixing_momentum = 0.5;
-  CHECK(memory_needs(other).gradients == 9 * vector);
+  CHECK(memory_needs(other).gradients == 8 * vector);
   other = manifest;
   other.delay_parameter_updates = true;
   CHECK(memory_needs(other).state == 4 * vector);
-  CHECK(memory_needs(other).gradients == 5 * vector);
+  CHECK(memory_needs(other).gradients == 4 * vector);
   other.local.emplace();
   CHECK(memory_needs(other).state == 8 * vector);  // both beginnings
   other.local->fragments = 4;
-  CHECK(memory_needs(other).gradients == 3.5 * vector);
+  CHECK(memory_needs(other).gradients == 2.5 * vector);
   other.local->eager = true;
   CHECK(memory_needs(other).state == 9 * vector);
   other = manifest;
   other.error_feedback = 0.9;
-  CHECK(memory_needs(other).gradients == 7 * vector);
+  CHECK(memory_needs(other).gradients == 6 * vector);
   other = manifest;
   other.model.context = 512;
   CHECK(memory_needs(other).activations < 0.5 * needs.activations);
