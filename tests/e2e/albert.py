@@ -4,6 +4,7 @@ processor time, from text to a curve: how many of the words that were left out o
 the share of the commonest word, which is what guessing without looking gets."""
 
 import argparse
+import importlib.util
 import array
 import gzip
 import json
@@ -143,6 +144,9 @@ def draw(points, commonest, options):
 
 def main(arguments=None):
     options = parse_arguments(arguments)
+    if options.figure and not importlib.util.find_spec("matplotlib"):
+        raise programs.ProgramError(f"--figure: {sys.executable} has no matplotlib; Debian's /usr/bin/python3 has it from "
+                                    "python3-matplotlib")
     folder = Path(tempfile.mkdtemp(prefix="starling-albert-"))
     try:
         commonest, points = train(options, folder)
