@@ -415,10 +415,10 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
   if (impl_->local && std::isfinite(loss_sum)) {
     STARLING_TRY(impl_->finish_local_step(samples));
   }
-  const bool is_there = into.data() == options.gradient.data();
+  const bool in_place = into.data() == options.gradient.data();
   const bool is_finite =
       std::isfinite(loss_sum) &&
-      (is_there ? trainer_link::all_finite(into) : trainer_link::add_gradient(options.gradient, into).ok());
+      (in_place ? trainer_link::all_finite(into) : trainer_link::add_gradient(options.gradient, into).ok());
   if (!is_finite) {
     return Error{ErrorCode::corrupt, "train batch: the gradient of lane " + std::to_string(samples.lane) + ", sample " +
                                          std::to_string(samples.first) + " of round " + std::to_string(samples.round) +

@@ -4,9 +4,9 @@ processor time, from text to a curve: how many of the words that were left out o
 the share of the commonest word, which is what guessing without looking gets."""
 
 import argparse
-import importlib.util
 import array
 import gzip
+import importlib.util
 import json
 import os
 import shutil
