@@ -16,7 +16,9 @@ class NolocoSwarm(decentralized_test.DecentralizedSwarm):
 
 class BoundedSwarm(decentralized_test.DecentralizedSwarm):
     APART = 0.1
-    SETTINGS = {**SETTINGS, "local": {"consensus_bound": 0.025}}
+    # Steps stay as long as they are: were they to shrink, replicas would stay together without mixings, and none be due.
+    SETTINGS = {**SETTINGS, "local": {"consensus_bound": 0.025},
+                "local.schedule": {"kind": "constant", "learning_rate": 3e-3, "warmup_rounds": 1}}
 
 
 if __name__ == "__main__":
