@@ -2,7 +2,6 @@
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
-#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
 #include <openssl/params.h>
@@ -16,29 +15,28 @@
 namespace starling::transport {
 namespace {
 
-constexpr std::size_t kIvBytes = 12;
-constexpr std::size_t kTagBytes = 16;
 constexpr std::uint8_t kVersion = 3;  // 0x0303 in every record's header, whatever was agreed on
 
-Error refuse(const char* why) {
-  ERR_clear_error();
-  return {ErrorCode::corrupt, std::string("link: ") + why};
+Error refuse(const char* why) { return {ErrorCode::corrupt, std::string("link: ") + why}; }
+
+std::unique_ptr<Aead> fastest_aead(Aead::Algorithm algorithm, Aead::Direction direction) {
+  std::unique_ptr<Aead> fast = ipsec_aead(algorithm, direction);
+  return fast != nullptr ? std::move(fast) : openssl_aead(algorithm, direction);
 }
 
 }  // namespace
 
-// By OpenSSL's names.
 struct RecordCipher::Suite {
   std::uint16_t number;
-  const char* cipher;
-  const char* digest;
+  Aead::Algorithm algorithm;
+  const char* digest;  // OpenSSL's name
   std::size_t key_bytes;
   std::size_t secret_bytes;
 
   static const Suite& of(std::uint16_t number) {
-    static constexpr std::array<Suite, 3> kSuites = {{{0x1301, "AES-128-GCM", "SHA256", 16, 32},
-                                                      {0x1302, "AES-256-GCM", "SHA384", 32, 48},
-                                                      {0x1303, "ChaCha20-Poly1305", "SHA256", 32, 32}}};
+    static constexpr std::array<Suite, 3> kSuites = {{{0x1301, Aead::Algorithm::aes_128_gcm, "SHA256", 16, 32},
+                                                      {0x1302, Aead::Algorithm::aes_256_gcm, "SHA384", 32, 48},
+                                                      {0x1303, Aead::Algorithm::chacha20_poly1305, "SHA256", 32, 32}}};
     const auto* found =
         std::find_if(kSuites.begin(), kSuites.end(), [&](const Suite& s) { return s.number == number; });
     VERIFY(found != kSuites.end());
@@ -46,14 +44,11 @@ struct RecordCipher::Suite {
   }
 };
 
-void RecordCipher::FreeContext::operator()(evp_cipher_ctx_st* context) const { EVP_CIPHER_CTX_free(context); }
-
 RecordCipher::RecordCipher(std::uint16_t suite, std::span<const std::uint8_t> secret, Direction direction)
     : suite_(Suite::of(suite)),
-      direction_(direction),
-      context_(EVP_CIPHER_CTX_new()),
+      aead_(fastest_aead(suite_.algorithm, direction)),
       secret_(secret.begin(), secret.end()) {
-  VERIFY(context_ != nullptr && secret_.size() == suite_.secret_bytes);
+  VERIFY(secret_.size() == suite_.secret_bytes);
   set_key();
 }
 
@@ -89,13 +84,9 @@ std::vector<std::uint8_t> RecordCipher::expand(const char* label, std::size_t by
 
 void RecordCipher::set_key() {
   std::vector<std::uint8_t> key = expand("key", suite_.key_bytes);
-  iv_ = expand("iv", kIvBytes);
+  iv_ = expand("iv", Aead::kNonceBytes);
   records_ = 0;
-  const std::unique_ptr<EVP_CIPHER, decltype(&EVP_CIPHER_free)> cipher(
-      EVP_CIPHER_fetch(nullptr, suite_.cipher, nullptr), EVP_CIPHER_free);
-  VERIFY(cipher != nullptr);
-  const int seals = direction_ == Direction::seals ? 1 : 0;
-  VERIFY(EVP_CipherInit_ex2(context_.get(), cipher.get(), key.data(), nullptr, seals, nullptr) == 1);
+  aead_->set_key(key);
   OPENSSL_cleanse(key.data(), key.size());
 }
 
@@ -106,16 +97,15 @@ void RecordCipher::update_key() {
   set_key();
 }
 
-// The nonce is the number of the record, over the key's own (section 5.3); the header is vouched for, too.
-bool RecordCipher::begin_record(const std::uint8_t* header) {
-  std::array<std::uint8_t, kIvBytes> nonce;
+// The number of the record, over the key's own (section 5.3).
+Aead::Nonce RecordCipher::next_nonce() {
+  Aead::Nonce nonce;
   std::copy(iv_.begin(), iv_.end(), nonce.begin());
-  for (std::size_t i = 0; i < sizeof records_; ++i)
-    nonce[kIvBytes - 1 - i] ^= static_cast<std::uint8_t>(records_ >> 8 * i);
+  for (std::size_t i = 0; i < sizeof records_; ++i) {
+    nonce[nonce.size() - 1 - i] ^= static_cast<std::uint8_t>(records_ >> 8 * i);
+  }
   ++records_;
-  int bytes = 0;
-  return EVP_CipherInit_ex2(context_.get(), nullptr, nullptr, nonce.data(), -1, nullptr) == 1 &&
-         EVP_CipherUpdate(context_.get(), nullptr, &bytes, header, kHeaderBytes) == 1;
+  return nonce;
 }
 
 std::size_t RecordCipher::seal(RecordType type, std::span<const std::uint8_t> plaintext, std::span<std::uint8_t> out) {
@@ -125,19 +115,7 @@ std::size_t RecordCipher::seal(RecordType type, std::span<const std::uint8_t> pl
                                                          kVersion, static_cast<std::uint8_t>(body >> 8),
                                                          static_cast<std::uint8_t>(body)};
   std::copy(header.begin(), header.end(), out.begin());
-  std::uint8_t* at = out.data() + kHeaderBytes;
-  const auto true_type = static_cast<std::uint8_t>(type);
-  int bytes = 0;
-  bool sealed = begin_record(out.data());
-  if (!plaintext.empty()) {
-    const auto size = static_cast<int>(plaintext.size());
-    sealed = sealed && EVP_CipherUpdate(context_.get(), at, &bytes, plaintext.data(), size) == 1;
-    at += size;
-  }
-  sealed = sealed && EVP_CipherUpdate(context_.get(), at++, &bytes, &true_type, 1) == 1 &&
-           EVP_CipherFinal_ex(context_.get(), at, &bytes) == 1 &&
-           EVP_CIPHER_CTX_ctrl(context_.get(), EVP_CTRL_AEAD_GET_TAG, kTagBytes, at) == 1;
-  VERIFY(sealed);
+  aead_->seal(next_nonce(), header, plaintext, static_cast<std::uint8_t>(type), out.data() + kHeaderBytes);
   return kHeaderBytes + body;
 }
 
@@ -153,26 +131,16 @@ Result<RecordCipher::Opened> RecordCipher::open(std::span<const std::uint8_t> re
   VERIFY(record.size() >= kHeaderBytes + kSealBytes);
   const std::size_t held = record.size() - kHeaderBytes - kSealBytes;
   VERIFY(out.size() >= held);
-  const std::uint8_t* const body = record.data() + kHeaderBytes;
-  std::array<std::uint8_t, kTagBytes> tag;  // not const to EVP_CIPHER_CTX_ctrl
-  std::copy_n(record.end() - kTagBytes, kTagBytes, tag.begin());
-  std::uint8_t last = 0;
-  std::uint8_t last_of_none = 0;  // a stream cipher has nothing left in the end
-  int bytes = 0;
-  const bool opened =
-      begin_record(record.data()) &&
-      (held == 0 || EVP_CipherUpdate(context_.get(), out.data(), &bytes, body, static_cast<int>(held)) == 1) &&
-      EVP_CipherUpdate(context_.get(), &last, &bytes, body + held, 1) == 1 &&
-      EVP_CIPHER_CTX_ctrl(context_.get(), EVP_CTRL_AEAD_SET_TAG, kTagBytes, tag.data()) == 1 &&
-      EVP_CipherFinal_ex(context_.get(), &last_of_none, &bytes) == 1;
-  if (!opened) return refuse("a record was changed on its way");
+  std::optional<std::uint8_t> last =
+      aead_->open(next_nonce(), record.first(kHeaderBytes), record.subspan(kHeaderBytes), out.data());
+  if (!last) return refuse("a record was changed on its way");
   // The type is the last byte that is none of the padding's zeros.
   std::size_t size = held;
-  while (last == 0 && size > 0) last = out[--size];
-  if (last < static_cast<std::uint8_t>(RecordType::alert) || last > static_cast<std::uint8_t>(RecordType::data)) {
+  while (*last == 0 && size > 0) last = out[--size];
+  if (*last < static_cast<std::uint8_t>(RecordType::alert) || *last > static_cast<std::uint8_t>(RecordType::data)) {
     return refuse("a record is of no known type");
   }
-  return Opened{static_cast<RecordType>(last), size};
+  return Opened{static_cast<RecordType>(*last), size};
 }
 
 }  // namespace starling::transport

@@ -9,9 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "client/transport/aead.h"
 #include "shared/base/result.h"
-
-struct evp_cipher_ctx_st;
 
 namespace starling::transport {
 
@@ -19,9 +18,9 @@ enum class RecordType : std::uint8_t { alert = 21, handshake = 22, data = 23 };
 
 class RecordCipher {
  public:
-  enum class Direction : std::uint8_t { seals, opens };
+  using Direction = Aead::Direction;
   static constexpr std::size_t kHeaderBytes = 5;
-  static constexpr std::size_t kSealBytes = 17;  // beside plaintext: its true type and the tag
+  static constexpr std::size_t kSealBytes = 1 + Aead::kTagBytes;  // beside plaintext: its true type and the tag
   static constexpr std::size_t kPlaintextMax = 16 * 1024;
   static constexpr std::size_t kRecordMax = kHeaderBytes + kPlaintextMax + kSealBytes;
 
@@ -50,15 +49,11 @@ class RecordCipher {
  private:
   void set_key();
   [[nodiscard]] std::vector<std::uint8_t> expand(const char* label, std::size_t bytes) const;
-  bool begin_record(const std::uint8_t* header);
+  Aead::Nonce next_nonce();
 
   struct Suite;
   const Suite& suite_;
-  const Direction direction_;
-  struct FreeContext {
-    void operator()(evp_cipher_ctx_st* context) const;
-  };
-  std::unique_ptr<evp_cipher_ctx_st, FreeContext> context_;
+  const std::unique_ptr<Aead> aead_;
   std::vector<std::uint8_t> secret_;
   std::vector<std::uint8_t> iv_;
   std::uint64_t records_ = 0;  // under this key, so far

@@ -106,6 +106,7 @@ DOORS = {
     "libseccomp": (r"^seccomp\.h$", ["client/trainer_link"]),
     "miniupnpc": (r"^miniupnpc/", ["client/transport"]),
     "libnatpmp": (r"^natpmp\.h$", ["client/transport"]),
+    "ipsec-mb": (r"^intel-ipsec-mb\.h$", ["client/transport"]),
     "xxHash": (r"^(xxhash|xxh_x86dispatch)\.h$", ["shared/*", "client/*"]),
 }
 

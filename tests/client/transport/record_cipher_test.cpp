@@ -119,6 +119,42 @@ TEST_CASE("a record that was changed anywhere is refused") {
   }
 }
 
+TEST_CASE("what one library seals the other one opens, and both refuse what was changed") {
+  using Algorithm = Aead::Algorithm;
+  const Aead::Nonce nonce = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  const Bytes header = counting(5);
+  CHECK(ipsec_aead(Algorithm::chacha20_poly1305, Direction::seals) == nullptr);
+  for (const Algorithm algorithm : {Algorithm::aes_128_gcm, Algorithm::aes_256_gcm}) {
+    const auto fast_sealing = ipsec_aead(algorithm, Direction::seals);
+    const auto fast_opening = ipsec_aead(algorithm, Direction::opens);
+    if (fast_sealing == nullptr) return;  // not on this processor, or not built with it
+    const auto sealing = openssl_aead(algorithm, Direction::seals);
+    const auto opening = openssl_aead(algorithm, Direction::opens);
+    const Bytes key = counting(algorithm == Algorithm::aes_128_gcm ? 16 : 32);
+    for (Aead* aead : {sealing.get(), opening.get(), fast_sealing.get(), fast_opening.get()}) aead->set_key(key);
+    for (const std::size_t size : {0U, 1U, 15U, 16U, 17U, 300U, 16383U, 16384U}) {
+      CAPTURE(size);
+      const Bytes plaintext = counting(size);
+      const std::size_t bytes = size + 1 + Aead::kTagBytes;
+      Bytes sealed(bytes), sealed_fast(bytes);
+      sealing->seal(nonce, header, plaintext, 23, sealed.data());
+      fast_sealing->seal(nonce, header, plaintext, 23, sealed_fast.data());
+      REQUIRE((sealed == sealed_fast));
+      for (Aead* aead : {opening.get(), fast_opening.get()}) {
+        Bytes opened(size);
+        CHECK(aead->open(nonce, header, sealed, opened.data()) == std::optional<std::uint8_t>(23));
+        CHECK((opened == plaintext));
+        for (const std::size_t at : {std::size_t{0}, size, size + 1, bytes - 1}) {
+          Bytes changed = sealed;
+          changed[at] ^= 0x80;
+          CHECK_FALSE(aead->open(nonce, header, changed, opened.data()).has_value());
+        }
+        CHECK_FALSE(aead->open(nonce, counting(4), sealed, opened.data()).has_value());
+      }
+    }
+  }
+}
+
 TEST_CASE("a record that comes twice, out of turn or under another key is refused") {
   Ends ends;
   const Bytes first = ends.seal(counting(10));

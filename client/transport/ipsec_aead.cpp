@@ -1,0 +1,115 @@
+#include "client/transport/aead.h"
+
+#ifdef STARLING_HAS_IPSEC_MB
+
+#include <intel-ipsec-mb.h>
+#include <openssl/crypto.h>
+
+#include "shared/base/verify.h"
+
+namespace starling::transport {
+namespace {
+
+// The library's functions for this processor; null where it is not worth while.
+IMB_MGR* library() {
+  static IMB_MGR* const made = [] {
+    IMB_MGR* manager = alloc_mb_mgr(0);
+    if (manager == nullptr) return manager;
+    init_mb_mgr_auto(manager, nullptr);
+    const bool fast = (manager->features & IMB_FEATURE_AESNI) != 0 && (manager->features & IMB_FEATURE_AVX2) != 0;
+    if (fast && imb_get_errno(manager) == 0) return manager;
+    free_mb_mgr(manager);
+    return static_cast<IMB_MGR*>(nullptr);
+  }();
+  return made;
+}
+
+// Of one length of keys, and one direction.
+struct Functions {
+  aes_gcm_pre_t expand_key;
+  aes_gcm_init_t begin;
+  aes_gcm_enc_dec_update_t update;
+  aes_gcm_enc_dec_finalize_t finish;
+};
+
+Functions functions(const IMB_MGR& library, Aead::Algorithm algorithm, Aead::Direction direction) {
+  const bool seals = direction == Aead::Direction::seals;
+  if (algorithm == Aead::Algorithm::aes_128_gcm) {
+    return {library.gcm128_pre, library.gcm128_init, seals ? library.gcm128_enc_update : library.gcm128_dec_update,
+            seals ? library.gcm128_enc_finalize : library.gcm128_dec_finalize};
+  }
+  return {library.gcm256_pre, library.gcm256_init, seals ? library.gcm256_enc_update : library.gcm256_dec_update,
+          seals ? library.gcm256_enc_finalize : library.gcm256_dec_finalize};
+}
+
+class IpsecAead final : public Aead {
+ public:
+  IpsecAead(const Functions& functions, std::size_t key_bytes) : functions_(functions), key_bytes_(key_bytes) {}
+  ~IpsecAead() override {
+    OPENSSL_cleanse(&key_, sizeof key_);
+    OPENSSL_cleanse(&context_, sizeof context_);
+  }
+  IpsecAead(const IpsecAead&) = delete;
+  IpsecAead& operator=(const IpsecAead&) = delete;
+
+  void set_key(std::span<const std::uint8_t> key) override {
+    VERIFY(key.size() == key_bytes_);
+    functions_.expand_key(key.data(), &key_);
+  }
+
+  void seal(const Nonce& nonce, std::span<const std::uint8_t> header, std::span<const std::uint8_t> plaintext,
+            std::uint8_t last, std::uint8_t* out) override {
+    std::uint8_t* const end = out + plaintext.size();
+    begin(nonce, header);
+    update(plaintext, out);
+    update({&last, 1}, end);
+    functions_.finish(&key_, &context_, end + 1, kTagBytes);
+  }
+
+  std::optional<std::uint8_t> open(const Nonce& nonce, std::span<const std::uint8_t> header,
+                                   std::span<const std::uint8_t> sealed, std::uint8_t* out) override {
+    VERIFY(sealed.size() > kTagBytes);
+    const std::size_t held = sealed.size() - kTagBytes - 1;
+    std::uint8_t last = 0;
+    std::array<std::uint8_t, kTagBytes> tag;
+    begin(nonce, header);
+    update(sealed.first(held), out);
+    update(sealed.subspan(held, 1), &last);
+    functions_.finish(&key_, &context_, tag.data(), kTagBytes);
+    if (CRYPTO_memcmp(tag.data(), sealed.data() + held + 1, kTagBytes) != 0) return std::nullopt;
+    return last;
+  }
+
+ private:
+  void begin(const Nonce& nonce, std::span<const std::uint8_t> header) {
+    functions_.begin(&key_, &context_, nonce.data(), header.data(), header.size());
+  }
+  void update(std::span<const std::uint8_t> in, std::uint8_t* out) {
+    if (!in.empty()) functions_.update(&key_, &context_, out, in.data(), in.size());
+  }
+
+  const Functions functions_;
+  const std::size_t key_bytes_;
+  alignas(64) gcm_key_data key_;  // its header says so for its own compilations only
+  gcm_context_data context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Aead> ipsec_aead(Aead::Algorithm algorithm, Aead::Direction direction) {
+  if (algorithm == Aead::Algorithm::chacha20_poly1305 || library() == nullptr) return nullptr;
+  const std::size_t key_bytes = algorithm == Aead::Algorithm::aes_128_gcm ? 16 : 32;
+  return std::make_unique<IpsecAead>(functions(*library(), algorithm, direction), key_bytes);
+}
+
+}  // namespace starling::transport
+
+#else
+
+namespace starling::transport {
+
+std::unique_ptr<Aead> ipsec_aead(Aead::Algorithm /*algorithm*/, Aead::Direction /*direction*/) { return nullptr; }
+
+}  // namespace starling::transport
+
+#endif
