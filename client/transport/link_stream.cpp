@@ -98,7 +98,8 @@ void LinkStream::begin(const crypto::TlsContext& tls, TlsStream::Role role) {
   configure(socket_.native_handle(), context_.congestion_control);
   loss_based_ = is_loss_based(socket_.native_handle());
   limit_window();
-  tls_ = std::make_unique<TlsStream>(tls, socket_.native_handle(), role, context_.clock.wall_now());
+  const TlsStream::Socket on{socket_.native_handle(), context_.buffers};
+  tls_ = std::make_unique<TlsStream>(tls, on, role, context_.clock.wall_now());
   on_handshake();
 }
 
@@ -146,6 +147,7 @@ void LinkStream::read_frames() {
   if (input_waits_) return;
   std::size_t budget = allowed;
   const IoState state = read_some(budget);
+  tls_->rest();
   context_.download.passed(allowed - budget);
   if (budget < allowed && phase_ == Phase::open) owner_->input_paused(*this);
   if (phase_ != Phase::open) return;

@@ -36,6 +36,8 @@ struct LinkContext {
   net::Line& line;
   LineLimit upload{io, clock, line.upload};
   LineLimit download{io, clock, line.download};
+  // Outlives this, as streams do that the event loop still holds.
+  std::shared_ptr<BufferPool> buffers = std::make_shared<BufferPool>(TlsStream::kBufferBytes);
   // What all links have put on the line and taken from it so far, as far as count_traffic has seen it.
   net::WireBytes on_wire = {};
 };

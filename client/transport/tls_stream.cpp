@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 namespace starling::transport {
 namespace {
@@ -25,28 +26,38 @@ constexpr int kWithoutDataMax = 32;
 
 // The socket behind a TLS connection, with its buffers: what the BIO below reads and writes during the handshake.
 struct BufferedSocket {
+  explicit BufferedSocket(std::shared_ptr<BufferPool> buffers) : pool(std::move(buffers)) {}
+
+  const std::shared_ptr<BufferPool> pool;  // outlives its buffers below
   int fd = -1;
-  // Pages are touched, and so take memory, only as far as data fills them.
-  std::unique_ptr<std::uint8_t[]> output = std::make_unique_for_overwrite<std::uint8_t[]>(TlsStream::kOutputBytes);
-  std::unique_ptr<std::uint8_t[]> input = std::make_unique_for_overwrite<std::uint8_t[]>(TlsStream::kInputBytes);
-  std::size_t begin = 0;  // unsent output is [begin, end)
+  BufferPool::Buffer output;  // null while nothing is unsent
+  std::size_t begin = 0;      // unsent output is [begin, end)
   std::size_t end = 0;
-  std::size_t read_at = 0;  // unread input is [read_at, read_end)
+  BufferPool::Buffer input;         // null while …
+  std::vector<std::uint8_t> begun;  // … the beginning of a record is kept here
+  std::size_t read_at = 0;          // unread input is [read_at, read_end)
   std::size_t read_end = 0;
   bool emptied = false;  // the last recv() took all there was
   bool at_end = false;   // the other end closed, or the socket failed
 
-  [[nodiscard]] std::span<const std::uint8_t> unread() const { return {input.get() + read_at, read_end - read_at}; }
+  [[nodiscard]] std::span<const std::uint8_t> unread() const {
+    return {(input != nullptr ? input.get() : begun.data()) + read_at, read_end - read_at};
+  }
 
   // Adds to the input, which is not full of unread bytes; false when there is nothing now, or never again.
   bool receive() {
-    const std::size_t kept = read_end - read_at;
-    std::memmove(input.get(), input.get() + read_at, kept);
+    const std::span<const std::uint8_t> kept = unread();
+    if (input == nullptr) {
+      input = pool->take();
+      std::copy(kept.begin(), kept.end(), input.get());
+    } else {
+      std::memmove(input.get(), kept.data(), kept.size());
+    }
     read_at = 0;
-    read_end = kept;
+    read_end = kept.size();
     ssize_t got = 0;
     do {
-      got = ::recv(fd, input.get() + kept, TlsStream::kInputBytes - kept, 0);
+      got = ::recv(fd, input.get() + read_end, pool->bytes() - read_end, 0);
     } while (got < 0 && errno == EINTR);
     if (got <= 0) {
       at_end = at_end || got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
@@ -54,8 +65,18 @@ struct BufferedSocket {
       return false;
     }
     read_end += static_cast<std::size_t>(got);
-    emptied = read_end < TlsStream::kInputBytes;
+    emptied = read_end < pool->bytes();
     return true;
+  }
+
+  // Another link may use the input's buffer now, unless more is in it than the beginning of a record.
+  void rest() {
+    const std::span<const std::uint8_t> kept = unread();
+    if (input == nullptr || kept.size() >= RecordCipher::kRecordMax) return;
+    begun.assign(kept.begin(), kept.end());
+    read_at = 0;
+    read_end = kept.size();
+    input.reset();
   }
 
   // Sends until nothing is left or the socket takes no more; false when something is left.
@@ -70,20 +91,24 @@ struct BufferedSocket {
       begin += static_cast<std::size_t>(sent);
     }
     begin = end = 0;
+    output.reset();
     return true;
   }
 
   // Makes room for `bytes` at the end, sending if need be. What a slow socket left is moved only when at least as much
   // has gone: moving it for every few bytes that go would cost more than encrypting it.
   bool make_room(std::size_t bytes) {
-    if (end + bytes <= TlsStream::kOutputBytes) return true;
-    send_some();
-    if (begin >= end - begin) {
-      std::memmove(output.get(), output.get() + begin, end - begin);
-      end -= begin;
-      begin = 0;
+    if (end + bytes > pool->bytes()) {
+      send_some();
+      if (begin >= end - begin && begin > 0) {
+        std::memmove(output.get(), output.get() + begin, end - begin);
+        end -= begin;
+        begin = 0;
+      }
+      if (end + bytes > pool->bytes()) return false;
     }
-    return end + bytes <= TlsStream::kOutputBytes;
+    if (output == nullptr) output = pool->take();
+    return true;
   }
 };
 
@@ -110,7 +135,7 @@ int bio_read(BIO* bio, char* out, int size) {
     return -1;
   }
   const std::size_t bytes = std::min(static_cast<std::size_t>(size), socket.read_end - socket.read_at);
-  std::memcpy(out, socket.input.get() + socket.read_at, bytes);
+  std::copy_n(socket.unread().begin(), bytes, reinterpret_cast<std::uint8_t*>(out));
   socket.read_at += bytes;
   return static_cast<int>(bytes);
 }
@@ -143,10 +168,10 @@ struct FreeSsl {
 
 class TlsStream::Impl {
  public:
-  Impl(const crypto::TlsContext& context, int fd, Role role, WallTime now, std::int64_t rekey_bytes)
-      : ssl_(SSL_new(context.native())), role_(role), rekey_bytes_(rekey_bytes) {
+  Impl(const crypto::TlsContext& context, const Socket& socket, Role role, WallTime now, std::int64_t rekey_bytes)
+      : ssl_(SSL_new(context.native())), socket_(socket.buffers), role_(role), rekey_bytes_(rekey_bytes) {
     VERIFY(ssl_ != nullptr);
-    socket_.fd = fd;
+    socket_.fd = socket.fd;
     BIO* bio = BIO_new(buffered_socket_method());
     VERIFY(bio != nullptr);
     BIO_set_data(bio, &socket_);
@@ -209,6 +234,8 @@ class TlsStream::Impl {
     const std::size_t holds = *whole - RecordCipher::kHeaderBytes - RecordCipher::kSealBytes;
     return *whole - here + (plaintext > holds ? plaintext - holds : 0);
   }
+
+  void rest() { socket_.rest(); }
 
   IoStep write(std::span<const std::uint8_t> data) {
     if (!seals_) return {IoState::failed, 0};
@@ -318,7 +345,7 @@ class TlsStream::Impl {
 
   bool seal(RecordType type, std::span<const std::uint8_t> plaintext) {
     if (!socket_.make_room(RecordCipher::kHeaderBytes + plaintext.size() + RecordCipher::kSealBytes)) return false;
-    socket_.end += seals_->seal(type, plaintext, {socket_.output.get() + socket_.end, kOutputBytes - socket_.end});
+    socket_.end += seals_->seal(type, plaintext, {socket_.output.get() + socket_.end, kBufferBytes - socket_.end});
     return true;
   }
 
@@ -347,7 +374,8 @@ class TlsStream::Impl {
   Error error_{ErrorCode::unavailable, "link: closed"};
 };
 
-TlsStream::TlsStream(const crypto::TlsContext& context, int socket, Role role, WallTime now, std::int64_t rekey_bytes)
+TlsStream::TlsStream(const crypto::TlsContext& context, const Socket& socket, Role role, WallTime now,
+                     std::int64_t rekey_bytes)
     : impl_(std::make_unique<Impl>(context, socket, role, now, rekey_bytes)) {}
 TlsStream::~TlsStream() = default;
 
@@ -355,6 +383,7 @@ IoState TlsStream::handshake() { return impl_->handshake(); }
 IoStep TlsStream::read(std::span<std::uint8_t> out) { return impl_->read(out); }
 bool TlsStream::drained() const { return impl_->drained(); }
 std::size_t TlsStream::input_before(std::size_t plaintext) const { return impl_->input_before(plaintext); }
+void TlsStream::rest() { impl_->rest(); }
 IoStep TlsStream::write(std::span<const std::uint8_t> data) { return impl_->write(data); }
 IoState TlsStream::flush() { return impl_->flush(); }
 Result<PeerId> TlsStream::peer() const { return impl_->peer(); }

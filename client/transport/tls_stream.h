@@ -1,14 +1,15 @@
 // One TLS 1.3 connection over a non-blocking socket that somebody else owns and waits for.
 //
-// The handshake is OpenSSL's. Afterwards records are sealed from the caller's memory into a buffer of kOutputBytes,
-// which leaves in few large send() calls, and opened from one of kInputBytes into the caller's: no byte is moved in
-// between, and nothing is allocated while data flows.
+// The handshake is OpenSSL's. Afterwards records are sealed from the caller's memory into a buffer, which leaves in few
+// large send() calls, and opened from one into the caller's: no byte is moved in between, and nothing is allocated
+// while data flows. Both are of a pool, and taken only while they hold something.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 
+#include "client/transport/buffer_pool.h"
 #include "client/transport/record_cipher.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
@@ -33,13 +34,17 @@ struct IoStep {
 class TlsStream {
  public:
   enum class Role : std::uint8_t { client, server };
-  static constexpr std::size_t kOutputBytes = 8 * RecordCipher::kRecordMax;
-  static constexpr std::size_t kInputBytes = 64 * 1024;
+  struct Socket {
+    int fd = -1;
+    std::shared_ptr<BufferPool> buffers;  // of kBufferBytes
+  };
+  // Whole records: where one ends in the next buffer, its beginning is copied there.
+  static constexpr std::size_t kBufferBytes = 4 * RecordCipher::kRecordMax;
   // New keys are derived after so many bytes: AES-GCM must not be used for ever (RFC 8446, section 5.5).
   static constexpr std::int64_t kRekeyBytes = std::int64_t{64} << 30;
 
   // `now` judges the other end's certificate. The socket stays open as long as this object.
-  TlsStream(const crypto::TlsContext& context, int socket, Role role, WallTime now,
+  TlsStream(const crypto::TlsContext& context, const Socket& socket, Role role, WallTime now,
             std::int64_t rekey_bytes = kRekeyBytes);
   ~TlsStream();
 
@@ -54,6 +59,8 @@ class TlsStream {
   // When drained or after want_read: at least so many bytes the socket must bring before `plaintext` more bytes can
   // have been read.
   [[nodiscard]] std::size_t input_before(std::size_t plaintext) const;
+  // Nothing is read for now: others may use the memory.
+  void rest();
   // Takes a piece of `data` into the output buffer, or nothing.
   [[nodiscard]] IoStep write(std::span<const std::uint8_t> data);
   // Sends what is buffered.

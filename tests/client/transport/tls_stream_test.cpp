@@ -21,8 +21,8 @@ struct Pair {
   explicit Pair(std::int64_t rekey_bytes = TlsStream::kRekeyBytes) {
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) == 0);
     const WallTime now = SystemClock().wall_now();
-    dialler.emplace(dialler_tls, sockets[0], TlsStream::Role::client, now, rekey_bytes);
-    acceptor.emplace(acceptor_tls, sockets[1], TlsStream::Role::server, now, rekey_bytes);
+    dialler.emplace(dialler_tls, TlsStream::Socket{sockets[0], buffers}, TlsStream::Role::client, now, rekey_bytes);
+    acceptor.emplace(acceptor_tls, TlsStream::Socket{sockets[1], buffers}, TlsStream::Role::server, now, rekey_bytes);
   }
   ~Pair() {
     dialler.reset();
@@ -70,6 +70,7 @@ struct Pair {
   crypto::TlsContext dialler_tls = project.context(project.identity(dialler_key));
   crypto::TlsContext acceptor_tls = project.context(project.identity(acceptor_key));
   int sockets[2] = {-1, -1};
+  std::shared_ptr<BufferPool> buffers = std::make_shared<BufferPool>(TlsStream::kBufferBytes);
   std::optional<TlsStream> dialler;
   std::optional<TlsStream> acceptor;
 };
@@ -78,7 +79,7 @@ struct Pair {
 struct MixedPair {
   explicit MixedPair(TlsStream::Role role, std::int64_t rekey_bytes = TlsStream::kRekeyBytes) {
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) == 0);
-    stream.emplace(tls, sockets[0], role, SystemClock().wall_now(), rekey_bytes);
+    stream.emplace(tls, TlsStream::Socket{sockets[0], buffers}, role, SystemClock().wall_now(), rekey_bytes);
     SSL_set_fd(other.get(), sockets[1]);
     role == TlsStream::Role::client ? SSL_set_accept_state(other.get()) : SSL_set_connect_state(other.get());
   }
@@ -124,6 +125,7 @@ struct MixedPair {
   const Project project;
   const crypto::TlsContext tls = project.context(project.identity(crypto::PrivateKey::generate()));
   int sockets[2] = {-1, -1};
+  std::shared_ptr<BufferPool> buffers = std::make_shared<BufferPool>(TlsStream::kBufferBytes);
   std::optional<TlsStream> stream;
   std::unique_ptr<SSL, decltype(&SSL_free)> other{SSL_new(tls.native()), SSL_free};
 };
@@ -149,6 +151,45 @@ TEST_CASE("bytes come out as they went in, though the socket takes few at a time
   const auto bytes = counting(3'000'000);
   CHECK((Pair::move(*pair.dialler, *pair.acceptor, bytes) == bytes));
   CHECK((Pair::move(*pair.acceptor, *pair.dialler, bytes) == bytes));
+}
+
+TEST_CASE("a stream at rest leaves its buffers to others, in the middle of a record, too") {
+  Pair pair;
+  pair.shake_hands();
+  std::vector<std::uint8_t> got(TlsStream::kBufferBytes);
+  const auto bytes = counting(30'000);
+  const auto rest_both = [&] {
+    pair.dialler->rest();
+    pair.acceptor->rest();
+    return pair.buffers->taken();
+  };
+  CHECK(rest_both() == 0);
+  // What the socket does not take stays.
+  while (pair.dialler->write(bytes).state == IoState::done) continue;
+  CHECK(rest_both() == 1);
+  while (pair.dialler->flush() == IoState::want_write) {
+    while (pair.acceptor->read(got).state == IoState::done) continue;
+  }
+  while (pair.acceptor->read(got).state == IoState::done) continue;
+  CHECK(rest_both() == 0);
+
+  // The first record and a half, then the rest of the second.
+  std::vector<std::uint8_t> records(50'000);
+  REQUIRE(pair.dialler->write(bytes).bytes == RecordCipher::kPlaintextMax);
+  REQUIRE(pair.dialler->write(std::span(bytes).subspan(RecordCipher::kPlaintextMax)).state == IoState::done);
+  REQUIRE(pair.dialler->flush() == IoState::done);
+  const ssize_t size = ::recv(pair.sockets[1], records.data(), records.size(), 0);
+  REQUIRE(size > 30'000);
+  const auto half = static_cast<std::size_t>(size) - 5'000;
+  REQUIRE(::send(pair.sockets[0], records.data(), half, 0) == static_cast<ssize_t>(half));
+  CHECK(pair.acceptor->read(got).bytes == RecordCipher::kPlaintextMax);
+  CHECK(pair.acceptor->read(std::span(got).subspan(RecordCipher::kPlaintextMax)).state == IoState::want_read);
+  CHECK(rest_both() == 0);
+  REQUIRE(::send(pair.sockets[0], records.data() + half, 5'000, 0) == 5'000);
+  CHECK(pair.acceptor->read(std::span(got).subspan(RecordCipher::kPlaintextMax)).bytes ==
+        bytes.size() - RecordCipher::kPlaintextMax);
+  got.resize(bytes.size());
+  CHECK((got == bytes));
 }
 
 TEST_CASE("new keys are taken while data flows both ways") {
