@@ -17,7 +17,7 @@ namespace starling::wire {
 constexpr std::size_t kGroupMembersMax = 4096;
 constexpr std::int64_t kVectorFloatsMax = std::int64_t{1} << 32;
 constexpr std::int64_t kSegmentFloatsMax = 1 << 18;      // 1 MiB: the largest frame between peers
-constexpr std::int64_t kSegmentFloatsDefault = 1 << 15;  // 128 KiB
+constexpr std::int64_t kSegmentFloatsDefault = 1 << 14;  // 64 KiB, which stay in a core's cache
 constexpr std::size_t kSegmentsMax = 1 << 20;            // a bit for each fits a control frame
 constexpr std::size_t kHostBytesMax = 45;                // the longest IPv6 literal
 constexpr std::int64_t kPlanWaitMsMax = 3'600'000;       // of start_in_ms and begin_within_ms
