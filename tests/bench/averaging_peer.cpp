@@ -97,6 +97,7 @@ class BenchPeer {
   std::vector<wire::Bucket> buckets_;
   std::vector<swarm::MixingGroups> mixings_;  // by bucket
   double baseline_bytes_ = 0;
+  double baseline_code_bytes_ = 0;
   double cpu_ = 0;
   double wakes_ = 0;
   double cpu_before_ = 0;
@@ -125,6 +126,7 @@ Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child
     peer->input_[k] = bench_value(child.rank, static_cast<std::int64_t>(k));
   }
   peer->baseline_bytes_ = resident_bytes();
+  peer->baseline_code_bytes_ = resident_code_bytes();
   peer->output_.resize(peer->input_.size());
   return peer;
 }
@@ -298,10 +300,11 @@ std::string BenchPeer::report(int without) const {
     is_correct = is_correct && correct(averaging);
     floats += complete(averaging, without);
   }
-  return fmt::format("{:.6f} {:.0f} {:d} {:d} {} {:.6f} {:.0f} {}", cpu_, peak_resident_bytes() - baseline_bytes_,
-                     averaged, averaged && is_correct, to_hex(last_.front().outcome.result_digest.bytes),
-                     static_cast<double>(floats) / static_cast<double>(child_.bench.floats), wakes_,
-                     network_->stats().streams_up);
+  const double code_bytes = resident_code_bytes() - baseline_code_bytes_;
+  return fmt::format(
+      "{:.6f} {:.0f} {:d} {:d} {} {:.6f} {:.0f} {}", cpu_, peak_resident_bytes() - baseline_bytes_ - code_bytes,
+      averaged, averaged && is_correct, to_hex(last_.front().outcome.result_digest.bytes),
+      static_cast<double>(floats) / static_cast<double>(child_.bench.floats), wakes_, network_->stats().streams_up);
 }
 
 void BenchPeer::forget_output() {

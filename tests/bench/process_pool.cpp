@@ -107,5 +107,6 @@ double status_field_bytes(const std::string& pid, const std::string& field) {
 
 double peak_resident_bytes() { return status_field_bytes("self", "VmHWM:"); }
 double resident_bytes() { return status_field_bytes("self", "VmRSS:"); }
+double resident_code_bytes() { return status_field_bytes("self", "RssFile:"); }
 
 }  // namespace starling::bench

@@ -50,5 +50,7 @@ double cpu_seconds();
 double times_waited();
 double peak_resident_bytes();
 double resident_bytes();
+// Of that, pages of programs and libraries: all processes share them, and the system can drop them.
+double resident_code_bytes();
 
 }  // namespace starling::bench
