@@ -59,7 +59,8 @@ class TlsStream {
   // When drained or after want_read: at least so many bytes the socket must bring before `plaintext` more bytes can
   // have been read.
   [[nodiscard]] std::size_t input_before(std::size_t plaintext) const;
-  // Nothing is read for now: others may use the memory.
+  // Gives the input's buffer back to the pool until the next read(): call it when reading pauses. The beginning of a
+  // record that has not come whole is kept; while a whole one is unread, so is the buffer.
   void rest();
   // Takes a piece of `data` into the output buffer, or nothing.
   [[nodiscard]] IoStep write(std::span<const std::uint8_t> data);
