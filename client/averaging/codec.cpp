@@ -68,18 +68,22 @@ void encode_halves(std::span<const float> values, std::span<std::uint8_t> out) {
   kernel.to_halves(values.data(), power_of_two(-exponent), out.data() + kScaleBytes, values.size());
 }
 
-// The scale, if an encoder writes it with such halves.
+// The scale that halves come with, if an encoder writes it with any.
 Result<float> checked_scale(std::span<const std::uint8_t> bytes, float scale_max) {
   float scale = 0;
   std::memcpy(&scale, bytes.data(), kScaleBytes);
   const auto bits = std::bit_cast<std::uint32_t>(scale);
   const bool is_power_of_two = (bits & 0x007fffffu) == 0 && bits >> 23 > 0 && bits >> 23 < 255;  // positive, normal
   if (!is_power_of_two || scale > scale_max) return corrupt("its scale is not one");
-  const std::uint16_t largest = kernels().largest_half(bytes.data() + kScaleBytes, (bytes.size() - kScaleBytes) / 2);
+  return scale;
+}
+
+// Whether it writes this one with halves of which this is the largest.
+Status check_halves(std::uint16_t largest, float scale) {
   if (largest > kTopHalfMax) return corrupt("a value is not finite, or does not fit its scale");
   // With a scale that is coarser than it should be, the values would not encode again as they are.
   if (largest < kTopHalfMin && scale > power_of_two(kScaleExponentMin)) return corrupt("its scale is too large");
-  return scale;
+  return {};
 }
 
 Status check_packed(const PackedKernels& kernels, std::span<const std::uint8_t> bytes, std::size_t floats,
@@ -122,13 +126,11 @@ Status decode(Codec codec, std::span<const std::uint8_t> bytes, std::span<float>
   STARLING_TRY(check_size(codec, bytes.size(), out.size()));
   switch (codec) {
     case Codec::fp32:
-      if (kernels().largest(bytes.data(), out.size()) > kFiniteMax) return corrupt("a value is not finite");
-      if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+      if (kernels().copy(bytes.data(), out.data(), out.size()) > kFiniteMax) return corrupt("a value is not finite");
       return {};
     case Codec::fp16: {
       STARLING_ASSIGN(const float scale, checked_scale(bytes, kScaleMax));
-      kernels().from_halves(bytes.data() + kScaleBytes, scale, out.data(), out.size());
-      return {};
+      return check_halves(kernels().from_halves(bytes.data() + kScaleBytes, scale, out.data(), out.size()), scale);
     }
     case Codec::sparse:
       STARLING_TRY(check_sparse(bytes, out.size()));
@@ -158,6 +160,7 @@ Status decode_add(Codec codec, std::span<const std::uint8_t> bytes, std::span<co
       return {};
     case Codec::fp16: {
       STARLING_ASSIGN(const float scale, checked_scale(bytes, kSummandScaleMax));
+      STARLING_TRY(check_halves(kernels().largest_half(bytes.data() + kScaleBytes, sum.size()), scale));
       kernels().add_halves(bytes.data() + kScaleBytes, scale, base.data(), sum.data(), sum.size());
       return {};
     }

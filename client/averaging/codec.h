@@ -1,6 +1,6 @@
-// How floats travel. Sums are always fp32. Decoding checks every length and value first: bytes that hold a non-finite
-// or absurd value change nothing. Values decoded from accepted bytes encode and decode to themselves on every machine:
-// whoever passes a result on passes on the same bits.
+// How floats travel. Sums are always fp32. Decoding checks every length and value: bytes that hold a non-finite or
+// absurd value are refused, and no sum is changed by them. Values decoded from accepted bytes encode and decode to
+// themselves on every machine: whoever passes a result on passes on the same bits.
 //
 //   fp32   little-endian floats
 //   fp16   f32 scale (a power of two), then IEEE halves of value / scale.
@@ -34,7 +34,7 @@ constexpr float kSummandMax = 0x1p100F;
 // out.size() == encoded_bytes(codec, values.size()). Values that are not finite give bytes that decoding refuses.
 void encode(Codec codec, std::span<const float> values, std::span<std::uint8_t> out);
 
-// out = values.
+// out = values; after an error it may hold anything.
 Status decode(Codec codec, std::span<const std::uint8_t> bytes, std::span<float> out);
 
 // sum = base + values; base may be the sum itself. corrupt also for magnitudes beyond kSummandMax.

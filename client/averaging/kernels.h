@@ -22,6 +22,8 @@ struct PackedKernels {
 struct Kernels {
   // Largest magnitude, as the bits of a non-negative float: NaN and infinity are the largest of all.
   std::uint32_t (*largest)(const std::uint8_t* floats, std::size_t size);
+  // out = floats. Returns what largest() does.
+  std::uint32_t (*copy)(const std::uint8_t* floats, float* out, std::size_t size);
   // sum = base + floats
   void (*add)(const std::uint8_t* floats, const float* base, float* sum, std::size_t size);
   void (*divide)(float* values, float divisor, std::size_t size);
@@ -33,8 +35,8 @@ struct Kernels {
   void (*to_halves)(const float* values, float factor, std::uint8_t* halves, std::size_t size);
   // Largest magnitude, as the bits of a non-negative half.
   std::uint16_t (*largest_half)(const std::uint8_t* halves, std::size_t size);
-  // out = halves * scale
-  void (*from_halves)(const std::uint8_t* halves, float scale, float* out, std::size_t size);
+  // out = halves * scale. Returns what largest_half() does.
+  std::uint16_t (*from_halves)(const std::uint8_t* halves, float scale, float* out, std::size_t size);
   // sum = base + halves * scale
   void (*add_halves)(const std::uint8_t* halves, float scale, const float* base, float* sum, std::size_t size);
   PackedKernels bf16;

@@ -26,21 +26,42 @@ STARLING_AVX2 __m256 load_halves(const std::uint8_t* bytes, std::size_t i) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 2 * i)));
 }
 
-STARLING_AVX2 std::uint32_t largest(const std::uint8_t* floats, std::size_t size) {
-  const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
+// Of whole vectors of floats, four at a time.
+struct LargestFloat {
   __m256i found[4] = {};
+
+  STARLING_AVX2 void take(std::size_t k, __m256 floats) {
+    const __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(floats), _mm256_set1_epi32(0x7fffffff));
+    found[k] = _mm256_max_epu32(found[k], magnitude);
+  }
+  STARLING_AVX2 [[nodiscard]] std::uint32_t bits() const {
+    const __m256i both = _mm256_max_epu32(_mm256_max_epu32(found[0], found[1]), _mm256_max_epu32(found[2], found[3]));
+    alignas(32) std::uint32_t lanes[kLanes];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), both);
+    return *std::max_element(lanes, lanes + kLanes);
+  }
+};
+
+STARLING_AVX2 std::uint32_t largest(const std::uint8_t* floats, std::size_t size) {
+  LargestFloat found;
+  std::size_t i = 0;
+  for (; i + 4 * kLanes <= size; i += 4 * kLanes) {
+    for (std::size_t k = 0; k < 4; ++k) found.take(k, load_floats(floats, i + k * kLanes));
+  }
+  return std::max(found.bits(), portable_kernels().largest(floats + 4 * i, size - i));
+}
+
+STARLING_AVX2 std::uint32_t copy(const std::uint8_t* floats, float* out, std::size_t size) {
+  LargestFloat found;
   std::size_t i = 0;
   for (; i + 4 * kLanes <= size; i += 4 * kLanes) {
     for (std::size_t k = 0; k < 4; ++k) {
-      const __m256i bits = _mm256_castps_si256(load_floats(floats, i + k * kLanes));
-      found[k] = _mm256_max_epu32(found[k], _mm256_and_si256(bits, magnitude));
+      const __m256 values = load_floats(floats, i + k * kLanes);
+      found.take(k, values);
+      _mm256_storeu_ps(out + i + k * kLanes, values);
     }
   }
-  const __m256i both = _mm256_max_epu32(_mm256_max_epu32(found[0], found[1]), _mm256_max_epu32(found[2], found[3]));
-  alignas(32) std::uint32_t lanes[kLanes];
-  _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), both);
-  const std::uint32_t rest = portable_kernels().largest(floats + 4 * i, size - i);
-  return std::max(rest, *std::max_element(lanes, lanes + kLanes));
+  return std::max(found.bits(), portable_kernels().copy(floats + 4 * i, out + i, size - i));
 }
 
 STARLING_AVX2 void add(const std::uint8_t* floats, const float* base, float* sum, std::size_t size) {
@@ -102,28 +123,43 @@ STARLING_AVX2 void to_halves(const float* values, float factor, std::uint8_t* ha
   portable_kernels().to_halves(values + i, factor, halves + 2 * i, size - i);
 }
 
-STARLING_AVX2 std::uint16_t largest_half(const std::uint8_t* halves, std::size_t size) {
-  const __m256i magnitude = _mm256_set1_epi16(0x7fff);
-  __m256i found = _mm256_setzero_si256();
-  std::size_t i = 0;
-  for (; i + 2 * kLanes <= size; i += 2 * kLanes) {
-    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(halves + 2 * i));
-    found = _mm256_max_epi16(found, _mm256_and_si256(bits, magnitude));
+// Of 16 halves a vector.
+struct LargestHalf {
+  __m256i found = {};
+
+  STARLING_AVX2 void take(__m256i halves) {
+    found = _mm256_max_epi16(found, _mm256_and_si256(halves, _mm256_set1_epi16(0x7fff)));
   }
-  const __m128i both = _mm_max_epi16(_mm256_castsi256_si128(found), _mm256_extracti128_si256(found, 1));
-  // There is an instruction for the smallest of eight, not for the largest.
-  const __m128i smallest = _mm_minpos_epu16(_mm_sub_epi16(_mm_set1_epi16(0x7fff), both));
-  const auto lanes_largest = static_cast<std::uint16_t>(0x7fff - (_mm_cvtsi128_si32(smallest) & 0xffff));
-  return std::max(lanes_largest, portable_kernels().largest_half(halves + 2 * i, size - i));
+  STARLING_AVX2 [[nodiscard]] std::uint16_t bits() const {
+    const __m128i both = _mm_max_epi16(_mm256_castsi256_si128(found), _mm256_extracti128_si256(found, 1));
+    // There is an instruction for the smallest of eight, not for the largest.
+    const __m128i smallest = _mm_minpos_epu16(_mm_sub_epi16(_mm_set1_epi16(0x7fff), both));
+    return static_cast<std::uint16_t>(0x7fff - (_mm_cvtsi128_si32(smallest) & 0xffff));
+  }
+};
+
+STARLING_AVX2 __m256i load_sixteen_halves(const std::uint8_t* bytes, std::size_t i) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 2 * i));
 }
 
-STARLING_AVX2 void from_halves(const std::uint8_t* halves, float scale, float* out, std::size_t size) {
-  const __m256 scales = _mm256_set1_ps(scale);
+STARLING_AVX2 std::uint16_t largest_half(const std::uint8_t* halves, std::size_t size) {
+  LargestHalf found;
   std::size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    _mm256_storeu_ps(out + i, _mm256_mul_ps(load_halves(halves, i), scales));
+  for (; i + 2 * kLanes <= size; i += 2 * kLanes) found.take(load_sixteen_halves(halves, i));
+  return std::max(found.bits(), portable_kernels().largest_half(halves + 2 * i, size - i));
+}
+
+STARLING_AVX2 std::uint16_t from_halves(const std::uint8_t* halves, float scale, float* out, std::size_t size) {
+  const __m256 scales = _mm256_set1_ps(scale);
+  LargestHalf found;
+  std::size_t i = 0;
+  for (; i + 2 * kLanes <= size; i += 2 * kLanes) {
+    const __m256i both = load_sixteen_halves(halves, i);
+    found.take(both);
+    _mm256_storeu_ps(out + i, _mm256_mul_ps(_mm256_cvtph_ps(_mm256_castsi256_si128(both)), scales));
+    _mm256_storeu_ps(out + i + kLanes, _mm256_mul_ps(_mm256_cvtph_ps(_mm256_extracti128_si256(both, 1)), scales));
   }
-  portable_kernels().from_halves(halves + 2 * i, scale, out + i, size - i);
+  return std::max(found.bits(), portable_kernels().from_halves(halves + 2 * i, scale, out + i, size - i));
 }
 
 STARLING_AVX2 void add_halves(const std::uint8_t* halves, float scale, const float* base, float* sum,
@@ -149,9 +185,9 @@ bool processor_has_f16c() {
 
 const Kernels* avx2_kernels() {
   static const PackedSet packed = avx2_packed();
-  static const Kernels kAvx2 = {largest,     add,          divide,      dot,        add_scaled,
-                                to_halves,   largest_half, from_halves, add_halves, packed.bf16,
-                                packed.int8, packed.int4,  avx2_select};
+  static const Kernels kAvx2 = {largest,     copy,        add,          divide,      dot,
+                                add_scaled,  to_halves,   largest_half, from_halves, add_halves,
+                                packed.bf16, packed.int8, packed.int4,  avx2_select};
   static const bool usable = __builtin_cpu_supports("avx2") != 0 && processor_has_f16c();
   return usable ? &kAvx2 : nullptr;
 }

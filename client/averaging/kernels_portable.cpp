@@ -48,6 +48,11 @@ std::uint32_t largest(const std::uint8_t* floats, std::size_t size) {
   return found;
 }
 
+std::uint32_t copy(const std::uint8_t* floats, float* out, std::size_t size) {
+  if (size > 0) std::memcpy(out, floats, size * sizeof(float));
+  return largest(floats, size);
+}
+
 void add(const std::uint8_t* floats, const float* base, float* sum, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) sum[i] = base[i] + load<float>(floats, i);
 }
@@ -82,8 +87,9 @@ std::uint16_t largest_half(const std::uint8_t* halves, std::size_t size) {
   return static_cast<std::uint16_t>(found);
 }
 
-void from_halves(const std::uint8_t* halves, float scale, float* out, std::size_t size) {
+std::uint16_t from_halves(const std::uint8_t* halves, float scale, float* out, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) out[i] = float_from_half(load<std::uint16_t>(halves, i)) * scale;
+  return largest_half(halves, size);
 }
 
 void add_halves(const std::uint8_t* halves, float scale, const float* base, float* sum, std::size_t size) {
@@ -94,9 +100,9 @@ void add_halves(const std::uint8_t* halves, float scale, const float* base, floa
 
 const Kernels& portable_kernels() {
   static const PackedSet packed = portable_packed();
-  static const Kernels kPortable = {largest,     add,          divide,         dot,        add_scaled,
-                                    to_halves,   largest_half, from_halves,    add_halves, packed.bf16,
-                                    packed.int8, packed.int4,  portable_select};
+  static const Kernels kPortable = {largest,     copy,        add,          divide,         dot,
+                                    add_scaled,  to_halves,   largest_half, from_halves,    add_halves,
+                                    packed.bf16, packed.int8, packed.int4,  portable_select};
   return kPortable;
 }
 

@@ -133,7 +133,6 @@ TEST_CASE("a frame that breaks the protocol is refused and costs its sender the 
       {"a contribution in another codec", FrameType::contribution, 2, Bytes(2 + 8), Codec::int8},
       {"a result in another codec", FrameType::result, 4, result(15, kEight), Codec::fp16},
       {"a result of the wrong size", FrameType::result, 4, result(15, kFour)},
-      {"a result that is not finite", FrameType::result, 4, result(15, poisoned)},
       {"a result that names a fifth member", FrameType::result, 4, result(31, kEight)},
       {"the result of another member's segment", FrameType::result, 0, result(15, kEight)},
       {"a result of what is summed up here", FrameType::result, 2, result(15, kEight)},
@@ -168,6 +167,24 @@ TEST_CASE("a frame that breaks the protocol is refused and costs its sender the 
     CHECK(stage.say(2, FrameType::contribution, 2, kEight).ok());  // late frames of a lost member change nothing
     CHECK(stage.output == before);
   }
+}
+
+TEST_CASE("nothing of a result that is not finite gets into the sum that takes its place") {
+  Stage stage;
+  stage.all_begin();
+  const Status refused = stage.say(2, FrameType::result, 4, result(15, floats({1, 1, NAN, 1, 1, 1, 1, 1})));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::corrupt);
+  CHECK(stage.has_lost(2));
+  wire::RankSet lost(4);
+  lost.set(2);
+  for (const Rank rank : {0, 3}) {
+    REQUIRE(stage.say(rank, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {1}})).ok());
+  }
+  // Of the lost part, segment 4 is this member's now.
+  for (const Rank rank : {0, 3}) REQUIRE(stage.say(rank, FrameType::contribution, 4, kEight).ok());
+  const auto segment = stage.output.begin() + 24;
+  CHECK(std::vector<float>(segment, segment + 8) == std::vector<float>(8, 1.0F));
 }
 
 TEST_CASE("a begin that does not fit is refused") {
