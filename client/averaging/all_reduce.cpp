@@ -70,9 +70,6 @@ void AllReduce::Impl::start(TimePoint now) {
   watch_.start(now);
   const SegmentIndex own = table_.first(self_);
   const SegmentIndex own_end = table_.first(self_ + 1);
-  if (codec_ != Codec::fp32 && own < own_end && roster_.size() > 1) {
-    kept_.resize((own_end - own) * encoded_bytes(codec_, static_cast<std::size_t>(group_.segment_floats)));
-  }
   for (SegmentIndex segment = own; own_.weight > 0 && segment < own_end; ++segment) {
     if (summable(input_of(segment))) continue;
     lost_.push_back({self_, "its own values are not finite, or too large to be added up"});
@@ -174,14 +171,9 @@ void AllReduce::Impl::encode_result(SegmentIndex segment, SampleCount weight) {
   if (wants_rest) std::copy(values.begin(), values.end(), rest.begin());
   if (codec_ != Codec::fp32) {
     // What everybody gets is the encoded result, so that is what is kept here too.
-    std::span<std::uint8_t> encoded = kept_encoding(segment);
-    std::vector<std::uint8_t> adopted;
-    if (encoded.empty()) {
-      adopted.resize(encoded_bytes(codec_, values.size()));
-      encoded = adopted;
-    }
-    encode(codec_, values, encoded);
-    VERIFY(decode(codec_, encoded, values).ok());
+    const EncodedResults::Bytes encoded = encoded_.make_room(segment, encoded_bytes(codec_, values.size()));
+    encode(codec_, values, *encoded);
+    VERIFY(decode(codec_, *encoded, values).ok());
   }
   for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = (rest[i] - values[i]) * static_cast<float>(weight);
 }

@@ -161,8 +161,8 @@ struct OutgoingFrame {
 
 class AllReduce {
  public:
-  // `group` has passed check_group and has `self` as a rank. Extra memory: one segment per peer that has an encoded
-  // frame in flight, and the own part as it was sent, for codecs that lose precision.
+  // `group` has passed check_group and has `self` as a rank. Extra memory, for codecs that lose precision: a segment
+  // for each peer, encoded, and some 128 more, which is what most members take within a moment of each other.
   AllReduce(wire::GroupInfo group, Rank self, const RoundVectors& vectors, AllReduceOptions options = {});
   ~AllReduce();
 

@@ -14,6 +14,7 @@
 
 #include "client/averaging/all_reduce.h"
 #include "client/averaging/codec.h"
+#include "client/averaging/encoded_results.h"
 #include "client/averaging/outbox.h"
 #include "client/averaging/recovery.h"
 #include "client/averaging/roster.h"
@@ -58,7 +59,8 @@ class AllReduce::Impl {
     std::string suspicion;
     wire::Fault suspected = wire::Fault::gone;
     std::optional<wire::Fault> fault;   // that this member saw itself
-    std::vector<std::uint8_t> scratch;  // the encoded segment in flight to it
+    std::vector<std::uint8_t> scratch;  // the encoded contribution in flight to it, …
+    EncodedResults::Bytes result;       // … or result
     std::vector<std::uint8_t> note;     // of its begin
   };
 
@@ -131,8 +133,8 @@ class AllReduce::Impl {
   [[nodiscard]] wire::Done done_for(Rank to) const;
   [[nodiscard]] Codec codec_of(const OutboxItem& item) const;
   void compose_floats(const OutboxItem& item, Rank to, OutgoingFrame& frame);
-  // Encoded values of a held segment that was finished here; empty when they are not kept.
-  [[nodiscard]] std::span<std::uint8_t> kept_encoding(SegmentIndex segment);
+  // Of a segment that is held: the very bytes its owner sent, as encoding is idempotent.
+  EncodedResults::Bytes encoded_result(SegmentIndex segment);
 
   // -- all_reduce_time.cpp
   // Moves all limits when this process itself stood still.
@@ -177,7 +179,7 @@ class AllReduce::Impl {
   TimePoint started_at_{};
   TimePoint begin_deadline_ = kNever;
   TimePoint next_tick_ = kNever;
-  std::vector<std::uint8_t> kept_;  // own results as they went out, for codecs that lose precision
+  EncodedResults encoded_;  // nothing in it where the codec is fp32
   // Segments that this member has closed, each with the digest of the values. One that is late may be told others.
   std::vector<std::pair<SegmentIndex, Hash128>> closed_;
   std::optional<Hash128> digest_;  // once everything is held

@@ -93,19 +93,23 @@ void AllReduce::Impl::compose_floats(const OutboxItem& item, Rank to, OutgoingFr
     frame.payload = {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
     return;
   }
-  if (result) frame.payload = kept_encoding(item.segment);
-  if (!frame.payload.empty()) return;
-  std::vector<std::uint8_t>& scratch = peers_[to].scratch;
-  scratch.resize(encoded_bytes(codec, values.size()));
-  encode(codec, values, scratch);  // of a result: the very bytes its owner sent, encoding is idempotent
-  frame.payload = scratch;
+  Peer& peer = peers_[to];
+  if (result) {
+    peer.result = encoded_result(item.segment);
+    frame.payload = *peer.result;
+    return;
+  }
+  peer.scratch.resize(encoded_bytes(codec, values.size()));
+  encode(codec, values, peer.scratch);
+  frame.payload = peer.scratch;
 }
 
-std::span<std::uint8_t> AllReduce::Impl::kept_encoding(SegmentIndex segment) {
-  if (kept_.empty() || table_[segment].owner != self_) return {};
-  const std::size_t stride = encoded_bytes(codec_, static_cast<std::size_t>(group_.segment_floats));
-  return std::span(kept_).subspan((segment - table_.first(self_)) * stride,
-                                  encoded_bytes(codec_, table_[segment].floats));
+EncodedResults::Bytes AllReduce::Impl::encoded_result(SegmentIndex segment) {
+  if (EncodedResults::Bytes found = encoded_.find(segment)) return found;
+  const std::span<const float> values = output_of(segment);
+  EncodedResults::Bytes room = encoded_.make_room(segment, encoded_bytes(codec_, values.size()));
+  encode(codec_, values, *room);
+  return room;
 }
 
 }  // namespace starling::averaging
