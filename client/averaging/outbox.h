@@ -1,6 +1,6 @@
 // What should go to each member next. Nothing is queued but positions: floats are read from the vectors when a link
-// can take them. To each member, in this order: begin, inventory, wants, contributions to its part, results, answers
-// to its wants, done, ping. Links that get ahead of the others rest (balance.h).
+// can take them. To each member, in this order: begin, inventory, wants, contributions to its part, results (or these
+// first), answers to its wants, done, ping. Links that get ahead of the others rest (balance.h).
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,8 @@ class Outbox {
   // When wake() has something to do at the latest: links that rest may go on.
   [[nodiscard]] TimePoint wake_at() const { return balance_.wake_at(); }
   void wake(TimePoint now);
+  // Results before contributions, as soon as there are any; until this is said, contributions go first.
+  void put_results_first(bool first) { results_first_ = first; }
   // The round is decided here: what is left goes out as fast as it can.
   void stop_resting();
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
@@ -99,6 +101,7 @@ class Outbox {
   std::vector<Lane> lanes_;
   Balance balance_;
   bool balanced_ = true;
+  bool results_first_ = false;
   std::vector<SegmentIndex> results_;  // finished here, in order; everybody gets all of them
   std::vector<Rank> relays_;
   std::vector<Rank> ready_;

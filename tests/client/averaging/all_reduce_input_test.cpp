@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -185,6 +186,26 @@ TEST_CASE("nothing of a result that is not finite gets into the sum that takes i
   for (const Rank rank : {0, 3}) REQUIRE(stage.say(rank, FrameType::contribution, 4, kEight).ok());
   const auto segment = stage.output.begin() + 24;
   CHECK(std::vector<float>(segment, segment + 8) == std::vector<float>(8, 1.0F));
+}
+
+TEST_CASE("contributions go out before results, but where the line is so fast that only the cache counts") {
+  for (const bool swift : {false, true}) {
+    CAPTURE(swift);
+    Stage stage;
+    stage.all_begin();
+    for (const Rank rank : {0, 2, 3}) {
+      REQUIRE(stage.say(rank, FrameType::contribution, 2, kEight).ok());
+      REQUIRE(stage.say(rank, FrameType::contribution, 3, kFour).ok());
+    }
+    stage.now += swift ? from_ms(0) : from_ms(100);
+    const std::vector<FrameType> contributions(2, FrameType::contribution);
+    const std::vector<FrameType> results(2, FrameType::result);
+    std::vector<FrameType> expected{FrameType::begin};
+    for (const auto& part : swift ? std::array{results, contributions} : std::array{contributions, results}) {
+      expected.insert(expected.end(), part.begin(), part.end());
+    }
+    CHECK(stage.said_to(0) == expected);
+  }
 }
 
 TEST_CASE("a begin that does not fit is refused") {
