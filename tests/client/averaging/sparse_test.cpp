@@ -108,6 +108,17 @@ TEST_CASE("of equal magnitudes the first are sent, and zeros stay zeros") {
   CHECK(decoded(encoded(Floats(5000, 0.0F)), 5000) == Floats(5000, 0.0F));
 }
 
+TEST_CASE("decoded values encode and decode to themselves") {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    Floats values = heavy_tailed(seed, 1 + seed * 61);
+    if (seed % 3 == 0) std::fill(values.begin() + 1, values.end(), 0.0F);
+    for (float& value : values) value = std::ldexp(value, static_cast<int>(seed % 100) - 80);
+    const Floats once = decoded(encoded(values), values.size());
+    CHECK(decoded(encoded(once), once.size()) == once);
+  }
+}
+
 TEST_CASE("every processor chooses the same values: the largest magnitudes, of ties the first") {
   using Make = float (*)(std::mt19937&);
   const Make makes[] = {
