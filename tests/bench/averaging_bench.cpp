@@ -12,6 +12,7 @@
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/keys.h"
 #include "tests/bench/averaging_group.h"
+#include "tests/bench/cipher_cost.h"
 #include "tests/bench/joining_bench.h"
 #include "tests/bench/overlap_bench.h"
 #include "tests/bench/recovery_bench.h"
@@ -26,9 +27,11 @@ struct Tally {
   std::vector<double> our_times;
   std::vector<double> late_times;
   std::vector<double> gloo_times;
+  std::vector<double> cipher_costs;  // CPU seconds for a GB, right before each round
   std::string plan;
   std::vector<double> ratios_to_gloo;  // round by round
   double cpu_seconds = 0;
+  double gloo_cpu_seconds = 0;
   double wakes = 0;
   double streams = 0;  // at the end
   double extra_bytes_max = 0;
@@ -70,6 +73,7 @@ std::vector<double> divided(std::vector<double> values, double by) {
 
 // One turn: ours, then both of Gloo's where there is a Gloo.
 Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally& tally) {
+  if (counted) tally.cipher_costs.push_back(cipher_s_per_gb());
   STARLING_ASSIGN(const AveragingRound mine, ours.run_round("average"));
   tally.correct = tally.correct && mine.correct;
   tally.identical = tally.identical && mine.identical;
@@ -89,7 +93,9 @@ Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally
   STARLING_ASSIGN(const AveragingRound halving, gloo->run_round("halving_doubling"));
   tally.correct = tally.correct && ring.correct && halving.correct;
   if (counted) {
-    tally.gloo_times.push_back(std::min(ring.seconds, halving.seconds));
+    const AveragingRound& faster = ring.seconds < halving.seconds ? ring : halving;
+    tally.gloo_times.push_back(faster.seconds);
+    tally.gloo_cpu_seconds += faster.cpu_seconds;
     tally.ratios_to_gloo.push_back(mine.seconds / tally.gloo_times.back());
   }
   return {};
@@ -125,6 +131,21 @@ void compare_with_bound(const AveragingOptions& options, const netlab::Lab* lab,
   result.series["gloo_ratio_to_bound"] = divided(gloo->second, bound_s);
 }
 
+// CPU time against what the same bytes take to encrypt and decrypt by themselves and, where there is a Gloo, what Gloo
+// takes without encryption. Each peer sends, and receives, all parts but one, as contributions and as results.
+void compare_cpu(const AveragingOptions& options, const Tally& tally, double gb, BenchResult& result) {
+  const auto codec = averaging::codec_from_name(options.codec).value();
+  const auto floats = static_cast<std::size_t>(options.floats);
+  const double of_vector = static_cast<double>(averaging::encoded_bytes(codec, floats)) /
+                           (static_cast<double>(options.floats) * sizeof(float));
+  const double through_cipher = 2 * of_vector * 2 * (options.peers - 1) / options.peers;
+  result.figures["cipher_s_per_gb"] = median(tally.cipher_costs) * through_cipher;
+  if (tally.gloo_times.empty()) return;
+  result.figures["gloo_cpu_s_per_gb"] = tally.gloo_cpu_seconds / gb;
+  result.figures["cpu_ratio"] =
+      result.figures["cpu_s_per_gb"] / (result.figures["cipher_s_per_gb"] + result.figures["gloo_cpu_s_per_gb"]);
+}
+
 BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, const Tally& tally) {
   const double vector_bytes = static_cast<double>(options.floats) * sizeof(float);
   const double gb = options.rounds * options.peers * vector_bytes / 1e9;
@@ -149,6 +170,7 @@ BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, c
     result.series["gloo_time_s"] = tally.gloo_times;
     result.series["ratio_to_gloo"] = tally.ratios_to_gloo;
   }
+  compare_cpu(options, tally, gb, result);
   if (!tally.late_times.empty()) result.figures["deferred_time_s"] = median(tally.late_times);
   if (lab != nullptr) {
     result.settings["batch_s"] = fmt::format("{}", options.batch_s);

@@ -181,11 +181,12 @@ std::vector<std::string> averaging_columns(const AveragingArguments& arguments) 
   }
   if (arguments.table == "loopback") {
     return {"time_s",        "gloo_time_s",        "ratio_to_gloo",
-            "cpu_s_per_gb",  "extra_memory_ratio", "survivors_identical",
+            "cpu_s_per_gb",  "cipher_s_per_gb",    "gloo_cpu_s_per_gb",
+            "cpu_ratio",     "extra_memory_ratio", "survivors_identical",
             "values_correct"};
   }
-  return {"time_s",        "bound_s", "ratio_to_bound", "gloo_ratio_to_bound", "cpu_s_per_gb", "survivors_identical",
-          "values_correct"};
+  return {"time_s",       "bound_s",         "ratio_to_bound",      "gloo_ratio_to_bound",
+          "cpu_s_per_gb", "cipher_s_per_gb", "survivors_identical", "values_correct"};
 }
 
 std::string averaging_plot(const BenchResult& result) {
