@@ -130,10 +130,11 @@ bool Outbox::has_data(Rank to) const {
   return roster_.live(to) && roster_.begun(to) && (contribution || lane.results_taken < results_.size());
 }
 
-// Contributions first: whoever gets them has results to send then, and never runs out of work while others are late.
+// Contributions first, where nothing else is said: whoever gets them has results to send then, and never runs out of
+// work while others are late.
 OutboxItem Outbox::next_data(Rank to, Lane& lane) {
-  const bool result_goes_first = results_first_ && lane.results_taken < results_.size();
-  while (!result_goes_first && contributes_ && lane.next_contribution < table_.first(to + 1)) {
+  if (results_first_ && lane.results_taken < results_.size()) return next_result(lane);
+  while (contributes_ && lane.next_contribution < table_.first(to + 1)) {
     // The owner may have closed a segment without this member: its result is here already.
     const SegmentIndex segment = lane.next_contribution++;
     if (!table_.held(segment)) return {Kind::contribution, segment, 0};
