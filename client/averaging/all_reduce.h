@@ -152,11 +152,12 @@ struct AveragingOutcome {
   std::optional<GridOutcome> grid{};
 };
 
-// A frame to put on the wire: `head` then `payload`. Both stay valid until the next call for the same peer;
-// payload points into the input, the output, or a scratch buffer of this peer's (no copy for fp32).
+// A frame to put on the wire: `head` then `payload`, which points into the input or the output (no copy for fp32), or
+// into what `owner` holds: then it stays valid for as long as somebody keeps that.
 struct OutgoingFrame {
   std::vector<std::uint8_t> head;
   std::span<const std::uint8_t> payload;
+  std::shared_ptr<const void> owner{};
 };
 
 class AllReduce {

@@ -58,10 +58,9 @@ class AllReduce::Impl {
     TimePoint suspect_at = kNever;  // its link is gone: complain about it then
     std::string suspicion;
     wire::Fault suspected = wire::Fault::gone;
-    std::optional<wire::Fault> fault;   // that this member saw itself
-    std::vector<std::uint8_t> scratch;  // the encoded contribution in flight to it, …
-    EncodedResults::Bytes result;       // … or result
-    std::vector<std::uint8_t> note;     // of its begin
+    std::optional<wire::Fault> fault;      // that this member saw itself
+    EncodedResults::Bytes contribution{};  // the last one that was encoded for it
+    std::vector<std::uint8_t> note;        // of its begin
   };
 
   // -- all_reduce.cpp
@@ -133,6 +132,7 @@ class AllReduce::Impl {
   [[nodiscard]] wire::Done done_for(Rank to) const;
   [[nodiscard]] Codec codec_of(const OutboxItem& item) const;
   void compose_floats(const OutboxItem& item, Rank to, OutgoingFrame& frame);
+  EncodedResults::Bytes encoded_contribution(Rank to, std::span<const float> values);
   // Of a segment that is held: the very bytes its owner sent, as encoding is idempotent.
   EncodedResults::Bytes encoded_result(SegmentIndex segment);
 

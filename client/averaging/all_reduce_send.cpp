@@ -52,6 +52,7 @@ bool AllReduce::Impl::next_frame(TimePoint now, Rank to, OutgoingFrame& frame) {
 void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& frame) {
   frame.head.resize(wire::kFrameHeaderBytes);
   frame.payload = {};
+  frame.owner = nullptr;
   const auto append = [&frame](Payload bytes) { frame.head.insert(frame.head.end(), bytes.begin(), bytes.end()); };
   if (item.kind == Kind::begin) {
     const auto rank = static_cast<std::uint32_t>(item.rank);
@@ -98,15 +99,18 @@ void AllReduce::Impl::compose_floats(const OutboxItem& item, Rank to, OutgoingFr
     frame.payload = {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
     return;
   }
-  Peer& peer = peers_[to];
-  if (result) {
-    peer.result = encoded_result(item.segment);
-    frame.payload = *peer.result;
-    return;
-  }
-  peer.scratch.resize(encoded_bytes(codec, values.size()));
-  encode(codec, values, peer.scratch);
-  frame.payload = peer.scratch;
+  const EncodedResults::Bytes encoded = result ? encoded_result(item.segment) : encoded_contribution(to, values);
+  frame.payload = *encoded;
+  frame.owner = encoded;
+}
+
+EncodedResults::Bytes AllReduce::Impl::encoded_contribution(Rank to, std::span<const float> values) {
+  // One stream of a link may still be sending the last one while another stream takes the next.
+  EncodedResults::Bytes& room = peers_[to].contribution;
+  if (room.use_count() != 1) room = std::make_shared<std::vector<std::uint8_t>>();
+  room->resize(encoded_bytes(contribution_codecs_[self_], values.size()));
+  encode(contribution_codecs_[self_], values, *room);
+  return room;
 }
 
 EncodedResults::Bytes AllReduce::Impl::encoded_result(SegmentIndex segment) {

@@ -130,7 +130,7 @@ bool RoundDriver::next_frame(TimePoint now, Link& link, FrameToSend& frame) {
   seat.sends = &link;
   seat.sent += static_cast<std::int64_t>(frame.frame.payload.size());
   thinned_ = thinned_ || (seat.planned > 0 && seat.sent >= seat.planned);
-  frame.owner = nullptr;
+  frame.owner = std::move(frame.frame.owner);
   return true;
 }
 

@@ -208,6 +208,33 @@ TEST_CASE("contributions go out before results, but where the line is so fast th
   }
 }
 
+TEST_CASE("what is on its way stays as it is while more is taken for the same member, and others") {
+  wire::GroupInfo group = plan();
+  group.codec = "fp16";
+  Stage stage(group);
+  for (std::size_t k = 0; k < stage.input.size(); ++k) stage.input[k] = static_cast<float>(k);
+  stage.all_begin();
+  for (const Rank rank : {0, 2, 3}) {
+    for (const std::uint32_t segment : {2, 3}) {
+      Bytes ones(wire::encoded_bytes(Codec::fp16, segment == 2 ? 8 : 4));
+      encode(Codec::fp16, std::vector<float>(segment == 2 ? 8 : 4, 1.0F), ones);
+      REQUIRE(stage.say(rank, FrameType::contribution, segment, ones, Codec::fp16).ok());
+    }
+  }
+  std::vector<OutgoingFrame> taken;
+  std::vector<Bytes> copies;
+  for (const Rank to : {0, 2, 3}) {
+    for (OutgoingFrame frame; stage.engine.next_frame(stage.now, to, frame);) {
+      taken.push_back(frame);
+      copies.emplace_back(frame.payload.begin(), frame.payload.end());
+    }
+  }
+  CHECK(taken.size() == 3 * 5);
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    CHECK(Bytes(taken[i].payload.begin(), taken[i].payload.end()) == copies[i]);
+  }
+}
+
 TEST_CASE("a begin that does not fit is refused") {
   const wire::GroupInfo group = plan();
   const Hash128 digest = swarm::plan_digest(group);
