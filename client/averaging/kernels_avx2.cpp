@@ -34,7 +34,7 @@ struct LargestFloat {
     const __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(floats), _mm256_set1_epi32(0x7fffffff));
     found[k] = _mm256_max_epu32(found[k], magnitude);
   }
-  STARLING_AVX2 [[nodiscard]] std::uint32_t bits() const {
+  [[nodiscard]] STARLING_AVX2 std::uint32_t bits() const {
     const __m256i both = _mm256_max_epu32(_mm256_max_epu32(found[0], found[1]), _mm256_max_epu32(found[2], found[3]));
     alignas(32) std::uint32_t lanes[kLanes];
     _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), both);
@@ -130,7 +130,7 @@ struct LargestHalf {
   STARLING_AVX2 void take(__m256i halves) {
     found = _mm256_max_epi16(found, _mm256_and_si256(halves, _mm256_set1_epi16(0x7fff)));
   }
-  STARLING_AVX2 [[nodiscard]] std::uint16_t bits() const {
+  [[nodiscard]] STARLING_AVX2 std::uint16_t bits() const {
     const __m128i both = _mm_max_epi16(_mm256_castsi256_si128(found), _mm256_extracti128_si256(found, 1));
     // There is an instruction for the smallest of eight, not for the largest.
     const __m128i smallest = _mm_minpos_epu16(_mm_sub_epi16(_mm_set1_epi16(0x7fff), both));
