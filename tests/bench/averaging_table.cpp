@@ -128,6 +128,13 @@ Result<BenchResult> measure(const Row& row) {
   return result;
 }
 
+BenchResult not_measured(const Row& row, const Error& why) {
+  BenchResult result;
+  result.problem = why.message;
+  result.settings["peers"] = std::to_string(row.options.peers);
+  return result;
+}
+
 // The worst of the rows: the largest, but of these the smallest.
 double worst(const std::string& figure, double one, double other) {
   if (!std::isfinite(one)) return other;
@@ -159,15 +166,16 @@ Result<BenchResult> run_averaging(const AveragingArguments& arguments) {
   if (rows.size() == 1) return measure(rows.front());
   BenchResult table;
   for (const Row& row : rows) {
-    auto result = measure(row);
-    if (!result.ok()) return result.error().prefixed(row.name);
-    result->name = row.name;
-    fmt::print(stderr, "{}\n", to_text(row.name, *result));  // what is measured is not lost if a later row fails
-    for (const auto& [figure, value] : result->figures) {
+    auto measured = measure(row);
+    if (!measured.ok() && table.rows.empty()) return measured.error().prefixed(row.name);  // such as: needs root
+    BenchResult result = measured.ok() ? std::move(*measured) : not_measured(row, measured.error());
+    result.name = row.name;
+    fmt::print(stderr, "{}\n", measured.ok() ? to_text(row.name, result) : row.name + ": " + result.problem);
+    for (const auto& [figure, value] : result.figures) {
       const auto [at, added] = table.figures.try_emplace(figure, value);
       if (!added) at->second = worst(figure, at->second, value);
     }
-    table.rows.push_back(std::move(*result));
+    table.rows.push_back(std::move(result));
   }
   table.settings = {{"table", arguments.table.empty() ? "links as given" : arguments.table},
                     {"rounds", std::to_string(arguments.options.rounds)}};

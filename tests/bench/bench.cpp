@@ -43,6 +43,7 @@ void write_result(JsonWriter& out, const BenchResult& result) {
   for (const BenchResult& row : result.rows) {
     out.open("", '{');
     out.text("name", row.name);
+    if (!row.problem.empty()) out.text("problem", row.problem);
     write_result(out, row);
     out.close('}');
   }
@@ -77,7 +78,7 @@ std::string rows_text(const BenchResult& result, const std::vector<std::string>&
       text += fmt::format("  {:>{}}", number_text(found == row.figures.end() ? kDoesNotApply : found->second),
                           column.size());
     }
-    text += " " + missed_aims(row) + "\n";
+    text += " " + (row.problem.empty() ? missed_aims(row) : " not measured: " + row.problem) + "\n";
   }
   return text;
 }

@@ -19,7 +19,8 @@ using plot::median;
 constexpr double kDoesNotApply = std::numeric_limits<double>::quiet_NaN();
 
 struct BenchResult {
-  std::string name;  // of a table's row
+  std::string name;     // of a table's row
+  std::string problem;  // why that row could not be measured: then it has no figures
   std::map<std::string, std::string> settings;
   std::map<std::string, double> figures;
   std::map<std::string, std::vector<double>> series;  // figures of each round that counted

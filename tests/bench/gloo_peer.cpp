@@ -6,6 +6,7 @@
 #include <gloo/rendezvous/file_store.h>
 #include <gloo/transport/tcp/device.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -28,6 +29,7 @@ class GlooPeer {
     auto device = gloo::transport::tcp::CreateDevice(attributes);
     gloo::rendezvous::FileStore store(child.folder.string());
     context_ = std::make_shared<gloo::rendezvous::Context>(child.rank, child.bench.peers);
+    context_->setTimeout(std::chrono::hours(1));  // over a slow link a piece may take longer than the 30 s it has
     context_->connectFullMesh(store, device);
     const int count = static_cast<int>(values_.size());
     const std::vector<float*> pointers{values_.data()};

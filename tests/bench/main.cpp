@@ -1,5 +1,6 @@
 // starling-bench: every claim of speed and memory, one subcommand each.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <functional>
@@ -66,7 +67,8 @@ int report(const Chosen& chosen, const std::string& json_file) {
     std::fprintf(stderr, "starling-bench: %s\n", written.error().message.c_str());
     return 1;
   }
-  return 0;
+  const auto failed = [](const BenchResult& row) { return !row.problem.empty(); };
+  return std::any_of(result->rows.begin(), result->rows.end(), failed) ? 1 : 0;
 }
 
 void add_child_options(CLI::App& command, AveragingChild& child) {
