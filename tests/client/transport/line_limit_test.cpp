@@ -55,7 +55,8 @@ TEST_CASE("a turn that comes while it is asked for is given later, when the aske
   }
 }
 
-// The first of the rounds shows what the line allows, the last ones move in beats.
+// The first of the rounds shows what the line allows, the last ones move in beats. A machine that is busy or stands
+// still for a second holds rounds up, but hardly all of them.
 TEST_CASE("rounds take as long as the slowest limit allows, and are right") {
   const Project project;
   Members members = make_members(project, 3);
@@ -63,17 +64,24 @@ TEST_CASE("rounds take as long as the slowest limit allows, and are right") {
   constexpr double kLimit = 4e6;
   SUBCASE("of an upload") { members[0]->net->limit(kLimit, 0); }
   SUBCASE("of a download") { members[0]->net->limit(0, kLimit); }
-  const NetworkStats before = members[0]->net->stats();
+  const auto bytes_sent = [&] { return members[0]->net->stats().round_bytes_sent; };  // as many are received
+  const std::int64_t before = bytes_sent();
   const auto began = std::chrono::steady_clock::now();
-  for (std::int64_t round = 1; round <= 3; ++round) check_exact_round(members, plan_of(members, 500'000, round));
+  double best = 0;
+  for (std::int64_t round = 1; round <= 5; ++round) {
+    const std::int64_t sent = bytes_sent();
+    const auto at = std::chrono::steady_clock::now();
+    check_exact_round(members, plan_of(members, 500'000, round));
+    if (round > 1) best = std::max(best, part_used(bytes_sent() - sent, seconds_since(at), kLimit));
+  }
   const double seconds = seconds_since(began);
   const NetworkStats after = members[0]->net->stats();
-  const std::int64_t bytes = after.round_bytes_sent - before.round_bytes_sent;  // as many are received
-  CHECK(part_used(bytes, seconds, kLimit) < 1.05);  // in two seconds; a tenth of a second may pass at once
-  CHECK(part_used(bytes, seconds, kLimit) > 0.85);
+  // In three seconds; a tenth of a second may pass at once.
+  CHECK(part_used(after.round_bytes_sent - before, seconds, kLimit) < 1.04);
+  CHECK(best > 0.75);
   CHECK(std::min(after.upload_bytes_per_s, after.download_bytes_per_s) <= kLimit);
   for (const auto& member : members) member->net->limit(0, 0);
-  check_exact_round(members, plan_of(members, 1'500'000, 4));
+  check_exact_round(members, plan_of(members, 1'500'000, 6));
 }
 
 TEST_CASE("who waits under a limit is not taken for dead") {
