@@ -239,19 +239,27 @@ void Link::adopt(std::shared_ptr<LinkStream> stream) {
 void Link::join_failed() {
   joining_ = false;
   join_again_ = context_.clock.now() + kJoinAgain;
+  if (streams_.size() < streams_wanted_) add_stream();
 }
 
 void Link::widen() {
   losses_ = 0;
   if (info_.phase != Phase::up || info_.relayed || streams_.size() >= wire::kLinkStreamsMax) return;
+  streams_wanted_ = streams_.size();
   if (!info_.dialled) return send_control(wire::FrameType::widen, {});
   if (joining_ || context_.clock.now() < join_again_) return;
   joining_ = true;
+// To twice as many streams: how many are enough shows only once they are there, and each time takes losses to find out.
   asio::post(context_.io, [self = shared_from_this()] {
     if (self->info_.phase == Phase::up && !self->mediator_.add_stream(*self)) self->join_failed();
   });
 }
 
+  streams_wanted_ = std::min(2 * streams_.size(), wire::kLinkStreamsMax);
+  add_stream();
+}
+
+void Link::add_stream() {
 void Link::input_paused(LinkStream& /*stream*/) {
   if (info_.phase != Phase::closed) mediator_.input_paused(*this);
 }

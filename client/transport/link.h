@@ -139,6 +139,7 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   // As close(), but drops what is not written: there is nobody to write it to, or nobody who deserves it.
   void cut(Error why);
   void part(Error why);
+  void add_stream();
   std::vector<std::uint8_t> take_control();
   // The stream that was to join this link will not.
   void join_failed();
@@ -169,8 +170,9 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   int losses_ = 0;              // lately, on a line with room
   bool speaks_first_ = false;
   bool introduced_ = false;
-  bool joining_ = false;    // a further stream is on its way
-  TimePoint join_again_{};  // not before
+  std::size_t streams_wanted_ = 1;  // by the end that dialled
+  bool joining_ = false;            // a further stream is on its way
+  TimePoint join_again_{};          // not before
 };
 
 }  // namespace starling::transport

@@ -228,6 +228,17 @@ TEST_CASE("a link that ends takes all its streams with it, after what was said l
   LinkPair pair;
   pair.widen(3);
   pair.dialler.to_send = 20;
+TEST_CASE("a link that is held back has twice as many streams each time") {
+  LinkPair pair;
+  for (const std::size_t streams : {2, 4, 8, 8}) {
+    pair.acceptor.up->send_control(wire::FrameType::widen, {});
+    pair.run_until([&] { return pair.dialler.up->streams() >= streams && pair.acceptor.up->streams() >= streams; });
+    pair.run_until_quiet();
+    CHECK(pair.dialler.up->streams() == streams);
+    CHECK(pair.acceptor.up->streams() == streams);
+  }
+}
+
   pair.dialler.up->pump();
   pair.run_until([&] { return pair.dialler.sent == 20; });
   pair.dialler.up->close({ErrorCode::unavailable, "done"});
