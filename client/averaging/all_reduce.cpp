@@ -51,7 +51,8 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
       recovery_(table_, roster_),
       outbox_(table_, roster_, vectors.weight > 0),
       watch_(options, group_.members.size()),
-      peers_(group_.members.size()) {
+      peers_(group_.members.size()),
+      encoded_(table_.size()) {
   VERIFY(self < group_.members.size());
   for (Rank rank = 0; rank < roster_.size(); ++rank)
     contribution_codecs_.push_back(wire::contribution_codec(group_, rank));

@@ -163,7 +163,8 @@ struct OutgoingFrame {
 class AllReduce {
  public:
   // `group` has passed check_group and has `self` as a rank. Extra memory, for codecs that lose precision: a segment
-  // for each peer, encoded, and some 128 more, which is what most members take within a moment of each other.
+  // for each peer, encoded, and some 128 more, which is what most members take within a moment of each other; of a
+  // short vector an eighth of its segments.
   AllReduce(wire::GroupInfo group, Rank self, const RoundVectors& vectors, AllReduceOptions options = {});
   ~AllReduce();
 

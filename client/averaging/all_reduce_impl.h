@@ -173,13 +173,13 @@ class AllReduce::Impl {
   Outbox outbox_;
   Watch watch_;
   std::vector<Peer> peers_;
+  EncodedResults encoded_;  // nothing in it where the codec is fp32
   std::size_t awaited_ = 0;
 
   bool started_ = false;
   TimePoint started_at_{};
   TimePoint begin_deadline_ = kNever;
   TimePoint next_tick_ = kNever;
-  EncodedResults encoded_;  // nothing in it where the codec is fp32
   // Segments that this member has closed, each with the digest of the values. One that is late may be told others.
   std::vector<std::pair<SegmentIndex, Hash128>> closed_;
   std::optional<Hash128> digest_;  // once everything is held

@@ -15,6 +15,9 @@ class EncodedResults {
  public:
   using Bytes = std::shared_ptr<std::vector<std::uint8_t>>;
 
+  // Of a vector of so many segments.
+  explicit EncodedResults(SegmentIndex segments);
+
   // Null when it is not among them (any more).
   [[nodiscard]] Bytes find(SegmentIndex segment) const;
   // So many bytes, to be filled, in the place of others, and where nobody has these, in their memory.
@@ -25,10 +28,9 @@ class EncodedResults {
     SegmentIndex segment = 0;
     Bytes bytes;
   };
-  [[nodiscard]] static std::size_t slot_of(SegmentIndex segment) { return segment % kSlots; }
+  [[nodiscard]] std::size_t slot_of(SegmentIndex segment) const { return segment % slots_.size(); }
 
-  static constexpr std::size_t kSlots = 128;
-  std::vector<Slot> slots_;  // kSlots, once there is one
+  std::vector<Slot> slots_;
 };
 
 }  // namespace starling::averaging

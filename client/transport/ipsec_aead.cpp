@@ -5,24 +5,12 @@
 #include <intel-ipsec-mb.h>
 #include <openssl/crypto.h>
 
+#include <optional>
+
 #include "shared/base/verify.h"
 
 namespace starling::transport {
 namespace {
-
-// The library's functions for this processor; null where it is not worth while.
-IMB_MGR* library() {
-  static IMB_MGR* const made = [] {
-    IMB_MGR* manager = alloc_mb_mgr(0);
-    if (manager == nullptr) return manager;
-    init_mb_mgr_auto(manager, nullptr);
-    const bool fast = (manager->features & IMB_FEATURE_AESNI) != 0 && (manager->features & IMB_FEATURE_AVX2) != 0;
-    if (fast && imb_get_errno(manager) == 0) return manager;
-    free_mb_mgr(manager);
-    return static_cast<IMB_MGR*>(nullptr);
-  }();
-  return made;
-}
 
 // Of one length of keys, and one direction.
 struct Functions {
@@ -32,14 +20,23 @@ struct Functions {
   aes_gcm_enc_dec_finalize_t finish;
 };
 
-Functions functions(const IMB_MGR& library, Aead::Algorithm algorithm, Aead::Direction direction) {
-  const bool seals = direction == Aead::Direction::seals;
-  if (algorithm == Aead::Algorithm::aes_128_gcm) {
-    return {library.gcm128_pre, library.gcm128_init, seals ? library.gcm128_enc_update : library.gcm128_dec_update,
-            seals ? library.gcm128_enc_finalize : library.gcm128_dec_finalize};
-  }
-  return {library.gcm256_pre, library.gcm256_init, seals ? library.gcm256_enc_update : library.gcm256_dec_update,
-          seals ? library.gcm256_enc_finalize : library.gcm256_dec_finalize};
+// The library's for this processor.
+struct Library {
+  Functions seal_128, open_128, seal_256, open_256;
+};
+
+// Empty where the library is not worth while. What chooses the functions has 200 KB for other ciphers, and is not kept.
+std::optional<Library> choose_library() {
+  const std::unique_ptr<IMB_MGR, void (*)(IMB_MGR*)> chooser(alloc_mb_mgr(0), free_mb_mgr);
+  if (chooser == nullptr) return std::nullopt;
+  init_mb_mgr_auto(chooser.get(), nullptr);
+  const IMB_MGR& of = *chooser;
+  const bool fast = (of.features & IMB_FEATURE_AESNI) != 0 && (of.features & IMB_FEATURE_AVX2) != 0;
+  if (!fast || imb_get_errno(chooser.get()) != 0) return std::nullopt;
+  return Library{.seal_128 = {of.gcm128_pre, of.gcm128_init, of.gcm128_enc_update, of.gcm128_enc_finalize},
+                 .open_128 = {of.gcm128_pre, of.gcm128_init, of.gcm128_dec_update, of.gcm128_dec_finalize},
+                 .seal_256 = {of.gcm256_pre, of.gcm256_init, of.gcm256_enc_update, of.gcm256_enc_finalize},
+                 .open_256 = {of.gcm256_pre, of.gcm256_init, of.gcm256_dec_update, of.gcm256_dec_finalize}};
 }
 
 class IpsecAead final : public Aead {
@@ -97,9 +94,13 @@ class IpsecAead final : public Aead {
 }  // namespace
 
 std::unique_ptr<Aead> ipsec_aead(Aead::Algorithm algorithm, Aead::Direction direction) {
-  if (algorithm == Aead::Algorithm::chacha20_poly1305 || library() == nullptr) return nullptr;
-  const std::size_t key_bytes = algorithm == Aead::Algorithm::aes_128_gcm ? 16 : 32;
-  return std::make_unique<IpsecAead>(functions(*library(), algorithm, direction), key_bytes);
+  static const std::optional<Library> library = choose_library();
+  if (algorithm == Aead::Algorithm::chacha20_poly1305 || !library) return nullptr;
+  const bool seals = direction == Aead::Direction::seals;
+  if (algorithm == Aead::Algorithm::aes_128_gcm) {
+    return std::make_unique<IpsecAead>(seals ? library->seal_128 : library->open_128, 16);
+  }
+  return std::make_unique<IpsecAead>(seals ? library->seal_256 : library->open_256, 32);
 }
 
 }  // namespace starling::transport

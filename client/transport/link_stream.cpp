@@ -145,11 +145,11 @@ void LinkStream::read_frames() {
   });
   input_waits_ = allowed == 0;
   if (input_waits_) return;
-  std::size_t budget = allowed;
-  const IoState state = read_some(budget);
+  std::size_t got = 0;
+  const IoState state = read_some(allowed, got);
   tls_->rest();
-  context_.download.passed(allowed - budget);
-  if (budget < allowed && phase_ == Phase::open) owner_->input_paused(*this);
+  context_.download.passed(got);
+  if (got > 0 && phase_ == Phase::open) owner_->input_paused(*this);
   if (phase_ != Phase::open) return;
   if (state != IoState::done) return stop(state);
   if (awaits_input_ || left_for_later_) return;
@@ -160,14 +160,15 @@ void LinkStream::read_frames() {
   });
 }
 
-IoState LinkStream::read_some(std::size_t& budget) {
-  const std::size_t allowed = budget;
-  while (budget > 0 && phase_ == Phase::open && !left_for_later_) {
-    if (budget < allowed && tls_->drained()) return IoState::want_read;
+// Only the volunteer's limit cuts a record short, which has to be set aside then.
+IoState LinkStream::read_some(std::size_t allowed, std::size_t& got) {
+  while (got < allowed && phase_ == Phase::open && !left_for_later_) {
+    if (got > 0 && tls_->drained()) return IoState::want_read;
     const std::span<std::uint8_t> target = reader_.target();
-    const IoStep step = tls_->read(target.first(std::min(target.size(), budget)));
+    const std::size_t most = allowed < kReadBudget ? allowed - got : target.size();
+    const IoStep step = tls_->read(target.first(std::min(target.size(), most)));
     if (step.state != IoState::done) return step.state;
-    budget -= step.bytes;
+    got += step.bytes;
     if (const Status status = advance(step.bytes); !status.ok()) end(status.error());
   }
   return IoState::done;

@@ -113,8 +113,8 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void on_ready(bool input);
   void on_handshake();
   void read_frames();
-  // Until the budget is used up (done) or the stream stops it.
-  IoState read_some(std::size_t& budget);
+  // Until about as much as is allowed has been read (done), or the stream stops it.
+  IoState read_some(std::size_t allowed, std::size_t& got);
   Status advance(std::size_t bytes);
   Status begin_frame();
   void post_pump();

@@ -189,6 +189,7 @@ class TlsStream::Impl {
     if (state == IoState::done) state = begin_records();
     // Whatever is left to say, an alert above all, should reach the other end.
     const bool all_sent = socket_.send_some();
+    if (state == IoState::want_read) rest();
     return state == IoState::want_read && !all_sent && !socket_.at_end ? IoState::want_write : state;
   }
 
@@ -205,9 +206,9 @@ class TlsStream::Impl {
       socket_.read_at += record->size();
       const std::size_t holds = record->size() - RecordCipher::kHeaderBytes - RecordCipher::kSealBytes;
       const bool fits = out.size() >= holds;
-      const auto opened = opens_->open(*record, fits ? out : set_aside());
+      const auto opened = opens_->open(*record, fits ? out : set_aside(holds));
       if (!opened.ok()) return fail(opened.error());
-      const std::span<const std::uint8_t> plaintext(fits ? out.data() : aside_.get(), opened->bytes);
+      const std::span<const std::uint8_t> plaintext(fits ? out.data() : aside_.data(), opened->bytes);
       const bool is_data = opened->type == RecordType::data;
       without_data_ = is_data && !plaintext.empty() ? 0 : without_data_ + 1;
       if (without_data_ > kWithoutDataMax) return fail({ErrorCode::corrupt, "link: many records without data"});
@@ -252,7 +253,7 @@ class TlsStream::Impl {
     return socket_.at_end ? IoState::closed : IoState::want_write;
   }
 
-  [[nodiscard]] Result<PeerId> peer() const { return crypto::peer_id_of(ssl_.get()); }
+  [[nodiscard]] const Result<PeerId>& peer() const { return peer_; }
   [[nodiscard]] const Error& error() const { return error_; }
 
  private:
@@ -283,9 +284,9 @@ class TlsStream::Impl {
     const bool dialled = role_ == Role::client;
     seals_.emplace(suite, dialled ? secrets_->of_client : secrets_->of_server, RecordCipher::Direction::seals);
     opens_.emplace(suite, dialled ? secrets_->of_server : secrets_->of_client, RecordCipher::Direction::opens);
-    crypto::tell_traffic_secrets(ssl_.get(), nullptr);
+    peer_ = crypto::peer_id_of(ssl_.get());
+    ssl_.reset();
     secrets_.reset();
-    SSL_free_buffers(ssl_.get());
     return IoState::done;
   }
 
@@ -311,9 +312,9 @@ class TlsStream::Impl {
   }
 
   // For records that hold more than they are wanted for.
-  std::span<std::uint8_t> set_aside() {
-    if (aside_ == nullptr) aside_ = std::make_unique_for_overwrite<std::uint8_t[]>(RecordCipher::kPlaintextMax);
-    return {aside_.get(), RecordCipher::kPlaintextMax};
+  std::span<std::uint8_t> set_aside(std::size_t bytes) {
+    if (aside_.size() < bytes) aside_.resize(bytes);
+    return aside_;
   }
 
   IoStep take_opened(std::span<std::uint8_t> out) {
@@ -327,7 +328,7 @@ class TlsStream::Impl {
   IoState take_message(RecordType type, std::span<const std::uint8_t> message) {
     if (type == RecordType::alert && message.size() == kAlertBytes) {
       const unsigned long reason = ERR_PACK(ERR_LIB_SSL, 0, SSL_AD_REASON_OFFSET + message[1]);
-      if (message[1] != SSL_AD_CLOSE_NOTIFY) return fail(crypto::tls_error(ssl_.get(), "link", reason)).state;
+      if (message[1] != SSL_AD_CLOSE_NOTIFY) return fail(crypto::tls_error(nullptr, "link", reason)).state;
       socket_.at_end = true;
       socket_.read_at = socket_.read_end;
       return IoState::closed;
@@ -360,14 +361,15 @@ class TlsStream::Impl {
     return true;
   }
 
-  std::unique_ptr<SSL, FreeSsl> ssl_;
+  std::unique_ptr<SSL, FreeSsl> ssl_;  // until the handshake is over
   BufferedSocket socket_;
   const Role role_;
   const std::int64_t rekey_bytes_;
   std::optional<crypto::TrafficSecrets> secrets_;  // until the handshake is over, …
   std::optional<RecordCipher> seals_, opens_;      // … and from then on
-  std::unique_ptr<std::uint8_t[]> aside_;          // a record's plaintext, of which …
-  std::span<const std::uint8_t> opened_;           // … this is still to be given out
+  Result<PeerId> peer_ = Error{ErrorCode::failed_precondition, "identify peer: the handshake is not over"};
+  std::vector<std::uint8_t> aside_;       // a record's plaintext, of which …
+  std::span<const std::uint8_t> opened_;  // … this is still to be given out
   std::int64_t bytes_under_key_ = 0;
   bool owes_key_update_ = false;
   int without_data_ = 0;  // records, the last so many
@@ -386,7 +388,7 @@ std::size_t TlsStream::input_before(std::size_t plaintext) const { return impl_-
 void TlsStream::rest() { impl_->rest(); }
 IoStep TlsStream::write(std::span<const std::uint8_t> data) { return impl_->write(data); }
 IoState TlsStream::flush() { return impl_->flush(); }
-Result<PeerId> TlsStream::peer() const { return impl_->peer(); }
+const Result<PeerId>& TlsStream::peer() const { return impl_->peer(); }
 const Error& TlsStream::error() const { return impl_->error(); }
 
 }  // namespace starling::transport

@@ -68,7 +68,7 @@ class TlsStream {
   [[nodiscard]] IoState flush();
 
   // Of a finished handshake.
-  [[nodiscard]] Result<PeerId> peer() const;
+  [[nodiscard]] const Result<PeerId>& peer() const;
   [[nodiscard]] const Error& error() const;
 
  private:

@@ -97,7 +97,8 @@ Result<std::string> ca_from_chain(ssl_st* connection, const Digest& fingerprint)
 
 // Why the last call on this connection failed, for people: "tls handshake: certificate is not yet valid: …".
 // unauthenticated when a certificate was refused (by us or by the other end), else unavailable. `code` is
-// OpenSSL's error code where somebody (Asio) has taken it from the thread's queue already; 0: take it.
+// OpenSSL's error code where somebody (Asio) has taken it from the thread's queue already; 0: take it. A connection
+// whose handshake is long over may be gone: null.
 Error tls_error(const ssl_st* connection, std::string_view what, unsigned long code = 0);
 
 }  // namespace starling::crypto

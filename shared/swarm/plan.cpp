@@ -30,6 +30,9 @@ constexpr double kBatchMargin = 1.5;
 // moment short.
 constexpr double kSegmentSeconds = 0.01;
 constexpr std::int64_t kPlannedSegmentFloatsMin = 1 << 12;
+// Of each part: of every other member's segments one is under way to an owner, and all of these together should be
+// little beside the vector.
+constexpr std::int64_t kSegmentsPerMemberMin = 32;
 
 bool known(double speed) { return std::isfinite(speed) && speed > 0; }
 
@@ -43,7 +46,9 @@ double speed_of(const Link& link) {
 std::int64_t segment_floats_for(std::span<const Link> links, std::int64_t vector_floats, double bytes_per_float) {
   double slowest = std::numeric_limits<double>::infinity();
   for (const Link& link : links) slowest = speed_of(link) > 0 ? std::min(slowest, speed_of(link)) : slowest;
-  const double floats_max = slowest * kSegmentSeconds / bytes_per_float;
+  const auto segments_min = static_cast<double>(kSegmentsPerMemberMin * std::max<std::int64_t>(1, std::ssize(links)));
+  const double floats_max =
+      std::min(slowest * kSegmentSeconds / bytes_per_float, static_cast<double>(vector_floats) / segments_min);
   const auto segments = [vector_floats](std::int64_t floats) {
     return static_cast<std::size_t>(vector_floats / floats);
   };

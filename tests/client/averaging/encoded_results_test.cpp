@@ -5,7 +5,7 @@
 using namespace starling::averaging;
 
 TEST_CASE("results of late are found until others take their place") {
-  EncodedResults results;
+  EncodedResults results(2000);
   CHECK(results.find(0) == nullptr);
   const EncodedResults::Bytes third = results.make_room(3, 10);
   CHECK(third->size() == 10);
@@ -17,9 +17,18 @@ TEST_CASE("results of late are found until others take their place") {
 }
 
 TEST_CASE("what somebody still sends is not overwritten") {
-  EncodedResults results;
+  EncodedResults results(2000);
   const EncodedResults::Bytes sent = results.make_room(3, 10);
   sent->assign(10, 77);
   for (SegmentIndex segment = 4; segment < 1000; ++segment) results.make_room(segment, 10)->assign(10, 88);
   CHECK(*sent == std::vector<std::uint8_t>(10, 77));
+}
+
+TEST_CASE("of a short vector few results are kept") {
+  EncodedResults results(40);
+  for (SegmentIndex segment = 0; segment < 40; ++segment) results.make_room(segment, 10);
+  int kept = 0;
+  for (SegmentIndex segment = 0; segment < 40; ++segment) kept += results.find(segment) != nullptr ? 1 : 0;
+  CHECK(kept == 5);
+  CHECK(results.find(39) != nullptr);
 }

@@ -145,6 +145,17 @@ TEST_CASE("both ends know each other after the handshake") {
   CHECK(*pair.acceptor->peer() == pair.dialler_key.peer_id());
 }
 
+TEST_CASE("a handshake that waits for the other end leaves its buffers to others") {
+  Pair pair;
+  CHECK(pair.dialler->handshake() == IoState::want_read);
+  CHECK(pair.acceptor->handshake() == IoState::want_read);
+  CHECK(pair.buffers->taken() == 0);
+  CHECK_FALSE(pair.dialler->peer().ok());
+  CHECK(pair.dialler->handshake() == IoState::done);
+  CHECK(pair.acceptor->handshake() == IoState::done);
+  CHECK(pair.acceptor->peer().ok());
+}
+
 TEST_CASE("bytes come out as they went in, though the socket takes few at a time") {
   Pair pair;
   pair.shake_hands();

@@ -20,16 +20,20 @@ wire::MemberInfo member(std::uint8_t id, double speed, double batch_seconds) {
   return info;
 }
 
+std::int64_t segment_floats(std::int64_t vector_floats, const std::vector<double>& speeds, const char* codec = "fp32") {
+  std::vector<wire::MemberInfo> members;
+  for (const double speed : speeds) members.push_back(member(static_cast<std::uint8_t>(members.size()), speed, 1));
+  PlanOptions options;
+  options.vector_floats = vector_floats;
+  options.codec = codec;
+  return plan_group(members, options).segment_floats;
+}
+
 }  // namespace
 
 TEST_CASE("segments are short where a line is slow") {
-  const auto planned = [](std::vector<double> speeds, const char* codec = "fp32") {
-    std::vector<wire::MemberInfo> members;
-    for (const double speed : speeds) members.push_back(member(static_cast<std::uint8_t>(members.size()), speed, 1));
-    PlanOptions options;
-    options.vector_floats = 4 << 20;
-    options.codec = codec;
-    return plan_group(members, options).segment_floats;
+  const auto planned = [](const std::vector<double>& speeds, const char* codec = "fp32") {
+    return segment_floats(4 << 20, speeds, codec);
   };
   CHECK(planned({0, 0, 0}) == wire::kSegmentFloatsDefault);
   CHECK(planned({1e9, 1e9}) == wire::kSegmentFloatsDefault);
@@ -37,6 +41,13 @@ TEST_CASE("segments are short where a line is slow") {
   CHECK(planned({25e6, 0, 1e3}) == 4096);
   CHECK(planned({25e6, 6.25e6}, "fp16") == 16384);
   CHECK(planned({25e6, 0.25e6}, "sparse") == wire::kSegmentFloatsDefault);
+}
+
+TEST_CASE("segments of many members are short beside a short vector") {
+  const std::vector<double> eight(8, 1e9);
+  CHECK(segment_floats(16 << 20, eight) == wire::kSegmentFloatsDefault);
+  CHECK(segment_floats(2 << 20, eight) == 8192);
+  CHECK(segment_floats(1 << 10, eight) == 4096);  // frames should not be much shorter than TLS records
 }
 
 TEST_CASE("every machine makes the same plan of the same members") {
