@@ -27,6 +27,9 @@ Status AllReduce::on_frame(TimePoint now, Rank from, const wire::FrameHeader& he
                            std::span<const std::uint8_t> payload) {
   return impl_->on_frame(now, from, header, payload);
 }
+std::shared_ptr<const PostedReceive> AllReduce::post_receive(Rank from, const wire::FrameHeader& header) {
+  return impl_->post_receive(from, header);
+}
 void AllReduce::on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault) {
   impl_->on_link_lost(now, peer, std::move(reason), fault);
 }
@@ -104,6 +107,7 @@ void AllReduce::Impl::stop_awaiting(Rank rank) {
 bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
   if (!roster_.lose(casualty.rank)) return false;
   stop_awaiting(casualty.rank);
+  withdraw_receive(casualty.rank);
   lost_.push_back(casualty);
   return true;
 }
@@ -253,6 +257,7 @@ void AllReduce::Impl::check_settled(TimePoint now) {
 
 void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   if (outcome_) return;
+  withdraw_receives();
   next_tick_ = kNever;
   outbox_.stop_resting();
   AveragingOutcome outcome;

@@ -27,12 +27,16 @@ namespace starling::averaging {
 class AllReduce::Impl {
  public:
   Impl(wire::GroupInfo group, Rank self, const RoundVectors& vectors, const AllReduceOptions& options);
+  ~Impl() { withdraw_receives(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   void start(TimePoint now);
   bool next_frame(TimePoint now, Rank to, OutgoingFrame& frame);
   std::vector<Rank> take_ready() { return outbox_.take_ready(); }
   [[nodiscard]] bool has_ready() const { return outbox_.has_ready(); }
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
+  std::shared_ptr<const PostedReceive> post_receive(Rank from, const wire::FrameHeader& header);
   void on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault);
   void on_timer(TimePoint now);
   [[nodiscard]] TimePoint next_deadline() const { return next_tick_; }
@@ -61,6 +65,9 @@ class AllReduce::Impl {
     std::optional<wire::Fault> fault;      // that this member saw itself
     EncodedResults::Bytes contribution{};  // the last one that was encoded for it
     std::vector<std::uint8_t> note;        // of its begin
+    // Under way while somebody else holds it, too, and it has a place: of this segment.
+    std::shared_ptr<PostedReceive> receive = std::make_shared<PostedReceive>();
+    SegmentIndex receives = 0;
   };
 
   // -- all_reduce.cpp
@@ -97,7 +104,12 @@ class AllReduce::Impl {
   Status on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
   Status check_codec(Rank from, const wire::FrameHeader& header) const;
   Status on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
-  Status check_result(SegmentIndex segment, Payload payload) const;
+  [[nodiscard]] bool is_receiving(Rank from) const;
+  void withdraw_receive(Rank from) { peers_[from].receive->place = {}; }
+  void withdraw_receives();
+  // `received`: its values are not in the payload, but in the output already.
+  Status check_result(SegmentIndex segment, Payload payload, bool received) const;
+  Status take_values(SegmentIndex segment, Payload payload, bool received);
   Status on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
   Status on_want(Rank from, SegmentIndex segment);
   Status on_inventory(TimePoint now, Rank from, Payload payload);

@@ -40,6 +40,7 @@ void AllReduce::Impl::fall_behind(TimePoint now, std::string why) {
   lost_.push_back({self_, std::move(why)});
   if (!options_.latecomers || outcome_) return settle(now, Verdict::expelled);
   late_ = true;
+  withdraw_receives();
   late_heard_ = late_fed_ = now;
   table_ = SegmentTable(group_);  // what came so far may have been made anew since
   digest_.reset();
@@ -110,9 +111,9 @@ Status AllReduce::Impl::take_done_late(Rank from, Payload payload) {
 }
 
 Status AllReduce::Impl::take_result_late(SegmentIndex segment, Payload payload) {
-  STARLING_TRY(check_result(segment, payload));
+  STARLING_TRY(check_result(segment, payload, false));
   if (table_.held(segment)) return {};
-  STARLING_TRY(decode(codec_, payload.subspan(set_bytes_), output_of(segment)));
+  STARLING_TRY(take_values(segment, payload, false));
   table_.hold(segment, payload.first(set_bytes_), values_digest(segment));
   return {};
 }

@@ -14,8 +14,12 @@ constexpr std::size_t kDiscardBytes = 16 * 1024;
 std::span<std::uint8_t> FrameReader::target() {
   if (head_bytes_ < head_.size()) return std::span(head_).subspan(head_bytes_);
   const std::size_t left = header_.payload_bytes - payload_bytes_;
-  if (wanted_) return std::span(buffer_).subspan(payload_bytes_, left);
-  return std::span(buffer_).first(std::min(left, buffer_.size()));
+  if (!wanted()) {
+    if (buffer_.size() < kDiscardBytes) buffer_.resize(kDiscardBytes);
+    return std::span(buffer_).first(std::min(left, buffer_.size()));
+  }
+  if (payload_bytes_ < buffered_) return std::span(buffer_).subspan(payload_bytes_, buffered_ - payload_bytes_);
+  return receive_->place.subspan(payload_bytes_ - buffered_);
 }
 
 std::size_t FrameReader::bytes_missing() const {
@@ -25,6 +29,7 @@ std::size_t FrameReader::bytes_missing() const {
 
 Result<FrameReader::Event> FrameReader::advance(std::size_t bytes) {
   if (head_bytes_ < head_.size()) {
+    receive_.reset();
     head_bytes_ += bytes;
     if (head_bytes_ < head_.size()) return Event::none;
     STARLING_ASSIGN(header_, wire::decode_header(head_));
@@ -36,24 +41,26 @@ Result<FrameReader::Event> FrameReader::advance(std::size_t bytes) {
   return Event::frame;
 }
 
-FrameReader::Event FrameReader::begin_payload(bool wanted) {
+FrameReader::Event FrameReader::begin_payload(bool wanted, std::shared_ptr<const averaging::PostedReceive> receive) {
   wanted_ = wanted;
+  receive_ = std::move(receive);
+  buffered_ = receive_ != nullptr ? receive_->values_at : header_.payload_bytes;
   payload_bytes_ = 0;
   if (header_.payload_bytes == 0) {
     head_bytes_ = 0;
     return Event::frame;
   }
-  const std::size_t needed = wanted ? header_.payload_bytes : kDiscardBytes;
-  if (buffer_.size() < needed) buffer_.resize(needed);
+  if (wanted && buffer_.size() < buffered_) buffer_.resize(buffered_);
   return Event::none;
 }
 
 std::span<const std::uint8_t> FrameReader::payload() const {
-  return wanted_ ? std::span(buffer_).first(payload_bytes_) : std::span<const std::uint8_t>();
+  return wanted() ? std::span(buffer_).first(buffered_) : std::span<const std::uint8_t>();
 }
 
 std::vector<std::uint8_t> FrameReader::take_payload(std::vector<std::uint8_t> buffer) {
-  payload_bytes_ = 0;
+  VERIFY(receive_ == nullptr);
+  payload_bytes_ = buffered_ = 0;
   return std::exchange(buffer_, std::move(buffer));
 }
 

@@ -138,6 +138,12 @@ Result<LinkStream::Wish> Link::wants_frame(LinkStream& /*stream*/, const wire::F
   return wanted ? Wish::take : Wish::skip;
 }
 
+// What overtook others may have to be held as a whole.
+std::shared_ptr<const averaging::PostedReceive> Link::post_receive(const wire::FrameHeader& header) {
+  const bool next = info_.phase == Phase::up && order_.is_next(header);
+  return next ? mediator_.post_receive(*this, header) : nullptr;
+}
+
 Status Link::frame_received(LinkStream& stream, FrameReader& frame) {
   info_.last_used = context_.clock.now();
   const wire::FrameHeader& header = frame.header();
@@ -233,33 +239,33 @@ void Link::adopt(std::shared_ptr<LinkStream> stream) {
   stream->expect_beats(beats_);
   streams_.push_back(std::move(stream));
   for (const auto& each : streams_) each->set_company(streams_.size());
+  if (streams_.size() < streams_wanted_) add_stream();
   pump();
 }
 
 void Link::join_failed() {
   joining_ = false;
+  streams_wanted_ = streams_.size();
   join_again_ = context_.clock.now() + kJoinAgain;
-  if (streams_.size() < streams_wanted_) add_stream();
 }
 
+// To twice as many streams: how many are enough shows only once they are there, and each time takes losses to find out.
 void Link::widen() {
   losses_ = 0;
   if (info_.phase != Phase::up || info_.relayed || streams_.size() >= wire::kLinkStreamsMax) return;
-  streams_wanted_ = streams_.size();
   if (!info_.dialled) return send_control(wire::FrameType::widen, {});
   if (joining_ || context_.clock.now() < join_again_) return;
-  joining_ = true;
-// To twice as many streams: how many are enough shows only once they are there, and each time takes losses to find out.
-  asio::post(context_.io, [self = shared_from_this()] {
-    if (self->info_.phase == Phase::up && !self->mediator_.add_stream(*self)) self->join_failed();
-  });
-}
-
   streams_wanted_ = std::min(2 * streams_.size(), wire::kLinkStreamsMax);
   add_stream();
 }
 
 void Link::add_stream() {
+  joining_ = true;
+  asio::post(context_.io, [self = shared_from_this()] {
+    if (self->info_.phase == Phase::up && !self->mediator_.add_stream(*self)) self->join_failed();
+  });
+}
+
 void Link::input_paused(LinkStream& /*stream*/) {
   if (info_.phase != Phase::closed) mediator_.input_paused(*this);
 }

@@ -154,10 +154,43 @@ void InMemoryGroup::send(Rank from, Rank to, std::vector<std::uint8_t> frame) {
   ++line.in_flight;
   // A later frame never overtakes: its jitter is hidden behind the earlier one's arrival.
   const TimePoint arrival = sent + options_.latency + Duration(jitter);
+  const TimePoint after = line.last_arrival;
   line.last_arrival = std::max(arrival, line.last_arrival + Duration(1));
+  const bool values_fit =
+      options_.codec == "fp32" && frame.front() == static_cast<std::uint8_t>(wire::FrameType::result);
+  if (values_fit) {
+    schedule(std::max(after, line.last_arrival - options_.latency / 2),
+             [this, from, to, frame, generation = line.generation] { begin_delivery(from, to, frame, generation); });
+  }
   schedule(line.last_arrival, [this, from, to, frame = std::move(frame), generation = line.generation] {
     deliver(from, to, frame, generation);
   });
+}
+
+void InMemoryGroup::begin_delivery(Rank from, Rank to, const std::vector<std::uint8_t>& frame,
+                                   std::uint32_t generation) {
+  Link& line = link(from, to);
+  Node& node = nodes_[to];
+  if (line.generation != generation || line.silent || node.dead || !node.started || now_ < node.frozen_until) return;
+  const auto header = wire::decode_header(std::span(frame).first<wire::kFrameHeaderBytes>());
+  VERIFY(header.ok());
+  line.receive = node.engine->post_receive(from, *header);
+  if (line.receive == nullptr) return;
+  const auto values = std::span(frame).subspan(wire::kFrameHeaderBytes + line.receive->values_at);
+  VERIFY(values.size() == line.receive->place.size());
+  std::copy_n(values.begin(), values.size() / 2, line.receive->place.begin());
+}
+
+std::optional<std::span<const std::uint8_t>> InMemoryGroup::received_payload(Link& line,
+                                                                             const std::vector<std::uint8_t>& frame) {
+  const auto payload = std::span(frame).subspan(wire::kFrameHeaderBytes);
+  if (line.receive == nullptr) return payload;
+  if (line.receive->place.empty()) return std::nullopt;
+  const std::size_t half = line.receive->place.size() / 2;
+  const auto values = payload.subspan(line.receive->values_at);
+  std::copy(values.begin() + static_cast<std::ptrdiff_t>(half), values.end(),
+            line.receive->place.begin() + static_cast<std::ptrdiff_t>(half));
+  return payload.first(line.receive->values_at);
 }
 
 void InMemoryGroup::deliver(Rank from, Rank to, const std::vector<std::uint8_t>& frame, std::uint32_t generation) {
@@ -172,8 +205,9 @@ void InMemoryGroup::deliver(Rank from, Rank to, const std::vector<std::uint8_t>&
     with(to, [&] {
       const auto header = wire::decode_header(std::span(frame).first<wire::kFrameHeaderBytes>());
       VERIFY(header.ok());
-      const Status status =
-          nodes_[to].engine->on_frame(now_, from, *header, std::span(frame).subspan(wire::kFrameHeaderBytes));
+      const auto payload = received_payload(line, frame);
+      const Status status = payload ? nodes_[to].engine->on_frame(now_, from, *header, *payload) : Status();
+      line.receive.reset();
       if (status.ok()) return;
       refusals_.push_back(fmt::format("{} from {}: {}", to, from, status.error().message));
       schedule(now_ + 4 * options_.latency, [this, from, to] { cut(from, to, from, "the other end hung up"); });
@@ -187,6 +221,7 @@ void InMemoryGroup::cut(Rank a, Rank b, Rank told, const std::string& reason) {
   for (Link* line : {&link(a, b), &link(b, a)}) {
     line->cut = true;
     ++line->generation;
+    line->receive.reset();
   }
   schedule(now_ + options_.latency, [this, a, b, told, reason] {
     with(told, [this, a, b, told, reason] { nodes_[told].engine->on_link_lost(now_, told == a ? b : a, reason); });
@@ -201,7 +236,10 @@ void InMemoryGroup::kill(Rank rank, bool dirty) {
     Link& line = link(rank, peer);
     line.cut = true;
     link(peer, rank).cut = true;
-    if (dirty) ++line.generation;
+    if (dirty) {
+      ++line.generation;
+      line.receive.reset();
+    }
     const auto jitter = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(options_.latency.count() + 1));
     const TimePoint clean = std::max(now_, line.last_arrival) + Duration(1);
     schedule((dirty ? now_ + options_.latency : clean) + Duration(jitter), [this, rank, peer] {

@@ -1,5 +1,6 @@
 // n reduction engines over an in-memory network on virtual time: links with latency, rate and a small window, first
-// in, first out as TCP; and faults that strike at a given event or time. Everything follows from the seed.
+// in, first out as TCP; and faults that strike at a given event or time. Results for which an engine posts a receive
+// come in halves. Everything follows from the seed.
 #pragma once
 
 #include <algorithm>
@@ -111,6 +112,7 @@ class InMemoryGroup {
     bool silent = false;  // swallows
     bool cut = false;     // refuses
     std::uint32_t generation = 0;
+    std::shared_ptr<const PostedReceive> receive;  // of the frame that has arrived half
   };
   struct Event {
     TimePoint at{};
@@ -129,7 +131,10 @@ class InMemoryGroup {
   void pump(Rank rank);
   void pump_link(Rank from, Rank to);
   void send(Rank from, Rank to, std::vector<std::uint8_t> frame);
+  void begin_delivery(Rank from, Rank to, const std::vector<std::uint8_t>& frame, std::uint32_t generation);
   void deliver(Rank from, Rank to, const std::vector<std::uint8_t>& frame, std::uint32_t generation);
+  // What is in the frame for the engine, once its values are where it wants them; null: it wants it no more.
+  std::optional<std::span<const std::uint8_t>> received_payload(Link& line, const std::vector<std::uint8_t>& frame);
   void arm_timer(Rank rank);
   // Runs `action` for a rank now, or when it thaws; never when it is dead.
   void with(Rank rank, std::function<void()> action);
