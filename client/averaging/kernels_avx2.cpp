@@ -26,18 +26,23 @@ STARLING_AVX2 __m256 load_halves(const std::uint8_t* bytes, std::size_t i) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 2 * i)));
 }
 
-// Of whole vectors of floats, four at a time.
+// Of whole vectors of floats, four at a time. Not an array of four, which GCC 12 keeps in memory: a third as fast.
 struct LargestFloat {
-  __m256i found[4] = {};
+  __m256i first = {}, second = {}, third = {}, fourth = {};
 
-  STARLING_AVX2 void take(std::size_t k, __m256 floats) {
-    const __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(floats), _mm256_set1_epi32(0x7fffffff));
-    found[k] = _mm256_max_epu32(found[k], magnitude);
+  STARLING_AVX2 static __m256i larger(__m256i found, __m256 floats) {
+    return _mm256_max_epu32(found, _mm256_and_si256(_mm256_castps_si256(floats), _mm256_set1_epi32(0x7fffffff)));
+  }
+  STARLING_AVX2 void take(__m256 a, __m256 b, __m256 c, __m256 d) {
+    first = larger(first, a);
+    second = larger(second, b);
+    third = larger(third, c);
+    fourth = larger(fourth, d);
   }
   [[nodiscard]] STARLING_AVX2 std::uint32_t bits() const {
-    const __m256i both = _mm256_max_epu32(_mm256_max_epu32(found[0], found[1]), _mm256_max_epu32(found[2], found[3]));
+    const __m256i all = _mm256_max_epu32(_mm256_max_epu32(first, second), _mm256_max_epu32(third, fourth));
     alignas(32) std::uint32_t lanes[kLanes];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), both);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), all);
     return *std::max_element(lanes, lanes + kLanes);
   }
 };
@@ -46,7 +51,8 @@ STARLING_AVX2 std::uint32_t largest(const std::uint8_t* floats, std::size_t size
   LargestFloat found;
   std::size_t i = 0;
   for (; i + 4 * kLanes <= size; i += 4 * kLanes) {
-    for (std::size_t k = 0; k < 4; ++k) found.take(k, load_floats(floats, i + k * kLanes));
+    found.take(load_floats(floats, i), load_floats(floats, i + kLanes), load_floats(floats, i + 2 * kLanes),
+               load_floats(floats, i + 3 * kLanes));
   }
   return std::max(found.bits(), portable_kernels().largest(floats + 4 * i, size - i));
 }
@@ -55,11 +61,15 @@ STARLING_AVX2 std::uint32_t copy(const std::uint8_t* floats, float* out, std::si
   LargestFloat found;
   std::size_t i = 0;
   for (; i + 4 * kLanes <= size; i += 4 * kLanes) {
-    for (std::size_t k = 0; k < 4; ++k) {
-      const __m256 values = load_floats(floats, i + k * kLanes);
-      found.take(k, values);
-      _mm256_storeu_ps(out + i + k * kLanes, values);
-    }
+    const __m256 a = load_floats(floats, i);
+    const __m256 b = load_floats(floats, i + kLanes);
+    const __m256 c = load_floats(floats, i + 2 * kLanes);
+    const __m256 d = load_floats(floats, i + 3 * kLanes);
+    found.take(a, b, c, d);
+    _mm256_storeu_ps(out + i, a);
+    _mm256_storeu_ps(out + i + kLanes, b);
+    _mm256_storeu_ps(out + i + 2 * kLanes, c);
+    _mm256_storeu_ps(out + i + 3 * kLanes, d);
   }
   return std::max(found.bits(), portable_kernels().copy(floats + 4 * i, out + i, size - i));
 }
