@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <asio/post.hpp>
 
+#include "client/transport/congestion_control.h"
 #include "shared/crypto/secrets.h"
 
 namespace starling::transport {
@@ -78,6 +79,9 @@ void Link::join(const std::shared_ptr<Link>& link) {
 }
 
 void Link::connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then) {
+  asio::error_code ignored;  // the connection will tell
+  socket_.open(endpoint.protocol(), ignored);
+  begin_congestion_control(socket_.native_handle(), context_.congestion_control);
   socket_.async_connect(endpoint, [self = shared_from_this(), then = std::move(then)](const asio::error_code& error) {
     if (self->info_.phase == Phase::closed) return;
     if (!error) return then();

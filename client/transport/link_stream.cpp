@@ -9,8 +9,9 @@
 #include <array>
 #include <asio/post.hpp>
 #include <cerrno>
-#include <string_view>
 #include <utility>
+
+#include "client/transport/congestion_control.h"
 
 namespace starling::transport {
 namespace {
@@ -44,22 +45,16 @@ constexpr int kKeepAliveIdleS = 30;
 constexpr int kKeepAliveIntervalS = 10;
 constexpr int kKeepAliveProbes = 3;
 
-// What beats pace need not be paced by the kernel, packet by packet, nor stop now and then to look for the shortest
-// round trip, as bbr does. A line that loses more than this part of its packets needs bbr all the same.
-constexpr const char* kPacedCongestionControl = "cubic";
+// What beats pace need not be bbr's, which stops now and then to look for the shortest round trip. A line that loses
+// more than this part of its packets needs it all the same.
 constexpr double kLossMax = 0.0003;
 constexpr double kPacketBytes = 1448;
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
-// Where the system does not have it or does not allow it, its own choice stays.
-void set_congestion_control(int fd, const std::string& name) {
-  if (!name.empty()) ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size()));
-}
-
 // Send and receive buffers are left to the kernel: setting them would switch off its tuning, and the limit for
 // unprivileged programs is far below what a long fast path needs.
-void configure(int fd, const std::string& congestion_control) {
+void configure(int fd) {
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // a child that held it would keep the link alive after us
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSentMax);
@@ -68,15 +63,6 @@ void configure(int fd, const std::string& congestion_control) {
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleS);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalS);
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
-  set_congestion_control(fd, congestion_control);
-}
-
-// Whether a stream is slowed down by any packet that is lost; bbr is not.
-bool is_loss_based(int fd) {
-  std::array<char, 16> name{};  // TCP_CA_NAME_MAX
-  socklen_t size = name.size() - 1;
-  if (::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) != 0) return false;
-  return !std::string_view(name.data()).starts_with("bbr");
 }
 
 }  // namespace
@@ -95,7 +81,9 @@ void LinkStream::begin(const crypto::TlsContext& tls, TlsStream::Role role) {
   asio::error_code error;
   socket_.native_non_blocking(true, error);
   if (error) return end({ErrorCode::io, "open link: " + error.message()});
-  configure(socket_.native_handle(), context_.congestion_control);
+  configure(socket_.native_handle());
+  const bool far = tcp_counters(socket_.native_handle()).round_trip_least >= context_.far_from;
+  if (far) set_congestion_control(socket_.native_handle(), context_.congestion_control);
   loss_based_ = is_loss_based(socket_.native_handle());
   limit_window();
   const TlsStream::Socket on{socket_.native_handle(), context_.buffers};
@@ -345,13 +333,13 @@ void LinkStream::expect_beats(bool expected) {
 // By what has been lost since the last time. Once something is on its way: before that, a stream that has rested would
 // begin anew with ten packets, were it not bbr's (RFC 5681, section 4.1).
 void LinkStream::choose_congestion_control() {
-  if (context_.congestion_control.empty()) return;
+  if (loss_based_ || context_.congestion_control.empty()) return;
   const TcpCounters now = tcp_counters(socket_.native_handle());
   const double packets = static_cast<double>(now.bytes_sent - chosen_at_.bytes_sent) / kPacketBytes;
   const bool loses = static_cast<double>(now.packets_sent_again - chosen_at_.packets_sent_again) > kLossMax * packets;
   chosen_at_ = now;
   paced_by_beats_ = !loses;
-  if (paced_by_beats_) set_congestion_control(socket_.native_handle(), kPacedCongestionControl);
+  if (paced_by_beats_) set_congestion_control(socket_.native_handle(), kPlainCongestionControl);
 }
 
 void LinkStream::take_input() {

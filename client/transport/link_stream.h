@@ -29,7 +29,8 @@ struct LinkContext {
   const Clock& clock;
   PeerId self;
   RunId run_id;
-  std::string congestion_control = {};  // see PeerNetworkOptions
+  std::string congestion_control = {};           // see PeerNetworkOptions; of links …
+  Duration far_from = LossWatch::kRoundTripMin;  // … with a round trip of this or more
   // What TCP has moved over all links so far, as far as count_traffic has seen it.
   TcpCounters moved = {};
   // What the volunteer allows all of them together, and whatever else uses the line.

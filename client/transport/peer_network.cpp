@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "client/transport/congestion_control.h"
 #include "client/transport/hub.h"
 #include "shared/reach/listener.h"
 
@@ -35,7 +36,10 @@ class PeerNetwork::Impl {
   }
 
   Status start(const PeerNetworkOptions& options) {
-    if (!options.listen_host.empty()) STARLING_TRY(listener_.listen(options.listen_host, options.listen_port));
+    if (!options.listen_host.empty()) {
+      STARLING_TRY(listener_.listen(options.listen_host, options.listen_port));
+      begin_congestion_control(listener_.native_handle(), options.congestion_control);
+    }
     thread_ = std::thread([this] { io_.run(); });
     (void)pthread_setname_np(thread_.native_handle(), "starling-net");
     return {};

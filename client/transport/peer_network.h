@@ -37,8 +37,9 @@ struct PeerNetworkOptions {
   RunId run_id;
   AddressPolicy addresses;
   std::size_t links_max = 1024;
-  // What TCP is asked for; the system's own choice stays where it does not have it or does not allow it, or when this
-  // is empty. One stream under loss-based control gets an eighth of a 100 Mbit/s path with 40 ms and 0.1 % loss.
+  // What TCP is asked for on links that go far (congestion_control.h); the system's own choice stays where it does not
+  // have it or does not allow it, or, on all links, when this is empty. One stream under loss-based control gets an
+  // eighth of a 100 Mbit/s path with 40 ms and 0.1 % loss.
   std::string congestion_control = "bbr";
   // The volunteer's line, where others than this network use it too; outlives the network. Null: only this network
   // does.

@@ -20,6 +20,8 @@ class Listener {
   // `host` is an IP literal; port 0 takes any free one. "::" takes IPv4 too, and is 0.0.0.0 where there is no IPv6.
   Status listen(const std::string& host, int port);
   [[nodiscard]] int port() const { return port_; }
+  // Its options are those of the sockets that are taken.
+  [[nodiscard]] int native_handle() { return acceptor_.native_handle(); }
 
  private:
   Status open(const asio::ip::tcp::endpoint& endpoint);

@@ -1,13 +1,11 @@
 #include <doctest/doctest.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
-#include <array>
 #include <asio/io_context.hpp>
 #include <asio/ip/address_v4.hpp>
 #include <cstring>
 #include <set>
 
+#include "client/transport/congestion_control.h"
 #include "client/transport/link.h"
 #include "tests/client/transport/raw_peer.h"
 #include "tests/client/transport/swarm.h"
@@ -22,10 +20,15 @@ using asio::ip::tcp;
 
 // One end of a link, with what the product's hub and switchboard do for it.
 struct End final : Link::Mediator {
-  End(asio::io_context& io, const Project& project)
+  End(asio::io_context& io, const Project& project, const std::string& congestion_control, Duration far_from)
       : key(crypto::PrivateKey::generate()),
-        context{
-            .io = io, .clock = clock, .self = key.peer_id(), .run_id = kRun, .congestion_control = "", .line = line},
+        context{.io = io,
+                .clock = clock,
+                .self = key.peer_id(),
+                .run_id = kRun,
+                .congestion_control = congestion_control,
+                .far_from = far_from,
+                .line = line},
         tls(project.context(project.identity(key))) {}
 
   std::shared_ptr<Link> make_link() {
@@ -99,7 +102,10 @@ struct End final : Link::Mediator {
 
 // Two ends on one event loop, connected over loopback.
 struct LinkPair {
-  LinkPair() : listener(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {
+  explicit LinkPair(const std::string& congestion_control = "", Duration far_from = LossWatch::kRoundTripMin)
+      : dialler(io, project, congestion_control, far_from),
+        acceptor(io, project, congestion_control, far_from),
+        listener(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {
     accept();
     dialler.make_link()->dial(listener.local_endpoint(), acceptor.key.peer_id());
     run_until([&] { return dialler.up != nullptr && acceptor.up != nullptr; });
@@ -132,12 +138,7 @@ struct LinkPair {
     while (io.run_one_for(std::chrono::milliseconds(50)) > 0) continue;
   }
   // Of the last stream that was accepted.
-  [[nodiscard]] std::string congestion_control() const {
-    std::array<char, 16> name{};
-    socklen_t size = name.size() - 1;
-    CHECK(::getsockopt(accepted, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0);
-    return name.data();
-  }
+  [[nodiscard]] std::string congestion_control() const { return congestion_control_of(accepted); }
   // As an end does that is held back; the other one may have no link left to say it on.
   void widen(std::size_t streams) {
     for (std::size_t i = 1; i < streams; ++i) {
@@ -148,8 +149,8 @@ struct LinkPair {
 
   const Project project;
   asio::io_context io;
-  End dialler{io, project};
-  End acceptor{io, project};
+  End dialler;
+  End acceptor;
   tcp::acceptor listener;
   int accepted = -1;
 };
@@ -271,19 +272,32 @@ TEST_CASE("what a link has taken is still written when it closes, and nothing th
   CHECK(pair.dialler.links.empty());
 }
 
-TEST_CASE("a stream in beats gets their congestion control with its first output, and its own for the rest") {
-  LinkPair pair;
-  pair.acceptor.context.congestion_control = "reno";  // every system has it
+TEST_CASE("a far stream of bbr's is not in beats, from its first output on, and again for the rest") {
+  LinkPair pair("bbr", Duration{});
+  if (is_loss_based(pair.accepted)) return;  // this system has no bbr for us
   Link& link = *pair.acceptor.up;
   for (int round = 0; round < 2; ++round) {
-    const std::string before = pair.congestion_control();
+    CHECK(pair.congestion_control() == "bbr");
     link.expect_beats(true);
-    CHECK(pair.congestion_control() == before);
+    CHECK(pair.congestion_control() == "bbr");
     link.send_control(wire::FrameType::pong, {});
     CHECK(pair.congestion_control() == "cubic");
     link.expect_beats(false);
-    CHECK(pair.congestion_control() == "reno");
   }
+  CHECK(pair.congestion_control() == "bbr");
+}
+
+TEST_CASE("a far stream gets what is wished for, and keeps it in beats where losses slow it down anyway") {
+  LinkPair pair("reno", Duration{});  // every system has it
+  CHECK(pair.congestion_control() == "reno");
+  pair.acceptor.up->expect_beats(true);
+  pair.acceptor.up->send_control(wire::FrameType::pong, {});
+  CHECK(pair.congestion_control() == "reno");
+}
+
+TEST_CASE("a near stream keeps the congestion control that it was accepted with") {
+  LinkPair pair("reno", Duration::max());
+  CHECK(pair.congestion_control() == congestion_control_of(pair.listener.native_handle()));
 }
 
 TEST_CASE("without losses no further stream is opened") {
