@@ -110,7 +110,7 @@ std::map<std::string, std::string> settings_of(const AveragingOptions& options) 
   if (options.links.empty()) return settings;
   settings["links"] = options.links;
   settings["loss_percent"] = fmt::format("{}", options.loss_percent);
-  settings["congestion"] = options.congestion.empty() ? "the system's; bbr for ours" : options.congestion;
+  settings["congestion"] = options.congestion.empty() ? "the system's; bbr for ours that go far" : options.congestion;
   return settings;
 }
 

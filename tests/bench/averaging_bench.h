@@ -21,7 +21,7 @@ struct AveragingOptions {
   // Shaped links, one a peer (netlab/link_spec.h); empty: loopback.
   std::string links;
   double loss_percent = 0;  // of frames between two peers
-  std::string congestion;   // what TCP uses, ours included; empty: the system's choice, bbr for ours
+  std::string congestion;   // what TCP uses, ours included; empty: the system's choice, bbr for ours that go far
   bool gloo = false;        // over shaped links too; over loopback it always runs
   // Over shaped links: how long the peers together compute between two averagings. Decides what a slow one's samples
   // are worth, and whether there is time for its results to come in later. 0: everybody does the same, however slow.

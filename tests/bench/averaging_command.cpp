@@ -44,7 +44,7 @@ void add_link_options(CLI::App& command, AveragingArguments& arguments) {
       "--batch-seconds", options.batch_s,
       "Over shaped links: time the peers compute between rounds, by which slow ones get their roles; 0: no roles");
   command.add_option("--congestion", options.congestion,
-                     "What TCP uses with --links, such as cubic; ours asks for bbr otherwise");
+                     "What TCP uses with --links, such as cubic; ours asks for bbr otherwise, where links go far");
   command.add_flag("--gloo", options.gloo, "Run Gloo over the shaped links too");
 }
 
