@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "client/transport/congestion_control.h"
-
 namespace starling::transport {
 namespace {
 
@@ -44,11 +42,6 @@ constexpr int kUserTimeoutMs = 30'000;
 constexpr int kKeepAliveIdleS = 30;
 constexpr int kKeepAliveIntervalS = 10;
 constexpr int kKeepAliveProbes = 3;
-
-// What beats pace need not be bbr's, which stops now and then to look for the shortest round trip. A line that loses
-// more than this part of its packets needs it all the same.
-constexpr double kLossMax = 0.0003;
-constexpr double kPacketBytes = 1448;
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
@@ -284,6 +277,7 @@ LossWatch::Finding LinkStream::count_traffic() {
   context_.moved.bytes_received += received;
   counted_ = moved;
   count_on_wire();
+  if (while_paced_.note(moved)) set_congestion_control(socket_.native_handle(), context_.congestion_control);
   const TimePoint now = context_.clock.now();
   const Duration time = now - counted_at_;
   counted_at_ = now;
@@ -323,23 +317,17 @@ void LinkStream::expect_beats(bool expected) {
   gather_input();
   choice_due_ = expected;
   if (expected) return;
-  if (std::exchange(paced_by_beats_, false)) {
-    set_congestion_control(socket_.native_handle(), context_.congestion_control);
-  }
+  if (while_paced_.end()) set_congestion_control(socket_.native_handle(), context_.congestion_control);
   // The last beat may have left something that the socket will not wake us for.
   asio::post(context_.io, [self = shared_from_this()] { self->read_frames(); });
 }
 
-// By what has been lost since the last time. Once something is on its way: before that, a stream that has rested would
-// begin anew with ten packets, were it not bbr's (RFC 5681, section 4.1).
+// Once something is on its way: before that, a stream that has rested would begin anew with ten packets, were it not
+// bbr's (RFC 5681, section 4.1).
 void LinkStream::choose_congestion_control() {
   if (loss_based_ || context_.congestion_control.empty()) return;
-  const TcpCounters now = tcp_counters(socket_.native_handle());
-  const double packets = static_cast<double>(now.bytes_sent - chosen_at_.bytes_sent) / kPacketBytes;
-  const bool loses = static_cast<double>(now.packets_sent_again - chosen_at_.packets_sent_again) > kLossMax * packets;
-  chosen_at_ = now;
-  paced_by_beats_ = !loses;
-  if (paced_by_beats_) set_congestion_control(socket_.native_handle(), kPlainCongestionControl);
+  const int fd = socket_.native_handle();
+  if (while_paced_.begin(tcp_counters(fd))) set_congestion_control(fd, kPacedCongestionControl);
 }
 
 void LinkStream::take_input() {

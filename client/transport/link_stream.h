@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "client/transport/congestion_control.h"
 #include "client/transport/frame_reader.h"
 #include "client/transport/frame_writer.h"
 #include "client/transport/line_limit.h"
@@ -161,13 +162,12 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   net::WireBytes counted_on_wire_;
   TimePoint counted_at_{};
   bool beats_ = false;
-  bool choice_due_ = false;      // of congestion control, for these beats
-  bool paced_by_beats_ = false;  // and not by congestion control
-  TcpCounters chosen_at_;        // when that was decided
-  int gather_max_;               // bytes worth waiting for
-  int wakes_at_ = 1;             // bytes in the socket that wake us
-  int unsent_max_;               // bytes in the kernel beyond which the socket counts as full, …
-  bool yields_ = false;          // … or fewer, as the last frame that was pulled yields
+  bool choice_due_ = false;  // of congestion control, for these beats
+  WhilePaced while_paced_;   // in beats
+  int gather_max_;           // bytes worth waiting for
+  int wakes_at_ = 1;         // bytes in the socket that wake us
+  int unsent_max_;           // bytes in the kernel beyond which the socket counts as full, …
+  bool yields_ = false;      // … or fewer, as the last frame that was pulled yields
 };
 
 }  // namespace starling::transport

@@ -281,7 +281,7 @@ TEST_CASE("a far stream of bbr's is not in beats, from its first output on, and 
     link.expect_beats(true);
     CHECK(pair.congestion_control() == "bbr");
     link.send_control(wire::FrameType::pong, {});
-    CHECK(pair.congestion_control() == "cubic");
+    CHECK(pair.congestion_control() == kPacedCongestionControl);
     link.expect_beats(false);
   }
   CHECK(pair.congestion_control() == "bbr");
