@@ -23,12 +23,14 @@ class MixingCase(SwarmCase):
     def local_steps(self, volunteers):
         return [v.status().get("local_steps") or {"mixings": 0, "mixings_missed": 0, "spread": 0} for v in volunteers]
 
-    def assert_stay_together(self, volunteers):
-        spreads = [steps["spread"] for steps in self.local_steps(volunteers)]
-        print(f"spread of each from the average: {spreads}")
-        for spread in spreads:
-            self.assertGreater(spread, 0, "everybody has taken steps of its own")
-            self.assertLess(spread, self.APART)
+    def wait_until_together(self, volunteers):
+        """How far apart a round leaves them depends on who had the processor, so not every round must do."""
+        def together():
+            spreads = [steps["spread"] for steps in self.local_steps(volunteers)]
+            print(f"spread of each from the average: {spreads}")
+            return all(0 < spread < self.APART for spread in spreads)
+
+        programs.wait_until(together, "all have taken steps of their own, and are near their average", 60)
 
     def wait_for_mixings(self, volunteers, count):
         before = [steps["mixings"] for steps in self.local_steps(volunteers)]
@@ -60,7 +62,7 @@ class DecentralizedSwarm(MixingCase):
 
     def test_2_pairs_mix_between_rounds_and_stay_together(self):
         self.wait_for_mixings(self.swarm.volunteers, 5)
-        self.assert_stay_together(self.swarm.volunteers)
+        self.wait_until_together(self.swarm.volunteers)
 
     def test_3_a_trainer_that_dies_between_steps_costs_a_mixing(self):
         self.kill_trainer(self.swarm.volunteers[0])
@@ -72,7 +74,7 @@ class DecentralizedSwarm(MixingCase):
         victim.daemon.kill()
         self.wait_for_rounds(others, 2, 60)
         self.wait_for_mixings(others, 3)
-        self.assert_stay_together(others)
+        self.wait_until_together(others)
         victim.start()
         self.wait_for_rounds(self.swarm.volunteers, 2, 60)
         self.wait_for_mixings(self.swarm.volunteers, 3)
@@ -92,20 +94,14 @@ class SwarmOfBuckets(MixingCase):
     def test_1_buckets_are_mixed_and_replicas_stay_together(self):
         self.wait_for_rounds(self.swarm.volunteers, 3, 180)
         self.wait_for_mixings(self.swarm.volunteers, 5)
-        self.assert_stay_together(self.swarm.volunteers)
+        self.wait_until_together(self.swarm.volunteers)
 
     def test_2_a_trainer_that_dies_in_the_middle_of_its_buckets_costs_a_mixing(self):
         self.kill_trainer(self.swarm.volunteers[0])
         self.wait_for_rounds(self.swarm.volunteers, 2, 60)
         self.wait_for_mixings(self.swarm.volunteers, 3)
-
-        # One of two that begins again, without moments, has gone another way when that round ends.
-        def together():
-            spreads = [steps["spread"] for steps in self.local_steps(self.swarm.volunteers)]
-            print(f"spread of each from the average: {spreads}")
-            return all(0 < spread < self.APART for spread in spreads)
-
-        programs.wait_until(together, "replicas come together again", 60)
+        # Who begins again, without moments, has gone another way when that round ends.
+        self.wait_until_together(self.swarm.volunteers)
 
     def test_3_in_the_end_all_sides_agree(self):
         self.assert_all_sides_agree(4)
