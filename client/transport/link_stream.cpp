@@ -220,6 +220,7 @@ void LinkStream::pump() {
   output_waits_ = allowed == 0;
   if (output_waits_) return;
   pumping_ = true;
+  tls_->gather_output(std::min<std::size_t>(context_.gathers / streams_, yields_ ? kNotSentMin : unsent_max_));
   std::size_t budget = allowed;
   IoState state = writer_.write(*tls_, budget);
   if (phase_ == Phase::closed) return;

@@ -38,8 +38,10 @@ struct LinkContext {
   net::Line& line;
   LineLimit upload{io, clock, line.upload};
   LineLimit download{io, clock, line.download};
-  // Outlives this, as streams do that the event loop still holds.
-  std::shared_ptr<BufferPool> buffers = std::make_shared<BufferPool>(TlsStream::kBufferBytes);
+  // Outlive this, as streams do that the event loop still holds.
+  std::shared_ptr<TlsStream::Buffers> buffers = std::make_shared<TlsStream::Buffers>();
+  // Bytes of output that each link may gather for its socket, if that takes so much within a moment.
+  std::size_t gathers = 0;
   // What all links have put on the line and taken from it so far, as far as count_traffic has seen it.
   net::WireBytes on_wire = {};
 };

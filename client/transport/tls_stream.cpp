@@ -26,16 +26,18 @@ constexpr int kWithoutDataMax = 32;
 
 // The socket behind a TLS connection, with its buffers: what the BIO below reads and writes during the handshake.
 struct BufferedSocket {
-  explicit BufferedSocket(std::shared_ptr<BufferPool> buffers) : pool(std::move(buffers)) {}
+  explicit BufferedSocket(const TlsStream::Socket& socket) : buffers(socket.buffers), fd(socket.fd) {}
 
-  const std::shared_ptr<BufferPool> pool;  // outlives its buffers below
-  int fd = -1;
+  const std::shared_ptr<TlsStream::Buffers> buffers;  // outlive those below
+  const int fd;
   BufferPool::Buffer output;  // null while nothing is unsent
   std::size_t begin = 0;      // unsent output is [begin, end)
   std::size_t end = 0;
-  BufferPool::Buffer input;         // null while …
-  std::vector<std::uint8_t> begun;  // … the beginning of a record is kept here
-  std::size_t read_at = 0;          // unread input is [read_at, read_end)
+  std::size_t output_max = TlsStream::kBufferBytes;  // where this buffer counts as full, …
+  std::size_t gather_max = TlsStream::kBufferBytes;  // … and the next one
+  BufferPool::Buffer input;                          // null while …
+  std::vector<std::uint8_t> begun;                   // … the beginning of a record is kept here
+  std::size_t read_at = 0;                           // unread input is [read_at, read_end)
   std::size_t read_end = 0;
   bool emptied = false;  // the last recv() took all there was
   bool at_end = false;   // the other end closed, or the socket failed
@@ -48,7 +50,7 @@ struct BufferedSocket {
   bool receive() {
     const std::span<const std::uint8_t> kept = unread();
     if (input == nullptr) {
-      input = pool->take();
+      input = buffers->usual.take();
       std::copy(kept.begin(), kept.end(), input.get());
     } else {
       std::memmove(input.get(), kept.data(), kept.size());
@@ -57,7 +59,7 @@ struct BufferedSocket {
     read_end = kept.size();
     ssize_t got = 0;
     do {
-      got = ::recv(fd, input.get() + read_end, pool->bytes() - read_end, 0);
+      got = ::recv(fd, input.get() + read_end, TlsStream::kBufferBytes - read_end, 0);
     } while (got < 0 && errno == EINTR);
     if (got <= 0) {
       at_end = at_end || got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
@@ -65,7 +67,7 @@ struct BufferedSocket {
       return false;
     }
     read_end += static_cast<std::size_t>(got);
-    emptied = read_end < pool->bytes();
+    emptied = read_end < TlsStream::kBufferBytes;
     return true;
   }
 
@@ -98,16 +100,19 @@ struct BufferedSocket {
   // Makes room for `bytes` at the end, sending if need be. What a slow socket left is moved only when at least as much
   // has gone: moving it for every few bytes that go would cost more than encrypting it.
   bool make_room(std::size_t bytes) {
-    if (end + bytes > pool->bytes()) {
+    if (end + bytes > output_max) {
       send_some();
       if (begin >= end - begin && begin > 0) {
         std::memmove(output.get(), output.get() + begin, end - begin);
         end -= begin;
         begin = 0;
       }
-      if (end + bytes > pool->bytes()) return false;
+      if (end + bytes > output_max) return false;
     }
-    if (output == nullptr) output = pool->take();
+    if (output == nullptr) {
+      output_max = gather_max;
+      output = (output_max > TlsStream::kBufferBytes ? buffers->large : buffers->usual).take();
+    }
     return true;
   }
 };
@@ -169,9 +174,8 @@ struct FreeSsl {
 class TlsStream::Impl {
  public:
   Impl(const crypto::TlsContext& context, const Socket& socket, Role role, WallTime now, std::int64_t rekey_bytes)
-      : ssl_(SSL_new(context.native())), socket_(socket.buffers), role_(role), rekey_bytes_(rekey_bytes) {
+      : ssl_(SSL_new(context.native())), socket_(socket), role_(role), rekey_bytes_(rekey_bytes) {
     VERIFY(ssl_ != nullptr);
-    socket_.fd = socket.fd;
     BIO* bio = BIO_new(buffered_socket_method());
     VERIFY(bio != nullptr);
     BIO_set_data(bio, &socket_);
@@ -237,6 +241,8 @@ class TlsStream::Impl {
   }
 
   void rest() { socket_.rest(); }
+
+  void gather_output(std::size_t bytes) { socket_.gather_max = std::clamp(bytes, kBufferBytes, kLargeBufferBytes); }
 
   IoStep write(std::span<const std::uint8_t> data) {
     if (!seals_) return {IoState::failed, 0};
@@ -346,7 +352,8 @@ class TlsStream::Impl {
 
   bool seal(RecordType type, std::span<const std::uint8_t> plaintext) {
     if (!socket_.make_room(RecordCipher::kHeaderBytes + plaintext.size() + RecordCipher::kSealBytes)) return false;
-    socket_.end += seals_->seal(type, plaintext, {socket_.output.get() + socket_.end, kBufferBytes - socket_.end});
+    socket_.end +=
+        seals_->seal(type, plaintext, {socket_.output.get() + socket_.end, socket_.output_max - socket_.end});
     return true;
   }
 
@@ -387,6 +394,7 @@ bool TlsStream::drained() const { return impl_->drained(); }
 std::size_t TlsStream::input_before(std::size_t plaintext) const { return impl_->input_before(plaintext); }
 void TlsStream::rest() { impl_->rest(); }
 IoStep TlsStream::write(std::span<const std::uint8_t> data) { return impl_->write(data); }
+void TlsStream::gather_output(std::size_t bytes) { impl_->gather_output(bytes); }
 IoState TlsStream::flush() { return impl_->flush(); }
 const Result<PeerId>& TlsStream::peer() const { return impl_->peer(); }
 const Error& TlsStream::error() const { return impl_->error(); }

@@ -34,12 +34,18 @@ struct IoStep {
 class TlsStream {
  public:
   enum class Role : std::uint8_t { client, server };
-  struct Socket {
-    int fd = -1;
-    std::shared_ptr<BufferPool> buffers;  // of kBufferBytes
-  };
   // Whole records: where one ends in the next buffer, its beginning is copied there.
   static constexpr std::size_t kBufferBytes = 4 * RecordCipher::kRecordMax;
+  static constexpr std::size_t kLargeBufferBytes = 16 * RecordCipher::kRecordMax;
+  // Outlives the streams that share it.
+  struct Buffers {
+    BufferPool usual{kBufferBytes};
+    BufferPool large{kLargeBufferBytes};  // for output, see gather_output()
+  };
+  struct Socket {
+    int fd = -1;
+    std::shared_ptr<Buffers> buffers;
+  };
   // New keys are derived after so many bytes: AES-GCM must not be used for ever (RFC 8446, section 5.5).
   static constexpr std::int64_t kRekeyBytes = std::int64_t{64} << 30;
 
@@ -62,6 +68,9 @@ class TlsStream {
   // Gives the input's buffer back to the pool until the next read(): call it when reading pauses. The beginning of a
   // record that has not come whole is kept; while a whole one is unread, so is the buffer.
   void rest();
+  // How much output is gathered for the socket before it has to take some, from the next buffer on: kBufferBytes, as at
+  // first, to kLargeBufferBytes. A stream whose socket takes no more holds it.
+  void gather_output(std::size_t bytes);
   // Takes a piece of `data` into the output buffer, or nothing.
   [[nodiscard]] IoStep write(std::span<const std::uint8_t> data);
   // Sends what is buffered.

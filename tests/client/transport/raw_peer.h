@@ -42,7 +42,7 @@ class RawPeer {
   bool read_exactly(std::span<std::uint8_t> out);
 
   int socket_ = -1;
-  std::shared_ptr<BufferPool> buffers_ = std::make_shared<BufferPool>(TlsStream::kBufferBytes);
+  std::shared_ptr<TlsStream::Buffers> buffers_ = std::make_shared<TlsStream::Buffers>();
   std::optional<TlsStream> stream_;
 };
 

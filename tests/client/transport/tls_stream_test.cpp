@@ -70,7 +70,7 @@ struct Pair {
   crypto::TlsContext dialler_tls = project.context(project.identity(dialler_key));
   crypto::TlsContext acceptor_tls = project.context(project.identity(acceptor_key));
   int sockets[2] = {-1, -1};
-  std::shared_ptr<BufferPool> buffers = std::make_shared<BufferPool>(TlsStream::kBufferBytes);
+  std::shared_ptr<TlsStream::Buffers> buffers = std::make_shared<TlsStream::Buffers>();
   std::optional<TlsStream> dialler;
   std::optional<TlsStream> acceptor;
 };
@@ -125,7 +125,7 @@ struct MixedPair {
   const Project project;
   const crypto::TlsContext tls = project.context(project.identity(crypto::PrivateKey::generate()));
   int sockets[2] = {-1, -1};
-  std::shared_ptr<BufferPool> buffers = std::make_shared<BufferPool>(TlsStream::kBufferBytes);
+  std::shared_ptr<TlsStream::Buffers> buffers = std::make_shared<TlsStream::Buffers>();
   std::optional<TlsStream> stream;
   std::unique_ptr<SSL, decltype(&SSL_free)> other{SSL_new(tls.native()), SSL_free};
 };
@@ -149,7 +149,7 @@ TEST_CASE("a handshake that waits for the other end leaves its buffers to others
   Pair pair;
   CHECK(pair.dialler->handshake() == IoState::want_read);
   CHECK(pair.acceptor->handshake() == IoState::want_read);
-  CHECK(pair.buffers->taken() == 0);
+  CHECK(pair.buffers->usual.taken() == 0);
   CHECK_FALSE(pair.dialler->peer().ok());
   CHECK(pair.dialler->handshake() == IoState::done);
   CHECK(pair.acceptor->handshake() == IoState::done);
@@ -164,6 +164,43 @@ TEST_CASE("bytes come out as they went in, though the socket takes few at a time
   CHECK((Pair::move(*pair.acceptor, *pair.dialler, bytes) == bytes));
 }
 
+TEST_CASE("a stream gathers as much output as it may, from the next buffer on") {
+  Pair pair;
+  pair.shake_hands();
+  const auto bytes = counting(1'000'000);
+  const auto gathered = [&] {  // beside what the socket takes
+    std::size_t sum = 0;
+    for (IoStep step; (step = pair.dialler->write(bytes)).state == IoState::done;) sum += step.bytes;
+    return sum;
+  };
+  const auto drain = [&] {
+    std::vector<std::uint8_t> got(bytes.size());
+    bool sent = false;
+    for (bool more = true; !sent || more;) {
+      sent = pair.dialler->flush() == IoState::done;
+      more = pair.acceptor->read(got).state == IoState::done;
+    }
+    pair.dialler->rest();
+    pair.acceptor->rest();
+    CHECK(pair.buffers->usual.taken() == 0);
+    CHECK(pair.buffers->large.taken() == 0);
+  };
+  const std::size_t little = gathered();
+  pair.dialler->gather_output(bytes.size());
+  CHECK(gathered() == 0);
+  drain();
+  const std::size_t much = gathered();
+  CHECK(much > little + TlsStream::kLargeBufferBytes / 2);
+  CHECK(pair.buffers->large.taken() == 1);
+  pair.dialler->gather_output(0);
+  CHECK(gathered() == 0);
+  drain();
+  CHECK(gathered() < much - TlsStream::kLargeBufferBytes / 2);
+  CHECK(pair.buffers->large.taken() == 0);
+  drain();
+  CHECK((Pair::move(*pair.dialler, *pair.acceptor, bytes) == bytes));
+}
+
 TEST_CASE("a stream at rest leaves its buffers to others, in the middle of a record, too") {
   Pair pair;
   pair.shake_hands();
@@ -172,7 +209,7 @@ TEST_CASE("a stream at rest leaves its buffers to others, in the middle of a rec
   const auto rest_both = [&] {
     pair.dialler->rest();
     pair.acceptor->rest();
-    return pair.buffers->taken();
+    return pair.buffers->usual.taken();
   };
   CHECK(rest_both() == 0);
   // What the socket does not take stays.
