@@ -124,11 +124,15 @@ std::int64_t begin_within_ms(std::span<const wire::MemberInfo> members, const Pl
 std::vector<Volunteer> volunteers_of(std::span<const wire::MemberInfo> members) {
   const bool has_direct = std::any_of(members.begin(), members.end(),
                                       [](const wire::MemberInfo& member) { return wire::direct(member.endpoint); });
-  std::vector<Volunteer> volunteers;
+  std::vector<Link> links;
   for (const wire::MemberInfo& member : members) {
     const bool owner = has_direct ? wire::direct(member.endpoint) : wire::dialable(member.endpoint);
-    const Link link{member.upload_bytes_per_s, member.download_bytes_per_s, owner};
-    volunteers.push_back({link, member.samples_per_s, member.reliance});
+    links.push_back({member.upload_bytes_per_s, member.download_bytes_per_s, owner});
+  }
+  links = with_like_speeds(links);
+  std::vector<Volunteer> volunteers;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    volunteers.push_back({links[i], members[i].samples_per_s, members[i].reliance});
   }
   // Somebody has to own the parts: where nobody who can is relied on, they are all alike.
   const bool relied_on = std::any_of(volunteers.begin(), volunteers.end(),

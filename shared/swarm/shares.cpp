@@ -15,6 +15,9 @@ constexpr int kSteps = 60;
 constexpr double kRounding = 1e-10;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
+// Lines of equal speed were measured so far apart, the slowest and the fastest of eight.
+constexpr double kAlike = 1.08;
+
 bool known(double speed) { return std::isfinite(speed) && speed > 0; }
 
 // The slower direction; one direction stands for both when the other was never measured. 0: unknown.
@@ -22,6 +25,20 @@ double speed_of(const Link& link) {
   if (known(link.upload) && known(link.download)) return std::min(link.upload, link.download);
   if (known(link.upload)) return link.upload;
   return known(link.download) ? link.download : 0;
+}
+
+// The slowest and those that are like it, then the slowest of the others, …
+void make_like_ones_equal(std::span<double*> speeds) {
+  std::sort(speeds.begin(), speeds.end(), [](const double* a, const double* b) { return *a < *b; });
+  while (!speeds.empty()) {
+    const double most = kAlike * *speeds.front();
+    const auto end = std::find_if(speeds.begin(), speeds.end(), [most](const double* speed) { return *speed > most; });
+    const std::span<double*> like(speeds.begin(), end);
+    double sum = 0;
+    for (const double* speed : like) sum += *speed;
+    for (double* speed : like) *speed = sum / static_cast<double>(like.size());
+    speeds = speeds.subspan(like.size());
+  }
 }
 
 // What a time allows each member: the linear programme for one T.
@@ -161,6 +178,18 @@ std::vector<Link> with_typical_speeds(std::span<const Link> links) {
     if (!known(link.download)) link.download = speed;
   }
   return complete;
+}
+
+std::vector<Link> with_like_speeds(std::span<const Link> links) {
+  std::vector<Link> levelled(links.begin(), links.end());
+  for (double Link::*const direction : {&Link::upload, &Link::download}) {
+    std::vector<double*> speeds;
+    for (Link& link : levelled) {
+      if (known(link.*direction)) speeds.push_back(&(link.*direction));
+    }
+    make_like_ones_equal(speeds);
+  }
+  return levelled;
 }
 
 Shares share_out(std::span<const Load> loads, const Vector& vector) {

@@ -17,6 +17,10 @@ struct Link {
 // Unknown speeds become what is typical: the other direction's, or the median of the members' slower directions.
 std::vector<Link> with_typical_speeds(std::span<const Link> links);
 
+// Speeds that differ by no more than measuring them does become equal: their mean. Shares that followed the differences
+// would keep them up: whoever owns more than its line carries ends alone, sees a free line then, and owns still more.
+std::vector<Link> with_like_speeds(std::span<const Link> links);
+
 // What a member does in a round, beside the share it owns. The link's speeds are known.
 struct Load {
   Link link;

@@ -175,6 +175,31 @@ TEST_CASE("an unknown speed counts as the median of the known ones") {
   for (const double share : allocate_shares(std::vector<Link>(5))) CHECK(share == doctest::Approx(0.2));
 }
 
+TEST_CASE("speeds as near as measuring gets become equal, each direction by itself") {
+  const std::vector<Link> links{{100, 52}, {104, 50}, {0, 51}, {107, std::nan("")}, {120, 100}, {200, 60}};
+  const std::vector<Link> levelled = with_like_speeds(links);
+  REQUIRE(levelled.size() == links.size());
+  const double upload = (100.0 + 104 + 107) / 3;
+  for (const std::size_t i : {0, 1, 3}) CHECK(levelled[i].upload == doctest::Approx(upload));
+  CHECK(levelled[2].upload == 0);
+  CHECK(levelled[4].upload == 120);
+  CHECK(levelled[5].upload == 200);
+  for (const std::size_t i : {0, 1, 2}) CHECK(levelled[i].download == doctest::Approx(51));
+  CHECK(std::isnan(levelled[3].download));
+  CHECK(levelled[4].download == 100);
+  CHECK(levelled[5].download == 60);
+}
+
+TEST_CASE("lines between which each is like the next are not all alike") {
+  std::vector<Link> links;
+  for (double speed = 100; speed < 250; speed *= 1.03) links.push_back({speed, speed});
+  const std::vector<Link> levelled = with_like_speeds(links);
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    CHECK(levelled[i].upload == doctest::Approx(links[i].upload).epsilon(0.05));
+    CHECK(levelled[i].upload == levelled[i].download);
+  }
+}
+
 TEST_CASE("parts add up to the vector and follow the shares") {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);
