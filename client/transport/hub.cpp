@@ -18,10 +18,7 @@ namespace {
 // Of the frames that a peer may send before we know why it calls.
 constexpr std::uint32_t kShortFrameBytesMax = 4096;
 constexpr Duration kProgressEvery = std::chrono::milliseconds(250);
-// How often links that have a pace move what has come together: a wake for every few packets of each link would cost
-// more than the packets do.
-constexpr Duration kBeat = std::chrono::milliseconds(20);
-// Where a round begins or ends, others wait for each few bytes.
+// Where a paced round begins or ends, others wait for each few bytes: then links move what they have after so long.
 constexpr Duration kShortBeat = std::chrono::milliseconds(5);
 // All links together gather this part of a round's vector for sockets that keep them waiting: fewer and larger calls of
 // the system, for some extra memory.
@@ -561,11 +558,11 @@ void Hub::expect_beats(bool expected) {
 void Hub::beat(TimePoint now) {
   const Duration since_last = now - last_beat_;
   last_beat_ = now;
-  next_beat_ = now + (round_->is_in_full_flow() ? kBeat : kShortBeat);
   std::vector<std::shared_ptr<Link>> links;  // what one of them takes in may open or close others
   for (const auto& [key, link] : switchboard_.links()) {
     if (round_->is_member(*link)) links.push_back(link);
   }
+  next_beat_ = now + (round_->is_in_full_flow() ? pace_.beat(links.size()) : kShortBeat);
   beating_ = true;
   for (const auto& link : links) {
     link->expect_beats(true);

@@ -24,6 +24,12 @@ constexpr double kLongSeconds = 0.5;
 // A line so fast is not what links wait for.
 constexpr double kPaceMax = 60e6;
 
+// Beats are far enough apart for each link to have so much to send, within bounds: a shorter one costs no less than a
+// long one, and what it brings is waited for elsewhere.
+constexpr double kBeatBytes = 48 * 1024;
+constexpr double kBeatSecondsMin = 0.02;
+constexpr double kBeatSecondsMax = 0.04;
+
 constexpr double kShareMin = 1024;
 // What TCP did not take of a link's share is kept for so long, and sent when it does: links should end together.
 constexpr double kKeptSeconds = 0.2;
@@ -52,6 +58,11 @@ double LinePace::bytes_per_s() const {
   if (!paced_) return 0;
   const double full = std::clamp((to_seconds(queue_) - kQueueNone) / (kQueueMost - kQueueNone), 0.0, 1.0);
   return line_ * std::min(most_, kMost + full * (kLeast - kMost));
+}
+
+Duration LinePace::beat(std::size_t links) const {
+  const double seconds = paced_ ? kBeatBytes * static_cast<double>(links) / bytes_per_s() : 0;
+  return from_seconds(std::clamp(seconds, kBeatSecondsMin, kBeatSecondsMax));
 }
 
 void PaceShare::set(double bytes_per_s) {

@@ -23,6 +23,9 @@ class LinePace {
 
   // 0: as fast as they can.
   [[nodiscard]] double bytes_per_s() const;
+  // The time from one beat to the next, in which all links, so many, move what has come together for them: a wake for
+  // every few packets of each would cost more than the packets do.
+  [[nodiscard]] Duration beat(std::size_t links) const;
 
  private:
   bool paced_ = false;

@@ -152,3 +152,14 @@ TEST_CASE("what a link could not send is kept for a moment, not for ever") {
   share.set(1e6);
   CHECK(share.allowed() == 0);
 }
+
+TEST_CASE("the more links share a line, and the slower it is, the rarer are beats, within bounds") {
+  const LinePace pace = pace_at(kLine);
+  CHECK(pace.beat(1) == 20ms);
+  CHECK(pace.beat(6) > 29ms);
+  CHECK(pace.beat(6) < 30ms);
+  CHECK(pace.beat(7) > pace.beat(6));
+  CHECK(pace.beat(50) == 40ms);
+  CHECK(pace_at(kLine / 2).beat(3) == pace.beat(6));
+  CHECK(LinePace().beat(50) == 20ms);
+}
