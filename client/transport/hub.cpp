@@ -18,8 +18,6 @@ namespace {
 // Of the frames that a peer may send before we know why it calls.
 constexpr std::uint32_t kShortFrameBytesMax = 4096;
 constexpr Duration kProgressEvery = std::chrono::milliseconds(250);
-// Where a paced round begins or ends, others wait for each few bytes: then links move what they have after so long.
-constexpr Duration kShortBeat = std::chrono::milliseconds(5);
 // All links together gather this part of a round's vector for sockets that keep them waiting: fewer and larger calls of
 // the system, for some extra memory.
 constexpr std::size_t kGatheredOutput = 16;
@@ -551,7 +549,7 @@ void Hub::pace_round(TimePoint now) {
 
 void Hub::expect_beats(bool expected) {
   last_beat_ = clock_.now();
-  next_beat_ = expected ? last_beat_ + kShortBeat : kNever;
+  next_beat_ = expected ? last_beat_ : kNever;
   for (const auto& [key, link] : switchboard_.links()) link->expect_beats(expected && round_->is_member(*link));
 }
 
@@ -562,7 +560,7 @@ void Hub::beat(TimePoint now) {
   for (const auto& [key, link] : switchboard_.links()) {
     if (round_->is_member(*link)) links.push_back(link);
   }
-  next_beat_ = now + (round_->is_in_full_flow() ? pace_.beat(links.size()) : kShortBeat);
+  next_beat_ = now + pace_.next_beat(links.size(), round_->is_in_full_flow());
   beating_ = true;
   for (const auto& link : links) {
     link->expect_beats(true);

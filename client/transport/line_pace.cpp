@@ -29,6 +29,8 @@ constexpr double kPaceMax = 60e6;
 constexpr double kBeatBytes = 48 * 1024;
 constexpr double kBeatSecondsMin = 0.02;
 constexpr double kBeatSecondsMax = 0.04;
+constexpr Duration kShortBeat = std::chrono::milliseconds(5);
+constexpr Duration kShortMost = std::chrono::milliseconds(500);  // of them together, without full flow between
 
 constexpr double kShareMin = 1024;
 // What TCP did not take of a link's share is kept for so long, and sent when it does: links should end together.
@@ -43,6 +45,7 @@ void LinePace::begin(TimePoint now, std::int64_t bytes_planned, double line_byte
   paced_ = known && static_cast<double>(bytes_planned) >= kLongSeconds * line_bytes_per_s;
   last_ = line_ = line_bytes_per_s;
   most_ = 1;
+  short_ = {};
   unseen_until_ = now + kUnseen;
   until_ = paced_ ? now + from_seconds(kOverdue * static_cast<double>(bytes_planned) / line_) : kNever;
 }
@@ -60,7 +63,12 @@ double LinePace::bytes_per_s() const {
   return line_ * std::min(most_, kMost + full * (kLeast - kMost));
 }
 
-Duration LinePace::beat(std::size_t links) const {
+Duration LinePace::next_beat(std::size_t links, bool in_full_flow) {
+  if (in_full_flow) short_ = {};
+  if (!in_full_flow && short_ < kShortMost) {
+    short_ += kShortBeat;
+    return kShortBeat;
+  }
   const double seconds = paced_ ? kBeatBytes * static_cast<double>(links) / bytes_per_s() : 0;
   return from_seconds(std::clamp(seconds, kBeatSecondsMin, kBeatSecondsMax));
 }

@@ -23,9 +23,11 @@ class LinePace {
 
   // 0: as fast as they can.
   [[nodiscard]] double bytes_per_s() const;
-  // The time from one beat to the next, in which all links, so many, move what has come together for them: a wake for
-  // every few packets of each would cost more than the packets do.
-  [[nodiscard]] Duration beat(std::size_t links) const;
+  // The time to the next beat, with which all links, so many, move what has come together for them: a wake for every
+  // few packets of each would cost more than the packets do. Beats are short where what one brings lets others go on:
+  // before all links have begun to send, and after the first is through. But not for long: then it is somebody far
+  // slower who is waited for.
+  [[nodiscard]] Duration next_beat(std::size_t links, bool in_full_flow);
 
  private:
   bool paced_ = false;
@@ -35,6 +37,7 @@ class LinePace {
   double most_ = 1;  // of the line's speed
   TimePoint unseen_until_{};
   TimePoint until_ = kNever;
+  Duration short_{};  // beats since the links were last in full flow
 };
 
 // What one link may send of it: so much with every beat.

@@ -154,12 +154,27 @@ TEST_CASE("what a link could not send is kept for a moment, not for ever") {
 }
 
 TEST_CASE("the more links share a line, and the slower it is, the rarer are beats, within bounds") {
-  const LinePace pace = pace_at(kLine);
-  CHECK(pace.beat(1) == 20ms);
-  CHECK(pace.beat(6) > 29ms);
-  CHECK(pace.beat(6) < 30ms);
-  CHECK(pace.beat(7) > pace.beat(6));
-  CHECK(pace.beat(50) == 40ms);
-  CHECK(pace_at(kLine / 2).beat(3) == pace.beat(6));
-  CHECK(LinePace().beat(50) == 20ms);
+  LinePace pace = pace_at(kLine);
+  CHECK(pace.next_beat(1, true) == 20ms);
+  CHECK(pace.next_beat(6, true) > 29ms);
+  CHECK(pace.next_beat(6, true) < 30ms);
+  CHECK(pace.next_beat(7, true) > pace.next_beat(6, true));
+  CHECK(pace.next_beat(50, true) == 40ms);
+  CHECK(pace_at(kLine / 2).next_beat(3, true) == pace.next_beat(6, true));
+  CHECK(LinePace().next_beat(50, true) == 20ms);
+}
+
+TEST_CASE("where others wait for each few bytes beats are short, but not for those who wait for somebody far slower") {
+  const auto short_ones = [](LinePace& pace) {
+    int count = 0;
+    while (count < 10'000 && pace.next_beat(6, false) == 5ms) ++count;
+    return count;
+  };
+  LinePace pace = pace_at(kLine);
+  CHECK(short_ones(pace) == 100);
+  CHECK(short_ones(pace) == 0);
+  CHECK(pace.next_beat(6, true) > 29ms);
+  CHECK(short_ones(pace) == 100);  // at the round's end once more
+  pace.begin(TimePoint{}, kPlanned, kLine);
+  CHECK(short_ones(pace) == 100);
 }
