@@ -325,7 +325,7 @@ std::optional<Duration> Link::count_traffic() {
   std::optional<Duration> queue;
   for (const auto& stream : streams_) {
     const TcpCounters before = stream->counted();
-    const LossWatch::Finding finding = stream->count_traffic();
+    const LossWatch::Finding finding = stream->count_traffic(beat_);
     if (finding == LossWatch::Finding::line_full) losses_ = 0;
     if (finding == LossWatch::Finding::held_back) ++losses_;
     const TcpCounters& after = stream->counted();
@@ -358,12 +358,14 @@ void Link::expect_beats(bool expected) {
   beats_ = expected;
   for (const auto& stream : streams_) stream->expect_beats(expected);
   if (expected) return;
+  beat_ = {};
   pace_.set(0);
   pump();
 }
 
 void Link::beat(Duration since_last) {
   if (info_.phase != Phase::up) return;
+  beat_ = since_last;
   pace_.beat(since_last);
   const std::vector<std::shared_ptr<LinkStream>> streams = streams_;  // what they bring may add or end some
   for (const auto& stream : streams) stream->take_input();

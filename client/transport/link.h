@@ -159,6 +159,7 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   std::deque<std::vector<std::uint8_t>> control_;
   std::size_t control_bytes_ = 0;
   bool beats_ = false;
+  Duration beat_{};  // the last one's time, while they come
   PaceShare pace_;
   std::size_t word_ = 0;           // bytes that may go out of a frame that is held back
   std::uint32_t next_number_ = 0;  // of frames that we send

@@ -267,7 +267,7 @@ void LinkStream::stop(IoState state) {
 }
 
 // The kernel counts on while this process does something else, so that its numbers tell more of the line than ours.
-LossWatch::Finding LinkStream::count_traffic() {
+LossWatch::Finding LinkStream::count_traffic(Duration beat) {
   if (!socket_.is_open()) return LossWatch::Finding::nothing;
   const TcpCounters moved = tcp_counters(socket_.native_handle());
   const std::int64_t sent = moved.bytes_acknowledged - counted_.bytes_acknowledged;
@@ -290,7 +290,7 @@ LossWatch::Finding LinkStream::count_traffic() {
   }
   // Only a link that is kept waiting shows how fast it is.
   if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
-  return loss_based_ ? losses_.note(moved, blocked_) : LossWatch::Finding::nothing;
+  return loss_based_ ? losses_.note(moved, blocked_, beat) : LossWatch::Finding::nothing;
 }
 
 void LinkStream::set_company(std::size_t streams) {

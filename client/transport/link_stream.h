@@ -95,8 +95,8 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void finish(std::vector<std::uint8_t> last);
   // At once, with whatever is not written.
   void close();
-  // Adds what TCP has moved since the last call to the context's totals.
-  LossWatch::Finding count_traffic();
+  // Adds what TCP has moved since the last call to the context's totals. beat: see LossWatch.
+  LossWatch::Finding count_traffic(Duration beat = {});
   // Of the stream, as count_traffic has seen them last.
   [[nodiscard]] const TcpCounters& counted() const { return counted_; }
   // Whether beats come, in which all links move what they have to move: then input is left to gather for them rather

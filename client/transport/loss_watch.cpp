@@ -8,13 +8,16 @@ constexpr double kCalm = 1.5;
 constexpr double kJitter = 0.005;  // s
 // A stream with so much of its window in flight is limited by it; under a pace less is in flight.
 constexpr double kWindowUsed = 0.85;
+// A piece waits for its own line, and for the other end's, where others' pieces come together.
+constexpr double kLines = 2;
 
 }  // namespace
 
-LossWatch::Finding LossWatch::note(const TcpCounters& counters, bool backlogged) {
+LossWatch::Finding LossWatch::note(const TcpCounters& counters, bool backlogged, Duration beat) {
   const bool lost = counters.packets_sent_again > sent_again_;
   sent_again_ = counters.packets_sent_again;
-  const bool calm = to_seconds(counters.round_trip) <= kCalm * to_seconds(counters.round_trip_least) + kJitter;
+  const double calm_at = kCalm * to_seconds(counters.round_trip_least) + kJitter + kLines * to_seconds(beat);
+  const bool calm = to_seconds(counters.round_trip) <= calm_at;
   const bool far = counters.round_trip_least >= kRoundTripMin;
   const bool held_back_before = held_back_;
   held_back_ = backlogged && calm && far && counters.packets_in_flight >= kWindowUsed * counters.window_packets;

@@ -18,8 +18,9 @@ class LossWatch {
     line_full,  // packets were lost on a full line
     held_back,  // packets were lost on a line with room, by a stream that sends as much as its window allows
   };
-  // Several times a second. `backlogged`: there is more to send than the stream takes.
-  Finding note(const TcpCounters& counters, bool backlogged);
+  // Several times a second. `backlogged`: there is more to send than the stream takes. `beat`: what is sent comes in
+  // pieces of so much time, of which each may wait for the one before without a line being full; 0: as it can.
+  Finding note(const TcpCounters& counters, bool backlogged, Duration beat = {});
 
  private:
   std::int64_t sent_again_ = 0;

@@ -13,7 +13,7 @@ struct Stream {
   // What is found when so many more packets had to be sent again.
   Finding look(int sent_again) {
     counters.packets_sent_again += sent_again;
-    return watch.note(counters, backlogged);
+    return watch.note(counters, backlogged, beat);
   }
 
   TcpCounters counters{.packets_in_flight = 40,
@@ -21,6 +21,7 @@ struct Stream {
                        .round_trip = std::chrono::milliseconds(42),
                        .round_trip_least = std::chrono::milliseconds(40)};
   bool backlogged = true;
+  Duration beat{};
   LossWatch watch;
 };
 
@@ -40,6 +41,18 @@ TEST_CASE("losses after packets had to wait are a full line's") {
   stream.counters.round_trip = std::chrono::milliseconds(120);
   CHECK(stream.look(0) == Finding::nothing);
   CHECK(stream.look(2) == Finding::line_full);
+}
+
+TEST_CASE("packets that are sent in beats wait for each other, and not for a full line") {
+  Stream stream;
+  stream.counters.round_trip = std::chrono::milliseconds(100);
+  stream.look(0);
+  CHECK(stream.look(1) == Finding::line_full);
+  stream.beat = std::chrono::milliseconds(25);
+  stream.look(0);
+  CHECK(stream.look(1) == Finding::held_back);
+  stream.counters.round_trip = std::chrono::milliseconds(120);
+  CHECK(stream.look(1) == Finding::line_full);
 }
 
 TEST_CASE("without losses nothing is found, however slow a stream is") {
