@@ -126,6 +126,7 @@ void LinkStream::read_frames() {
   });
   input_waits_ = allowed == 0;
   if (input_waits_) return;
+  tls_->read_ahead(context_.gathers / streams_);
   std::size_t got = 0;
   const IoState state = read_some(allowed, got);
   tls_->rest();
@@ -141,12 +142,14 @@ void LinkStream::read_frames() {
   });
 }
 
-// Only the volunteer's limit cuts a record short, which has to be set aside then.
+// Only the volunteer's limit cuts a record short, which has to be set aside then. Others' turn is when the buffer may
+// go to them, too.
 IoState LinkStream::read_some(std::size_t allowed, std::size_t& got) {
-  while (got < allowed && phase_ == Phase::open && !left_for_later_) {
+  const bool limited = allowed < kReadBudget;
+  while ((got < allowed || (!limited && tls_->has_record())) && phase_ == Phase::open && !left_for_later_) {
     if (got > 0 && tls_->drained()) return IoState::want_read;
     const std::span<std::uint8_t> target = reader_.target();
-    const std::size_t most = allowed < kReadBudget ? allowed - got : target.size();
+    const std::size_t most = limited ? allowed - got : target.size();
     const IoStep step = tls_->read(target.first(std::min(target.size(), most)));
     if (step.state != IoState::done) return step.state;
     got += step.bytes;

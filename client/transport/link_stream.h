@@ -40,7 +40,8 @@ struct LinkContext {
   LineLimit download{io, clock, line.download};
   // Outlive this, as streams do that the event loop still holds.
   std::shared_ptr<TlsStream::Buffers> buffers = std::make_shared<TlsStream::Buffers>();
-  // Bytes of output that each link may gather for its socket, if that takes so much within a moment.
+  // Bytes of output that each link may gather for its socket, if that takes so much within a moment, and of input that
+  // it may take from it at a time.
   std::size_t gathers = 0;
   // What all links have put on the line and taken from it so far, as far as count_traffic has seen it.
   net::WireBytes on_wire = {};

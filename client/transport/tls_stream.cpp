@@ -39,8 +39,10 @@ struct BufferedSocket {
   std::vector<std::uint8_t> begun;                   // … the beginning of a record is kept here
   std::size_t read_at = 0;                           // unread input is [read_at, read_end)
   std::size_t read_end = 0;
-  bool emptied = false;  // the last recv() took all there was
-  bool at_end = false;   // the other end closed, or the socket failed
+  std::size_t input_max = TlsStream::kBufferBytes;  // where this buffer is full, …
+  std::size_t read_max = TlsStream::kBufferBytes;   // … and the next one
+  bool emptied = false;                             // the last recv() took all there was
+  bool at_end = false;                              // the other end closed, or the socket failed
 
   [[nodiscard]] std::span<const std::uint8_t> unread() const {
     return {(input != nullptr ? input.get() : begun.data()) + read_at, read_end - read_at};
@@ -50,7 +52,8 @@ struct BufferedSocket {
   bool receive() {
     const std::span<const std::uint8_t> kept = unread();
     if (input == nullptr) {
-      input = buffers->usual.take();
+      input_max = read_max;
+      input = buffers->of(input_max).take();
       std::copy(kept.begin(), kept.end(), input.get());
     } else {
       std::memmove(input.get(), kept.data(), kept.size());
@@ -59,7 +62,7 @@ struct BufferedSocket {
     read_end = kept.size();
     ssize_t got = 0;
     do {
-      got = ::recv(fd, input.get() + read_end, TlsStream::kBufferBytes - read_end, 0);
+      got = ::recv(fd, input.get() + read_end, input_max - read_end, 0);
     } while (got < 0 && errno == EINTR);
     if (got <= 0) {
       at_end = at_end || got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
@@ -67,7 +70,7 @@ struct BufferedSocket {
       return false;
     }
     read_end += static_cast<std::size_t>(got);
-    emptied = read_end < TlsStream::kBufferBytes;
+    emptied = read_end < input_max;
     return true;
   }
 
@@ -111,7 +114,7 @@ struct BufferedSocket {
     }
     if (output == nullptr) {
       output_max = gather_max;
-      output = (output_max > TlsStream::kBufferBytes ? buffers->large : buffers->usual).take();
+      output = buffers->of(output_max).take();
     }
     return true;
   }
@@ -226,10 +229,12 @@ class TlsStream::Impl {
     }
   }
 
-  [[nodiscard]] bool drained() const {
+  [[nodiscard]] bool has_record() const {
     const Result<std::span<const std::uint8_t>> record = whole_record();
-    return socket_.emptied && opened_.empty() && record.ok() && record->empty();
+    return !opened_.empty() || !record.ok() || !record->empty();
   }
+
+  [[nodiscard]] bool drained() const { return socket_.emptied && !has_record(); }
 
   // Of the record under way, of which something is missing, and of the plaintext behind it.
   [[nodiscard]] std::size_t input_before(std::size_t plaintext) const {
@@ -243,6 +248,8 @@ class TlsStream::Impl {
   void rest() { socket_.rest(); }
 
   void gather_output(std::size_t bytes) { socket_.gather_max = std::clamp(bytes, kBufferBytes, kLargeBufferBytes); }
+
+  void read_ahead(std::size_t bytes) { socket_.read_max = std::clamp(bytes, kBufferBytes, kLargeBufferBytes); }
 
   IoStep write(std::span<const std::uint8_t> data) {
     if (!seals_) return {IoState::failed, 0};
@@ -390,11 +397,13 @@ TlsStream::~TlsStream() = default;
 
 IoState TlsStream::handshake() { return impl_->handshake(); }
 IoStep TlsStream::read(std::span<std::uint8_t> out) { return impl_->read(out); }
+bool TlsStream::has_record() const { return impl_->has_record(); }
 bool TlsStream::drained() const { return impl_->drained(); }
 std::size_t TlsStream::input_before(std::size_t plaintext) const { return impl_->input_before(plaintext); }
 void TlsStream::rest() { impl_->rest(); }
 IoStep TlsStream::write(std::span<const std::uint8_t> data) { return impl_->write(data); }
 void TlsStream::gather_output(std::size_t bytes) { impl_->gather_output(bytes); }
+void TlsStream::read_ahead(std::size_t bytes) { impl_->read_ahead(bytes); }
 IoState TlsStream::flush() { return impl_->flush(); }
 const Result<PeerId>& TlsStream::peer() const { return impl_->peer(); }
 const Error& TlsStream::error() const { return impl_->error(); }

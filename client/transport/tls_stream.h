@@ -40,7 +40,10 @@ class TlsStream {
   // Outlives the streams that share it.
   struct Buffers {
     BufferPool usual{kBufferBytes};
-    BufferPool large{kLargeBufferBytes};  // for output, see gather_output()
+    BufferPool large{kLargeBufferBytes};
+
+    // That holds so many bytes.
+    BufferPool& of(std::size_t bytes) { return bytes > kBufferBytes ? large : usual; }
   };
   struct Socket {
     int fd = -1;
@@ -59,8 +62,10 @@ class TlsStream {
   // At least one byte into `out` (not empty), unless the state says otherwise. Read until want_read: input that was
   // read ahead does not make the socket readable again.
   [[nodiscard]] IoStep read(std::span<std::uint8_t> out);
-  // Everything that was received has been read, and most likely the socket has no more: another read would only
-  // find that out, at the price of a system call.
+  // Something that was received is unread, more than the beginning of a record.
+  [[nodiscard]] bool has_record() const;
+  // Nothing is, and most likely the socket has no more: another read would only find that out, at the price of a
+  // system call.
   [[nodiscard]] bool drained() const;
   // When drained or after want_read: at least so many bytes the socket must bring before `plaintext` more bytes can
   // have been read.
@@ -71,6 +76,8 @@ class TlsStream {
   // How much output is gathered for the socket before it has to take some, from the next buffer on: kBufferBytes, as at
   // first, to kLargeBufferBytes. A stream whose socket takes no more holds it.
   void gather_output(std::size_t bytes);
+  // How much input is taken from the socket at a time, from the next buffer on, within the same bounds.
+  void read_ahead(std::size_t bytes);
   // Takes a piece of `data` into the output buffer, or nothing.
   [[nodiscard]] IoStep write(std::span<const std::uint8_t> data);
   // Sends what is buffered.

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <openssl/ssl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -199,6 +200,39 @@ TEST_CASE("a stream gathers as much output as it may, from the next buffer on") 
   CHECK(pair.buffers->large.taken() == 0);
   drain();
   CHECK((Pair::move(*pair.dialler, *pair.acceptor, bytes) == bytes));
+}
+
+TEST_CASE("a stream takes as much input at a time as it may, from the next buffer on") {
+  Pair pair;
+  pair.shake_hands();
+  const auto bytes = counting(7 * RecordCipher::kPlaintextMax);
+  std::vector<std::uint8_t> got(bytes.size());
+  const auto left_in_socket = [&](std::size_t read_ahead) {
+    pair.dialler->gather_output(bytes.size());
+    for (std::size_t sent = 0; sent < bytes.size();) {
+      sent += pair.dialler->write(std::span(bytes).subspan(sent)).bytes;
+    }
+    REQUIRE(pair.dialler->flush() == IoState::done);
+    pair.acceptor->read_ahead(read_ahead);
+    std::size_t read = pair.acceptor->read(got).bytes;
+    int left = 0;
+    REQUIRE(::ioctl(pair.sockets[1], FIONREAD, &left) == 0);
+    CHECK(pair.acceptor->has_record());
+    while (read < bytes.size()) {
+      const IoStep step = pair.acceptor->read(std::span(got).subspan(read));
+      REQUIRE(step.state == IoState::done);
+      read += step.bytes;
+    }
+    CHECK(!pair.acceptor->has_record());
+    CHECK((got == bytes));
+    pair.dialler->rest();
+    pair.acceptor->rest();
+    CHECK(pair.buffers->usual.taken() + pair.buffers->large.taken() == 0);
+    return left;
+  };
+  CHECK(left_in_socket(0) > 2 * static_cast<int>(RecordCipher::kPlaintextMax));
+  CHECK(left_in_socket(bytes.size() + 1000) == 0);
+  CHECK(left_in_socket(0) > 2 * static_cast<int>(RecordCipher::kPlaintextMax));
 }
 
 TEST_CASE("a stream at rest leaves its buffers to others, in the middle of a record, too") {
