@@ -34,7 +34,7 @@ class WrongClocks(SwarmCase):
 
     def test_1_they_contribute_and_are_credited(self):
         self.wait_for_rounds(self.swarm.volunteers, 3)
-        self.assertEqual(len(self.contributions()), 3)
+        self.wait_for_a_round_of_all(self.right)
 
         def credited():
             credit = self.swarm.coordinator.run_status(RUN_ID)["credit_by_volunteer"]
@@ -47,7 +47,7 @@ class WrongClocks(SwarmCase):
             volunteer.daemon.stop()
             volunteer.start()
         self.wait_for_rounds(self.swarm.volunteers, 3)
-        programs.wait_until(lambda: len(self.contributions()) == 3, "all three are in one group")
+        programs.wait_until(lambda: len(self.contributions()) == 3, "all three are in one group", 90)
 
     def test_3_certificates_that_have_run_out_are_renewed(self):
         """As after a day of sleep: two daemons run on, one is started with an old certificate on its disk."""

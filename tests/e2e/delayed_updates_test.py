@@ -20,9 +20,6 @@ class DelayedUpdates(SwarmCase):
         for volunteer in cls.swarm.volunteers:
             volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": cls.MBIT, "download_max_mbit_s": cls.MBIT}
 
-    def losses(self):
-        return [v.status()["loss"] for v in self.swarm.volunteers]
-
     def wait_for_averaging(self, volunteer):
         """Until a round of its is being averaged: bytes pass, and the round is not over yet. Returns its number."""
         def under_way():
@@ -34,20 +31,22 @@ class DelayedUpdates(SwarmCase):
 
     def test_1_rounds_with_late_gradients_make_text_cheaper(self):
         self.wait_for_rounds(self.swarm.volunteers, 8, 120)
-        rounds = self.swarm.volunteers[0].journal().values()
-        self.assertTrue(any(len(round["contributions"]) == 3 for round in rounds), "all three are in one group")
-        # Held-out text is measured at most a fiftieth of the time: rarely where measuring starves beside other work.
-        programs.wait_until(lambda: all(0 < loss < 4 for loss in self.losses()),
-                            f"text costs less than 4 nats a byte, of 5.5 at first: {self.losses()}", 60)
+        self.wait_for_a_round_of_all(self.swarm.volunteers[0])
+        programs.wait_until(lambda: 0 < self.loss() < 4, "text costs less than 4 nats a byte, of 5.5 at first", 120)
 
-    def test_2_a_trainer_that_dies_while_a_round_is_averaged_is_replaced_and_the_round_counts(self):
-        victim = self.swarm.volunteers[0]
+    def round_counts_though_its_trainer_dies(self, victim):
         under_way = self.wait_for_averaging(victim)
         for trainer in programs.session_members(victim.daemon.process.pid):
             if trainer != victim.daemon.process.pid:
                 os.kill(trainer, signal.SIGKILL)
-        self.wait_for_rounds(self.swarm.volunteers, 3, 60)
-        self.assertIn(under_way, victim.journal(), "the round in which it died counts for it")
+        self.wait_for_rounds(self.swarm.volunteers, 3, 90)
+        return under_way in victim.journal()
+
+    def test_2_a_trainer_that_dies_while_a_round_is_averaged_is_replaced_and_the_round_counts(self):
+        # What passes is seen a second late: the averaging may just have ended, and then the next round does without it.
+        victim = self.swarm.volunteers[0]
+        self.assertTrue(any(self.round_counts_though_its_trainer_dies(victim) for _ in range(3)),
+                        "the round in which it died counts for it")
 
     def test_3_a_killed_volunteer_holds_nobody_up_and_loads_a_whole_state(self):
         victim, *others = self.swarm.volunteers

@@ -21,7 +21,7 @@ class Departure(SwarmCase):
         return self.swarm.coordinator.run_status(RUN_ID)["round"]
 
     def test_1_the_coordinator_keeps_a_copy_that_a_volunteer_sent(self):
-        line = self.wait_for_log(self.swarm.coordinator.server, "kept a copy of the state of round", 60)
+        line = self.wait_for_log(self.swarm.coordinator.server, "kept a copy of the state of round", 120)
         self.assertGreaterEqual(int(line.split("of round ")[1].split(":")[0]), 10)
         self.wait_for_rounds(self.swarm.volunteers, 3)
 

@@ -1,6 +1,7 @@
 """A desktop that nobody sees, with real windows on it: screen.sh's screen, window manager and panel, and a hand on mouse
 and keyboard. Needs Xvfb, openbox, trayer, xdotool and ImageMagick."""
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -110,7 +111,10 @@ def memory_mb(pid):
 
 def processor_ms(pid):
     """(used, waited for) by all threads of a process so far."""
-    threads = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+    threads = []
+    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):  # it has ended
+            threads.append(path.read_text().split())
     return tuple(round(sum(int(thread[field]) for thread in threads) / 1e6) for field in (0, 1))
 
 

@@ -12,7 +12,7 @@ from swarm_case import SwarmCase
 
 TRAY = "starling-tray"
 OPENS_WITHIN_MS = 500
-SAYS_SO_WITHIN_S = 3
+SAYS_SO_WITHIN_S = 10
 RESIDENT_MAX_MB = 120
 PAGES = 8
 HINT_HEIGHT_MAX = 100  # the icon's hint may open where the mouse is, too

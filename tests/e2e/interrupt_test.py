@@ -18,7 +18,7 @@ import programs
 
 HERE = Path(__file__).resolve().parent
 PR_SET_CHILD_SUBREAPER = 36
-ORPHANS_GONE_S = 2
+ORPHANS_GONE_S = 10
 # The demo itself, but for its model, which learns faster here, and for how often it speaks and kills.
 QUICK_DEMO = """
 import sys, chaos, demo, swarm_case, text, view

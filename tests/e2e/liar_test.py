@@ -40,9 +40,12 @@ class RefusedByAll(Liar):
     def check(self):
         self.wait_for_rounds(self.honest, 10, 90)
         peer = self.liar.status()["peer"]
-        line = self.wait_for_log(self.swarm.coordinator.server, "sits out", 60)
-        self.assertIn("the others could not use what it sent", line)
-        self.assertIn(peer[:8], line)
+
+        def told():  # an honest one may sit out, too, for being slow
+            words = ("sits out", "the others could not use what it sent", peer[:8])
+            return any(all(word in line for word in words) for line in self.swarm.coordinator.server.log().splitlines())
+
+        programs.wait_until(told, "the coordinator's log tells that the liar sits out, and why")
         programs.wait_until(lambda: "the others could not use what it sent" in " ".join(self.problems()),
                             "it is told why", 30)
         self.wait_for_rounds(self.honest, 5, 60)
@@ -70,8 +73,12 @@ class FalseReports(Liar):
     def test_they_are_credited_to_nobody_and_shown(self):
         self.wait_for_rounds(self.honest, 10, 90)
         peer = self.liar.status()["peer"]
-        claims = self.swarm.coordinator.command("credit", "claims", self.swarm.coordinator.folder).stdout.splitlines()
-        self.assertGreater(len(claims), 3)
+
+        def some():
+            claims = self.swarm.coordinator.command("credit", "claims", self.swarm.coordinator.folder).stdout.splitlines()
+            return len(claims) > 3 and claims
+
+        claims = programs.wait_until(some, "more than three of its claims are listed")
         for claim in claims:
             self.assertIn(f"{ADDED} samples", claim)
             self.assertIn(f"computer {peer[:8]}", claim)

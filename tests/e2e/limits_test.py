@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """One volunteer whose rules are kept, looked at from outside its processes."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -25,15 +26,23 @@ def processor_seconds(stat):
 
 
 def seconds_by_thread(pid):
-    return {path.parent.name: processor_seconds(path) for path in Path(f"/proc/{pid}/task").glob("*/stat")}
+    seconds = {}
+    for path in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            seconds[path.parent.name] = processor_seconds(path)
+    return seconds
 
 
-def busy_threads(pid, seconds=MEASURED_S):
-    """How many threads took a real part in the work, however little of the processor others left to them."""
+def busy_threads(pid, seconds=1):
+    """How many threads took a real part in the work, once one has had so much of the processor: others may leave it little."""
     before = seconds_by_thread(pid)
-    time.sleep(seconds)  # the length of the measurement, not a wait for anything
-    used = {thread: after - before.get(thread, 0) for thread, after in seconds_by_thread(pid).items()}
-    return sum(share > 0.1 * max(used.values()) for share in used.values())
+
+    def used():
+        used = {thread: after - before.get(thread, 0) for thread, after in seconds_by_thread(pid).items()}
+        return max(used.values(), default=0) >= seconds and used
+
+    shares = programs.wait_until(used, f"a thread of process {pid} works for {seconds} s").values()
+    return sum(share > 0.1 * max(shares) for share in shares)
 
 
 def processors_used(pid, seconds=MEASURED_S):
@@ -70,12 +79,12 @@ class Limits(SwarmCase):
     def setUp(self):
         self.wait_for_rounds([self.volunteer], 1)
 
-    def wait_for_pause(self, code):
+    def wait_for_pause(self, code, timeout_s=FREE_WITHIN_S):
         def paused():
             status = self.volunteer.status()
             return status["phase"] == "paused" and status["rules"]["code"] == code and status
 
-        status = programs.wait_until(paused, f"a pause because of {code}", FREE_WITHIN_S)
+        status = programs.wait_until(paused, f"a pause because of {code}", timeout_s)
         for field in (status["reason"], status["ends_when"], status["rules"]["action"]):
             self.assertTrue(field)
         return status
@@ -124,7 +133,7 @@ class Limits(SwarmCase):
     def test_a_pause_after_the_round_lets_it_end(self):
         self.volunteer.command("pause", "--after-round")
         done = self.rounds_of(self.volunteer)
-        status = self.wait_for_pause("paused")
+        status = self.wait_for_pause("paused", 60)  # as long as a round takes
         self.assertGreaterEqual(self.rounds_of(self.volunteer), done)
         self.assertEqual(status["samples_this_round"] % SETTINGS["micro_batch_size"], 0)
         self.volunteer.command("resume")

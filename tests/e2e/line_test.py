@@ -28,7 +28,7 @@ class OnLines(SwarmCase):
     VOLUNTEERS = 2
     MBIT = MBIT
     # Text that takes longer to download, and a vector that takes longer to average, than is measured.
-    TRAIN_BYTES = 2_600_000
+    TRAIN_BYTES = 4_800_000
     SETTINGS = {"codec": "fp32", "model": {"layers": 4, "width": 128, "heads": 2, "context": 64}}
 
     @classmethod
@@ -87,12 +87,15 @@ class Line(OnLines):
 
     def test_1_a_download_takes_what_is_allowed_and_no_more(self):
         self.status_when(self.downloads, "the volunteer downloads the data")
-        time.sleep(1)  # what may pass at once after a rest has passed
-        sent, received = self.shares()
-        self.assertTrue(self.downloads(self.status()), "it was downloading all the time")
-        print(f"downloading: sent {sent[0]:.4f} and received {received[0]:.4f} of the limits")
-        self.assertLess(max(sent[0], received[0]), 1 + WITHIN)
-        self.assertGreater(received[1], USED)
+        for _ in range(2):  # a computer that stands still for a second leaves more
+            time.sleep(1)  # what may pass at once after a rest has passed
+            sent, received = self.shares()
+            self.assertTrue(self.downloads(self.status()), "it was downloading all the time")
+            print(f"downloading: sent {sent[0]:.4f} and received {received[0]:.4f} of the limits")
+            self.assertLess(max(sent[0], received[0]), 1 + WITHIN)
+            if received[1] > USED:
+                return
+        self.fail("the limit was not used")
 
     def test_2_so_does_averaging(self):
         volunteer = self.swarm.volunteers[0]
@@ -101,17 +104,16 @@ class Line(OnLines):
         def averages(status):
             return status["phase"] == "averaging"
 
-        for _ in range(3):  # a round may end meanwhile
+        for _ in range(4):  # a round may end meanwhile, or the computer stand still
             round_before = self.status_when(averages, "the volunteer averages")["round"]
             time.sleep(1)
             sent, received = self.shares()
             status = self.status()
             print(f"averaging: sent {sent[0]:.4f} and received {received[0]:.4f} of the limits")
             self.assertLess(max(sent[0], received[0]), 1 + WITHIN)
-            if averages(status) and status["round"] == round_before:
-                self.assertGreater(max(sent[1], received[1]), USED)
+            if averages(status) and status["round"] == round_before and max(sent[1], received[1]) > USED:
                 return
-        self.fail("no round took longer than is measured")
+        self.fail("no round took longer than is measured, or the limit was not used")
 
     def test_3_a_limit_that_leaves_no_time_for_rounds_is_warned_of(self):
         done = self.swarm.volunteers[0].command("prefs", "set", "upload_max_mbit_s", "0.5")

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ.get("STARLING_BIN", ROOT / "build/release/bin"))
 COMMAND_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 10
-START_TIMEOUT_S = 30
+START_TIMEOUT_S = 60
 POLL_S = 0.05
 PR_SET_PDEATHSIG = 1
 

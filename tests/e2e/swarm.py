@@ -10,7 +10,7 @@ import programs
 import results
 import text
 
-SETTLE_TIMEOUT_S = 30
+SETTLE_TIMEOUT_S = 90  # the coordinator may wait a minute for who still averages
 STEADY_S = 1  # a round that was under way when the run was paused may be told a moment later
 BUSY = ("preparing", "joining", "downloading", "training", "averaging", "stepping", "evaluating")
 

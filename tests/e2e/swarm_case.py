@@ -28,7 +28,8 @@ HELD_OUT_BYTES = 4_000
 
 def small_corpus(train_bytes=TRAIN_BYTES):
     corpus = text.load_corpus()
-    return text.Corpus(corpus.train[:train_bytes], corpus.held_out[:HELD_OUT_BYTES])
+    again = -(-train_bytes // len(corpus.train))
+    return text.Corpus((again * corpus.train)[:train_bytes], corpus.held_out[:HELD_OUT_BYTES])
 
 
 class SwarmCase(unittest.TestCase):
@@ -63,18 +64,30 @@ class SwarmCase(unittest.TestCase):
     def rounds_of(self, volunteer):
         return len(volunteer.journal())
 
-    def wait_for_rounds(self, volunteers, count, timeout_s=30):
+    def wait_for_rounds(self, volunteers, count, timeout_s=90):
         """Each of the volunteers commits so many rounds from now on."""
         goals = {volunteer: self.rounds_of(volunteer) + count for volunteer in volunteers}
         programs.wait_until(lambda: all(self.rounds_of(v) >= goal for v, goal in goals.items()),
                             f"{count} more rounds of {[v.name for v in volunteers]}", timeout_s)
 
-    def wait_for_log(self, program, words, timeout_s=30):
+    def wait_for_log(self, program, words, timeout_s=60):
         """The first line of the program's log, from any of its starts, that holds the words."""
         def found():
             return next((line for line in program.log().splitlines() if words in line), None)
 
         return programs.wait_until(found, f"{program.name} logs '{words}'", timeout_s)
+
+    def loss(self):
+        """As who has computed most tells it, 0 at first: who is left no samples stays with the loss of a round long ago."""
+        told = [status for status in self.swarm.statuses().values() if status]
+        return max(told, key=lambda status: status["samples_total"], default={"loss": 0})["loss"]
+
+    def wait_for_a_round_of_all(self, volunteer):
+        """One of its rounds has samples of everybody: who is late for a round has none in it."""
+        def joint():
+            return any(len(entry["contributions"]) == len(self.swarm.volunteers) for entry in volunteer.journal().values())
+
+        programs.wait_until(joint, "all are in one group", 90)
 
     def assert_all_sides_agree(self, rounds_min):
         """Pauses the run: nothing that was accepted is missing from the ledger, or there twice."""

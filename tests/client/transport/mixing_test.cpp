@@ -150,7 +150,7 @@ TEST_CASE("a partner that does not come is waited for as long as the plan says, 
   CHECK(outcome.weight_total == 1);
   REQUIRE(outcome.faults.size() == 1);
   CHECK(outcome.faults[0].fault == wire::Fault::absent);
-  CHECK(outcome.elapsed < 2s);
+  CHECK(outcome.elapsed < 8s);  // nothing else ends before ten
   end_all(members);
 }
 

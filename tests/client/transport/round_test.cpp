@@ -297,7 +297,7 @@ TEST_CASE("a valid certificate of another member is not the planned member") {
   const Project project;
   Members members = make_members(project, 3);
   wire::GroupInfo group = plan_of(members, kFloats);
-  group.begin_within_ms = 1000;
+  group.begin_within_ms = 3000;
   // The plan says that this peer listens where member 2 listens.
   group.members[2].endpoint.peer.bytes.fill(0xff);  // the highest id: it is the others' turn to dial
   const Seats seats = seats_of(group);
