@@ -13,8 +13,9 @@ namespace starling::transport {
 
 class FrameOrder {
  public:
-  // Payload kept at most, one frame apart: what a fast link brings while a stream makes up for a lost packet.
-  static constexpr std::size_t kHeldBytesMax = 2u << 20;
+  // Payload kept at most, one frame apart: most of what comes while a stream makes up for a lost packet. The rest waits
+  // in the sockets, which hold it anyway where a link has one stream.
+  static constexpr std::size_t kHeldBytesMax = 512u << 10;
   static constexpr std::size_t kHeldFramesMax = 4096;
 
   struct Held {

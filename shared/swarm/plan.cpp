@@ -28,7 +28,7 @@ constexpr double kBatchMargin = 1.5;
 
 // The last segments of all owners reach a slow line together, and nothing else flows meanwhile: short ones keep that
 // moment short.
-constexpr double kSegmentSeconds = 0.01;
+constexpr double kSegmentSeconds = 0.005;
 constexpr std::int64_t kPlannedSegmentFloatsMin = 1 << 12;
 // Of each part: of every other member's segments one is under way to an owner, and all of these together should be
 // little beside the vector.

@@ -18,8 +18,8 @@ struct PlanOptions {
   RoundIndex round = 0;
   Digest state_digest;
   std::int64_t vector_floats = 0;
-  std::int64_t segment_floats = 0;    // 0: what passes the slowest line in a hundredth of a second, encoded, if speeds
-                                      // are known, and little beside the vector for all members together
+  std::int64_t segment_floats = 0;    // 0: what passes the slowest line in 5 ms, encoded, if speeds are known, and
+                                      // little beside the vector for all members together
   std::string codec = "fp32";         // of results
   std::string contribution_codec{};   // empty: as codec; narrower ones for those whose line is slow
   bool error_feedback = false;        // members make up for what their codecs leave out: very narrow ones may be used

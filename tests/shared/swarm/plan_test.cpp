@@ -37,9 +37,10 @@ TEST_CASE("segments are short where a line is slow") {
   };
   CHECK(planned({0, 0, 0}) == wire::kSegmentFloatsDefault);
   CHECK(planned({1e9, 1e9}) == wire::kSegmentFloatsDefault);
-  CHECK(planned({25e6, 6.25e6}) == 8192);  // 32 KiB pass 50 Mbit/s in 5 ms
+  CHECK(planned({25e6, 12.5e6}) == 8192);  // 32 KiB pass 100 Mbit/s in 3 ms
+  CHECK(planned({25e6, 6.25e6}) == 4096);
   CHECK(planned({25e6, 0, 1e3}) == 4096);
-  CHECK(planned({25e6, 6.25e6}, "fp16") == 16384);
+  CHECK(planned({25e6, 6.25e6}, "fp16") == 8192);
   CHECK(planned({25e6, 0.25e6}, "sparse") == wire::kSegmentFloatsDefault);
 }
 
