@@ -25,7 +25,7 @@ class Views(SwarmCase):
             contributions = journal[number]["contributions"]
             self.assertEqual(point["samples"], contributions.get(me, 0))
             self.assertEqual(point["swarm_samples"], sum(contributions.values()))
-            self.assertEqual(point["loss"] > 0, point["samples"] > 0)
+            self.assertTrue(point["loss"] > 0 or point["samples"] == 0)  # what came too late has a loss, too
         self.assertGreater(sum(point["samples"] for point in rounds.values()), 0)
         days = self.ask("history", "all")["history"]
         self.assertGreaterEqual(sum(point["samples"] for point in days), sum(p["samples"] for p in rounds.values()))
