@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/netlab/frame_bundle.h"
+
 namespace starling::netlab {
 
 std::optional<TimePoint> Line::pass(TimePoint now, std::size_t wire_bytes) {
@@ -32,8 +34,25 @@ void Shaper::send_to_all(TimePoint now, std::size_t from, const Frame& frame) {
   }
 }
 
+// Of a bundle that loses frames, the runs between them go on.
 void Shaper::travel(TimePoint left, std::size_t from, std::size_t to, Frame frame) {
-  if (!frame.spared && loss_ > 0 && std::uniform_real_distribution<double>(0, 1)(chance_) < loss_) return;
+  if (frame.spared || loss_ <= 0) return set_out(left, from, to, std::move(frame));
+  const std::size_t frames = frames_in(frame.bytes);
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= frames; ++i) {
+    if (i < frames && !loses_one()) continue;
+    const std::size_t run = i - begin;
+    if (run == frames) return set_out(left, from, to, std::move(frame));
+    if (run > 0) {
+      std::vector<std::uint8_t> bytes = part_of(frame.bytes, begin, run);
+      const std::size_t on_line = wire_bytes(bytes);
+      set_out(left, from, to, {std::move(bytes), on_line, false});
+    }
+    begin = i + 1;
+  }
+}
+
+void Shaper::set_out(TimePoint left, std::size_t from, std::size_t to, Frame frame) {
   std::size_t slot = frames_.size();
   if (free_slots_.empty()) {
     frames_.emplace_back();

@@ -29,16 +29,16 @@ class Line {
 
 struct ShaperOptions {
   Duration buffer = std::chrono::milliseconds(100);  // of each line, at its rate
-  double loss = 0;                                   // of frames between two homes, as a fraction
+  double loss = 0;                                   // of frames between two homes, as a fraction; one by one
   std::uint64_t seed = 1;
 };
 
 class Shaper {
  public:
   struct Frame {
-    std::vector<std::uint8_t> bytes;
-    std::size_t wire_bytes = 0;  // with all headers, preambles and gaps
-    bool spared = false;         // never lost at random
+    std::vector<std::uint8_t> bytes;  // maybe a bundle, see frame_bundle.h
+    std::size_t wire_bytes = 0;       // with all headers, preambles and gaps
+    bool spared = false;              // never lost at random
   };
   struct Delivery {
     std::size_t from = 0;
@@ -70,6 +70,8 @@ class Shaper {
     bool operator()(const Travel& a, const Travel& b) const { return a.at != b.at ? a.at > b.at : a.number > b.number; }
   };
   void travel(TimePoint left, std::size_t from, std::size_t to, Frame frame);
+  void set_out(TimePoint left, std::size_t from, std::size_t to, Frame frame);
+  [[nodiscard]] bool loses_one() { return std::uniform_real_distribution<double>(0, 1)(chance_) < loss_; }
 
   std::vector<LinkSpec> links_;
   std::vector<Line> up_;

@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
+
+#include "tests/netlab/frame_bundle.h"
+
 using namespace starling;
 using namespace starling::netlab;
 
@@ -65,6 +69,32 @@ TEST_CASE("frames are lost at the rate asked for, spared ones never") {
   CHECK(arrived > 8900);  // 9000 expected, standard deviation 30
   CHECK(arrived < 9100);
   CHECK(spared == 100);
+}
+
+TEST_CASE("frames of a bundle are lost one by one, and the others arrive") {
+  constexpr std::size_t kSegments = 40;
+  constexpr std::uint16_t kSegmentBytes = 1000;
+  constexpr std::size_t kHeaders = kDeviceHeaderBytes + kEthernetBytes + 20 + 20;
+  std::vector<std::uint8_t> bundle(kHeaders + kSegments * kSegmentBytes);
+  const DeviceHeader device{.bundle_type = 1, .payload_bytes = kSegmentBytes};
+  std::memcpy(bundle.data(), &device, kDeviceHeaderBytes);
+  bundle[kDeviceHeaderBytes + kEthernetBytes] = 0x45;
+  bundle[kHeaders - 8] = 0x50;
+  ShaperOptions options;
+  options.loss = 0.01;
+  options.buffer = std::chrono::hours(1);
+  Shaper shaper(two_homes(100, 100, 0), options);
+  for (int i = 0; i < 1000; ++i) shaper.send(at_us(0), 0, 1, {bundle, wire_bytes(bundle), false});
+  std::size_t arrived = 0;
+  std::size_t pieces = 0;
+  while (const auto delivery = shaper.arrived(at_us(1'000'000'000))) {
+    arrived += frames_in(delivery->frame.bytes);
+    CHECK(delivery->frame.wire_bytes == wire_bytes(delivery->frame.bytes));
+    ++pieces;
+  }
+  CHECK(arrived > 39'500);  // 39 600 expected, standard deviation 20
+  CHECK(arrived < 39'700);
+  CHECK(pieces > 1200);  // 1000 and one more for nearly every loss
 }
 
 TEST_CASE("a frame for all takes its uplink once and reaches everybody else") {

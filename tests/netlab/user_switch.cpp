@@ -22,23 +22,12 @@
 #include <utility>
 #include <vector>
 
+#include "tests/netlab/frame_bundle.h"
+
 namespace starling::netlab {
 namespace {
 
-// What the device puts before each frame: virtio_net_hdr, whose own header is not C++.
-struct FrameHeader {
-  std::uint8_t flags = 0;
-  std::uint8_t bundle_type = 0;  // 0: a single frame
-  std::uint16_t headers_bytes = 0;
-  std::uint16_t payload_bytes = 0;  // of each frame of a bundle
-  std::uint16_t checksum_start = 0;
-  std::uint16_t checksum_offset = 0;
-};
-constexpr std::size_t kHeaderBytes = sizeof(FrameHeader);
-constexpr std::size_t kEthernetBytes = 14;
 constexpr std::size_t kReadBytes = 128 * 1024;
-// Preamble, checksum and gap of a frame on an Ethernet line.
-constexpr std::size_t kFrameOverheadBytes = 24;
 // Frames taken from one home before the others get their turn.
 constexpr int kBurst = 64;
 constexpr int kRealTimePriority = 5;
@@ -48,30 +37,19 @@ constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 200'000};
 // The last byte of a home's hardware address is its number; these are the first five.
 constexpr std::array<std::uint8_t, 5> kAddressPrefix = {0x02, 0x53, 0x54, 0x52, 0x4c};
 
-// Bytes on the line of what may be a bundle of frames that the kernel left for the device to cut.
-std::size_t wire_bytes(std::span<const std::uint8_t> frame) {
-  FrameHeader header;
-  std::memcpy(&header, frame.data(), kHeaderBytes);
-  const std::size_t bytes = frame.size() - kHeaderBytes;
-  if (header.bundle_type == 0 || header.payload_bytes == 0) return bytes + kFrameOverheadBytes;
-  const std::size_t headers = std::min<std::size_t>(header.headers_bytes, bytes);
-  const std::size_t whole = (bytes - headers + header.payload_bytes - 1) / header.payload_bytes;
-  const std::size_t frames = std::max<std::size_t>(1, whole);
-  return bytes + (frames - 1) * headers + frames * kFrameOverheadBytes;
-}
-
 Error system_error(std::string_view what) { return {ErrorCode::io, fmt::format("{}: {}", what, std::strerror(errno))}; }
 
 // The calling thread's namespace gets the device.
-Result<UniqueFd> make_tap(std::size_t number, bool bundles) {
+Result<UniqueFd> make_tap(std::size_t number) {
   UniqueFd fd(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
   ifreq request{};
   request.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
   std::strncpy(request.ifr_name, "eth0", IFNAMSIZ - 1);
   if (!fd || ::ioctl(fd.get(), TUNSETIFF, &request) != 0) return system_error("make a TAP device");
-  int header_bytes = kHeaderBytes;
-  const unsigned offloads = bundles ? TUN_F_CSUM | TUN_F_TSO4 : TUN_F_CSUM;
-  if (::ioctl(fd.get(), TUNSETVNETHDRSZ, &header_bytes) != 0 || ::ioctl(fd.get(), TUNSETOFFLOAD, offloads) != 0) {
+  int header_bytes = kDeviceHeaderBytes;
+  // As network cards do.
+  constexpr unsigned kOffloads = TUN_F_CSUM | TUN_F_TSO4;
+  if (::ioctl(fd.get(), TUNSETVNETHDRSZ, &header_bytes) != 0 || ::ioctl(fd.get(), TUNSETOFFLOAD, kOffloads) != 0) {
     return system_error("set up a TAP device");
   }
   std::string address;
@@ -163,9 +141,9 @@ class UserSwitch::Impl {
   void collect(std::size_t home) {
     for (int i = 0; i < kBurst; ++i) {
       const ssize_t got = ::read(taps_[home].get(), buffer_.data(), buffer_.size());
-      if (got < static_cast<ssize_t>(kHeaderBytes + kEthernetBytes)) return;
+      if (got < static_cast<ssize_t>(kDeviceHeaderBytes + kEthernetBytes)) return;
       const std::span bytes = std::span(buffer_).first(static_cast<std::size_t>(got));
-      const std::span ethernet = bytes.subspan(kHeaderBytes);
+      const std::span ethernet = bytes.subspan(kDeviceHeaderBytes);
       Shaper::Frame frame{{bytes.begin(), bytes.end()}, wire_bytes(bytes), false};
       // A lost question for an address is repeated after a second: the lab's trouble, not the subject's.
       frame.spared = ethernet[12] == 0x08 && ethernet[13] == 0x06;
@@ -197,12 +175,10 @@ void UserSwitch::cut(std::size_t from, std::size_t to, bool vanish) { impl_->cut
 
 Result<std::unique_ptr<UserSwitch>> UserSwitch::start(std::span<const NetNamespace> homes,
                                                       std::span<const LinkSpec> links, const ShaperOptions& options) {
-  // Bundles of frames save much CPU time, but only single frames can be lost one by one.
-  const bool bundles = options.loss == 0;
   std::vector<UniqueFd> taps;
   for (std::size_t home = 0; home < homes.size(); ++home) {
     const InNamespace there(homes[home]);
-    STARLING_ASSIGN(UniqueFd tap, make_tap(home, bundles));
+    STARLING_ASSIGN(UniqueFd tap, make_tap(home));
     taps.push_back(std::move(tap));
   }
   auto impl = std::make_unique<Impl>(links, options);
