@@ -75,6 +75,7 @@ void LinkStream::begin(const crypto::TlsContext& tls, TlsStream::Role role) {
   socket_.native_non_blocking(true, error);
   if (error) return end({ErrorCode::io, "open link: " + error.message()});
   configure(socket_.native_handle());
+  header_bytes_ = net::header_bytes(socket_.native_handle());
   const bool far = tcp_counters(socket_.native_handle()).round_trip_least >= context_.far_from;
   if (far) set_congestion_control(socket_.native_handle(), context_.congestion_control);
   loss_based_ = is_loss_based(socket_.native_handle());
@@ -280,7 +281,7 @@ LossWatch::Finding LinkStream::count_traffic(Duration beat) {
   const std::int64_t received = moved.bytes_received - counted_.bytes_received;
   context_.moved.bytes_received += received;
   counted_ = moved;
-  count_on_wire();
+  count_on_wire(moved);
   if (while_paced_.note(moved)) set_congestion_control(socket_.native_handle(), context_.congestion_control);
   const TimePoint now = context_.clock.now();
   const Duration time = now - counted_at_;
@@ -301,8 +302,9 @@ void LinkStream::set_company(std::size_t streams) {
   limit_window();
 }
 
-void LinkStream::count_on_wire() {
-  const net::WireBytes now = net::wire_bytes(socket_.native_handle());
+void LinkStream::count_on_wire(const TcpCounters& moved) {
+  const net::WireBytes now{moved.bytes_sent + header_bytes_ * moved.packets_sent,
+                           moved.bytes_received + header_bytes_ * moved.packets_received};
   context_.on_wire.sent += now.sent - counted_on_wire_.sent;
   context_.on_wire.received += now.received - counted_on_wire_.received;
   counted_on_wire_ = now;

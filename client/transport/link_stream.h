@@ -132,7 +132,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void await_close();
   void discard_input();
   void stop(IoState state);
-  void count_on_wire();
+  void count_on_wire(const TcpCounters& moved);
   void limit_unsent(double bytes_per_s);
   void set_unsent_max();
   void choose_congestion_control();
@@ -163,6 +163,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   bool loss_based_ = false;  // its congestion control
   TcpCounters counted_;      // in the context's totals
   net::WireBytes counted_on_wire_;
+  std::int64_t header_bytes_ = 0;  // of each packet
   TimePoint counted_at_{};
   bool beats_ = false;
   bool choice_due_ = false;  // of congestion control, for these beats

@@ -16,6 +16,8 @@ TcpCounters tcp_counters(int fd) {
           .bytes_delivered = acknowledged + static_cast<std::int64_t>(info.tcpi_sacked) * info.tcpi_snd_mss,
           .bytes_sent = static_cast<std::int64_t>(info.tcpi_bytes_sent),
           .bytes_received = static_cast<std::int64_t>(info.tcpi_bytes_received),
+          .packets_sent = info.tcpi_segs_out,
+          .packets_received = info.tcpi_segs_in,
           .packets_sent_again = static_cast<std::int64_t>(info.tcpi_total_retrans),
           .packets_in_flight = static_cast<int>(info.tcpi_unacked),
           .window_packets = static_cast<int>(info.tcpi_snd_cwnd),

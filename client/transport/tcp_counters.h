@@ -12,6 +12,8 @@ struct TcpCounters {
   std::int64_t bytes_delivered = 0;     // the same, and what has arrived behind a gap, as whole packets of today's size
   std::int64_t bytes_sent = 0;          // handed to the network, again or for the first time
   std::int64_t bytes_received = 0;      // whether they have been read or not
+  std::int64_t packets_sent = 0;        // and received: acknowledgements and repeats, too
+  std::int64_t packets_received = 0;
   std::int64_t packets_sent_again = 0;
   // As things are now.
   int packets_in_flight = 0;

@@ -22,14 +22,6 @@ constexpr double kWindowMax = 64 * 1024 * 1024;
 constexpr std::int64_t kHeaders = 14 + 20 + 20 + 12;
 constexpr std::int64_t kIpv6Longer = 20;
 
-std::int64_t header_bytes(int fd) {
-  sockaddr_storage peer{};
-  socklen_t size = sizeof peer;
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.ss_family != AF_INET6) return kHeaders;
-  const in6_addr& address = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
-  return IN6_IS_ADDR_V4MAPPED(&address) ? kHeaders : kHeaders + kIpv6Longer;
-}
-
 }  // namespace
 
 void LineBudget::set_rate(TimePoint now, double bytes_per_s) {
@@ -61,6 +53,14 @@ TimePoint LineBudget::reserve(TimePoint now, double bytes) {
 void LineBudget::take(TimePoint now, double bytes) {
   const MutexLock lock(mutex_);
   if (rate_ > 0) free_at_ = std::max(free_at_, now - kBurst) + from_seconds(bytes / rate_);
+}
+
+std::int64_t header_bytes(int fd) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.ss_family != AF_INET6) return kHeaders;
+  const in6_addr& address = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
+  return IN6_IS_ADDR_V4MAPPED(&address) ? kHeaders : kHeaders + kIpv6Longer;
 }
 
 WireBytes wire_bytes(int fd) {

@@ -46,6 +46,8 @@ struct WireBytes {
   std::int64_t received = 0;
 };
 WireBytes wire_bytes(int fd);
+// What each packet of a TCP connection has on the line beside its payload.
+std::int64_t header_bytes(int fd);
 
 // So many bytes go over the line for each byte of payload, with full packets and TLS records: to judge by before the
 // kernel has counted.
