@@ -379,7 +379,8 @@ bool Hub::next_frame(Link& link, FrameToSend& frame) {
   std::stable_partition(in_turn.begin(), in_turn.end(), [&](const auto* driver) { return driver->owes_begin(link); });
   for (RoundDriver* driver : in_turn) {
     if (from_round == nullptr && driver->next_frame(now, link, frame)) from_round = driver;
-    if (driver != before_.get() && (driver->has_ready() || driver->next_deadline() < timer_set_for_)) post_service();
+    const bool due = next_beat_ == kNever && driver->next_deadline() < timer_set_for_;
+    if (driver != before_.get() && (due || driver->has_ready())) post_service();
   }
   if (from_round != nullptr) {
     const std::size_t bytes = frame_bytes(frame.frame.payload.size());
@@ -621,12 +622,18 @@ void Hub::report_fetch(TimePoint now) {
   });
 }
 
-void Hub::set_timer(TimePoint now) {
-  TimePoint next = std::min(switchboard_.next_tick(), next_beat_);
+// While beats come, all that is due waits for the next one.
+TimePoint Hub::next_deadline() const {
+  if (next_beat_ != kNever) return next_beat_;
+  TimePoint next = std::min(switchboard_.next_tick(), donor_.next_deadline());
   for (const RoundDriver* driver : drivers()) next = std::min(next, driver->next_deadline());
   if (fetch_ != nullptr) next = std::min(next, fetch_->next_deadline());
   if (probe_.running()) next = std::min(next, measured_at_ + RateMeter::kSlot);
-  next = std::min(next, donor_.next_deadline());
+  return next;
+}
+
+void Hub::set_timer(TimePoint now) {
+  const TimePoint next = next_deadline();
   // Waking too early is harmless, and cheaper than setting the timer anew at every frame.
   if (next == kNever || (timer_set_for_ <= next && timer_set_for_ > now)) return;
   timer_set_for_ = next;

@@ -90,6 +90,7 @@ class Hub final : public Link::Mediator {
   // What has been relayed since the last time is taken from what links may pass.
   void count_on_wire();
   void count_relayed(TimePoint now);
+  [[nodiscard]] TimePoint next_deadline() const;
   void set_timer(TimePoint now);
   void log_refusal(TimePoint now, const Error& why);
 
