@@ -542,6 +542,7 @@ void Hub::pace_round(TimePoint now) {
     expect_beats(pace_.bytes_per_s() > 0);
   } else if (pace_.bytes_per_s() > 0 && (round_->is_thinned() || round_->outcome() != nullptr)) {
     pace_.lift();
+    next_beat_ = now;  // with what the pace had kept back
   } else if (measured_at_ != now) {
     return;
   }
@@ -561,7 +562,7 @@ void Hub::beat(TimePoint now) {
   for (const auto& [key, link] : switchboard_.links()) {
     if (round_->is_member(*link)) links.push_back(link);
   }
-  next_beat_ = now + pace_.next_beat(links.size(), round_->is_in_full_flow());
+  next_beat_ = now + pace_.next_beat(links.size(), round_->is_in_full_flow(), round_->bytes_left());
   beating_ = true;
   for (const auto& link : links) {
     link->expect_beats(true);

@@ -29,6 +29,9 @@ constexpr double kPaceMax = 60e6;
 constexpr double kBeatBytes = 48 * 1024;
 constexpr double kBeatSecondsMin = 0.02;
 constexpr double kBeatSecondsMax = 0.04;
+// Of the round's end.
+constexpr double kClosingSeconds = 0.1;
+constexpr Duration kClosingBeat = std::chrono::milliseconds(10);
 constexpr Duration kShortBeat = std::chrono::milliseconds(5);
 constexpr Duration kShortMost = std::chrono::milliseconds(500);  // of them together, without full flow between
 
@@ -63,13 +66,15 @@ double LinePace::bytes_per_s() const {
   return line_ * std::min(most_, kMost + full * (kLeast - kMost));
 }
 
-Duration LinePace::next_beat(std::size_t links, bool in_full_flow) {
+Duration LinePace::next_beat(std::size_t links, bool in_full_flow, std::int64_t bytes_left) {
   if (in_full_flow) short_ = {};
   if (!in_full_flow && short_ < kShortMost) {
     short_ += kShortBeat;
     return kShortBeat;
   }
-  const double seconds = paced_ ? kBeatBytes * static_cast<double>(links) / bytes_per_s() : 0;
+  if (!paced_) return from_seconds(kBeatSecondsMin);
+  if (static_cast<double>(bytes_left) < kClosingSeconds * bytes_per_s()) return kClosingBeat;
+  const double seconds = kBeatBytes * static_cast<double>(links) / bytes_per_s();
   return from_seconds(std::clamp(seconds, kBeatSecondsMin, kBeatSecondsMax));
 }
 

@@ -26,8 +26,8 @@ class LinePace {
   // The time to the next beat, with which all links, so many, move what has come together for them: a wake for every
   // few packets of each would cost more than the packets do. Beats are short where what one brings lets others go on:
   // before all links have begun to send, and after the first is through. But not for long: then it is somebody far
-  // slower who is waited for.
-  [[nodiscard]] Duration next_beat(std::size_t links, bool in_full_flow);
+  // slower who is waited for. And they become shorter before all is sent, as what comes last is waited for by all.
+  [[nodiscard]] Duration next_beat(std::size_t links, bool in_full_flow, std::int64_t bytes_left);
 
  private:
   bool paced_ = false;

@@ -73,18 +73,20 @@ std::int64_t RoundDriver::bytes_planned() const {
   return bytes;
 }
 
+std::int64_t RoundDriver::bytes_left() const {
+  std::int64_t bytes = 0;
+  for (const Seat& seat : seats_) bytes += std::max<std::int64_t>(0, seat.planned - seat.sent);
+  return bytes;
+}
+
 bool RoundDriver::is_in_full_flow() const {
   const auto silent = [](const Seat& seat) { return seat.planned > 0 && seat.sent == 0; };
   return !thinned_ && std::none_of(seats_.begin(), seats_.end(), silent);
 }
 
 void RoundDriver::set_pace(double bytes_per_s) {
-  double planned = 0;
-  double left = 0;
-  for (const Seat& seat : seats_) {
-    planned += static_cast<double>(seat.planned);
-    left += static_cast<double>(std::max<std::int64_t>(0, seat.planned - seat.sent));
-  }
+  const auto planned = static_cast<double>(bytes_planned());
+  const auto left = static_cast<double>(bytes_left());
   for (const auto& [peer, rank] : ranks_) {
     Link* const link = link_of(rank);
     if (link == nullptr) continue;

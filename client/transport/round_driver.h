@@ -58,6 +58,8 @@ class RoundDriver {
 
   // What links have to send in the round that is running, as far as is planned.
   [[nodiscard]] std::int64_t bytes_planned() const;
+  // Of these, what no link has taken yet.
+  [[nodiscard]] std::int64_t bytes_left() const;
   // All links together, each by what it has left to send; 0: as fast as they can. Call it several times a second.
   void set_pace(double bytes_per_s);
   // A link has sent all it had to, or is lost.

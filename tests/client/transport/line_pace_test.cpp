@@ -155,25 +155,34 @@ TEST_CASE("what a link could not send is kept for a moment, not for ever") {
 
 TEST_CASE("the more links share a line, and the slower it is, the rarer are beats, within bounds") {
   LinePace pace = pace_at(kLine);
-  CHECK(pace.next_beat(1, true) == 20ms);
-  CHECK(pace.next_beat(6, true) > 29ms);
-  CHECK(pace.next_beat(6, true) < 30ms);
-  CHECK(pace.next_beat(7, true) > pace.next_beat(6, true));
-  CHECK(pace.next_beat(50, true) == 40ms);
-  CHECK(pace_at(kLine / 2).next_beat(3, true) == pace.next_beat(6, true));
-  CHECK(LinePace().next_beat(50, true) == 20ms);
+  CHECK(pace.next_beat(1, true, kPlanned) == 20ms);
+  CHECK(pace.next_beat(6, true, kPlanned) > 29ms);
+  CHECK(pace.next_beat(6, true, kPlanned) < 30ms);
+  CHECK(pace.next_beat(7, true, kPlanned) > pace.next_beat(6, true, kPlanned));
+  CHECK(pace.next_beat(50, true, kPlanned) == 40ms);
+  CHECK(pace_at(kLine / 2).next_beat(3, true, kPlanned) == pace.next_beat(6, true, kPlanned));
+  CHECK(LinePace().next_beat(50, true, kPlanned) == 20ms);
+}
+
+TEST_CASE("what comes last in a round comes in shorter beats") {
+  LinePace pace = pace_at(kLine);
+  const Duration usual = pace.next_beat(6, true, kPlanned);
+  CHECK(pace.next_beat(6, true, static_cast<std::int64_t>(kLine / 5)) == usual);
+  CHECK(pace.next_beat(6, true, static_cast<std::int64_t>(kLine / 20)) < usual / 2);
+  pace.lift();
+  CHECK(pace.next_beat(6, true, 0) == 20ms);  // for somebody far slower
 }
 
 TEST_CASE("where others wait for each few bytes beats are short, but not for those who wait for somebody far slower") {
   const auto short_ones = [](LinePace& pace) {
     int count = 0;
-    while (count < 10'000 && pace.next_beat(6, false) == 5ms) ++count;
+    while (count < 10'000 && pace.next_beat(6, false, kPlanned) == 5ms) ++count;
     return count;
   };
   LinePace pace = pace_at(kLine);
   CHECK(short_ones(pace) == 100);
   CHECK(short_ones(pace) == 0);
-  CHECK(pace.next_beat(6, true) > 29ms);
+  CHECK(pace.next_beat(6, true, kPlanned) > 29ms);
   CHECK(short_ones(pace) == 100);  // at the round's end once more
   pace.begin(TimePoint{}, kPlanned, kLine);
   CHECK(short_ones(pace) == 100);
