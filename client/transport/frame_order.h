@@ -15,7 +15,7 @@ class FrameOrder {
  public:
   // Payload kept at most, one frame apart: most of what comes while a stream makes up for a lost packet. The rest waits
   // in the sockets, which hold it anyway where a link has one stream.
-  static constexpr std::size_t kHeldBytesMax = 512u << 10;
+  static constexpr std::size_t kHeldBytesMax = 256u << 10;
   static constexpr std::size_t kHeldFramesMax = 4096;
 
   struct Held {

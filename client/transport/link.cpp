@@ -15,7 +15,7 @@ namespace {
 constexpr int kLossesEnough = 2;
 // After a stream that could not be added.
 constexpr Duration kJoinAgain = std::chrono::seconds(30);
-constexpr std::size_t kSpareBuffersMax = 4;
+constexpr std::size_t kSpareBuffersMax = 2;
 constexpr std::size_t kWordBytes = 6 * 1024;  // a sign of life: more than the other end lets gather
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {

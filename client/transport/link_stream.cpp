@@ -224,7 +224,8 @@ void LinkStream::pump() {
   output_waits_ = allowed == 0;
   if (output_waits_) return;
   pumping_ = true;
-  tls_->gather_output(std::min<std::size_t>(context_.gathers / streams_, yields_ ? kNotSentMin : unsent_max_));
+  const std::size_t socket_takes = yields_ ? kNotSentMin : unsent_max_;
+  tls_->gather_output(std::min(context_.gathers / streams_, std::max(TlsStream::kBufferBytes, socket_takes)));
   std::size_t budget = allowed;
   IoState state = writer_.write(*tls_, budget);
   if (phase_ == Phase::closed) return;

@@ -42,7 +42,7 @@ struct LinkContext {
   std::shared_ptr<TlsStream::Buffers> buffers = std::make_shared<TlsStream::Buffers>();
   // Bytes of output that each link may gather for its socket, if that takes so much within a moment, and of input that
   // it may take from it at a time.
-  std::size_t gathers = 0;
+  std::size_t gathers = TlsStream::kBufferBytes;
   // What all links have put on the line and taken from it so far, as far as count_traffic has seen it.
   net::WireBytes on_wire = {};
 };

@@ -247,9 +247,11 @@ class TlsStream::Impl {
 
   void rest() { socket_.rest(); }
 
-  void gather_output(std::size_t bytes) { socket_.gather_max = std::clamp(bytes, kBufferBytes, kLargeBufferBytes); }
+  void gather_output(std::size_t bytes) {
+    socket_.gather_max = std::clamp(bytes, kSmallBufferBytes, kLargeBufferBytes);
+  }
 
-  void read_ahead(std::size_t bytes) { socket_.read_max = std::clamp(bytes, kBufferBytes, kLargeBufferBytes); }
+  void read_ahead(std::size_t bytes) { socket_.read_max = std::clamp(bytes, kSmallBufferBytes, kLargeBufferBytes); }
 
   IoStep write(std::span<const std::uint8_t> data) {
     if (!seals_) return {IoState::failed, 0};

@@ -36,14 +36,19 @@ class TlsStream {
   enum class Role : std::uint8_t { client, server };
   // Whole records: where one ends in the next buffer, its beginning is copied there.
   static constexpr std::size_t kBufferBytes = 4 * RecordCipher::kRecordMax;
+  static constexpr std::size_t kSmallBufferBytes = 2 * RecordCipher::kRecordMax;
   static constexpr std::size_t kLargeBufferBytes = 16 * RecordCipher::kRecordMax;
   // Outlives the streams that share it.
   struct Buffers {
+    BufferPool small{kSmallBufferBytes};
     BufferPool usual{kBufferBytes};
     BufferPool large{kLargeBufferBytes};
 
     // That holds so many bytes.
-    BufferPool& of(std::size_t bytes) { return bytes > kBufferBytes ? large : usual; }
+    BufferPool& of(std::size_t bytes) {
+      if (bytes > kBufferBytes) return large;
+      return bytes > kSmallBufferBytes ? usual : small;
+    }
   };
   struct Socket {
     int fd = -1;
@@ -73,8 +78,8 @@ class TlsStream {
   // Gives the input's buffer back to the pool until the next read(): call it when reading pauses. The beginning of a
   // record that has not come whole is kept; while a whole one is unread, so is the buffer.
   void rest();
-  // How much output is gathered for the socket before it has to take some, from the next buffer on: kBufferBytes, as at
-  // first, to kLargeBufferBytes. A stream whose socket takes no more holds it.
+  // How much output is gathered for the socket before it has to take some, from the next buffer on: kSmallBufferBytes
+  // to kLargeBufferBytes, at first kBufferBytes. A stream whose socket takes no more holds it.
   void gather_output(std::size_t bytes);
   // How much input is taken from the socket at a time, from the next buffer on, within the same bounds.
   void read_ahead(std::size_t bytes);
