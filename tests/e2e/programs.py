@@ -94,6 +94,14 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def begin_apart():
+    """In the child, which has been made with SIGINT held up: what came before it had a session was not meant for it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    die_with_parent()
+
+
 class Program:
     """A long-running program in a session of its own, its output in a log file. It may be killed and started again."""
 
@@ -106,14 +114,19 @@ class Program:
         self.sessions = []
 
     def start(self):
+        # Python runs code of its own in the child first, and a Ctrl-C in that would print where it was.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             with open(self.log_path, "ab") as log:
                 self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                                 env={**os.environ, **self.environment}, start_new_session=True,
-                                                preexec_fn=die_with_parent)
+                                                preexec_fn=begin_apart)
         except FileNotFoundError:
             raise ProgramError(f"{self.command[0]} does not exist: run ./dev build") from None
-        self.sessions.append(self.process.pid)
+        else:
+            self.sessions.append(self.process.pid)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return self
 
     def running(self):
