@@ -57,12 +57,12 @@ class OnLines(SwarmCase):
         stats = json.loads(self.inside("ip", "-json", "-stats", "link", "show", "wan"))[0]["stats64"]
         return stats["tx"]["bytes"], stats["rx"]["bytes"], before, time.monotonic()
 
-    def status_when(self, condition, what):
+    def status_when(self, condition, what, timeout_s=60):
         def met():
             status = self.swarm.volunteers[0].status()
             return status is not None and condition(status) and status
 
-        return programs.wait_until(met, what, 60)
+        return programs.wait_until(met, what, timeout_s)
 
     def status(self):
         return self.status_when(lambda status: True, "the volunteer answers")  # a busy machine lets it wait
@@ -105,7 +105,8 @@ class Line(OnLines):
             return status["phase"] == "averaging"
 
         for _ in range(4):  # a round may end meanwhile, or the computer stand still
-            round_before = self.status_when(averages, "the volunteer averages")["round"]
+            # Where the first round went on without the other, that one loads the state first: 80 s on such a line.
+            round_before = self.status_when(averages, "the volunteer averages", timeout_s=240)["round"]
             time.sleep(1)
             sent, received = self.shares()
             status = self.status()
