@@ -103,18 +103,24 @@ TEST_CASE("somebody unknown takes as long to refuse as a wrong password") {
     timespec from{};
     timespec to{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-    REQUIRE_FALSE(guard.check(name, "wrong password", {"127.0.0.1", ""}).ok());
+    const auto answer = guard.check(name, "wrong password", {"127.0.0.1", ""});
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    REQUIRE(answer.error().code == ErrorCode::unauthenticated);
+    pages.clock.advance(30s);  // or there would be too many attempts
     return static_cast<double>(to.tv_sec - from.tv_sec) + 1e-9 * static_cast<double>(to.tv_nsec - from.tv_nsec);
   };
+  // In turn, and the best of each, over as many turns as it takes: other programs take caches and memory for a while.
+  // A refusal that leaves the hash out takes a hundredth of the time, in every turn.
   double known = 1e9;
   double unknown = 1e9;
-  for (int i = 0; i < 9; ++i) {  // in turn, and the best of each: other programs take caches and memory now and then
+  const auto alike = [&] { return known / unknown > 0.7 && known / unknown < 1.4; };
+  for (int turn = 0; turn < 200 && (turn < 9 || !alike()); ++turn) {
     known = std::min(known, seconds("Ada"));
     unknown = std::min(unknown, seconds("Eda"));
   }
-  CHECK(known / unknown > 0.7);
-  CHECK(known / unknown < 1.4);
+  CAPTURE(known);
+  CAPTURE(unknown);
+  CHECK(alike());
 }
 
 TEST_CASE("guessing is slow from one address and for one account, and locks nobody out of a browser they used") {
