@@ -29,11 +29,9 @@ constexpr double kPaceMax = 60e6;
 constexpr double kBeatBytes = 48 * 1024;
 constexpr double kBeatSecondsMin = 0.02;
 constexpr double kBeatSecondsMax = 0.04;
-// Of the round's end.
-constexpr double kClosingSeconds = 0.1;
-constexpr Duration kClosingBeat = std::chrono::milliseconds(10);
 constexpr Duration kShortBeat = std::chrono::milliseconds(5);
-constexpr Duration kShortMost = std::chrono::milliseconds(500);  // of them together, without full flow between
+constexpr double kClosingSeconds = 0.1;                          // what is left when beats become short
+constexpr Duration kShortMost = std::chrono::milliseconds(500);  // of them together, in a row
 
 constexpr double kShareMin = 1024;
 // What TCP did not take of a link's share is kept for so long, and sent when it does: links should end together.
@@ -44,13 +42,16 @@ constexpr double kPieceBytes = 16 * 1024;
 }  // namespace
 
 void LinePace::begin(TimePoint now, std::int64_t bytes_planned, double line_bytes_per_s) {
-  const bool known = line_bytes_per_s > 0 && line_bytes_per_s <= std::min(kStill * last_, kPaceMax);
-  paced_ = known && static_cast<double>(bytes_planned) >= kLongSeconds * line_bytes_per_s;
+  const bool limits = line_bytes_per_s > 0 && line_bytes_per_s <= kPaceMax;
+  const double seconds = limits ? static_cast<double>(bytes_planned) / line_bytes_per_s : 0;
+  beats_ = limits && seconds >= kLongSeconds;
+  known_ = line_bytes_per_s <= kStill * last_;
+  paced_ = beats_ && known_;
   last_ = line_ = line_bytes_per_s;
   most_ = 1;
   short_ = {};
   unseen_until_ = now + kUnseen;
-  until_ = paced_ ? now + from_seconds(kOverdue * static_cast<double>(bytes_planned) / line_) : kNever;
+  until_ = paced_ ? now + from_seconds(kOverdue * seconds) : kNever;
 }
 
 void LinePace::note(TimePoint now, double line_bytes_per_s, Duration queue) {
@@ -66,15 +67,15 @@ double LinePace::bytes_per_s() const {
   return line_ * std::min(most_, kMost + full * (kLeast - kMost));
 }
 
-Duration LinePace::next_beat(std::size_t links, bool in_full_flow, std::int64_t bytes_left) {
-  if (in_full_flow) short_ = {};
-  if (!in_full_flow && short_ < kShortMost) {
+Duration LinePace::next_beat(std::size_t links, bool have_begun, std::int64_t bytes_left) {
+  const bool short_one = !have_begun || static_cast<double>(bytes_left) < kClosingSeconds * line_;
+  if (!short_one) short_ = {};
+  if (short_one && short_ < kShortMost) {
     short_ += kShortBeat;
     return kShortBeat;
   }
-  if (!paced_) return from_seconds(kBeatSecondsMin);
-  if (static_cast<double>(bytes_left) < kClosingSeconds * bytes_per_s()) return kClosingBeat;
-  const double seconds = kBeatBytes * static_cast<double>(links) / bytes_per_s();
+  if (!known_) return from_seconds(kBeatSecondsMin);
+  const double seconds = kBeatBytes * static_cast<double>(links) / (paced_ ? bytes_per_s() : line_);
   return from_seconds(std::clamp(seconds, kBeatSecondsMin, kBeatSecondsMax));
 }
 

@@ -14,22 +14,27 @@ namespace starling::transport {
 class LinePace {
  public:
   // A round begins in which links will send so many bytes, as far as is planned, over a line of this measured speed (0:
-  // unknown). It goes without a pace until the speed is known and no longer rises, and where it is a short one.
+  // unknown). It goes without beats where that is unknown or no limit, or the round a short one, and without a pace as
+  // long as the speed rises from round to round.
   void begin(TimePoint now, std::int64_t bytes_planned, double line_bytes_per_s);
   // The speed as it is known now, and how long packets wait somewhere on their way. Several times a second.
   void note(TimePoint now, double line_bytes_per_s, Duration queue);
   // One of the links has sent all it had to, or is lost: from now on the others may go as fast as they can.
   void lift() { paced_ = false; }
 
+  // Whether the links of this round move in beats.
+  [[nodiscard]] bool beats() const { return beats_; }
   // 0: as fast as they can.
   [[nodiscard]] double bytes_per_s() const;
   // The time to the next beat, with which all links, so many, move what has come together for them: a wake for every
-  // few packets of each would cost more than the packets do. Beats are short where what one brings lets others go on:
-  // before all links have begun to send, and after the first is through. But not for long: then it is somebody far
-  // slower who is waited for. And they become shorter before all is sent, as what comes last is waited for by all.
-  [[nodiscard]] Duration next_beat(std::size_t links, bool in_full_flow, std::int64_t bytes_left);
+  // few packets of each would cost more than the packets do. Beats are short where what one brings is waited for: until
+  // all links have begun to send, and when hardly anything is left to send or to receive. But not for long: then it is
+  // somebody far slower who is waited for.
+  [[nodiscard]] Duration next_beat(std::size_t links, bool have_begun, std::int64_t bytes_left);
 
  private:
+  bool beats_ = false;
+  bool known_ = false;  // the speed no longer rises
   bool paced_ = false;
   double line_ = 0;
   double last_ = 0;  // the line's speed as it was known when the round before began
@@ -37,7 +42,7 @@ class LinePace {
   double most_ = 1;  // of the line's speed
   TimePoint unseen_until_{};
   TimePoint until_ = kNever;
-  Duration short_{};  // beats since the links were last in full flow
+  Duration short_{};  // beats in a row, together
 };
 
 // What one link may send of it: so much with every beat.

@@ -351,13 +351,13 @@ PeerSpeed Link::speed() const {
   return speed;
 }
 
-void Link::set_pace(double bytes_per_s) { pace_.set(beats_ ? bytes_per_s : 0); }
+void Link::set_pace(double bytes_per_s) { pace_.set(beats_ != Beats::none ? bytes_per_s : 0); }
 
-void Link::expect_beats(bool expected) {
-  if (beats_ == expected || info_.phase != Phase::up) return;
-  beats_ = expected;
-  for (const auto& stream : streams_) stream->expect_beats(expected);
-  if (expected) return;
+void Link::expect_beats(Beats beats) {
+  if ((beats_ != Beats::none) == (beats != Beats::none) || info_.phase != Phase::up) return;
+  beats_ = beats;
+  for (const auto& stream : streams_) stream->expect_beats(beats);
+  if (beats != Beats::none) return;
   beat_ = {};
   pace_.set(0);
   pump();
@@ -368,7 +368,7 @@ void Link::beat(Duration since_last) {
   beat_ = since_last;
   pace_.beat(since_last);
   const std::vector<std::shared_ptr<LinkStream>> streams = streams_;  // what they bring may add or end some
-  for (const auto& stream : streams) stream->take_input();
+  for (const auto& stream : streams) stream->beat();
 }
 
 void Link::limit_window() {

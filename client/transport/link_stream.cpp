@@ -22,10 +22,11 @@ constexpr std::size_t kDiscardBytes = 16 * 1024;
 
 // Unsent bytes in the kernel beyond which a socket counts as full: what flows in kNotSentTime. Enough to keep it busy
 // until we come round again; little enough that what is urgent is not queued behind what is not, that links keep in
-// step, and that data stays in the cache.
+// step, and that data stays in the cache. In beats we come round rarely.
 constexpr int kNotSentMax = 256 * 1024;
 constexpr int kNotSentMin = 32 * 1024;
 constexpr Duration kNotSentTime = std::chrono::milliseconds(40);
+constexpr Duration kNotSentTimeInBeats = std::chrono::milliseconds(80);
 // Input is left to gather for about so long, in one frame, rather than to wake us for every packet; less where a link
 // is slow, so that it shows signs of life.
 constexpr Duration kGatherTime = std::chrono::milliseconds(10);
@@ -260,6 +261,8 @@ void LinkStream::stop(IoState state) {
       return wait(asio::ip::tcp::socket::wait_read);
     case IoState::want_write:
       blocked_ = true;
+      // It has enough until the next beat.
+      if (beats_ != Beats::none && phase_ == Phase::open && unsent_max_ < kNotSentMax) return;
       return wait(asio::ip::tcp::socket::wait_write);
     case IoState::closed:
       return end({ErrorCode::unavailable, "connection closed"});
@@ -291,7 +294,7 @@ LossWatch::Finding LinkStream::count_traffic(Duration beat) {
     const double rate = static_cast<double>(received) / to_seconds(time);
     const double gathers = std::clamp<double>(rate * to_seconds(kGatherTime), kGatherMin, kGatherMax);
     gather_max_ = rate > kGatherRateMax ? 1 : static_cast<int>(gathers);
-    if (wakes_at_ > gather_max_ && !beats_) gather_input();
+    if (wakes_at_ > gather_max_ && beats_ == Beats::none) gather_input();
   }
   // Only a link that is kept waiting shows how fast it is.
   if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
@@ -318,12 +321,13 @@ void LinkStream::limit_window() {
   net::limit_window(socket_.native_handle(), limit / static_cast<double>(streams_));
 }
 
-void LinkStream::expect_beats(bool expected) {
-  if (beats_ == expected || phase_ != Phase::open) return;
-  beats_ = expected;
+void LinkStream::expect_beats(Beats beats) {
+  if (beats_ == beats || phase_ != Phase::open) return;
+  beats_ = beats;
   gather_input();
-  choice_due_ = expected;
-  if (expected) return;
+  choice_due_ = beats == Beats::paced;
+  if (beats != Beats::none) return;
+  blocked_ = false;
   if (while_paced_.end()) set_congestion_control(socket_.native_handle(), context_.congestion_control);
   // The last beat may have left something that the socket will not wake us for.
   asio::post(context_.io, [self = shared_from_this()] { self->read_frames(); });
@@ -337,14 +341,15 @@ void LinkStream::choose_congestion_control() {
   if (while_paced_.begin(tcp_counters(fd))) set_congestion_control(fd, kPacedCongestionControl);
 }
 
-void LinkStream::take_input() {
+void LinkStream::beat() {
+  blocked_ = false;
   if (phase_ == Phase::open) read_frames();
 }
 
 // The last bytes of a frame wake us in any case.
 void LinkStream::gather_input() {
   std::size_t worth = 1;
-  if (beats_) {
+  if (beats_ != Beats::none) {
     worth = kBeatInputMax;
   } else if (phase_ == Phase::open && tls_->drained()) {
     worth = std::min(static_cast<std::size_t>(gather_max_), tls_->input_before(reader_.bytes_missing()));
@@ -356,7 +361,7 @@ void LinkStream::gather_input() {
 }
 
 void LinkStream::limit_unsent(double bytes_per_s) {
-  const double fits = bytes_per_s * to_seconds(kNotSentTime);
+  const double fits = bytes_per_s * to_seconds(beats_ != Beats::none ? kNotSentTimeInBeats : kNotSentTime);
   const int limit = static_cast<int>(std::clamp<double>(fits, kNotSentMin, kNotSentMax));
   if (limit > unsent_max_ * 3 / 4 && limit < unsent_max_ * 4 / 3) return;
   unsent_max_ = limit;
@@ -371,6 +376,7 @@ void LinkStream::set_unsent_max() {
 void LinkStream::finish(std::vector<std::uint8_t> last) {
   if (phase_ != Phase::open || output_over_) return close();
   phase_ = Phase::finishing;
+  blocked_ = false;
   last_ = std::move(last);
   detach_payload();
   closes_at_.emplace(context_.io, kLastWords);

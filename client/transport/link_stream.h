@@ -47,6 +47,13 @@ struct LinkContext {
   net::WireBytes on_wire = {};
 };
 
+// In which all links of a round move what they have to move: neither input nor room for output wakes us by itself.
+enum class Beats : std::uint8_t {
+  none,
+  free,   // each link as fast as it can
+  paced,  // the output at a pace
+};
+
 class LinkStream : public std::enable_shared_from_this<LinkStream> {
  public:
   // Told of everything from within the stream's own turns of the event loop. It may close the stream in any of these.
@@ -100,11 +107,10 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   LossWatch::Finding count_traffic(Duration beat = {});
   // Of the stream, as count_traffic has seen them last.
   [[nodiscard]] const TcpCounters& counted() const { return counted_; }
-  // Whether beats come, in which all links move what they have to move: then input is left to gather for them rather
-  // than to wake us by itself, and the owner paces the output.
-  void expect_beats(bool expected);
-  // Takes in what has come since the last beat.
-  void take_input();
+  // The owner paces the output.
+  void expect_beats(Beats beats);
+  // Takes in what has come since the last one, and takes it that the socket has room again.
+  void beat();
   // The link has so many streams now.
   void set_company(std::size_t streams);
   // After a change of the download's limit: little more than it may be on its way to the link.
@@ -153,7 +159,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   bool window_limited_ = false;
   bool input_waits_ = false;   // for its turn under the volunteer's limit
   bool output_waits_ = false;  // the same
-  bool blocked_ = false;       // awaits room for output
+  bool blocked_ = false;       // awaits room for output, or the next beat
   bool output_over_ = false;
   bool pumping_ = false;
   bool pump_posted_ = false;
@@ -165,7 +171,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   net::WireBytes counted_on_wire_;
   std::int64_t header_bytes_ = 0;  // of each packet
   TimePoint counted_at_{};
-  bool beats_ = false;
+  Beats beats_ = Beats::none;
   bool choice_due_ = false;  // of congestion control, for these beats
   WhilePaced while_paced_;   // in beats
   int gather_max_;           // bytes worth waiting for

@@ -15,11 +15,10 @@ constexpr double kPaceMost = 1.5;
 
 constexpr const char* kHasLeft = "the round is over there";
 
-// To each member go our contribution to its part and the result of ours. What one gets that nobody waits for, its own
-// line paces.
+// From one member to another go its contribution, if there is any, to the other's part, and the result of its own. What
+// one gets that nobody waits for, its own line paces.
 // In a grid the lines are never all in use at once: links are as fast as they can.
-std::int64_t planned_bytes(const AverageRequest& request, averaging::Rank to) {
-  const wire::GroupInfo& group = request.group;
+std::int64_t planned_bytes(const wire::GroupInfo& group, averaging::Rank from, averaging::Rank to, bool contributes) {
   if (group.grid) return 0;
   const auto part = [&group](averaging::Rank rank) {
     return static_cast<std::size_t>(group.members[rank].part_floats);
@@ -27,8 +26,8 @@ std::int64_t planned_bytes(const AverageRequest& request, averaging::Rank to) {
   const auto codec = wire::codec_from_name(group.codec).value();
   const wire::MemberRole role = group.members[to].role;
   const bool unhurried = role == wire::MemberRole::deferred || role == wire::MemberRole::late;
-  std::size_t bytes = unhurried ? 0 : wire::encoded_bytes(codec, part(request.self));
-  if (request.weight > 0) bytes += wire::encoded_bytes(wire::contribution_codec(group, request.self), part(to));
+  std::size_t bytes = unhurried ? 0 : wire::encoded_bytes(codec, part(from));
+  if (contributes) bytes += wire::encoded_bytes(wire::contribution_codec(group, from), part(to));
   return static_cast<std::int64_t>(bytes);
 }
 
@@ -42,7 +41,10 @@ RoundDriver::RoundDriver(AverageRequest request, LinkTo link_to)
   for (averaging::Rank rank = 0; rank < seats_.size(); ++rank) {
     if (rank == request_.self) continue;
     ranks_.emplace(contacts_[rank].peer, rank);
-    seats_[rank].planned = planned_bytes(request_, rank);
+    const wire::MemberRole role = request_.group.members[rank].role;
+    const bool contributes = role != wire::MemberRole::auxiliary && role != wire::MemberRole::late;
+    seats_[rank].planned = planned_bytes(request_.group, request_.self, rank, request_.weight > 0);
+    seats_[rank].expected = planned_bytes(request_.group, rank, request_.self, contributes);
   }
 }
 
@@ -73,20 +75,26 @@ std::int64_t RoundDriver::bytes_planned() const {
   return bytes;
 }
 
-std::int64_t RoundDriver::bytes_left() const {
+std::int64_t RoundDriver::bytes_to_send() const {
   std::int64_t bytes = 0;
   for (const Seat& seat : seats_) bytes += std::max<std::int64_t>(0, seat.planned - seat.sent);
   return bytes;
 }
 
-bool RoundDriver::is_in_full_flow() const {
+std::int64_t RoundDriver::bytes_left() const {
+  std::int64_t bytes = 0;
+  for (const Seat& seat : seats_) bytes += std::max<std::int64_t>(0, seat.expected - seat.received);
+  return std::max(bytes, bytes_to_send());
+}
+
+bool RoundDriver::have_begun() const {
   const auto silent = [](const Seat& seat) { return seat.planned > 0 && seat.sent == 0; };
-  return !thinned_ && std::none_of(seats_.begin(), seats_.end(), silent);
+  return std::none_of(seats_.begin(), seats_.end(), silent);
 }
 
 void RoundDriver::set_pace(double bytes_per_s) {
   const auto planned = static_cast<double>(bytes_planned());
-  const auto left = static_cast<double>(bytes_left());
+  const auto left = static_cast<double>(bytes_to_send());
   for (const auto& [peer, rank] : ranks_) {
     Link* const link = link_of(rank);
     if (link == nullptr) continue;
@@ -111,6 +119,7 @@ Status RoundDriver::frame_received(TimePoint now, Link& link, const wire::FrameH
   const averaging::Rank* rank = rank_of(link.info().peer);
   if (engine_ == nullptr || rank == nullptr) return {};
   seats_[*rank].alive_at = now;
+  seats_[*rank].received += header.payload_bytes;
   if (!header.group.is_zero()) seats_[*rank].hears = &link;
   return engine_->on_frame(now, *rank, header, payload);
 }

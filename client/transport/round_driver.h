@@ -58,14 +58,14 @@ class RoundDriver {
 
   // What links have to send in the round that is running, as far as is planned.
   [[nodiscard]] std::int64_t bytes_planned() const;
-  // Of these, what no link has taken yet.
+  // Of these, what no link has taken yet; or what links have not brought yet of what was planned, if that is more.
   [[nodiscard]] std::int64_t bytes_left() const;
   // All links together, each by what it has left to send; 0: as fast as they can. Call it several times a second.
   void set_pace(double bytes_per_s);
   // A link has sent all it had to, or is lost.
   [[nodiscard]] bool is_thinned() const { return thinned_; }
-  // Every link has begun to send what it has to, and none is through.
-  [[nodiscard]] bool is_in_full_flow() const;
+  // Every link has begun to send what it has to.
+  [[nodiscard]] bool have_begun() const;
 
   // Whether service() would send something: the last next_frame let other links go on.
   [[nodiscard]] bool has_ready() const { return running() && engine_->has_ready(); }
@@ -89,9 +89,12 @@ class RoundDriver {
     bool lost_before = false;  // by the engine of the one that it follows
     std::int64_t planned = 0;  // bytes to send to it
     std::int64_t sent = 0;
+    std::int64_t expected = 0;  // bytes from it
+    std::int64_t received = 0;
   };
 
   void begin(TimePoint now, EarlyBegins& early);
+  [[nodiscard]] std::int64_t bytes_to_send() const;
   [[nodiscard]] const averaging::Rank* rank_of(const PeerId& peer) const;
   [[nodiscard]] Link* link_of(averaging::Rank rank) const;
 

@@ -13,6 +13,7 @@
 using namespace starling;
 using namespace starling::transport;
 using namespace starling::transport::testing;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -278,19 +279,64 @@ TEST_CASE("a far stream of bbr's is not in beats, from its first output on, and 
   Link& link = *pair.acceptor.up;
   for (int round = 0; round < 2; ++round) {
     CHECK(pair.congestion_control() == "bbr");
-    link.expect_beats(true);
+    link.expect_beats(Beats::paced);
     CHECK(pair.congestion_control() == "bbr");
     link.send_control(wire::FrameType::pong, {});
     CHECK(pair.congestion_control() == kPacedCongestionControl);
-    link.expect_beats(false);
+    link.expect_beats(Beats::none);
   }
   CHECK(pair.congestion_control() == "bbr");
+}
+
+TEST_CASE("as long as nothing paces a far stream it stays bbr's, in beats, too") {
+  LinkPair pair("bbr", Duration{});
+  if (is_loss_based(pair.accepted)) return;
+  pair.acceptor.up->expect_beats(Beats::free);
+  pair.acceptor.up->send_control(wire::FrameType::pong, {});
+  CHECK(pair.congestion_control() == "bbr");
+}
+
+TEST_CASE("in beats a full socket waits for the next one, or for their end") {
+  LinkPair pair;
+  pair.acceptor.context.download.set(2e6);
+  pair.acceptor.up->limit_window();
+  Link& link = *pair.dialler.up;
+  const auto run_for = [&](Duration time) {
+    for (const TimePoint end = pair.dialler.clock.now() + time; pair.dialler.clock.now() < end;)
+      pair.io.run_one_for(5ms);
+  };
+  constexpr std::uint32_t kFrames = 60;  // 4.5 MB
+  pair.dialler.to_send = kFrames;
+  link.expect_beats(Beats::free);
+  link.pump();
+  for (int slot = 0; slot < 8; ++slot) {  // until it is known how fast the socket is
+    run_for(30ms);
+    (void)link.count_traffic();
+  }
+  const auto settled = [&] {  // frames that are there when no more come
+    std::uint32_t there = 0;
+    do {
+      there = pair.acceptor.received;
+      run_for(300ms);
+    } while (pair.acceptor.received > there);
+    return there;
+  };
+  const std::uint32_t before = settled();
+  REQUIRE(before < kFrames);
+  link.beat(20ms);
+  link.pump();
+  const std::uint32_t after = settled();
+  CHECK(after > before);
+  REQUIRE(after < kFrames);
+  link.expect_beats(Beats::none);
+  pair.run_until([&] { return pair.acceptor.received == kFrames; });
+  CHECK(pair.acceptor.in_order);
 }
 
 TEST_CASE("a far stream gets what is wished for, and keeps it in beats where losses slow it down anyway") {
   LinkPair pair("reno", Duration{});  // every system has it
   CHECK(pair.congestion_control() == "reno");
-  pair.acceptor.up->expect_beats(true);
+  pair.acceptor.up->expect_beats(Beats::paced);
   pair.acceptor.up->send_control(wire::FrameType::pong, {});
   CHECK(pair.congestion_control() == "reno");
 }
