@@ -66,6 +66,9 @@ MixingGroups::MixingGroups(std::string_view partners, wire::GroupInfo last, std:
     members_.push_back(direct ? member.endpoint : wire::Endpoint{peer, "", 0});
   }
   VERIFY(!members_.empty());
+  // Where rounds leave time for one mixing or two, every round would begin with the same pairs.
+  const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(agreed.round) % members_.size());
+  std::rotate(members_.begin(), members_.begin() + first, members_.end());
   last_.members.clear();
   last_.grid.reset();
   last_.reason.clear();

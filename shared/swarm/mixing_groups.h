@@ -38,7 +38,8 @@ struct AgreedBucket {
   Digest state;
 };
 
-// Mixings of one bucket between two rounds, one after the other, numbered from 0. Nobody leaves the order when a member
+// Mixings of one bucket between two rounds, one after the other, numbered from 0. Every round's begin with another
+// member, so that all have their turn even where there is but one mixing a round. Nobody leaves the order when a member
 // is gone: who was to meet it has nobody to meet, so all others still agree on theirs. With equal weights, every mixing
 // is symmetric and doubly stochastic, whoever is missing: the members' mean stays.
 class MixingGroups {

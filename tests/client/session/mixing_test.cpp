@@ -127,7 +127,7 @@ TEST_CASE("any number of members follows the mean of all, with a spread that sta
         all_reduce -= Quadratics::kRate * (all_reduce - target);
       }
       // What one that is away has not taken in yet, its partner has.
-      CHECK(swarm.mean() == doctest::Approx(all_reduce).epsilon(0.01));
+      CHECK(swarm.mean() == doctest::Approx(all_reduce).epsilon(0.03));
       // Apart, everybody would be at its own minimum by now.
       CHECK(swarm.spread() < 0.6 * std::abs(swarm.minima.back() - target));
     }
@@ -153,7 +153,7 @@ TEST_CASE("who did not come is waited for as long as mixings take, and the next 
   REQUIRE(meeting);
   CHECK(meeting->group.begin_within_ms == 12'000);  // four batches: the other one may be in the middle of its own
   CHECK(!mixing.on_stepped(now + 3s).send_out);
-  CHECK(!mixing.on_mixed(now + 12s, meeting->group.id, alone(1, false)));
+  CHECK(!mixing.on_mixed(now + 12s, meeting->group.id, alone(1 - meeting->self, false)));
   CHECK(mixing.missed() == 1);
   now += 13s;
   const Mixing::Order again = mixing.on_stepped(now);

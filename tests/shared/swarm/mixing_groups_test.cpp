@@ -23,11 +23,12 @@ Digest state(std::uint8_t byte) {
 }
 
 // Everybody's own view of the mixings.
-std::vector<MixingGroups> views(std::string_view partners, std::size_t members, std::uint8_t digest = 1) {
+std::vector<MixingGroups> views(std::string_view partners, std::size_t members, std::uint8_t digest = 1,
+                                RoundIndex next = 5) {
   const wire::GroupInfo round = mixing_round(members);
   std::vector<MixingGroups> all;
   for (std::size_t k = 0; k < members; ++k)
-    all.emplace_back(partners, round, peers_of(round), AgreedBucket{mixing_bucket(round), 5, state(digest)});
+    all.emplace_back(partners, round, peers_of(round), AgreedBucket{mixing_bucket(round), next, state(digest)});
   return all;
 }
 
@@ -56,6 +57,31 @@ TEST_CASE("all members see the same mixings, each in one of them, and all plans 
         }
       }
       CHECK(earlier.size() >= 3);
+    }
+  }
+}
+
+TEST_CASE("where a round has but one mixing, all have their turn, and not always with the same one") {
+  for (const std::string_view partners : mixing_partners()) {
+    for (const std::size_t count : {3U, 4U, 5U}) {
+      CAPTURE(partners);
+      CAPTURE(count);
+      std::vector<int> mixed(count);
+      std::vector<std::set<PeerId>> met(count);
+      const int rounds = 6 * static_cast<int>(count);
+      for (int round = 0; round < rounds; ++round) {
+        auto members = views(partners, count, static_cast<std::uint8_t>(round), round);
+        for (std::size_t k = 0; k < count; ++k) {
+          const auto mixing = members[k].next(mixing_peer(k));
+          if (!mixing) continue;
+          ++mixed[k];
+          for (const auto& member : mixing->group.members) met[k].insert(member.endpoint.peer);
+        }
+      }
+      for (std::size_t k = 0; k < count; ++k) {
+        CHECK(mixed[k] >= rounds / 3);
+        CHECK(met[k].size() >= 3);  // itself and two others
+      }
     }
   }
 }
@@ -182,7 +208,7 @@ TEST_CASE("who can be called over a relay at best owns no part, and two of them 
   wire::GroupInfo round = mixing_round(4);
   round.members[2].endpoint.port = 0;
   round.members[3].endpoint.relay = mixing_peer(0);
-  MixingGroups mixings("exponential", round, peers_of(round), AgreedBucket{mixing_bucket(round), 5, state(1)});
+  MixingGroups mixings("exponential", round, peers_of(round), AgreedBucket{mixing_bucket(round), 4, state(1)});
   CHECK(!mixings.next(mixing_peer(3)));  // with its neighbour, which cannot be called either
   const auto mixing = mixings.next(mixing_peer(3));
   REQUIRE(mixing);
