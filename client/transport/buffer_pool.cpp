@@ -14,4 +14,9 @@ BufferPool::Buffer BufferPool::take() {
   return buffer;
 }
 
+void BufferPool::trim() {
+  made_ -= free_.size();
+  free_.clear();
+}
+
 }  // namespace starling::transport

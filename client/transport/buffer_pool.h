@@ -26,6 +26,8 @@ class BufferPool {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // The one that was given back last, or a new one.
   Buffer take();
+  // Frees those that nobody has.
+  void trim();
   // Not given back yet.
   [[nodiscard]] std::size_t taken() const { return made_ - free_.size(); }
 

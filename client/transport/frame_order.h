@@ -1,51 +1,54 @@
-// Puts the frames of a link with several streams in order again, by their numbers, without keeping much. Pure.
+// The order of the frames of a link with several streams, as far as they have one (wire::keeps_order): what is told
+// apart by its segment is delivered as it comes, so that a packet that one stream has lost holds up one frame, and not
+// the link. Whatever comes before its turn waits in its stream's socket. Pure.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <unordered_map>
-#include <vector>
 
-#include "shared/base/result.h"
 #include "shared/wire/frames.h"
 
 namespace starling::transport {
 
-class FrameOrder {
+// Of frames in the order in which they go out, or in which they are delivered.
+class FrameCount {
  public:
-  // Payload kept at most, one frame apart: most of what comes while a stream makes up for a lost packet. The rest waits
-  // in the sockets, which hold it anyway where a link has one stream.
-  static constexpr std::size_t kHeldBytesMax = 256u << 10;
-  static constexpr std::size_t kHeldFramesMax = 4096;
-
-  struct Held {
-    wire::FrameHeader header;
-    bool wanted = false;
-    std::vector<std::uint8_t> payload;  // and maybe more bytes behind it
-  };
-  enum class Turn : std::uint8_t {
-    now,    // it is the next
-    early,  // hold() it when it is here
-    wait,   // there is no room to hold it: ask again when others have been delivered
-  };
-
-  explicit FrameOrder(std::uint32_t first = 0) : next_(first) {}
-
-  // Of a frame that begins. corrupt when its number was there before.
-  [[nodiscard]] Result<Turn> turn_of(const wire::FrameHeader& header) const;
-  [[nodiscard]] bool is_next(const wire::FrameHeader& header) const { return header.number == next_; }
-  [[nodiscard]] bool holds_frames() const { return !held_.empty(); }
-  // The next frame has been delivered.
-  void advance() { ++next_; }
-  // corrupt when that number is held already.
-  Status hold(Held frame);
-  // The next frame, if it is held.
-  std::optional<Held> take_next();
+  explicit FrameCount(std::uint32_t first = 0) : count_(first), free_from_(first) {}
+  // That the next frame has, if it is of this type.
+  [[nodiscard]] std::uint32_t number(wire::FrameType type) const {
+    return wire::keeps_order(type) ? count_ : free_from_;
+  }
+  void add(wire::FrameType type) {
+    ++count_;
+    if (wire::keeps_order(type)) free_from_ = count_;
+  }
 
  private:
-  std::uint32_t next_;
-  std::unordered_map<std::uint32_t, Held> held_;
-  std::size_t held_bytes_ = 0;
+  std::uint32_t count_;
+  std::uint32_t free_from_;  // the count after the last frame that keeps its place
+};
+
+class FrameOrder {
+ public:
+  enum class Turn : std::uint8_t {
+    now,    // it may be delivered
+    early,  // once others have been
+    past,   // its place was taken, or it was sent before what keeps its place
+  };
+
+  explicit FrameOrder(FrameCount delivered = FrameCount()) : delivered_(delivered) {}
+
+  [[nodiscard]] Turn turn_of(const wire::FrameHeader& header) const {
+    // Numbers go round; what seems farther ahead lies behind.
+    constexpr std::uint32_t kFarthest = UINT32_MAX / 2;
+    const std::uint32_t ahead = header.number - delivered_.number(header.type);
+    if (ahead == 0) return Turn::now;
+    return ahead > kFarthest ? Turn::past : Turn::early;
+  }
+  // A frame whose turn it was has been delivered.
+  void advance(wire::FrameType type) { delivered_.add(type); }
+
+ private:
+  FrameCount delivered_;
 };
 
 }  // namespace starling::transport

@@ -51,17 +51,13 @@ FrameReader::Event FrameReader::begin_payload(bool wanted, std::shared_ptr<const
     return Event::frame;
   }
   if (wanted && buffer_.size() < buffered_) buffer_.resize(buffered_);
+  if (wanted && buffered_ >= kDiscardBytes && buffer_.size() >= 2 * buffered_)
+    buffer_ = std::vector<std::uint8_t>(buffered_);
   return Event::none;
 }
 
 std::span<const std::uint8_t> FrameReader::payload() const {
   return wanted() ? std::span(buffer_).first(buffered_) : std::span<const std::uint8_t>();
-}
-
-std::vector<std::uint8_t> FrameReader::take_payload(std::vector<std::uint8_t> buffer) {
-  VERIFY(receive_ == nullptr);
-  payload_bytes_ = buffered_ = 0;
-  return std::exchange(buffer_, std::move(buffer));
 }
 
 }  // namespace starling::transport

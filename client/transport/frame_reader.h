@@ -1,5 +1,5 @@
 // Cuts the incoming byte stream into frames. Says where the next bytes should go, so that payloads are
-// decrypted straight into place; one buffer, grown to the largest payload that was wanted and then reused.
+// decrypted straight into place; one buffer serves all payloads, until they are half as long.
 #pragma once
 
 #include <array>
@@ -36,8 +36,6 @@ class FrameReader {
   [[nodiscard]] const wire::FrameHeader& header() const { return header_; }
   [[nodiscard]] std::span<const std::uint8_t> payload() const;
   [[nodiscard]] bool wanted() const { return wanted_ && !is_withdrawn(); }
-  // Of a wanted frame that is here: the buffer that its payload begins, in exchange for another.
-  std::vector<std::uint8_t> take_payload(std::vector<std::uint8_t> buffer);
 
  private:
   [[nodiscard]] bool is_withdrawn() const { return receive_ != nullptr && receive_->place.empty(); }

@@ -15,7 +15,6 @@ namespace {
 constexpr int kLossesEnough = 2;
 // After a stream that could not be added.
 constexpr Duration kJoinAgain = std::chrono::seconds(30);
-constexpr std::size_t kSpareBuffersMax = 2;
 constexpr std::size_t kWordBytes = 6 * 1024;  // a sign of life: more than the other end lets gather
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
@@ -29,6 +28,10 @@ std::vector<std::uint8_t> frame_of(wire::FrameType type, std::span<const std::ui
                       std::span(bytes).first<wire::kFrameHeaderBytes>());
   std::copy(payload.begin(), payload.end(), bytes.begin() + wire::kFrameHeaderBytes);
   return bytes;
+}
+
+Error out_of_order(const wire::FrameHeader& header) {
+  return {ErrorCode::corrupt, fmt::format("frame {} is out of order", header.number)};
 }
 
 }  // namespace
@@ -131,21 +134,18 @@ Result<LinkStream::Wish> Link::wants_frame(LinkStream& /*stream*/, const wire::F
     return Error{ErrorCode::corrupt, first ? "a hello out of place" : "something was sent before hello"};
   }
   if (first) return Wish::take;
-  STARLING_ASSIGN(const FrameOrder::Turn turn, order_.turn_of(header));
+  const FrameOrder::Turn turn = order_.turn_of(header);
   // The answer to our join may still be on its way, on the stream where the missing frame is.
-  if (turn != FrameOrder::Turn::now && streams_.size() == 1 && !joining_ && !info_.ending) {
-    return Error{ErrorCode::corrupt, fmt::format("frame {} is out of order", header.number)};
-  }
-  if (turn == FrameOrder::Turn::wait) return Wish::later;
+  const bool alone = streams_.size() == 1 && !joining_ && !info_.ending;
+  if (turn == FrameOrder::Turn::past || (turn == FrameOrder::Turn::early && alone)) return out_of_order(header);
+  if (turn == FrameOrder::Turn::early) return Wish::later;
   if (header.type == wire::FrameType::widen) return Wish::take;
   STARLING_ASSIGN(const bool wanted, mediator_.wants_frame(*this, header));
   return wanted ? Wish::take : Wish::skip;
 }
 
-// What overtook others may have to be held as a whole.
 std::shared_ptr<const averaging::PostedReceive> Link::post_receive(const wire::FrameHeader& header) {
-  const bool next = info_.phase == Phase::up && order_.is_next(header);
-  return next ? mediator_.post_receive(*this, header) : nullptr;
+  return info_.phase == Phase::up ? mediator_.post_receive(*this, header) : nullptr;
 }
 
 Status Link::frame_received(LinkStream& stream, FrameReader& frame) {
@@ -153,21 +153,12 @@ Status Link::frame_received(LinkStream& stream, FrameReader& frame) {
   const wire::FrameHeader& header = frame.header();
   if (header.type == wire::FrameType::hello) return handle_hello(stream, frame.payload());
   if (header.type == wire::FrameType::join) return handle_join(stream, frame.payload());
-  if (!order_.is_next(header)) {
-    FrameOrder::Held held{.header = header, .wanted = frame.wanted(), .payload = {}};
-    if (held.wanted) {
-      std::vector<std::uint8_t> spare;
-      if (!spare_buffers_.empty()) {
-        spare = std::move(spare_buffers_.back());
-        spare_buffers_.pop_back();
-      }
-      held.payload = frame.take_payload(std::move(spare));
-    }
-    return order_.hold(std::move(held));
-  }
+  // Two streams may have begun the same frame before either had it whole.
+  if (order_.turn_of(header) != FrameOrder::Turn::now) return out_of_order(header);
   if (frame.wanted()) STARLING_TRY(deliver(header, frame.payload()));
-  order_.advance();
-  return order_.holds_frames() ? deliver_held() : Status();
+  order_.advance(header.type);
+  if (streams_.size() > 1) resume_due();
+  return {};
 }
 
 Status Link::deliver(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
@@ -176,21 +167,11 @@ Status Link::deliver(const wire::FrameHeader& header, std::span<const std::uint8
   return {};
 }
 
-Status Link::deliver_held() {
-  while (info_.phase == Phase::up) {
-    std::optional<FrameOrder::Held> held = order_.take_next();
-    if (!held) break;
-    // Much may have happened since it was wanted.
-    bool wanted = held->wanted;
-    if (wanted && held->header.type != wire::FrameType::widen) {
-      STARLING_ASSIGN(wanted, mediator_.wants_frame(*this, held->header));
-    }
-    if (wanted) STARLING_TRY(deliver(held->header, std::span(held->payload).first(held->header.payload_bytes)));
-    order_.advance();
-    if (held->wanted && spare_buffers_.size() < kSpareBuffersMax) spare_buffers_.push_back(std::move(held->payload));
+void Link::resume_due() {
+  for (const auto& stream : streams_) {
+    const wire::FrameHeader* const waits = stream->left_for_later();
+    if (waits != nullptr && order_.turn_of(*waits) != FrameOrder::Turn::early) stream->resume();
   }
-  for (const auto& stream : streams_) stream->resume();
-  return {};
 }
 
 Status Link::handle_hello(LinkStream& stream, std::span<const std::uint8_t> payload) {
@@ -284,8 +265,14 @@ bool Link::next_frame(LinkStream& /*stream*/, FrameToSend& frame) {
   } else if (!mediator_.next_frame(*this, frame)) {
     return false;
   }
-  wire::set_number(next_number_++, std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
+  number(std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
   return true;
+}
+
+void Link::number(std::span<std::uint8_t, wire::kFrameHeaderBytes> header) {
+  const wire::FrameType type = wire::type_of(header);
+  wire::set_number(sent_.number(type), header);
+  sent_.add(type);
 }
 
 void Link::send_control(wire::FrameType type, std::span<const std::uint8_t> payload, const GroupId& group) {
@@ -402,7 +389,7 @@ void Link::close(Error why) {
 std::vector<std::uint8_t> Link::take_control() {
   std::vector<std::uint8_t> frames;
   for (std::vector<std::uint8_t>& frame : control_) {
-    wire::set_number(next_number_++, std::span(frame).first<wire::kFrameHeaderBytes>());
+    number(std::span(frame).first<wire::kFrameHeaderBytes>());
     frames.insert(frames.end(), frame.begin(), frame.end());
   }
   control_.clear();

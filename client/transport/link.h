@@ -136,11 +136,14 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   Status handle_hello(LinkStream& stream, std::span<const std::uint8_t> payload);
   Status handle_join(LinkStream& stream, std::span<const std::uint8_t> payload);
   Status deliver(const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  Status deliver_held();
+  // Streams that wait for what was delivered just now.
+  void resume_due();
   // For more streams; does nothing where there can be none.
   void widen();
   void add_stream();
   void adopt(std::shared_ptr<LinkStream> stream);
+  // Gives the next frame that is sent its number.
+  void number(std::span<std::uint8_t, wire::kFrameHeaderBytes> header);
   // As close(), but drops what is not written: there is nobody to write it to, or nobody who deserves it.
   void cut(Error why);
   void part(Error why);
@@ -161,10 +164,9 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   Beats beats_ = Beats::none;
   Duration beat_{};  // the last one's time, while they come
   PaceShare pace_;
-  std::size_t word_ = 0;           // bytes that may go out of a frame that is held back
-  std::uint32_t next_number_ = 0;  // of frames that we send
-  FrameOrder order_;               // of those that we receive
-  std::vector<std::vector<std::uint8_t>> spare_buffers_;
+  std::size_t word_ = 0;  // bytes that may go out of a frame that is held back
+  FrameCount sent_;
+  FrameOrder order_;  // of those that we receive
   RateMeter upload_{kSpeedBytes};
   RateMeter download_{kSpeedBytes};
 

@@ -303,6 +303,7 @@ LossWatch::Finding LinkStream::count_traffic(Duration beat) {
 
 void LinkStream::set_company(std::size_t streams) {
   streams_ = streams;
+  context_.buffers->large.trim();  // several streams need smaller ones
   limit_window();
 }
 

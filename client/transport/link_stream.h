@@ -96,7 +96,11 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void say_first(std::vector<std::uint8_t> frame);
   // Sends what there is to send; cheap when there is nothing, or the socket is full.
   void pump();
-  // Asks for the frame again that was left for later.
+  // The frame that was left for later, if one was.
+  [[nodiscard]] const wire::FrameHeader* left_for_later() const {
+    return left_for_later_ ? &reader_.header() : nullptr;
+  }
+  // Asks for it again.
   void resume();
   // Writes what it has taken, and `last`, for as long as kLastWords, and closes. The owner is asked and told nothing
   // more, and may go.

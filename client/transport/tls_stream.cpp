@@ -33,16 +33,16 @@ struct BufferedSocket {
   BufferPool::Buffer output;  // null while nothing is unsent
   std::size_t begin = 0;      // unsent output is [begin, end)
   std::size_t end = 0;
-  std::size_t output_max = TlsStream::kBufferBytes;  // where this buffer counts as full, …
-  std::size_t gather_max = TlsStream::kBufferBytes;  // … and the next one
-  BufferPool::Buffer input;                          // null while …
-  std::vector<std::uint8_t> begun;                   // … the beginning of a record is kept here
-  std::size_t read_at = 0;                           // unread input is [read_at, read_end)
+  std::size_t output_max = TlsStream::kSmallBufferBytes;  // where this buffer counts as full, …
+  std::size_t gather_max = TlsStream::kSmallBufferBytes;  // … and the next one
+  BufferPool::Buffer input;                               // null while …
+  std::vector<std::uint8_t> begun;                        // … the beginning of a record is kept here
+  std::size_t read_at = 0;                                // unread input is [read_at, read_end)
   std::size_t read_end = 0;
-  std::size_t input_max = TlsStream::kBufferBytes;  // where this buffer is full, …
-  std::size_t read_max = TlsStream::kBufferBytes;   // … and the next one
-  bool emptied = false;                             // the last recv() took all there was
-  bool at_end = false;                              // the other end closed, or the socket failed
+  std::size_t input_max = TlsStream::kSmallBufferBytes;  // where this buffer is full, …
+  std::size_t read_max = TlsStream::kSmallBufferBytes;   // … and the next one
+  bool emptied = false;                                  // the last recv() took all there was
+  bool at_end = false;                                   // the other end closed, or the socket failed
 
   [[nodiscard]] std::span<const std::uint8_t> unread() const {
     return {(input != nullptr ? input.get() : begun.data()) + read_at, read_end - read_at};
@@ -215,7 +215,7 @@ class TlsStream::Impl {
       const bool fits = out.size() >= holds;
       const auto opened = opens_->open(*record, fits ? out : set_aside(holds));
       if (!opened.ok()) return fail(opened.error());
-      const std::span<const std::uint8_t> plaintext(fits ? out.data() : aside_.data(), opened->bytes);
+      const std::span<const std::uint8_t> plaintext(fits ? out.data() : aside_.get(), opened->bytes);
       const bool is_data = opened->type == RecordType::data;
       without_data_ = is_data && !plaintext.empty() ? 0 : without_data_ + 1;
       if (without_data_ > kWithoutDataMax) return fail({ErrorCode::corrupt, "link: many records without data"});
@@ -245,7 +245,10 @@ class TlsStream::Impl {
     return *whole - here + (plaintext > holds ? plaintext - holds : 0);
   }
 
-  void rest() { socket_.rest(); }
+  void rest() {
+    socket_.rest();
+    if (opened_.empty()) aside_.reset();
+  }
 
   void gather_output(std::size_t bytes) {
     socket_.gather_max = std::clamp(bytes, kSmallBufferBytes, kLargeBufferBytes);
@@ -328,8 +331,9 @@ class TlsStream::Impl {
 
   // For records that hold more than they are wanted for.
   std::span<std::uint8_t> set_aside(std::size_t bytes) {
-    if (aside_.size() < bytes) aside_.resize(bytes);
-    return aside_;
+    VERIFY(bytes <= RecordCipher::kPlaintextMax);
+    if (aside_ == nullptr) aside_ = socket_.buffers->record.take();
+    return {aside_.get(), bytes};
   }
 
   IoStep take_opened(std::span<std::uint8_t> out) {
@@ -384,7 +388,7 @@ class TlsStream::Impl {
   std::optional<crypto::TrafficSecrets> secrets_;  // until the handshake is over, …
   std::optional<RecordCipher> seals_, opens_;      // … and from then on
   Result<PeerId> peer_ = Error{ErrorCode::failed_precondition, "identify peer: the handshake is not over"};
-  std::vector<std::uint8_t> aside_;       // a record's plaintext, of which …
+  BufferPool::Buffer aside_;              // a record's plaintext, of which …
   std::span<const std::uint8_t> opened_;  // … this is still to be given out
   std::int64_t bytes_under_key_ = 0;
   bool owes_key_update_ = false;

@@ -40,6 +40,7 @@ class TlsStream {
   static constexpr std::size_t kLargeBufferBytes = 16 * RecordCipher::kRecordMax;
   // Outlives the streams that share it.
   struct Buffers {
+    BufferPool record{RecordCipher::kPlaintextMax};
     BufferPool small{kSmallBufferBytes};
     BufferPool usual{kBufferBytes};
     BufferPool large{kLargeBufferBytes};
@@ -79,7 +80,7 @@ class TlsStream {
   // record that has not come whole is kept; while a whole one is unread, so is the buffer.
   void rest();
   // How much output is gathered for the socket before it has to take some, from the next buffer on: kSmallBufferBytes
-  // to kLargeBufferBytes, at first kBufferBytes. A stream whose socket takes no more holds it.
+  // to kLargeBufferBytes, at first the former. A stream whose socket takes no more holds it.
   void gather_output(std::size_t bytes);
   // How much input is taken from the socket at a time, from the next buffer on, within the same bounds.
   void read_ahead(std::size_t bytes);

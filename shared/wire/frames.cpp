@@ -120,6 +120,8 @@ void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHead
   put<std::uint32_t>(out, kNumberAt, header.number);
 }
 
+FrameType type_of(std::span<const std::uint8_t, kFrameHeaderBytes> header) { return static_cast<FrameType>(header[0]); }
+
 void set_number(std::uint32_t number, std::span<std::uint8_t, kFrameHeaderBytes> header) {
   put<std::uint32_t>(header, kNumberAt, number);
 }

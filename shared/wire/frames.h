@@ -18,9 +18,11 @@
 // the line, the end that dialled it adds further ones, kLinkStreamsMax in all; the other end asks for that by widen.
 // The first frame each way on a further stream is join: it names the token that the other end gave the link in its
 // hello, the dialling end's first, and the other's is the answer. Both ends must be proven to be the link's by their
-// certificates; a join that fits no link is cut off. All frames but hello and join are numbered through the link from
-// 0, modulo 2^32, whichever stream they travel on: each is sent once, whole, on one stream, in the order of its numbers
-// there; and receivers take them in that order. When one stream ends, the link ends.
+// certificates; a join that fits no link is cut off. All frames but hello and join count, whichever stream they travel
+// on: each is sent once, whole, on one stream, in the order of the count there. One that keeps its place (all but
+// contribution, result, state_chunk, ping and pong) has for its number how many the sender had sent before it over the
+// link, modulo 2^32, and receivers take it after just these. Others have that count after the last one that keeps its
+// place, and may be taken as soon as that one has been. When one stream ends, the link ends.
 //
 // A peer that sends anything else, or anything out of bounds, is cut off: decode_* say why.
 #pragma once
@@ -38,7 +40,7 @@
 
 namespace starling::wire {
 
-constexpr int kPeerProtocolVersion = 3;
+constexpr int kPeerProtocolVersion = 4;
 constexpr std::size_t kFrameHeaderBytes = 32;
 // The largest segment in the widest codec, a full contributor mask, and room for codec scales.
 constexpr std::size_t kFramePayloadMax = (1u << 20) + 4096;
@@ -70,6 +72,12 @@ enum class FrameType : std::uint8_t {
 
 // Of any group, and nothing more.
 constexpr bool is_sign_of_life(FrameType type) { return type == FrameType::ping || type == FrameType::pong; }
+// Whether frames before and after it are: floats of a round or of a state are told apart by their segments.
+constexpr bool keeps_order(FrameType type) {
+  const bool by_segment =
+      type == FrameType::contribution || type == FrameType::result || type == FrameType::state_chunk;
+  return !by_segment && !is_sign_of_life(type);
+}
 
 struct FrameHeader {
   FrameType type = FrameType::ping;
@@ -80,7 +88,8 @@ struct FrameHeader {
   std::uint32_t number = 0;   // given by the link when it sends the frame
 };
 void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHeaderBytes> out);
-// Into an encoded header.
+// Of an encoded header.
+FrameType type_of(std::span<const std::uint8_t, kFrameHeaderBytes> header);
 void set_number(std::uint32_t number, std::span<std::uint8_t, kFrameHeaderBytes> header);
 // Checks type, version, codec, zero fields (segment too, where the type has none) and the payload limit of the type.
 Result<FrameHeader> decode_header(std::span<const std::uint8_t, kFrameHeaderBytes> bytes);

@@ -143,71 +143,72 @@ void InMemoryGroup::pump_link(Rank from, Rank to) {
 
 void InMemoryGroup::inject(Rank from, Rank to, std::vector<std::uint8_t> frame) { send(from, to, std::move(frame)); }
 
-void InMemoryGroup::send(Rank from, Rank to, std::vector<std::uint8_t> frame) {
-  if (tamper_ && !tamper_(from, to, frame)) return;
+void InMemoryGroup::send(Rank from, Rank to, std::vector<std::uint8_t> bytes) {
+  if (tamper_ && !tamper_(from, to, bytes)) return;
   Link& line = link(from, to);
   double rate = options_.bytes_per_s;
   if (!options_.member_slowdown.empty()) rate /= std::max(options_.member_slowdown[from], options_.member_slowdown[to]);
   const auto jitter = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(options_.latency.count() + 1));
-  const TimePoint sent = std::max(now_, line.free_at) + from_seconds(static_cast<double>(frame.size()) / rate);
+  const TimePoint sent = std::max(now_, line.free_at) + from_seconds(static_cast<double>(bytes.size()) / rate);
   line.free_at = sent;
   ++line.in_flight;
-  // A later frame never overtakes: its jitter is hidden behind the earlier one's arrival.
-  const TimePoint arrival = sent + options_.latency + Duration(jitter);
-  const TimePoint after = line.last_arrival;
-  line.last_arrival = std::max(arrival, line.last_arrival + Duration(1));
-  const bool values_fit =
-      options_.codec == "fp32" && frame.front() == static_cast<std::uint8_t>(wire::FrameType::result);
-  if (values_fit) {
-    schedule(std::max(after, line.last_arrival - options_.latency / 2),
-             [this, from, to, frame, generation = line.generation] { begin_delivery(from, to, frame, generation); });
+  const auto type = static_cast<wire::FrameType>(bytes.front());
+  const bool placed = options_.seed % 2 == 0 || wire::keeps_order(type);
+  // Behind those that it never overtakes its jitter does not show.
+  const TimePoint after = placed ? line.last_arrival : line.placed_arrival;
+  const TimePoint arrival = std::max(sent + options_.latency + Duration(jitter), after + Duration(1));
+  line.last_arrival = std::max(line.last_arrival, arrival);
+  if (placed) line.placed_arrival = arrival;
+  const Frame frame{std::move(bytes), ++frames_, line.generation};
+  if (options_.codec == "fp32" && type == wire::FrameType::result) {
+    schedule(std::max(after, arrival - options_.latency / 2), [=, this] { begin_delivery(from, to, frame); });
   }
-  schedule(line.last_arrival, [this, from, to, frame = std::move(frame), generation = line.generation] {
-    deliver(from, to, frame, generation);
-  });
+  schedule(arrival, [=, this] { deliver(from, to, frame); });
 }
 
-void InMemoryGroup::begin_delivery(Rank from, Rank to, const std::vector<std::uint8_t>& frame,
-                                   std::uint32_t generation) {
+void InMemoryGroup::begin_delivery(Rank from, Rank to, const Frame& frame) {
   Link& line = link(from, to);
   Node& node = nodes_[to];
-  if (line.generation != generation || line.silent || node.dead || !node.started || now_ < node.frozen_until) return;
-  const auto header = wire::decode_header(std::span(frame).first<wire::kFrameHeaderBytes>());
+  if (line.generation != frame.generation || line.silent || node.dead || !node.started || now_ < node.frozen_until)
+    return;
+  const auto header = wire::decode_header(std::span(frame.bytes).first<wire::kFrameHeaderBytes>());
   VERIFY(header.ok());
-  line.receive = node.engine->post_receive(from, *header);
-  if (line.receive == nullptr) return;
-  const auto values = std::span(frame).subspan(wire::kFrameHeaderBytes + line.receive->values_at);
-  VERIFY(values.size() == line.receive->place.size());
-  std::copy_n(values.begin(), values.size() / 2, line.receive->place.begin());
+  const std::shared_ptr<const PostedReceive> receive = node.engine->post_receive(from, *header);
+  if (receive == nullptr) return;
+  const auto values = std::span(frame.bytes).subspan(wire::kFrameHeaderBytes + receive->values_at);
+  VERIFY(values.size() == receive->place.size());
+  std::copy_n(values.begin(), values.size() / 2, receive->place.begin());
+  line.receives.emplace(frame.number, receive);
 }
 
-std::optional<std::span<const std::uint8_t>> InMemoryGroup::received_payload(Link& line,
-                                                                             const std::vector<std::uint8_t>& frame) {
-  const auto payload = std::span(frame).subspan(wire::kFrameHeaderBytes);
-  if (line.receive == nullptr) return payload;
-  if (line.receive->place.empty()) return std::nullopt;
-  const std::size_t half = line.receive->place.size() / 2;
-  const auto values = payload.subspan(line.receive->values_at);
+std::optional<std::span<const std::uint8_t>> InMemoryGroup::received_payload(const Link& line, const Frame& frame) {
+  const auto payload = std::span(frame.bytes).subspan(wire::kFrameHeaderBytes);
+  const auto found = line.receives.find(frame.number);
+  if (found == line.receives.end()) return payload;
+  const PostedReceive& receive = *found->second;
+  if (receive.place.empty()) return std::nullopt;
+  const std::size_t half = receive.place.size() / 2;
+  const auto values = payload.subspan(receive.values_at);
   std::copy(values.begin() + static_cast<std::ptrdiff_t>(half), values.end(),
-            line.receive->place.begin() + static_cast<std::ptrdiff_t>(half));
-  return payload.first(line.receive->values_at);
+            receive.place.begin() + static_cast<std::ptrdiff_t>(half));
+  return payload.first(receive.values_at);
 }
 
-void InMemoryGroup::deliver(Rank from, Rank to, const std::vector<std::uint8_t>& frame, std::uint32_t generation) {
+void InMemoryGroup::deliver(Rank from, Rank to, const Frame& frame) {
   Link& line = link(from, to);
-  if (line.generation != generation) return;
+  if (line.generation != frame.generation) return;
   if (now_ < nodes_[to].frozen_until) {  // stays in the socket
-    nodes_[to].held_up.push_back([this, from, to, frame, generation] { deliver(from, to, frame, generation); });
+    nodes_[to].held_up.push_back([=, this] { deliver(from, to, frame); });
     return;
   }
   --line.in_flight;
   if (!line.silent && !nodes_[to].dead && nodes_[to].started) {
     with(to, [&] {
-      const auto header = wire::decode_header(std::span(frame).first<wire::kFrameHeaderBytes>());
+      const auto header = wire::decode_header(std::span(frame.bytes).first<wire::kFrameHeaderBytes>());
       VERIFY(header.ok());
       const auto payload = received_payload(line, frame);
       const Status status = payload ? nodes_[to].engine->on_frame(now_, from, *header, *payload) : Status();
-      line.receive.reset();
+      line.receives.erase(frame.number);
       if (status.ok()) return;
       refusals_.push_back(fmt::format("{} from {}: {}", to, from, status.error().message));
       schedule(now_ + 4 * options_.latency, [this, from, to] { cut(from, to, from, "the other end hung up"); });
@@ -221,7 +222,7 @@ void InMemoryGroup::cut(Rank a, Rank b, Rank told, const std::string& reason) {
   for (Link* line : {&link(a, b), &link(b, a)}) {
     line->cut = true;
     ++line->generation;
-    line->receive.reset();
+    line->receives.clear();
   }
   schedule(now_ + options_.latency, [this, a, b, told, reason] {
     with(told, [this, a, b, told, reason] { nodes_[told].engine->on_link_lost(now_, told == a ? b : a, reason); });
@@ -238,7 +239,7 @@ void InMemoryGroup::kill(Rank rank, bool dirty) {
     link(peer, rank).cut = true;
     if (dirty) {
       ++line.generation;
-      line.receive.reset();
+      line.receives.clear();
     }
     const auto jitter = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(options_.latency.count() + 1));
     const TimePoint clean = std::max(now_, line.last_arrival) + Duration(1);

@@ -1,6 +1,7 @@
 // n reduction engines over an in-memory network on virtual time: links with latency, rate and a small window, first
-// in, first out as TCP; and faults that strike at a given event or time. Results for which an engine posts a receive
-// come in halves. Everything follows from the seed.
+// in, first out as one TCP stream where the seed is even, and else as several of them (wire::keeps_order); and faults
+// that strike at a given event or time. Results for which an engine posts a receive come in halves. Everything follows
+// from the seed.
 #pragma once
 
 #include <algorithm>
@@ -109,10 +110,11 @@ class InMemoryGroup {
     std::size_t in_flight = 0;
     TimePoint free_at{};
     TimePoint last_arrival{};
-    bool silent = false;  // swallows
-    bool cut = false;     // refuses
+    TimePoint placed_arrival{};  // of the last frame that nothing overtakes
+    bool silent = false;         // swallows
+    bool cut = false;            // refuses
     std::uint32_t generation = 0;
-    std::shared_ptr<const PostedReceive> receive;  // of the frame that has arrived half
+    std::map<std::uint64_t, std::shared_ptr<const PostedReceive>> receives;  // of frames that have arrived half
   };
   struct Event {
     TimePoint at{};
@@ -130,11 +132,16 @@ class InMemoryGroup {
   void start(Rank rank);
   void pump(Rank rank);
   void pump_link(Rank from, Rank to);
-  void send(Rank from, Rank to, std::vector<std::uint8_t> frame);
-  void begin_delivery(Rank from, Rank to, const std::vector<std::uint8_t>& frame, std::uint32_t generation);
-  void deliver(Rank from, Rank to, const std::vector<std::uint8_t>& frame, std::uint32_t generation);
+  void send(Rank from, Rank to, std::vector<std::uint8_t> bytes);
+  struct Frame {
+    std::vector<std::uint8_t> bytes;
+    std::uint64_t number = 0;  // of all in this group
+    std::uint32_t generation = 0;
+  };
+  void begin_delivery(Rank from, Rank to, const Frame& frame);
+  void deliver(Rank from, Rank to, const Frame& frame);
   // What is in the frame for the engine, once its values are where it wants them; null: it wants it no more.
-  std::optional<std::span<const std::uint8_t>> received_payload(Link& line, const std::vector<std::uint8_t>& frame);
+  static std::optional<std::span<const std::uint8_t>> received_payload(const Link& line, const Frame& frame);
   void arm_timer(Rank rank);
   // Runs `action` for a rank now, or when it thaws; never when it is dead.
   void with(Rank rank, std::function<void()> action);
@@ -149,6 +156,7 @@ class InMemoryGroup {
   std::vector<Link> links_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   std::uint64_t scheduled_ = 0;
+  std::uint64_t frames_ = 0;
   std::size_t events_ = 0;
   TimePoint now_{};
   Tamper tamper_;

@@ -3,91 +3,87 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <random>
+#include <vector>
 
 using namespace starling;
 using namespace starling::transport;
 
 namespace {
 
-wire::FrameHeader frame(std::uint32_t number, std::uint32_t payload_bytes = 100) {
+using Turn = FrameOrder::Turn;
+
+constexpr auto kPlaced = wire::FrameType::begin;
+constexpr auto kFree = wire::FrameType::result;
+
+wire::FrameHeader frame(std::uint32_t number, wire::FrameType type = kPlaced) {
   wire::FrameHeader header;
-  header.type = wire::FrameType::result;
-  header.payload_bytes = payload_bytes;
+  header.type = type;
   header.number = number;
   return header;
 }
 
-// Takes the frame in; returns the numbers of those whose turn has come with it.
-std::vector<std::uint32_t> put(FrameOrder& order, std::uint32_t number) {
-  const auto turn = order.turn_of(frame(number));
-  REQUIRE(turn.ok());
-  REQUIRE(*turn != FrameOrder::Turn::wait);
-  if (*turn == FrameOrder::Turn::early) {
-    REQUIRE(order.hold({.header = frame(number), .wanted = true, .payload = {}}).ok());
-    return {};
-  }
-  std::vector<std::uint32_t> delivered = {number};
-  order.advance();
-  while (const auto next = order.take_next()) {
-    delivered.push_back(next->header.number);
-    order.advance();
-  }
-  return delivered;
-}
-
 }  // namespace
 
-TEST_CASE("frames that come in any order are delivered in theirs, each once") {
-  std::mt19937 random(7);  // NOLINT: always the same
-  std::vector<std::uint32_t> numbers(500);
-  for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
-  for (auto at = numbers.begin(); at < numbers.end(); at += 50) std::shuffle(at, at + 50, random);
-  FrameOrder order;
-  std::vector<std::uint32_t> delivered;
-  for (const std::uint32_t number : numbers) {
-    for (const std::uint32_t out : put(order, number)) delivered.push_back(out);
+TEST_CASE("what is told apart by its segment, and signs of life, may overtake each other, and nothing else") {
+  using enum wire::FrameType;
+  for (const auto type : {contribution, result, state_chunk, ping, pong}) CHECK_FALSE(wire::keeps_order(type));
+  for (const auto type : {widen, begin, inventory, done, want, listen, over, state_request, state_info}) {
+    CHECK(wire::keeps_order(type));
   }
-  std::sort(numbers.begin(), numbers.end());
-  CHECK((delivered == numbers));
-  CHECK_FALSE(order.holds_frames());
 }
 
-TEST_CASE("a frame that was delivered or is held already is refused") {
-  FrameOrder order;
-  put(order, 0);
-  put(order, 1);
-  put(order, 5);
-  CHECK_FALSE(order.turn_of(frame(0)).ok());
-  CHECK_FALSE(order.turn_of(frame(1)).ok());
-  CHECK_FALSE(order.turn_of(frame(5)).ok());
-  // Two streams may have begun the same frame before either had it whole.
-  CHECK_FALSE(order.hold({.header = frame(5), .wanted = false, .payload = {}}).ok());
-  CHECK(order.turn_of(frame(2)).ok());
+TEST_CASE("frames of both kinds on several streams: each once, and each that keeps its place where it was sent") {
+  std::mt19937 random(11);  // NOLINT: always the same
+  for (int run = 0; run < 50; ++run) {
+    FrameCount count(run % 2 == 0 ? 0 : 0xffffffe0);  // numbers go round
+    FrameOrder order(count);
+    std::array<std::deque<wire::FrameHeader>, 8> streams;
+    constexpr std::uint32_t kFrames = 200;
+    std::vector<bool> placed;
+    for (std::uint32_t i = 0; i < kFrames; ++i) {
+      const auto type = random() % 5 == 0 ? kPlaced : kFree;
+      wire::FrameHeader header = frame(count.number(type), type);
+      header.segment = i;
+      streams[random() % streams.size()].push_back(header);
+      placed.push_back(type == kPlaced);
+      count.add(type);
+    }
+    std::vector<std::uint32_t> delivered;
+    while (delivered.size() < kFrames) {
+      // Some stream's next frame has its turn, whatever the others bring.
+      std::vector<std::deque<wire::FrameHeader>*> can;
+      for (auto& stream : streams) {
+        if (!stream.empty() && order.turn_of(stream.front()) == Turn::now) can.push_back(&stream);
+      }
+      REQUIRE_FALSE(can.empty());
+      auto& stream = *can[random() % can.size()];
+      delivered.push_back(stream.front().segment);
+      order.advance(stream.front().type);
+      stream.pop_front();
+    }
+    for (std::uint32_t i = 0; i < kFrames; ++i) {
+      if (placed[i]) CHECK(delivered[i] == i);
+    }
+    std::sort(delivered.begin(), delivered.end());
+    CHECK(std::adjacent_find(delivered.begin(), delivered.end()) == delivered.end());
+  }
 }
 
-TEST_CASE("what is held has a limit; the frame that is due is never kept waiting") {
+TEST_CASE("what may overtake waits for what keeps its place alone, which waits for all before it") {
   FrameOrder order;
-  const std::uint32_t large = FrameOrder::kHeldBytesMax / 2;
-  for (const std::uint32_t number : {1U, 2U}) {
-    CHECK(*order.turn_of(frame(number, large)) == FrameOrder::Turn::early);
-    REQUIRE(order.hold({.header = frame(number, large), .wanted = true, .payload = {}}).ok());
-  }
-  CHECK(*order.turn_of(frame(3, 1)) == FrameOrder::Turn::wait);
-  CHECK(*order.turn_of(frame(0, large)) == FrameOrder::Turn::now);
-  CHECK(put(order, 0) == std::vector<std::uint32_t>{0, 1, 2});
-  CHECK(*order.turn_of(frame(4, 1)) == FrameOrder::Turn::early);
-  // Nor do many frames without a payload add up.
-  for (std::uint32_t i = 0; i < FrameOrder::kHeldFramesMax; ++i) {
-    REQUIRE(order.hold({.header = frame(4 + i, 0), .wanted = true, .payload = {}}).ok());
-  }
-  CHECK(*order.turn_of(frame(1'000'000, 0)) == FrameOrder::Turn::wait);
-}
-
-TEST_CASE("numbers go round without a gap") {
-  FrameOrder order(0xfffffffe);
-  CHECK(put(order, 0).empty());
-  CHECK(put(order, 0xffffffff).empty());
-  CHECK(put(order, 0xfffffffe) == std::vector<std::uint32_t>{0xfffffffe, 0xffffffff, 0});
-  CHECK_FALSE(order.turn_of(frame(0xffffffff)).ok());
+  CHECK(order.turn_of(frame(0, kFree)) == Turn::now);
+  CHECK(order.turn_of(frame(3, kFree)) == Turn::early);  // behind the third frame, which keeps its place
+  CHECK(order.turn_of(frame(2)) == Turn::early);
+  order.advance(kFree);
+  CHECK(order.turn_of(frame(0, kFree)) == Turn::now);
+  CHECK(order.turn_of(frame(2)) == Turn::early);
+  order.advance(kFree);
+  CHECK(order.turn_of(frame(2)) == Turn::now);
+  order.advance(kPlaced);
+  CHECK(order.turn_of(frame(2)) == Turn::past);
+  CHECK(order.turn_of(frame(0, kFree)) == Turn::past);  // all that was before it has been there
+  CHECK(order.turn_of(frame(3, kFree)) == Turn::now);
 }

@@ -4,6 +4,7 @@
 #include <asio/ip/address_v4.hpp>
 #include <cstring>
 #include <set>
+#include <thread>
 
 #include "client/transport/congestion_control.h"
 #include "client/transport/link.h"
@@ -49,7 +50,10 @@ struct End final : Link::Mediator {
     if (header.type == wire::FrameType::pong) return {};
     std::uint32_t first = 0;
     std::memcpy(&first, payload.data(), sizeof first);
-    in_order = in_order && header.segment == received && first == received && payload.back() == payload.front();
+    if (!wire::keeps_order(header.type)) CHECK(first == header.segment);
+    CHECK(payload.back() == payload.front());
+    CHECK(segments.insert(first).second);
+    in_order = in_order && first == received;
     ++received;
     return {};
   }
@@ -61,7 +65,8 @@ struct End final : Link::Mediator {
     const auto payload = std::make_shared<std::vector<std::uint8_t>>(bytes);
     std::memcpy(payload->data(), &sent, sizeof sent);
     payload->back() = payload->front();
-    wire::FrameHeader header{wire::FrameType::result, static_cast<std::uint32_t>(bytes), {}, sent};
+    wire::FrameHeader header{type, static_cast<std::uint32_t>(bytes), {}};
+    if (!wire::keeps_order(type)) header.segment = sent;
     frame.frame.head.resize(wire::kFrameHeaderBytes);
     wire::encode_header(header, std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
     frame.frame.payload = *payload;
@@ -92,9 +97,11 @@ struct End final : Link::Mediator {
   std::vector<std::shared_ptr<Link>> links;
   Link* up = nullptr;
   std::string ended;
+  wire::FrameType type = wire::FrameType::state_info;  // of what it sends
   std::uint32_t to_send = 0;
   std::uint32_t sent = 0;
   std::uint32_t received = 0;
+  std::set<std::uint32_t> segments;  // the same
   int pongs = 0;
   int heard = 0;
   bool held_back = false;
@@ -192,6 +199,28 @@ TEST_CASE("frames keep their order over several streams, both ways") {
   CHECK(pair.dialler.in_order);
   CHECK(pair.acceptor.in_order);
   CHECK(pair.dialler.links.size() == 1);
+  CHECK(pair.acceptor.links.size() == 1);
+}
+
+TEST_CASE("floats of a round come each once over several streams, in any order, and signs of life between them") {
+  LinkPair pair;
+  pair.widen(4);
+  constexpr std::uint32_t kFrames = 600;
+  for (End* end : {&pair.dialler, &pair.acceptor}) {
+    end->type = wire::FrameType::result;
+    end->to_send = kFrames;
+    end->up->pump();
+  }
+  for (int i = 1; i <= 5; ++i) {
+    pair.dialler.up->send_control(wire::FrameType::pong, {});
+    pair.run_until([&] { return pair.acceptor.pongs == i; });
+  }
+  pair.run_until([&] { return pair.dialler.received == kFrames && pair.acceptor.received == kFrames; });
+  // What keeps its place comes behind all of them.
+  pair.dialler.type = wire::FrameType::state_info;
+  ++pair.dialler.to_send;
+  pair.dialler.up->pump();
+  pair.run_until([&] { return pair.acceptor.received == kFrames + 1; });
   CHECK(pair.acceptor.links.size() == 1);
 }
 
@@ -366,13 +395,12 @@ TEST_CASE("frames that a stream does not take go over another") {
   CHECK(donor.member->net->stats().streams_up == 2);
   // 15 MB, of which the first stream's sockets take the less: nobody reads there.
   for (std::uint32_t chunk = 0; chunk < 60; chunk += 20) donor.ask(first, chunk, 20);
-  std::set<std::uint32_t> numbers;
-  std::size_t chunks = 0;
-  while (chunks < 20 && second.next_frame()) {
-    chunks += second.payload.size() == wire::kStateChunkFloats * sizeof(float) ? 1 : 0;
-    CHECK(numbers.insert(second.number_read).second);
+  std::set<std::uint32_t> chunks;
+  while (chunks.size() < 20) {
+    const auto type = second.next_frame();
+    REQUIRE(type);
+    if (*type == wire::FrameType::state_chunk) CHECK(chunks.insert(second.segment).second);
   }
-  CHECK(chunks == 20);
 }
 
 TEST_CASE("a stream of somebody else, or of no link, is refused, and the link goes on") {
@@ -413,7 +441,7 @@ TEST_CASE("frames out of order are refused where one stream brings them, and twi
   const Donor donor(1);
   RawPeer hasty = donor.call(donor.key);
   hasty.say_hello();
-  hasty.number = 1;
+  hasty.sent = FrameCount(1);
   hasty.send_header(wire::FrameType::ping, 0);
   CHECK(hasty.is_cut_off());
 
@@ -422,11 +450,26 @@ TEST_CASE("frames out of order are refused where one stream brings them, and twi
   first.say_hello();
   RawPeer second = donor.call(key);
   REQUIRE(second.join(first.token));
-  second.number = 1;
-  second.send_header(wire::FrameType::ping, 0);
-  first.send_header(wire::FrameType::ping, 0);
-  first.number = 1;
-  first.send_header(wire::FrameType::ping, 0);
+  second.sent = FrameCount(1);
+  second.send_header(wire::FrameType::widen, 0);
+  first.send_header(wire::FrameType::widen, 0);
+  first.sent = FrameCount(1);
+  first.send_header(wire::FrameType::widen, 0);
+  CHECK(first.is_cut_off());
+}
+
+TEST_CASE("a frame that two streams bring ends the link") {
+  const Donor donor(1);
+  RawPeer first = donor.call(donor.key);
+  first.say_hello();
+  RawPeer second = donor.call(donor.key);
+  REQUIRE(second.join(first.token));
+  const auto bytes = wire::encode(wire::StateRequest{1, donor.snapshot->digest, 0, 0});
+  first.send_header(wire::FrameType::state_request, bytes.size());
+  first.send(std::span(bytes).first(1));
+  std::this_thread::sleep_for(50ms);  // so that both are begun; it is refused otherwise, too
+  donor.ask(second, 0, 0);
+  first.send(std::span(bytes).subspan(1));
   CHECK(first.is_cut_off());
 }
 

@@ -56,7 +56,10 @@ void RawPeer::send_header(wire::FrameType type, std::size_t payload_bytes, const
   header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
   header.group = group;
   const bool first = type == wire::FrameType::hello || type == wire::FrameType::join;
-  if (!first) header.number = number++;
+  if (!first) {
+    header.number = sent.number(type);
+    sent.add(type);
+  }
   std::array<std::uint8_t, wire::kFrameHeaderBytes> bytes{};
   wire::encode_header(header, bytes);
   send(bytes);
@@ -95,7 +98,7 @@ std::optional<wire::FrameType> RawPeer::next_frame() {
   if (!read_exactly(bytes)) return std::nullopt;
   const auto header = wire::decode_header(bytes);
   if (!header.ok()) return std::nullopt;
-  number_read = header->number;
+  segment = header->segment;
   payload.resize(header->payload_bytes);
   if (!payload.empty() && !read_exactly(payload)) return std::nullopt;
   return header->type;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client/transport/frame_order.h"
 #include "client/transport/tls_stream.h"
 #include "shared/wire/frames.h"
 
@@ -34,9 +35,9 @@ class RawPeer {
   bool is_cut_off();
 
   std::vector<std::uint8_t> payload;
-  wire::LinkToken token;          // of the other end, after say_hello
-  std::uint32_t number_read = 0;  // of the frame that next_frame gave
-  std::uint32_t number = 0;       // of the next frame to be sent; streams of one link count together
+  wire::LinkToken token;      // of the other end, after say_hello
+  std::uint32_t segment = 0;  // the same
+  FrameCount sent;            // streams of one link count together
 
  private:
   bool read_exactly(std::span<std::uint8_t> out);

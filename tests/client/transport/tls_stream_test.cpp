@@ -18,6 +18,10 @@ using namespace starling::transport::testing;
 namespace {
 
 // Two streams over a pair of non-blocking sockets, driven in turn by one thread.
+std::size_t taken(const TlsStream::Buffers& buffers) {
+  return buffers.record.taken() + buffers.small.taken() + buffers.usual.taken() + buffers.large.taken();
+}
+
 struct Pair {
   explicit Pair(std::int64_t rekey_bytes = TlsStream::kRekeyBytes) {
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) == 0);
@@ -150,7 +154,7 @@ TEST_CASE("a handshake that waits for the other end leaves its buffers to others
   Pair pair;
   CHECK(pair.dialler->handshake() == IoState::want_read);
   CHECK(pair.acceptor->handshake() == IoState::want_read);
-  CHECK(pair.buffers->usual.taken() == 0);
+  CHECK(taken(*pair.buffers) == 0);
   CHECK_FALSE(pair.dialler->peer().ok());
   CHECK(pair.dialler->handshake() == IoState::done);
   CHECK(pair.acceptor->handshake() == IoState::done);
@@ -183,8 +187,7 @@ TEST_CASE("a stream gathers as much output as it may, from the next buffer on") 
     }
     pair.dialler->rest();
     pair.acceptor->rest();
-    CHECK(pair.buffers->usual.taken() == 0);
-    CHECK(pair.buffers->large.taken() == 0);
+    CHECK(taken(*pair.buffers) == 0);
   };
   const std::size_t little = gathered();
   pair.dialler->gather_output(bytes.size());
@@ -227,12 +230,25 @@ TEST_CASE("a stream takes as much input at a time as it may, from the next buffe
     CHECK((got == bytes));
     pair.dialler->rest();
     pair.acceptor->rest();
-    CHECK(pair.buffers->usual.taken() + pair.buffers->large.taken() == 0);
+    CHECK(taken(*pair.buffers) == 0);
     return left;
   };
   CHECK(left_in_socket(0) > 2 * static_cast<int>(RecordCipher::kPlaintextMax));
   CHECK(left_in_socket(bytes.size() + 1000) == 0);
   CHECK(left_in_socket(0) > 2 * static_cast<int>(RecordCipher::kPlaintextMax));
+}
+
+TEST_CASE("a pool that is trimmed keeps what somebody has") {
+  BufferPool pool(100);
+  BufferPool::Buffer kept = pool.take();
+  kept[99] = 7;
+  pool.take().reset();
+  pool.trim();
+  CHECK(pool.taken() == 1);
+  CHECK(kept[99] == 7);
+  CHECK(pool.take() != nullptr);
+  kept.reset();
+  CHECK(pool.taken() == 0);
 }
 
 TEST_CASE("a stream at rest leaves its buffers to others, in the middle of a record, too") {
@@ -243,7 +259,7 @@ TEST_CASE("a stream at rest leaves its buffers to others, in the middle of a rec
   const auto rest_both = [&] {
     pair.dialler->rest();
     pair.acceptor->rest();
-    return pair.buffers->usual.taken();
+    return taken(*pair.buffers);
   };
   CHECK(rest_both() == 0);
   // What the socket does not take stays.
