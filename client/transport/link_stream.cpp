@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -90,11 +91,32 @@ void LinkStream::wait(asio::ip::tcp::socket::wait_type type) {
   const bool input = type == asio::ip::tcp::socket::wait_read;
   if (input && awaits_input_) return;
   if (input) awaits_input_ = true;
-  socket_.async_wait(type, [self = shared_from_this(), input](const asio::error_code& error) {
+  if (!input) room_wakes_ = true;
+  socket_.async_wait(type, [self = shared_from_this(), input, type](const asio::error_code& error) {
     if (self->phase_ == Phase::closed) return;
     if (input) self->awaits_input_ = false;
+    const bool forgotten = error == asio::error::operation_aborted;
+    if (forgotten && input) return self->wait(type);
+    if (forgotten) return;
     if (error) return self->end({ErrorCode::io, "wait for link: " + error.message()});
     self->on_ready(input);
+  });
+}
+
+// The event loop watches a socket for all that it was ever asked to, which ends with its hold on the socket only.
+void LinkStream::forget_room() {
+  if (!room_wakes_) return;
+  asio::error_code error;
+  const auto protocol = socket_.local_endpoint(error).protocol();
+  if (error) return;
+  const int fd = socket_.release(error);
+  if (error) return;
+  room_wakes_ = false;
+  socket_.assign(protocol, fd, error);
+  if (!error) return;
+  asio::post(context_.io, [self = shared_from_this(), fd, error] {
+    if (self->phase_ != Phase::closed) self->end({ErrorCode::io, "watch link: " + error.message()});
+    ::close(fd);
   });
 }
 
@@ -324,6 +346,7 @@ void LinkStream::limit_window() {
 
 void LinkStream::expect_beats(Beats beats) {
   if (beats_ == beats || phase_ != Phase::open) return;
+  if (beats_ == Beats::none) forget_room();
   beats_ = beats;
   gather_input();
   choice_due_ = beats == Beats::paced;

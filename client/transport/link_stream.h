@@ -127,6 +127,8 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
 
   void end(const Error& why);
   void wait(asio::ip::tcp::socket::wait_type type);
+  // Until the next wait for room, room for output does not wake us.
+  void forget_room();
   void on_ready(bool input);
   void on_handshake();
   void read_frames();
@@ -160,6 +162,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   bool ended_ = false;       // the owner knows
   bool left_for_later_ = false;
   bool awaits_input_ = false;
+  bool room_wakes_ = true;  // since it was waited for, even while it is not; connecting does so
   bool window_limited_ = false;
   bool input_waits_ = false;   // for its turn under the volunteer's limit
   bool output_waits_ = false;  // the same

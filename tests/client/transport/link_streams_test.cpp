@@ -1,9 +1,13 @@
 #include <doctest/doctest.h>
+#include <sys/epoll.h>
 
 #include <asio/io_context.hpp>
 #include <asio/ip/address_v4.hpp>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "client/transport/congestion_control.h"
@@ -162,6 +166,23 @@ struct LinkPair {
   tcp::acceptor listener;
   int accepted = -1;
 };
+
+// Of this process, by what the kernel tells of its event loops.
+int sockets_watched_for_room() {
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    std::ifstream info(entry.path());
+    for (std::string line; std::getline(info, line);) {
+      std::istringstream fields(line);
+      std::string name, events_label;
+      int watched = 0;
+      std::uint32_t events = 0;
+      if (fields >> name >> watched >> events_label >> std::hex >> events && name == "tfd:" && (events & EPOLLOUT) != 0)
+        ++found;
+    }
+  }
+  return found;
+}
 
 // A member that holds a state, and a peer of it that is no product of ours.
 struct Donor {
@@ -360,6 +381,27 @@ TEST_CASE("in beats a full socket waits for the next one, or for their end") {
   link.expect_beats(Beats::none);
   pair.run_until([&] { return pair.acceptor.received == kFrames; });
   CHECK(pair.acceptor.in_order);
+}
+
+TEST_CASE("in beats no room for output wakes us, and what comes afterwards is heard as before") {
+  LinkPair pair;
+  for (End* end : {&pair.dialler, &pair.acceptor}) {
+    end->to_send = 100;
+    end->up->pump();
+  }
+  pair.run_until([&] { return pair.dialler.received == 100 && pair.acceptor.received == 100; });
+  CHECK(sockets_watched_for_room() > 0);  // the one that was dialled, in any case
+  for (int round = 1; round <= 2; ++round) {
+    for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_beats(Beats::free);
+    CHECK(sockets_watched_for_room() == 0);
+    for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_beats(Beats::none);
+    for (End* end : {&pair.dialler, &pair.acceptor}) {
+      end->to_send += 100;
+      end->up->pump();
+    }
+    const std::uint32_t all = pair.dialler.to_send;
+    pair.run_until([&] { return pair.dialler.received == all && pair.acceptor.received == all; });
+  }
 }
 
 TEST_CASE("a far stream gets what is wished for, and keeps it in beats where losses slow it down anyway") {
