@@ -50,9 +50,8 @@ FrameReader::Event FrameReader::begin_payload(bool wanted, std::shared_ptr<const
     head_bytes_ = 0;
     return Event::frame;
   }
-  if (wanted && buffer_.size() < buffered_) buffer_.resize(buffered_);
-  if (wanted && buffered_ >= kDiscardBytes && buffer_.size() >= 2 * buffered_)
-    buffer_ = std::vector<std::uint8_t>(buffered_);
+  const bool too_large = buffered_ >= kDiscardBytes && buffer_.size() >= 2 * buffered_;
+  if (wanted && (buffer_.size() < buffered_ || too_large)) buffer_ = std::vector<std::uint8_t>(buffered_);
   return Event::none;
 }
 

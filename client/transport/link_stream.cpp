@@ -95,9 +95,10 @@ void LinkStream::wait(asio::ip::tcp::socket::wait_type type) {
   socket_.async_wait(type, [self = shared_from_this(), input, type](const asio::error_code& error) {
     if (self->phase_ == Phase::closed) return;
     if (input) self->awaits_input_ = false;
-    const bool forgotten = error == asio::error::operation_aborted;
-    if (forgotten && input) return self->wait(type);
-    if (forgotten) return;
+    if (error == asio::error::operation_aborted) {  // see forget_room
+      if (input) self->wait(type);
+      return;
+    }
     if (error) return self->end({ErrorCode::io, "wait for link: " + error.message()});
     self->on_ready(input);
   });

@@ -152,7 +152,7 @@ void InMemoryGroup::send(Rank from, Rank to, std::vector<std::uint8_t> bytes) {
   const TimePoint sent = std::max(now_, line.free_at) + from_seconds(static_cast<double>(bytes.size()) / rate);
   line.free_at = sent;
   ++line.in_flight;
-  const auto type = static_cast<wire::FrameType>(bytes.front());
+  const wire::FrameType type = wire::type_of(std::span(bytes).first<wire::kFrameHeaderBytes>());
   const bool placed = options_.seed % 2 == 0 || wire::keeps_order(type);
   // Behind those that it never overtakes its jitter does not show.
   const TimePoint after = placed ? line.last_arrival : line.placed_arrival;

@@ -71,6 +71,19 @@ TEST_CASE("frames come out whole, however the bytes are cut") {
   }
 }
 
+TEST_CASE("payloads that grow, and shrink by far, come out whole") {
+  std::vector<std::uint8_t> stream;
+  const std::vector<std::size_t> sizes{100, 200'000, 64'000, 100, 64'000, 900'000, 16 * 1024};
+  for (const std::size_t size : sizes) {
+    const auto frame = frame_of(wire::FrameType::contribution, counting(size));
+    stream.insert(stream.end(), frame.begin(), frame.end());
+  }
+  FrameReader reader;
+  const auto payloads = read_all(reader, stream, 50'000, true);
+  REQUIRE(payloads.size() == sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) CHECK((payloads[i] == counting(sizes[i])));
+}
+
 TEST_CASE("an unwanted payload is read past, and the next frame is not harmed") {
   std::vector<std::uint8_t> stream = frame_of(wire::FrameType::contribution, counting(900'000));
   FrameReader reader;

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "client/transport/congestion_control.h"
 #include "client/transport/link.h"
@@ -204,6 +203,16 @@ struct Donor {
   std::shared_ptr<const StateSnapshot> snapshot;
   std::optional<Member> member;
   crypto::PrivateKey key = crypto::PrivateKey::generate();
+};
+
+// Of one link with the donor.
+struct TwoStreams {
+  TwoStreams(const Donor& donor, const crypto::PrivateKey& key) : first(donor.call(key)), second(donor.call(key)) {
+    first.say_hello();
+    REQUIRE(second.join(first.token));
+  }
+
+  RawPeer first, second;
 };
 
 }  // namespace
@@ -430,10 +439,8 @@ TEST_CASE("without losses no further stream is opened") {
 
 TEST_CASE("frames that a stream does not take go over another") {
   const Donor donor(60);
-  RawPeer first = donor.call(donor.key);
-  first.say_hello();
-  RawPeer second = donor.call(donor.key);
-  REQUIRE(second.join(first.token));
+  TwoStreams streams(donor, donor.key);
+  auto& [first, second] = streams;
   CHECK(donor.member->net->stats().streams_up == 2);
   // 15 MB, of which the first stream's sockets take the less: nobody reads there.
   for (std::uint32_t chunk = 0; chunk < 60; chunk += 20) donor.ask(first, chunk, 20);
@@ -487,11 +494,8 @@ TEST_CASE("frames out of order are refused where one stream brings them, and twi
   hasty.send_header(wire::FrameType::ping, 0);
   CHECK(hasty.is_cut_off());
 
-  const crypto::PrivateKey key = crypto::PrivateKey::generate();
-  RawPeer first = donor.call(key);
-  first.say_hello();
-  RawPeer second = donor.call(key);
-  REQUIRE(second.join(first.token));
+  TwoStreams streams(donor, crypto::PrivateKey::generate());
+  auto& [first, second] = streams;
   second.sent = FrameCount(1);
   second.send_header(wire::FrameType::widen, 0);
   first.send_header(wire::FrameType::widen, 0);
@@ -502,17 +506,27 @@ TEST_CASE("frames out of order are refused where one stream brings them, and twi
 
 TEST_CASE("a frame that two streams bring ends the link") {
   const Donor donor(1);
-  RawPeer first = donor.call(donor.key);
-  first.say_hello();
-  RawPeer second = donor.call(donor.key);
-  REQUIRE(second.join(first.token));
-  const auto bytes = wire::encode(wire::StateRequest{1, donor.snapshot->digest, 0, 0});
-  first.send_header(wire::FrameType::state_request, bytes.size());
-  first.send(std::span(bytes).first(1));
-  std::this_thread::sleep_for(50ms);  // so that both are begun; it is refused otherwise, too
-  donor.ask(second, 0, 0);
-  first.send(std::span(bytes).subspan(1));
-  CHECK(first.is_cut_off());
+  TwoStreams streams(donor, donor.key);
+  const auto request = wire::encode(wire::StateRequest{1, donor.snapshot->digest, 0, 0});
+  const auto frame = static_cast<std::int64_t>(wire::kFrameHeaderBytes + request.size());
+  const auto heard = [&](std::int64_t requests) {
+    wait_until([&] { return donor.member->net->stats().state_bytes_received == requests * frame; });
+  };
+  // One request, and the beginning of another: both are heard at once. The other stream has that one whole.
+  std::vector<std::uint8_t> bytes;
+  for (int i = 0; i < 2; ++i) {
+    const auto header = streams.first.header(wire::FrameType::state_request, request.size());
+    bytes.insert(bytes.end(), header.begin(), header.end());
+    bytes.insert(bytes.end(), request.begin(), request.end());
+  }
+  const auto begun = static_cast<std::size_t>(frame) + wire::kFrameHeaderBytes + 1;
+  streams.first.send(std::span(bytes).first(begun));
+  heard(1);
+  streams.second.sent = FrameCount(1);
+  donor.ask(streams.second, 0, 0);
+  heard(2);
+  streams.first.send(std::span(bytes).subspan(begun));
+  CHECK(streams.first.is_cut_off());
 }
 
 TEST_CASE("a program of another version is told so") {

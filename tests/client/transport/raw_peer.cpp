@@ -50,7 +50,7 @@ void RawPeer::send(std::span<const std::uint8_t> bytes) {
   (void)stream_->flush();
 }
 
-void RawPeer::send_header(wire::FrameType type, std::size_t payload_bytes, const GroupId& group) {
+std::vector<std::uint8_t> RawPeer::header(wire::FrameType type, std::size_t payload_bytes, const GroupId& group) {
   wire::FrameHeader header;
   header.type = type;
   header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
@@ -60,9 +60,13 @@ void RawPeer::send_header(wire::FrameType type, std::size_t payload_bytes, const
     header.number = sent.number(type);
     sent.add(type);
   }
-  std::array<std::uint8_t, wire::kFrameHeaderBytes> bytes{};
-  wire::encode_header(header, bytes);
-  send(bytes);
+  std::vector<std::uint8_t> bytes(wire::kFrameHeaderBytes);
+  wire::encode_header(header, std::span(bytes).first<wire::kFrameHeaderBytes>());
+  return bytes;
+}
+
+void RawPeer::send_header(wire::FrameType type, std::size_t payload_bytes, const GroupId& group) {
+  send(header(type, payload_bytes, group));
 }
 
 void RawPeer::say_hello(const std::string& run_id) {

@@ -24,6 +24,8 @@ class RawPeer {
 
   void send_plain(std::span<const std::uint8_t> bytes) const;
   void send(std::span<const std::uint8_t> bytes);
+  // Of the next frame that is sent, whose number it takes.
+  std::vector<std::uint8_t> header(wire::FrameType type, std::size_t payload_bytes, const GroupId& group = {});
   void send_header(wire::FrameType type, std::size_t payload_bytes, const GroupId& group = {});
   // Says hello and reads the other end's.
   void say_hello(const std::string& run_id = "test-run");
