@@ -33,7 +33,8 @@ constexpr Duration kNotSentTimeInBeats = std::chrono::milliseconds(80);
 constexpr Duration kGatherTime = std::chrono::milliseconds(10);
 constexpr int kGatherMin = 4 * 1024;
 constexpr int kGatherMax = 64 * 1024;
-// More than this wakes us before the next beat.
+// More than this wakes us before the next beat. The kernel enlarges a socket's buffer to hold it; where the download is
+// limited so much must not lie there unread.
 constexpr int kBeatInputMax = 256 * 1024;
 // Bytes/s beyond which a link brings that much at once anyway.
 constexpr double kGatherRateMax = 50e6;
@@ -375,7 +376,7 @@ void LinkStream::beat() {
 void LinkStream::gather_input() {
   std::size_t worth = 1;
   if (beats_ != Beats::none) {
-    worth = kBeatInputMax;
+    worth = context_.download.bytes_per_s() > 0 ? kGatherMax : kBeatInputMax;
   } else if (phase_ == Phase::open && tls_->drained()) {
     worth = std::min(static_cast<std::size_t>(gather_max_), tls_->input_before(reader_.bytes_missing()));
   }

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <asio/io_context.hpp>
 #include <asio/ip/address_v4.hpp>
@@ -165,6 +166,13 @@ struct LinkPair {
   tcp::acceptor listener;
   int accepted = -1;
 };
+
+int receive_buffer_of(int fd) {
+  int bytes = 0;
+  socklen_t size = sizeof bytes;
+  REQUIRE(::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) == 0);
+  return bytes;
+}
 
 // Of this process, by what the kernel tells of its event loops.
 int sockets_watched_for_room() {
@@ -353,6 +361,15 @@ TEST_CASE("as long as nothing paces a far stream it stays bbr's, in beats, too")
   pair.acceptor.up->expect_beats(Beats::free);
   pair.acceptor.up->send_control(wire::FrameType::pong, {});
   CHECK(pair.congestion_control() == "bbr");
+}
+
+TEST_CASE("beats have little more lie unread in a socket whose download is limited") {
+  LinkPair pair;
+  pair.acceptor.context.download.set(125'000);
+  pair.acceptor.up->limit_window();
+  const int before = receive_buffer_of(pair.accepted);
+  pair.acceptor.up->expect_beats(Beats::free);
+  CHECK(receive_buffer_of(pair.accepted) < 2 * before);
 }
 
 TEST_CASE("in beats a full socket waits for the next one, or for their end") {
