@@ -190,12 +190,12 @@ void TlsStream::settle() {
 
 Result<std::size_t> TlsStream::await_turn(std::size_t wanted) {
   if (line_ == nullptr) return wanted;
-  const double turn = line_->download.turn_bytes();
-  if (turn <= 0) return wanted;
   if (const double limit = line_->download.bytes_per_s(); limit != window_limit_) {
     limit_window(socket_.get(), limit);
     window_limit_ = limit;
   }
+  const double turn = line_->download.turn_bytes();
+  if (turn <= 0) return wanted;
   settle();
   const TimePoint due = line_->download.reserve(monotonic_now(), std::max(0.0, turn - prepaid_.received));
   prepaid_.received = std::max(prepaid_.received, turn);
