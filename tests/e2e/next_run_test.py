@@ -20,11 +20,15 @@ class NextRun(SwarmCase):
         self.coordinator.pause_run(self.swarm.run)
         self.coordinator.start_run(run)
         self.swarm.run = run
-        before = self.ledger()
-        programs.wait_until(
-            lambda: all((v.status() or {}).get("run_id") == run and v.status()["phase"] == "training"
-                        for v in self.swarm.volunteers), f"both train '{run}'", 60)
+        before, done = self.ledger(), {volunteer: self.samples_of(volunteer) for volunteer in self.swarm.volunteers}
+        programs.wait_until(lambda: all((v.status() or {}).get("run_id") == run and self.samples_of(v) > done[v]
+                                        for v in self.swarm.volunteers), f"both train '{run}'", 60)
         programs.wait_until(lambda: self.ledger() >= before + 64, f"samples of '{run}' are credited", 60)
+
+    def samples_of(self, volunteer):
+        """What of its own it has seen accepted in the run of now."""
+        peer = volunteer.status()["peer"]
+        return sum(entry["contributions"].get(peer, 0) for entry in volunteer.journal(self.swarm.run).values())
 
     def ledger(self):
         return self.coordinator.run_status(self.swarm.run)["ledger_samples"]
