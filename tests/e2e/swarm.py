@@ -57,7 +57,7 @@ class Swarm:
         self.threads = threads_each(volunteers)
         self.made = 0
         self.volunteers = [self.newcomer() for _ in range(volunteers)]
-        self.departed = []
+        self.departed = {}  # volunteers that do not come back, and who they were
         self.pollers = ThreadPoolExecutor(max_workers=8)
         self.run = None
 
@@ -82,9 +82,10 @@ class Swarm:
 
     def lose(self, volunteer):
         """It is killed, and does not come back."""
+        peer = programs.wait_until(volunteer.status, f"{volunteer.name}'s daemon answers")["peer"]
         volunteer.daemon.kill()
         self.volunteers.remove(volunteer)
-        self.departed.append(volunteer)
+        self.departed[volunteer] = peer
 
     def programs(self):
         return self.coordinator.servers + [volunteer.daemon for volunteer in self.volunteers]
@@ -97,7 +98,15 @@ class Swarm:
     def journals(self):
         """Of those who are gone, what the coordinator has heard: nobody else may have been left in their last round."""
         here = {volunteer.name: volunteer.journal(self.run) for volunteer in self.volunteers}
-        return here | {volunteer.name: volunteer.acknowledged_journal(self.run) for volunteer in self.departed}
+        return here | {volunteer.name: self.heard_of(volunteer, peer) for volunteer, peer in self.departed.items()}
+
+    def heard_of(self, volunteer, peer):
+        """Its rounds of which it was told that the coordinator knows them, or which the ledger has although it was not."""
+        told = volunteer.acknowledged_journal(self.run)
+        known = self.coordinator.rows(
+            "SELECT line.round FROM contribution AS line JOIN host ON host.id = line.host JOIN run ON run.number = line.run "
+            "WHERE run.run_id = ? AND host.peer_id = ?", self.run, bytes.fromhex(peer))
+        return {number: entry for number, entry in volunteer.journal(self.run).items() if number in told or (number,) in known}
 
     def died(self):
         """Programs that ended although nobody asked them to."""
