@@ -358,8 +358,8 @@ void Link::beat(Duration since_last) {
   pace_.beat(since_last);
   const std::vector<std::shared_ptr<LinkStream>> streams = streams_;  // what they bring may add or end some
   ++beat_number_;
-  const std::size_t each = streams.size() < kStreamsInTurn ? 1 : 2;
-  for (std::size_t i = beat_number_ % each; i < streams.size(); i += each) streams[i]->beat();
+  const std::size_t stride = streams.size() < kStreamsInTurn ? 1 : 2;
+  for (std::size_t i = beat_number_ % stride; i < streams.size(); i += stride) streams[i]->beat();
 }
 
 void Link::limit_window() {

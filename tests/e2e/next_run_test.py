@@ -27,7 +27,7 @@ class NextRun(SwarmCase):
 
     def samples_of(self, volunteer):
         """What of its own it has seen accepted in the run of now."""
-        peer = volunteer.status()["peer"]
+        peer = volunteer.peer()
         return sum(entry["contributions"].get(peer, 0) for entry in volunteer.journal(self.swarm.run).values())
 
     def ledger(self):

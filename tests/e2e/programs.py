@@ -276,6 +276,10 @@ class Volunteer:
         except json.JSONDecodeError:
             raise ProgramError(f"{self.name}: status --json is not JSON: {done.stdout[:200]!r}") from None
 
+    def peer(self):
+        """Who it is to the others; a daemon that is busy is waited for."""
+        return wait_until(self.status, f"{self.name}'s daemon answers")["peer"]
+
     def journal(self, run=None):
         """The rounds this volunteer committed, as {round: entry}; a torn last line (it was killed) does not count."""
         return read_journal(self.folder / "rounds.jsonl", run)

@@ -82,7 +82,7 @@ class Swarm:
 
     def lose(self, volunteer):
         """It is killed, and does not come back."""
-        peer = programs.wait_until(volunteer.status, f"{volunteer.name}'s daemon answers")["peer"]
+        peer = volunteer.peer()
         volunteer.daemon.kill()
         self.volunteers.remove(volunteer)
         self.departed[volunteer] = peer
