@@ -107,7 +107,7 @@ void AllReduce::Impl::stop_awaiting(Rank rank) {
 bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
   if (!roster_.lose(casualty.rank)) return false;
   stop_awaiting(casualty.rank);
-  withdraw_receive(casualty.rank);
+  peers_[casualty.rank].receives.withdraw_all();
   lost_.push_back(casualty);
   return true;
 }

@@ -193,8 +193,7 @@ class AllReduce {
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
   // For a frame that on_frame will be called with, of which only the header is here: null, or where its values go. Look
   // at `place` before each piece is written, as any other call of this object may withdraw it. When all of it is
-  // written, on_frame gets the payload without values; then, or when the link is lost, the pointer is let go. Until
-  // then no other frame of this member gets a place.
+  // written, on_frame gets the payload without values; then, or when the link is lost, the pointer is let go.
   std::shared_ptr<const PostedReceive> post_receive(Rank from, const wire::FrameHeader& header);
   // `fault`: nonsense, where the link was cut for what came over it; none, where the peer told that the round is over
   // there (frame over), so that nothing of it will come any more.

@@ -16,6 +16,7 @@
 #include "client/averaging/codec.h"
 #include "client/averaging/encoded_results.h"
 #include "client/averaging/outbox.h"
+#include "client/averaging/posted_receives.h"
 #include "client/averaging/recovery.h"
 #include "client/averaging/roster.h"
 #include "client/averaging/segment_table.h"
@@ -65,9 +66,7 @@ class AllReduce::Impl {
     std::optional<wire::Fault> fault;      // that this member saw itself
     EncodedResults::Bytes contribution{};  // the last one that was encoded for it
     std::vector<std::uint8_t> note;        // of its begin
-    // Under way while somebody else holds it, too, and it has a place: of this segment.
-    std::shared_ptr<PostedReceive> receive = std::make_shared<PostedReceive>();
-    SegmentIndex receives = 0;
+    PostedReceives receives{};
   };
 
   // -- all_reduce.cpp
@@ -104,8 +103,6 @@ class AllReduce::Impl {
   Status on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
   Status check_codec(Rank from, const wire::FrameHeader& header) const;
   Status on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
-  [[nodiscard]] bool is_receiving(Rank from) const;
-  void withdraw_receive(Rank from) { peers_[from].receive->place = {}; }
   void withdraw_receives();
   // `received`: its values are not in the payload, but in the output already.
   Status check_result(SegmentIndex segment, Payload payload, bool received) const;

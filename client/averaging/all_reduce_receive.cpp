@@ -152,13 +152,8 @@ Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex s
   return {};
 }
 
-bool AllReduce::Impl::is_receiving(Rank from) const {
-  const std::shared_ptr<PostedReceive>& receive = peers_[from].receive;
-  return receive.use_count() > 1 && !receive->place.empty();
-}
-
 void AllReduce::Impl::withdraw_receives() {
-  for (Rank rank = 0; rank < peers_.size(); ++rank) withdraw_receive(rank);
+  for (Peer& peer : peers_) peer.receives.withdraw_all();
 }
 
 // Only for what comes from its planned owner, as long as that one is not lost and this member not late: nobody else
@@ -167,15 +162,13 @@ std::shared_ptr<const PostedReceive> AllReduce::Impl::post_receive(Rank from, co
   VERIFY(from < roster_.size());
   Peer& peer = peers_[from];
   const bool sound = started_ && !late_ && !outcome_ && !peer.severed && roster_.live(from) && roster_.begun(from);
-  if (!sound || is_receiving(from) || header.type != FrameType::result || header.segment >= table_.size()) return {};
+  if (!sound || header.type != FrameType::result || header.segment >= table_.size()) return {};
   if (codec_ != Codec::fp32 || header.codec != codec_) return {};
   if (table_[header.segment].owner != from || table_.held(header.segment)) return {};
   const std::span<float> values = output_of(header.segment);
   if (header.payload_bytes != set_bytes_ + values.size_bytes()) return {};
-  if (peer.receive.use_count() > 1) peer.receive = std::make_shared<PostedReceive>();  // one that was withdrawn
-  *peer.receive = {set_bytes_, {reinterpret_cast<std::uint8_t*>(values.data()), values.size_bytes()}};
-  peer.receives = header.segment;
-  return peer.receive;
+  return peer.receives.post(header.segment,
+                            {set_bytes_, {reinterpret_cast<std::uint8_t*>(values.data()), values.size_bytes()}});
 }
 
 Status AllReduce::Impl::check_result(SegmentIndex segment, Payload payload, bool received) const {
@@ -188,14 +181,14 @@ Status AllReduce::Impl::check_result(SegmentIndex segment, Payload payload, bool
 }
 
 Status AllReduce::Impl::on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {
-  const bool received = is_receiving(from) && peers_[from].receives == segment && payload.size() == set_bytes_;
+  const bool received = payload.size() == set_bytes_ && peers_[from].receives.under_way(segment);
   STARLING_TRY(check_result(segment, payload, received));
   const Rank owner = table_[segment].owner;
   if (owner != from && !roster_.lost(owner)) return nonsense("it sent the result of another member's segment");
   if (table_.held(segment)) return {};
   if (sums_.open(segment)) return nonsense("it sent a result that nobody can have");
   STARLING_TRY(take_values(segment, payload, received));
-  if (peers_[from].receives == segment) withdraw_receive(from);
+  peers_[from].receives.withdraw(segment);
   if (peers_[from].wants_open > 0 && owner != from) --peers_[from].wants_open;
   hold(segment, payload.first(set_bytes_));
   check_settled(now);

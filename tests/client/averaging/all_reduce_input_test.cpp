@@ -206,19 +206,24 @@ TEST_CASE("a result's values may come straight to where they belong") {
   CHECK(receive->values_at == 1);
   CHECK(static_cast<const void*>(receive->place.data()) == stage.output.data() + 24);
   REQUIRE(receive->place.size() == kEight.size());
-  CHECK(stage.announce_result(2, 5) == nullptr);  // one at a time
+  CHECK(stage.announce_result(2, 4) == nullptr);  // as long as the first one comes
+  const auto next = stage.announce_result(2, 5);  // on another stream
+  REQUIRE(next != nullptr);
+  CHECK(static_cast<const void*>(next->place.data()) == stage.output.data() + 32);
   const auto other = stage.announce_result(0, 0);
   REQUIRE(other != nullptr);
   std::copy(kEight.begin(), kEight.end(), receive->place.begin());
   REQUIRE(stage.say(2, FrameType::result, 4, {15}).ok());
   CHECK(std::vector<float>(&stage.output[24], &stage.output[32]) == std::vector<float>(8, 1.0F));
   CHECK(receive->place.empty());  // it is held
+  CHECK_FALSE(next->place.empty());
   CHECK_FALSE(other->place.empty());
   CHECK(stage.announce_result(2, 4) == nullptr);
   REQUIRE(stage.say(2, FrameType::result, 4, result(15, floats({9, 9, 9, 9, 9, 9, 9, 9}))).ok());
   CHECK(stage.output[24] == 1.0F);
-  // The next one, with its values as with others, does not disturb what is on its way from member 0.
+  // The next one has its values with it, after all: that does not disturb what is on its way from member 0.
   REQUIRE(stage.say(2, FrameType::result, 5, result(15, kFour)).ok());
+  CHECK(next->place.empty());
   CHECK_FALSE(other->place.empty());
 }
 
@@ -249,9 +254,11 @@ TEST_CASE("a place is withdrawn as soon as something else may be written there")
     Stage stage;
     stage.all_begin();
     const auto receive = stage.announce_result(2, 4);
+    const auto next = stage.announce_result(2, 5);
     const auto other = stage.announce_result(3, 6);
     stage.engine.on_link_lost(stage.now, 2, "gone");
     CHECK(receive->place.empty());
+    CHECK(next->place.empty());
     CHECK_FALSE(other->place.empty());
   }
   SUBCASE("this member is late") {
