@@ -566,10 +566,13 @@ void Hub::beat(TimePoint now) {
   const Duration since_last = now - last_beat_;
   last_beat_ = now;
   std::vector<std::shared_ptr<Link>> links;  // what one of them takes in may open or close others
+  std::size_t streams = 0;
   for (const auto& [key, link] : switchboard_.links()) {
-    if (round_->is_member(*link)) links.push_back(link);
+    if (!round_->is_member(*link)) continue;
+    links.push_back(link);
+    streams += link->streams();
   }
-  next_beat_ = now + pace_.next_beat(links.size(), round_->have_begun(), round_->bytes_left());
+  next_beat_ = now + pace_.next_beat(streams, round_->have_begun(), round_->bytes_left());
   beating_ = true;
   for (const auto& link : links) {
     link->expect_beats(beats());  // it may be new

@@ -24,7 +24,7 @@ constexpr double kLongSeconds = 0.5;
 // A line so fast is not what links wait for.
 constexpr double kPaceMax = 60e6;
 
-// Beats are far enough apart for each link to have so much to send, within bounds: a shorter one costs no less than a
+// Beats are far enough apart for each stream to have so much to send, within bounds: a shorter one costs no less than a
 // long one, and what it brings is waited for elsewhere.
 constexpr double kBeatBytes = 48 * 1024;
 constexpr double kBeatSecondsMin = 0.02;
@@ -67,7 +67,7 @@ double LinePace::bytes_per_s() const {
   return line_ * std::min(most_, kMost + full * (kLeast - kMost));
 }
 
-Duration LinePace::next_beat(std::size_t links, bool have_begun, std::int64_t bytes_left) {
+Duration LinePace::next_beat(std::size_t streams, bool have_begun, std::int64_t bytes_left) {
   const bool short_one = !have_begun || static_cast<double>(bytes_left) < kClosingSeconds * line_;
   if (!short_one) short_ = {};
   if (short_one && short_ < kShortMost) {
@@ -75,7 +75,7 @@ Duration LinePace::next_beat(std::size_t links, bool have_begun, std::int64_t by
     return kShortBeat;
   }
   if (!known_) return from_seconds(kBeatSecondsMin);
-  const double seconds = kBeatBytes * static_cast<double>(links) / (paced_ ? bytes_per_s() : line_);
+  const double seconds = kBeatBytes * static_cast<double>(streams) / (paced_ ? bytes_per_s() : line_);
   return from_seconds(std::clamp(seconds, kBeatSecondsMin, kBeatSecondsMax));
 }
 

@@ -26,11 +26,11 @@ class LinePace {
   [[nodiscard]] bool beats() const { return beats_; }
   // 0: as fast as they can.
   [[nodiscard]] double bytes_per_s() const;
-  // The time to the next beat, with which all links, so many, move what has come together for them: a wake for every
-  // few packets of each would cost more than the packets do. Beats are short where what one brings is waited for: until
-  // all links have begun to send, and when hardly anything is left to send or to receive. But not for long: then it is
-  // somebody far slower who is waited for.
-  [[nodiscard]] Duration next_beat(std::size_t links, bool have_begun, std::int64_t bytes_left);
+  // The time to the next beat, with which all links' streams, so many, move what has come together for them: a wake for
+  // every few packets of each would cost more than the packets do. Beats are short where what one brings is waited for:
+  // until all links have begun to send, and when hardly anything is left to send or to receive. But not for long: then
+  // it is somebody far slower who is waited for.
+  [[nodiscard]] Duration next_beat(std::size_t streams, bool have_begun, std::int64_t bytes_left);
 
  private:
   bool beats_ = false;

@@ -15,8 +15,6 @@ namespace {
 constexpr int kLossesEnough = 2;
 // After a stream that could not be added.
 constexpr Duration kJoinAgain = std::chrono::seconds(30);
-// So many streams bring little in a beat, and to ask one costs as much as it would for more: it is every other's turn.
-constexpr std::size_t kStreamsInTurn = 4;
 constexpr std::size_t kWordBytes = 6 * 1024;  // a sign of life: more than the other end lets gather
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
@@ -357,9 +355,7 @@ void Link::beat(Duration since_last) {
   beat_ = since_last;
   pace_.beat(since_last);
   const std::vector<std::shared_ptr<LinkStream>> streams = streams_;  // what they bring may add or end some
-  ++beat_number_;
-  const std::size_t stride = streams.size() < kStreamsInTurn ? 1 : 2;
-  for (std::size_t i = beat_number_ % stride; i < streams.size(); i += stride) streams[i]->beat();
+  for (const auto& stream : streams) stream->beat();
 }
 
 void Link::limit_window() {

@@ -163,7 +163,6 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   std::size_t control_bytes_ = 0;
   Beats beats_ = Beats::none;
   Duration beat_{};  // the last one's time, while they come
-  std::size_t beat_number_ = 0;
   PaceShare pace_;
   std::size_t word_ = 0;  // bytes that may go out of a frame that is held back
   FrameCount sent_;

@@ -157,7 +157,7 @@ TEST_CASE("what a link could not send is kept for a moment, not for ever") {
   CHECK(share.allowed() == 0);
 }
 
-TEST_CASE("the more links share a line, and the slower it is, the rarer are beats, within bounds") {
+TEST_CASE("the more streams share a line, and the slower it is, the rarer are beats, within bounds") {
   LinePace pace = pace_at(kLine);
   CHECK(pace.next_beat(1, true, kPlanned) == 20ms);
   CHECK(pace.next_beat(6, true, kPlanned) > 29ms);

@@ -409,24 +409,6 @@ TEST_CASE("in beats a full socket waits for the next one, or for their end") {
   CHECK(pair.acceptor.in_order);
 }
 
-TEST_CASE("several streams take turns in beats, and in two of them all have brought what they have") {
-  LinkPair pair;
-  pair.widen(4);
-  Link& link = *pair.acceptor.up;
-  link.expect_beats(Beats::free);
-  pair.dialler.type = wire::FrameType::contribution;
-  for (int stream = 0; stream < 4; ++stream) {  // a frame on each
-    ++pair.dialler.to_send;
-    pair.dialler.up->pump();
-    pair.run_until_quiet();
-  }
-  for (const std::uint32_t brought : {0, 2, 4}) {
-    CHECK(pair.acceptor.received == brought);
-    link.beat(20ms);
-    pair.run_until_quiet();
-  }
-}
-
 TEST_CASE("in beats no room for output wakes us, and what comes afterwards is heard as before") {
   LinkPair pair;
   for (End* end : {&pair.dialler, &pair.acceptor}) {
