@@ -243,17 +243,19 @@ void Hub::link_up(Link& link) {
   link.pump();
 }
 
-std::vector<RoundDriver*> Hub::drivers() const {
-  std::vector<RoundDriver*> all{before_.get(), round_.get()};
-  std::erase(all, nullptr);
-  for (const auto& [number, mixing] : mixings_) all.push_back(mixing.driver.get());
-  return all;
+template <typename Visit>
+void Hub::each_driver(const Visit& visit) const {
+  if (before_ != nullptr) visit(*before_);
+  if (round_ != nullptr) visit(*round_);
+  for (const auto& [number, mixing] : mixings_) visit(*mixing.driver);
 }
 
 RoundDriver* Hub::driver_of(const GroupId& group) const {
-  const std::vector<RoundDriver*> all = drivers();
-  const auto found = std::find_if(all.begin(), all.end(), [&](RoundDriver* driver) { return driver->takes(group); });
-  return found == all.end() ? nullptr : *found;
+  RoundDriver* found = nullptr;
+  each_driver([&](RoundDriver& driver) {
+    if (found == nullptr && driver.takes(group)) found = &driver;
+  });
+  return found;
 }
 
 Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
@@ -331,13 +333,14 @@ Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::spa
 // In a round the engine answers, as it decides what silence means; otherwise any peer may ask whether we live.
 Status Hub::handle_liveness(Link& link, const wire::FrameHeader& header) {
   bool heard = false;
-  for (RoundDriver* driver : drivers()) {
-    if (!driver->is_member(link)) continue;
+  Status status;
+  each_driver([&](RoundDriver& driver) {
+    if (!status.ok() || !driver.is_member(link)) return;
     heard = true;
-    STARLING_TRY(driver->frame_received(clock_.now(), link, header, {}));
-  }
+    status = driver.frame_received(clock_.now(), link, header, {});
+  });
   if (!heard && header.type == wire::FrameType::ping) link.send_control(wire::FrameType::pong, {});
-  return {};
+  return status;
 }
 
 Status Hub::answer_request(Link& link, std::span<const std::uint8_t> payload) {
@@ -367,7 +370,7 @@ void Hub::pump_donations() {
 
 void Hub::input_paused(Link& link) {
   const TimePoint now = clock_.now();
-  for (RoundDriver* driver : drivers()) driver->input_came(now, link);
+  each_driver([&](RoundDriver& driver) { driver.input_came(now, link); });
   if (fetch_ != nullptr) fetch_->input_came(now, link);
   if (!beating_) service();
 }
@@ -375,13 +378,16 @@ void Hub::input_paused(Link& link) {
 bool Hub::next_frame(Link& link, FrameToSend& frame) {
   const TimePoint now = clock_.now();
   const RoundDriver* from_round = nullptr;
-  std::vector<RoundDriver*> in_turn = drivers();
-  std::stable_partition(in_turn.begin(), in_turn.end(), [&](const auto* driver) { return driver->owes_begin(link); });
-  for (RoundDriver* driver : in_turn) {
-    if (from_round == nullptr && driver->next_frame(now, link, frame)) from_round = driver;
-    const bool due = next_beat_ == kNever && driver->next_deadline() < timer_set_for_;
-    if (driver != before_.get() && (due || driver->has_ready())) post_service();
+  for (const bool owing : {true, false}) {
+    each_driver([&](RoundDriver& driver) {
+      if (from_round != nullptr || driver.owes_begin(link) != owing) return;
+      if (driver.next_frame(now, link, frame)) from_round = &driver;
+    });
   }
+  each_driver([&](const RoundDriver& driver) {
+    const bool due = next_beat_ == kNever && driver.next_deadline() < timer_set_for_;
+    if (&driver != before_.get() && (due || driver.has_ready())) post_service();
+  });
   if (from_round != nullptr) {
     const std::size_t bytes = frame_bytes(frame.frame.payload.size());
     totals_.round_bytes_sent += bytes;
@@ -398,10 +404,9 @@ bool Hub::next_frame(Link& link, FrameToSend& frame) {
 
 // A chunk of a state, in its middle. Whoever has a part in an averaging itself gets what it needs for that behind it.
 bool Hub::holds_back(Link& link) {
-  for (const RoundDriver* driver : drivers()) {
-    if (driver->is_member(link)) return false;
-  }
-  return donor_.waits(clock_.now(), &link);
+  bool is_member = false;
+  each_driver([&](const RoundDriver& driver) { is_member = is_member || driver.is_member(link); });
+  return !is_member && donor_.waits(clock_.now(), &link);
 }
 
 void Hub::post_service() {
@@ -424,10 +429,10 @@ void Hub::link_closed(Link& link, const Error& why) {
   probe_.forget(&link);
   pump_donations();
   const bool gone = switchboard_.is_gone(link);
-  for (RoundDriver* driver : drivers()) {
-    driver->link_closed(now, link, why);
-    if (gone) driver->peer_gone(now, link, why);
-  }
+  each_driver([&](RoundDriver& driver) {
+    driver.link_closed(now, link, why);
+    if (gone) driver.peer_gone(now, link, why);
+  });
   if (fetch_ != nullptr) fetch_->link_closed(now, link, why);
   switchboard_.link_closed(link);
   service();
@@ -637,7 +642,7 @@ void Hub::report_fetch(TimePoint now) {
 TimePoint Hub::next_deadline() const {
   if (next_beat_ != kNever) return next_beat_;
   TimePoint next = std::min(switchboard_.next_tick(), donor_.next_deadline());
-  for (const RoundDriver* driver : drivers()) next = std::min(next, driver->next_deadline());
+  each_driver([&](const RoundDriver& driver) { next = std::min(next, driver.next_deadline()); });
   if (fetch_ != nullptr) next = std::min(next, fetch_->next_deadline());
   if (probe_.running()) next = std::min(next, measured_at_ + RateMeter::kSlot);
   return next;

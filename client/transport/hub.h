@@ -57,8 +57,10 @@ class Hub final : public Link::Mediator {
 
  private:
   void stream_closed(Link& link, const Error& why);
-  // Those that are under way, or over here but maybe not for slower members; in the order in which they may send.
-  [[nodiscard]] std::vector<RoundDriver*> drivers() const;
+  // Calls with those that are under way, or over here but maybe not for slower members; in the order in which they may
+  // send.
+  template <typename Visit>
+  void each_driver(const Visit& visit) const;
   // Of the averaging that frames of this group belong to; null when it is none of ours.
   [[nodiscard]] RoundDriver* driver_of(const GroupId& group) const;
   Status answer_request(Link& link, std::span<const std::uint8_t> payload);
