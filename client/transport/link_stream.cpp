@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "shared/reach/relay_talk.h"
+
 namespace starling::transport {
 namespace {
 
@@ -40,11 +42,6 @@ constexpr int kBeatInputMax = 256 * 1024;
 constexpr double kGatherRateMax = 50e6;
 // The shortest time over which a link's rate is worth a thought.
 constexpr Duration kRateTimeMin = std::chrono::milliseconds(20);
-// A connection on which nothing was acknowledged for so long is dead; so is one that does not answer probes.
-constexpr int kUserTimeoutMs = 30'000;
-constexpr int kKeepAliveIdleS = 30;
-constexpr int kKeepAliveIntervalS = 10;
-constexpr int kKeepAliveProbes = 3;
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
@@ -52,13 +49,8 @@ void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level
 // unprivileged programs is far below what a long fast path needs.
 void configure(int fd) {
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // a child that held it would keep the link alive after us
-  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  reach::keep_alive(fd);
   set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSentMax);
-  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
-  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleS);
-  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalS);
-  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
 }
 
 }  // namespace

@@ -10,19 +10,22 @@
 namespace starling::reach {
 namespace {
 
-constexpr int kUserTimeoutMs = 30'000;
-constexpr int kKeepAliveIdleS = 30;  // translators forget idle connections after minutes
-constexpr int kKeepAliveIntervalS = 10;
+// A connection on which nothing was acknowledged for so long is dead.
+constexpr int kUserTimeoutS = 30;
+constexpr int kKeepAliveIdleS = 15;  // translators forget idle connections after minutes
+constexpr int kKeepAliveIntervalS = 5;
 constexpr int kKeepAliveProbes = 3;
+// Linux counts that time from when something was last heard, and asks for one unanswered probe only: an idle connection
+// whose first probe comes late would end with the loss of a single packet.
+static_assert(kKeepAliveIdleS + kKeepAliveProbes * kKeepAliveIntervalS <= kUserTimeoutS);
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
 }  // namespace
 
-void keep_alive(asio::ip::tcp::socket& socket) {
-  const int fd = socket.native_handle();
+void keep_alive(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutS * 1000);
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdleS);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalS);
@@ -36,7 +39,7 @@ RelayTalk::RelayTalk(asio::ip::tcp::socket& socket, const crypto::TlsContext& tl
 
 void RelayTalk::start(Done done) {
   done_ = std::move(done);
-  keep_alive(socket_);
+  keep_alive(socket_.native_handle());
   asio::error_code error;
   socket_.native_non_blocking(true, error);
   // The first bytes of a fresh connection always fit into its buffer.

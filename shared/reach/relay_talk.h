@@ -14,8 +14,9 @@
 
 namespace starling::reach {
 
-// Makes an idle or half-dead connection end, and tells address translators on its way that it lives.
-void keep_alive(asio::ip::tcp::socket& socket);
+// Sends what is written at once, makes a half-dead connection end, and tells address translators on the way of an idle
+// one that it lives.
+void keep_alive(int fd);
 
 class RelayTalk : public std::enable_shared_from_this<RelayTalk> {
  public:

@@ -20,7 +20,7 @@ Relay::Visitor::Visitor(Relay& relay, asio::ip::tcp::socket socket, std::int64_t
 }
 
 void Relay::Visitor::start() {
-  keep_alive(socket_);
+  keep_alive(socket_.native_handle());
   asio::error_code error;
   socket_.native_non_blocking(true, error);
   set_deadline();
