@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "shared/reach/relay_talk.h"
+#include "shared/reach/keep_alive.h"
 
 namespace starling::transport {
 namespace {

@@ -14,10 +14,6 @@
 
 namespace starling::reach {
 
-// Sends what is written at once, makes a half-dead connection end, and tells address translators on the way of an idle
-// one that it lives.
-void keep_alive(int fd);
-
 class RelayTalk : public std::enable_shared_from_this<RelayTalk> {
  public:
   struct Wish {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "shared/reach/relay_talk.h"
+#include "shared/reach/keep_alive.h"
 
 namespace starling::reach {
 
