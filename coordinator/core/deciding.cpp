@@ -1,6 +1,5 @@
 // Which results count, and what happens when nobody holds the state any more.
 #include <algorithm>
-#include <numeric>
 
 #include "coordinator/core/run_coordinator_impl.h"
 
@@ -11,11 +10,6 @@ constexpr RoundIndex kRoundsLeapMax = 1'000'000;
 constexpr Duration kAssumedMin = std::chrono::milliseconds(500);
 constexpr Duration kAssumedMax = std::chrono::seconds(5);
 constexpr double kBatchMaxS = 30.0 * 24 * 3600;  // keeps time arithmetic in range
-
-SampleCount samples_of(const ResultClass& result) {
-  return std::accumulate(result.contributions.begin(), result.contributions.end(), SampleCount{0},
-                         [](SampleCount sum, const wire::Contribution& c) { return sum + c.samples; });
-}
 
 }  // namespace
 
@@ -97,19 +91,13 @@ void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops)
 
 // The result of the current round that counts, once that is clear.
 const ResultClass* RunCoordinator::Impl::winner(TimePoint now) const {
-  const std::vector<ResultClass>& classes = reports_.classes(round_);
-  const auto stronger = [](const ResultClass& a, const ResultClass& b) {
-    if (a.reporters.size() != b.reporters.size()) return a.reporters.size() < b.reporters.size();
-    if (a.dealt != b.dealt) return b.dealt;
-    return samples_of(a) < samples_of(b);
-  };
-  const auto best = std::max_element(classes.begin(), classes.end(), stronger);
-  if (best == classes.end()) return nullptr;
-  if (has_majority(now, *best)) return &*best;
+  const ResultClass* best = strongest(reports_.classes(round_));
+  if (best == nullptr) return nullptr;
+  if (has_majority(now, *best)) return best;
   const TimePoint first = reports_.first_at(round_);
   // A part of the group that split off may be done first: what the others are about to say may outweigh it.
   const Duration patience = somebody_averages(now) ? options_.report_patience : report_grace(rhythm_, options_);
-  return now >= first + patience ? &*best : nullptr;
+  return now >= first + patience ? best : nullptr;
 }
 
 // A member that is known to work on a result of the current round, and has not fallen silent.
@@ -213,7 +201,7 @@ void RunCoordinator::Impl::learn_lag(const ResultClass& result) {
   if (!plan_ || plan_->id != result.group || plan_->samples_per_s <= 0) return;
   const double batch_s = plan_->samples / plan_->samples_per_s;
   if (batch_s < to_seconds(lead()) || batch_s > kBatchMaxS) return;
-  const double missing = plan_->samples - static_cast<double>(samples_of(result));
+  const double missing = plan_->samples - static_cast<double>(samples_of(result.contributions));
   rhythm_.on_filled(missing / plan_->samples_per_s, batch_s);
 }
 

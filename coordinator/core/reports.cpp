@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -38,15 +39,11 @@ bool says_the_same(const ResultClass& a, const wire::RoundReport& b) {
 // Of each column what most of its reporters say; of two claims with as many, the smaller one. Nobody is in two columns.
 std::vector<wire::Contribution> merged(const std::vector<ColumnClaim>& claims) {
   std::map<std::uint32_t, const ColumnClaim*> best;
-  const auto sum = [](const ColumnClaim& claim) {
-    SampleCount samples = 0;
-    for (const wire::Contribution& contribution : claim.contributions) samples += contribution.samples;
-    return samples;
-  };
   for (const ColumnClaim& claim : claims) {
     const ColumnClaim*& chosen = best[claim.column];
-    const bool better = chosen == nullptr || claim.reporters > chosen->reporters ||
-                        (claim.reporters == chosen->reporters && sum(claim) < sum(*chosen));
+    const bool better =
+        chosen == nullptr || claim.reporters > chosen->reporters ||
+        (claim.reporters == chosen->reporters && samples_of(claim.contributions) < samples_of(chosen->contributions));
     if (better) chosen = &claim;
   }
   std::vector<wire::Contribution> all;
@@ -125,14 +122,49 @@ Status check_grid(const wire::RoundReport& report, const std::vector<wire::Contr
   if (accepted.size() != columns || report.grid->column >= columns) {
     return refused(report.round, "its grid has other columns");
   }
-  SampleCount left = accepted[report.grid->column];
-  for (const wire::Contribution& contribution : contributions) left -= contribution.samples;
-  if (left < 0) return refused(report.round, "its column claims more than was accepted");
+  if (samples_of(contributions) > accepted[report.grid->column]) {
+    return refused(report.round, "its column claims more than was accepted");
+  }
   const bool nothing = std::all_of(accepted.begin(), accepted.end(), [](SampleCount samples) { return samples == 0; });
   return nothing ? refused(report.round, "nobody contributed") : Status();
 }
 
 }  // namespace
+
+SampleCount samples_of(const std::vector<wire::Contribution>& contributions) {
+  return std::accumulate(contributions.begin(), contributions.end(), SampleCount{0},
+                         [](SampleCount sum, const wire::Contribution& c) { return sum + c.samples; });
+}
+
+const ResultClass* strongest(const std::vector<ResultClass>& classes) {
+  struct Held {  // one result
+    const ResultClass* told;
+    std::size_t holders;
+  };
+  std::vector<Held> results;
+  for (const ResultClass& said : classes) {
+    const std::size_t reporters = said.reporters.size();
+    const auto held = std::find_if(results.begin(), results.end(), [&](const Held& other) {
+      return other.told->group == said.group && other.told->result_digest == said.result_digest &&
+             other.told->state_digest == said.state_digest;
+    });
+    if (held == results.end()) {
+      results.push_back({&said, reporters});
+      continue;
+    }
+    held->holders += reporters;
+    const std::size_t most = held->told->reporters.size();
+    const bool smaller = samples_of(said.contributions) < samples_of(held->told->contributions);
+    if (reporters > most || (reporters == most && smaller)) held->told = &said;
+  }
+  const auto weaker = [](const Held& a, const Held& b) {
+    if (a.holders != b.holders) return a.holders < b.holders;
+    if (a.told->dealt != b.told->dealt) return b.told->dealt;
+    return samples_of(a.told->contributions) < samples_of(b.told->contributions);
+  };
+  const auto best = std::max_element(results.begin(), results.end(), weaker);
+  return best == results.end() ? nullptr : best->told;
+}
 
 std::vector<PeerId> sorted(std::vector<PeerId> peers) {
   std::sort(peers.begin(), peers.end());
@@ -151,7 +183,6 @@ Status check_report(const wire::RoundReport& report, const PeerId& reporter, std
   if (!is_member(reporter)) return refused(report.round, "its sender is not in the group");
   if (report.state_digest.is_zero()) return refused(report.round, "it names no state");
   const std::vector<wire::Contribution> contributions = normalized(report.contributions);
-  STARLING_TRY(check_grid(report, contributions, limits.columns));
   if (contributions.empty() && !report.grid) return refused(report.round, "nobody contributed");
   for (std::size_t i = 0; i < contributions.size(); ++i) {
     const wire::Contribution& contribution = contributions[i];
@@ -164,7 +195,7 @@ Status check_report(const wire::RoundReport& report, const PeerId& reporter, std
                                                contribution.samples, limits.samples_max));
     }
   }
-  return {};
+  return check_grid(report, contributions, limits.columns);  // whose sum can not overflow now
 }
 
 void ReportBook::on_dealt(const GroupId& group, Dealt dealt) {

@@ -38,6 +38,14 @@ struct ResultClass {
   std::int64_t averaging_ms = 0;  // the longest
 };
 
+SampleCount samples_of(const std::vector<wire::Contribution>& contributions);
+
+// Of what was said of one round, the class that counts when no class has a majority; null for none. The result is the
+// one that most reporters hold, whoever they say brought how much to it; of two held by as many, a group's of this
+// coordinator, then the one of more samples. What was brought to it is what most of its holders say; of two claims with
+// as many, the smaller one: nobody gains by saying more than the others saw.
+const ResultClass* strongest(const std::vector<ResultClass>& classes);
+
 struct ReportLimits {
   SampleCount samples_max = 0;  // of one contribution
   std::size_t members_max = 0;

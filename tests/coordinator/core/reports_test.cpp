@@ -128,6 +128,38 @@ TEST_CASE("of two halves that lost each other, the one that brings more counts")
   CHECK(swarm.ledger.at({0, peer_id(2)}) == 48);
 }
 
+TEST_CASE("of two that hold the same result, nobody gains by saying more than the other saw") {
+  for (const int liar : {1, 2}) {
+    CAPTURE(liar);
+    Swarm swarm;
+    for (int i = 1; i <= 2; ++i) swarm.call(swarm.add(i, 0));
+    wire::RoundReport lie = report_of(2);
+    for (wire::Contribution& contribution : lie.contributions) contribution.samples += 100;
+    for (int i = 1; i <= 2; ++i) tell(swarm, i, i == liar ? lie : report_of(2));
+    swarm.run_for(std::chrono::seconds(2));
+    REQUIRE(swarm.decided.size() == 1);
+    for (int i = 1; i <= 2; ++i) CHECK(swarm.ledger.at({0, peer_id(i)}) == 20);
+  }
+}
+
+TEST_CASE("who differs in what was brought still holds the result: it outvotes another one") {
+  Swarm swarm;
+  for (int i = 1; i <= 4; ++i) swarm.call(swarm.add(i, 0));
+  wire::RoundReport lie = report_of(4);
+  lie.contributions[0].samples += 100;
+  wire::RoundReport other = report_of(4);
+  other.contributions = {{peer_id(3), 400}};
+  other.state_digest.bytes[0] ^= 1;
+  tell(swarm, 1, lie);
+  tell(swarm, 2, report_of(4));
+  tell(swarm, 3, other);
+  for (int i = 1; i <= 4; ++i) swarm.member(i).alive = false;
+  swarm.run_for(std::chrono::seconds(2));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.decided[0].state_digest == report_of(4).state_digest);
+  CHECK(swarm.ledger.at({0, peer_id(1)}) == 20);
+}
+
 TEST_CASE("a small part of the group that is done first waits for the part that still averages") {
   Three swarm;
   wire::RoundReport alone = report_of(3);
