@@ -9,6 +9,10 @@ namespace {
 // Of the way to what a window shows, with every slot.
 constexpr double kRise = 0.15;
 constexpr double kFall = 0.001;
+// The same for a window so much faster that no jitter explains it: the line was held up by slower ones until now, and
+// such moments are short.
+constexpr double kLeap = 0.5;
+constexpr double kFarFaster = 1.5;
 // A slot slower than this part of the estimate is a rest, not a measurement.
 constexpr double kIdle = 0.05;
 
@@ -64,8 +68,13 @@ void RateMeter::rest() {
 
 void RateMeter::judge() {
   const double rate = static_cast<double>(window_.moved()) / to_seconds(window_.time);
-  const double weight = estimate_ == 0 ? 1.0 : rate > estimate_ ? kRise : kFall;
-  estimate_ += weight * (rate - estimate_);
+  estimate_ += weight_of(rate) * (rate - estimate_);
+}
+
+double RateMeter::weight_of(double rate) const {
+  if (estimate_ == 0) return 1;
+  if (rate > kFarFaster * estimate_) return kLeap;
+  return rate > estimate_ ? kRise : kFall;
 }
 
 void RateMeter::forget() {

@@ -52,6 +52,7 @@ class RateMeter {
   };
   void add(const Span& slot);
   void judge();
+  [[nodiscard]] double weight_of(double rate) const;
   void forget();
 
   std::int64_t window_bytes_min_;
