@@ -312,7 +312,7 @@ std::optional<Duration> Link::count_traffic() {
   std::optional<Duration> queue;
   for (const auto& stream : streams_) {
     const TcpCounters before = stream->counted();
-    const LossWatch::Finding finding = stream->count_traffic(beat_, pace_.limits());
+    const LossWatch::Finding finding = stream->count_traffic(beat_);
     if (finding == LossWatch::Finding::line_full) losses_ = 0;
     if (finding == LossWatch::Finding::held_back) ++losses_;
     const TcpCounters& after = stream->counted();
@@ -338,13 +338,13 @@ PeerSpeed Link::speed() const {
   return speed;
 }
 
-void Link::set_pace(double bytes_per_s) { pace_.set(beats_ ? bytes_per_s : 0); }
+void Link::set_pace(double bytes_per_s) { pace_.set(beats_ != Beats::none ? bytes_per_s : 0); }
 
-void Link::expect_beats(bool beats) {
-  if (beats_ == beats || info_.phase != Phase::up) return;
+void Link::expect_beats(Beats beats) {
+  if ((beats_ != Beats::none) == (beats != Beats::none) || info_.phase != Phase::up) return;
   beats_ = beats;
   for (const auto& stream : streams_) stream->expect_beats(beats);
-  if (beats) return;
+  if (beats != Beats::none) return;
   beat_ = {};
   pace_.set(0);
   pump();

@@ -251,6 +251,7 @@ void LinkStream::pump() {
   const std::size_t sent = allowed - budget;
   context_.upload.passed(sent);
   if (phase_ == Phase::open) owner_->output_sent(sent);
+  if (sent > 0 && std::exchange(choice_due_, false)) choose_congestion_control();
   if (state == IoState::closed && phase_ == Phase::finishing) return close();
   // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.
   if (state == IoState::closed) output_over_ = true;
@@ -277,7 +278,7 @@ void LinkStream::stop(IoState state) {
     case IoState::want_write:
       blocked_ = true;
       // It has enough until the next beat.
-      if (beats_ && phase_ == Phase::open && unsent_max_ < kNotSentMax) return;
+      if (beats_ != Beats::none && phase_ == Phase::open && unsent_max_ < kNotSentMax) return;
       return wait(asio::ip::tcp::socket::wait_write);
     case IoState::closed:
       return end({ErrorCode::unavailable, "connection closed"});
@@ -290,7 +291,7 @@ void LinkStream::stop(IoState state) {
 }
 
 // The kernel counts on while this process does something else, so that its numbers tell more of the line than ours.
-LossWatch::Finding LinkStream::count_traffic(Duration beat, bool paced) {
+LossWatch::Finding LinkStream::count_traffic(Duration beat) {
   if (!socket_.is_open()) return LossWatch::Finding::nothing;
   const TcpCounters moved = tcp_counters(socket_.native_handle());
   const std::int64_t sent = moved.bytes_acknowledged - counted_.bytes_acknowledged;
@@ -301,18 +302,15 @@ LossWatch::Finding LinkStream::count_traffic(Duration beat, bool paced) {
   context_.moved.bytes_received += received;
   counted_ = moved;
   count_on_wire(moved);
+  if (while_paced_.note(moved)) set_congestion_control(socket_.native_handle(), context_.congestion_control);
   const TimePoint now = context_.clock.now();
-  const bool own_choice = !loss_based_ && !context_.congestion_control.empty();
-  if (paced && own_choice && while_paced_.renews(now, moved)) {
-    begin_anew(socket_.native_handle(), context_.congestion_control);
-  }
   const Duration time = now - counted_at_;
   counted_at_ = now;
   if (time >= kRateTimeMin) {
     const double rate = static_cast<double>(received) / to_seconds(time);
     const double gathers = std::clamp<double>(rate * to_seconds(kGatherTime), kGatherMin, kGatherMax);
     gather_max_ = rate > kGatherRateMax ? 1 : static_cast<int>(gathers);
-    if (wakes_at_ > gather_max_ && !beats_) gather_input();
+    if (wakes_at_ > gather_max_ && beats_ == Beats::none) gather_input();
   }
   // Only a link that is kept waiting shows how fast it is.
   if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
@@ -340,15 +338,25 @@ void LinkStream::limit_window() {
   net::limit_window(socket_.native_handle(), limit / static_cast<double>(streams_));
 }
 
-void LinkStream::expect_beats(bool beats) {
+void LinkStream::expect_beats(Beats beats) {
   if (beats_ == beats || phase_ != Phase::open) return;
-  if (!beats_) forget_room();
+  if (beats_ == Beats::none) forget_room();
   beats_ = beats;
   gather_input();
-  if (beats) return;
+  choice_due_ = beats == Beats::paced;
+  if (beats != Beats::none) return;
   blocked_ = false;
+  if (while_paced_.end()) set_congestion_control(socket_.native_handle(), context_.congestion_control);
   // The last beat may have left something that the socket will not wake us for.
   asio::post(context_.io, [self = shared_from_this()] { self->read_frames(); });
+}
+
+// Once something is on its way: before that, a stream that has rested would begin anew with ten packets, were it not
+// bbr's (RFC 5681, section 4.1).
+void LinkStream::choose_congestion_control() {
+  if (loss_based_ || context_.congestion_control.empty()) return;
+  const int fd = socket_.native_handle();
+  if (while_paced_.begin(tcp_counters(fd))) set_congestion_control(fd, kPacedCongestionControl);
 }
 
 void LinkStream::beat() {
@@ -359,7 +367,7 @@ void LinkStream::beat() {
 // The last bytes of a frame wake us in any case.
 void LinkStream::gather_input() {
   std::size_t worth = 1;
-  if (beats_) {
+  if (beats_ != Beats::none) {
     worth = context_.download.bytes_per_s() > 0 ? kGatherMax : kBeatInputMax;
   } else if (phase_ == Phase::open && tls_->drained()) {
     worth = std::min(static_cast<std::size_t>(gather_max_), tls_->input_before(reader_.bytes_missing()));
@@ -371,7 +379,7 @@ void LinkStream::gather_input() {
 }
 
 void LinkStream::limit_unsent(double bytes_per_s) {
-  const double fits = bytes_per_s * to_seconds(beats_ ? kNotSentTimeInBeats : kNotSentTime);
+  const double fits = bytes_per_s * to_seconds(beats_ != Beats::none ? kNotSentTimeInBeats : kNotSentTime);
   const int limit = static_cast<int>(std::clamp<double>(fits, kNotSentMin, kNotSentMax));
   if (limit > unsent_max_ * 3 / 4 && limit < unsent_max_ * 4 / 3) return;
   unsent_max_ = limit;
