@@ -5,14 +5,21 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <utility>
 
 namespace starling::transport {
 namespace {
 
-// A line that loses more than this part of its packets keeps bbr.
-constexpr double kLossMax = 0.0003;
+// Any that every system has.
+constexpr const char* kOtherCongestionControl = "reno";
 constexpr double kPacketBytes = 1448;
+// Windows a round trip, at which bbr begins.
+constexpr double kBeginsWith = 2.885;
+// A pace that would rise by less is not worth it.
+constexpr double kWorth = 1.2;
+// While it looks for the shortest round trip, or has lost all that was on its way. Both end by themselves.
+constexpr int kNarrow = 4;
+// Well before it looks for the shortest round trip.
+constexpr Duration kRenewEvery = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -36,16 +43,19 @@ bool is_loss_based(int fd) {
   return !name.empty() && !name.starts_with("bbr");
 }
 
-bool WhilePaced::begin(const TcpCounters& now) {
-  const double packets = static_cast<double>(now.bytes_sent - began_at_.bytes_sent) / kPacketBytes;
-  const auto lost = static_cast<double>(now.packets_sent_again - began_at_.packets_sent_again);
-  began_at_ = now;
-  goes_without_ = lost <= kLossMax * packets;
-  return goes_without_;
+void begin_anew(int fd, const std::string& name) {
+  set_congestion_control(fd, kOtherCongestionControl);
+  set_congestion_control(fd, name);
 }
 
-bool WhilePaced::note(const TcpCounters& now) { return now.packets_sent_again > began_at_.packets_sent_again && end(); }
-
-bool WhilePaced::end() { return std::exchange(goes_without_, false); }
+bool WhilePaced::renews(TimePoint now, const TcpCounters& counters) {
+  if (counters.window_packets <= kNarrow) return false;
+  const double window = kPacketBytes * counters.window_packets;
+  const double would = kBeginsWith * window;  // in a round trip
+  const bool slow = would > kWorth * counters.pace_bytes_per_s * to_seconds(counters.round_trip);
+  if (!slow && renewed_at_ && now - *renewed_at_ < kRenewEvery) return false;
+  renewed_at_ = now;
+  return true;
+}
 
 }  // namespace starling::transport

@@ -3,18 +3,16 @@
 // a tenth of all the CPU time over loopback. So streams begin without it, and near ones stay so.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "client/transport/tcp_counters.h"
+#include "shared/base/clock.h"
 
 namespace starling::transport {
 
 // Of a stream of which no more is known, or that is near.
 inline constexpr const char* kPlainCongestionControl = "cubic";
-// Of a stream of bbr's that its owner paces. Not cubic: to its HyStart (RFC 9406) what waits for the next beat looks
-// like a full line, it ends the slow start, and the kernel then paces the stream at 1.2 windows a round trip instead of
-// two, in smaller pieces with a timer each. But reno takes long to recover from a loss, see WhilePaced.
-inline constexpr const char* kPacedCongestionControl = "reno";
 
 // Where the system does not have it or does not allow it, or the name is empty, its own choice stays.
 void set_congestion_control(int fd, const std::string& name);
@@ -28,20 +26,22 @@ std::string congestion_control_of(int fd);
 // Whether a stream is slowed down by any packet that is lost; bbr is not.
 bool is_loss_based(int fd);
 
-// Whether a stream goes without bbr, which stops now and then to look for the shortest round trip and paces packet by
-// packet, while its owner paces it. Not on a line that loses packets. Pure.
+// A stream of bbr's forgets all that it has found out of its line.
+void begin_anew(int fd, const std::string& name);
+
+// When a stream of bbr's that its owner paces begins anew. Once bbr knows a line, it sends at what has arrived of late,
+// which in beats is what its owner let it send, in pieces of a millisecond's worth of it, down to two packets with a
+// timer for each; and it stops every ten seconds to look for the shortest round trip, after a longer rest with the
+// first acknowledgement. Before all that (startup in draft-cardwell-iccrg-bbr-congestion-control, section 4.3.1) it
+// sends 2.9 windows a round trip, does not slow down while there is less to send than that, whatever is lost, and does
+// not narrow its window. Pure: time is an argument.
 class WhilePaced {
  public:
-  // From now on its owner paces it. Whether it goes without: by what was lost since the last time.
-  bool begin(const TcpCounters& now);
-  // Several times a second: whether it did go without until now, and needs bbr back, as a packet was lost.
-  bool note(const TcpCounters& now);
-  // Its owner does no more: whether it did go without until now.
-  bool end();
+  // Before the first output, and several times a second: whether it does so now.
+  bool renews(TimePoint now, const TcpCounters& counters);
 
  private:
-  TcpCounters began_at_;
-  bool goes_without_ = false;
+  std::optional<TimePoint> renewed_at_;
 };
 
 }  // namespace starling::transport

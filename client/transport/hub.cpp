@@ -116,7 +116,7 @@ void Hub::abandon() {
   end(before_.get(), ended_);
   end(round_.get(), ended_);
   pace_.lift();
-  expect_beats(Beats::none);
+  expect_beats(false);
   for (const auto& [key, link] : switchboard_.links()) {
     link->detach_payload();
   }
@@ -544,7 +544,7 @@ void Hub::pace_round(TimePoint now) {
   if (paced_round_ != round_number_) {
     paced_round_ = round_number_;
     pace_.begin(now, round_->bytes_planned(), std::min(upload_speed(), download_speed()));
-    expect_beats(beats());
+    expect_beats(pace_.beats());
   } else if (pace_.bytes_per_s() > 0 && (round_->is_thinned() || round_->outcome() != nullptr)) {
     pace_.lift();
     next_beat_ = now;  // with what the pace had kept back
@@ -554,16 +554,11 @@ void Hub::pace_round(TimePoint now) {
   round_->set_pace(pace_.bytes_per_s());
 }
 
-Beats Hub::beats() const {
-  if (!pace_.beats()) return Beats::none;
-  return pace_.bytes_per_s() > 0 ? Beats::paced : Beats::free;
-}
-
-void Hub::expect_beats(Beats beats) {
+void Hub::expect_beats(bool beats) {
   last_beat_ = clock_.now();
-  next_beat_ = beats != Beats::none ? last_beat_ : kNever;
+  next_beat_ = beats ? last_beat_ : kNever;
   for (const auto& [key, link] : switchboard_.links()) {
-    link->expect_beats(round_->is_member(*link) ? beats : Beats::none);
+    link->expect_beats(beats && round_->is_member(*link));
   }
 }
 
@@ -580,7 +575,7 @@ void Hub::beat(TimePoint now) {
   next_beat_ = now + pace_.next_beat(streams, round_->have_begun(), round_->bytes_left());
   beating_ = true;
   for (const auto& link : links) {
-    link->expect_beats(beats());  // it may be new
+    link->expect_beats(pace_.beats());  // it may be new
     link->beat(since_last);
   }
   beating_ = false;
@@ -591,7 +586,7 @@ void Hub::report_round() {
   if (round_reported_ || round_->outcome() == nullptr) return;
   round_reported_ = true;
   donor_.round_ended();
-  expect_beats(Beats::none);
+  expect_beats(false);
   measure(clock_.now());
   upload_.rest();
   download_.rest();

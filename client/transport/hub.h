@@ -87,8 +87,7 @@ class Hub final : public Link::Mediator {
   // Keeps the round's links at the pace that the line is known to allow.
   void pace_round(TimePoint now);
   // Links of a round that takes a while move what they have to move in beats, all of them at once.
-  [[nodiscard]] Beats beats() const;
-  void expect_beats(Beats beats);
+  void expect_beats(bool beats);
   void beat(TimePoint now);
   // What has been relayed since the last time is taken from what links may pass.
   void count_on_wire();

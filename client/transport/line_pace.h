@@ -50,6 +50,7 @@ class PaceShare {
  public:
   // 0: as much as it can.
   void set(double bytes_per_s);
+  [[nodiscard]] bool limits() const { return pace_ > 0; }
   void beat(Duration since_last);
   [[nodiscard]] std::size_t allowed() const;  // bytes, now
   void sent(std::size_t bytes);

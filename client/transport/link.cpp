@@ -338,13 +338,17 @@ PeerSpeed Link::speed() const {
   return speed;
 }
 
-void Link::set_pace(double bytes_per_s) { pace_.set(beats_ != Beats::none ? bytes_per_s : 0); }
+void Link::set_pace(double bytes_per_s) {
+  pace_.set(beats_ ? bytes_per_s : 0);
+  if (!pace_.limits()) return;
+  for (const auto& stream : streams_) stream->paced();
+}
 
-void Link::expect_beats(Beats beats) {
-  if ((beats_ != Beats::none) == (beats != Beats::none) || info_.phase != Phase::up) return;
+void Link::expect_beats(bool beats) {
+  if (beats_ == beats || info_.phase != Phase::up) return;
   beats_ = beats;
   for (const auto& stream : streams_) stream->expect_beats(beats);
-  if (beats != Beats::none) return;
+  if (beats) return;
   beat_ = {};
   pace_.set(0);
   pump();

@@ -105,7 +105,7 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   // From now on no faster than so many bytes/s, in beats; 0: as fast as TCP allows.
   void set_pace(double bytes_per_s);
   // Of a round, until there are none. Afterwards there is no pace.
-  void expect_beats(Beats beats);
+  void expect_beats(bool beats);
   // Takes in what has come in this time, and allows for as much output as the pace does; pump() sends it.
   void beat(Duration since_last);
   // After a change of the download's limit: little more than it may be on its way to us.
@@ -161,7 +161,7 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   std::size_t turn_ = 0;  // whose it is to send first
   std::deque<std::vector<std::uint8_t>> control_;
   std::size_t control_bytes_ = 0;
-  Beats beats_ = Beats::none;
+  bool beats_ = false;
   Duration beat_{};  // the last one's time, while they come
   PaceShare pace_;
   std::size_t word_ = 0;  // bytes that may go out of a frame that is held back

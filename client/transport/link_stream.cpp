@@ -251,7 +251,6 @@ void LinkStream::pump() {
   const std::size_t sent = allowed - budget;
   context_.upload.passed(sent);
   if (phase_ == Phase::open) owner_->output_sent(sent);
-  if (sent > 0 && std::exchange(choice_due_, false)) choose_congestion_control();
   if (state == IoState::closed && phase_ == Phase::finishing) return close();
   // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.
   if (state == IoState::closed) output_over_ = true;
@@ -278,7 +277,7 @@ void LinkStream::stop(IoState state) {
     case IoState::want_write:
       blocked_ = true;
       // It has enough until the next beat.
-      if (beats_ != Beats::none && phase_ == Phase::open && unsent_max_ < kNotSentMax) return;
+      if (beats_ && phase_ == Phase::open && unsent_max_ < kNotSentMax) return;
       return wait(asio::ip::tcp::socket::wait_write);
     case IoState::closed:
       return end({ErrorCode::unavailable, "connection closed"});
@@ -302,7 +301,6 @@ LossWatch::Finding LinkStream::count_traffic(Duration beat) {
   context_.moved.bytes_received += received;
   counted_ = moved;
   count_on_wire(moved);
-  if (while_paced_.note(moved)) set_congestion_control(socket_.native_handle(), context_.congestion_control);
   const TimePoint now = context_.clock.now();
   const Duration time = now - counted_at_;
   counted_at_ = now;
@@ -310,11 +308,17 @@ LossWatch::Finding LinkStream::count_traffic(Duration beat) {
     const double rate = static_cast<double>(received) / to_seconds(time);
     const double gathers = std::clamp<double>(rate * to_seconds(kGatherTime), kGatherMin, kGatherMax);
     gather_max_ = rate > kGatherRateMax ? 1 : static_cast<int>(gathers);
-    if (wakes_at_ > gather_max_ && beats_ == Beats::none) gather_input();
+    if (wakes_at_ > gather_max_ && !beats_) gather_input();
   }
   // Only a link that is kept waiting shows how fast it is.
   if (blocked_ && time >= kRateTimeMin) limit_unsent(static_cast<double>(sent) / to_seconds(time));
   return loss_based_ ? losses_.note(moved, blocked_, beat) : LossWatch::Finding::nothing;
+}
+
+void LinkStream::paced() {
+  if (loss_based_ || context_.congestion_control.empty() || !socket_.is_open()) return;
+  const int fd = socket_.native_handle();
+  if (while_paced_.renews(context_.clock.now(), tcp_counters(fd))) begin_anew(fd, context_.congestion_control);
 }
 
 void LinkStream::set_company(std::size_t streams) {
@@ -338,25 +342,15 @@ void LinkStream::limit_window() {
   net::limit_window(socket_.native_handle(), limit / static_cast<double>(streams_));
 }
 
-void LinkStream::expect_beats(Beats beats) {
+void LinkStream::expect_beats(bool beats) {
   if (beats_ == beats || phase_ != Phase::open) return;
-  if (beats_ == Beats::none) forget_room();
+  if (!beats_) forget_room();
   beats_ = beats;
   gather_input();
-  choice_due_ = beats == Beats::paced;
-  if (beats != Beats::none) return;
+  if (beats) return;
   blocked_ = false;
-  if (while_paced_.end()) set_congestion_control(socket_.native_handle(), context_.congestion_control);
   // The last beat may have left something that the socket will not wake us for.
   asio::post(context_.io, [self = shared_from_this()] { self->read_frames(); });
-}
-
-// Once something is on its way: before that, a stream that has rested would begin anew with ten packets, were it not
-// bbr's (RFC 5681, section 4.1).
-void LinkStream::choose_congestion_control() {
-  if (loss_based_ || context_.congestion_control.empty()) return;
-  const int fd = socket_.native_handle();
-  if (while_paced_.begin(tcp_counters(fd))) set_congestion_control(fd, kPacedCongestionControl);
 }
 
 void LinkStream::beat() {
@@ -367,7 +361,7 @@ void LinkStream::beat() {
 // The last bytes of a frame wake us in any case.
 void LinkStream::gather_input() {
   std::size_t worth = 1;
-  if (beats_ != Beats::none) {
+  if (beats_) {
     worth = context_.download.bytes_per_s() > 0 ? kGatherMax : kBeatInputMax;
   } else if (phase_ == Phase::open && tls_->drained()) {
     worth = std::min(static_cast<std::size_t>(gather_max_), tls_->input_before(reader_.bytes_missing()));
@@ -379,7 +373,7 @@ void LinkStream::gather_input() {
 }
 
 void LinkStream::limit_unsent(double bytes_per_s) {
-  const double fits = bytes_per_s * to_seconds(beats_ != Beats::none ? kNotSentTimeInBeats : kNotSentTime);
+  const double fits = bytes_per_s * to_seconds(beats_ ? kNotSentTimeInBeats : kNotSentTime);
   const int limit = static_cast<int>(std::clamp<double>(fits, kNotSentMin, kNotSentMax));
   if (limit > unsent_max_ * 3 / 4 && limit < unsent_max_ * 4 / 3) return;
   unsent_max_ = limit;

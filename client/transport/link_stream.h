@@ -47,13 +47,6 @@ struct LinkContext {
   net::WireBytes on_wire = {};
 };
 
-// In which all links of a round move what they have to move: neither input nor room for output wakes us by itself.
-enum class Beats : std::uint8_t {
-  none,
-  free,   // each link as fast as it can
-  paced,  // the output at a pace
-};
-
 class LinkStream : public std::enable_shared_from_this<LinkStream> {
  public:
   // Told of everything from within the stream's own turns of the event loop. It may close the stream in any of these.
@@ -111,8 +104,10 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   LossWatch::Finding count_traffic(Duration beat = {});
   // Of the stream, as count_traffic has seen them last.
   [[nodiscard]] const TcpCounters& counted() const { return counted_; }
-  // The owner paces the output.
-  void expect_beats(Beats beats);
+  // In beats all links of a round move what they have to move: neither input nor room for output wakes us by itself.
+  void expect_beats(bool beats);
+  // Its link has a pace: before its first output in beats, and several times a second.
+  void paced();
   // Takes in what has come since the last one, and takes it that the socket has room again.
   void beat();
   // The link has so many streams now.
@@ -147,7 +142,6 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void count_on_wire(const TcpCounters& moved);
   void limit_unsent(double bytes_per_s);
   void set_unsent_max();
-  void choose_congestion_control();
   // Lets the socket gather input until it is worth waking up for.
   void gather_input();
 
@@ -178,13 +172,12 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   net::WireBytes counted_on_wire_;
   std::int64_t header_bytes_ = 0;  // of each packet
   TimePoint counted_at_{};
-  Beats beats_ = Beats::none;
-  bool choice_due_ = false;  // of congestion control, for these beats
-  WhilePaced while_paced_;   // in beats
-  int gather_max_;           // bytes worth waiting for
-  int wakes_at_ = 1;         // bytes in the socket that wake us
-  int unsent_max_;           // bytes in the kernel beyond which the socket counts as full, …
-  bool yields_ = false;      // … or fewer, as the last frame that was pulled yields
+  bool beats_ = false;
+  WhilePaced while_paced_;
+  int gather_max_;       // bytes worth waiting for
+  int wakes_at_ = 1;     // bytes in the socket that wake us
+  int unsent_max_;       // bytes in the kernel beyond which the socket counts as full, …
+  bool yields_ = false;  // … or fewer, as the last frame that was pulled yields
 };
 
 }  // namespace starling::transport

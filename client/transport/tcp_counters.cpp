@@ -22,7 +22,8 @@ TcpCounters tcp_counters(int fd) {
           .packets_in_flight = static_cast<int>(info.tcpi_unacked),
           .window_packets = static_cast<int>(info.tcpi_snd_cwnd),
           .round_trip = std::chrono::microseconds(info.tcpi_rtt),
-          .round_trip_least = std::chrono::microseconds(info.tcpi_min_rtt)};
+          .round_trip_least = std::chrono::microseconds(info.tcpi_min_rtt),
+          .pace_bytes_per_s = static_cast<double>(info.tcpi_pacing_rate)};
 }
 
 }  // namespace starling::transport

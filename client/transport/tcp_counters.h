@@ -20,6 +20,7 @@ struct TcpCounters {
   int window_packets = 0;  // that may be in flight, as congestion control has it
   Duration round_trip{};   // smoothed
   Duration round_trip_least{};
+  double pace_bytes_per_s = 0;  // at which the kernel sends, or would
 };
 
 // Zeros for what is no TCP connection.

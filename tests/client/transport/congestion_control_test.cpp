@@ -6,19 +6,26 @@
 #include <asio/ip/address_v4.hpp>
 #include <asio/ip/tcp.hpp>
 
+using namespace starling;
 using namespace starling::transport;
+using namespace std::chrono_literals;
 using asio::ip::tcp;
 
 namespace {
 
+constexpr TimePoint kBegin{1h};
 const tcp::endpoint kAnyPort(asio::ip::address_v4::loopback(), 0);
 
-TcpCounters after(std::int64_t megabytes_sent, std::int64_t packets_lost) {
+// 100 packets each 40 ms: 3.6 MB/s.
+TcpCounters at_pace(double bytes_per_s) {
   TcpCounters counters;
-  counters.bytes_sent = megabytes_sent * 1'000'000;
-  counters.packets_sent_again = packets_lost;
+  counters.window_packets = 100;
+  counters.round_trip = 40ms;
+  counters.pace_bytes_per_s = bytes_per_s;
   return counters;
 }
+
+constexpr double kBeginsAt = 10.4e6;  // 2.9 times that
 
 }  // namespace
 
@@ -54,30 +61,37 @@ TEST_CASE("what is no TCP socket has no congestion control") {
   CHECK_FALSE(is_loss_based(-1));
 }
 
-TEST_CASE("a stream that loses nothing goes without bbr for as long as it is paced") {
+TEST_CASE("a paced stream begins anew at once, and again every few seconds") {
   WhilePaced paced;
-  CHECK_FALSE(paced.end());
-  CHECK(paced.begin(after(0, 0)));
-  CHECK_FALSE(paced.note(after(100, 0)));
-  CHECK(paced.end());
-  CHECK_FALSE(paced.end());
-  CHECK_FALSE(paced.note(after(101, 1)));
+  CHECK(paced.renews(kBegin, at_pace(kBeginsAt)));
+  CHECK_FALSE(paced.renews(kBegin + 50ms, at_pace(kBeginsAt)));
+  CHECK_FALSE(paced.renews(kBegin + 4900ms, at_pace(2 * kBeginsAt)));
+  CHECK(paced.renews(kBegin + 5s, at_pace(2 * kBeginsAt)));
+  CHECK_FALSE(paced.renews(kBegin + 9900ms, at_pace(2 * kBeginsAt)));
+  CHECK(paced.renews(kBegin + 10s, at_pace(2 * kBeginsAt)));
 }
 
-TEST_CASE("a stream has bbr back at its first loss, once, and goes without again if there were no more") {
+TEST_CASE("a paced stream begins anew where that makes its pace higher by a fifth") {
   WhilePaced paced;
-  CHECK(paced.begin(after(0, 0)));
-  CHECK(paced.note(after(10, 1)));
-  CHECK_FALSE(paced.note(after(11, 2)));
-  CHECK_FALSE(paced.end());
-  CHECK(paced.begin(after(20, 2)));  // of 13 800 packets
-  CHECK_FALSE(paced.note(after(20, 2)));
+  CHECK(paced.renews(kBegin, at_pace(kBeginsAt)));
+  CHECK_FALSE(paced.renews(kBegin + 50ms, at_pace(kBeginsAt / 1.15)));
+  CHECK(paced.renews(kBegin + 100ms, at_pace(kBeginsAt / 1.25)));
+  CHECK_FALSE(paced.renews(kBegin + 150ms, at_pace(kBeginsAt)));
 }
 
-TEST_CASE("a stream that has lost more than three of 10 000 packets keeps bbr") {
+TEST_CASE("a stream whose window is closed but for a few packets does not begin anew with those") {
   WhilePaced paced;
-  CHECK_FALSE(paced.begin(after(10, 3)));  // of 6 900 packets
-  CHECK_FALSE(paced.note(after(20, 4)));
-  CHECK_FALSE(paced.end());
-  CHECK(paced.begin(after(20, 5)));  // of 6 900 since then
+  TcpCounters narrow = at_pace(kBeginsAt);
+  narrow.window_packets = 4;
+  CHECK_FALSE(paced.renews(kBegin, narrow));
+  narrow.window_packets = 5;
+  CHECK(paced.renews(kBegin + 50ms, narrow));
+  CHECK_FALSE(paced.renews(kBegin + 100ms, narrow));
+}
+
+TEST_CASE("what begins anew keeps its name") {
+  asio::io_context io;
+  tcp::socket socket(io, tcp::v4());
+  begin_anew(socket.native_handle(), kPlainCongestionControl);
+  CHECK(congestion_control_of(socket.native_handle()) == kPlainCongestionControl);
 }

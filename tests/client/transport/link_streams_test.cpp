@@ -118,6 +118,7 @@ struct LinkPair {
       : dialler(io, project, congestion_control, far_from),
         acceptor(io, project, congestion_control, far_from),
         listener(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0)) {
+    begin_congestion_control(listener.native_handle(), congestion_control);
     accept();
     dialler.make_link()->dial(listener.local_endpoint(), acceptor.key.peer_id());
     run_until([&] { return dialler.up != nullptr && acceptor.up != nullptr; });
@@ -151,6 +152,12 @@ struct LinkPair {
   }
   // Of the last stream that was accepted.
   [[nodiscard]] std::string congestion_control() const { return congestion_control_of(accepted); }
+  // From now on the kernel sends no faster, but may become faster again.
+  void slow_down(unsigned bytes_per_s) const {
+    for (const unsigned most : {bytes_per_s, ~0U}) {
+      REQUIRE(::setsockopt(accepted, SOL_SOCKET, SO_MAX_PACING_RATE, &most, sizeof most) == 0);
+    }
+  }
   // As an end does that is held back; the other one may have no link left to say it on.
   void widen(std::size_t streams) {
     for (std::size_t i = 1; i < streams; ++i) {
@@ -340,27 +347,21 @@ TEST_CASE("what a link has taken is still written when it closes, and nothing th
   CHECK(pair.dialler.links.empty());
 }
 
-TEST_CASE("a far stream of bbr's is not in beats, from its first output on, and again for the rest") {
+TEST_CASE("a far stream of bbr's that has become slow begins anew, if its link has a pace in beats") {
   LinkPair pair("bbr", Duration{});
   if (is_loss_based(pair.accepted)) return;  // this system has no bbr for us
   Link& link = *pair.acceptor.up;
-  for (int round = 0; round < 2; ++round) {
-    CHECK(pair.congestion_control() == "bbr");
-    link.expect_beats(Beats::paced);
-    CHECK(pair.congestion_control() == "bbr");
-    link.send_control(wire::FrameType::pong, {});
-    CHECK(pair.congestion_control() == kPacedCongestionControl);
-    link.expect_beats(Beats::none);
-  }
-  CHECK(pair.congestion_control() == "bbr");
-}
-
-TEST_CASE("as long as nothing paces a far stream it stays bbr's, in beats, too") {
-  LinkPair pair("bbr", Duration{});
-  if (is_loss_based(pair.accepted)) return;
-  pair.acceptor.up->expect_beats(Beats::free);
-  pair.acceptor.up->send_control(wire::FrameType::pong, {});
-  CHECK(pair.congestion_control() == "bbr");
+  const auto pace = [&] { return tcp_counters(pair.accepted).pace_bytes_per_s; };
+  pair.slow_down(20'000);
+  link.set_pace(1e6);
+  CHECK(pace() == 20'000);
+  link.expect_beats(true);
+  CHECK(pace() == 20'000);
+  link.set_pace(0);
+  CHECK(pace() == 20'000);
+  link.set_pace(1e6);
+  CHECK(pace() > 1e6);
+  CHECK(congestion_control_of(pair.accepted) == "bbr");
 }
 
 TEST_CASE("beats have little more lie unread in a socket whose download is limited") {
@@ -368,7 +369,7 @@ TEST_CASE("beats have little more lie unread in a socket whose download is limit
   pair.acceptor.context.download.set(125'000);
   pair.acceptor.up->limit_window();
   const int before = receive_buffer_of(pair.accepted);
-  pair.acceptor.up->expect_beats(Beats::free);
+  pair.acceptor.up->expect_beats(true);
   CHECK(receive_buffer_of(pair.accepted) < 2 * before);
 }
 
@@ -383,7 +384,7 @@ TEST_CASE("in beats a full socket waits for the next one, or for their end") {
   };
   constexpr std::uint32_t kFrames = 60;  // 4.5 MB
   pair.dialler.to_send = kFrames;
-  link.expect_beats(Beats::free);
+  link.expect_beats(true);
   link.pump();
   for (int slot = 0; slot < 8; ++slot) {  // until it is known how fast the socket is
     run_for(30ms);
@@ -404,7 +405,7 @@ TEST_CASE("in beats a full socket waits for the next one, or for their end") {
   const std::uint32_t after = settled();
   CHECK(after > before);
   REQUIRE(after < kFrames);
-  link.expect_beats(Beats::none);
+  link.expect_beats(false);
   pair.run_until([&] { return pair.acceptor.received == kFrames; });
   CHECK(pair.acceptor.in_order);
 }
@@ -418,9 +419,9 @@ TEST_CASE("in beats no room for output wakes us, and what comes afterwards is he
   pair.run_until([&] { return pair.dialler.received == 100 && pair.acceptor.received == 100; });
   CHECK(sockets_watched_for_room() > 0);  // the one that was dialled, in any case
   for (int round = 1; round <= 2; ++round) {
-    for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_beats(Beats::free);
+    for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_beats(true);
     CHECK(sockets_watched_for_room() == 0);
-    for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_beats(Beats::none);
+    for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_beats(false);
     for (End* end : {&pair.dialler, &pair.acceptor}) {
       end->to_send += 100;
       end->up->pump();
@@ -430,17 +431,19 @@ TEST_CASE("in beats no room for output wakes us, and what comes afterwards is he
   }
 }
 
-TEST_CASE("a far stream gets what is wished for, and keeps it in beats where losses slow it down anyway") {
+TEST_CASE("a far stream gets what is wished for") {
   LinkPair pair("reno", Duration{});  // every system has it
-  CHECK(pair.congestion_control() == "reno");
-  pair.acceptor.up->expect_beats(Beats::paced);
-  pair.acceptor.up->send_control(wire::FrameType::pong, {});
   CHECK(pair.congestion_control() == "reno");
 }
 
-TEST_CASE("a near stream keeps the congestion control that it was accepted with") {
-  LinkPair pair("reno", Duration::max());
-  CHECK(pair.congestion_control() == congestion_control_of(pair.listener.native_handle()));
+TEST_CASE("a near stream keeps the congestion control that it was accepted with, in beats, too") {
+  LinkPair pair("bbr", Duration::max());
+  CHECK(pair.congestion_control() == kPlainCongestionControl);
+  Link& link = *pair.acceptor.up;
+  link.expect_beats(true);
+  link.set_pace(1e6);
+  (void)link.count_traffic();
+  CHECK(pair.congestion_control() == kPlainCongestionControl);
 }
 
 TEST_CASE("without losses no further stream is opened") {
