@@ -42,6 +42,8 @@ constexpr int kBeatInputMax = 256 * 1024;
 constexpr double kGatherRateMax = 50e6;
 // The shortest time over which a link's rate is worth a thought.
 constexpr Duration kRateTimeMin = std::chrono::milliseconds(20);
+// Counters that are no older than this need not be asked for again.
+constexpr Duration kCountsHold = std::chrono::milliseconds(10);
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
@@ -318,7 +320,9 @@ LossWatch::Finding LinkStream::count_traffic(Duration beat) {
 void LinkStream::paced() {
   if (loss_based_ || context_.congestion_control.empty() || !socket_.is_open()) return;
   const int fd = socket_.native_handle();
-  if (while_paced_.renews(context_.clock.now(), tcp_counters(fd))) begin_anew(fd, context_.congestion_control);
+  const TimePoint now = context_.clock.now();
+  const TcpCounters counters = now - counted_at_ < kCountsHold ? counted_ : tcp_counters(fd);
+  if (while_paced_.renews(now, counters)) begin_anew(fd, context_.congestion_control);
 }
 
 void LinkStream::set_company(std::size_t streams) {
