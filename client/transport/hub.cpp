@@ -551,7 +551,7 @@ void Hub::pace_round(TimePoint now) {
   } else if (measured_at_ != now) {
     return;
   }
-  round_->set_pace(pace_.bytes_per_s());
+  round_->set_pace(pace_);
 }
 
 void Hub::expect_beats(bool beats) {

@@ -61,9 +61,10 @@ void LinePace::note(TimePoint now, double line_bytes_per_s, Duration queue) {
   if (now >= until_) lift();
 }
 
-double LinePace::bytes_per_s() const {
+double LinePace::bytes_per_s(Duration queue_of_link) const {
   if (!paced_) return 0;
-  const double full = std::clamp((to_seconds(queue_) - kQueueNone) / (kQueueMost - kQueueNone), 0.0, 1.0);
+  const double queue = to_seconds(queue_ + queue_of_link) / 2;
+  const double full = std::clamp((queue - kQueueNone) / (kQueueMost - kQueueNone), 0.0, 1.0);
   return line_ * std::min(most_, kMost + full * (kLeast - kMost));
 }
 

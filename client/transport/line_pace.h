@@ -25,7 +25,11 @@ class LinePace {
   // Whether the links of this round move in beats.
   [[nodiscard]] bool beats() const { return beats_; }
   // 0: as fast as they can.
-  [[nodiscard]] double bytes_per_s() const;
+  [[nodiscard]] double bytes_per_s() const { return bytes_per_s(queue_); }
+  // The speed that a link has its part of while packets wait so long on its way: that counts half, and half the least
+  // wait on any way. What waits for the other end's download shows there on all ways, and its upload gives way to it
+  // for nothing; only those who send to it can shorten that queue.
+  [[nodiscard]] double bytes_per_s(Duration queue_of_link) const;
   // The time to the next beat, with which all links' streams, so many, move what has come together for them: a wake for
   // every few packets of each would cost more than the packets do. Beats are short where what one brings is waited for:
   // until all links have begun to send, and when hardly anything is left to send or to receive. But not for long: then

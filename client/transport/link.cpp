@@ -324,6 +324,7 @@ std::optional<Duration> Link::count_traffic() {
     moved.bytes_sent += after.bytes_sent - before.bytes_sent;
     moved.bytes_received += after.bytes_received - before.bytes_received;
   }
+  queue_ = queue.value_or(queue_);
   const TimePoint now = context_.clock.now();
   upload_.note(now, moved.bytes_delivered, moved.bytes_sent);
   download_.note(now, moved.bytes_received);

@@ -117,6 +117,8 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   [[nodiscard]] const wire::LinkToken& token() const { return token_; }
   [[nodiscard]] std::size_t streams() const { return streams_.size(); }
   [[nodiscard]] PeerSpeed speed() const;
+  // How long packets waited on this way when some were acknowledged last.
+  [[nodiscard]] Duration queue() const { return queue_; }
 
  private:
   void connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then);
@@ -164,6 +166,7 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   bool beats_ = false;
   Duration beat_{};  // the last one's time, while they come
   PaceShare pace_;
+  Duration queue_{};
   std::size_t word_ = 0;  // bytes that may go out of a frame that is held back
   FrameCount sent_;
   FrameOrder order_;  // of those that we receive

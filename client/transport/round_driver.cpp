@@ -92,7 +92,7 @@ bool RoundDriver::have_begun() const {
   return std::none_of(seats_.begin(), seats_.end(), silent);
 }
 
-void RoundDriver::set_pace(double bytes_per_s) {
+void RoundDriver::set_pace(const LinePace& pace) {
   const auto planned = static_cast<double>(bytes_planned());
   const auto left = static_cast<double>(bytes_to_send());
   for (const auto& [peer, rank] : ranks_) {
@@ -101,6 +101,7 @@ void RoundDriver::set_pace(double bytes_per_s) {
     const Seat& seat = seats_[rank];
     const double fair = static_cast<double>(seat.planned) / planned;
     const double behind = static_cast<double>(seat.planned - seat.sent) / left;
+    const double bytes_per_s = pace.bytes_per_s(link->queue());
     const bool paced = bytes_per_s > 0 && seat.planned > 0 && left > 0;
     link->set_pace(paced ? bytes_per_s * std::clamp(behind, kPaceLeast * fair, kPaceMost * fair) : 0);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/averaging/staged_reduce.h"
+#include "client/transport/line_pace.h"
 #include "client/transport/link.h"
 #include "client/transport/peer_network.h"
 #include "shared/wire/buckets.h"
@@ -60,8 +61,8 @@ class RoundDriver {
   [[nodiscard]] std::int64_t bytes_planned() const;
   // Of these, what no link has taken yet; or what links have not brought yet of what was planned, if that is more.
   [[nodiscard]] std::int64_t bytes_left() const;
-  // All links together, each by what it has left to send; 0: as fast as they can. Call it several times a second.
-  void set_pace(double bytes_per_s);
+  // Each link gets its part of the pace by what it has left to send. Call it several times a second.
+  void set_pace(const LinePace& pace);
   // A link has sent all it had to, or is lost.
   [[nodiscard]] bool is_thinned() const { return thinned_; }
   // Every link has begun to send what it has to.

@@ -76,6 +76,16 @@ TEST_CASE("where nothing waits for the line the pace goes above its speed, where
   CHECK(pace.bytes_per_s() > 0.85 * kLine);
 }
 
+TEST_CASE("a link on whose way more waits than on others goes slower than they, until nothing does") {
+  LinePace pace = pace_at(kLine);
+  pace.note(kSettled, kLine, 30ms);
+  CHECK(pace.bytes_per_s(30ms) == pace.bytes_per_s());
+  CHECK(pace.bytes_per_s(50ms) < pace.bytes_per_s(30ms));
+  CHECK(pace.bytes_per_s(10s) == doctest::Approx(0.9 * kLine));
+  pace.lift();
+  CHECK(pace.bytes_per_s(10s) == 0);
+}
+
 TEST_CASE("a line that turns out faster gets a faster pace within the round") {
   LinePace pace = pace_at(kLine);
   double measured = kLine;
