@@ -505,7 +505,8 @@ void Hub::measure(TimePoint now) {
   }
   upload_.note(now, links_.moved.bytes_delivered - moved_before_.bytes_delivered,
                links_.moved.bytes_sent - moved_before_.bytes_sent);
-  download_.note(now, links_.moved.bytes_received - moved_before_.bytes_received);
+  download_.note_in_order(now, links_.moved.bytes_received - moved_before_.bytes_received,
+                          links_.moved.packets_behind_gap - moved_before_.packets_behind_gap);
   moved_before_ = links_.moved;
   if (const double probed = probe_.note(now, links_.moved.bytes_acknowledged); probed > 0) upload_.expect(probed);
   links_.upload.settle(links_.on_wire.sent - on_wire_before_.sent);

@@ -323,11 +323,12 @@ std::optional<Duration> Link::count_traffic() {
     }
     moved.bytes_sent += after.bytes_sent - before.bytes_sent;
     moved.bytes_received += after.bytes_received - before.bytes_received;
+    moved.packets_behind_gap += after.packets_behind_gap - before.packets_behind_gap;
   }
   queue_ = queue.value_or(queue_);
   const TimePoint now = context_.clock.now();
   upload_.note(now, moved.bytes_delivered, moved.bytes_sent);
-  download_.note(now, moved.bytes_received);
+  download_.note_in_order(now, moved.bytes_received, moved.packets_behind_gap);
   if (losses_ >= kLossesEnough) widen();
   return queue;
 }

@@ -301,6 +301,7 @@ LossWatch::Finding LinkStream::count_traffic(Duration beat) {
   context_.moved.bytes_sent += moved.bytes_sent - counted_.bytes_sent;
   const std::int64_t received = moved.bytes_received - counted_.bytes_received;
   context_.moved.bytes_received += received;
+  context_.moved.packets_behind_gap += moved.packets_behind_gap - counted_.packets_behind_gap;
   counted_ = moved;
   count_on_wire(moved);
   const TimePoint now = context_.clock.now();

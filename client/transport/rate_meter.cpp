@@ -13,6 +13,8 @@ constexpr double kFall = 0.001;
 // such moments are short.
 constexpr double kLeap = 0.5;
 constexpr double kFarFaster = 1.5;
+// For so long bytes wait for what is missing: gaps that come one upon another make a slot, and slots have an end.
+constexpr Duration kGapMost = std::chrono::seconds(2);
 // A slot slower than this part of the estimate is a rest, not a measurement.
 constexpr double kIdle = 0.05;
 
@@ -33,17 +35,29 @@ RateMeter::Span& RateMeter::Span::operator-=(const Span& less) {
 }
 
 void RateMeter::note(TimePoint now, std::int64_t bytes, std::int64_t other_end) {
-  Span slot{now - noted_, bytes, other_end};
-  noted_ = now;
-  if (slot.time > kSlotMax) return rest();
-  if (bytes <= 0 || static_cast<double>(bytes) < kIdle * estimate_ * to_seconds(slot.time)) {
+  const Duration time = now - std::exchange(noted_, now);
+  if (time > kSlotMax) return rest();
+  take({time, bytes, other_end});
+}
+
+void RateMeter::note_in_order(TimePoint now, std::int64_t bytes, std::int64_t packets_behind_gap) {
+  const Duration time = now - std::exchange(noted_, now);
+  if (time > kSlotMax) return rest();
+  kept_ += {time, bytes, bytes};
+  if (packets_behind_gap == 0 || kept_.time >= kGapMost) take(std::exchange(kept_, {}));
+}
+
+void RateMeter::take(Span slot) {
+  if (slot.bytes <= 0 || static_cast<double>(slot.bytes) < kIdle * estimate_ * to_seconds(slot.time)) {
     pause_ += slot;
     if (pause_.time > kPause || window_.moved() < window_bytes_min_) rest();
     return;
   }
+  const auto slots = std::max<std::int64_t>(1, slot.time / kSlot);
   slot += std::exchange(pause_, {});
   add(slot);
-  if (window_.time >= kWindow && window_.moved() >= window_bytes_min_) judge();
+  if (window_.time < kWindow || window_.moved() < window_bytes_min_) return;
+  for (std::int64_t i = 0; i < slots; ++i) judge();  // as often as usual
 }
 
 // The window is as short as it may be.
@@ -60,6 +74,7 @@ void RateMeter::add(const Span& slot) {
 }
 
 void RateMeter::rest() {
+  if (kept_.time > Duration::zero()) take(std::exchange(kept_, {}));
   pause_ = {};
   const bool transfer = window_.time >= kSlot && window_.moved() >= window_bytes_min_;
   if (transfer && estimate_ == 0) judge();

@@ -33,6 +33,10 @@ class RateMeter {
   // The same for a direction that is seen at both of its ends, here and by what the other end acknowledges. What comes
   // out of a queue somewhere shows as speed at one of them, so the lower number of a window counts.
   void note(TimePoint now, std::int64_t bytes, std::int64_t other_end);
+  // The same for a direction that is seen only where it ends, and only once nothing is missing: what comes behind a gap
+  // shows all at once when that is filled, and is no speed then. So as long as packets do, so many since the last call,
+  // bytes count together with what comes after them.
+  void note_in_order(TimePoint now, std::int64_t bytes, std::int64_t packets_behind_gap);
   // What a short trial has shown counts until traffic shows something.
   void expect(double bytes_per_s) { estimate_ = estimate_ == 0 ? bytes_per_s : estimate_; }
   // The transfer is over. Where nothing is known yet, what there is of a window is judged at once.
@@ -50,6 +54,7 @@ class RateMeter {
     Span& operator+=(const Span& more);
     Span& operator-=(const Span& less);
   };
+  void take(Span slot);
   void add(const Span& slot);
   void judge();
   [[nodiscard]] double weight_of(double rate) const;
@@ -60,6 +65,7 @@ class RateMeter {
   std::deque<Span> slots_;  // of the window
   Span window_;             // their sum
   Span pause_;              // since the last of them
+  Span kept_;               // what came while something before it was missing; not yet in the above
   double estimate_ = 0;
 };
 

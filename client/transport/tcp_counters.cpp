@@ -19,6 +19,7 @@ TcpCounters tcp_counters(int fd) {
           .packets_sent = info.tcpi_segs_out,
           .packets_received = info.tcpi_segs_in,
           .packets_sent_again = static_cast<std::int64_t>(info.tcpi_total_retrans),
+          .packets_behind_gap = static_cast<std::int64_t>(info.tcpi_rcv_ooopack),
           .packets_in_flight = static_cast<int>(info.tcpi_unacked),
           .window_packets = static_cast<int>(info.tcpi_snd_cwnd),
           .round_trip = std::chrono::microseconds(info.tcpi_rtt),

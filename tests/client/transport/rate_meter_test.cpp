@@ -100,6 +100,27 @@ TEST_CASE("what a lost packet has held up is not taken for speed") {
   CHECK(meter.bytes_per_s() < 1.2 * 3e6);
 }
 
+// As a line of 6 MB/s was seen whose queue had overflown: of all streams something was missing for 0.15 s.
+TEST_CASE("what comes behind a gap is not taken for speed when that is filled") {
+  RateMeter meter;
+  TimePoint now = TimePoint{} + 1s;
+  const auto in_order = [&](int slots, std::int64_t bytes, std::int64_t behind_gap) {
+    for (int i = 0; i < slots; ++i) meter.note_in_order(now += RateMeter::kSlot, bytes, behind_gap);
+  };
+  meter.note_in_order(now, 0, 0);
+  for (int i = 0; i < 100; ++i) {
+    in_order(7, 300'000, 0);
+    in_order(1, 240'000, 14);
+    in_order(2, 60'000, 90);
+    in_order(1, 840'000, 21);
+  }
+  CHECK(meter.bytes_per_s() == doctest::Approx(6e6).epsilon(0.01));
+  // A gap upon another, for seconds: they do not make it blind.
+  meter = RateMeter();
+  for (int i = 0; i < 100; ++i) in_order(1, 300'000, 5);
+  CHECK(meter.bytes_per_s() == doctest::Approx(6e6).epsilon(0.01));
+}
+
 TEST_CASE("a trickle says nothing of the line, however early it comes; a slow transfer does") {
   RateMeter meter;
   TimePoint now = TimePoint{} + 1s;
