@@ -15,7 +15,7 @@ struct TcpCounters {
   std::int64_t packets_sent = 0;        // and received: acknowledgements and repeats, too
   std::int64_t packets_received = 0;
   std::int64_t packets_sent_again = 0;
-  std::int64_t packets_behind_gap = 0;  // received, and not yet read: something before them was missing
+  std::int64_t packets_behind_gap = 0;  // received while something before them was missing
   // As things are now.
   int packets_in_flight = 0;
   int window_packets = 0;  // that may be in flight, as congestion control has it

@@ -100,7 +100,7 @@ TEST_CASE("what a lost packet has held up is not taken for speed") {
   CHECK(meter.bytes_per_s() < 1.2 * 3e6);
 }
 
-// As a line of 6 MB/s was seen whose queue had overflown: of all streams something was missing for 0.15 s.
+// As a line of 6 MB/s was seen whose queue had overflowed: of all streams something was missing for 0.15 s.
 TEST_CASE("what comes behind a gap is not taken for speed when that is filled") {
   RateMeter meter;
   TimePoint now = TimePoint{} + 1s;
