@@ -27,9 +27,6 @@ Status AllReduce::on_frame(TimePoint now, Rank from, const wire::FrameHeader& he
                            std::span<const std::uint8_t> payload) {
   return impl_->on_frame(now, from, header, payload);
 }
-std::shared_ptr<const PostedReceive> AllReduce::post_receive(Rank from, const wire::FrameHeader& header) {
-  return impl_->post_receive(from, header);
-}
 void AllReduce::on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault) {
   impl_->on_link_lost(now, peer, std::move(reason), fault);
 }
@@ -107,7 +104,6 @@ void AllReduce::Impl::stop_awaiting(Rank rank) {
 bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
   if (!roster_.lose(casualty.rank)) return false;
   stop_awaiting(casualty.rank);
-  peers_[casualty.rank].receives.withdraw_all();
   lost_.push_back(casualty);
   return true;
 }
@@ -162,7 +158,7 @@ std::vector<LostMember> AllReduce::Impl::late_and_missing() const {
 void AllReduce::Impl::close(SegmentIndex segment) {
   const Payload contributors = sums_.finish(segment);
   encode_result(segment, sums_.weight(segment));
-  hold(segment, contributors);
+  hold(segment, contributors, values_digest(segment));
   closed_.emplace_back(segment, table_.values_digest(segment));
   if (table_[segment].owner == self_) outbox_.send_result_to_all(segment);
 }
@@ -183,8 +179,8 @@ void AllReduce::Impl::encode_result(SegmentIndex segment, SampleCount weight) {
   for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = (rest[i] - values[i]) * static_cast<float>(weight);
 }
 
-void AllReduce::Impl::hold(SegmentIndex segment, Payload contributors) {
-  table_.hold(segment, contributors, values_digest(segment));
+void AllReduce::Impl::hold(SegmentIndex segment, Payload contributors, const Hash128& digest) {
+  table_.hold(segment, contributors, digest);
   if (!recovery_.complete()) return;
   const std::size_t position = recovery_.position(segment);
   if (position < recovery_.mine().size()) send_to_lacking(position);
@@ -257,7 +253,6 @@ void AllReduce::Impl::check_settled(TimePoint now) {
 
 void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   if (outcome_) return;
-  withdraw_receives();
   next_tick_ = kNever;
   outbox_.stop_resting();
   AveragingOutcome outcome;

@@ -160,13 +160,6 @@ struct OutgoingFrame {
   std::shared_ptr<const void> owner{};
 };
 
-// Where the values of a result that is on its way are to be written as they come, instead of into a buffer from which
-// they would be copied: the place is of the output. (What MPI calls a posted receive.)
-struct PostedReceive {
-  std::size_t values_at = 0;      // of the payload; before them is the set of contributors
-  std::span<std::uint8_t> place;  // for all values. Empty once it is withdrawn: then nobody wants the frame any more
-};
-
 class AllReduce {
  public:
   // `group` has passed check_group and has `self` as a rank. Extra memory, for codecs that lose precision: a segment
@@ -191,10 +184,6 @@ class AllReduce {
   // the frame breaks the protocol: the sender is already counted as lost. Cut the link, but let what next_frame has for
   // it go out first: one that knows that it is out complains about nobody.
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  // For a frame that on_frame will be called with, of which only the header is here: null, or where its values go. Look
-  // at `place` before each piece is written, as any other call of this object may withdraw it. When all of it is
-  // written, on_frame gets the payload without values; then, or when the link is lost, the pointer is let go.
-  std::shared_ptr<const PostedReceive> post_receive(Rank from, const wire::FrameHeader& header);
   // `fault`: nonsense, where the link was cut for what came over it; none, where the peer told that the round is over
   // there (frame over), so that nothing of it will come any more.
   void on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault = wire::Fault::gone);

@@ -16,7 +16,6 @@
 #include "client/averaging/codec.h"
 #include "client/averaging/encoded_results.h"
 #include "client/averaging/outbox.h"
-#include "client/averaging/posted_receives.h"
 #include "client/averaging/recovery.h"
 #include "client/averaging/roster.h"
 #include "client/averaging/segment_table.h"
@@ -28,16 +27,12 @@ namespace starling::averaging {
 class AllReduce::Impl {
  public:
   Impl(wire::GroupInfo group, Rank self, const RoundVectors& vectors, const AllReduceOptions& options);
-  ~Impl() { withdraw_receives(); }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
 
   void start(TimePoint now);
   bool next_frame(TimePoint now, Rank to, OutgoingFrame& frame);
   std::vector<Rank> take_ready() { return outbox_.take_ready(); }
   [[nodiscard]] bool has_ready() const { return outbox_.has_ready(); }
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  std::shared_ptr<const PostedReceive> post_receive(Rank from, const wire::FrameHeader& header);
   void on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault);
   void on_timer(TimePoint now);
   [[nodiscard]] TimePoint next_deadline() const { return next_tick_; }
@@ -66,7 +61,6 @@ class AllReduce::Impl {
     std::optional<wire::Fault> fault;      // that this member saw itself
     EncodedResults::Bytes contribution{};  // the last one that was encoded for it
     std::vector<std::uint8_t> note;        // of its begin
-    PostedReceives receives{};
   };
 
   // -- all_reduce.cpp
@@ -84,7 +78,7 @@ class AllReduce::Impl {
   void close(SegmentIndex segment);
   // Replaces the output by what its encoding says. `weight`: of the sum that it is the mean of.
   void encode_result(SegmentIndex segment, SampleCount weight);
-  void hold(SegmentIndex segment, Payload contributors);
+  void hold(SegmentIndex segment, Payload contributors, const Hash128& digest);
   // Acts on complete inventories: passes on, asks, adopts.
   void recover(TimePoint now);
   void send_to_lacking(std::size_t position);
@@ -103,10 +97,9 @@ class AllReduce::Impl {
   Status on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
   Status check_codec(Rank from, const wire::FrameHeader& header) const;
   Status on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
-  void withdraw_receives();
-  // `received`: its values are not in the payload, but in the output already.
-  Status check_result(SegmentIndex segment, Payload payload, bool received) const;
-  Status take_values(SegmentIndex segment, Payload payload, bool received);
+  Status check_result(SegmentIndex segment, Payload payload) const;
+  // Of a result that has been checked, into the output. Returns their digest.
+  Result<Hash128> take_values(SegmentIndex segment, Payload payload);
   Status on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
   Status on_want(Rank from, SegmentIndex segment);
   Status on_inventory(TimePoint now, Rank from, Payload payload);

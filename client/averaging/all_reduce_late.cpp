@@ -40,7 +40,6 @@ void AllReduce::Impl::fall_behind(TimePoint now, std::string why) {
   lost_.push_back({self_, std::move(why)});
   if (!options_.latecomers || outcome_) return settle(now, Verdict::expelled);
   late_ = true;
-  withdraw_receives();
   late_heard_ = late_fed_ = now;
   table_ = SegmentTable(group_);  // what came so far may have been made anew since
   digest_.reset();
@@ -111,10 +110,10 @@ Status AllReduce::Impl::take_done_late(Rank from, Payload payload) {
 }
 
 Status AllReduce::Impl::take_result_late(SegmentIndex segment, Payload payload) {
-  STARLING_TRY(check_result(segment, payload, false));
+  STARLING_TRY(check_result(segment, payload));
   if (table_.held(segment)) return {};
-  STARLING_TRY(take_values(segment, payload, false));
-  table_.hold(segment, payload.first(set_bytes_), values_digest(segment));
+  STARLING_ASSIGN(const Hash128 digest, take_values(segment, payload));
+  table_.hold(segment, payload.first(set_bytes_), digest);
   return {};
 }
 

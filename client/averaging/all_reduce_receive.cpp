@@ -152,27 +152,8 @@ Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex s
   return {};
 }
 
-void AllReduce::Impl::withdraw_receives() {
-  for (Peer& peer : peers_) peer.receives.withdraw_all();
-}
-
-// Only for what comes from its planned owner, as long as that one is not lost and this member not late: nobody else
-// brings or makes that segment then, so nothing else is written there.
-std::shared_ptr<const PostedReceive> AllReduce::Impl::post_receive(Rank from, const wire::FrameHeader& header) {
-  VERIFY(from < roster_.size());
-  Peer& peer = peers_[from];
-  const bool sound = started_ && !late_ && !outcome_ && !peer.severed && roster_.live(from) && roster_.begun(from);
-  if (!sound || header.type != FrameType::result || header.segment >= table_.size()) return {};
-  if (codec_ != Codec::fp32 || header.codec != codec_) return {};
-  if (table_[header.segment].owner != from || table_.held(header.segment)) return {};
-  const std::span<float> values = output_of(header.segment);
-  if (header.payload_bytes != set_bytes_ + values.size_bytes()) return {};
-  return peer.receives.post(header.segment,
-                            {set_bytes_, {reinterpret_cast<std::uint8_t*>(values.data()), values.size_bytes()}});
-}
-
-Status AllReduce::Impl::check_result(SegmentIndex segment, Payload payload, bool received) const {
-  if (payload.size() != set_bytes_ + (received ? 0 : encoded_bytes(codec_, table_[segment].floats))) {
+Status AllReduce::Impl::check_result(SegmentIndex segment, Payload payload) const {
+  if (payload.size() != set_bytes_ + encoded_bytes(codec_, table_[segment].floats)) {
     return nonsense("a result's size is wrong");
   }
   const std::size_t extra = roster_.size() % 8;
@@ -181,25 +162,23 @@ Status AllReduce::Impl::check_result(SegmentIndex segment, Payload payload, bool
 }
 
 Status AllReduce::Impl::on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {
-  const bool received = payload.size() == set_bytes_ && peers_[from].receives.under_way(segment);
-  STARLING_TRY(check_result(segment, payload, received));
+  STARLING_TRY(check_result(segment, payload));
   const Rank owner = table_[segment].owner;
   if (owner != from && !roster_.lost(owner)) return nonsense("it sent the result of another member's segment");
   if (table_.held(segment)) return {};
   if (sums_.open(segment)) return nonsense("it sent a result that nobody can have");
-  STARLING_TRY(take_values(segment, payload, received));
-  peers_[from].receives.withdraw(segment);
+  STARLING_ASSIGN(const Hash128 digest, take_values(segment, payload));
   if (peers_[from].wants_open > 0 && owner != from) --peers_[from].wants_open;
-  hold(segment, payload.first(set_bytes_));
+  hold(segment, payload.first(set_bytes_), digest);
   check_settled(now);
   return {};
 }
 
-Status AllReduce::Impl::take_values(SegmentIndex segment, Payload payload, bool received) {
-  const std::span<float> values = output_of(segment);
-  if (!received) return decode(codec_, payload.subspan(set_bytes_), values);
-  bytes_received_ += static_cast<std::int64_t>(values.size_bytes());
-  return finite(values) ? Status() : nonsense("a result's value is not finite");
+// In fp32 the values are hashed where they came, which the cache still has, as it has not got the output.
+Result<Hash128> AllReduce::Impl::take_values(SegmentIndex segment, Payload payload) {
+  const Payload encoded = payload.subspan(set_bytes_);
+  STARLING_TRY(decode(codec_, encoded, output_of(segment)));
+  return codec_ == Codec::fp32 ? hash128(encoded) : values_digest(segment);
 }
 
 Status AllReduce::Impl::on_want(Rank from, SegmentIndex segment) {

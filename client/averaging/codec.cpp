@@ -180,8 +180,6 @@ Status decode_add(Codec codec, std::span<const std::uint8_t> bytes, std::span<co
   return {};
 }
 
-bool finite(std::span<const float> values) { return kernels().largest(bytes_of(values), values.size()) <= kFiniteMax; }
-
 bool summable(std::span<const float> values) {
   return kernels().largest(bytes_of(values), values.size()) <= kSummandMaxBits;
 }

@@ -40,9 +40,7 @@ Status decode(Codec codec, std::span<const std::uint8_t> bytes, std::span<float>
 // sum = base + values; base may be the sum itself. corrupt also for magnitudes beyond kSummandMax.
 Status decode_add(Codec codec, std::span<const std::uint8_t> bytes, std::span<const float> base, std::span<float> sum);
 
-// Whether all values are finite, as all that decode() takes are.
-bool finite(std::span<const float> values);
-// Whether none is absurd, either.
+// Whether all values are finite, as all that decode() takes are, and none is absurd.
 bool summable(std::span<const float> values);
 // values /= divisor.
 void divide(std::span<float> values, float divisor);

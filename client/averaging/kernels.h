@@ -22,7 +22,8 @@ struct PackedKernels {
 struct Kernels {
   // Largest magnitude, as the bits of a non-negative float: NaN and infinity are the largest of all.
   std::uint32_t (*largest)(const std::uint8_t* floats, std::size_t size);
-  // out = floats. Returns what largest() does.
+  // out = floats, past the caches where the processor can do that: a round's result is more than they hold, and is not
+  // looked at before it is whole. Returns what largest() does.
   std::uint32_t (*copy)(const std::uint8_t* floats, float* out, std::size_t size);
   // sum = base + floats
   void (*add)(const std::uint8_t* floats, const float* base, float* sum, std::size_t size);

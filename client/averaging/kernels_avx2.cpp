@@ -16,6 +16,7 @@ namespace {
 #define STARLING_AVX2 __attribute__((target("avx2,f16c")))
 
 constexpr std::size_t kLanes = 8;
+constexpr std::size_t kLineBytes = 64;
 constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
 STARLING_AVX2 __m256 load_floats(const std::uint8_t* bytes, std::size_t i) {
@@ -57,21 +58,30 @@ STARLING_AVX2 std::uint32_t largest(const std::uint8_t* floats, std::size_t size
   return std::max(found.bits(), portable_kernels().largest(floats + 4 * i, size - i));
 }
 
+// Values up to the next whole cache line.
+std::size_t values_before_line(const float* at, std::size_t size) {
+  constexpr std::size_t kLineFloats = kLineBytes / sizeof(float);
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(at) / sizeof(float) % kLineFloats;
+  return std::min(size, (kLineFloats - past) % kLineFloats);
+}
+
 STARLING_AVX2 std::uint32_t copy(const std::uint8_t* floats, float* out, std::size_t size) {
   LargestFloat found;
-  std::size_t i = 0;
+  std::size_t i = values_before_line(out, size);
+  const std::uint32_t before = portable_kernels().copy(floats, out, i);
   for (; i + 4 * kLanes <= size; i += 4 * kLanes) {
     const __m256 a = load_floats(floats, i);
     const __m256 b = load_floats(floats, i + kLanes);
     const __m256 c = load_floats(floats, i + 2 * kLanes);
     const __m256 d = load_floats(floats, i + 3 * kLanes);
     found.take(a, b, c, d);
-    _mm256_storeu_ps(out + i, a);
-    _mm256_storeu_ps(out + i + kLanes, b);
-    _mm256_storeu_ps(out + i + 2 * kLanes, c);
-    _mm256_storeu_ps(out + i + 3 * kLanes, d);
+    _mm256_stream_ps(out + i, a);
+    _mm256_stream_ps(out + i + kLanes, b);
+    _mm256_stream_ps(out + i + 2 * kLanes, c);
+    _mm256_stream_ps(out + i + 3 * kLanes, d);
   }
-  return std::max(found.bits(), portable_kernels().copy(floats + 4 * i, out + i, size - i));
+  _mm_sfence();  // other threads see them before whatever this one does next
+  return std::max({before, found.bits(), portable_kernels().copy(floats + 4 * i, out + i, size - i)});
 }
 
 STARLING_AVX2 void add(const std::uint8_t* floats, const float* base, float* sum, std::size_t size) {

@@ -117,14 +117,6 @@ class StagedReduce::Impl {
     return status;
   }
 
-  std::shared_ptr<const PostedReceive> post_receive(Rank contact, const wire::FrameHeader& header) {
-    for (std::size_t i = 0; i < begun_; ++i) {
-      const std::optional<Rank> rank = stages_[i].rank_of[contact];
-      if (rank && stages_[i].group.id == header.group) return stages_[i].engine->post_receive(*rank, header);
-    }
-    return {};
-  }
-
   void on_link_lost(TimePoint now, Rank contact, const std::string& reason, std::optional<wire::Fault> fault) {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       Stage& stage = stages_[i];
@@ -383,9 +375,6 @@ bool StagedReduce::has_ready() const { return impl_->has_ready(); }
 Status StagedReduce::on_frame(TimePoint now, Rank contact, const wire::FrameHeader& header,
                               std::span<const std::uint8_t> payload) {
   return impl_->on_frame(now, contact, header, payload);
-}
-std::shared_ptr<const PostedReceive> StagedReduce::post_receive(Rank contact, const wire::FrameHeader& header) {
-  return impl_->post_receive(contact, header);
 }
 void StagedReduce::on_link_lost(TimePoint now, Rank contact, const std::string& reason,
                                 std::optional<wire::Fault> fault) {

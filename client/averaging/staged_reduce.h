@@ -35,7 +35,6 @@ class StagedReduce {
   std::vector<Rank> take_ready();
   [[nodiscard]] bool has_ready() const;
   Status on_frame(TimePoint now, Rank contact, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  std::shared_ptr<const PostedReceive> post_receive(Rank contact, const wire::FrameHeader& header);
   void on_link_lost(TimePoint now, Rank contact, const std::string& reason,
                     std::optional<wire::Fault> fault = wire::Fault::gone);
   void on_timer(TimePoint now);

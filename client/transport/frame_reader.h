@@ -4,11 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
 #include "shared/base/result.h"
 #include "shared/wire/frames.h"
 
@@ -28,26 +26,21 @@ class FrameReader {
   [[nodiscard]] std::size_t bytes_missing() const;
   // That many bytes were put into target(). corrupt for a header that breaks the protocol.
   Result<Event> advance(std::size_t bytes);
-  // Answers Event::header. An unwanted payload is read past without being kept: payload() is empty. Of a wanted one,
-  // what `receive` has a place for goes there, and payload() is what comes before; if the place is withdrawn, the frame
-  // is not wanted any more. Returns frame at once when there is no payload to wait for.
-  Event begin_payload(bool wanted, std::shared_ptr<const averaging::PostedReceive> receive = nullptr);
+  // Answers Event::header. An unwanted payload is read past without being kept: payload() is empty. Returns frame at
+  // once when there is no payload to wait for.
+  Event begin_payload(bool wanted);
 
   [[nodiscard]] const wire::FrameHeader& header() const { return header_; }
   [[nodiscard]] std::span<const std::uint8_t> payload() const;
-  [[nodiscard]] bool wanted() const { return wanted_ && !is_withdrawn(); }
+  [[nodiscard]] bool wanted() const { return wanted_; }
 
  private:
-  [[nodiscard]] bool is_withdrawn() const { return receive_ != nullptr && receive_->place.empty(); }
-
   std::array<std::uint8_t, wire::kFrameHeaderBytes> head_{};
   std::size_t head_bytes_ = 0;
   wire::FrameHeader header_;
   bool wanted_ = false;
   std::size_t payload_bytes_ = 0;  // read so far
-  std::size_t buffered_ = 0;       // of a wanted payload, go into the buffer; the others to where receive_ says
   std::vector<std::uint8_t> buffer_;
-  std::shared_ptr<const averaging::PostedReceive> receive_;  // of the frame under way
 };
 
 }  // namespace starling::transport

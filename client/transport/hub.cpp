@@ -289,12 +289,6 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
   VERIFY(false);
 }
 
-std::shared_ptr<const averaging::PostedReceive> Hub::post_receive(Link& link, const wire::FrameHeader& header) {
-  if (header.type != wire::FrameType::result) return {};
-  RoundDriver* const driver = driver_of(header.group);
-  return driver != nullptr ? driver->post_receive(link, header) : nullptr;
-}
-
 Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
   const TimePoint now = clock_.now();
   switch (header.type) {

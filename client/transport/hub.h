@@ -44,7 +44,6 @@ class Hub final : public Link::Mediator {
 
   void link_up(Link& link) override;
   Result<bool> wants_frame(Link& link, const wire::FrameHeader& header) override;
-  std::shared_ptr<const averaging::PostedReceive> post_receive(Link& link, const wire::FrameHeader& header) override;
   Status frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override;
   void input_paused(Link& link) override;
   bool next_frame(Link& link, FrameToSend& frame) override;

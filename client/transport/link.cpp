@@ -144,10 +144,6 @@ Result<LinkStream::Wish> Link::wants_frame(LinkStream& /*stream*/, const wire::F
   return wanted ? Wish::take : Wish::skip;
 }
 
-std::shared_ptr<const averaging::PostedReceive> Link::post_receive(const wire::FrameHeader& header) {
-  return info_.phase == Phase::up ? mediator_.post_receive(*this, header) : nullptr;
-}
-
 Status Link::frame_received(LinkStream& stream, FrameReader& frame) {
   info_.last_used = context_.clock.now();
   const wire::FrameHeader& header = frame.header();

@@ -33,10 +33,7 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
     virtual void link_up(Link& link) = 0;
     // Whether the announced payload is wanted at all; an error cuts the link. Asked before memory is set aside.
     virtual Result<bool> wants_frame(Link& link, const wire::FrameHeader& header) = 0;
-    // Of a wanted frame, whose payload begins to come: where its end goes, if not into a buffer; see AllReduce.
-    virtual std::shared_ptr<const averaging::PostedReceive> post_receive(Link& link,
-                                                                         const wire::FrameHeader& header) = 0;
-    // A wanted frame, without what a posted receive has taken. An error cuts the link.
+    // A wanted frame. An error cuts the link.
     virtual Status frame_received(Link& link, const wire::FrameHeader& header,
                                   std::span<const std::uint8_t> payload) = 0;
     // Bytes were received, maybe whole frames, and this link now pauses for other links' sake.
@@ -125,7 +122,6 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   void begin_tls(TlsStream::Role role);
   Status stream_secured(LinkStream& stream, const PeerId& peer) override;
   Result<LinkStream::Wish> wants_frame(LinkStream& stream, const wire::FrameHeader& header) override;
-  std::shared_ptr<const averaging::PostedReceive> post_receive(const wire::FrameHeader& header) override;
   Status frame_received(LinkStream& stream, FrameReader& frame) override;
   void input_paused(LinkStream& stream) override;
   bool next_frame(LinkStream& stream, FrameToSend& frame) override;

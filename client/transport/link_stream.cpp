@@ -189,9 +189,7 @@ Status LinkStream::begin_frame() {
   STARLING_ASSIGN(const Wish wish, owner_->wants_frame(*this, reader_.header()));
   left_for_later_ = wish == Wish::later;
   if (left_for_later_) return {};
-  const bool taken = wish == Wish::take;
-  auto receive = taken ? owner_->post_receive(reader_.header()) : nullptr;
-  if (reader_.begin_payload(taken, std::move(receive)) != FrameReader::Event::frame) return {};
+  if (reader_.begin_payload(wish == Wish::take) != FrameReader::Event::frame) return {};
   return owner_->frame_received(*this, reader_);
 }
 

@@ -62,8 +62,6 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
     virtual Status stream_secured(LinkStream& stream, const PeerId& peer) = 0;
     // What to do with an announced frame; an error ends the stream. Asked before memory is set aside.
     virtual Result<Wish> wants_frame(LinkStream& stream, const wire::FrameHeader& header) = 0;
-    // Of a frame that is taken: where its payload goes, from some place on, if not into a buffer.
-    virtual std::shared_ptr<const averaging::PostedReceive> post_receive(const wire::FrameHeader& header) = 0;
     // A whole frame, taken or skipped. An error ends the stream.
     virtual Status frame_received(LinkStream& stream, FrameReader& frame) = 0;
     // Bytes were received, maybe whole frames, and this stream now pauses for others' sake.

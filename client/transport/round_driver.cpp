@@ -125,13 +125,6 @@ Status RoundDriver::frame_received(TimePoint now, Link& link, const wire::FrameH
   return engine_->on_frame(now, *rank, header, payload);
 }
 
-std::shared_ptr<const averaging::PostedReceive> RoundDriver::post_receive(const Link& link,
-                                                                          const wire::FrameHeader& header) {
-  const averaging::Rank* rank = rank_of(link.info().peer);
-  if (engine_ == nullptr || rank == nullptr) return {};
-  return engine_->post_receive(*rank, header);
-}
-
 void RoundDriver::input_came(TimePoint now, const Link& link) {
   const averaging::Rank* rank = rank_of(link.info().peer);
   if (engine_ == nullptr || rank == nullptr || now - seats_[*rank].alive_at < kAliveEvery) return;

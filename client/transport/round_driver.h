@@ -40,8 +40,6 @@ class RoundDriver {
   [[nodiscard]] Result<bool> wants_frame(const Link& link, const wire::FrameHeader& header) const;
   Status frame_received(TimePoint now, Link& link, const wire::FrameHeader& header,
                         std::span<const std::uint8_t> payload);
-  // Of a wanted frame that begins: see AllReduce.
-  std::shared_ptr<const averaging::PostedReceive> post_receive(const Link& link, const wire::FrameHeader& header);
   // Bytes came from this peer, but maybe no whole frame: a sign of life on a slow link.
   void input_came(TimePoint now, const Link& link);
   bool next_frame(TimePoint now, Link& link, FrameToSend& frame);

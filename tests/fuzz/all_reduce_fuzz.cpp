@@ -143,16 +143,7 @@ class Script {
              Codec codec = Codec::fp32) {
     const wire::FrameHeader header{type, static_cast<std::uint32_t>(payload.size()), group_.id, segment, codec};
     now_ += from_ms(1);
-    const auto receive = engine_.post_receive(from, header);
-    if (receive == nullptr) return (void)engine_.on_frame(now_, from, header, payload);
-    // Anything may happen while the values come.
-    const auto values = std::span(payload).subspan(receive->values_at);
-    VERIFY(receive->place.size() == values.size());
-    std::copy_n(values.begin(), values.size() / 2, receive->place.begin());
-    if (!rest_.empty()) act(byte() % 12, byte() % kMembers);
-    if (receive->place.empty()) return;
-    std::copy(values.begin(), values.end(), receive->place.begin());
-    (void)engine_.on_frame(now_, from, header, std::span(payload).first(receive->values_at));
+    (void)engine_.on_frame(now_, from, header, payload);
   }
 
   void pull(Rank to) {

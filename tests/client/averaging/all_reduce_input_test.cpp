@@ -56,10 +56,6 @@ struct Stage {
     const wire::FrameHeader header{type, static_cast<std::uint32_t>(payload.size()), group.id, segment, codec};
     return engine.on_frame(now, from, header, payload);
   }
-  std::shared_ptr<const PostedReceive> announce_result(Rank from, std::uint32_t segment) {
-    const std::uint32_t values = segment % 2 == 0 ? 8 : 4;
-    return engine.post_receive(from, {FrameType::result, 1 + values * 4, group.id, segment});
-  }
   Bytes begin(Rank rank, SampleCount weight = 1) const {
     return wire::encode(wire::Begin{static_cast<std::uint32_t>(rank), kFloats, weight, swarm::plan_digest(group)});
   }
@@ -175,15 +171,9 @@ TEST_CASE("a frame that breaks the protocol is refused and costs its sender the 
 }
 
 TEST_CASE("nothing of a result that is not finite gets into the sum that takes its place") {
-  bool in_place = false;
-  SUBCASE("where it is copied") {}
-  SUBCASE("where its values come straight to their place") { in_place = true; }
   Stage stage;
   stage.all_begin();
-  const Bytes poisoned = floats({1, 1, NAN, 1, 1, 1, 1, 1});
-  const auto receive = in_place ? stage.announce_result(2, 4) : nullptr;
-  if (in_place) std::copy(poisoned.begin(), poisoned.end(), receive->place.begin());
-  const Status refused = stage.say(2, FrameType::result, 4, result(15, in_place ? Bytes() : poisoned));
+  const Status refused = stage.say(2, FrameType::result, 4, result(15, floats({1, 1, NAN, 1, 1, 1, 1, 1})));
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == ErrorCode::corrupt);
   CHECK(stage.has_lost(2));
@@ -196,98 +186,6 @@ TEST_CASE("nothing of a result that is not finite gets into the sum that takes i
   for (const Rank rank : {0, 3}) REQUIRE(stage.say(rank, FrameType::contribution, 4, kEight).ok());
   const auto segment = stage.output.begin() + 24;
   CHECK(std::vector<float>(segment, segment + 8) == std::vector<float>(8, 1.0F));
-}
-
-TEST_CASE("a result's values may come straight to where they belong") {
-  Stage stage;
-  stage.all_begin();
-  const auto receive = stage.announce_result(2, 4);
-  REQUIRE(receive != nullptr);
-  CHECK(receive->values_at == 1);
-  CHECK(static_cast<const void*>(receive->place.data()) == stage.output.data() + 24);
-  REQUIRE(receive->place.size() == kEight.size());
-  CHECK(stage.announce_result(2, 4) == nullptr);  // as long as the first one comes
-  const auto next = stage.announce_result(2, 5);  // on another stream
-  REQUIRE(next != nullptr);
-  CHECK(static_cast<const void*>(next->place.data()) == stage.output.data() + 32);
-  const auto other = stage.announce_result(0, 0);
-  REQUIRE(other != nullptr);
-  std::copy(kEight.begin(), kEight.end(), receive->place.begin());
-  REQUIRE(stage.say(2, FrameType::result, 4, {15}).ok());
-  CHECK(std::vector<float>(&stage.output[24], &stage.output[32]) == std::vector<float>(8, 1.0F));
-  CHECK(receive->place.empty());  // it is held
-  CHECK_FALSE(next->place.empty());
-  CHECK_FALSE(other->place.empty());
-  CHECK(stage.announce_result(2, 4) == nullptr);
-  REQUIRE(stage.say(2, FrameType::result, 4, result(15, floats({9, 9, 9, 9, 9, 9, 9, 9}))).ok());
-  CHECK(stage.output[24] == 1.0F);
-  // The next one has its values with it, after all: that does not disturb what is on its way from member 0.
-  REQUIRE(stage.say(2, FrameType::result, 5, result(15, kFour)).ok());
-  CHECK(next->place.empty());
-  CHECK_FALSE(other->place.empty());
-}
-
-TEST_CASE("no place for what nobody knows to be right") {
-  const auto refused = [](const wire::FrameHeader& header, Rank from = 2) {
-    Stage stage;
-    stage.all_begin();
-    wire::FrameHeader of_group = header;
-    of_group.group = stage.group.id;
-    return stage.engine.post_receive(from, of_group) == nullptr;
-  };
-  CHECK_FALSE(refused({FrameType::result, 33, {}, 4}));
-  CHECK(refused({FrameType::result, 32, {}, 4}));     // a size that it cannot have
-  CHECK(refused({FrameType::result, 33, {}, 4}, 0));  // another member's
-  CHECK(refused({FrameType::result, 33, {}, 2}));     // summed up here
-  CHECK(refused({FrameType::result, 33, {}, 8}));     // there is none
-  CHECK(refused({FrameType::result, 33, {}, 4, Codec::bf16}));
-  CHECK(refused({FrameType::contribution, 33, {}, 4}));
-  Stage stage;
-  CHECK(stage.announce_result(2, 4) == nullptr);  // it has not begun
-  stage.lose_last_member();
-  CHECK(stage.announce_result(3, 6) == nullptr);
-  CHECK(stage.announce_result(2, 6) == nullptr);
-}
-
-TEST_CASE("a place is withdrawn as soon as something else may be written there") {
-  SUBCASE("its sender is lost") {
-    Stage stage;
-    stage.all_begin();
-    const auto receive = stage.announce_result(2, 4);
-    const auto next = stage.announce_result(2, 5);
-    const auto other = stage.announce_result(3, 6);
-    stage.engine.on_link_lost(stage.now, 2, "gone");
-    CHECK(receive->place.empty());
-    CHECK(next->place.empty());
-    CHECK_FALSE(other->place.empty());
-  }
-  SUBCASE("this member is late") {
-    Stage stage;
-    stage.all_begin();
-    const auto receive = stage.announce_result(2, 4);
-    wire::RankSet self(4);
-    self.set(kSelf);
-    REQUIRE(stage.say(0, FrameType::inventory, 0, wire::encode(wire::Inventory{self, {0}, {2}})).ok());
-    CHECK(receive->place.empty());
-    CHECK(stage.announce_result(2, 4) == nullptr);
-    REQUIRE(stage.say(2, FrameType::result, 4, result(15, kEight)).ok());
-    CHECK(stage.output[24] == 1.0F);
-  }
-  SUBCASE("the values have come on another way") {
-    Stage stage;
-    stage.all_begin();
-    const auto receive = stage.announce_result(2, 4);
-    REQUIRE(stage.say(2, FrameType::result, 4, result(15, kEight)).ok());
-    CHECK(receive->place.empty());
-  }
-  SUBCASE("the round has ended") {
-    std::optional<Stage> stage;
-    stage.emplace();
-    stage->all_begin();
-    const auto receive = stage->announce_result(2, 4);
-    stage.reset();
-    CHECK(receive->place.empty());
-  }
 }
 
 TEST_CASE("contributions go out before results, but where the line is so fast that only the cache counts") {

@@ -159,39 +159,8 @@ void InMemoryGroup::send(Rank from, Rank to, std::vector<std::uint8_t> bytes) {
   const TimePoint arrival = std::max(sent + options_.latency + Duration(jitter), after + Duration(1));
   line.last_arrival = std::max(line.last_arrival, arrival);
   if (placed) line.placed_arrival = arrival;
-  const Frame frame{std::move(bytes), ++frames_, line.generation};
-  if (options_.codec == "fp32" && type == wire::FrameType::result) {
-    schedule(std::max(after, arrival - options_.latency / 2), [=, this] { begin_delivery(from, to, frame); });
-  }
+  const Frame frame{std::move(bytes), line.generation};
   schedule(arrival, [=, this] { deliver(from, to, frame); });
-}
-
-void InMemoryGroup::begin_delivery(Rank from, Rank to, const Frame& frame) {
-  Link& line = link(from, to);
-  Node& node = nodes_[to];
-  if (line.generation != frame.generation || line.silent || node.dead || !node.started || now_ < node.frozen_until)
-    return;
-  const auto header = wire::decode_header(std::span(frame.bytes).first<wire::kFrameHeaderBytes>());
-  VERIFY(header.ok());
-  const std::shared_ptr<const PostedReceive> receive = node.engine->post_receive(from, *header);
-  if (receive == nullptr) return;
-  const auto values = std::span(frame.bytes).subspan(wire::kFrameHeaderBytes + receive->values_at);
-  VERIFY(values.size() == receive->place.size());
-  std::copy_n(values.begin(), values.size() / 2, receive->place.begin());
-  line.receives.emplace(frame.number, receive);
-}
-
-std::optional<std::span<const std::uint8_t>> InMemoryGroup::received_payload(const Link& line, const Frame& frame) {
-  const auto payload = std::span(frame.bytes).subspan(wire::kFrameHeaderBytes);
-  const auto found = line.receives.find(frame.number);
-  if (found == line.receives.end()) return payload;
-  const PostedReceive& receive = *found->second;
-  if (receive.place.empty()) return std::nullopt;
-  const std::size_t half = receive.place.size() / 2;
-  const auto values = payload.subspan(receive.values_at);
-  std::copy(values.begin() + static_cast<std::ptrdiff_t>(half), values.end(),
-            receive.place.begin() + static_cast<std::ptrdiff_t>(half));
-  return payload.first(receive.values_at);
 }
 
 void InMemoryGroup::deliver(Rank from, Rank to, const Frame& frame) {
@@ -206,9 +175,8 @@ void InMemoryGroup::deliver(Rank from, Rank to, const Frame& frame) {
     with(to, [&] {
       const auto header = wire::decode_header(std::span(frame.bytes).first<wire::kFrameHeaderBytes>());
       VERIFY(header.ok());
-      const auto payload = received_payload(line, frame);
-      const Status status = payload ? nodes_[to].engine->on_frame(now_, from, *header, *payload) : Status();
-      line.receives.erase(frame.number);
+      const auto payload = std::span(frame.bytes).subspan(wire::kFrameHeaderBytes);
+      const Status status = nodes_[to].engine->on_frame(now_, from, *header, payload);
       if (status.ok()) return;
       refusals_.push_back(fmt::format("{} from {}: {}", to, from, status.error().message));
       schedule(now_ + 4 * options_.latency, [this, from, to] { cut(from, to, from, "the other end hung up"); });
@@ -222,7 +190,6 @@ void InMemoryGroup::cut(Rank a, Rank b, Rank told, const std::string& reason) {
   for (Link* line : {&link(a, b), &link(b, a)}) {
     line->cut = true;
     ++line->generation;
-    line->receives.clear();
   }
   schedule(now_ + options_.latency, [this, a, b, told, reason] {
     with(told, [this, a, b, told, reason] { nodes_[told].engine->on_link_lost(now_, told == a ? b : a, reason); });
@@ -237,10 +204,7 @@ void InMemoryGroup::kill(Rank rank, bool dirty) {
     Link& line = link(rank, peer);
     line.cut = true;
     link(peer, rank).cut = true;
-    if (dirty) {
-      ++line.generation;
-      line.receives.clear();
-    }
+    if (dirty) ++line.generation;
     const auto jitter = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(options_.latency.count() + 1));
     const TimePoint clean = std::max(now_, line.last_arrival) + Duration(1);
     schedule((dirty ? now_ + options_.latency : clean) + Duration(jitter), [this, rank, peer] {

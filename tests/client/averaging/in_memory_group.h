@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <queue>
 #include <random>
 #include <string>
@@ -114,7 +112,6 @@ class InMemoryGroup {
     bool silent = false;         // swallows
     bool cut = false;            // refuses
     std::uint32_t generation = 0;
-    std::map<std::uint64_t, std::shared_ptr<const PostedReceive>> receives;  // of frames that have arrived half
   };
   struct Event {
     TimePoint at{};
@@ -135,13 +132,9 @@ class InMemoryGroup {
   void send(Rank from, Rank to, std::vector<std::uint8_t> bytes);
   struct Frame {
     std::vector<std::uint8_t> bytes;
-    std::uint64_t number = 0;  // of all in this group
     std::uint32_t generation = 0;
   };
-  void begin_delivery(Rank from, Rank to, const Frame& frame);
   void deliver(Rank from, Rank to, const Frame& frame);
-  // What is in the frame for the engine, once its values are where it wants them; null: it wants it no more.
-  static std::optional<std::span<const std::uint8_t>> received_payload(const Link& line, const Frame& frame);
   void arm_timer(Rank rank);
   // Runs `action` for a rank now, or when it thaws; never when it is dead.
   void with(Rank rank, std::function<void()> action);
@@ -156,7 +149,6 @@ class InMemoryGroup {
   std::vector<Link> links_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   std::uint64_t scheduled_ = 0;
-  std::uint64_t frames_ = 0;
   std::size_t events_ = 0;
   TimePoint now_{};
   Tamper tamper_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <utility>
 
 using namespace starling;
 using namespace starling::transport;
@@ -28,16 +27,9 @@ std::vector<std::uint8_t> counting(std::size_t size) {
   return bytes;
 }
 
-using Receive = std::shared_ptr<averaging::PostedReceive>;
-
-// For all but two bytes of a payload.
-Receive posted(std::vector<std::uint8_t>& place) {
-  return std::make_shared<averaging::PostedReceive>(averaging::PostedReceive{2, place});
-}
-
-// Feeds `stream` in pieces of at most `piece` bytes; returns the payloads that came out. `receive`: for the first.
+// Feeds `stream` in pieces of at most `piece` bytes; returns the payloads that came out.
 std::vector<std::vector<std::uint8_t>> read_all(FrameReader& reader, std::span<const std::uint8_t> stream,
-                                                std::size_t piece, bool wanted, Receive receive = nullptr) {
+                                                std::size_t piece, bool wanted) {
   std::vector<std::vector<std::uint8_t>> payloads;
   while (!stream.empty()) {
     const std::span<std::uint8_t> target = reader.target();
@@ -47,7 +39,7 @@ std::vector<std::vector<std::uint8_t>> read_all(FrameReader& reader, std::span<c
     stream = stream.subspan(bytes);
     auto event = reader.advance(bytes);
     REQUIRE(event.ok());
-    if (*event == FrameReader::Event::header) *event = reader.begin_payload(wanted, std::exchange(receive, nullptr));
+    if (*event == FrameReader::Event::header) *event = reader.begin_payload(wanted);
     if (*event == FrameReader::Event::frame) payloads.emplace_back(reader.payload().begin(), reader.payload().end());
   }
   return payloads;
@@ -93,45 +85,6 @@ TEST_CASE("an unwanted payload is read past, and the next frame is not harmed") 
   const auto next = read_all(reader, frame_of(wire::FrameType::done, counting(9)), 4096, true);
   REQUIRE(next.size() == 1);
   CHECK(next[0] == counting(9));
-}
-
-TEST_CASE("values come straight to their place, what is before them into the reader's buffer") {
-  std::vector<std::uint8_t> stream = frame_of(wire::FrameType::result, counting(200));
-  const auto next = frame_of(wire::FrameType::done, counting(3));
-  stream.insert(stream.end(), next.begin(), next.end());
-  for (const std::size_t piece : {1U, 7U, 33U, 4096U}) {
-    CAPTURE(piece);
-    std::vector<std::uint8_t> place(198);
-    FrameReader reader;
-    const auto payloads = read_all(reader, stream, piece, true, posted(place));
-    REQUIRE(payloads.size() == 2);
-    CHECK(payloads[0] == std::vector<std::uint8_t>{1, 2});
-    CHECK(payloads[1] == counting(3));
-    CHECK(std::equal(place.begin(), place.end(), counting(200).begin() + 2));
-  }
-}
-
-TEST_CASE("into a place that is withdrawn nothing is written any more, and its frame is read past") {
-  const std::vector<std::uint8_t> stream = frame_of(wire::FrameType::result, counting(100'002));
-  for (const std::size_t before : {0U, 1U, 2U, 50'000U}) {
-    CAPTURE(before);
-    std::vector<std::uint8_t> place(100'000);
-    const auto receive = posted(place);
-    FrameReader reader;
-    const std::span whole(stream);
-    CHECK(read_all(reader, whole.first(wire::kFrameHeaderBytes + before), 4096, true, receive).empty());
-    const std::vector<std::uint8_t> written = place;
-    receive->place = {};
-    const auto skipped = read_all(reader, whole.subspan(wire::kFrameHeaderBytes + before), 4096, true);
-    REQUIRE(skipped.size() == 1);
-    CHECK(skipped[0].empty());
-    CHECK_FALSE(reader.wanted());
-    CHECK(place == written);
-    const auto next = read_all(reader, frame_of(wire::FrameType::done, counting(9)), 4096, true);
-    REQUIRE(next.size() == 1);
-    CHECK(next[0] == counting(9));
-    CHECK(receive.use_count() == 1);
-  }
 }
 
 TEST_CASE("a header beyond the limits is refused before any memory is set aside") {

@@ -44,10 +44,6 @@ struct End final : Link::Mediator {
 
   void link_up(Link& link) override { up = &link; }
   Result<bool> wants_frame(Link& /*link*/, const wire::FrameHeader& /*header*/) override { return true; }
-  std::shared_ptr<const averaging::PostedReceive> post_receive(Link& /*link*/,
-                                                               const wire::FrameHeader& /*header*/) override {
-    return nullptr;
-  }
   Status frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override {
     CHECK(&link == up);
     if (header.type == wire::FrameType::pong) ++pongs;
