@@ -27,6 +27,13 @@ STARLING_AVX2 __m256 load_halves(const std::uint8_t* bytes, std::size_t i) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 2 * i)));
 }
 
+// Of a vector that no cache has, the processor by itself fetches too little ahead. Nothing is read: it may be past the
+// vector's end.
+void fetch_ahead(const float* at) {
+  constexpr std::uintptr_t kAhead = 2048;
+  _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(at) + kAhead), _MM_HINT_T0);
+}
+
 // Of whole vectors of floats, four at a time. Not an array of four, which GCC 12 keeps in memory: a third as fast.
 struct LargestFloat {
   __m256i first = {}, second = {}, third = {}, fourth = {};
@@ -87,6 +94,8 @@ STARLING_AVX2 std::uint32_t copy(const std::uint8_t* floats, float* out, std::si
 STARLING_AVX2 void add(const std::uint8_t* floats, const float* base, float* sum, std::size_t size) {
   std::size_t i = 0;
   for (; i + 2 * kLanes <= size; i += 2 * kLanes) {
+    fetch_ahead(base + i);
+    fetch_ahead(sum + i);
     const __m256 low = _mm256_add_ps(_mm256_loadu_ps(base + i), load_floats(floats, i));
     const __m256 high = _mm256_add_ps(_mm256_loadu_ps(base + i + kLanes), load_floats(floats, i + kLanes));
     _mm256_storeu_ps(sum + i, low);
