@@ -27,11 +27,11 @@ struct Tally {
   std::vector<double> our_times;
   std::vector<double> late_times;
   std::vector<double> gloo_times;
+  std::vector<double> cpu_seconds;  // of all peers, round by round
+  std::vector<double> gloo_cpu_seconds;
   std::vector<double> cipher_costs;  // CPU seconds for a GB, right before each round
   std::string plan;
   std::vector<double> ratios_to_gloo;  // round by round
-  double cpu_seconds = 0;
-  double gloo_cpu_seconds = 0;
   double wakes = 0;
   double streams = 0;  // at the end
   double extra_bytes_max = 0;
@@ -82,7 +82,7 @@ Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally
     tally.our_times.push_back(mine.seconds);
     if (mine.late_seconds > 0) tally.late_times.push_back(mine.late_seconds);
     STARLING_ASSIGN(tally.plan, ours.last_plan());
-    tally.cpu_seconds += mine.cpu_seconds;
+    tally.cpu_seconds.push_back(mine.cpu_seconds);
     tally.wakes += mine.wakes;
     tally.streams = mine.streams;
     tally.complete = std::min(tally.complete, mine.complete);
@@ -95,7 +95,7 @@ Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally
   if (counted) {
     const AveragingRound& faster = ring.seconds < halving.seconds ? ring : halving;
     tally.gloo_times.push_back(faster.seconds);
-    tally.gloo_cpu_seconds += faster.cpu_seconds;
+    tally.gloo_cpu_seconds.push_back(faster.cpu_seconds);
     tally.ratios_to_gloo.push_back(mine.seconds / tally.gloo_times.back());
   }
   return {};
@@ -133,15 +133,20 @@ void compare_with_bound(const AveragingOptions& options, const netlab::Lab* lab,
 
 // CPU time against what the same bytes take to encrypt and decrypt by themselves and, where there is a Gloo, what Gloo
 // takes without encryption. Each peer sends, and receives, all parts but one, as contributions and as results.
-void compare_cpu(const AveragingOptions& options, const Tally& tally, double gb, BenchResult& result) {
+void compare_cpu(const AveragingOptions& options, const Tally& tally, BenchResult& result) {
+  const double vectors_gb = options.peers * static_cast<double>(options.floats) * sizeof(float) / 1e9;
+  result.series["cpu_s_per_gb"] = divided(tally.cpu_seconds, vectors_gb);
+  result.figures["cpu_s_per_gb"] = median(result.series["cpu_s_per_gb"]);
   const auto codec = averaging::codec_from_name(options.codec).value();
   const auto floats = static_cast<std::size_t>(options.floats);
   const double of_vector = static_cast<double>(averaging::encoded_bytes(codec, floats)) /
                            (static_cast<double>(options.floats) * sizeof(float));
   const double through_cipher = 2 * of_vector * 2 * (options.peers - 1) / options.peers;
-  result.figures["cipher_s_per_gb"] = median(tally.cipher_costs) * through_cipher;
+  result.series["cipher_s_per_gb"] = divided(tally.cipher_costs, 1 / through_cipher);
+  result.figures["cipher_s_per_gb"] = median(result.series["cipher_s_per_gb"]);
   if (tally.gloo_times.empty()) return;
-  result.figures["gloo_cpu_s_per_gb"] = tally.gloo_cpu_seconds / gb;
+  result.series["gloo_cpu_s_per_gb"] = divided(tally.gloo_cpu_seconds, vectors_gb);
+  result.figures["gloo_cpu_s_per_gb"] = median(result.series["gloo_cpu_s_per_gb"]);
   result.figures["cpu_ratio"] =
       result.figures["cpu_s_per_gb"] / (result.figures["cipher_s_per_gb"] + result.figures["gloo_cpu_s_per_gb"]);
 }
@@ -153,7 +158,6 @@ BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, c
   result.settings = settings_of(options);
   result.figures = {{"time_s", median(tally.our_times)},
                     {"recovery_s", kDoesNotApply},
-                    {"cpu_s_per_gb", tally.cpu_seconds / gb},
                     {"wakes_per_mb", tally.wakes / gb / 1e3},
                     {"streams_per_link", tally.streams / (options.peers * (options.peers - 1))},
                     {"extra_memory_ratio", tally.extra_bytes_max / vector_bytes},
@@ -170,7 +174,7 @@ BenchResult summarise(const AveragingOptions& options, const netlab::Lab* lab, c
     result.series["gloo_time_s"] = tally.gloo_times;
     result.series["ratio_to_gloo"] = tally.ratios_to_gloo;
   }
-  compare_cpu(options, tally, gb, result);
+  compare_cpu(options, tally, result);
   if (!tally.late_times.empty()) result.figures["deferred_time_s"] = median(tally.late_times);
   if (lab != nullptr) {
     result.settings["batch_s"] = fmt::format("{}", options.batch_s);

@@ -11,9 +11,9 @@ namespace {
 constexpr const char* kDescription =
     "N local processes average over mutual TLS: over loopback against Gloo without encryption, or with --links over\n"
     "shaped links against what these allow (needs root: network namespaces).\n"
-    "Figures: time_s, cpu_s_per_gb (of vector and peer), cipher_s_per_gb (the same, of encryption by itself),\n"
-    "gloo_cpu_s_per_gb (without encryption), cpu_ratio (of the first to the other two together), wakes_per_mb,\n"
-    "extra_memory_ratio, values_correct\n"
+    "Figures, medians of the rounds where each round has one (--json: all of them): time_s, cpu_s_per_gb (of vector\n"
+    "and peer), cipher_s_per_gb (the same, of encryption by itself), gloo_cpu_s_per_gb (without encryption), cpu_ratio\n"
+    "(of the first to the other two together), wakes_per_mb, extra_memory_ratio, values_correct\n"
     "(each coordinate is the mean of those who are said to be in it), survivors_identical (all peers hold the same\n"
     "bits), expelled (peers that were taken for dead though nobody struck them: then neither of these is 1),\n"
     "complete_part (of the coordinates: everybody is in them); gloo_time_s, ratio_to_gloo; bound_s (the least time in\n"
