@@ -13,8 +13,14 @@ options=(-max_total_time="$seconds" -rss_limit_mb=1024 -timeout=5 -print_final_s
 status=0
 build/fuzz/fuzz/"$target" "${options[@]}" -artifact_prefix="$folder/found/$target-" \
   "$folder/grown/$target" "$corpus" > "$folder/$target.log" 2>&1 || status=$?
+readonly interrupted=72  # libFuzzer's exit status after Ctrl-C
+case $status in
+  0) finding='nothing found' ;;
+  "$interrupted") finding='stopped before its time, nothing found so far' ;;
+  *) finding="FOUND, see $folder/$target.log" ;;
+esac
 figure() { sed -n "s/^stat::$1: *//p" "$folder/$target.log"; }
 coverage=$(grep -o 'cov: [0-9]*' "$folder/$target.log" | tail -1)
 printf '%-20s %10s executions, %s, %s MB: %s\n' "$target" "$(figure number_of_executed_units)" "$coverage" \
-  "$(figure peak_rss_mb)" "$( ((status == 0)) && echo nothing found || echo "FOUND, see $folder/$target.log")"
+  "$(figure peak_rss_mb)" "$finding"
 exit $((status != 0))
