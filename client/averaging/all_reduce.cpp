@@ -127,6 +127,9 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
     if (rank != self_) mark_lost({rank, "nobody is left with a link to it"});
   }
   sums_.drop_adopted();
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (owes_nothing(rank)) watch_.on_awaited(now, rank);  // its inventory, now
+  }
   recovery_.enter_view();
   outbox_.send_inventories();
   watch_.on_view(now);

@@ -32,6 +32,7 @@
 // Deferred members (MemberRole) own nothing and are not waited for at the end, as long as those who hold the result are
 // most of the group: the others settle and go on sending them results, as fast as their lines take them. Deferred ones
 // settle by the same rule, with the same bits, only later: two results that both are of most of a group share a member.
+// Whoever has given one everything is silent, and may leave; it is asked again only if others are lost.
 // Members that nobody can dial own nothing and have no links among themselves: the lowest-ranked survivor that can
 // be dialled tells them of each other.
 // The round settles when every segment is held and Done digests agree with every survivor (deferred ones apart). The

@@ -37,6 +37,8 @@ class AllReduce::Impl {
   void on_timer(TimePoint now);
   [[nodiscard]] TimePoint next_deadline() const { return next_tick_; }
   [[nodiscard]] bool finished_with(Rank rank) const;
+  // It is done, and all that it had to send to this member has come.
+  [[nodiscard]] bool owes_nothing(Rank rank) const;
   [[nodiscard]] const AveragingOutcome* outcome() const { return outcome_ ? &*outcome_ : nullptr; }
   [[nodiscard]] std::span<const std::uint8_t> note(Rank rank) const {
     return rank == self_ ? vectors_.note : peers_[rank].note;

@@ -28,6 +28,13 @@ bool AllReduce::Impl::finished_with(Rank rank) const {
   return digest_ && peers_[rank].done == digest_ && (!recovery_.in_view() || recovery_.noted(rank));
 }
 
+// Nor does it owe a sign of life then: whoever has settled is silent, for as long as others' results take to come.
+bool AllReduce::Impl::owes_nothing(Rank rank) const {
+  const Peer& peer = peers_[rank];
+  const bool gave_all = peer.done && table_.missing(rank) == 0 && peer.wants_open == 0;
+  return gave_all && (!recovery_.in_view() || recovery_.noted(rank));
+}
+
 Duration AllReduce::Impl::yield(Rank rank) const {
   return rank < self_ && roster_.survivors() > 2 ? options_.yield_delay : Duration::zero();
 }
@@ -35,7 +42,8 @@ Duration AllReduce::Impl::yield(Rank rank) const {
 void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault) {
   VERIFY(peer < roster_.size());
   if (!started_) return;
-  peers_[peer].severed = !finished_with(peer);
+  // Whoever has nothing left to do but to serve a deferred member may go when this one needs it no longer.
+  peers_[peer].severed = !finished_with(peer) && !(roster_.deferred(self_) && owes_nothing(peer));
   if (late_ && !outcome_) return check_late(now);
   if (!roster_.live(peer)) return;
   peers_[peer].left = peers_[peer].left || !peers_[peer].severed;
@@ -76,7 +84,7 @@ Watch::Deadline AllReduce::Impl::deadline(TimePoint now, Rank rank, bool owes_re
     due = {begin_deadline_, "did not begin in time", wire::Fault::absent};
   } else {
     Watch::Waits waits;
-    waits.life = true;
+    waits.life = !owes_nothing(rank);
     waits.answer = peer.wants_open > 0 || (recovery_.in_view() && !recovery_.noted(rank));
     waits.results = owes_results && roster_.unbegun() == 0;  // nobody can have results before
     waits.done = digest_.has_value() && roster_.waits_for_done_of(rank);
@@ -118,7 +126,7 @@ std::vector<LostMember> AllReduce::Impl::casualties(TimePoint now, const std::ve
   std::size_t quiet = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     const bool among = std::any_of(due.begin(), due.end(), [rank](const Due& d) { return d.rank == rank; });
-    if (among || !roster_.live(rank) || !roster_.begun(rank) || finished_with(rank)) continue;
+    if (among || !roster_.live(rank) || !roster_.begun(rank) || finished_with(rank) || owes_nothing(rank)) continue;
     ++others;
     if (!watch_.hears(now, rank)) ++quiet;
   }

@@ -32,6 +32,8 @@ class Watch {
   void on_heard(TimePoint now, Rank rank, bool useful);
   // `data`: floats for which an answer may be waiting.
   void on_sent(TimePoint now, Rank rank, bool data);
+  // Nothing was waited for from it for a while, not even a sign of life.
+  void on_awaited(TimePoint now, Rank rank) { pulses_[rank].heard = now; }
   // Answers are being waited for from now on / everything is held and only done is missing from now on.
   void on_view(TimePoint now) { view_at_ = now; }
   void on_all_held(TimePoint now) { all_held_at_ = now; }

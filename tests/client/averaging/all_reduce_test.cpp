@@ -287,6 +287,42 @@ TEST_CASE("nobody waits for what a deferred member takes; it contributes in full
   CHECK(group.elapsed() > others_took);
 }
 
+TEST_CASE("whoever has given a deferred member all it had may fall silent, leave, and be asked again") {
+  GroupOptions options;
+  options.vector_floats = 40000;
+  options.deferred = {false, false, true, false};
+  options.codecs = {"fp32", "fp32", "int4", "fp32"};  // so that the others are soon done
+  options.shares = {8, 1, 0, 1};  // the first one's results take 5 s to come, the others' half a second
+  options.member_slowdown = {1, 1, 40, 1};
+  options.bytes_per_s = 1e6;
+  constexpr double kCoarse = 0.03;  // half a step of int4, times its part of all weights
+  constexpr Duration kLater = std::chrono::milliseconds(4000);
+
+  InMemoryGroup silent(options);
+  silent.run();
+  REQUIRE(silent.elapsed() > kLater);
+  CHECK(wrong(silent, kCoarse) == "");
+  CHECK(silent.outcome(2)->verdict == Verdict::averaged);
+  CHECK(silent.outcome(2)->lost.empty());
+  CHECK(silent.outcome(2)->faults.empty());
+
+  InMemoryGroup left(options, {{.kind = Fault::Kind::break_link, .rank = 1, .other = 2, .at = kLater},
+                               {.kind = Fault::Kind::break_link, .rank = 3, .other = 2, .at = kLater}});
+  left.run();
+  CHECK(wrong(left, kCoarse) == "");
+  CHECK(left.outcome(2)->verdict == Verdict::averaged);
+  CHECK(left.outcome(2)->lost.empty());
+
+  options.latency = from_ms(150);  // so that answers take longer than a look at the clock
+  options.segment_floats = 4000;
+  InMemoryGroup asked(options, {{.kind = Fault::Kind::kill_dirty, .rank = 0, .at = from_ms(5400)}});
+  asked.run();
+  CHECK(wrong(asked, kCoarse) == "");
+  CHECK(asked.outcome(2)->verdict == Verdict::averaged);
+  REQUIRE(asked.outcome(2)->lost.size() == 1);
+  CHECK(asked.outcome(2)->lost[0].rank == 0);
+}
+
 TEST_CASE("a large group averages") {
   GroupOptions options{.members = 96, .vector_floats = 9600, .segment_floats = 32};
   InMemoryGroup group(options);
