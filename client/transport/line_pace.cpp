@@ -28,6 +28,7 @@ constexpr double kPaceMax = 60e6;
 // long one, and what it brings is waited for elsewhere.
 constexpr double kBeatBytes = 48 * 1024;
 constexpr double kBeatSecondsMin = 0.02;
+constexpr double kBeatSecondsOfStream = 0.004;  // each makes one dearer, however fast the line
 constexpr double kBeatSecondsMax = 0.04;
 constexpr Duration kShortBeat = std::chrono::milliseconds(5);
 constexpr double kClosingSeconds = 0.1;                          // what is left when beats become short
@@ -76,7 +77,8 @@ Duration LinePace::next_beat(std::size_t streams, bool have_begun, std::int64_t 
     return kShortBeat;
   }
   if (!known_) return from_seconds(kBeatSecondsMin);
-  const double seconds = kBeatBytes * static_cast<double>(streams) / (paced_ ? bytes_per_s() : line_);
+  const double of_stream = std::max(kBeatBytes / (paced_ ? bytes_per_s() : line_), kBeatSecondsOfStream);
+  const double seconds = of_stream * static_cast<double>(streams);
   return from_seconds(std::clamp(seconds, kBeatSecondsMin, kBeatSecondsMax));
 }
 

@@ -175,6 +175,9 @@ TEST_CASE("the more streams share a line, and the slower it is, the rarer are be
   CHECK(pace.next_beat(7, true, kPlanned) > pace.next_beat(6, true, kPlanned));
   CHECK(pace.next_beat(50, true, kPlanned) == 40ms);
   CHECK(pace_at(kLine / 2).next_beat(3, true, kPlanned) == pace.next_beat(6, true, kPlanned));
+  // A fast line's streams have that much in no time; but each makes a beat dearer.
+  CHECK(pace_at(4 * kLine).next_beat(3, true, kPlanned) == 20ms);
+  CHECK(pace_at(4 * kLine).next_beat(7, true, kPlanned) == 28ms);
 }
 
 // What is measured in long ones rises too little from round to round, where links wait for each other.
