@@ -39,6 +39,7 @@ class AllReduce::Impl {
   [[nodiscard]] bool finished_with(Rank rank) const;
   // It is done, and all that it had to send to this member has come.
   [[nodiscard]] bool owes_nothing(Rank rank) const;
+  [[nodiscard]] bool silent_by_right(Rank rank) const { return finished_with(rank) || owes_nothing(rank); }
   [[nodiscard]] const AveragingOutcome* outcome() const { return outcome_ ? &*outcome_ : nullptr; }
   [[nodiscard]] std::span<const std::uint8_t> note(Rank rank) const {
     return rank == self_ ? vectors_.note : peers_[rank].note;

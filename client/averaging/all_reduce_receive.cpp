@@ -202,8 +202,7 @@ bool AllReduce::Impl::slander(TimePoint now, const wire::RankSet& lost) const {
     --left;
     if (!roster_.live(rank) || !roster_.begun(rank)) continue;
     ++others;
-    const bool silent_by_right = finished_with(rank) || owes_nothing(rank);
-    if (watch_.hears(now, rank) || (silent_by_right && !peers_[rank].left)) ++well;
+    if (watch_.hears(now, rank) || (silent_by_right(rank) && !peers_[rank].left)) ++well;
   }
   return left * 2 <= roster_.voters() && well * 2 > others;
 }

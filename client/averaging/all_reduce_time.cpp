@@ -126,7 +126,7 @@ std::vector<LostMember> AllReduce::Impl::casualties(TimePoint now, const std::ve
   std::size_t quiet = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     const bool among = std::any_of(due.begin(), due.end(), [rank](const Due& d) { return d.rank == rank; });
-    if (among || !roster_.live(rank) || !roster_.begun(rank) || finished_with(rank) || owes_nothing(rank)) continue;
+    if (among || !roster_.live(rank) || !roster_.begun(rank) || silent_by_right(rank)) continue;
     ++others;
     if (!watch_.hears(now, rank)) ++quiet;
   }
