@@ -21,6 +21,15 @@ constexpr double kWindowMax = 64 * 1024 * 1024;
 // Ethernet, IPv4, and TCP with time stamps; IPv6 is longer.
 constexpr std::int64_t kHeaders = 14 + 20 + 20 + 12;
 constexpr std::int64_t kIpv6Longer = 20;
+// Larger ones travel within houses and computers only, and are seldom full there.
+constexpr std::int64_t kPayloadMax = 1460;
+
+// Zeros for what is no TCP connection.
+tcp_info tcp_info_of(int fd) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info : tcp_info{};
+}
 
 }  // namespace
 
@@ -64,14 +73,20 @@ std::int64_t header_bytes(int fd) {
 }
 
 WireBytes wire_bytes(int fd) {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  const tcp_info info = tcp_info_of(fd);
   const std::int64_t headers = header_bytes(fd);
   return {static_cast<std::int64_t>(info.tcpi_bytes_sent) + headers * info.tcpi_segs_out,
           static_cast<std::int64_t>(info.tcpi_bytes_received) + headers * info.tcpi_segs_in};
 }
 
+std::int64_t repeated_bytes(int fd) {
+  const tcp_info info = tcp_info_of(fd);
+  const std::int64_t full = info.tcpi_data_segs_in * std::min<std::int64_t>(info.tcpi_rcv_mss, kPayloadMax);
+  return std::max<std::int64_t>(0, full - static_cast<std::int64_t>(info.tcpi_bytes_received));
+}
+
+// Not the buffer, which what has come and was not read fills: the kernel drops what comes into a smaller one, also what
+// it has allowed to be sent before.
 void limit_window(int fd, double bytes_per_s) {
   const double window =
       bytes_per_s > 0 ? std::clamp(bytes_per_s * to_seconds(kWindowTime), kWindowMin, kWindowMax) : kWindowMax;

@@ -46,6 +46,9 @@ struct WireBytes {
   std::int64_t received = 0;
 };
 WireBytes wire_bytes(int fd);
+// What a connection that brings full packets has received more than once, beside the headers, which wire_bytes has: TCP
+// counts the packets, but not what they held. A packet that was not full is taken for a repeat of what it lacks.
+std::int64_t repeated_bytes(int fd);
 // What each packet of a TCP connection has on the line beside its payload.
 std::int64_t header_bytes(int fd);
 
@@ -53,8 +56,8 @@ std::int64_t header_bytes(int fd);
 // kernel has counted.
 constexpr double kOnTheLine = 1.047;
 
-// Lets the other end send little more than what flows under the limit in a fifth of a second before we have read it.
-// Without a limit the connection's window is the kernel's affair again.
+// Lets little more come at once than what flows under the limit in a fifth of a second. Without a limit the
+// connection's window is the kernel's affair again.
 void limit_window(int fd, double bytes_per_s);
 
 }  // namespace starling::net

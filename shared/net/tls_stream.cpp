@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace starling::net {
@@ -197,7 +198,10 @@ Result<std::size_t> TlsStream::await_turn(std::size_t wanted) {
   const double turn = line_->download.turn_bytes();
   if (turn <= 0) return wanted;
   settle();
-  const TimePoint due = line_->download.reserve(monotonic_now(), std::max(0.0, turn - prepaid_.received));
+  const TimePoint now = monotonic_now();
+  const std::int64_t repeated = std::max(repeated_bytes_, repeated_bytes(socket_.get()));
+  line_->download.take(now, static_cast<double>(repeated - std::exchange(repeated_bytes_, repeated)));
+  const TimePoint due = line_->download.reserve(now, std::max(0.0, turn - prepaid_.received));
   prepaid_.received = std::max(prepaid_.received, turn);
   STARLING_TRY(wait_until(due, "receive"));
   return std::min(wanted, static_cast<std::size_t>(turn));

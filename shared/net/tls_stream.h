@@ -94,8 +94,9 @@ class TlsStream {
   struct {
     double sent = 0;
     double received = 0;
-  } prepaid_;                // bytes that were reserved and have not passed yet
-  double window_limit_ = 0;  // by which the connection's window was set; 0: it was not
+  } prepaid_;                        // bytes that were reserved and have not passed yet
+  std::int64_t repeated_bytes_ = 0;  // taken from the line, too
+  double window_limit_ = 0;          // by which the connection's window was set; 0: it was not
   crypto::TlsSession session_;
 };
 
