@@ -87,10 +87,21 @@ CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments) {
       "links: the shaped links that averaging is judged by; loopback: 4 and 8 peers, 16 Mi and 64 Mi floats, fp32\n"
       "and fp16; blows: what may strike a peer. Each setting a row");
   table->check(CLI::IsMember(kAveragingTables))->excludes("--links")->excludes("--blow")->excludes("--kill-one");
+  command
+      ->add_option("--passes", arguments.passes,
+                   "Measure every row so many times, one row after another, and take the medians of all rounds: what\n"
+                   "slows the machine for a minute then spoils no row")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str()
+      ->excludes(blow)
+      ->excludes("--kill-one");
   command->add_option("--plot", arguments.plot_file, "Also draw every round into this SVG file");
   command->final_callback([&arguments, floats, rounds] {
     if (arguments.table == "links" && floats->empty()) arguments.options.floats = kLinksTableFloats;
     if (arguments.table == "blows" && rounds->empty()) arguments.options.rounds = kBlowsTableRounds;
+    if (arguments.table == "blows" && arguments.passes > 1) {
+      throw CLI::ValidationError("--passes", "each blow strikes a group of its own: give --table blows more --rounds");
+    }
   });
   return command;
 }

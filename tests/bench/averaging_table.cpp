@@ -153,6 +153,39 @@ double worst(const std::string& figure, double one, double other) {
   return high_is_good ? std::min(one, other) : std::max(one, other);
 }
 
+// Of the same row. Where each round has a figure it is the median of all rounds, otherwise the worse one.
+BenchResult both_passes(BenchResult row, const BenchResult& more) {
+  for (const auto& [figure, values] : more.series) {
+    std::vector<double>& all = row.series[figure];
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  for (const auto& [figure, value] : more.figures) {
+    const auto of_rounds = row.series.find(figure);
+    const double before = row.figures.try_emplace(figure, value).first->second;
+    row.figures[figure] = of_rounds != row.series.end() ? median(of_rounds->second) : worst(figure, before, value);
+  }
+  return row;
+}
+
+void tell(const Row& row, const Result<BenchResult>& measured) {
+  fmt::print(stderr, "{}\n", measured.ok() ? to_text(row.name, *measured) : row.name + ": " + measured.error().message);
+}
+
+BenchResult table_of(const AveragingArguments& arguments, std::vector<BenchResult> rows) {
+  BenchResult table;
+  for (const BenchResult& row : rows) {
+    for (const auto& [figure, value] : row.figures) {
+      const auto [at, added] = table.figures.try_emplace(figure, value);
+      if (!added) at->second = worst(figure, at->second, value);
+    }
+  }
+  table.settings = {{"table", arguments.table.empty() ? "links as given" : arguments.table},
+                    {"passes", std::to_string(arguments.passes)},
+                    {"rounds", std::to_string(arguments.options.rounds)}};
+  table.rows = std::move(rows);
+  return table;
+}
+
 void append_row(const std::string& label, const BenchResult& row, const std::string& figure, plot::DotPanel& panel) {
   const auto ours = row.series.find(figure);
   if (ours == row.series.end()) return;
@@ -173,23 +206,22 @@ std::string label_of(const BenchResult& row) {
 
 Result<BenchResult> run_averaging(const AveragingArguments& arguments) {
   const std::vector<Row> rows = rows_of(arguments);
-  if (rows.size() == 1) return measure(rows.front());
-  BenchResult table;
-  for (const Row& row : rows) {
-    auto measured = measure(row);
-    if (!measured.ok() && table.rows.empty()) return measured.error().prefixed(row.name);  // such as: needs root
-    BenchResult result = measured.ok() ? std::move(*measured) : not_measured(row, measured.error());
-    result.name = row.name;
-    fmt::print(stderr, "{}\n", measured.ok() ? to_text(row.name, result) : row.name + ": " + result.problem);
-    for (const auto& [figure, value] : result.figures) {
-      const auto [at, added] = table.figures.try_emplace(figure, value);
-      if (!added) at->second = worst(figure, at->second, value);
+  std::vector<BenchResult> results(rows.size());
+  for (int pass = 1; pass <= arguments.passes; ++pass) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!results[i].problem.empty()) continue;
+      auto measured = measure(rows[i]);
+      const bool nothing_yet = pass == 1 && i == 0;  // such as: needs root
+      if (!measured.ok() && (nothing_yet || rows.size() == 1)) return measured.error().prefixed(rows[i].name);
+      if (rows.size() > 1) tell(rows[i], measured);
+      BenchResult result = measured.ok() ? std::move(*measured) : not_measured(rows[i], measured.error());
+      if (pass > 1 && result.problem.empty()) result = both_passes(std::move(results[i]), result);
+      if (arguments.passes > 1) result.settings["passes"] = std::to_string(arguments.passes);
+      if (rows.size() > 1) result.name = rows[i].name;
+      results[i] = std::move(result);
     }
-    table.rows.push_back(std::move(result));
   }
-  table.settings = {{"table", arguments.table.empty() ? "links as given" : arguments.table},
-                    {"rounds", std::to_string(arguments.options.rounds)}};
-  return table;
+  return rows.size() == 1 ? results.front() : table_of(arguments, std::move(results));
 }
 
 std::vector<std::string> averaging_columns(const AveragingArguments& arguments) {

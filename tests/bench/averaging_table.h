@@ -14,6 +14,7 @@ struct AveragingArguments {
   AveragingOptions options;
   std::vector<std::string> links;  // a row each
   std::string table;               // one of kAveragingTables, in place of links
+  int passes = 1;                  // through all rows, each with its own rounds
   std::string plot_file;           // empty: none
 };
 
