@@ -199,8 +199,10 @@ Result<std::size_t> TlsStream::await_turn(std::size_t wanted) {
   if (turn <= 0) return wanted;
   settle();
   const TimePoint now = monotonic_now();
+  // More than a turn has gathered while nothing was limited, or in answers too short for full packets.
   const std::int64_t repeated = std::max(repeated_bytes_, repeated_bytes(socket_.get()));
-  line_->download.take(now, static_cast<double>(repeated - std::exchange(repeated_bytes_, repeated)));
+  const auto more = static_cast<double>(repeated - std::exchange(repeated_bytes_, repeated));
+  line_->download.take(now, std::min(more, turn));
   const TimePoint due = line_->download.reserve(now, std::max(0.0, turn - prepaid_.received));
   prepaid_.received = std::max(prepaid_.received, turn);
   STARLING_TRY(wait_until(due, "receive"));

@@ -95,7 +95,7 @@ class TlsStream {
     double sent = 0;
     double received = 0;
   } prepaid_;                        // bytes that were reserved and have not passed yet
-  std::int64_t repeated_bytes_ = 0;  // taken from the line, too
+  std::int64_t repeated_bytes_ = 0;  // known of at the last turn
   double window_limit_ = 0;          // by which the connection's window was set; 0: it was not
   crypto::TlsSession session_;
 };
