@@ -5,6 +5,7 @@ tidy.py says when it is not current; this writes it.
 """
 
 import re
+import textwrap
 from pathlib import Path
 
 PAGE = "docs/protocol.md"
@@ -145,7 +146,7 @@ def chapter(root, name, title):
                 constants.append(row)
             continue
         parts += [f"### {what}", ""]
-        parts += [" ".join(above), ""] if above else []
+        parts += [*textwrap.wrap(" ".join(above), 120, break_long_words=False, break_on_hyphens=False), ""] if above else []
         if kind == "struct":
             parts += table(["field", "type", "unless told", ""],
                            [[code_cell(n), code_cell(t), code_cell(d), cell(m)] for t, n, d, m in struct_rows(body)])

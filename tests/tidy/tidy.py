@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; and that
-docs/protocol.md is what shared/wire says.
+"""Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; the
+documents; and that docs/protocol.md is what shared/wire says, the table of docs/averaging.md what its measurements say.
 
     tidy.py [ROOT]      prints one line a finding, and fails if any is an error
 """
@@ -11,7 +11,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import averaging_page
 import cpp_source
+import documents
 import house
 import protocol_page
 
@@ -237,6 +239,9 @@ def check_tree(root):
     yield from check_algorithms(texts, page.read_text(encoding="utf-8") if page.exists() else "")
     if (root / protocol_page.PAGE).exists() and not protocol_page.is_current(root):
         yield Finding(protocol_page.PAGE, 1, f"shared/wire says something else: run {protocol_page.COMMAND}")
+    if (root / averaging_page.PAGE).exists() and not averaging_page.is_current(root):
+        yield Finding(averaging_page.PAGE, 1, f"{averaging_page.SOURCE} says something else: run {averaging_page.COMMAND}")
+    yield from (Finding(*found) for found in documents.check(root))
 
 
 def main():

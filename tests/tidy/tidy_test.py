@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Plants one violation of each kind and checks that tidy finds it, and finds nothing in code that obeys."""
 
+import json
 import shutil
 import tempfile
 import unittest
 from pathlib import Path
 
+import averaging_page
 import cpp_source
+import documents
 import house
 import protocol_page
 import tidy
@@ -199,6 +202,71 @@ class ProtocolPage(unittest.TestCase):
             header.write_text(header.read_text().replace("struct JoinRequest {", "struct JoinRequest {\n  int age = 0;  // of Ada"))
             self.assertFalse(protocol_page.is_current(copy))
             self.assertIn("| `age` | `int` | `0` | of Ada |", protocol_page.page(copy))
+
+
+class AveragingPage(unittest.TestCase):
+    ROOT = Path(__file__).resolve().parents[2]
+
+    def test_a_figure_that_the_page_does_not_have_is_found(self):
+        with tempfile.TemporaryDirectory() as name:
+            copy = Path(name)
+            shutil.copytree(self.ROOT / "docs", copy / "docs")
+            self.assertTrue(averaging_page.is_current(copy))
+            source = copy / averaging_page.SOURCE
+            measured = json.loads(source.read_text())
+            measured["rows"][0]["time"] = 9.5
+            source.write_text(averaging_page.text_of(measured))
+            self.assertFalse(averaging_page.is_current(copy))
+            self.assertIn("|4 × 100|9.500 × bound|", averaging_page.page(copy))
+
+    def test_figures_of_the_bench_go_where_the_rows_have_its_names(self):
+        measured = {"rows": [{"bench": "a", "figure": "ratio_to_bound", "time": 2, "cpu": 1, "run": "A"},
+                             {"bench": "a", "figure": "ratio_to_bound", "time": 2, "gloo": 3, "gloo_run": "A", "run": "B"}]}
+        figures = {"ratio_to_bound": 1.23456, "cpu_s_per_gb": 2.34, "gloo_ratio_to_bound": 4.567}
+        averaging_page.take(measured, {"rows": [{"name": "a", "figures": figures}, {"name": "b", "figures": {}}]}, "A")
+        self.assertEqual([row["time"] for row in measured["rows"]], [1.235, 2])
+        self.assertEqual((measured["rows"][0]["cpu"], measured["rows"][1]["gloo"]), (2.3, 4.57))
+
+    def test_the_data_are_written_as_they_were_read(self):
+        text = (self.ROOT / averaging_page.SOURCE).read_text()
+        self.assertEqual(averaging_page.text_of(json.loads(text)), text)
+
+
+class Documents(unittest.TestCase):
+    def found(self, pages):
+        with tempfile.TemporaryDirectory() as name:
+            root = Path(name)
+            for path, text in pages.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            return [f"{path}:{line}: {text}" for path, line, text in documents.check(root)]
+
+    def test_a_wide_line_is_found_unless_it_is_a_row(self):
+        self.assertEqual(self.found({"README.md": "| " + "x" * 200 + " |\n"}), [])
+        self.assertEqual(len(self.found({"README.md": "x" * 141 + "\n"})), 1)
+
+    def test_a_long_readme_is_found(self):
+        self.assertEqual(self.found({"README.md": "word\n" * 1300, "docs/a.md": "word\n" * 2000}), [])
+        self.assertEqual(self.found({"README.md": "word\n" * 1301}), ["README.md:1: 1301 words; this page has at most 1300"])
+
+    def test_inverted_beginnings_and_phrases_are_found_in_prose_only(self):
+        for text in ["What it does is little.", "It does. Whoever asks is told.", "- As here.", "# Whose it is", "| a | Of b |",
+                     "He waits in vain.", "Good.\nThe same holds."]:
+            self.assertEqual(len(self.found({"README.md": text + "\n"})), 1, text)
+        for text in ["It is as it\nAs is.", "What is this? A page.", "    What a command", "```\nAs code\n```", "It does what it does."]:
+            self.assertEqual(self.found({"README.md": text + "\n"}), [], text)
+
+    def test_links_lead_somewhere(self):
+        pages = {"README.md": "[a](docs/a.md#the-b-of-it), [far](https://example.org/), [over\ntwo](docs/a.md)\n",
+                 "docs/a.md": "# A\n\n## The `B`, of it\n"}
+        self.assertEqual(self.found(pages), [])
+        pages["docs/a.md"] = "# A\n\n[b](b.md)\n"
+        self.assertEqual(self.found(pages), ["README.md:1: docs/a.md#the-b-of-it: no such heading",
+                                             "docs/a.md:3: the link to b.md leads nowhere"])
+
+    def test_the_index_names_every_page(self):
+        pages = {"docs/index.md": "[a](a.md)\n", "docs/a.md": "a\n", "docs/deep/b.md": "b\n"}
+        self.assertEqual(self.found(pages), ["docs/index.md:1: it does not name docs/deep/b.md"])
 
 
 if __name__ == "__main__":
