@@ -246,11 +246,13 @@ void AllReduce::Impl::check_settled(TimePoint now) {
   if (!contributors_known()) return;
   if (!different.empty()) {
     // The odd ones are left out where the others are a clear majority; otherwise nobody can say who is right.
-    if ((roster_.surviving_voters() - different.size()) * 2 <= roster_.voters()) return settle(now, Verdict::diverged);
+    Votes alike = roster_.surviving_votes();
+    for (const LostMember& odd : different) alike -= roster_.votes(odd.rank);
+    if (!roster_.is_majority(alike)) return settle(now, Verdict::diverged);
     for (const LostMember& odd : different) witness(odd.rank, wire::Fault::nonsense);
     return lose(now, different);
   }
-  const bool majority = roster_.surviving_voters() * 2 > roster_.voters();
+  const bool majority = roster_.is_majority(roster_.surviving_votes());
   settle(now, majority ? Verdict::averaged : Verdict::minority);
 }
 

@@ -37,8 +37,9 @@
 // be dialled tells them of each other.
 // The round settles when every segment is held and Done digests agree with every survivor (deferred ones apart). The
 // machine keeps answering inventories afterwards, so that slower members can finish: keep it until the next round. A
-// minority (at most half of the planned members survive, and more than one was planned) is told in the outcome: whether
-// it may count is for the session to ask, since another part of the group may live on.
+// minority is told in the outcome: whether it may count is for the session to ask, since another part of the group may
+// live on. "Most of the group" means more than half of its votes everywhere here: every account has one vote, divided
+// among its members that are not late (GroupMember::voter).
 //
 // Sources: Patarasuk & Yuan 2009 for the two phases; DeDLOC (2106.10207) section 3.2 for unequal parts;
 // Moshpit (2103.03239) for masking faults instead of restarting; view-synchronous flushing for the inventory;
@@ -133,7 +134,7 @@ struct GridOutcome {
 struct AveragingOutcome {
   enum class Verdict {
     averaged,  // all segments held, digests agree with every survivor
-    minority,  // the same, but at most half of the planned members survived
+    minority,  // the same, but the survivors have at most half of the votes
     expelled,  // the others went on without this member, and it could not get their result: reload the state
     diverged,  // a survivor holds different bits: a bug or a lie; do not use the result
   };

@@ -48,8 +48,7 @@ void AllReduce::Impl::fall_behind(TimePoint now, std::string why) {
 }
 
 bool AllReduce::Impl::most_go_on() const {
-  const std::size_t without_this = roster_.late(self_) ? 0 : 1;
-  return (roster_.surviving_voters() - without_this) * 2 > roster_.voters();
+  return roster_.is_majority(roster_.surviving_votes() - roster_.votes(self_));
 }
 
 Status AllReduce::Impl::receive_late(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {

@@ -194,17 +194,17 @@ Status AllReduce::Impl::on_want(Rank from, SegmentIndex segment) {
 
 bool AllReduce::Impl::slander(TimePoint now, const wire::RankSet& lost) const {
   if (!lost.test(self_)) return false;
-  std::size_t left = roster_.voters();
+  Votes left = roster_.all_votes();
   std::size_t others = 0;
   std::size_t well = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!lost.test(rank) || roster_.late(rank)) continue;  // those who come late are lost without a complaint
-    --left;
+    left -= roster_.votes(rank);
     if (!roster_.live(rank) || !roster_.begun(rank)) continue;
     ++others;
     if (watch_.hears(now, rank) || (silent_by_right(rank) && !peers_[rank].left)) ++well;
   }
-  return left * 2 <= roster_.voters() && well * 2 > others;
+  return !roster_.is_majority(left) && well * 2 > others;
 }
 
 Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) {

@@ -1,6 +1,15 @@
 #include "client/averaging/roster.h"
 
+#include <map>
+
 namespace starling::averaging {
+namespace {
+
+// An account's vote: divisible by as many members as accounts commonly have in a group. What a division leaves over is
+// nobody's, which all members of the group compute alike.
+constexpr Votes kVotesOfAccount = 720720;
+
+}  // namespace
 
 Roster::Roster(const wire::GroupInfo& group, Rank self, const Stake& own)
     : self_(self), members_(group.members.size()), lost_(members_.size()), survivors_(members_.size()) {
@@ -8,15 +17,26 @@ Roster::Roster(const wire::GroupInfo& group, Rank self, const Stake& own)
     const wire::GroupMember& member = group.members[rank];
     members_[rank].deferred = member.role == wire::MemberRole::deferred;
     members_[rank].late = member.role == wire::MemberRole::late;
-    voters_ += members_[rank].late ? 0 : 1;
-    deferred_others_ += members_[rank].deferred && rank != self ? 1 : 0;
     members_[rank].dialable = wire::direct(member.endpoint) || member.part_floats > 0;
   }
-  surviving_voters_ = voters_;
+  deal_votes(group);
   members_[self].begun = true;
   learn_stake(self, own);
   for (Rank rank = 0; rank < size(); ++rank) unbegun_ += linked(rank) && !late(rank) ? 1 : 0;
   find_owners();
+}
+
+void Roster::deal_votes(const wire::GroupInfo& group) {
+  std::map<std::uint32_t, Votes> members_of;  // by voter, those that are not late
+  for (Rank rank = 0; rank < size(); ++rank) members_of[group.members[rank].voter] += late(rank) ? 0 : 1;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (late(rank)) continue;
+    const std::uint32_t voter = group.members[rank].voter;
+    members_[rank].votes = kVotesOfAccount / (voter == 0 ? 1 : members_of[voter]);
+    all_votes_ += votes(rank);
+    if (deferred(rank) && rank != self_) deferred_votes_ += votes(rank);
+  }
+  surviving_votes_ = all_votes_;
 }
 
 void Roster::find_owners() {
@@ -54,8 +74,8 @@ bool Roster::lose(Rank rank) {
   if (live(rank) && !begun(rank) && !late(rank)) --unbegun_;
   lost_.set(rank);
   --survivors_;
-  surviving_voters_ -= late(rank) ? 0 : 1;
-  deferred_others_ -= deferred(rank) ? 1 : 0;
+  surviving_votes_ -= votes(rank);
+  if (deferred(rank)) deferred_votes_ -= votes(rank);
   if (members_[rank].dialable) find_owners();
   return true;
 }

@@ -2,6 +2,7 @@
 // whom. The lost set only grows.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "client/averaging/all_reduce.h"
@@ -9,6 +10,8 @@
 #include "shared/wire/group_info.h"
 
 namespace starling::averaging {
+
+using Votes = std::int64_t;
 
 class Roster {
  public:
@@ -26,15 +29,19 @@ class Roster {
   // Was not there when the plan was made: it has no say in what counts, and if it has not begun when a sum of all
   // others could be closed, or when others are lost, it is out.
   [[nodiscard]] bool late(Rank rank) const { return members_[rank].late; }
-  // Members that have a say: those of the plan, and those who survive.
-  [[nodiscard]] std::size_t voters() const { return voters_; }
-  [[nodiscard]] std::size_t surviving_voters() const { return surviving_voters_; }
+  // The member's share of its account's vote (GroupMember::voter): each account of the group has the same, divided
+  // among its members that are not late. Late ones have none.
+  [[nodiscard]] Votes votes(Rank rank) const { return members_[rank].votes; }
+  [[nodiscard]] Votes all_votes() const { return all_votes_; }
+  [[nodiscard]] Votes surviving_votes() const { return surviving_votes_; }
+  // Two sets of members without a common one cannot both have a majority.
+  [[nodiscard]] bool is_majority(Votes votes) const { return 2 * votes > all_votes_; }
 
   // Takes results as its line allows: the others wait for its contributions, but not for its being done, …
   [[nodiscard]] bool deferred(Rank rank) const { return members_[rank].deferred; }
-  // … as long as the others that survive are most of the group: no two results can then both be of most.
+  // … as long as the others that survive are a majority of the group: no two results can then both have one.
   [[nodiscard]] bool waits_for_done_of(Rank rank) const {
-    return live(rank) && !late(rank) && (!deferred(rank) || 2 * (surviving_voters_ - deferred_others_) <= voters_);
+    return live(rank) && !late(rank) && (!deferred(rank) || !is_majority(surviving_votes_ - deferred_votes_));
   }
 
   // Its own begin arrived here. False when it had before.
@@ -72,18 +79,20 @@ class Roster {
     bool late = false;
     bool begun = false;
     bool weight_known = false;
+    Votes votes = 0;
     Stake stake;
   };
+  void deal_votes(const wire::GroupInfo& group);
   void find_owners();
 
   Rank self_;
   std::vector<Member> members_;
   wire::RankSet lost_;
   std::size_t survivors_;
-  std::size_t voters_ = 0;
-  std::size_t surviving_voters_ = 0;
+  Votes all_votes_ = 0;
+  Votes surviving_votes_ = 0;
+  Votes deferred_votes_ = 0;  // of deferred survivors other than this member
   std::size_t unbegun_ = 0;
-  std::size_t deferred_others_ = 0;  // survivors
   std::vector<Rank> owners_;
 };
 

@@ -61,6 +61,9 @@ struct GroupMember {
   std::int64_t part_floats = 0;  // owns this many coordinates, right after those of lower ranks; may be 0
   std::string codec{};           // of its contributions: narrower where its line is slow. Empty: as the group's
   MemberRole role = MemberRole::full;
+  // Members with the same number above 0 belong to one account, and have one vote together; 0: a vote of its own. So
+  // nobody outvotes the others by bringing more computers.
+  std::uint32_t voter = 0;
 };
 
 // The rest of a round of several groups, for a member of one of its columns (docs/averaging.md, "Grids"). Members

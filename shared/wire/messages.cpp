@@ -47,6 +47,17 @@ void write_endpoint(JsonWriter& writer, const Endpoint& endpoint) {
   if (!endpoint.relay.is_zero()) writer.text("relay", endpoint.relay.hex());
 }
 
+void read_voter(JsonReader& reader, GroupMember& member) {
+  if (!reader.present("voter")) return;
+  std::int64_t number = 0;
+  reader.integer("voter", number, 0, kGroupMembersMax);
+  member.voter = static_cast<std::uint32_t>(number);
+}
+
+void write_voter(JsonWriter& writer, const GroupMember& member) {
+  if (member.voter > 0) writer.integer("voter", member.voter);
+}
+
 void read_grid(JsonReader& reader, GridPlan& grid) {
   std::int64_t number = 0;
   const auto column = [&number](JsonReader& item, std::string_view name, std::uint32_t& out) {
@@ -63,6 +74,7 @@ void read_grid(JsonReader& reader, GridPlan& grid) {
     read_endpoint(item, head.member.endpoint);
     item.integer("part_floats", head.member.part_floats, 0, kVectorFloatsMax);
     column(item, "column", head.column);
+    read_voter(item, head.member);
   });
   read_id(reader, "spread_id", grid.spread_id);
   reader.integer("spread_within_ms", grid.spread_within_ms, 0, kMessageCountMax);
@@ -86,6 +98,7 @@ void write_grid(JsonWriter& writer, const GridPlan& grid) {
     write_endpoint(writer, head.member.endpoint);
     writer.integer("part_floats", head.member.part_floats);
     writer.integer("column", head.column);
+    write_voter(writer, head.member);
     writer.close('}');
   }
   writer.close(']');
@@ -120,6 +133,7 @@ void read_group(JsonReader& reader, GroupInfo& group) {
     item.integer("part_floats", member.part_floats, 0, kVectorFloatsMax);
     if (item.present("codec")) item.text("codec", member.codec, 32);
     if (item.present("role")) read_enum(item, "role", kRoles, member.role);
+    read_voter(item, member);
   });
   if (reader.present("grid")) reader.object("grid", [&](JsonReader& item) { read_grid(item, group.grid.emplace()); });
 }
@@ -144,6 +158,7 @@ void write_group(JsonWriter& writer, const GroupInfo& group) {
     writer.integer("part_floats", member.part_floats);
     if (!member.codec.empty()) writer.text("codec", member.codec);
     if (member.role != MemberRole::full) writer.text("role", to_string(member.role));
+    write_voter(writer, member);
     writer.close('}');
   }
   writer.close(']');
