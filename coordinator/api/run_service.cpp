@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "coordinator/api/electorate_rows.h"
 #include "coordinator/api/run_report.h"
 #include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
@@ -27,10 +28,23 @@ db::MicroCredit micro_credit(double flops_per_sample, SampleCount samples) {
   return static_cast<db::MicroCredit>(std::llround(std::min(credit, kMicroCreditMax)));
 }
 
+std::string_view ground_of(const core::StateAdopted& adopted) {
+  switch (adopted.ground) {
+    case core::StateAdopted::Ground::vouched:
+      return "the state that most accounts of the last round hold";
+    case core::StateAdopted::Ground::decided:
+      return "an earlier state of its own that members hold";
+    case core::StateAdopted::Ground::copy:
+      return "the copy that is kept here";
+  }
+  return "";
+}
+
 db::RoundResult round_result(const wire::RunManifest& manifest, const core::RoundDecided& round) {
   db::RoundResult result;
   result.record = {manifest.run_id,    round.round,     round.group,        round.wall, 0,
                    round.state_digest, round.survivors, round.averaging_ms, round.loss};
+  if (round.successor) result.successor = row_of(*round.successor);
   for (const core::CountedSamples& counted : round.counted) {
     result.counted.push_back({counted.peer, counted.epoch, counted.first, counted.count});
   }
@@ -158,6 +172,7 @@ Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& 
     recovered.checkpoint = {checkpoint->round, checkpoint->state_digest, {checkpoint->artefact, checkpoint->bytes}};
   }
   STARLING_ASSIGN(recovered.leases, recover_leases(stores.leases, run.run_id));
+  STARLING_TRY(recover_electorate(stores, run.run_id, recovered));
   return recovered;
 }
 
@@ -372,6 +387,9 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
   for (const core::StoreOp& op : ops) {
     if (const auto* round = std::get_if<core::RoundDecided>(&op)) {
       store_round(active, *round);
+    } else if (const auto* seated = std::get_if<core::GroupSeated>(&op)) {
+      store("store who may decide a round",
+            [&stores, run_id, row = row_of(seated->group)] { return stores.electorates.add(run_id, row); });
     } else if (const auto* claim = std::get_if<core::ClaimUnconfirmed>(&op)) {
       const db::UnconfirmedClaim row{run_id, claim->round, claim->peer, claim->account, claim->samples, claim->wall};
       store("store an unconfirmed claim", [&stores, row] { return stores.claims.add(row); });
@@ -402,10 +420,8 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       store("store that the run is complete",
             [&stores, run_id] { return stores.runs.set_state(run_id, db::RunState::complete); });
     } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
-      const std::string from =
-          adopted->holders == 0 ? "the copy that is kept here" : fmt::format("that of {} member(s)", adopted->holders);
       log_warning("nobody holds the state of round {} any more; the run goes on from {}, of round {}", adopted->round,
-                  from, adopted->reported_round);
+                  ground_of(*adopted), adopted->reported_round);
     } else if (const auto* seat = std::get_if<core::SeatChanged>(&op)) {
       log_info("peer {} {}{}", seat->peer.brief(), seat->sits_out ? "sits out: " : "takes part again. ", seat->why);
     }

@@ -1,5 +1,8 @@
 // Which results count, and what happens when nobody holds the state any more.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 
 #include "coordinator/core/run_coordinator_impl.h"
 
@@ -10,6 +13,10 @@ constexpr RoundIndex kRoundsLeapMax = 1'000'000;
 constexpr Duration kAssumedMin = std::chrono::milliseconds(500);
 constexpr Duration kAssumedMax = std::chrono::seconds(5);
 constexpr double kBatchMaxS = 30.0 * 24 * 3600;  // keeps time arithmetic in range
+
+Error refused(const wire::RoundReport& report, std::string_view why) {
+  return {ErrorCode::invalid_argument, fmt::format("the report of round {} does not count: {}", report.round, why)};
+}
 
 }  // namespace
 
@@ -36,16 +43,13 @@ void RunCoordinator::Impl::note_claim(RoundIndex round, WallTime wall, const Pee
   if (unconfirmed > 0 && account) ops.emplace_back(ClaimUnconfirmed{round, peer, *account, unconfirmed, wall});
 }
 
-// What the last ones of a group say of the others comes when its round is decided, but it still counts.
+// The last reports of a group often come when its round is decided: their complaints still count.
 void RunCoordinator::Impl::hear_of_members(const PeerId& reporter, const wire::RoundReport& report) {
   if (report.round + kRemembered < round_ || reputation_.has_heard(reporter, report)) return;
-  if (const ReportBook::Dealt* dealt = reports_.dealt(report.group)) {
-    const std::size_t group = report.grid ? report.grid->column : 0;
-    if (dealt->round != report.round || group >= dealt->groups.size()) return;
-    reputation_.on_report(reporter, report, dealt->groups[group]);
-  } else if (report.round >= round_) {
-    reputation_.on_report(reporter, report, sorted(report.members));
-  }
+  const SeatedGroup* group = electorates_.find(report.group);
+  if (group == nullptr || group->round != report.round) return;
+  const std::vector<PeerId> peers = group->peers_of(report.grid ? report.grid->column : 0);
+  if (!peers.empty()) reputation_.on_report(reporter, report, peers);
 }
 
 void RunCoordinator::Impl::judge_members(Ops& ops) {
@@ -59,116 +63,180 @@ void RunCoordinator::Impl::judge_members(Ops& ops) {
   }
 }
 
-Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId& reporter) const {
+// A report of the current round must be of a group that may decide it. One of a later round is kept until that round
+// comes, and judged then; its sender must have reported the round before, so that only members of a group that may
+// decide the current round fill the book.
+Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId& reporter) {
   ReportLimits limits{swarm::member_samples_max(manifest_.target_batch_size, manifest_.micro_batch_size),
                       options_.group_members_max};
-  const auto refused = [](const char* why) { return Error{ErrorCode::invalid_argument, why}; };
-  if (const ReportBook::Dealt* dealt = reports_.dealt(report.group)) {
-    if (dealt->round != report.round) return refused("a report names the group of another round");
-    if (dealt->groups.size() > 1) limits.columns = dealt->groups.size();
-    const std::size_t group = report.grid ? report.grid->column : 0;
-    if (group >= dealt->groups.size()) return refused("a report names a column that was not dealt");
-    return check_report(report, reporter, dealt->groups[group], limits);
+  const SeatedGroup* group = electorates_.find(report.group);
+  if (group != nullptr && group->round != report.round) return refused(report, "its group is of another round");
+  const bool is_new = group == nullptr && report.round == round_;
+  if (is_new && !is_credited(reporter)) {
+    return refused(report, "its group was not dealt, and does not follow from the last one");
   }
-  if (report.grid) limits.columns = report.grid->accepted.size();
+  if (group != nullptr && electorates_.deciding(report.round, report.group) == nullptr) {
+    return refused(report, "the round was planned again, without its group");
+  }
+  if (report.round > round_ && !reports_.has_spoken(reporter, report.round - 1)) {
+    return refused(report, "its sender has not reported the round before");
+  }
+  if (group != nullptr && group->origin != SeatedGroup::Origin::credited) {
+    if (group->is_grid()) limits.columns = group->columns.size();
+    const std::size_t column = report.grid ? report.grid->column : 0;
+    if (column >= group->columns.size()) return refused(report, "it is of a column that was not dealt");
+    return check_report(report, reporter, group->peers_of(column), limits);
+  }
   const std::vector<PeerId> members = sorted(report.members);
   STARLING_TRY(check_report(report, reporter, members, limits));
-  if (!report.grid && reports_.find_equal(report) != nullptr) return {};
+  if (reports_.find_equal(report) != nullptr) return {};
   for (const PeerId& member : members) {
-    if (!known_hosts_.account_of(member)) return refused("a report names a member that is not of this project");
+    if (!known_hosts_.account_of(member)) return refused(report, "it names a member that is not of this project");
   }
+  if (is_new) seat_credited(report.group);
   return {};
+}
+
+// Where an older coordinator has decided the round before, its group is not known: any group of this round is
+// acceptable then that most of the accounts credited with that round vouch for.
+bool RunCoordinator::Impl::is_credited(const PeerId& peer) const {
+  return std::any_of(last_credited_.begin(), last_credited_.end(), [&](const Seat& seat) { return seat.peer == peer; });
+}
+
+void RunCoordinator::Impl::seat_credited(const GroupId& id) {
+  const SampleCount samples_max = swarm::member_samples_max(manifest_.target_batch_size, manifest_.micro_batch_size);
+  electorates_.seat({SeatedGroup::Origin::credited, id, round_, {last_credited_}, samples_max});
 }
 
 void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops) {
   while (state_ != wire::RunState::complete && pending_credit_.size() < kRoundsAheadMax) {
-    const ResultClass* result = winner(now);
-    if (result == nullptr) return;
-    decide(now, wall, *result, ops);
+    const std::optional<Verdict> verdict = decided_now(now);
+    if (!verdict) return;
+    decide(now, wall, *verdict, ops);
     complete_if_done(ops);
   }
 }
 
-// The result of the current round that counts, once that is clear.
-const ResultClass* RunCoordinator::Impl::winner(TimePoint now) const {
-  const ResultClass* best = strongest(reports_.classes(round_));
-  if (best == nullptr) return nullptr;
-  if (has_majority(now, *best)) return best;
-  const TimePoint first = reports_.first_at(round_);
-  // A part of the group that split off may be done first: what the others are about to say may outweigh it.
-  const Duration patience = somebody_averages(now) ? options_.report_patience : report_grace(rhythm_, options_);
-  return now >= first + patience ? best : nullptr;
-}
-
-// A member that is known to work on a result of the current round, and has not fallen silent.
-bool RunCoordinator::Impl::somebody_averages(TimePoint now) const {
-  return std::any_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
-    const Member& member = entry.second;
-    return member.phase == wire::MemberPhase::averaging && member.state_round == round_ && !member.deferred() &&
-           !missed_its_call(member, now) && !reports_.has_spoken(entry.first, round_);
-  });
-}
-
-bool RunCoordinator::Impl::has_majority(TimePoint now, const ResultClass& result) const {
-  // A group dealt before a restart, or formed while nobody dealt: after the restart the others must be
-  // back before most of those present means anything.
-  const bool all_agree = result.reporters.size() == result.members.size();
-  if (!result.dealt && !all_agree && recovered_ && now < started_ + options_.settle) return false;
-  std::size_t alive = 0;
-  std::size_t agree = 0;
-  for (const auto& [peer, member] : members_.all()) {
-    const bool of_group = std::binary_search(result.members.begin(), result.members.end(), peer);
-    if (!of_group && (result.dealt || !member.works())) continue;
-    // Its word comes much later, or never.
-    if (result.dealt && (member.deferred() || member.late) && !result.reporters.contains(peer)) continue;
-    ++alive;
-    if (result.reporters.contains(peer)) ++agree;
-  }
-  return 2 * agree > alive && columns_have_told(now, result);
-}
-
-// Only its own members tell what a column has brought: until most of those that are there have, their credit would be
-// lost.
-bool RunCoordinator::Impl::columns_have_told(TimePoint now, const ResultClass& result) const {
-  if (result.accepted.empty()) return true;
-  std::vector<std::size_t> told(result.accepted.size());
-  std::vector<std::size_t> present(result.accepted.size());
-  const ReportBook::Dealt* dealt = reports_.dealt(result.group);
-  for (const ColumnClaim& claim : result.claims) told[claim.column] += claim.reporters;
-  for (std::size_t column = 0; dealt != nullptr && column < dealt->groups.size(); ++column) {
-    for (const PeerId& peer : dealt->groups[column]) {
-      const auto member = members_.all().find(peer);
-      if (member != members_.all().end() && !missed_its_call(member->second, now)) ++present[column];
+// The result of the current round that a group's accounts have decided on; none yet, most of the time.
+std::optional<Verdict> RunCoordinator::Impl::decided_now(TimePoint now) const {
+  if (reports_.classes(round_).empty()) return std::nullopt;
+  for (const SeatedGroup* group : electorates_.deciding(round_)) {
+    const std::vector<HeldResult> results = results_of(reports_.classes(round_), group->id);
+    if (results.empty()) continue;
+    const std::vector<Seat> seats = group->seats();
+    const Count count = count_votes(seats, ballots(now, *group, results));
+    if (!count.decided) continue;
+    const HeldResult& result = results[*count.decided];
+    const ResultClass& version = version_that_counts(result, seats);
+    Verdict verdict{*group, version, version.contributions, {}};
+    for (const Seat& seat : seats) {
+      if (result.is_held_by(seat.peer)) verdict.holders.insert(seat.peer);
     }
+    if (group->is_grid() && !add_column_claims(now, *group, version, verdict)) continue;
+    return verdict;
   }
-  for (std::size_t column = 0; column < told.size(); ++column) {
-    if (result.accepted[column] > 0 && (dealt != nullptr ? 2 * told[column] < present[column] : told[column] == 0)) {
-      return false;
+  return std::nullopt;
+}
+
+std::function<Ballot(const PeerId&)> RunCoordinator::Impl::ballots(TimePoint now, const SeatedGroup& group,
+                                                                   const std::vector<HeldResult>& results) const {
+  return [this, now, &group, &results](const PeerId& peer) -> Ballot {
+    for (std::size_t choice = 0; choice < results.size(); ++choice) {
+      if (results[choice].is_held_by(peer)) return {Ballot::State::cast, choice};
     }
+    return {may_still_report(now, group, peer) ? Ballot::State::open : Ballot::State::gone, 0};
+  };
+}
+
+// Whether a member that has not reported this group's result may have it, or come to have it.
+bool RunCoordinator::Impl::may_still_report(TimePoint now, const SeatedGroup& group, const PeerId& peer) const {
+  if (reports_.has_spoken(peer, round_)) return false;  // for another group
+  const auto found = members_.all().find(peer);
+  const Member* member = found == members_.all().end() ? nullptr : &found->second;
+  const bool here = member != nullptr && !missed_its_call(*member, now);
+  const bool averages = member != nullptr && member->phase == wire::MemberPhase::averaging;
+  if (plan_ && plan_->id == group.id) {
+    if (member == nullptr) return false;
+    const bool may_call = here || now < member->next_call() + options_.quorum_patience;  // a call may be lost
+    if (!member->attended) return may_call && member->ready && now <= plan_->begin_by + kBeginSlack;
+    const bool takes_it = member->deferred() && now < member->result_due;
+    return averages && member->state_round == round_ && (may_call || takes_it);
+  }
+  // The group formed without this coordinator: what a member last told may be older than the result.
+  const TimePoint first = reports_.first_of(round_, group.id);
+  const TimePoint patience_ends =
+      std::max(first == kNever ? now : first + options_.absence_patience, started_ + options_.settle);
+  if (!here || (first != kNever && member->seen <= first)) return now < patience_ends;
+  return averages && member->state_round == round_;
+}
+
+// Adds what the quorum of each column says that it brought. False while a column that brought something may still come
+// to one; after report_grace it is credited without those.
+bool RunCoordinator::Impl::add_column_claims(TimePoint now, const SeatedGroup& group, const ResultClass& version,
+                                             Verdict& verdict) const {
+  const bool patient = now < reports_.first_of(round_, group.id) + report_grace(rhythm_, options_);
+  for (std::size_t column = 0; column < group.columns.size(); ++column) {
+    if (version.accepted[column] == 0) continue;
+    const auto ballot_of = [&](const PeerId& peer) -> Ballot {
+      for (std::size_t i = 0; i < version.claims.size(); ++i) {
+        const ColumnClaim& claim = version.claims[i];
+        if (claim.column == column && claim.reporters.contains(peer)) return {Ballot::State::cast, i};
+      }
+      const bool open = !verdict.holders.contains(peer) && may_still_report(now, group, peer);
+      return {open ? Ballot::State::open : Ballot::State::gone, 0};
+    };
+    const Count count = count_votes(group.columns[column], ballot_of);
+    if (!count.decided && !count.hopeless && patient) return false;
+    if (!count.decided) continue;
+    const std::vector<wire::Contribution>& claimed = version.claims[*count.decided].contributions;
+    verdict.contributions.insert(verdict.contributions.end(), claimed.begin(), claimed.end());
   }
   return true;
 }
 
-void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClass& result, Ops& ops) {
+// A group that can no longer come to a decision gives its round up: the state stays, the round is planned again, and
+// members that hold the group's result return to the state and offer the same samples once more.
+void RunCoordinator::Impl::give_up_hopeless_groups(TimePoint now) {
+  std::vector<GroupId> hopeless;
+  for (const SeatedGroup* group : electorates_.deciding(round_)) {
+    if (reports_.first_of(round_, group->id) == kNever) continue;
+    const std::vector<HeldResult> results = results_of(reports_.classes(round_), group->id);
+    if (count_votes(group->seats(), ballots(now, *group, results)).hopeless) hopeless.push_back(group->id);
+  }
+  for (const GroupId& group : hopeless) give_up(group);
+}
+
+void RunCoordinator::Impl::give_up(const GroupId& group) {
+  electorates_.withdraw(group);
+  reports_.forget(round_, [&](const ResultClass& result) { return result.group != group; });
+  if (!plan_ || plan_->id != group) return;
+  plan_.reset();
+  held_ = true;
+}
+
+void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const Verdict& verdict, Ops& ops) {
+  const ResultClass& result = verdict.result;
+  const bool dealt = verdict.group.origin == SeatedGroup::Origin::dealt;
   RoundDecided decided;
   decided.round = round_;
   decided.group = result.group;
   decided.state_digest = result.state_digest;
   decided.loss = result.losses > 0 ? result.loss_sum / result.losses : 0;
-  decided.survivors = static_cast<int>(result.reporters.size());
+  decided.survivors = static_cast<int>(verdict.holders.size());
   decided.averaging_ms = result.averaging_ms;
   decided.wall = wall;
   std::vector<AccountSamples> credit;
   std::vector<wire::Contribution> credited;
   std::vector<PeerId> averaged;
-  const ReportBook::Dealt* dealt = reports_.dealt(result.group);
-  for (const wire::Contribution& contribution : result.contributions) {
+  std::vector<Seat> contributors;
+  for (const wire::Contribution& contribution : verdict.contributions) {
     Member* member = members_.find(contribution.peer);
     if (member != nullptr) member->met_in = round_;
-    const bool later = member != nullptr && member->deferred() && !result.reporters.contains(contribution.peer);
+    const bool later = member != nullptr && member->deferred() && !verdict.holders.contains(contribution.peer);
     if (!later) averaged.push_back(contribution.peer);
     const std::optional<AccountId> account = known_hosts_.account_of(contribution.peer);
-    if (!account || (dealt != nullptr && contribution.samples > dealt->samples_max)) continue;
+    if (account) contributors.push_back({contribution.peer, *account, wire::MemberRole::full});
+    if (!account || contribution.samples > verdict.group.samples_max) continue;
     credited.push_back(contribution);
     const SampleCount trained = contribution.samples - (leases_ ? leases_->passed_over(round_, contribution) : 0);
     if (trained <= 0) continue;
@@ -179,13 +247,15 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
     decided.counted.insert(decided.counted.end(), counted.begin(), counted.end());
   }
   pending_credit_.emplace_back(round_, std::move(credit));
-  if (result.dealt) {
+  if (dealt) {
     if (rhythm_known_) rhythm_.on_round(now - round_began_);
     rhythm_.on_averaging(from_ms(result.averaging_ms));
-    learn_lag(result);
+    learn_lag(verdict);
   }
-  rhythm_known_ = result.dealt && state_ == wire::RunState::running;
+  rhythm_known_ = dealt && state_ == wire::RunState::running;
   last_group_ = averaged.size();
+  decided.successor = successor_of(verdict.group, verdict.contributions, result.state_digest);
+  seat_successor(verdict, std::move(contributors), decided.successor);
   ops.emplace_back(std::move(decided));
   claims_.on_decided(round_, credited);
   for (const auto& [peer, claimed] : reports_.claims(round_)) note_claim(round_, wall, peer, claimed, ops);
@@ -195,13 +265,21 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const ResultClas
   ended_ = std::move(ended);
 }
 
+void RunCoordinator::Impl::seat_successor(const Verdict& verdict, std::vector<Seat> contributors,
+                                          const std::optional<SeatedGroup>& successor) {
+  const bool known = verdict.group.origin != SeatedGroup::Origin::credited;
+  last_electorate_ = known ? verdict.group.seats() : contributors;
+  last_credited_ = known ? std::vector<Seat>() : std::move(contributors);
+  if (successor) electorates_.seat(*successor);  // the last look at `verdict`: its group may move
+}
+
 // From what the plan's members brought, together with those who came late. A batch that takes less than the lead is
 // full before anybody can be told: the forecast had no say in it.
-void RunCoordinator::Impl::learn_lag(const ResultClass& result) {
-  if (!plan_ || plan_->id != result.group || plan_->samples_per_s <= 0) return;
+void RunCoordinator::Impl::learn_lag(const Verdict& verdict) {
+  if (!plan_ || plan_->id != verdict.group.id || plan_->samples_per_s <= 0) return;
   const double batch_s = plan_->samples / plan_->samples_per_s;
   if (batch_s < to_seconds(lead()) || batch_s > kBatchMaxS) return;
-  const double missing = plan_->samples - static_cast<double>(samples_of(result.contributions));
+  const double missing = plan_->samples - static_cast<double>(samples_of(verdict.contributions));
   rhythm_.on_filled(missing / plan_->samples_per_s, batch_s);
 }
 
@@ -209,6 +287,7 @@ void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Di
                                        const std::vector<PeerId>& averaged, Ops& ops) {
   round_ = round;
   canonical_ = canonical;
+  known_states_.add({round, canonical});
   plan_.reset();
   ended_.reset();
   round_began_ = now;
@@ -219,6 +298,17 @@ void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Di
   assumed_until_ = now + std::clamp(rhythm_.round, kAssumedMin, kAssumedMax);
   without_holder_since_ = kNever;
   reports_.forget_below(round_);
+  // What was said ahead of this round counts if it is of a group that may decide it.
+  reports_.forget(round_, [this](const ResultClass& result) {
+    const SeatedGroup* group = electorates_.deciding(round_, result.group);
+    if (group == nullptr) return !last_credited_.empty();
+    return group->is_grid() == !result.accepted.empty() && result.members.size() == 1 &&
+           result.members.front() == group->peers_of(0);
+  });
+  if (last_credited_.empty()) return;
+  for (const ResultClass& result : reports_.classes(round_)) {
+    if (electorates_.find(result.group) == nullptr) seat_credited(result.group);
+  }
 }
 
 void RunCoordinator::Impl::complete_if_done(Ops& ops) {
@@ -231,53 +321,59 @@ void RunCoordinator::Impl::find_lost_state(TimePoint now, Ops& ops) {
   const auto& members = members_.all();
   const bool held = std::any_of(members.begin(), members.end(),
                                 [](const auto& entry) { return entry.second.ready || entry.second.assumed; });
-  // While the store is stuck, members may hold more reports than they can tell.
-  if (held || members.empty() || !pending_credit_.empty()) {
+  // While the store is stuck, members may hold more reports than they can tell. And a round that is being decided may
+  // name the state that they hold.
+  const bool deciding = !pending_credit_.empty() || reports_.first_at(round_) != kNever;
+  if (held || members.empty() || deciding) {
     without_holder_since_ = kNever;
     return;
   }
   if (without_holder_since_ == kNever) without_holder_since_ = now;
   if (now - without_holder_since_ < options_.adopt_grace) return;
-  const std::optional<RoundIndex> reported = reports_.next_reported(round_);
-  if (!reported) {
-    adopt_most_advanced(now, ops);
-  } else if (*reported > round_) {
-    round_ = *reported;  // what happened in between is lost; from here on the members' word is known
-    plan_.reset();
-  }
-}
-
-// Of the states that members hold; holders is 0 when none of them holds any.
-StateAdopted RunCoordinator::Impl::most_advanced() const {
-  StateAdopted adopted;
-  std::map<Digest, int> holders;
-  for (const auto& [peer, member] : members_.all()) {
-    if (member.state_digest.is_zero() || member.state_round > round_ + kRoundsLeapMax) continue;
-    const int count = ++holders[member.state_digest];
-    const bool further = member.state_round > adopted.reported_round;
-    const bool more = member.state_round == adopted.reported_round && count > adopted.holders;
-    if (!further && !more) continue;
-    adopted.holders = count;
-    adopted.reported_round = member.state_round;
-    adopted.state_digest = member.state_digest;
-  }
-  return adopted;
-}
-
-void RunCoordinator::Impl::adopt_most_advanced(TimePoint now, Ops& ops) {
-  StateAdopted adopted = most_advanced();
-  if (const auto& kept = checkpoint_.newest(); kept && kept->round > adopted.reported_round) {
-    // Members load it already; or one that holds more may still come back.
-    if (kept->state_digest == canonical_ || now - without_holder_since_ < options_.restore_grace) return;
-    adopted = {.reported_round = kept->round, .state_digest = kept->state_digest};
-  } else if (adopted.holders == 0) {
-    return;
-  }
+  const std::optional<StateAdopted> found = state_to_adopt(now);
+  if (!found) return;
+  StateAdopted adopted = *found;
   adopted.round = std::max(round_, adopted.reported_round);
   rhythm_known_ = false;
   enter_round(now, adopted.round, adopted.state_digest, {}, ops);
   ops.emplace_back(adopted);
-  complete_if_done(ops);
+}
+
+// What most accounts of the last decided group vouch for; else the most advanced state that is known to have been the
+// swarm's: a member's, or the copy that is kept here.
+std::optional<StateAdopted> RunCoordinator::Impl::state_to_adopt(TimePoint now) const {
+  using Ground = StateAdopted::Ground;
+  if (auto vouched = vouched_state()) return vouched;
+  StateAdopted best{0, -1, {}, Ground::decided};
+  for (const auto& [peer, member] : members_.all()) {
+    const auto round = known_states_.round_of(member.state_digest);
+    if (round && *round > best.reported_round) best = {0, *round, member.state_digest, Ground::decided};
+  }
+  if (const auto& kept = checkpoint_.newest(); kept && kept->round > best.reported_round) {
+    // Members load it already; or one that holds more may still come back.
+    if (kept->state_digest == canonical_ || now - without_holder_since_ < options_.restore_grace) return std::nullopt;
+    best = {0, kept->round, kept->state_digest, Ground::copy};
+  }
+  if (best.reported_round < 0) return std::nullopt;
+  return best;
+}
+
+std::optional<StateAdopted> RunCoordinator::Impl::vouched_state() const {
+  std::vector<std::pair<RoundIndex, Digest>> states;  // that members of the last group hold
+  const auto ballot_of = [&](const PeerId& peer) -> Ballot {
+    const auto member = members_.all().find(peer);
+    if (member == members_.all().end() || member->second.state_digest.is_zero()) return {};
+    if (member->second.state_round > round_ + kRoundsLeapMax) return {};
+    const std::pair state{member->second.state_round, member->second.state_digest};
+    const auto known = std::find(states.begin(), states.end(), state);
+    const auto choice = static_cast<std::size_t>(known - states.begin());
+    if (known == states.end()) states.push_back(state);
+    return {Ballot::State::cast, choice};
+  };
+  const Count count = count_votes(last_electorate_, ballot_of);
+  if (!count.decided) return std::nullopt;
+  const auto& [round, digest] = states[*count.decided];
+  return StateAdopted{0, round, digest, StateAdopted::Ground::vouched};
 }
 
 }  // namespace starling::core

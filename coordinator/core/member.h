@@ -50,7 +50,9 @@ struct Member {
   TimePoint seen{};
   Duration told{};  // when to call again, counted from `seen`
 
-  bool open_reports = false;  // told results of rounds that are not decided
+  bool open_reports = false;       // told a result of the round that is not decided yet
+  TimePoint waits_since = kNever;  // told results of later rounds only: those before them are not decided
+  bool holds_void_result = false;  // told one that does not count: it must return to the canonical state
   bool more_reports = false;  // told as many results as a call may carry: more wait, of rounds without a coordinator
   bool ready = false;         // holds the canonical state
   bool was_training = false;  // since it last stopped; a round may still end while it stops

@@ -16,7 +16,6 @@ namespace starling::core {
 namespace {
 
 constexpr double kStartAfterLastCall = 0.3;  // of the lead: for the reply's way and the member's own preparation
-constexpr Duration kBeginSlack = std::chrono::seconds(1);  // a heartbeat that says "averaging" may take so long
 
 // A deferred member may take so many times as long for the result as its line was expected to need.
 constexpr double kDeferredPatience = 1.5;
@@ -58,7 +57,7 @@ bool RunCoordinator::Impl::may_plan(TimePoint now) const {
          pending_credit_.size() < kRoundsPendingMax && !(recovered_ && now < started_ + options_.settle);
 }
 
-void RunCoordinator::Impl::plan_round(TimePoint now) {
+void RunCoordinator::Impl::plan_round(TimePoint now, Ops& ops) {
   if (!may_plan(now)) return;
   const TimePoint full = full_at(now);
   if (full == kNever || full - now > lead()) return;
@@ -66,8 +65,17 @@ void RunCoordinator::Impl::plan_round(TimePoint now) {
   if (members.empty()) {
     held_ = true;
   } else {
-    freeze(now, members);
+    freeze(now, members, ops);
   }
+}
+
+// A member that is known to work on a result of the current round, and has not fallen silent.
+bool RunCoordinator::Impl::somebody_averages(TimePoint now) const {
+  return std::any_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
+    const Member& member = entry.second;
+    return member.phase == wire::MemberPhase::averaging && member.state_round == round_ && !member.deferred() &&
+           !missed_its_call(member, now) && !reports_.has_spoken(entry.first, round_);
+  });
 }
 
 // While this coordinator was away, or could not be reached, most of the last group may have gone on by themselves:
@@ -228,7 +236,7 @@ std::size_t RunCoordinator::Impl::columns_for(std::span<const wire::MemberInfo> 
   return swarm::choose_columns(forecast, swarm::columns_of(members, 1));
 }
 
-void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& present) {
+void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& present, Ops& ops) {
   std::vector<wire::MemberInfo> infos;
   for (const Member* member : present) infos.push_back(member->info());
   const std::size_t columns = columns_for(infos);
@@ -281,22 +289,44 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
     note_long_welcome(now, took);
   }
   plan.begin_by = start + from_ms(plan.groups.front().begin_within_ms);
-  seat(plan, ready_s);
+  number_voters(plan.groups);
+  seat(plan, ready_s, ops);
   planned_rate_ = members_.forecast().samples_per_s();
   plan_reason_ = plan.groups.front().reason;
   plan_ = std::move(plan);
 }
 
-// Remembers who has which place in the plan.
-void RunCoordinator::Impl::seat(Plan& plan, const std::vector<double>& ready_s) {
-  std::vector<std::vector<PeerId>> peers;
+// Members of one account have one vote together; only those are told of each other.
+void RunCoordinator::Impl::number_voters(std::vector<wire::GroupInfo>& groups) {
+  std::map<AccountId, int> members;
+  const auto each_member = [&groups](const auto& visit) {
+    for (wire::GroupInfo& group : groups) {
+      for (wire::GroupMember& member : group.members) visit(member);
+      if (!group.grid) continue;
+      for (wire::GridPlan::Head& head : group.grid->heads) visit(head.member);
+    }
+  };
+  for (const wire::GroupInfo& group : groups) {
+    for (const wire::GroupMember& member : group.members) ++members[members_.find(member.endpoint.peer)->who.account];
+  }
+  std::map<AccountId, std::uint32_t> numbers;
+  each_member([&](wire::GroupMember& member) {
+    const AccountId account = members_.find(member.endpoint.peer)->who.account;
+    if (members[account] < 2) return;
+    member.voter = numbers.try_emplace(account, static_cast<std::uint32_t>(numbers.size() + 1)).first->second;
+  });
+}
+
+// Remembers who has which place in the plan, and who decides the round by it.
+void RunCoordinator::Impl::seat(Plan& plan, const std::vector<double>& ready_s, Ops& ops) {
+  SeatedGroup seated{SeatedGroup::Origin::dealt, plan.id, round_, {}, 0};
   Forecast forecast;
   for (std::size_t group = 0; group < plan.groups.size(); ++group) {
-    peers.emplace_back();
+    std::vector<Seat>& seats = seated.columns.emplace_back();
     for (std::size_t rank = 0; rank < plan.groups[group].members.size(); ++rank) {
       const wire::GroupMember& planned = plan.groups[group].members[rank];
-      peers.back().push_back(planned.endpoint.peer);
       Member& member = *members_.find(planned.endpoint.peer);
+      seats.push_back({planned.endpoint.peer, member.who.account, planned.role});
       member.planned_in = plan.serial;
       member.planned_group = group;
       member.attended = false;
@@ -320,43 +350,28 @@ void RunCoordinator::Impl::seat(Plan& plan, const std::vector<double>& ready_s) 
   const auto expected = static_cast<SampleCount>(
       std::min(members_.forecast().expected(plan.start) + members_.forecast().samples_per_s() * waited_s,
                static_cast<double>(kMemberSamplesMax)));
-  const SampleCount samples_max =
+  seated.samples_max =
       std::min(kCreditedBatchesMax * std::max(manifest_.target_batch_size, expected) + manifest_.micro_batch_size,
                kMemberSamplesMax);
-  reports_.on_dealt(plan.id, {round_, std::move(peers), samples_max});
+  ops.emplace_back(GroupSeated{seated});
+  electorates_.seat(std::move(seated));
 }
 
-// A plan has failed when so many are back without a result that those who are left are not most of the group, when
-// whoever else it had has fallen silent, or when nobody came.
+// A plan has failed when its accounts can no longer come to a decision, when nobody came, or when it has no end.
 void RunCoordinator::Impl::drop_failed_plan(TimePoint now) {
-  if (!plan_ || now < plan_->start || reports_.first_at(round_) != kNever) return;
-  bool averaging = false;
-  std::size_t back = 0;
-  bool others = false;  // that may still come, or finish
-  for (const auto& [peer, member] : members_.all()) {
-    if (member.planned_in != plan_->serial || member.late) continue;
-    const bool silent = missed_its_call(member, now);
-    const bool inside = member.phase == wire::MemberPhase::averaging && !silent;
-    averaging = averaging || inside;
-    if (member.attended && member.phase != wire::MemberPhase::averaging) {
-      ++back;
-    } else {
-      others = others || !silent;
-    }
-  }
-  std::size_t planned = 0;
-  for (const wire::GroupInfo& group : plan_->groups) {
-    planned += static_cast<std::size_t>(std::count_if(group.members.begin(), group.members.end(), [](const auto& one) {
-      return one.role != wire::MemberRole::late;
-    }));
-  }
-  const bool no_majority = 2 * back >= planned;
-  const bool nobody_came = now > plan_->begin_by + kBeginSlack && !averaging;
+  if (!plan_ || now < plan_->start) return;
+  const bool reported = reports_.first_of(round_, plan_->id) != kNever;
+  const bool averaging = std::any_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
+    const Member& member = entry.second;
+    return member.planned_in == plan_->serial && member.phase == wire::MemberPhase::averaging &&
+           !missed_its_call(member, now);
+  });
+  const bool nobody_came = now > plan_->begin_by + kBeginSlack && !averaging && !reported;
   const bool endless = now > plan_->start + options_.averaging_max;
-  if (no_majority || !others || nobody_came || endless) {
-    plan_.reset();
-    held_ = true;
-  }
+  const SeatedGroup& group = *electorates_.find(plan_->id);
+  const std::vector<HeldResult> results = results_of(reports_.classes(round_), group.id);
+  const bool hopeless = count_votes(group.seats(), ballots(now, group, results)).hopeless;
+  if (nobody_came || endless || hopeless) give_up(GroupId(plan_->id));
 }
 
 }  // namespace starling::core

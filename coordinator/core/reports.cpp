@@ -36,78 +36,46 @@ bool says_the_same(const ResultClass& a, const wire::RoundReport& b) {
   return a.accepted.empty() && same_contributions(a.contributions, normalized(b.contributions));
 }
 
-// Of each column what most of its reporters say; of two claims with as many, the smaller one. Nobody is in two columns.
-std::vector<wire::Contribution> merged(const std::vector<ColumnClaim>& claims) {
-  std::map<std::uint32_t, const ColumnClaim*> best;
-  for (const ColumnClaim& claim : claims) {
-    const ColumnClaim*& chosen = best[claim.column];
-    const bool better =
-        chosen == nullptr || claim.reporters > chosen->reporters ||
-        (claim.reporters == chosen->reporters && samples_of(claim.contributions) < samples_of(chosen->contributions));
-    if (better) chosen = &claim;
-  }
-  std::vector<wire::Contribution> all;
-  for (const auto& [column, claim] : best) {
-    all.insert(all.end(), claim->contributions.begin(), claim->contributions.end());
-  }
-  std::stable_sort(all.begin(), all.end(), by_peer);
-  const auto same_peer = [](const wire::Contribution& a, const wire::Contribution& b) { return a.peer == b.peer; };
-  all.erase(std::unique(all.begin(), all.end(), same_peer), all.end());
-  return all;
-}
-
 // A reporter is remembered twice, in nodes of a tree.
 constexpr std::size_t kReporterBytes = 2 * (sizeof(PeerId) + sizeof(SampleCount) + 4 * sizeof(void*));
 
-ResultClass class_of(const wire::RoundReport& report, const ReportBook::Dealt* planned) {
+ResultClass class_of(const wire::RoundReport& report) {
   ResultClass made;
   made.group = report.group;
-  made.dealt = planned != nullptr;
-  if (planned != nullptr) {
-    for (const auto& group : planned->groups) made.members.insert(made.members.end(), group.begin(), group.end());
-    made.members = sorted(std::move(made.members));
-  } else {
-    made.members = sorted(report.members);
-  }
   if (report.grid) {
     made.accepted = report.grid->accepted;
   } else {
     made.contributions = normalized(report.contributions);
   }
+  made.members.resize(std::max<std::size_t>(1, made.accepted.size()));
   made.result_digest = report.result_digest;
   made.state_digest = report.state_digest;
   return made;
 }
 
 // Takes in what a member of a grid says of its column.
-void add_claim(ResultClass& result, const wire::RoundReport& report) {
+void add_claim(ResultClass& result, const PeerId& reporter, const wire::RoundReport& report) {
   const std::vector<wire::Contribution> contributions = normalized(report.contributions);
   if (contributions.empty()) return;  // it has the result, but does not know what its column has brought
   const auto found = std::find_if(result.claims.begin(), result.claims.end(), [&](const ColumnClaim& claim) {
     return claim.column == report.grid->column && same_contributions(claim.contributions, contributions);
   });
   if (found != result.claims.end()) {
-    ++found->reporters;
-    result.contributions = merged(result.claims);
-    return;
+    found->reporters.insert(reporter);
+  } else {
+    result.claims.push_back({report.grid->column, contributions, {reporter}});
   }
-  result.claims.push_back({report.grid->column, sorted(report.members), contributions, 1});
-  result.contributions = merged(result.claims);
-  std::vector<PeerId> members;
-  std::set_union(result.members.begin(), result.members.end(), result.claims.back().members.begin(),
-                 result.claims.back().members.end(), std::back_inserter(members));
-  if (!result.dealt) result.members = std::move(members);
 }
 
 std::size_t bytes_of_claim(const wire::RoundReport& report) {
-  return report.grid ? sizeof(ColumnClaim) + 2 * report.members.size() * sizeof(PeerId) +
-                           2 * report.contributions.size() * sizeof(wire::Contribution)
-                     : 0;
+  const std::size_t members = report.members.size() * sizeof(PeerId);
+  return report.grid ? sizeof(ColumnClaim) + members + report.contributions.size() * sizeof(wire::Contribution)
+                     : members;
 }
 
 std::size_t bytes_of(const ResultClass& result) {
-  return sizeof result + result.members.size() * sizeof(PeerId) +
-         result.contributions.size() * sizeof(wire::Contribution) + result.accepted.size() * sizeof(SampleCount);
+  return sizeof result + result.contributions.size() * sizeof(wire::Contribution) +
+         result.accepted.size() * sizeof(SampleCount);
 }
 
 Error refused(RoundIndex round, std::string_view why) {
@@ -136,34 +104,40 @@ SampleCount samples_of(const std::vector<wire::Contribution>& contributions) {
                          [](SampleCount sum, const wire::Contribution& c) { return sum + c.samples; });
 }
 
-const ResultClass* strongest(const std::vector<ResultClass>& classes) {
-  struct Held {  // one result
-    const ResultClass* told;
-    std::size_t holders;
-  };
-  std::vector<Held> results;
+bool HeldResult::is_held_by(const PeerId& peer) const {
+  return std::any_of(told.begin(), told.end(),
+                     [&](const ResultClass* version) { return version->reporters.contains(peer); });
+}
+
+std::vector<HeldResult> results_of(const std::vector<ResultClass>& classes, const GroupId& group) {
+  std::vector<HeldResult> results;
   for (const ResultClass& said : classes) {
-    const std::size_t reporters = said.reporters.size();
-    const auto held = std::find_if(results.begin(), results.end(), [&](const Held& other) {
-      return other.told->group == said.group && other.told->result_digest == said.result_digest &&
-             other.told->state_digest == said.state_digest;
+    if (said.group != group) continue;
+    const auto held = std::find_if(results.begin(), results.end(), [&](const HeldResult& other) {
+      const ResultClass& first = *other.told.front();
+      return first.result_digest == said.result_digest && first.state_digest == said.state_digest;
     });
     if (held == results.end()) {
-      results.push_back({&said, reporters});
-      continue;
+      results.push_back({{&said}});
+    } else {
+      held->told.push_back(&said);
     }
-    held->holders += reporters;
-    const std::size_t most = held->told->reporters.size();
-    const bool smaller = samples_of(said.contributions) < samples_of(held->told->contributions);
-    if (reporters > most || (reporters == most && smaller)) held->told = &said;
   }
-  const auto weaker = [](const Held& a, const Held& b) {
-    if (a.holders != b.holders) return a.holders < b.holders;
-    if (a.told->dealt != b.told->dealt) return b.told->dealt;
-    return samples_of(a.told->contributions) < samples_of(b.told->contributions);
-  };
-  const auto best = std::max_element(results.begin(), results.end(), weaker);
-  return best == results.end() ? nullptr : best->told;
+  return results;
+}
+
+const ResultClass& version_that_counts(const HeldResult& result, std::span<const Seat> seats) {
+  const ResultClass* best = nullptr;
+  std::size_t most = 0;
+  for (const ResultClass* version : result.told) {
+    const std::size_t accounts =
+        accounts_among(seats, [&](const PeerId& peer) { return version->reporters.contains(peer); });
+    const bool smaller = best != nullptr && samples_of(version->contributions) < samples_of(best->contributions);
+    if (best != nullptr && (accounts < most || (accounts == most && !smaller))) continue;
+    best = version;
+    most = accounts;
+  }
+  return *best;
 }
 
 std::vector<PeerId> sorted(std::vector<PeerId> peers) {
@@ -198,21 +172,6 @@ Status check_report(const wire::RoundReport& report, const PeerId& reporter, std
   return check_grid(report, contributions, limits.columns);  // whose sum can not overflow now
 }
 
-void ReportBook::on_dealt(const GroupId& group, Dealt dealt) {
-  for (std::vector<PeerId>& group : dealt.groups) group = sorted(std::move(group));
-  dealt_[group] = std::move(dealt);
-  dealt_order_.push_back(group);
-  if (dealt_order_.size() > kRoundsAheadMax) {
-    dealt_.erase(dealt_order_.front());
-    dealt_order_.erase(dealt_order_.begin());
-  }
-}
-
-const ReportBook::Dealt* ReportBook::dealt(const GroupId& group) const {
-  const auto entry = dealt_.find(group);
-  return entry == dealt_.end() ? nullptr : &entry->second;
-}
-
 bool ReportBook::has_spoken(const PeerId& reporter, RoundIndex round) const {
   const auto entry = rounds_.find(round);
   return entry != rounds_.end() && entry->second.reporters.contains(reporter);
@@ -235,7 +194,7 @@ bool ReportBook::make_room(RoundIndex round, std::size_t bytes) {
 Status ReportBook::add(TimePoint now, const PeerId& reporter, const wire::RoundReport& report) {
   const ResultClass* equal = find_equal(report);
   std::optional<ResultClass> fresh;
-  if (equal == nullptr) fresh = class_of(report, dealt(report.group));
+  if (equal == nullptr) fresh = class_of(report);
   const std::size_t bytes = kReporterBytes + (fresh ? bytes_of(*fresh) : 0) + bytes_of_claim(report);
   if (!make_room(report.round, bytes)) {
     return Error{ErrorCode::resource_exhausted,
@@ -250,8 +209,11 @@ Status ReportBook::add(TimePoint now, const PeerId& reporter, const wire::RoundR
   auto found = std::find_if(round.classes.begin(), round.classes.end(),
                             [&](const ResultClass& result) { return &result == equal; });
   if (fresh) found = round.classes.insert(round.classes.end(), std::move(*fresh));
+  round.first_of.try_emplace(report.group, now);
   found->reporters.insert(reporter);
-  if (report.grid) add_claim(*found, report);
+  std::vector<PeerId>& named = found->members[report.grid ? report.grid->column : 0];
+  if (named.empty()) named = sorted(report.members);
+  if (report.grid) add_claim(*found, reporter, report);
   found->averaging_ms = std::max(found->averaging_ms, report.averaging_ms);
   if (report.loss > 0) {
     found->loss_sum += report.loss;
@@ -278,9 +240,30 @@ TimePoint ReportBook::first_at(RoundIndex round) const {
   return entry == rounds_.end() ? kNever : entry->second.first_at;
 }
 
-std::optional<RoundIndex> ReportBook::next_reported(RoundIndex from) const {
-  const auto entry = rounds_.lower_bound(from);
-  return entry == rounds_.end() ? std::nullopt : std::optional(entry->first);
+TimePoint ReportBook::first_of(RoundIndex round, const GroupId& group) const {
+  const auto entry = rounds_.find(round);
+  if (entry == rounds_.end()) return kNever;
+  const auto first = entry->second.first_of.find(group);
+  return first == entry->second.first_of.end() ? kNever : first->second;
+}
+
+void ReportBook::forget(RoundIndex number, const std::function<bool(const ResultClass&)>& keeps) {
+  const auto entry = rounds_.find(number);
+  if (entry == rounds_.end()) return;
+  Round& round = entry->second;
+  for (const ResultClass& result : round.classes) {
+    if (keeps(result)) continue;
+    for (const PeerId& reporter : result.reporters) round.reporters.erase(reporter);
+  }
+  std::erase_if(round.classes, [&](const ResultClass& result) { return !keeps(result); });
+  std::erase_if(round.first_of, [&](const auto& first) {
+    return std::none_of(round.classes.begin(), round.classes.end(),
+                        [&](const ResultClass& result) { return result.group == first.first; });
+  });
+  // What is left keeps the room that it was given together with what goes, until the round is over.
+  if (!round.classes.empty()) return;
+  bytes_ -= round.bytes;
+  rounds_.erase(entry);
 }
 
 void ReportBook::forget_below(RoundIndex round) {

@@ -13,21 +13,19 @@
 
 namespace starling::core {
 
-// What members of one column of a grid say of it. One group is a single column.
+// What members of one column of a grid say of it.
 struct ColumnClaim {
   std::uint32_t column = 0;
-  std::vector<PeerId> members;                    // as planned, sorted
   std::vector<wire::Contribution> contributions;  // sorted by peer, samples above zero
-  std::size_t reporters = 0;
+  std::set<PeerId> reporters;
 };
 
 // Reports that say the same of a round: group, digests and, of one group, contributions; of a grid, what was accepted
 // of each column. A column's contributions only its own members tell.
 struct ResultClass {
   GroupId group;
-  bool dealt = false;                             // a group of this coordinator's
-  std::vector<PeerId> members;                    // as planned, or those heard of, sorted
-  std::vector<wire::Contribution> contributions;  // sorted by peer, samples above zero
+  std::vector<std::vector<PeerId>> members;       // by column, sorted, as far as reporters have named them
+  std::vector<wire::Contribution> contributions;  // of one group: sorted by peer, samples above zero
   std::vector<SampleCount> accepted;              // by column; empty for one group
   std::vector<ColumnClaim> claims;                // of a grid
   Hash128 result_digest;
@@ -40,11 +38,15 @@ struct ResultClass {
 
 SampleCount samples_of(const std::vector<wire::Contribution>& contributions);
 
-// Of what was said of one round, the class that counts when no class has a majority; null for none. The result is the
-// one that most reporters hold, whoever they say brought how much to it; of two held by as many, a group's of this
-// coordinator, then the one of more samples. What was brought to it is what most of its holders say; of two claims with
-// as many, the smaller one: nobody gains by saying more than the others saw.
-const ResultClass* strongest(const std::vector<ResultClass>& classes);
+// A result of one group, and everybody who holds it: they may differ in who they say brought how much to it.
+struct HeldResult {
+  std::vector<const ResultClass*> told;
+  [[nodiscard]] bool is_held_by(const PeerId& peer) const;
+};
+std::vector<HeldResult> results_of(const std::vector<ResultClass>& classes, const GroupId& group);
+// Of what holders of the result say was brought to it, the version of most accounts; of two with as many, the smaller
+// one: nobody gains by saying more than the others saw.
+const ResultClass& version_that_counts(const HeldResult& result, std::span<const Seat> seats);
 
 struct ReportLimits {
   SampleCount samples_max = 0;  // of one contribution
@@ -62,16 +64,6 @@ class ReportBook {
   // bytes_max: of all that add() keeps.
   explicit ReportBook(std::size_t bytes_max = kReportBytesMax) : bytes_max_(bytes_max) {}
 
-  struct Dealt {
-    RoundIndex round = 0;
-    std::vector<std::vector<PeerId>> groups;  // one, or the columns of a grid; each sorted
-    SampleCount samples_max = 0;              // credited to one member: who claims more gets nothing
-  };
-  // A group that this coordinator has dealt; the last kRoundsAheadMax are remembered.
-  void on_dealt(const GroupId& group, Dealt dealt);
-  // Null for a group of somebody else's making.
-  [[nodiscard]] const Dealt* dealt(const GroupId& group) const;
-
   [[nodiscard]] bool has_spoken(const PeerId& reporter, RoundIndex round) const;
   // Who has spoken on the round, and how many samples each says it brought itself.
   [[nodiscard]] const std::map<PeerId, SampleCount>& claims(RoundIndex round) const;
@@ -85,13 +77,16 @@ class ReportBook {
   [[nodiscard]] const std::vector<ResultClass>& classes(RoundIndex round) const;
   // When the first report of the round came; kNever when none has.
   [[nodiscard]] TimePoint first_at(RoundIndex round) const;
-  // The lowest round from `from` on that something was said of.
-  [[nodiscard]] std::optional<RoundIndex> next_reported(RoundIndex from) const;
+  // When the first report of this group's result came; kNever when none has.
+  [[nodiscard]] TimePoint first_of(RoundIndex round, const GroupId& group) const;
   void forget_below(RoundIndex round);
+  // Forgets what was said of the round by members that `keeps` does not accept: they have not spoken.
+  void forget(RoundIndex round, const std::function<bool(const ResultClass&)>& keeps);
 
  private:
   struct Round {
     TimePoint first_at{};
+    std::map<GroupId, TimePoint> first_of;
     std::vector<ResultClass> classes;
     std::map<PeerId, SampleCount> reporters;  // and what each claims for itself
     std::size_t bytes = 0;
@@ -101,8 +96,6 @@ class ReportBook {
   std::size_t bytes_max_;
   std::size_t bytes_ = 0;  // of all rounds
   std::map<RoundIndex, Round> rounds_;
-  std::map<GroupId, Dealt> dealt_;
-  std::vector<GroupId> dealt_order_;
 };
 
 }  // namespace starling::core

@@ -63,6 +63,18 @@ RunCoordinator::Impl::Impl(const wire::RunManifest& manifest, std::int64_t vecto
     leases_.emplace(wire::epoch_samples(manifest), manifest.micro_batch_size, recovered.leases);
   }
   set_credited(recovered.credited);
+  recover_electorate(recovered);
+}
+
+void RunCoordinator::Impl::recover_electorate(const RecoveredRun& recovered) {
+  for (const KnownState& state : recovered.states) known_states_.add(state);
+  known_states_.add({round_, canonical_});
+  for (const SeatedGroup& group : recovered.groups) electorates_.seat(group);
+  if (const SeatedGroup* last = electorates_.find(recovered.last_group)) {
+    last_electorate_ = last->seats();
+  } else {
+    last_electorate_ = last_credited_ = recovered.last_credited;
+  }
 }
 
 Status RunCoordinator::Impl::check_run(const RunId& run_id) const {
@@ -108,8 +120,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   members_.judge(now, member, canonical_);
   note_catching_up(now, member);
   advance(now, wall, decision.ops);
-  member.open_reports = std::any_of(heartbeat.reports.begin(), heartbeat.reports.end(),
-                                    [&](const wire::RoundReport& report) { return report.round >= round_; });
+  note_reports(now, member, heartbeat);
   member.more_reports = heartbeat.reports.size() == wire::kReportsPerHeartbeatMax;
 
   decision.reply = reply_to(now, member);
@@ -132,6 +143,21 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
     if (last_group_ > 0) --last_group_;
   }
   return decision;
+}
+
+// A result that does not count is void: at once where its round is the current one, and after a while where the rounds
+// before it, which others may still report, do not come.
+void RunCoordinator::Impl::note_reports(TimePoint now, Member& member, const wire::Heartbeat& heartbeat) const {
+  const auto tells = [&heartbeat](const auto& is_it) {
+    return std::any_of(heartbeat.reports.begin(), heartbeat.reports.end(), is_it);
+  };
+  member.open_reports = reports_.has_spoken(member.who.peer, round_);
+  const bool waits = !member.open_reports && heartbeat.state_round > round_ &&
+                     tells([this](const wire::RoundReport& report) { return report.round >= round_; });
+  if (!waits) member.waits_since = kNever;
+  if (waits && member.waits_since == kNever) member.waits_since = now;
+  const bool refused = tells([this](const wire::RoundReport& report) { return report.round == round_; });
+  member.holds_void_result = waits && (refused || now - member.waits_since > options_.absence_patience);
 }
 
 void RunCoordinator::Impl::note_catching_up(TimePoint now, Member& member) {
@@ -228,7 +254,7 @@ void RunCoordinator::Impl::advance(TimePoint now, WallTime wall, Ops& ops) {
     sweep(now, wall, ops);
     decide_rounds(now, wall, ops);
   }
-  plan_round(now);
+  plan_round(now, ops);
 }
 
 void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
@@ -241,6 +267,7 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
     assuming_ = false;
     members_.end_assumptions(now, canonical_);
   }
+  give_up_hopeless_groups(now);
   find_lost_state(now, ops);
   drop_failed_plan(now);
 }
@@ -288,6 +315,7 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   reply.swarm_samples_per_s = std::clamp(members_.forecast().samples_per_s(), 0.0, wire::kMessageRateMax);
   reply.swarm_size = static_cast<int>(members_.all().size());
   reply.acknowledged_rounds = pending_credit_.empty() ? round_ : pending_credit_.front().first;
+  if (member.holds_void_result) reply.acknowledged_rounds = member.state_round;
   if (const wire::GroupInfo* group = plan_for(now, member)) {
     reply.group = group->grid ? swarm::place_in(*group, member.who.peer) : *group;
     reply.group->start_in_ms = group->round == round_ ? std::max<std::int64_t>(0, to_ms(plan_->start - now)) : 0;
@@ -361,7 +389,7 @@ const wire::GroupInfo* RunCoordinator::Impl::plan_for(TimePoint now, const Membe
   if (member.phase == wire::MemberPhase::averaging) return nullptr;
   if (plan_ && member.planned_in == plan_->serial && member.ready) {
     if (member.attended) return nullptr;
-    const bool in_time = now <= plan_->begin_by && reports_.first_at(round_) == kNever;
+    const bool in_time = now <= plan_->begin_by && reports_.first_of(round_, plan_->id) == kNever;
     return in_time || plan_->groups.size() == 1 ? &plan_->groups[member.planned_group] : nullptr;
   }
   if (!ended_ || (plan_ && now >= plan_->start) || member.state_round != ended_->round) return nullptr;

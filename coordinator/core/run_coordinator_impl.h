@@ -3,8 +3,10 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,7 +15,9 @@
 #include "coordinator/core/cadence.h"
 #include "coordinator/core/checkpoint_turn.h"
 #include "coordinator/core/claims.h"
+#include "coordinator/core/electorate.h"
 #include "coordinator/core/evaluation_turn.h"
+#include "coordinator/core/known_states.h"
 #include "coordinator/core/lanes.h"
 #include "coordinator/core/lease_book.h"
 #include "coordinator/core/member.h"
@@ -33,6 +37,16 @@ struct Plan {
   std::uint64_t serial = 0;
   double samples = 0;        // that its members should bring together, and …
   double samples_per_s = 0;  // … what they add
+};
+
+constexpr Duration kBeginSlack = std::chrono::seconds(1);  // a heartbeat that says "averaging" may take so long
+
+// What the accounts of a group have decided. The references are good until reports or groups change.
+struct Verdict {
+  const SeatedGroup& group;
+  const ResultClass& result;
+  std::vector<wire::Contribution> contributions;  // that count; of a grid, of columns whose quorum has told
+  std::set<PeerId> holders;
 };
 
 class RunCoordinator::Impl {
@@ -65,9 +79,11 @@ class RunCoordinator::Impl {
   using Ops = std::vector<StoreOp>;
 
   // Talking to members (run_coordinator.cpp).
+  void recover_electorate(const RecoveredRun& recovered);
   [[nodiscard]] EvaluationTurn::Situation evaluation_situation() const;
   void conclude_evaluation(TimePoint now, WallTime wall, Ops& ops);
   [[nodiscard]] Status check_run(const RunId& run_id) const;
+  void note_reports(TimePoint now, Member& member, const wire::Heartbeat& heartbeat) const;
   void note_catching_up(TimePoint now, Member& member);
   void deal_leases(Member& member, const wire::Heartbeat& heartbeat, HeartbeatDecision& decision);
   [[nodiscard]] wire::HeartbeatReply reply_to(TimePoint now, Member& member);
@@ -83,31 +99,42 @@ class RunCoordinator::Impl {
   [[nodiscard]] std::string take_report(TimePoint now, WallTime wall, const PeerId& reporter,
                                         const wire::RoundReport& report, Ops& ops);
   void note_claim(RoundIndex round, WallTime wall, const PeerId& peer, SampleCount claimed, Ops& ops);
-  [[nodiscard]] Status check(const wire::RoundReport& report, const PeerId& reporter) const;
+  [[nodiscard]] Status check(const wire::RoundReport& report, const PeerId& reporter);
+  [[nodiscard]] bool is_credited(const PeerId& peer) const;
+  void seat_credited(const GroupId& id);
   void hear_of_members(const PeerId& reporter, const wire::RoundReport& report);
   void judge_members(Ops& ops);
   void decide_rounds(TimePoint now, WallTime wall, Ops& ops);
-  [[nodiscard]] const ResultClass* winner(TimePoint now) const;
-  [[nodiscard]] bool somebody_averages(TimePoint now) const;
-  [[nodiscard]] bool has_majority(TimePoint now, const ResultClass& result) const;
-  [[nodiscard]] bool columns_have_told(TimePoint now, const ResultClass& result) const;
-  void decide(TimePoint now, WallTime wall, const ResultClass& result, Ops& ops);
+  [[nodiscard]] std::optional<Verdict> decided_now(TimePoint now) const;
+  // `group` and `results` outlive it.
+  [[nodiscard]] std::function<Ballot(const PeerId&)> ballots(TimePoint now, const SeatedGroup& group,
+                                                             const std::vector<HeldResult>& results) const;
+  [[nodiscard]] bool may_still_report(TimePoint now, const SeatedGroup& group, const PeerId& peer) const;
+  [[nodiscard]] bool add_column_claims(TimePoint now, const SeatedGroup& group, const ResultClass& version,
+                                       Verdict& verdict) const;
+  void give_up_hopeless_groups(TimePoint now);
+  void give_up(const GroupId& group);
+  void decide(TimePoint now, WallTime wall, const Verdict& verdict, Ops& ops);
+  void seat_successor(const Verdict& verdict, std::vector<Seat> contributors,
+                      const std::optional<SeatedGroup>& successor);
   void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged,
                    Ops& ops);
   void find_lost_state(TimePoint now, Ops& ops);
-  void learn_lag(const ResultClass& result);
-  [[nodiscard]] StateAdopted most_advanced() const;
-  void adopt_most_advanced(TimePoint now, Ops& ops);
+  void learn_lag(const Verdict& verdict);
+  [[nodiscard]] std::optional<StateAdopted> state_to_adopt(TimePoint now) const;
+  [[nodiscard]] std::optional<StateAdopted> vouched_state() const;
   void complete_if_done(Ops& ops);
 
   // When a group averages (planning.cpp).
-  void plan_round(TimePoint now);
+  void plan_round(TimePoint now, Ops& ops);
+  [[nodiscard]] bool somebody_averages(TimePoint now) const;
   [[nodiscard]] bool may_plan(TimePoint now) const;
   [[nodiscard]] bool has_quorum(TimePoint now);
-  void freeze(TimePoint now, const std::vector<Member*>& members);
+  void freeze(TimePoint now, const std::vector<Member*>& members, Ops& ops);
   [[nodiscard]] std::size_t columns_for(std::span<const wire::MemberInfo> members) const;
   [[nodiscard]] std::size_t group_members_max() const;
-  void seat(Plan& plan, const std::vector<double>& ready_s);
+  void seat(Plan& plan, const std::vector<double>& ready_s, Ops& ops);
+  void number_voters(std::vector<wire::GroupInfo>& groups);
   [[nodiscard]] bool takes_result(const Member& member, TimePoint now) const;
   [[nodiscard]] std::vector<Member*> plannable(TimePoint now);
   [[nodiscard]] std::vector<Member*> latecomers(TimePoint now, const std::vector<Member*>& members);
@@ -136,6 +163,10 @@ class RunCoordinator::Impl {
   ReachTable reach_;
   LaneTable lanes_;
   std::optional<LeaseBook> leases_;  // where the run's samples are leased
+  ElectorateBook electorates_;
+  std::vector<Seat> last_electorate_;  // of the group that decided the round before
+  std::vector<Seat> last_credited_;    // with the round before, where its group is not known
+  KnownStates known_states_;
   ReportBook reports_;
   ClaimBook claims_;
   Reputation reputation_;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "coordinator/core/electorate.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
@@ -50,20 +51,21 @@ struct CoordinatorOptions {
   Duration lead_max = std::chrono::seconds(3);
   Duration forget_floor = std::chrono::seconds(3);  // a silent member is kept at least so long
   Duration adopt_grace = std::chrono::seconds(10);  // without any holder of the state, before another is taken
-  Duration report_grace_min = std::chrono::milliseconds(1000);  // from the first report to a decision without majority
-  Duration report_grace_max = std::chrono::seconds(10);
-  Duration welcome_min = std::chrono::milliseconds(500);  // a round is held open for newcomers at least …
-  Duration welcome_max = std::chrono::seconds(10);        // … and at most so long, or two usual rounds; …
+  Duration report_grace_min = std::chrono::milliseconds(1000);  // from a grid's first report to the end of waiting …
+  Duration report_grace_max = std::chrono::seconds(10);         // … for what its columns claim: it is decided anyway
+  Duration welcome_min = std::chrono::milliseconds(500);        // a round is held open for newcomers at least …
+  Duration welcome_max = std::chrono::seconds(10);              // … and at most so long, or two usual rounds; …
   // … or, for downloads that take longer, so long: all of these together get welcome_share of the time, of which so
   // much is saved up for several who come at once.
   Duration welcome_longest = std::chrono::minutes(5);
   Duration welcome_saved_max = std::chrono::minutes(1);
-  int welcomes_in_a_row = 6;                            // rounds held open for the same newcomer; after that …
-  double welcome_share = 0.05;                          // … it may hold them for at most this part of the time
-  Duration report_patience = std::chrono::seconds(60);  // the same while other members still average
-  Duration settle = std::chrono::seconds(2);            // after a restart: members come back before anything is judged
-  Duration quorum_patience = std::chrono::seconds(8);   // longer than members wait between calls to one that is away
-  Duration averaging_max = std::chrono::minutes(30);    // a plan whose members say they average is kept so long
+  int welcomes_in_a_row = 6;                             // rounds held open for the same newcomer; after that …
+  double welcome_share = 0.05;                           // … it may hold them for at most this part of the time
+  Duration report_patience = std::chrono::seconds(60);   // no plan without most of the last group while one averages
+  Duration absence_patience = std::chrono::seconds(30);  // for silent members of a group that one has reported
+  Duration settle = std::chrono::seconds(2);             // after a restart: members come back before anything is judged
+  Duration quorum_patience = std::chrono::seconds(8);    // longer than members wait between calls to one that is away
+  Duration averaging_max = std::chrono::minutes(30);     // a plan whose members say they average is kept so long
   Duration evaluation_interval = std::chrono::seconds(5);   // between held-out measurements, at least
   Duration evaluation_timeout = std::chrono::minutes(3);    // of those who measure, from the start of their round
   Duration checkpoint_interval = std::chrono::seconds(60);  // between two copies of the state, at least
@@ -128,6 +130,12 @@ struct RecoveredLeases {
   std::vector<LeasesDealt> held;          // whose last round is not over
 };
 
+// The state that a round began with, as the run's rounds name it.
+struct KnownState {
+  RoundIndex round = 0;
+  Digest state_digest;
+};
+
 // What the store knows of a run when the coordinator starts.
 struct RecoveredRun {
   wire::RunState state = wire::RunState::created;
@@ -136,6 +144,10 @@ struct RecoveredRun {
   int survivors = 0;    // members that reported the round before
   std::vector<LaneHolder> lanes;
   std::vector<AccountSamples> credited;  // sums of this run's ledger
+  std::vector<SeatedGroup> groups;       // that may decide `round`, and those of the round before
+  GroupId last_group;                    // decided the round before; zero: no round is decided
+  std::vector<Seat> last_credited;       // with the round before
+  std::vector<KnownState> states;        // that the newest rounds began with, oldest first
   std::optional<RoundIndex> evaluated_round;
   std::optional<wire::Checkpoint> checkpoint;  // the newest copy of the state that is kept
   RecoveredLeases leases;
@@ -157,6 +169,11 @@ struct RoundDecided {
   int survivors = 0;                    // members that averaged to the end, as far as they have reported
   std::int64_t averaging_ms = 0;
   WallTime wall;
+  std::optional<SeatedGroup> successor;  // may decide the next round; to be stored with this one
+};
+// A group that may decide its round. It is of use until the round after its own is decided.
+struct GroupSeated {
+  SeatedGroup group;
 };
 // Samples that a member says it brought, beyond what it was credited with (claims.h).
 struct ClaimUnconfirmed {
@@ -190,13 +207,18 @@ struct EvaluationStored {
 struct RunStateChanged {
   wire::RunState state = wire::RunState::complete;
 };
-// For the log: nobody held the state any more, so the most advanced one that members reported was taken, or the copy
-// that is kept here. The round becomes that state's own number where it is higher; it never goes back.
+// For the log: nobody held the state any more, so another was taken. The round becomes that state's own number where it
+// is higher; it never goes back.
 struct StateAdopted {
+  enum class Ground : std::uint8_t {
+    vouched,  // most accounts of the last decided group hold it
+    decided,  // members hold it, and a decided round began with it
+    copy,     // it is the copy that is kept here
+  };
   RoundIndex round = 0;           // from now on
   RoundIndex reported_round = 0;  // of the adopted state
   Digest state_digest;
-  int holders = 0;  // 0: it is the copy
+  Ground ground = Ground::copy;
 };
 // What a member was asked to send a copy of.
 struct CheckpointWanted {
@@ -211,8 +233,8 @@ struct SeatChanged {
   bool sits_out = false;
   std::string why;  // as the volunteer is told
 };
-using StoreOp = std::variant<RoundDecided, ClaimUnconfirmed, LaneAssigned, LeasesDealt, SamplesTried, SampleSetAside,
-                             EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
+using StoreOp = std::variant<RoundDecided, GroupSeated, ClaimUnconfirmed, LaneAssigned, LeasesDealt, SamplesTried,
+                             SampleSetAside, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
 
 struct HeartbeatDecision {
   std::optional<Error> refusal;  // instead of the reply: another run (not_found), no lane free (resource_exhausted)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "db/sql/transaction.h"
+#include "db/stores/electorate_rows.h"
 #include "db/stores/sql_stores.h"
 
 namespace starling::db {
@@ -60,6 +61,10 @@ Result<AppendOutcome> append_in(Connection& connection, const RoundResult& resul
     (is_new ? outcome.inserted : outcome.duplicates) += 1;
   }
   STARLING_TRY(count_samples(connection, result));
+  STARLING_TRY(delete_seated_groups(connection, result.record.run_id, result.record.round));
+  if (result.successor) {
+    STARLING_TRY(insert_seated_group(connection, result.record.run_id, *result.successor));
+  }
   return outcome;
 }
 
@@ -74,6 +79,16 @@ Result<LedgerEntry> read_entry(const Statement& row) {
   entry.contribution.credit = row.integer(6);
   entry.contribution.at = {row.integer(7)};
   return entry;
+}
+
+Result<Contribution> read_contribution(const Statement& row) {
+  Contribution contribution;
+  STARLING_TRY(row.read_id(0, contribution.peer_id));
+  contribution.account_id = row.integer(1);
+  contribution.samples = row.integer(2);
+  contribution.credit = row.integer(3);
+  contribution.at = {row.integer(4)};
+  return contribution;
 }
 
 // Each query lists what differs: a label and the two sums.
@@ -190,6 +205,14 @@ Status SqlContributionStore::append_async(RoundResult result, Appended done) {
         done(status ? Result<AppendOutcome>(*outcome) : Result<AppendOutcome>(status.error()));
       },
       WriteQueue::By::leader);
+}
+
+Result<std::vector<Contribution>> SqlContributionStore::of_round(const RunId& run_id, RoundIndex round) const {
+  return select(access_,
+                "SELECT host.peer_id, line.account_id, line.samples, line.credit, line.at_ms FROM contribution AS line "
+                "JOIN host ON host.id = line.host JOIN run ON run.number = line.run "
+                "WHERE run.run_id = ? AND line.round = ? AND line.reverses IS NULL ORDER BY host.peer_id",
+                read_contribution, run_id, round);
 }
 
 Result<Totals> SqlContributionStore::ledger_sum(const RunId& run_id) const {

@@ -102,6 +102,7 @@ struct Database::Parts {
   SqlCheckpointStore checkpoints{access};
   SqlLaneStore lanes{access};
   SqlLeaseStore leases{access};
+  SqlElectorateStore electorates{access};
   SqlArtefactStore artefacts{access};
   SqlStandingsStore standings{access};
   SqlCreditStore credit{access};
@@ -115,9 +116,9 @@ struct Database::Parts {
   SqlAuditStore audit{access};
   SqlOperatorStore operators{access};
   SqlStatsStore stats{access};
-  Stores stores{accounts, invites,   runs,        contributions, claims, evaluations, leaderboard, lanes,
-                leases,   artefacts, checkpoints, standings,     credit, news,        bans,        logins,
-                sessions, keeper,    teams,       settings,      audit,  operators,   stats};
+  Stores stores{accounts, invites,     runs,      contributions, claims,    evaluations, leaderboard, lanes,
+                leases,   electorates, artefacts, checkpoints,   standings, credit,      news,        bans,
+                logins,   sessions,    keeper,    teams,         settings,  audit,       operators,   stats};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -163,6 +163,25 @@ struct LeasedSamples {
   RoundIndex last_round = 0;
 };
 
+// A member's place in a group, and whose vote it shares. `role` is a number that the coordinator gives (its
+// MemberRole).
+struct Seat {
+  int column = 0;  // of a grid; 0 in a single group
+  PeerId peer_id;
+  AccountId account_id = 0;
+  int role = 0;
+  friend bool operator==(const Seat&, const Seat&) = default;
+};
+// A group whose accounts may decide a round.
+struct SeatedGroup {
+  GroupId group_id;
+  RoundIndex round = 0;
+  bool dealt = true;  // by a coordinator; else it is the one that members form without
+  SampleCount samples_max = 0;
+  std::vector<Seat> seats{};  // by column and rank
+  friend bool operator==(const SeatedGroup&, const SeatedGroup&) = default;
+};
+
 // Samples of an epoch that a peer's contribution has counted.
 struct CountedSamples {
   PeerId peer_id;

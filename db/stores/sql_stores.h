@@ -110,6 +110,7 @@ class SqlContributionStore final : public ContributionStore {
   explicit SqlContributionStore(Access access) : access_(access) {}
   Result<AppendOutcome> append(const RoundResult& result) override;
   Status append_async(RoundResult result, Appended done) override;
+  Result<std::vector<Contribution>> of_round(const RunId& run_id, RoundIndex round) const override;
   Result<Totals> ledger_sum(const RunId& run_id) const override;
   Status verify_totals() const override;
   Result<std::vector<LedgerEntry>> entries_of(AccountId account, const Page& page) const override;
@@ -175,6 +176,16 @@ class SqlLeaseStore final : public LeaseStore {
   Result<std::vector<EpochProgress>> open_epochs(const RunId& run_id) const override;
   Result<std::int64_t> next_epoch(const RunId& run_id) const override;
   Result<std::vector<CountedSamples>> counted(const RunId& run_id, std::int64_t epoch) const override;
+
+ private:
+  Access access_;
+};
+
+class SqlElectorateStore final : public ElectorateStore {
+ public:
+  explicit SqlElectorateStore(Access access) : access_(access) {}
+  Status add(const RunId& run_id, const SeatedGroup& group) override;
+  Result<std::vector<SeatedGroup>> list(const RunId& run_id) const override;
 
  private:
   Access access_;

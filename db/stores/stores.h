@@ -75,6 +75,7 @@ struct RoundResult {
   RoundRecord record;
   std::vector<Contribution> contributions;
   std::vector<CountedSamples> counted{};
+  std::optional<SeatedGroup> successor{};  // may decide the next round
 };
 struct AppendOutcome {
   int inserted = 0;    // ledger lines that are new
@@ -85,13 +86,15 @@ class ContributionStore {
  public:
   using Appended = std::function<void(Result<AppendOutcome>)>;
   virtual ~ContributionStore() = default;
-  // Round, ledger lines, totals, counted samples and the run's round counter change together, and leases whose last
-  // round it is go. Idempotent: what is in the
-  // ledger already stays as it is and counts once.
+  // Round, ledger lines, totals, counted samples, the successor's seats and the run's round counter change together.
+  // Leases whose last round it is go, and groups of the rounds before it. Idempotent: what is in the ledger already
+  // stays as it is and counts once.
   virtual Result<AppendOutcome> append(const RoundResult& result) = 0;
-  // The same without waiting: `done` is called once, from the writer's thread, after the commit or the
+  // append() without waiting: `done` is called once, from the writer's thread, after the commit or the
   // failure; it must be quick and must not call the stores' writes. An error here means `done` is not called.
   virtual Status append_async(RoundResult result, Appended done) = 0;
+  // The lines of a round, reversals apart.
+  virtual Result<std::vector<Contribution>> of_round(const RunId& run_id, RoundIndex round) const = 0;
   // Sum of the ledger itself, not of the totals kept beside it.
   virtual Result<Totals> ledger_sum(const RunId& run_id) const = 0;
   // corrupt, with the first difference, unless every kept total equals the sum of its ledger lines.
@@ -160,6 +163,15 @@ class LeaseStore {
   virtual Result<std::vector<CountedSamples>> counted(const RunId& run_id, std::int64_t epoch) const = 0;
 };
 
+// Groups that may decide a round, from the round before the current one on (coordinator/core/electorate.h).
+// ContributionStore::append adds successors, and removes groups that are of no use any more.
+class ElectorateStore {
+ public:
+  virtual ~ElectorateStore() = default;
+  virtual Status add(const RunId& run_id, const SeatedGroup& group) = 0;         // fine when it is there already
+  virtual Result<std::vector<SeatedGroup>> list(const RunId& run_id) const = 0;  // by round
+};
+
 class ArtefactStore {
  public:
   virtual ~ArtefactStore() = default;
@@ -188,6 +200,7 @@ struct Stores {
   LeaderboardQuery& leaderboard;
   LaneStore& lanes;
   LeaseStore& leases;
+  ElectorateStore& electorates;
   ArtefactStore& artefacts;
   CheckpointStore& checkpoints;
   StandingsStore& standings;

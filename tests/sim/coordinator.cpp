@@ -25,7 +25,13 @@ void Coordinator::start() {
     recovered.round = store_.rounds.rbegin()->first + 1;
     recovered.state_digest = store_.rounds.rbegin()->second.state_digest;
     recovered.survivors = store_.rounds.rbegin()->second.survivors;
+    recovered.last_group = store_.rounds.rbegin()->second.group;
+    for (const core::CreditedContribution& line : store_.rounds.rbegin()->second.contributions) {
+      recovered.last_credited.push_back({line.peer, line.account});
+    }
   }
+  for (const auto& [round, decided] : store_.rounds) recovered.states.push_back({round + 1, decided.state_digest});
+  recovered.groups = store_.groups;
   for (const auto& [peer, lane] : store_.lanes) recovered.lanes.push_back({peer, lane});
   recovered.leases = recovered_leases();
   core::CoordinatorOptions options;
@@ -94,11 +100,15 @@ void Coordinator::apply(const core::StoreOp& op) {
     // A round that is there stays as it is.
     if (store_.rounds.emplace(round->round, *round).second) {
       for (const core::CountedSamples& counted : round->counted) store_.epochs[counted.epoch] += counted.count;
+      std::erase_if(store_.groups, [&](const core::SeatedGroup& group) { return group.round < round->round; });
+      if (round->successor) store_.groups.push_back(*round->successor);
     }
     std::erase_if(store_.leases,
                   [&](const auto& lease) { return lease.second.leases.front().last_round <= round->round; });
     if (on_durable) on_durable(*round);
     core_->on_stored(round->round);
+  } else if (const auto* seated = std::get_if<core::GroupSeated>(&op)) {
+    store_.groups.push_back(seated->group);
   } else if (const auto* lane = std::get_if<core::LaneAssigned>(&op)) {
     if (lane->displaced.has_value()) store_.lanes.erase(*lane->displaced);
     store_.lanes[lane->holder.peer] = lane->holder.lane;

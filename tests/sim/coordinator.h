@@ -23,6 +23,7 @@ namespace starling::sim {
 struct Store {
   wire::RunState state = wire::RunState::running;
   std::map<RoundIndex, core::RoundDecided> rounds;  // the ledger, by round
+  std::vector<core::SeatedGroup> groups;            // that may decide a round, of the last decided one and later
   std::map<PeerId, int> lanes;
   std::map<std::pair<PeerId, SampleCount>, core::LeasesDealt> leases;  // by holder and number, one each
   std::map<std::int64_t, SampleCount> epochs;                          // samples counted or set aside, by epoch

@@ -16,22 +16,18 @@ SampleCount ledger_sum(const Swarm& swarm) {
                          [](SampleCount sum, const auto& entry) { return sum + entry.second; });
 }
 
-// The group `members` of `swarm` average among themselves, as they do while the coordinator is away.
+// The members average among themselves, as they do while the coordinator is away: in the successor of the group that
+// they last averaged in.
 void average_autonomously(Swarm& swarm, const std::vector<int>& members, SampleCount samples) {
+  const wire::GroupInfo group = Swarm::successor_group(swarm.member(members.front()));
   wire::RoundReport report;
-  VirtualMember& first = swarm.member(members.front());
-  report.round = first.state_round;
+  report.round = group.round;
   report.autonomous = true;
-  report.group.bytes.fill(static_cast<std::uint8_t>(0x40 + report.round));
-  for (int number : members) {
-    report.members.push_back(peer_id(number));
-    report.contributions.push_back({peer_id(number), samples});
-  }
-  report.state_digest = state_after(first.state, report.group);
-  for (int number : members) {
-    VirtualMember& member = swarm.member(number);
-    member.step(report);
-  }
+  report.group = group.id;
+  for (const wire::GroupMember& member : group.members) report.members.push_back(member.endpoint.peer);
+  for (const int number : members) report.contributions.push_back({peer_id(number), samples});
+  report.state_digest = state_after(group.state_digest, report.group);
+  for (const int number : members) swarm.member(number).step(report, group);
 }
 
 // The round under way ends, and no other is begun.
@@ -144,33 +140,47 @@ TEST_CASE("when most of a group are gone for good, those who are left go on") {
   CHECK(swarm.decided.back().contributions.size() == 1);
 }
 
-TEST_CASE("one member's story of a round without the others waits for them") {
+TEST_CASE(
+    "a group that half of the accounts have left for good decides nothing, and its members try again without them") {
   Swarm swarm;
-  for (int i = 1; i <= 5; ++i) swarm.add(i, 0.01);
+  for (int i = 1; i <= 4; ++i) swarm.add(i, 40);
   swarm.run_for(seconds(4));
-  average_autonomously(swarm, {5}, 60);  // in a group with itself alone
-  swarm.call(swarm.member(5));
-  CHECK(swarm.decided.empty());
-  average_autonomously(swarm, {1, 2, 3, 4}, 9);
-  for (int i = 1; i <= 4; ++i) swarm.call(swarm.member(i));
-  swarm.run_for(milliseconds(50));
-  REQUIRE(swarm.decided.size() == 1);
-  CHECK(swarm.decided[0].contributions.size() == 4);
-  swarm.run_for(seconds(2));
-  CHECK(swarm.member(5).synced);
-  CHECK(swarm.member(5).state == swarm.decided[0].state_digest);
+  pause_between_rounds(swarm);
+  const std::size_t before = swarm.decided.size();
+  const Digest kept = swarm.member(1).state;
+  swarm.coordinator_reachable = false;
+  average_autonomously(swarm, {1, 2, 3}, 7);
+  for (const int number : {3, 4}) swarm.member(number).alive = false;
+  swarm.run_for(seconds(10));
+  swarm.coordinator_reachable = true;
+  swarm.run_for(seconds(20));
+  CHECK(swarm.decided.size() == before);  // the third may come back with the same result
+  swarm.run_for(seconds(20));
+  CHECK(swarm.decided.size() == before);
+  for (const int number : {1, 2}) {
+    CHECK(swarm.member(number).state == kept);
+    CHECK(swarm.member(number).samples >= 7);  // they offer the same samples again
+  }
+  swarm.coordinator->set_state(wire::RunState::running);
+  swarm.run_for(seconds(20));
+  CHECK(swarm.decided.size() > before + 5);
+  CHECK(swarm.adopted.empty());
 }
 
-TEST_CASE("a state that nobody holds any more is replaced by the most advanced one") {
-  Swarm swarm(small_manifest(), running_run(100, state_after(first_state(), GroupId{})));
+TEST_CASE("a state that nobody holds any more is replaced by the most advanced one that was the swarm's") {
+  RecoveredRun recovered = running_run(100, state_after(first_state(), GroupId{}));
   Digest older = first_state();
   older.bytes.fill(50);
   Digest newer = first_state();
   newer.bytes.fill(95);
-  for (int i = 1; i <= 3; ++i) {
+  Digest invented = first_state();
+  invented.bytes.fill(99);
+  recovered.states = {{50, older}, {95, newer}};
+  Swarm swarm(small_manifest(), recovered);
+  for (int i = 1; i <= 4; ++i) {
     VirtualMember& member = swarm.add(i, 40);
-    member.state = i == 2 ? newer : older;
-    member.state_round = i == 2 ? 95 : 50;
+    member.state = i == 4 ? invented : i == 2 ? newer : older;
+    member.state_round = i == 4 ? 99 : i == 2 ? 95 : 50;
   }
   swarm.run_for(seconds(8));
   CHECK(swarm.adopted.empty());
@@ -178,36 +188,79 @@ TEST_CASE("a state that nobody holds any more is replaced by the most advanced o
   REQUIRE(swarm.adopted.size() == 1);
   CHECK(swarm.adopted[0].round == 100);
   CHECK(swarm.adopted[0].state_digest == newer);
+  CHECK(swarm.adopted[0].ground == StateAdopted::Ground::decided);
   swarm.run_for(seconds(5));
   REQUIRE_FALSE(swarm.decided.empty());
   CHECK(swarm.decided.front().round == 100);
-  CHECK(swarm.decided.back().contributions.size() == 3);
+  CHECK(swarm.decided.back().contributions.size() == 4);
 }
 
-TEST_CASE("a store set back in time jumps forward to what the members have") {
-  Swarm swarm(small_manifest(), running_run(10, state_after(first_state(), GroupId{})));
-  for (int i = 1; i <= 2; ++i) {
-    swarm.add(i, 40).state_round = 30;
-  }
+namespace {
+
+// As a store that was set back to round 10 has it; three accounts were credited with the round before.
+RecoveredRun set_back() {
+  RecoveredRun recovered = running_run(10, state_after(first_state(), GroupId{}));
+  recovered.last_group.bytes.fill(7);
+  for (int i = 1; i <= 3; ++i) recovered.last_credited.push_back({peer_id(i), 1000 + i});
+  return recovered;
+}
+
+}  // namespace
+
+TEST_CASE("a store set back in time jumps forward to what most accounts of its last group have") {
+  Swarm swarm(small_manifest(), set_back());
+  for (int i = 1; i <= 2; ++i) swarm.add(i, 40).state_round = 30;
   swarm.run_for(seconds(20));
   REQUIRE(swarm.adopted.size() == 1);
   CHECK(swarm.adopted[0].round == 30);
+  CHECK(swarm.adopted[0].ground == StateAdopted::Ground::vouched);
   REQUIRE_FALSE(swarm.decided.empty());
   CHECK(swarm.decided.front().round == 30);
 }
 
-TEST_CASE("a gap in the members' reports is jumped over") {
+TEST_CASE("a store set back in time does not follow one member of its last group, nor strangers") {
+  Swarm swarm(small_manifest(), set_back());
+  for (const int number : {1, 4, 5, 6}) swarm.add(number, 40).state_round = 30;
+  swarm.run_for(std::chrono::minutes(3));
+  CHECK(swarm.adopted.empty());
+  CHECK(swarm.decided.empty());
+}
+
+TEST_CASE("rounds of which the reports are lost are jumped over when most accounts hold what came of them") {
   Swarm swarm;
-  for (int i = 1; i <= 3; ++i) swarm.add(i, 0.01);
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
   swarm.run_for(seconds(4));
-  average_autonomously(swarm, {1, 2, 3}, 9);
-  for (int i = 1; i <= 3; ++i) swarm.member(i).reports.clear();  // round 0 is lost
-  average_autonomously(swarm, {1, 2, 3}, 9);
+  pause_between_rounds(swarm);
+  const std::size_t before = swarm.decided.size();
+  swarm.coordinator_reachable = false;
+  for (int round = 0; round < 2; ++round) average_autonomously(swarm, {1, 2, 3}, 9);
+  for (int i = 1; i <= 3; ++i) swarm.member(i).reports.clear();
+  swarm.run_for(seconds(10));
+  swarm.coordinator_reachable = true;
   swarm.run_for(seconds(30));
-  REQUIRE(swarm.decided.size() == 1);
-  CHECK(swarm.decided[0].round == 1);
-  CHECK(swarm.member(1).last_reply.round == 2);
+  REQUIRE(swarm.adopted.size() == 1);
+  CHECK(swarm.adopted[0].ground == StateAdopted::Ground::vouched);
+  CHECK(swarm.member(1).last_reply.round == static_cast<RoundIndex>(before) + 2);
+  swarm.coordinator->set_state(wire::RunState::running);
+  swarm.run_for(seconds(5));
+  CHECK(swarm.decided.size() > before + 2);
+}
+
+TEST_CASE("members that formed groups while an older coordinator was replaced are credited by those that it credited") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(4));
+  pause_between_rounds(swarm);
+  const std::size_t before = swarm.decided.size();
+  swarm.coordinator_reachable = false;
+  for (int round = 0; round < 5; ++round) average_autonomously(swarm, {1, 2, 3}, 7);
+  swarm.groups.clear();  // an older version keeps none
+  swarm.restart_coordinator();
+  swarm.coordinator_reachable = true;
+  swarm.run_for(seconds(10));
+  CHECK(swarm.decided.size() >= before + 5);
   CHECK(swarm.member(1).reports.empty());
+  CHECK(swarm.adopted.empty());
 }
 
 }  // namespace starling::core::testing

@@ -110,6 +110,7 @@ TEST_CASE("a run whose members are all gone goes on from the copy, and not from 
 TEST_CASE("what a member holds counts more than an older copy") {
   RecoveredRun recovered = running_run(100, digest(100));
   recovered.checkpoint = copy_of(90, digest(90));
+  recovered.states = {{95, digest(95)}};
   Swarm swarm(small_manifest(), recovered);
   VirtualMember& member = swarm.add(1, 40);
   member.state = digest(95);

@@ -3,26 +3,57 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "shared/swarm/successor.h"
 #include "tests/coordinator/core/swarm_harness.h"
 
 namespace starling::core::testing {
 namespace {
 
-wire::RoundReport report_of(int reporter_count, RoundIndex round = 0) {
-  wire::RoundReport report;
-  report.round = round;
-  report.group.bytes.fill(static_cast<std::uint8_t>(5 + round));
-  for (int i = 1; i <= reporter_count; ++i) {
-    report.members.push_back(peer_id(i));
-    report.contributions.push_back({peer_id(i), 20});
+// Members that are averaging the first round in a group that was dealt to them, and will not come to an end of it.
+struct Averaging : Swarm {
+  explicit Averaging(int members) : Averaging(members, small_manifest()) {}
+  Averaging(int members, const wire::RunManifest& manifest, const std::map<PeerId, AccountId>& accounts = {})
+      : Swarm(manifest), numbers(members) {
+    hosts.accounts = accounts;
+    averaging_time = std::chrono::hours(1);
+    for (int i = 1; i <= members; ++i) add(i, 20);
+    for (int i = 1; i <= members; ++i) {
+      while (member(i).phase != wire::MemberPhase::averaging) run_for(std::chrono::milliseconds(5));
+      // By then it is seen there, and does nothing but what a test says.
+      call(member(i));
+      member(i).start = now + std::chrono::hours(2);
+    }
+    group = *member(1).group;
   }
-  report.state_digest = state_after(first_state(), report.group);
-  return report;
-}
+  // All have brought 20 samples.
+  [[nodiscard]] wire::RoundReport report() const { return report_in(group, first_state()); }
+  [[nodiscard]] static wire::RoundReport report_in(const wire::GroupInfo& group, const Digest& state) {
+    wire::RoundReport report;
+    report.round = group.round;
+    report.group = group.id;
+    for (const wire::GroupMember& member : group.members) {
+      report.members.push_back(member.endpoint.peer);
+      report.contributions.push_back({member.endpoint.peer, 20});
+    }
+    report.state_digest = state_after(state, report.group);
+    return report;
+  }
+  [[nodiscard]] wire::Contribution& of(wire::RoundReport& report, int number) const {
+    return *std::find_if(report.contributions.begin(), report.contributions.end(),
+                         [&](const auto& contribution) { return contribution.peer == peer_id(number); });
+  }
 
-HeartbeatDecision tell(Swarm& swarm, int number, const wire::RoundReport& report) {
+  int numbers;
+  wire::GroupInfo group;
+};
+
+HeartbeatDecision tell(Averaging& swarm, int number, const wire::RoundReport& report) {
   VirtualMember& member = swarm.member(number);
   member.phase = wire::MemberPhase::training;
+  member.samples_per_s = 0;
+  member.samples = 0;
   member.reports = {report};
   member.state_round = report.round + 1;
   member.state = report.state_digest;
@@ -35,42 +66,35 @@ std::size_t rounds_in(const HeartbeatDecision& decision) {
   return rounds;
 }
 
-// Three members that hold the first state and train nothing of their own.
-struct Three : Swarm {
-  Three() {
-    for (int i = 1; i <= 3; ++i) call(add(i, 0));
-  }
-};
-
 }  // namespace
 
-TEST_CASE("a round is decided when most living members of the group say the same") {
-  Three swarm;
-  CHECK(rounds_in(tell(swarm, 1, report_of(3))) == 0);
-  CHECK(rounds_in(tell(swarm, 2, report_of(3))) == 1);
-  const auto third = tell(swarm, 3, report_of(3));
+TEST_CASE("a round is decided when more than half of the group's accounts say the same") {
+  Averaging swarm(3);
+  CHECK(rounds_in(tell(swarm, 1, swarm.report())) == 0);
+  CHECK(rounds_in(tell(swarm, 2, swarm.report())) == 1);
+  const auto third = tell(swarm, 3, swarm.report());
   CHECK(rounds_in(third) == 0);
   CHECK(third.reply.round == 1);
-  CHECK(third.reply.state_digest == report_of(3).state_digest);
+  CHECK(third.reply.state_digest == swarm.report().state_digest);
   swarm.run_for(std::chrono::milliseconds(50));
   REQUIRE(swarm.decided.size() == 1);
   CHECK(swarm.decided[0].contributions.size() == 3);
   CHECK(swarm.ledger.size() == 3);
 }
 
-TEST_CASE("a report that differs from the majority's changes nothing") {
-  Three swarm;
-  wire::RoundReport lie = report_of(3);
-  lie.contributions[0].samples = 200;
+TEST_CASE("a member that says it brought more than the others saw is credited with what they saw") {
+  Averaging swarm(3);
+  wire::RoundReport lie = swarm.report();
+  swarm.of(lie, 1).samples = 200;
   CHECK(rounds_in(tell(swarm, 1, lie)) == 0);
-  CHECK(rounds_in(tell(swarm, 2, report_of(3))) == 0);
-  CHECK(rounds_in(tell(swarm, 3, report_of(3))) == 1);
+  CHECK(rounds_in(tell(swarm, 2, swarm.report())) == 1);
+  CHECK(rounds_in(tell(swarm, 3, swarm.report())) == 0);
   swarm.run_for(std::chrono::milliseconds(50));
   CHECK(swarm.ledger.at({0, peer_id(1)}) == 20);
 }
 
 TEST_CASE("what a group does not confirm is told once, whether it comes before the round is decided or after") {
-  Three swarm;
+  Averaging swarm(3);
   const auto claims = [](const HeartbeatDecision& decision) {
     std::vector<ClaimUnconfirmed> found;
     for (const StoreOp& op : decision.ops) {
@@ -78,119 +102,96 @@ TEST_CASE("what a group does not confirm is told once, whether it comes before t
     }
     return found;
   };
-  wire::RoundReport lie = report_of(3);
-  lie.contributions[0].samples = 200;
-  lie.contributions[1].samples = 500;  // what it says of others is nobody's claim
+  wire::RoundReport lie = swarm.report();
+  swarm.of(lie, 1).samples = 200;
+  swarm.of(lie, 2).samples = 500;  // what it says of others is nobody's claim
   CHECK(claims(tell(swarm, 1, lie)).empty());
-  CHECK(claims(tell(swarm, 2, report_of(3))).empty());
-  const auto decided = claims(tell(swarm, 3, report_of(3)));
+  const auto decided = claims(tell(swarm, 2, swarm.report()));
   REQUIRE(decided.size() == 1);
   CHECK(decided[0].round == 0);
   CHECK(decided[0].peer == peer_id(1));
   CHECK(decided[0].account == 1001);
   CHECK(decided[0].samples == 180);
+  CHECK(claims(tell(swarm, 3, swarm.report())).empty());
   CHECK(claims(tell(swarm, 1, lie)).empty());
 
-  CHECK(claims(tell(swarm, 2, report_of(3, 1))).empty());
-  CHECK(claims(tell(swarm, 3, report_of(3, 1))).empty());
-  wire::RoundReport late = report_of(3, 1);
-  late.contributions[0].samples = 1'000'000'000'000'000'000;
+  const wire::GroupInfo next =
+      swarm::plan_successor(swarm.group, std::vector<SampleCount>{20, 20, 20}, swarm.report().state_digest);
+  const wire::RoundReport second = Averaging::report_in(next, swarm.report().state_digest);
+  CHECK(claims(tell(swarm, 2, second)).empty());
+  CHECK(claims(tell(swarm, 3, second)).empty());
+  wire::RoundReport late = second;
+  swarm.of(late, 1).samples = 1'000'000'000'000'000'000;
   const auto afterwards = claims(tell(swarm, 1, late));
   REQUIRE(afterwards.size() == 1);
   CHECK(afterwards[0].round == 1);
   CHECK(afterwards[0].samples == kMemberSamplesMax - 20);
   CHECK(claims(tell(swarm, 1, late)).empty());
-  CHECK(claims(tell(swarm, 2, report_of(3, 1))).empty());  // confirmed, and late
+  CHECK(claims(tell(swarm, 2, second)).empty());  // confirmed, and late
 }
 
-TEST_CASE("without a majority the result with most reporters counts after a while") {
-  Three swarm;
-  tell(swarm, 1, report_of(3));
-  for (int i = 1; i <= 3; ++i) swarm.member(i).alive = false;
-  swarm.run_for(std::chrono::milliseconds(900));
+TEST_CASE("without a majority of accounts nothing is decided, however long that lasts") {
+  Averaging swarm(4);
+  for (const int number : {1, 2}) tell(swarm, number, swarm.report());
+  for (int i = 1; i <= 4; ++i) swarm.member(i).alive = false;
+  swarm.run_for(std::chrono::minutes(10));
   CHECK(swarm.decided.empty());
-  swarm.run_for(std::chrono::milliseconds(600));
-  CHECK(swarm.decided.size() == 1);
-}
-
-TEST_CASE("of two halves that lost each other, the one that brings more counts") {
-  Swarm swarm;
-  for (int i = 1; i <= 2; ++i) swarm.call(swarm.add(i, 0));
-  wire::RoundReport little = report_of(2);
-  little.contributions = {{peer_id(1), 8}};
-  wire::RoundReport more = report_of(2);
-  more.contributions = {{peer_id(2), 48}};
-  more.state_digest.bytes[0] ^= 1;
-  tell(swarm, 1, little);
-  tell(swarm, 2, more);
-  swarm.run_for(std::chrono::seconds(2));
-  REQUIRE(swarm.decided.size() == 1);
-  CHECK(swarm.ledger.at({0, peer_id(2)}) == 48);
 }
 
 TEST_CASE("of two that hold the same result, nobody gains by saying more than the other saw") {
   for (const int liar : {1, 2}) {
     CAPTURE(liar);
-    Swarm swarm;
-    for (int i = 1; i <= 2; ++i) swarm.call(swarm.add(i, 0));
-    wire::RoundReport lie = report_of(2);
+    Averaging swarm(2);
+    wire::RoundReport lie = swarm.report();
     for (wire::Contribution& contribution : lie.contributions) contribution.samples += 100;
-    for (int i = 1; i <= 2; ++i) tell(swarm, i, i == liar ? lie : report_of(2));
-    swarm.run_for(std::chrono::seconds(2));
+    for (int i = 1; i <= 2; ++i) tell(swarm, i, i == liar ? lie : swarm.report());
+    swarm.run_for(std::chrono::milliseconds(50));
     REQUIRE(swarm.decided.size() == 1);
     for (int i = 1; i <= 2; ++i) CHECK(swarm.ledger.at({0, peer_id(i)}) == 20);
   }
 }
 
-TEST_CASE("who differs in what was brought still holds the result: it outvotes another one") {
-  Swarm swarm;
-  for (int i = 1; i <= 4; ++i) swarm.call(swarm.add(i, 0));
-  wire::RoundReport lie = report_of(4);
-  lie.contributions[0].samples += 100;
-  wire::RoundReport other = report_of(4);
+TEST_CASE("a member that differs in what was brought still vouches for the result") {
+  Averaging swarm(3);
+  wire::RoundReport lie = swarm.report();
+  swarm.of(lie, 1).samples += 100;
+  wire::RoundReport other = swarm.report();
   other.contributions = {{peer_id(3), 400}};
   other.state_digest.bytes[0] ^= 1;
-  tell(swarm, 1, lie);
-  tell(swarm, 2, report_of(4));
   tell(swarm, 3, other);
-  for (int i = 1; i <= 4; ++i) swarm.member(i).alive = false;
-  swarm.run_for(std::chrono::seconds(2));
+  tell(swarm, 1, lie);
+  tell(swarm, 2, swarm.report());
+  swarm.run_for(std::chrono::milliseconds(50));
   REQUIRE(swarm.decided.size() == 1);
-  CHECK(swarm.decided[0].state_digest == report_of(4).state_digest);
+  CHECK(swarm.decided[0].state_digest == swarm.report().state_digest);
   CHECK(swarm.ledger.at({0, peer_id(1)}) == 20);
 }
 
-TEST_CASE("a small part of the group that is done first waits for the part that still averages") {
-  Three swarm;
-  wire::RoundReport alone = report_of(3);
+TEST_CASE("a small part of the group that is done first decides nothing, and the others' result counts") {
+  Averaging swarm(3);
+  wire::RoundReport alone = swarm.report();
   alone.contributions = {{peer_id(1), 16}};
   tell(swarm, 1, alone);
-  const auto averaging = [&](int number) {
-    VirtualMember& member = swarm.member(number);
-    member.phase = wire::MemberPhase::averaging;
-    member.start = swarm.now + std::chrono::hours(1);
-    swarm.call(member);
-  };
   for (int i = 0; i < 20; ++i) {
-    for (int number : {2, 3}) averaging(number);
+    for (const int number : {2, 3}) swarm.call(swarm.member(number));
     swarm.run_for(std::chrono::milliseconds(200));
   }
   CHECK(swarm.decided.empty());
-  wire::RoundReport both = report_of(3);
+  wire::RoundReport both = swarm.report();
   both.contributions = {{peer_id(2), 40}, {peer_id(3), 32}};
   both.state_digest.bytes[0] ^= 1;
-  for (int number : {2, 3}) tell(swarm, number, both);
+  for (const int number : {2, 3}) tell(swarm, number, both);
   swarm.run_for(std::chrono::milliseconds(50));
   REQUIRE(swarm.decided.size() == 1);
   CHECK(swarm.decided[0].state_digest == both.state_digest);
 }
 
 TEST_CASE("a round that is over is never credited again") {
-  Three swarm;
-  for (int i = 1; i <= 3; ++i) tell(swarm, i, report_of(3));
+  Averaging swarm(3);
+  for (int i = 1; i <= 3; ++i) tell(swarm, i, swarm.report());
   swarm.run_for(std::chrono::milliseconds(50));
   for (int again = 0; again < 5; ++again) {
-    wire::RoundReport report = report_of(3);
+    wire::RoundReport report = swarm.report();
     report.contributions[0].samples += again;
     const auto decision = tell(swarm, 1 + again % 3, report);
     CHECK(rounds_in(decision) == 0);
@@ -200,54 +201,63 @@ TEST_CASE("a round that is over is never credited again") {
 }
 
 TEST_CASE("impossible reports are refused with a reason") {
+  Averaging usual(3);
   const auto refused = [](const wire::RoundReport& report, const std::string& why, int reporter = 1) {
-    Three swarm;
-    swarm.hosts.unknown.insert(peer_id(66));
+    Averaging swarm(3);
+    if (reporter > 3) swarm.call(swarm.add(reporter));
     const auto decision = tell(swarm, reporter, report);
     CHECK_MESSAGE(decision.reply.notice.find(why) != std::string::npos, decision.reply.notice);
     swarm.run_for(std::chrono::seconds(3));
     CHECK(swarm.decided.empty());
   };
-  wire::RoundReport report = report_of(3);
+  wire::RoundReport report = usual.report();
   report.contributions[1].samples = 1'000'000;
   refused(report, "plausible are at most 3848");
-  report = report_of(3);
+  report = usual.report();
   report.contributions[1].samples = -5;
   refused(report, "-5 samples");
-  report = report_of(3);
-  report.contributions[1].peer = peer_id(1);
+  report = usual.report();
+  report.contributions[1].peer = report.contributions[0].peer;
   refused(report, "named twice");
-  report = report_of(3);
+  report = usual.report();
   report.contributions[1].peer = peer_id(9);
   refused(report, "a contributor is not in the group");
-  report = report_of(3);
+  report = usual.report();
   for (auto& contribution : report.contributions) contribution.samples = 0;
   refused(report, "nobody contributed");
-  report = report_of(3);
-  report.members.push_back(peer_id(66));
-  refused(report, "not of this project");
-  report = report_of(3);
-  report.members.push_back(peer_id(2));
-  refused(report, "a member is named twice");
-  report = report_of(2);
-  refused(report, "its sender is not in the group", 3);
-  report = report_of(3);
+  refused(usual.report(), "its sender is not in the group", 4);
+  report = usual.report();
   report.state_digest = {};
   refused(report, "names no state");
+  report = usual.report();
+  report.group.bytes[0] ^= 1;
+  refused(report, "was not dealt");
+  report = usual.report();
+  report.round = 1;
+  refused(report, "of another round");
+  report = usual.report();
+  report.round = 1;
+  report.group.bytes[0] ^= 1;
+  refused(report, "has not reported the round before");
 }
 
 TEST_CASE("more samples than a line of the ledger takes are refused, however large the batch") {
   wire::RunManifest manifest = small_manifest();
   manifest.target_batch_size = kMemberSamplesMax;
-  Swarm swarm(manifest);
-  swarm.call(swarm.add(1, 0));
-  wire::RoundReport report = report_of(1);
-  report.contributions[0].samples = kMemberSamplesMax + 1;
-  const auto decision = tell(swarm, 1, report);
+  Averaging one(1);
+  RecoveredRun recovered = running_run();
+  SeatedGroup group{SeatedGroup::Origin::dealt, one.group.id, 0, {{{peer_id(1), 1001}}}, kMemberSamplesMax};
+  recovered.groups = {group};
+  Swarm swarm(manifest, recovered);
+  VirtualMember& member = swarm.add(1, 0);
+  member.reports = {one.report()};
+  member.reports[0].contributions[0].samples = kMemberSamplesMax + 1;
+  const auto decision = swarm.call(member);
   CHECK(rounds_in(decision) == 0);
   CHECK(decision.reply.notice.find("plausible are at most 1000000000") != std::string::npos);
-  report.contributions[0].samples = kMemberSamplesMax;
-  CHECK(rounds_in(tell(swarm, 1, report)) == 1);
+  member.reports = {one.report()};
+  member.reports[0].contributions[0].samples = kMemberSamplesMax;
+  CHECK(rounds_in(swarm.call(member)) == 1);
 }
 
 TEST_CASE("who claims far more than was expected of all gets no credit for the round, and costs the others none") {
@@ -265,17 +275,18 @@ TEST_CASE("who claims far more than was expected of all gets no credit for the r
 }
 
 TEST_CASE("a report far ahead is kept by its sender, not here") {
-  Three swarm;
-  const auto decision = tell(swarm, 1, report_of(3, 1000));
-  CHECK(decision.reply.acknowledged_rounds == 0);
+  Averaging swarm(3);
+  wire::RoundReport report = swarm.report();
+  report.round = 1000;
+  const auto decision = tell(swarm, 1, report);
   CHECK(decision.reply.notice.empty());
 }
 
 TEST_CASE("contributions of a host that is not known any more are left out") {
-  Three swarm;
-  tell(swarm, 1, report_of(3));
+  Averaging swarm(3);
+  tell(swarm, 1, swarm.report());
   swarm.hosts.unknown.insert(peer_id(3));
-  tell(swarm, 2, report_of(3));
+  tell(swarm, 2, swarm.report());
   swarm.run_for(std::chrono::milliseconds(50));
   REQUIRE(swarm.decided.size() == 1);
   CHECK(swarm.ledger.size() == 2);
@@ -285,8 +296,13 @@ TEST_CASE(
     "contradicting reports are kept within a budget: rounds far ahead make room for nearer ones, never the reverse") {
   ReportBook book(16 * 1024);
   const auto claim = [](RoundIndex round, int number) {  // no two alike, about a kilobyte each
-    wire::RoundReport report = report_of(12, round);
-    report.contributions[0].samples = 1000 + number;
+    wire::RoundReport report;
+    report.round = round;
+    for (int i = 1; i <= 12; ++i) {
+      report.members.push_back(peer_id(i));
+      report.contributions.push_back({peer_id(i), i == 1 ? 1000 + number : 20});
+    }
+    report.state_digest = first_state();
     return report;
   };
   int kept = 0;
@@ -308,10 +324,29 @@ TEST_CASE(
 
 namespace {
 
-// Of column `column` of two, with three members each.
+// Two columns of three members each, which a coordinator before this one has dealt.
+SeatedGroup two_columns() {
+  SeatedGroup group{SeatedGroup::Origin::dealt, {}, 0, {{}, {}}, 1000};
+  group.id.bytes.fill(9);
+  for (int i = 1; i <= 6; ++i) group.columns[i <= 3 ? 0 : 1].push_back({peer_id(i), 1000 + i});
+  return group;
+}
+
+RecoveredRun with_two_columns() {
+  RecoveredRun recovered = running_run();
+  recovered.groups = {two_columns()};
+  return recovered;
+}
+
+struct Six : Swarm {
+  Six() : Swarm(small_manifest(), with_two_columns()) {
+    for (int i = 1; i <= 6; ++i) call(add(i, 0));
+  }
+};
+
 wire::RoundReport column_report(std::uint32_t column, SampleCount each = 20) {
   wire::RoundReport report;
-  report.group.bytes.fill(9);
+  report.group = two_columns().id;
   report.grid = wire::GridShare{column, {60, 60}};
   for (int i = 1; i <= 3; ++i) {
     report.members.push_back(peer_id(static_cast<int>(column) * 3 + i));
@@ -321,18 +356,22 @@ wire::RoundReport column_report(std::uint32_t column, SampleCount each = 20) {
   return report;
 }
 
-struct Six : Swarm {
-  Six() {
-    for (int i = 1; i <= 6; ++i) call(add(i, 0));
-  }
-};
+HeartbeatDecision tell_column(Swarm& swarm, int number, const wire::RoundReport& report) {
+  VirtualMember& member = swarm.member(number);
+  member.phase = wire::MemberPhase::training;
+  member.reports = {report};
+  member.state_round = 1;
+  member.state = report.state_digest;
+  return swarm.call(member);
+}
 
 }  // namespace
 
-TEST_CASE("a grid's round is decided when most agree and every column has told; its credit is all columns'") {
+TEST_CASE("a grid's round is decided when most of all accounts agree, with what most of each column claim") {
   Six swarm;
-  for (int i = 1; i <= 3; ++i) CHECK(rounds_in(tell(swarm, i, column_report(0))) == 0);
-  CHECK(rounds_in(tell(swarm, 4, column_report(1))) == 1);
+  for (int i = 1; i <= 3; ++i) CHECK(rounds_in(tell_column(swarm, i, column_report(0))) == 0);
+  CHECK(rounds_in(tell_column(swarm, 4, column_report(1))) == 0);  // most of all, but not of the second column
+  CHECK(rounds_in(tell_column(swarm, 5, column_report(1))) == 1);
   swarm.run_for(std::chrono::milliseconds(50));
   REQUIRE(swarm.decided.size() == 1);
   CHECK(swarm.ledger.size() == 6);
@@ -340,35 +379,46 @@ TEST_CASE("a grid's round is decided when most agree and every column has told; 
   CHECK(swarm.ledger.at({0, peer_id(6)}) == 20);
 }
 
+TEST_CASE("a column that does not come to a majority gets no credit, and holds nobody up") {
+  Six swarm;
+  for (int i = 1; i <= 3; ++i) tell_column(swarm, i, column_report(0));
+  tell_column(swarm, 4, column_report(1));
+  swarm.run_for(std::chrono::seconds(2));
+  REQUIRE(swarm.decided.size() == 1);
+  CHECK(swarm.ledger.size() == 3);
+}
+
 TEST_CASE("a column gets no more credit than the heads have accepted, and what most of it say") {
   Six swarm;
-  CHECK(tell(swarm, 1, column_report(0, 21)).reply.notice.find("more than was accepted") != std::string::npos);
+  CHECK(tell_column(swarm, 1, column_report(0, 21)).reply.notice.find("more than was accepted") != std::string::npos);
   wire::RoundReport greedy = column_report(0);
   greedy.contributions = {{peer_id(2), 60}};
-  tell(swarm, 2, greedy);
-  tell(swarm, 1, column_report(0));
-  tell(swarm, 3, column_report(0));
+  tell_column(swarm, 2, greedy);
+  tell_column(swarm, 1, column_report(0));
+  tell_column(swarm, 3, column_report(0));
   wire::RoundReport other_column = column_report(1);
-  other_column.contributions[0].peer = peer_id(1);  // who is in the other one
-  CHECK_FALSE(tell(swarm, 4, other_column).reply.notice.empty());
-  tell(swarm, 5, column_report(1));
+  other_column.contributions[0].peer = peer_id(1);  // a member of the other one
+  CHECK_FALSE(tell_column(swarm, 4, other_column).reply.notice.empty());
+  tell_column(swarm, 5, column_report(1));
+  tell_column(swarm, 6, column_report(1));
   swarm.run_for(std::chrono::seconds(3));
   REQUIRE(swarm.decided.size() == 1);
   CHECK(swarm.ledger.at({0, peer_id(2)}) == 20);
   CHECK(swarm.ledger.at({0, peer_id(4)}) == 20);
 }
 
-TEST_CASE("who got a grid's result without its column votes for it, and claims nothing") {
+TEST_CASE("a member that got a grid's result without its column votes for it, and claims nothing") {
   Six swarm;
   wire::RoundReport cut_off = column_report(0);
   cut_off.contributions.clear();
-  CHECK(tell(swarm, 1, cut_off).reply.notice.empty());
-  tell(swarm, 2, column_report(0));
-  tell(swarm, 3, column_report(0));
-  tell(swarm, 4, column_report(1));
+  CHECK(tell_column(swarm, 1, cut_off).reply.notice.empty());
+  tell_column(swarm, 2, column_report(0));
+  tell_column(swarm, 3, column_report(0));
+  tell_column(swarm, 4, column_report(1));
+  tell_column(swarm, 5, column_report(1));
   swarm.run_for(std::chrono::milliseconds(50));
   REQUIRE(swarm.decided.size() == 1);
-  CHECK(swarm.decided[0].survivors == 4);
+  CHECK(swarm.decided[0].survivors == 5);
   CHECK(swarm.ledger.size() == 6);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shared/swarm/plausible.h"
+#include "shared/swarm/successor.h"
 
 namespace starling::core::testing {
 namespace {
@@ -49,6 +50,7 @@ wire::RunManifest small_manifest() {
 
 std::optional<AccountId> OpenHosts::account_of(const PeerId& peer) const {
   if (unknown.contains(peer)) return std::nullopt;
+  if (const auto known = accounts.find(peer); known != accounts.end()) return known->second;
   return 1000 + peer.bytes[31] + 256 * peer.bytes[30];
 }
 
@@ -74,11 +76,37 @@ void Swarm::restart_coordinator(CoordinatorOptions options) {
     recovered.round = decided.back().round + 1;
     recovered.state_digest = decided.back().state_digest;
     recovered.survivors = decided.back().survivors;
+    recovered.last_group = decided.back().group;
+    for (const CreditedContribution& line : decided.back().contributions) {
+      recovered.last_credited.push_back({line.peer, line.account});
+    }
   }
+  for (const RoundDecided& round : decided) recovered.states.push_back({round.round + 1, round.state_digest});
+  recovered.groups = groups;
   recovered.lanes = lanes;
   recovered.evaluated_round = evaluated_;
   options_ = options;
   coordinator = std::make_unique<RunCoordinator>(manifest_, 1000, recovered, hosts, options_);
+}
+
+void VirtualMember::step(const wire::RoundReport& report, const wire::GroupInfo& averaged_in) {
+  reports.push_back(report);
+  kept_state = std::exchange(state, report.state_digest);
+  kept_samples = samples;
+  last_group = averaged_in;
+  last_contributed.assign(averaged_in.members.size(), 0);
+  for (std::size_t rank = 0; rank < averaged_in.members.size(); ++rank) {
+    for (const wire::Contribution& contribution : report.contributions) {
+      if (contribution.peer == averaged_in.members[rank].endpoint.peer) last_contributed[rank] = contribution.samples;
+    }
+  }
+  ++state_round;
+  samples = std::exchange(samples_ahead, 0);
+  train_on();
+}
+
+wire::GroupInfo Swarm::successor_group(const VirtualMember& member) {
+  return swarm::plan_successor(*member.last_group, member.last_contributed, member.state);
 }
 
 VirtualMember& Swarm::add(int number, double samples_per_s) {
@@ -197,7 +225,7 @@ void Swarm::finish(VirtualMember& member, const wire::RoundReport& agreed) {
   if (report.contributions.empty()) {
     member.train_on();
   } else {
-    member.step(report);
+    member.step(report, wire::GroupInfo(*member.group));
   }
   member.trained_at = now;
   member.next_call = now;
@@ -227,7 +255,8 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
   for (const wire::RoundReport& report : member.reports) {
     if (beat.reports.size() < wire::kReportsPerHeartbeatMax) beat.reports.push_back(report);
   }
-  const MemberIdentity who{member.peer, *OpenHosts().account_of(member.peer), "192.0.2.1"};
+  const OpenHosts& known = hosts;
+  const MemberIdentity who{member.peer, known.account_of(member.peer).value_or(0), "192.0.2.1"};
   HeartbeatDecision decision = coordinator->on_heartbeat(now, wall, who, beat);
   take(decision.ops);
   if (decision.dial_back) coordinator->on_dialled_back(now, *decision.dial_back, member.dialable);
@@ -250,11 +279,17 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
     member.synced = true;
     member.phase = wire::MemberPhase::training;
   } else {
+    const bool returns = reply.state_digest == member.kept_state && reply.round + 1 == member.state_round;
     member.synced = false;
     member.phase = wire::MemberPhase::joining;
     member.group.reset();
     member.samples = member.samples_ahead = 0;
-    if (!reply.donors.empty()) {
+    if (returns) {  // with what it had computed
+      member.state = member.kept_state;
+      member.state_round = reply.round;
+      member.samples = member.kept_samples;
+      member.next_call = now;
+    } else if (!reply.donors.empty()) {
       member.download = reply.state_digest;
       member.download_round = reply.round;
       member.phase = wire::MemberPhase::downloading;
@@ -272,6 +307,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
 void Swarm::take(const std::vector<StoreOp>& ops) {
   for (const StoreOp& op : ops) {
     if (const auto* round = std::get_if<RoundDecided>(&op)) pending_.push_back(*round);
+    if (const auto* seated = std::get_if<GroupSeated>(&op)) groups.push_back(seated->group);
     if (const auto* lane = std::get_if<LaneAssigned>(&op)) {
       std::erase_if(lanes, [&](const LaneHolder& holder) { return holder.peer == lane->displaced; });
       lanes.push_back(lane->holder);
@@ -294,6 +330,8 @@ void Swarm::store_pending() {
       CHECK_MESSAGE(is_new, "nobody is credited twice for a round");
     }
     decided.push_back(round);
+    std::erase_if(groups, [&](const SeatedGroup& group) { return group.round < round.round; });
+    if (round.successor) groups.push_back(*round.successor);
     coordinator->on_stored(round.round);
   }
   pending_.clear();

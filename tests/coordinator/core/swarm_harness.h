@@ -22,11 +22,12 @@ wire::RunManifest small_manifest();
 // As recovered from a store with rounds below `round`.
 RecoveredRun running_run(RoundIndex round = 0, Digest digest = {});
 
-// Everybody belongs to the project; account = number of the peer + 1000.
+// Everybody belongs to the project; account = number of the peer + 1000, unless `accounts` says otherwise.
 class OpenHosts final : public KnownHosts {
  public:
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
   std::set<PeerId> unknown;
+  std::map<PeerId, AccountId> accounts;
 };
 
 struct VirtualMember {
@@ -58,6 +59,11 @@ struct VirtualMember {
   std::optional<wire::RoundReport> late;  // of the round whose result it still takes, as a deferred member, until …
   TimePoint late_until{};
   std::vector<wire::RoundReport> reports;
+  // The state before the last step, what it had computed there, and the group that stepped.
+  Digest kept_state;
+  double kept_samples = 0;
+  std::optional<wire::GroupInfo> last_group;
+  std::vector<SampleCount> last_contributed;  // by rank
   wire::HeartbeatReply last_reply;
   int calls = 0;
   std::optional<RoundIndex> evaluate_round;  // it is asked to measure the state of
@@ -70,14 +76,8 @@ struct VirtualMember {
     phase = wire::MemberPhase::training;
     group.reset();
   }
-  // Steps with the result of the round, and has it to report.
-  void step(const wire::RoundReport& report) {
-    reports.push_back(report);
-    state = report.state_digest;
-    ++state_round;
-    samples = std::exchange(samples_ahead, 0);
-    train_on();
-  }
+  // Steps with the result of the round that its group has averaged, and has it to report.
+  void step(const wire::RoundReport& report, const wire::GroupInfo& averaged_in);
 };
 
 class Swarm {
@@ -95,13 +95,17 @@ class Swarm {
   // Replaces the coordinator by one that knows only what was stored.
   void restart_coordinator(CoordinatorOptions options = {});
 
+  // The group that this member would form without a coordinator, for its round; it has stepped at least once.
+  [[nodiscard]] static wire::GroupInfo successor_group(const VirtualMember& member);
+
   // The ledger as a store would keep it.
   std::map<std::pair<RoundIndex, PeerId>, SampleCount> ledger;
   std::vector<RoundDecided> decided;
   std::vector<EvaluationStored> evaluations;
   std::vector<StateAdopted> adopted;
   std::vector<LaneHolder> lanes;
-  bool store_takes = true;  // false: the disk is full
+  std::vector<SeatedGroup> groups;  // that may decide a round
+  bool store_takes = true;          // false: the disk is full
   bool coordinator_reachable = true;
   Duration averaging_time = std::chrono::milliseconds(80);
   std::map<PeerId, std::vector<wire::Complaint>> complaints;  // that members make in every report

@@ -1,0 +1,96 @@
+// Who decides a round: the accounts of the group that averaged it, with one vote each, however many computers they
+// bring. A result counts when more than half of all accounts of the group vouch for it; no time-out replaces a vote.
+// Pure.
+//
+// Words. A *seat* is a member's place in a group. A member *casts* a ballot by reporting a result. A seat is *open* as
+// long as a report may still come, and *gone* when none will. An account's vote is what most of its seats that are cast
+// or open say; an account whose seats contradict each other has none. Members that were late for the plan
+// (MemberRole::late) have no vote: nobody waited for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "shared/base/ids.h"
+#include "shared/swarm/successor.h"
+#include "shared/wire/messages.h"
+
+namespace starling::core {
+
+struct Seat {
+  PeerId peer;
+  AccountId account = 0;
+  wire::MemberRole role = wire::MemberRole::full;
+  friend bool operator==(const Seat&, const Seat&) = default;
+};
+
+// A group whose accounts may decide a round.
+struct SeatedGroup {
+  enum class Origin : std::uint8_t {
+    dealt,      // by a coordinator of this run
+    successor,  // of the group that decided the round before, as its members compute it (shared/swarm/successor.h)
+    credited,   // those credited with the round before, where its group is not known: a round of an older coordinator
+  };
+  Origin origin = Origin::dealt;
+  GroupId id;  // what members report; of a grid, the whole grid's
+  RoundIndex round = 0;
+  std::vector<std::vector<Seat>> columns;  // by rank; a single one, or the columns of a grid
+  SampleCount samples_max = 0;             // credited to one member: who claims more gets nothing
+  friend bool operator==(const SeatedGroup&, const SeatedGroup&) = default;
+
+  [[nodiscard]] bool is_grid() const { return columns.size() > 1; }
+  // Of all columns.
+  [[nodiscard]] std::vector<Seat> seats() const;
+  // Sorted, for look-ups; empty for a column that does not exist.
+  [[nodiscard]] std::vector<PeerId> peers_of(std::size_t column) const;
+};
+
+// What has become of one seat: `choice` tells results apart, where it is cast.
+struct Ballot {
+  enum class State : std::uint8_t { open, gone, cast };
+  State state = State::gone;
+  std::size_t choice = 0;
+};
+
+struct Count {
+  std::optional<std::size_t> decided;  // the choice that more than half of the accounts vouch for
+  bool hopeless = false;               // no choice can get there any more
+};
+Count count_votes(std::span<const Seat> seats, const std::function<Ballot(const PeerId&)>& ballot_of);
+
+// How many accounts these members of the seats belong to.
+std::size_t accounts_among(std::span<const Seat> seats, const std::function<bool(const PeerId&)>& chosen);
+
+// The group that the members of `group` form for the next round when nobody calls them together, given the samples that
+// each brought and the state that they stepped to. None for a grid, whose members know their own column only, and where
+// the seats' order is not known.
+std::optional<SeatedGroup> successor_of(const SeatedGroup& group, std::span<const wire::Contribution> contributions,
+                                        const Digest& state_digest);
+
+// The groups that may decide, and those that no longer may: what members say about each other there still counts.
+class ElectorateBook {
+ public:
+  static constexpr std::size_t kGroupsMax = 64;  // remembered
+
+  void seat(SeatedGroup group);
+  // Its round is planned without it. What its members hold does not count, whatever they report later.
+  void withdraw(const GroupId& group);
+  // Null for a group that nobody here has seated; withdrawn ones are found. Pointers are good until the next seat().
+  [[nodiscard]] const SeatedGroup* find(const GroupId& group) const;
+  // The same, but null for one that is withdrawn, or of another round.
+  [[nodiscard]] const SeatedGroup* deciding(RoundIndex round, const GroupId& group) const;
+  [[nodiscard]] std::vector<const SeatedGroup*> deciding(RoundIndex round) const;
+
+ private:
+  struct Entry {
+    SeatedGroup group;
+    bool withdrawn = false;
+  };
+  std::vector<Entry> entries_;  // oldest first
+};
+
+}  // namespace starling::core
