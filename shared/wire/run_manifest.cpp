@@ -365,6 +365,9 @@ void read_manifest(JsonReader& reader, RunManifest& manifest) {
   if (reader.present("precision")) reader.text("precision", manifest.precision, kWordBytesMax);
   if (reader.present("moments")) reader.text("moments", manifest.moments, kWordBytesMax);
   reader.text("client_min", manifest.client_min, kWordBytesMax);
+  if (reader.present("initial_state_digest")) {
+    read_id(reader, "initial_state_digest", manifest.initial_state_digest);
+  }
 }
 
 }  // namespace
@@ -430,6 +433,10 @@ std::string encode_manifest(const RunManifest& manifest) {
   if (manifest.precision != RunManifest{}.precision) writer.text("precision", manifest.precision);
   if (manifest.moments != RunManifest{}.moments) writer.text("moments", manifest.moments);
   writer.text("client_min", manifest.client_min);
+  // Left out in manifests from before it was signed, which keep their bytes.
+  if (!manifest.initial_state_digest.is_zero()) {
+    writer.text("initial_state_digest", manifest.initial_state_digest.hex());
+  }
   writer.close('}');
   return std::move(writer.str());
 }

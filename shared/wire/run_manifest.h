@@ -87,6 +87,9 @@ struct RunManifest {
   // who join; fp32: they stay as they are.
   std::string moments = "fp32";
   std::string client_min;  // oldest client version that may take part
+  // Of the state of round 0, which everybody makes for himself (shared/state/initial_state.h); no other begins the run.
+  // Zero: a manifest from before it was signed.
+  Digest initial_state_digest;
 };
 
 // What a sample is, to the model.

@@ -453,6 +453,24 @@ TEST_CASE("settings can be checked before there is data") {
   CHECK(!check_manifest(manifest).ok());
 }
 
+TEST_CASE("a manifest names the state that its run begins with; one from before that was signed keeps its bytes") {
+  RunManifest manifest = good_manifest();
+  const std::string before = encode_manifest(manifest);
+  CHECK(before.find("initial_state_digest") == std::string::npos);
+  REQUIRE(decode_manifest(before).ok());
+  CHECK(decode_manifest(before)->initial_state_digest.is_zero());
+  manifest.initial_state_digest.bytes.fill(0xef);
+  const std::string named = encode_manifest(manifest);
+  CHECK(named ==
+        with(before, R"("client_min":"0.1.0"})",
+             R"("client_min":"0.1.0","initial_state_digest":")" + manifest.initial_state_digest.hex() + "\"}"));
+  REQUIRE(decode_manifest(named).ok());
+  CHECK(decode_manifest(named)->initial_state_digest == manifest.initial_state_digest);
+  CHECK(!decode_manifest(with(named, "efef", "EFEF")).ok());
+  CHECK(!decode_manifest(with(named, manifest.initial_state_digest.hex(), Digest().hex())).ok());
+  CHECK(!decode_manifest(with(named, "efef", "")).ok());
+}
+
 TEST_CASE("fields that are missing, unknown, doubled or of another type are refused") {
   const std::string json = encode_manifest(good_manifest());
   CHECK(decode_manifest(json).ok());
