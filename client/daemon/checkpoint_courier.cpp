@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "shared/base/log.h"
+#include "shared/state/state_digest.h"
 
 namespace starling::daemon {
 namespace {
@@ -43,7 +44,7 @@ Result<CheckpointCourier::State> read_state(const CheckpointCourier::Wanted& wan
   std::ifstream file(wanted.path, std::ios::binary);
   file.read(reinterpret_cast<char*>(state->data()), wanted.file.bytes);
   if (!file) return Error{ErrorCode::io, fmt::format("read '{}'", wanted.path.string())};
-  if (transport::state_digest(std::span<const float>(*state)) != wanted.state_digest) {
+  if (state::state_digest(std::span<const float>(*state)) != wanted.state_digest) {
     return Error{ErrorCode::corrupt, "the copy that the coordinator keeps is not the state that it names"};
   }
   return state;

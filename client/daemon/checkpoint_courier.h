@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "client/daemon/coordinator_calls.h"
-#include "client/transport/state_digest.h"
+#include "client/transport/state_snapshot.h"
 
 namespace starling::daemon {
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "shared/state/state_digest.h"
+
 namespace starling::daemon {
 namespace {
 
@@ -19,8 +21,8 @@ Result<Digest> SnapshotKeeper::change(RoundIndex round, const std::function<Stat
   }
   // Without the lock: a step takes long, and the net thread must not wait for it.
   STARLING_TRY(write());
-  std::vector<Digest> chunk_digests = transport::chunk_digests(state_);
-  const Digest digest = transport::state_digest(std::span<const Digest>(chunk_digests));
+  std::vector<Digest> chunk_digests = state::chunk_digests(state_);
+  const Digest digest = state::state_digest(std::span<const Digest>(chunk_digests));
   const MutexLock lock(mutex_);
   chunk_digests_ = std::move(chunk_digests);
   held_ = {round, digest};

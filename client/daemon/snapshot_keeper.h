@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "client/transport/state_digest.h"
+#include "client/transport/state_snapshot.h"
 #include "shared/base/ids.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"

@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "client/optim/fragment_step.h"
-#include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
 #include "client/trainer_link/child_link.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/trainer_link/shared_region.h"
-#include "shared/base/files.h"
 #include "shared/base/mutex.h"
 #include "shared/base/verify.h"
+#include "shared/state/initial_state.h"
 #include "shared/wire/fragments.h"
 #include "shared/wire/model_layout.h"
 
@@ -157,13 +156,11 @@ void TrainerProcess::on_bucket_stepped(std::function<void(const wire::Bucket&)> 
 Status TrainerProcess::initialize() {
   const wire::RunManifest& manifest = impl_->options.manifest;
   if (manifest.model.architecture != "script") {
-    optim::fill_initial_state(manifest, state());
+    state::fill_initial_state(manifest, state());
     return {};
   }
-  const auto bytes = static_cast<std::size_t>(manifest.model.script.parameters.bytes);
-  STARLING_ASSIGN(const std::string file, read_file(impl_->options.initial_parameters, bytes));
-  return optim::load_initial_state(manifest, {reinterpret_cast<const std::uint8_t*>(file.data()), file.size()},
-                                   state());
+  STARLING_ASSIGN(const state::ParameterFile file, state::open_parameters(impl_->options.initial_parameters));
+  return state::load_initial_state(manifest, file, state());
 }
 
 void TrainerProcess::begin_sum() {

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "client/optim/initial_state.h"
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
 #include "client/trainer_link/gradient_sum.h"
@@ -30,6 +29,7 @@
 #include "client/training/replica.h"
 #include "client/training/sampling.h"
 #include "shared/base/permutation.h"
+#include "shared/state/initial_state.h"
 #include "shared/wire/epochs.h"
 #include "shared/wire/model_layout.h"
 
@@ -361,7 +361,7 @@ Status TorchTrainer::initialize() {
   if (impl_->options.manifest.model.architecture == "script") {
     return Error{ErrorCode::unsupported, "the parameters of a script are read by who gives them to this trainer"};
   }
-  optim::fill_initial_state(impl_->options.manifest, state());
+  state::fill_initial_state(impl_->options.manifest, state());
   impl_->options.journal->clear();
   return {};
 }

@@ -19,7 +19,7 @@
 
 #include "client/averaging/all_reduce.h"
 #include "client/transport/address_policy.h"
-#include "client/transport/state_digest.h"
+#include "client/transport/state_snapshot.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shared/state/state_digest.h"
+
 namespace starling::transport {
 namespace {
 
@@ -21,7 +23,7 @@ wire::StateInfo info_of(const wire::StateRequest& request, const StateSnapshot* 
 }
 
 void load_chunk(const std::shared_ptr<const StateSnapshot>& state, std::size_t chunk, FrameToSend& frame) {
-  const std::span<const float> floats = chunk_of(state->floats, chunk);
+  const std::span<const float> floats = state::chunk_of(state->floats, chunk);
   if (state->form.moments == wire::MomentForm::fp32) {
     frame.frame.payload = {reinterpret_cast<const std::uint8_t*>(floats.data()), floats.size_bytes()};
     frame.owner = state;
@@ -48,7 +50,7 @@ Result<std::optional<wire::StateInfo>> StateDonor::on_request(const Link* link, 
   if (request.chunk_count == 0) return std::optional(info_of(request, state.get()));
 
   const std::size_t end = std::size_t{request.first_chunk} + request.chunk_count;
-  if (request.chunk_count > kChunksPerRequestMax || end > chunk_count(state->floats.size())) {
+  if (request.chunk_count > kChunksPerRequestMax || end > state::chunk_count(state->floats.size())) {
     return Error{ErrorCode::invalid_argument, "it asks for chunks that no state has"};
   }
   if (clients_.size() >= kLinksWaitingMax && !clients_.contains(link)) return std::optional(info_of(request, nullptr));

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "client/transport/state_digest.h"
 #include "shared/crypto/digest.h"
+#include "shared/state/state_digest.h"
 
 namespace starling::transport {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::size_t kFirstRequest = 2;
 }  // namespace
 
 StateFetcher::StateFetcher(TimePoint now, Wanted wanted, std::size_t donors, StateFetcherOptions options)
-    : wanted_(wanted), options_(options), donors_(donors), chunks_(chunk_count(wanted.out.size())) {
+    : wanted_(wanted), options_(options), donors_(donors), chunks_(state::chunk_count(wanted.out.size())) {
   VERIFY(!wanted.out.empty() && donors > 0);
   for (DonorRecord& donor : donors_) donor.last_heard = now;
 }
@@ -62,7 +62,7 @@ Status StateFetcher::on_info(TimePoint now, Donor donor, const wire::StateInfo& 
     return {};
   }
   if (info.state_floats != static_cast<std::int64_t>(wanted_.out.size()) ||
-      info.chunk_digests.size() != chunks_.size() || state_digest(info.chunk_digests) != wanted_.digest) {
+      info.chunk_digests.size() != chunks_.size() || state::state_digest(info.chunk_digests) != wanted_.digest) {
     return refuse(ErrorCode::corrupt, "the donor's chunk digests are not those of the wanted state");
   }
   if (digests_.empty()) digests_ = info.chunk_digests;
@@ -87,10 +87,10 @@ Status StateFetcher::on_chunk(TimePoint now, Donor donor, std::size_t chunk, std
   record.last_whole = now;
   record.chunk_seconds =
       record.chunk_seconds == 0 ? seconds : record.chunk_seconds + kSmoothing * (seconds - record.chunk_seconds);
-  const std::span<float> place = chunk_of(wanted_.out, chunk);
+  const std::span<float> place = state::chunk_of(wanted_.out, chunk);
   unchecked_.resize(place.size());
   if (!wire::decode_state(wanted_.form, chunk * wire::kStateChunkFloats, bytes, unchecked_).ok() ||
-      chunk_digest(unchecked_) != digests_[chunk]) {
+      state::chunk_digest(unchecked_) != digests_[chunk]) {
     return refuse("its bytes do not have the digest they should have");
   }
   if (const auto owed = std::find(record.owed.begin(), record.owed.end(), chunk); owed != record.owed.end()) {

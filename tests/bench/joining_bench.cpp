@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared/base/clock.h"
+#include "shared/state/state_digest.h"
 #include "tests/bench/averaging_group.h"
 #include "tests/bench/bench_network.h"
 #include "tests/bench/process_pool.h"
@@ -150,7 +151,7 @@ Status run(const AveragingChild& child) {
   STARLING_ASSIGN(const auto network, open_network(child, clock, nothing));
   std::vector<float> state = bench_state(child.bench.state_floats);
   transport::StateFetch fetch;
-  fetch.state_digest = transport::state_digest(state);
+  fetch.state_digest = state::state_digest(state);
   fetch.out = state;
   fetch.form = bench_form(child.bench);
   answer("ready");

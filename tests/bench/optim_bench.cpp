@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "client/optim/initial_state.h"
 #include "client/optim/newton_schulz.h"
 #include "client/optim/optimizer.h"
 #include "shared/base/permutation.h"
+#include "shared/state/initial_state.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::bench {
@@ -53,7 +53,7 @@ void measure(const Subject& subject, const OptimBenchOptions& options, std::vect
   const optim::Optimizer optimizer(manifest);
   const std::size_t parameters = optimizer.parameter_count();
   std::vector<float> state(optimizer.state_size());
-  optim::fill_initial_state(manifest, state);
+  state::fill_initial_state(manifest, state);
   std::vector<float> gradient(parameters), copy(parameters);
   for (std::size_t i = 0; i < parameters; ++i) gradient[i] = static_cast<float>(mix64(i) >> 40) * 0x1p-30F - 0x1p-7F;
   const auto journal = std::make_unique<optim::StepJournal>();

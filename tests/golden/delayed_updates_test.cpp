@@ -12,7 +12,7 @@
 #include "client/session/session.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/training/torch_trainer.h"
-#include "client/transport/state_digest.h"
+#include "shared/state/state_digest.h"
 #include "shared/swarm/plan.h"
 #include "tests/golden/tiny_text.h"
 
@@ -82,7 +82,7 @@ struct Volunteer : session::Session::Mediator {
     id.bytes.fill(1);
     return id;
   }
-  Digest digest() const { return transport::state_digest(std::span<const float>(replica.state)); }
+  Digest digest() const { return state::state_digest(std::span<const float>(replica.state)); }
 
   void hear(bool with_plan) {
     const session::Session::View view = session.view(kNow);

@@ -14,10 +14,10 @@
 #include <doctest/doctest.h>
 
 #include "client/models/model.h"
-#include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
 #include "client/training/batches.h"
 #include "client/training/torch_trainer.h"
+#include "shared/state/initial_state.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/golden/tiny_text.h"
 
@@ -121,7 +121,7 @@ struct SingleProcess {
       : manifest(run), data(training::Dataset::open(run, text, 1).value()), optimizer(run) {
     state.resize(optimizer.state_size());
     gradient.resize(optimizer.parameter_count());
-    optim::fill_initial_state(manifest, state);
+    state::fill_initial_state(manifest, state);
     const auto view = [](std::span<float> values) {
       return at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::TensorOptions(at::kFloat));
     };

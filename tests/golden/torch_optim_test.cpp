@@ -13,9 +13,9 @@
 // After torch, whose CHECK must give way.
 #include <doctest/doctest.h>
 
-#include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
 #include "shared/base/permutation.h"
+#include "shared/state/initial_state.h"
 #include "shared/wire/model_layout.h"
 
 using namespace starling;
@@ -110,7 +110,7 @@ double difference_after(RoundIndex rounds, const wire::OptimizerOptions& options
   const wire::RunManifest manifest = manifest_with(options);
   const optim::Optimizer optimizer(manifest);
   std::vector<float> state(optimizer.state_size());
-  optim::fill_initial_state(manifest, state);
+  state::fill_initial_state(manifest, state);
   Reference<Theirs, Options> reference(manifest, state);
   const auto journal = std::make_unique<optim::StepJournal>();
   std::vector<float> gradient(optimizer.parameter_count());

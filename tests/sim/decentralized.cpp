@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "client/optim/initial_state.h"
 #include "shared/base/verify.h"
+#include "shared/state/initial_state.h"
 #include "shared/swarm/consensus_control.h"
 #include "shared/swarm/mixing_interval.h"
 #include "shared/swarm/random_stream.h"
@@ -178,7 +178,7 @@ Result<DecentralizedResult> train_decentralized(const DecentralizedSetup& setup,
   Replicas replicas{
       {count, std::vector<float>(optimizer.state_size())},
       swarm::make_formation(setup.topology.value_or(swarm::FormationSpec{}), std::vector<double>(count, 1.0), seed)};
-  for (std::vector<float>& state : replicas.states) optim::fill_initial_state(manifest, state);
+  for (std::vector<float>& state : replicas.states) state::fill_initial_state(manifest, state);
   std::vector<std::vector<float>> gradients(count, std::vector<float>(optimizer.parameter_count()));
   swarm::RandomStream weather(seed ^ 0xfa11);
   std::vector<std::uint8_t> took_part(count);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
+#include "shared/state/initial_state.h"
 #include "shared/swarm/random_stream.h"
 
 using namespace starling;
@@ -64,7 +64,7 @@ TEST_CASE("the problem's gradient is its loss's derivative") {
   wire::RunManifest manifest;
   manifest.model = TeacherProblem::model();
   std::vector<float> state(wire::state_size(manifest));
-  optim::fill_initial_state(manifest, state);
+  state::fill_initial_state(manifest, state);
   const std::size_t size = wire::parameter_count(manifest.model);
   // Where all answers are drawn often enough, the summed gradient is that of the excess loss, give or take noise; so
   // along it the excess loss falls by the gradient's square.

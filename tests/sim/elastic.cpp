@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
+#include "shared/state/initial_state.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/sim/teacher_problem.h"
 
@@ -57,7 +57,7 @@ class ElasticTraining {
  public:
   ElasticTraining(const ElasticSetup& setup, std::uint64_t seed)
       : setup_(setup), optimizer_(manifest_of(setup, seed)), problem_(seed), process_(optimizer_.state_size()) {
-    optim::fill_initial_state(manifest_of(setup, seed), process_);
+    state::fill_initial_state(manifest_of(setup, seed), process_);
     first_ = process_;
     for (std::size_t number = 0; number < kVisitors.size(); ++number) replicas_.push_back({number, process_, false});
     result_.members_least = static_cast<int>(kVisitors.size());

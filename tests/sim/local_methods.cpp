@@ -8,13 +8,13 @@
 
 #include "client/averaging/codec.h"
 #include "client/optim/fragment_step.h"
-#include "client/optim/initial_state.h"
 #include "client/optim/local_steps.h"
 #include "client/optim/mixing_step.h"
 #include "client/optim/optimizer.h"
 #include "client/session/fragment_sums.h"
 #include "shared/base/verify.h"
 #include "shared/manifest/algorithms.h"
+#include "shared/state/initial_state.h"
 #include "shared/swarm/group_formation.h"
 #include "shared/wire/fragments.h"
 #include "tests/sim/teacher_problem.h"
@@ -67,7 +67,7 @@ struct Worker {
         mixing(*manifest.local, parameters),
         sent(parameters) {
     if (wire::fragments(manifest) > 1) fragments.emplace(manifest);
-    optim::fill_initial_state(manifest, agreed);
+    state::fill_initial_state(manifest, agreed);
     steps.begin();
   }
   Worker(const Worker&) = delete;

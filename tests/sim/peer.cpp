@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "client/transport/state_digest.h"
+#include "shared/state/state_digest.h"
 #include "shared/swarm/plausible.h"
 #include "tests/sim/quadratic_problem.h"
 
@@ -25,7 +25,7 @@ Peer::Peer(World& world, int index, PeerId id, double samples_per_s)
 
 Peer::~Peer() = default;
 
-Digest Peer::digest() const { return transport::state_digest(state()); }
+Digest Peer::digest() const { return state::state_digest(state()); }
 
 void Peer::start() {
   VERIFY(!up());
@@ -260,7 +260,7 @@ void Peer::fetch_checkpoint(const wire::Artefact&, RoundIndex round, const Diges
     if (serial != fetches_) return;  // given up for a newer one
     Status fetched;
     const std::vector<float>& kept = world_.kept_state();
-    if (transport::state_digest(std::span<const float>(kept)) == wanted) {
+    if (state::state_digest(std::span<const float>(kept)) == wanted) {
       learner_->load(kept);
     } else {
       fetched = Error{ErrorCode::not_found, "the coordinator keeps another state by now"};

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <memory>
 
-#include "client/optim/initial_state.h"
 #include "client/optim/optimizer.h"
 #include "shared/base/permutation.h"
+#include "shared/state/initial_state.h"
 
 namespace starling::optim::testing {
 
@@ -44,7 +44,7 @@ wire::RunManifest reference_manifest(const std::string& kind) {
 double difference_after(RoundIndex rounds, const wire::RunManifest& manifest, const ReferenceFormula& formula) {
   const Optimizer optimizer(manifest);
   std::vector<float> state(optimizer.state_size());
-  fill_initial_state(manifest, state);
+  state::fill_initial_state(manifest, state);
   std::vector<ReferenceTensor> tensors;
   for (const wire::ParameterInfo& info : wire::model_layout(manifest.model)) {
     const auto begin = state.begin() + static_cast<std::ptrdiff_t>(info.offset);

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "client/optim/initial_state.h"
 #include "client/training/torch_trainer.h"
 #include "shared/base/files.h"
+#include "shared/state/initial_state.h"
 #include "shared/wire/model_layout.h"
 #include "shared/wire/safetensors.h"
 #include "tests/client/training/script_files.h"
@@ -43,7 +43,7 @@ Result<double> bits(const char* program_file, const char* parameters_file, const
   manifest.model.context = context;
   for (const wire::TensorInfo& tensor : tensors) manifest.model.script.tensors.push_back({tensor.name, tensor.shape});
   std::vector<float> state(wire::state_size(manifest)), gradient(wire::parameter_count(manifest.model));
-  STARLING_TRY(optim::load_initial_state(manifest, bytes_of(parameters), state));
+  STARLING_TRY(state::load_initial_state(manifest, state::parameters_in(bytes_of(parameters)), state));
   const auto journal = std::make_unique<optim::StepJournal>();
   STARLING_ASSIGN(const auto trainer, training::TorchTrainer::create({.manifest = manifest,
                                                                       .train_bytes = bytes_of(text),

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "client/models/script.h"
-#include "client/optim/initial_state.h"
 #include "client/optim/step_journal.h"
 #include "client/training/torch_trainer.h"
+#include "shared/state/initial_state.h"
 #include "shared/wire/model_layout.h"
 #include "tests/client/training/data_files.h"
 #include "tests/client/training/script_files.h"
@@ -48,7 +48,7 @@ struct Trainee {
     state.resize(wire::state_size(manifest));
     scratch.resize(parameters);
     sum.resize(parameters);
-    REQUIRE(optim::load_initial_state(manifest, bytes_of(files.parameters), state).ok());
+    REQUIRE(state::load_initial_state(manifest, state::parameters_in(bytes_of(files.parameters)), state).ok());
     TorchTrainerOptions options{manifest, file, file, state, scratch, journal.get()};
     options.program = bytes_of(files.program);
     made = TorchTrainer::create(options);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "client/transport/state_digest.h"
+#include "client/transport/state_snapshot.h"
 #include "tests/client/transport/swarm.h"
 
 using namespace starling;

@@ -1,11 +1,11 @@
 #include "client/transport/state_fetcher.h"
+#include "client/transport/state_snapshot.h"
+#include "shared/state/state_digest.h"
 
 #include <doctest/doctest.h>
 
 #include <cstring>
 #include <numeric>
-
-#include "client/transport/state_digest.h"
 
 using namespace starling;
 using namespace starling::transport;
@@ -32,7 +32,7 @@ struct Transfer {
     return info;
   }
   [[nodiscard]] std::span<const std::uint8_t> bytes(std::size_t chunk) const {
-    const auto floats = chunk_of(std::span(state), chunk);
+    const auto floats = state::chunk_of(std::span(state), chunk);
     return {reinterpret_cast<const std::uint8_t*>(floats.data()), floats.size_bytes()};
   }
   // The donor connects and shows its digests.

@@ -1,4 +1,4 @@
-#include "client/transport/state_digest.h"
+#include "shared/state/state_digest.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include "shared/base/verify.h"
 #include "shared/crypto/digest.h"
 
-namespace starling::transport {
+namespace starling::state {
 namespace {
 
 // Floats travel and are hashed as they lie in memory.
@@ -46,11 +46,4 @@ Digest state_digest(std::span<const Digest> chunk_digests) {
 
 Digest state_digest(std::span<const float> state) { return state_digest(chunk_digests(state)); }
 
-StateSnapshot snapshot_of(RoundIndex round, std::span<const float> floats, const wire::StateForm& form) {
-  StateSnapshot snapshot{
-      .round = round, .digest = {}, .floats = floats, .chunk_digests = chunk_digests(floats), .form = form};
-  snapshot.digest = state_digest(snapshot.chunk_digests);
-  return snapshot;
-}
-
-}  // namespace starling::transport
+}  // namespace starling::state
