@@ -209,6 +209,11 @@ Status RunService::activate(const db::Run& run) {
   if (!envelope) return envelope.error().prefixed(what);
   auto manifest = manifest::verify_manifest(*envelope, parts_.manifest_key);
   if (!manifest) return manifest.error().prefixed(what);
+  if (run.round == 0 && manifest->initial_state_digest.is_zero()) {
+    return Error{
+        ErrorCode::failed_precondition,
+        what + ": its manifest does not name the state that it begins with; run: starling-coordinator run sign"};
+  }
   const auto newest_reversal = parts_.stores.credit.newest_reversal();  // before the sums that it may be in
   if (!newest_reversal) return newest_reversal.error().prefixed(what);
   auto recovered = recover_run(parts_.stores, run);

@@ -11,6 +11,7 @@
 
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/run_beginning.h"
 #include "coordinator/server/server_link.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
@@ -68,7 +69,12 @@ Status check_artefact(const Project& project, const db::ArtefactRecord& artefact
 
 Result<wire::RunManifest> check_run(const Project& project, const db::Run& run) {
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-  return manifest::verify_manifest(envelope, project.root);
+  STARLING_ASSIGN(wire::RunManifest manifest, manifest::verify_manifest(envelope, project.root));
+  if (!begins_unsigned(run, manifest)) return manifest;
+  return Error{ErrorCode::failed_precondition,
+               fmt::format("its manifest does not name the state that it begins with, so nobody can train it; run: "
+                           "starling-coordinator run sign '{}' {}",
+                           project.files.directory.string(), run.run_id)};
 }
 
 // "item 5 of shard 0 in epoch 2"; items are counted from 0.

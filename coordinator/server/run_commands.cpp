@@ -6,6 +6,7 @@
 #include "coordinator/operations/runs.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/run_beginning.h"
 #include "coordinator/server/run_data.h"
 #include "coordinator/server/run_script.h"
 #include "coordinator/server/server_link.h"
@@ -35,6 +36,7 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
     fmt::print("  shards    {}, from {}\n", data.shards.size(),
                data.mirrors.empty() ? "this coordinator" : fmt::format("{} mirrors", data.mirrors.size()));
   }
+  fmt::print("  begins    with state {}, which is signed\n", manifest.initial_state_digest.brief());
   fmt::print("  rounds    {} samples each, by up to {} computers\n", manifest.target_batch_size, manifest.peers_max);
   fmt::print("start it with: starling-coordinator run start {} {}\n", directory.string(), manifest.run_id);
   fmt::print("{}\n", manifest.run_id);
@@ -148,13 +150,16 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
   STARLING_TRY(take_data_over(*wanted, project.files.artefacts()));
   const bool is_script = manifest.model.architecture == "script";
   if (is_script) STARLING_TRY(import_script(wanted->source, project.files.artefacts(), manifest.model.script));
-  const auto signed_manifest = manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate});
-  if (!signed_manifest) return signed_manifest.error().prefixed(fmt::format("'{}'", manifest_file.string()));
+  const Status sound = wire::check_manifest(manifest);
+  if (!sound.ok()) return sound.error().prefixed(fmt::format("'{}'", manifest_file.string()));
+  STARLING_TRY(name_initial_state(manifest, project.files.artefacts()));
+  STARLING_ASSIGN(const auto signed_manifest,
+                  manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate}));
   STARLING_TRY(record_artefacts(stores, *wanted));
   if (is_script) STARLING_TRY(record_script(stores, *wanted));
   db::Run run;
   run.run_id = manifest.run_id;
-  run.manifest_envelope = manifest::encode_envelope(*signed_manifest);
+  run.manifest_envelope = manifest::encode_envelope(signed_manifest);
   run.created = SystemClock().wall_now();
   STARLING_TRY(stores.runs.create(run));
   const SystemClock clock;
@@ -177,6 +182,9 @@ Status sign_run(const SignOptions& options) {
   }
   if (options.no_mirrors || !options.mirrors.empty()) manifest.data.mirrors = options.mirrors;
   if (manifest.data.mirrors.empty()) manifest.data.mirror_ca.clear();
+  if (begins_unsigned(opened.run, manifest)) {
+    STARLING_TRY(name_initial_state(manifest, opened.project.files.artefacts()));
+  }
   STARLING_ASSIGN(const auto anew,
                   manifest::sign_manifest(manifest, {opened.project.manifest_key, opened.project.key_certificate}));
   STARLING_TRY(opened.stores().runs.set_envelope(run_id, manifest::encode_envelope(anew)));
@@ -236,6 +244,8 @@ Status show_run(const RunOptions& options) {
     fmt::print("{}\n", api::encode(report));
   } else {
     print_report(report);
+    const Digest& first = opened.manifest.initial_state_digest;
+    if (!first.is_zero()) fmt::print("  began with   state {}, as is signed\n", first.brief());
   }
   return {};
 }

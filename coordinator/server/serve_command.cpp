@@ -21,6 +21,7 @@
 #include "coordinator/server/leadership.h"
 #include "coordinator/server/metrics.h"
 #include "coordinator/server/people.h"
+#include "coordinator/server/run_beginning.h"
 #include "coordinator/web/operator_site.h"
 #include "coordinator/web/past_run_page.h"
 #include "coordinator/web/site.h"
@@ -325,6 +326,14 @@ Result<std::optional<FileLock>> lock_to_serve(const Project& project) {
   return std::optional<FileLock>(std::move(lock));
 }
 
+// As open_database(); runs from before their first state was signed are ready to be served then.
+Result<std::unique_ptr<db::Database>> database_to_serve(const Project& project, const Clock& clock,
+                                                        std::atomic<bool>& broken) {
+  STARLING_ASSIGN(auto database, open_database(project, {.on_fatal = breaking(broken)}));
+  STARLING_TRY(sign_beginnings(project, desk_of(*database, clock)));
+  return database;
+}
+
 // Where the project's other servers reach this one; nothing: there can be no others.
 Result<std::optional<std::string>> internal_address(const ServeOptions& options, const Project& project) {
   if (!is_shared(project)) return std::optional<std::string>();
@@ -358,7 +367,7 @@ Status serve(const ServeOptions& options) {
   const SystemClock clock;
   const WallTime started = clock.wall_now();
   std::atomic<bool> broken = false;
-  STARLING_ASSIGN(const auto database, open_database(project, {.on_fatal = breaking(broken)}));
+  STARLING_ASSIGN(const auto database, database_to_serve(project, clock, broken));
   STARLING_ASSIGN(const ServerIdentity identity, server_identity(project, clock.wall_now()));
   STARLING_ASSIGN(const auto tls, as_coordinator(project, identity));
   api::HostTable hosts(database->stores().accounts, clock);

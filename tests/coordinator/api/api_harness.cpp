@@ -50,6 +50,7 @@ db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db
   manifest.checkpoint_rounds = checkpoint_rounds;
   manifest.target_batch_size = kTarget;
   manifest.flops_per_sample = 4.32e9;  // 100 samples are a credit
+  manifest.initial_state_digest = state_of_round(0);
   db::Run run;
   run.run_id = run_id;
   run.manifest_envelope = manifest::encode_envelope(manifest::sign_manifest(manifest, manifest_key).value());
