@@ -75,6 +75,7 @@ ProjectRun::ProjectRun(const Threads& threads, RunParts parts)
   options.leased = wire::samples_in_epochs(parts_->manifest);
   options.listen_port = parts_->network->port();
   options.delay_parameter_updates = parts_->manifest.delay_parameter_updates;
+  options.initial_state_digest = parts_->manifest.initial_state_digest;
   options.seed = mix64(static_cast<std::uint64_t>(threads_.clock.wall_now().unix_ms) ^ options.self.bytes[0]);
   session::Session::Mediator& hands = *this;
   parts_->session = std::make_unique<session::Session>(options, parts_->initial, hands);

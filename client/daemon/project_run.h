@@ -138,6 +138,7 @@ class ProjectRun final : private session::Session::Mediator {
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
   void fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) override;
+  void make_initial_state(const Digest& digest) override;
   void send_checkpoint(RoundIndex round, const Digest& digest) override;
   void record_round(const wire::RoundReport& report, Duration round_duration) override;
   void forget_reports(RoundIndex below) override;

@@ -7,6 +7,8 @@
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
 #include "shared/base/log.h"
+#include "shared/state/initial_state.h"
+#include "shared/state/state_digest.h"
 #include "shared/wire/moments.h"
 
 namespace starling::daemon {
@@ -268,6 +270,22 @@ void ProjectRun::fetch_checkpoint(const wire::Artefact& file, RoundIndex round, 
                     if (!state.ok()) return state_fetched(round, digest, state.error());
                     install_state(round, digest, *state);
                   });
+}
+
+void ProjectRun::make_initial_state(const Digest& digest) {
+  end_mixings();
+  parts_->network->cancel_fetch();
+  courier_->end();
+  fetch_ = std::make_shared<Fetch>(0, digest);
+  fetch_->ended = true;  // seconds at most: no pause interrupts it
+  threads_.trainer.post([this, digest] {
+    if (stopped_) return;
+    auto state = std::make_shared<std::vector<float>>(parts_->trainer->layout().size());  // as in fetch_state
+    Status made = parts_->trainer->make_initial_state(*state);
+    if (made.ok()) made = state::check_initial_state(parts_->manifest, state::state_digest(*state));
+    if (!made.ok()) return state_fetched(0, digest, made);
+    install_state(0, digest, std::move(state));
+  });
 }
 
 void ProjectRun::send_checkpoint(RoundIndex round, const Digest& digest) {

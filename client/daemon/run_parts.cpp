@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "shared/state/initial_state.h"
 #include "shared/wire/fragments.h"
 #include "shared/wire/moments.h"
 
@@ -87,9 +88,9 @@ Result<std::optional<trainer_link::TokenizerProcess>> make_tokenizer(const RunOp
   return tokenizer;
 }
 
-// The newest checkpoint whose digest is what its name says, or round 0.
-Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, SnapshotKeeper& snapshots,
-                                         storage::CheckpointStore& checkpoints) {
+// The newest checkpoint whose digest is what its name says, or round 0, which begins as the project has signed.
+Result<session::InitialState> load_state(const wire::RunManifest& manifest, trainer_link::TrainerProcess& trainer,
+                                         SnapshotKeeper& snapshots, storage::CheckpointStore& checkpoints) {
   session::InitialState initial;
   while (true) {
     std::optional<storage::CheckpointInfo> loaded;
@@ -104,12 +105,18 @@ Result<session::InitialState> load_state(trainer_link::TrainerProcess& trainer, 
     });
     if (!digest.ok()) return digest.error().prefixed("prepare the model");
     initial.digest = *digest;
-    if (!loaded.has_value()) return initial;
-    if (loaded->state_digest == *digest) {
+    const Status first = state::check_initial_state(manifest, *digest);
+    if (!loaded.has_value()) {
+      STARLING_TRY(first);
+      return initial;
+    }
+    const bool whole = loaded->state_digest == *digest;
+    if (whole && (loaded->round > 0 || first.ok())) {
       initial.round = loaded->round;
       return initial;
     }
-    STARLING_TRY(checkpoints.set_newest_aside("its content does not have the digest it claims"));
+    STARLING_TRY(checkpoints.set_newest_aside(whole ? "it is of round 0, and not the state that the project has signed"
+                                                    : "its content does not have the digest it claims"));
   }
 }
 
@@ -148,7 +155,7 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
   const session::StateLayout layout = trainer->layout();
   storage::CheckpointStore checkpoints(inputs.files.dir() / "checkpoints", prepared.manifest.run_id,
                                        layout.parameter_count, layout.optimizer_vectors);
-  STARLING_ASSIGN(session::InitialState initial, load_state(*trainer, *snapshots, checkpoints));
+  STARLING_ASSIGN(session::InitialState initial, load_state(prepared.manifest, *trainer, *snapshots, checkpoints));
   STARLING_ASSIGN(storage::RoundJournal journal,
                   storage::RoundJournal::open(inputs.files.dir(), prepared.manifest.run_id));
   initial.unacknowledged = journal.pending();

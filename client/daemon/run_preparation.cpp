@@ -54,6 +54,14 @@ Status refuse_older_key(storage::ProjectFiles& files, const manifest::SignedMani
                "check the run's manifest: it is signed with a key that the project has replaced; ask its operator"};
 }
 
+Status refuse_open_beginning(storage::ProjectFiles& files, const wire::RunManifest& fetched) {
+  const auto kept = files.manifest_envelope();
+  const auto envelope = kept.ok() ? manifest::decode_envelope(*kept) : Result<manifest::SignedManifest>(kept.error());
+  if (!envelope.ok()) return {};
+  const auto before = wire::decode_manifest(envelope->json);
+  return before.ok() ? check_beginning(*before, fetched) : Status();
+}
+
 // Newest from the coordinator; when it cannot be reached, the one that was verified before.
 Result<wire::RunManifest> verified_manifest(const storage::Project& project, storage::ProjectFiles& files,
                                             CoordinatorCalls& calls) {
@@ -72,6 +80,7 @@ Result<wire::RunManifest> verified_manifest(const storage::Project& project, sto
   auto manifest = manifest::verify_manifest(*fetched, key);
   if (!manifest.ok()) return manifest.error().prefixed("check the run's manifest");
   if (!unreachable) STARLING_TRY(refuse_older_key(files, *fetched, key));
+  if (!unreachable) STARLING_TRY(refuse_open_beginning(files, *manifest));
   if (!unreachable) STARLING_TRY(keep_envelope(files, manifest::encode_envelope(*fetched)));
   return manifest;
 }
@@ -114,6 +123,14 @@ std::int64_t shard_bytes_held(const wire::DataOptions& data) {
 }
 
 }  // namespace
+
+Status check_beginning(const wire::RunManifest& kept, const wire::RunManifest& fetched) {
+  if (kept.run_id != fetched.run_id || kept.initial_state_digest.is_zero()) return {};
+  if (!fetched.initial_state_digest.is_zero()) return {};
+  return Error{ErrorCode::permission_denied,
+               "check the run's manifest: it leaves open which model the run begins with, and the one kept here does "
+               "not; ask the project's operator"};
+}
 
 bool DownloadSteps::is_news(std::int64_t bytes_done) {
   const std::int64_t step = bytes_done / bytes_each_;

@@ -45,6 +45,10 @@ struct PreparationOptions {
   MemoryHere memory;
 };
 
+// permission_denied where the manifest that is kept names what the run begins with, and the other, of the same run,
+// does not: it is from before that was signed.
+Status check_beginning(const wire::RunManifest& kept, const wire::RunManifest& fetched);
+
 constexpr std::int64_t kDownloadStepsMax = 200;
 
 // Which of a download's many pieces are worth telling: whoever shows the progress must not drown in it.

@@ -58,6 +58,7 @@ struct SessionOptions {
   std::uint64_t seed = 1;
   Duration checkpoint_interval = std::chrono::seconds(20);
   bool delay_parameter_updates = false;  // wire::RunManifest
+  Digest initial_state_digest;           // the same; zero: whatever the coordinator says
 };
 
 // Where the replica stands when the session starts: round 0 (Trainer::initialize) or a checkpoint.
@@ -88,6 +89,8 @@ class Session {
     // Durable when it returns: the round's report survives a crash until `forget_reports` passes it.
     // The same from the copy that the coordinator keeps in this file. A fetch of either kind ends the one before.
     virtual void fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) = 0;
+    // The same for the state of round 0, which has this digest and is made here, without anybody else.
+    virtual void make_initial_state(const Digest& digest) = 0;
     // Sends the coordinator a copy of the state, in its own time; if that is what the replica holds.
     virtual void send_checkpoint(RoundIndex round, const Digest& digest) = 0;
     virtual void record_round(const wire::RoundReport& report, Duration round_duration) = 0;
@@ -161,6 +164,7 @@ class Session {
   [[nodiscard]] bool interrupted_by_pause(const Error& error) const;
   void fetch_if_possible(TimePoint now);
   void fetch_newer(const wire::HeartbeatReply& reply);
+  bool refuse_initial_state(TimePoint now, const wire::HeartbeatReply& reply);
   void send_heartbeat(TimePoint now);
   void take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply);
   void take_turn_to_evaluate(RoundIndex round);
@@ -203,6 +207,7 @@ class Session {
   TimePoint batch_began_{};             // of the batch under way, or the last
   std::vector<wire::Endpoint> donors_;  // of (fetch_round_, fetch_digest_), from the newest reply, …
   std::optional<wire::Artefact> kept_;  // … or where the coordinator keeps it, when there are none
+  bool makes_initial_ = false;          // it is that of round 0, and nobody is needed for it
   RoundIndex fetch_round_ = 0;
   Digest fetch_digest_;
   int fetch_failures_ = 0;

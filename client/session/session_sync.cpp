@@ -1,4 +1,5 @@
 // Keeping the replica at the swarm's state: the coordinator's verdict on it, and the download when it is off.
+#include <string_view>
 #include <utility>
 
 #include "client/session/retry.h"
@@ -11,11 +12,15 @@ namespace {
 // Donors move on with every round: whoever comes late asks again soon, and a few times at once for a newer state.
 constexpr Duration kFetchRetryMax = std::chrono::seconds(10);
 constexpr int kFetchPatience = 8;
+constexpr std::string_view kOtherBeginning =
+    "the coordinator names another model to begin with than the one that the project has signed, so nothing is trained "
+    "here: tell the project's operator";
 
 }  // namespace
 
 void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply) {
   if (averaging_ || stepping_ || reply.state_digest.is_zero()) return;  // judged when it is over
+  if (refuse_initial_state(now, reply)) return;
   if (fetching_) return fetch_newer(reply);
   const bool same_state = reply.state_digest == state_digest_;
   if (reply.round < state_round_) {
@@ -34,6 +39,7 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
     synced_ = true;
     donors_.clear();
     kept_.reset();
+    makes_initial_ = false;
     return;
   }
   if (synced_) lose_sync(now, "the model here differs from everybody else's");
@@ -45,9 +51,25 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
   if (reply.checkpoint && reply.checkpoint->state_digest == reply.state_digest) kept_ = reply.checkpoint->file;
   fetch_round_ = reply.round;
   fetch_digest_ = reply.state_digest;
-  if (!donors_.empty() || kept_) return;
+  makes_initial_ = reply.round == 0 && reply.state_digest == options_.initial_state_digest;
+  if (makes_initial_ || !donors_.empty() || kept_) return;
   fetch_failures_ = 0;  // whoever is named next is asked at once
   unsynced_reason_ = reply.notice.empty() ? "waiting for a member that can hand over the model" : reply.notice;
+}
+
+// What round 0 begins with is the project's word, which it has signed; no coordinator's changes that.
+bool Session::refuse_initial_state(TimePoint now, const wire::HeartbeatReply& reply) {
+  const Digest& known = options_.initial_state_digest;
+  if (reply.round != 0 || known.is_zero() || reply.state_digest == known) return false;
+  if (synced_ || unsynced_reason_ != kOtherBeginning) {
+    log_warning("refused: {} ({} instead of {})", kOtherBeginning, reply.state_digest.brief(), known.brief());
+  }
+  if (synced_) lose_sync(now, std::string(kOtherBeginning));
+  unsynced_reason_ = kOtherBeginning;
+  donors_.clear();
+  kept_.reset();
+  makes_initial_ = false;
+  return true;
 }
 
 void Session::lose_sync(TimePoint now, std::string reason) {
@@ -62,8 +84,10 @@ void Session::lose_sync(TimePoint now, std::string reason) {
 }
 
 void Session::fetch_if_possible(TimePoint now) {
-  if (synced_ || fetching_ || paused_ || (donors_.empty() && !kept_) || now < fetch_not_before_) return;
+  const bool possible = makes_initial_ || !donors_.empty() || kept_;
+  if (synced_ || fetching_ || paused_ || !possible || now < fetch_not_before_) return;
   fetching_ = true;
+  if (makes_initial_) return mediator_.make_initial_state(fetch_digest_);
   if (donors_.empty()) return mediator_.fetch_checkpoint(*kept_, fetch_round_, fetch_digest_);
   mediator_.fetch_state(donors_, fetch_round_, fetch_digest_);
 }
@@ -87,6 +111,7 @@ void Session::on_state_fetched(TimePoint now, RoundIndex round, const Digest& di
   fetching_ = false;
   donors_.clear();
   kept_.reset();
+  makes_initial_ = false;
   if (status.ok()) {
     fetch_failures_ = 0;
     synced_ = true;  // until the next answer says otherwise

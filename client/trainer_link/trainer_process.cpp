@@ -153,14 +153,16 @@ void TrainerProcess::on_bucket_stepped(std::function<void(const wire::Bucket&)> 
   impl_->bucket_stepped = std::move(stepped);
 }
 
-Status TrainerProcess::initialize() {
+Status TrainerProcess::initialize() { return make_initial_state(state()); }
+
+Status TrainerProcess::make_initial_state(std::span<float> into) const {
   const wire::RunManifest& manifest = impl_->options.manifest;
   if (manifest.model.architecture != "script") {
-    state::fill_initial_state(manifest, state());
+    state::fill_initial_state(manifest, into);
     return {};
   }
   STARLING_ASSIGN(const state::ParameterFile file, state::open_parameters(impl_->options.initial_parameters));
-  return state::load_initial_state(manifest, file, state());
+  return state::load_initial_state(manifest, file, into);
 }
 
 void TrainerProcess::begin_sum() {

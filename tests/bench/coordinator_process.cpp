@@ -19,6 +19,7 @@
 #include "shared/base/permutation.h"
 #include "shared/base/unique_fd.h"
 #include "shared/crypto/tls.h"
+#include "shared/manifest/signed_manifest.h"
 #include "shared/net/http_client.h"
 #include "shared/wire/json_reader.h"
 
@@ -109,8 +110,19 @@ Status CoordinatorProcess::serve() {
       STARLING_ASSIGN(std::string told, read_file(log, kLogBytesMax));
       return Error{ErrorCode::unavailable, "starling-coordinator serve ended: " + told};
     }
-    if (line->find("listening on") != std::string::npos) return {};
+    if (line->find("listening on") != std::string::npos) return read_initial_state();
   }
+}
+
+Status CoordinatorProcess::read_initial_state() {
+  STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(ca_pem_, std::nullopt));
+  net::HttpClient client({"127.0.0.1", port_}, std::move(tls));
+  STARLING_ASSIGN(auto response, client.get("/v1/run"));
+  STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
+  STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(body));
+  STARLING_ASSIGN(const auto run, wire::decode_manifest(envelope.json));
+  initial_state_ = run.initial_state_digest;
+  return {};
 }
 
 double CoordinatorProcess::peak_resident_bytes() const {

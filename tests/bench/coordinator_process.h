@@ -33,6 +33,8 @@ class CoordinatorProcess {
   [[nodiscard]] std::filesystem::path project() const { return folder_ / "project"; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] const std::string& ca_pem() const { return ca_pem_; }
+  // Of the state that its run begins with; known once it was served.
+  [[nodiscard]] const Digest& initial_state() const { return initial_state_; }
   // Of the process that serves.
   [[nodiscard]] double peak_resident_bytes() const;
   [[nodiscard]] double resident_bytes() const;
@@ -50,11 +52,13 @@ class CoordinatorProcess {
  private:
   CoordinatorProcess() = default;
   Status make_project(const ProjectOptions& options);
+  Status read_initial_state();
 
   testing::TempDir folder_;
   std::uint16_t port_ = 0;
   std::uint16_t admin_port_ = 0;
   std::string ca_pem_;
+  Digest initial_state_;
   std::unique_ptr<ChildProcess> server_;  // null: nobody serves
 };
 

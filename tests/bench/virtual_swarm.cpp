@@ -17,8 +17,6 @@ constexpr Duration kFetchTime = std::chrono::milliseconds(20);
 constexpr double kLoss = 1.5;
 constexpr int kListenPort = 4000;
 
-Digest initial_state() { return crypto::sha256(std::string_view("initial state")); }
-
 }  // namespace
 
 void MeetingPlace::come(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake, Done done) {
@@ -76,7 +74,7 @@ class VirtualTrainer final : private session::Session::Mediator {
   };
   VirtualTrainer(Parts parts, const session::SessionOptions& options)
       : parts_(std::move(parts)),
-        state_(initial_state()),
+        state_(options.initial_state_digest),
         session_(options, {.round = 0, .digest = state_, .unacknowledged = {}}, *this) {
     happen(TimePoint{}, [this](TimePoint now) { session_.start(now); });
   }
@@ -151,6 +149,7 @@ class VirtualTrainer final : private session::Session::Mediator {
   void fetch_checkpoint(const wire::Artefact& /*file*/, RoundIndex round, const Digest& digest) override {
     fetch_state({}, round, digest);
   }
+  void make_initial_state(const Digest& digest) override { fetch_state({}, 0, digest); }
   void send_checkpoint(RoundIndex /*round*/, const Digest& /*digest*/) override {}
 
   Parts parts_;
@@ -163,7 +162,7 @@ class VirtualTrainer final : private session::Session::Mediator {
 
 VirtualSwarm::VirtualSwarm(EventLoop& loop, const CoordinatorProcess& coordinator,
                            std::span<const Volunteer> volunteers, double samples_per_s_each)
-    : meeting_place_(loop), state_digest_(initial_state()) {
+    : meeting_place_(loop), state_digest_(coordinator.initial_state()) {
   for (const Volunteer& volunteer : volunteers) {
     session::SessionOptions options;
     options.run_id = CoordinatorProcess::kRun;
@@ -172,6 +171,7 @@ VirtualSwarm::VirtualSwarm(EventLoop& loop, const CoordinatorProcess& coordinato
     options.leased = true;
     options.listen_port = kListenPort;
     options.seed = trainers_.size();
+    options.initial_state_digest = coordinator.initial_state();
     trainers_.push_back(std::make_unique<VirtualTrainer>(
         VirtualTrainer::Parts{loop, *this, coordinator, tls_of(coordinator, volunteer), samples_per_s_each}, options));
   }

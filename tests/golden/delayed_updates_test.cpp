@@ -149,6 +149,7 @@ struct Volunteer : session::Session::Mediator {
   void start_evaluation() override {}
   void fetch_state(std::span<const wire::Endpoint>, RoundIndex, const Digest&) override {}
   void fetch_checkpoint(const wire::Artefact&, RoundIndex, const Digest&) override {}
+  void make_initial_state(const Digest&) override {}
   void send_checkpoint(RoundIndex, const Digest&) override {}
   void record_round(const wire::RoundReport&, Duration) override {}
   void forget_reports(RoundIndex) override {}

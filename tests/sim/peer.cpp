@@ -52,6 +52,7 @@ void Peer::start() {
   options.seed = mix64(world_.options().seed ^ static_cast<std::uint64_t>(index_) << 32 ^ incarnation_);
   options.checkpoint_interval = std::chrono::seconds(3);
   options.delay_parameter_updates = world_.options().delay_parameter_updates;
+  options.initial_state_digest = world_.manifest().initial_state_digest;
   session::Session::Mediator& hands = *this;
   session_ = std::make_unique<session::Session>(options, initial, hands);
   if (world_.options().speeds_known) {
@@ -266,6 +267,16 @@ void Peer::fetch_checkpoint(const wire::Artefact&, RoundIndex round, const Diges
       fetched = Error{ErrorCode::not_found, "the coordinator keeps another state by now"};
     }
     session_->on_state_fetched(world_.scheduler().now(), round, wanted, fetched);
+    after_session_event();
+  });
+}
+
+void Peer::make_initial_state(const Digest& wanted) {
+  end_mixings();
+  schedule(world_.scheduler().now() + kStepTime, [this, wanted, serial = ++fetches_] {
+    if (serial != fetches_) return;  // given up for a newer one
+    learner_->load(Learner(world_.manifest(), {}).state());
+    session_->on_state_fetched(world_.scheduler().now(), 0, wanted, Status());
     after_session_event();
   });
 }

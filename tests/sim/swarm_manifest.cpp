@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "shared/manifest/algorithms.h"
+#include "shared/state/state_digest.h"
+#include "tests/sim/learner.h"
 #include "tests/sim/quadratic_problem.h"
 
 namespace starling::sim {
@@ -64,6 +66,7 @@ Result<wire::RunManifest> manifest_of(const SwarmOptions& options) {
   manifest.data.kind = "labelled";
   manifest.data.train_items = options.epoch_samples;
   if (options.epoch_samples == 0) manifest.data.sampling = "independent";
+  manifest.initial_state_digest = state::state_digest(Learner(manifest, {}).state());
   return manifest;
 }
 

@@ -61,3 +61,16 @@ TEST_CASE("of a large download's many pieces no more are told than can be shown,
   CHECK(told <= kDownloadStepsMax);
   CHECK(told > kDownloadStepsMax / 2);
 }
+
+TEST_CASE("a manifest from before the first state was signed does not take the place of one that names it") {
+  wire::RunManifest open;
+  open.run_id = "poems";
+  wire::RunManifest named = open;
+  named.initial_state_digest.bytes.fill(7);
+  CHECK(check_beginning(open, named).ok());  // the project was brought up to date
+  CHECK(check_beginning(open, open).ok());
+  CHECK(check_beginning(named, named).ok());
+  CHECK(check_beginning(named, open).error().code == ErrorCode::permission_denied);
+  open.run_id = "songs";
+  CHECK(check_beginning(named, open).ok());
+}

@@ -41,6 +41,7 @@ struct Hands : Session::Mediator {
   std::vector<wire::UnusableSamples> unusable;
   std::vector<std::pair<RoundIndex, Digest>> fetches;
   std::vector<Digest> files_fetched;                // of the fetches, those of the coordinator's copy
+  std::vector<Digest> made;                         // states of round 0 that it was to make
   std::vector<std::pair<RoundIndex, Digest>> sent;  // to the coordinator
   std::vector<wire::RoundReport> recorded;
   RoundIndex forgotten = 0;
@@ -68,6 +69,7 @@ struct Hands : Session::Mediator {
     files_fetched.push_back(file.sha256);
     fetches.emplace_back(round, d);
   }
+  void make_initial_state(const Digest& d) override { made.push_back(d); }
   void send_checkpoint(RoundIndex round, const Digest& d) override { sent.emplace_back(round, d); }
   void record_round(const wire::RoundReport& report, Duration) override { recorded.push_back(report); }
   void forget_reports(RoundIndex below) override { forgotten = below; }
@@ -82,14 +84,15 @@ struct Fixture {
   Session session;
 
   explicit Fixture(InitialState initial = {0, digest(1), {}}, bool delay_parameter_updates = false, bool leased = false,
-                   SampleCount samples_max = swarm::kMemberSamplesMax)
+                   SampleCount samples_max = swarm::kMemberSamplesMax, const Digest& initial_state = {})
       : session({.run_id = "run",
                  .self = peer(1),
                  .micro_batch_size = 4,
                  .samples_max = samples_max,
                  .leased = leased,
                  .listen_port = 7000,
-                 .delay_parameter_updates = delay_parameter_updates},
+                 .delay_parameter_updates = delay_parameter_updates,
+                 .initial_state_digest = initial_state},
                 std::move(initial), hands) {
     session.start(now);
   }

@@ -7,6 +7,16 @@
 using namespace starling;
 using namespace starling::session;
 
+namespace {
+
+// One whose project has signed that its run begins with digest(1).
+struct Signed : Fixture {
+  explicit Signed(InitialState initial = {0, digest(1), {}})
+      : Fixture(std::move(initial), false, false, swarm::kMemberSamplesMax, digest(1)) {}
+};
+
+}  // namespace
+
 TEST_CASE("a replica at another state loads the swarm's and drops what it computed") {
   Fixture f;
   f.begin_training();
@@ -151,4 +161,77 @@ TEST_CASE("the coordinator gets a copy of the state that it asks for, and of no 
   other.send_checkpoint = true;
   f.hear(other);
   CHECK(f.hands.sent.size() == 1);
+}
+
+TEST_CASE("another state for round 0 than the signed one is refused, whoever holds it, and the reason is shown") {
+  Signed f;
+  f.hear(f.reply_with_donor(0, digest(7)));
+  CHECK(f.hands.fetches.empty());
+  CHECK(f.hands.made.empty());
+  CHECK(f.hands.batches.empty());
+  CHECK_FALSE(f.session.view(f.now).synced);
+  CHECK(f.session.view(f.now).activity.reason.find("than the one that the project has signed") != std::string::npos);
+  f.session.on_timer(f.now + std::chrono::minutes(1));
+  CHECK(f.hands.fetches.empty());
+  f.begin_training();  // the coordinator has come to its senses
+  CHECK(f.hands.batches.size() == 1);
+}
+
+TEST_CASE("whoever trains already stops when it is told of another state for round 0") {
+  Signed f;
+  f.begin_training();
+  f.batch_done();
+  f.hear(f.reply_with_donor(0, digest(7)));
+  f.batch_done();
+  const std::size_t batches = f.hands.batches.size();
+  f.session.on_timer(f.now + std::chrono::seconds(30));
+  CHECK(f.hands.batches.size() == batches);
+  CHECK(f.hands.fetches.empty());
+  CHECK(f.session.view(f.now).state_digest == digest(1));
+}
+
+TEST_CASE("a replica that is elsewhere makes the state of round 0 by itself, without donors") {
+  Signed f({40, digest(9), {}});
+  f.hear(f.reply(0, digest(1)));
+  REQUIRE(f.hands.made == std::vector<Digest>{digest(1)});
+  CHECK(f.hands.fetches.empty());
+  f.hear(f.reply(0, digest(1)));
+  CHECK(f.hands.made.size() == 1);
+  f.session.on_state_fetched(f.now, 0, digest(1), Status());
+  CHECK(f.session.view(f.now).synced);
+  CHECK(f.session.view(f.now).state_round == 0);
+  REQUIRE(f.hands.batches.size() == 1);
+  CHECK(f.hands.batches[0].round == 0);
+  // It is no answer to what comes later.
+  f.hear(f.reply(5, digest(6)));
+  CHECK(f.hands.made.size() == 1);
+  CHECK(f.session.view(f.now).activity.reason == "waiting for a member that can hand over the model");
+}
+
+TEST_CASE("a first state that can not be made is tried again later, and the swarm's newer one takes its place") {
+  Signed f({0, digest(9), {}});
+  f.hear(f.reply(0, digest(1)));
+  f.session.on_state_fetched(f.now, 0, digest(1), Error{ErrorCode::failed_precondition, "update Starling"});
+  CHECK(f.session.view(f.now).activity.reason == "update Starling");
+  f.hear(f.reply(0, digest(1)));
+  CHECK(f.hands.made.size() == 1);
+  f.session.on_timer(f.now + std::chrono::seconds(1));
+  CHECK(f.hands.made.size() == 2);
+  f.hear(f.reply_with_donor(1, digest(2)));
+  REQUIRE(f.hands.fetches.size() == 1);
+  CHECK(f.hands.fetches[0].second == digest(2));
+  f.session.on_state_fetched(f.now, 0, digest(1), Status());  // it was under way
+  f.session.on_state_fetched(f.now, 1, digest(2), Status());
+  CHECK(f.session.view(f.now).state_round == 1);
+  CHECK(f.session.view(f.now).synced);
+}
+
+TEST_CASE("past round 0, and where nothing was signed, the coordinator's word on the state counts") {
+  Signed f;
+  f.hear(f.reply_with_donor(3, digest(7)));
+  CHECK(f.hands.fetches.size() == 1);
+  Fixture legacy;
+  legacy.hear(legacy.reply_with_donor(0, digest(7)));
+  CHECK(legacy.hands.fetches.size() == 1);
+  CHECK(legacy.hands.made.empty());
 }
