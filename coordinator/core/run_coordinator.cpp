@@ -51,7 +51,7 @@ RunCoordinator::Impl::Impl(const wire::RunManifest& manifest, std::int64_t vecto
       options_(options),
       state_(recovered.state),
       round_(recovered.round),
-      canonical_(recovered.state_digest),
+      canonical_(recovered.round == 0 ? manifest.initial_state_digest : recovered.state_digest),
       reach_(options_),
       lanes_(manifest.peers_max, recovered.round, recovered.lanes),
       evaluation_(recovered.evaluated_round),
@@ -114,8 +114,6 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   }
   if (heartbeat.evaluation) evaluation_.answered(now, who.peer, *heartbeat.evaluation);
   evaluation_.on_call(now, who.peer, heartbeat.state_round);
-  // All replicas start with the same bits, so the first to tell its digest tells everybody's.
-  if (canonical_.is_zero() && round_ == 0 && heartbeat.state_round == 0) canonical_ = heartbeat.state_digest;
   decision.dial_back = reach_.on_heartbeat(now, members_, member);
   members_.judge(now, member, canonical_);
   note_catching_up(now, member);
@@ -268,7 +266,7 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
     members_.end_assumptions(now, canonical_);
   }
   give_up_hopeless_groups(now);
-  find_lost_state(now, ops);
+  if (round_ > 0) find_lost_state(now, ops);  // everybody makes the state of round 0
   drop_failed_plan(now);
 }
 

@@ -1,11 +1,12 @@
 // One run's coordinator: who is there, which round is being worked on, when a group averages, which result
 // counts. Decides without I/O: heartbeats and timers go in, replies and store operations come out.
 //
-// Words. The *canonical* digest names the state at the start of the current round; a member that holds it is
-// *ready*, and only ready members count and are planned. A plan is *frozen* shortly before the batch is full,
-// so that every member hears of it at a heartbeat before the group starts. A round is *decided* when most of
-// the group's living members report the same result, and *durable* when the store has taken it; only durable
-// rounds are acknowledged. Rounds never go back, so nothing is ever credited twice.
+// Words. The *canonical* digest names the state at the start of the current round (of round 0: the one that the
+// manifest names, whatever members say); a member that holds it is *ready*, and only ready members count and are
+// planned. A plan is *frozen* shortly before the batch is full, so that every member hears of it at a heartbeat before
+// the group starts. A round is *decided* when most of the group's living members report the same result, and *durable*
+// when the store has taken it; only durable rounds are acknowledged. Rounds never go back, so nothing is ever credited
+// twice.
 //
 // Not thread-safe: the shell calls it under one mutex.
 #pragma once

@@ -35,20 +35,6 @@ VirtualMember& join_three_at_work(Swarm& swarm, Duration download) {
 
 }  // namespace
 
-TEST_CASE("the first member's state becomes everybody's") {
-  Swarm swarm;
-  const auto first = swarm.call(swarm.add(1));
-  CHECK(first.reply.state_digest == first_state());
-  CHECK(first.reply.round == 0);
-  VirtualMember& odd = swarm.add(2);
-  odd.state.bytes.fill(9);
-  const auto second = swarm.call(odd);
-  CHECK(second.reply.state_digest == first_state());
-  REQUIRE(second.reply.donors.size() == 1);
-  CHECK(second.reply.donors[0].peer == peer_id(1));
-  CHECK(second.reply.donors[0].host == "192.0.2.1");
-}
-
 TEST_CASE("a swarm of three on fast rounds goes on, round after round, near its target") {
   Swarm swarm;
   for (int i = 1; i <= 3; ++i) swarm.add(i, 40);  // 120 samples a second: 60 in half a second

@@ -45,6 +45,7 @@ wire::RunManifest small_manifest() {
   manifest.target_batch_size = 60;
   manifest.peers_max = 64;
   manifest.flops_per_sample = 1e9;
+  manifest.initial_state_digest = first_state();
   return manifest;
 }
 
@@ -289,7 +290,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
       member.state_round = reply.round;
       member.samples = member.kept_samples;
       member.next_call = now;
-    } else if (!reply.donors.empty()) {
+    } else if (!reply.donors.empty() || reply.round == 0) {  // everybody makes the first state
       member.download = reply.state_digest;
       member.download_round = reply.round;
       member.phase = wire::MemberPhase::downloading;
