@@ -135,13 +135,17 @@ class ProjectRun final : private session::Session::Mediator {
   // of what the round averages.
   [[nodiscard]] double spread(RoundIndex round, std::span<const float> sum, SampleCount samples) const;
   void start_step(RoundIndex round) override;
+  void keep_previous_state();  // of the thread that steps
+  void forget_previous_state() override;
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
   void fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) override;
   void make_initial_state(const Digest& digest) override;
+  void restore_previous_state(RoundIndex round, const Digest& digest) override;
   void send_checkpoint(RoundIndex round, const Digest& digest) override;
   void record_round(const wire::RoundReport& report, Duration round_duration) override;
   void forget_reports(RoundIndex below) override;
+  void withdraw_reports(RoundIndex from) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;
 
   // Posts `event` to control, where it runs unless the run was stopped, and is followed by after_event().

@@ -202,6 +202,7 @@ void ProjectRun::start_step(RoundIndex round) {
   step_loop().post([this, round, samples = own_samples_, own] {
     if (stopped_) return;
     const double spread_now = spread(round, own, samples);
+    keep_previous_state();
     auto digest = parts_->snapshots->change(round + 1, [&] { return parts_->trainer->step(round, parts_->averaged); });
     deliver([this, digest = std::move(digest), spread_now](TimePoint now) {
       spread_ = spread_now;
@@ -288,6 +289,37 @@ void ProjectRun::make_initial_state(const Digest& digest) {
   });
 }
 
+// Without it the step is taken all the same: should it not count, the state is downloaded.
+void ProjectRun::keep_previous_state() {
+  const Status kept = parts_->previous.keep(parts_->trainer->state(), parts_->snapshots->held().digest);
+  if (!kept.ok()) log_warning("{}", kept.error().message);
+}
+
+void ProjectRun::forget_previous_state() {
+  step_loop().post([this] {
+    if (!stopped_) parts_->previous.forget();
+  });
+}
+
+void ProjectRun::restore_previous_state(RoundIndex round, const Digest& digest) {
+  end_mixings();
+  parts_->network->cancel_fetch();
+  courier_->end();
+  fetch_ = std::make_shared<Fetch>(round, digest);
+  fetch_->ended = true;  // seconds at most: no pause interrupts it
+  threads_.trainer.post([this, round, digest] {
+    if (stopped_) return;
+    if (parts_->stepper != nullptr) parts_->stepper->run_and_wait([] {});
+    auto restored =
+        parts_->snapshots->change(round, [&] { return parts_->previous.restore(digest, parts_->trainer->state()); });
+    Status status = restored.status();
+    if (restored.ok() && *restored != digest) {
+      status = Error{ErrorCode::corrupt, "the state before the last step is not what was kept"};
+    }
+    state_fetched(round, digest, status);
+  });
+}
+
 void ProjectRun::send_checkpoint(RoundIndex round, const Digest& digest) {
   if (!coordinator_allowed_ || courier_->is_sending(digest)) return;
   auto state = parts_->snapshots->find(round, digest);
@@ -336,6 +368,11 @@ void ProjectRun::forget_reports(RoundIndex below) {
   if (below <= forgotten_below_) return;
   forgotten_below_ = below;
   note_saving("keep finished rounds on disk", parts_->journal.forget(below), journal_problem_);
+}
+
+void ProjectRun::withdraw_reports(RoundIndex from) {
+  forgotten_below_ = std::min(forgotten_below_, from);
+  note_saving("keep finished rounds on disk", parts_->journal.withdraw(from), journal_problem_);
 }
 
 void ProjectRun::save_checkpoint(RoundIndex round, const Digest& digest) {

@@ -190,6 +190,7 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
                  std::move(snapshots),
                  std::move(serving),
                  std::move(checkpoints),
+                 storage::PreviousState(inputs.files.dir()),
                  std::move(journal),
                  std::move(*network),
                  nullptr,

@@ -14,6 +14,7 @@
 #include "client/daemon/shard_keeper.h"
 #include "client/optim/mixing_step.h"
 #include "client/session/fragment_sums.h"
+#include "client/storage/previous_state.h"
 #include "client/trainer_link/tokenizer_process.h"
 #include "client/transport/port_mapper.h"
 #include "shared/wire/buckets.h"
@@ -53,6 +54,7 @@ struct RunParts {
   std::unique_ptr<SnapshotKeeper> snapshots;
   std::shared_ptr<std::atomic<bool>> serving;  // whether others may download the state from here
   storage::CheckpointStore checkpoints;
+  storage::PreviousState previous;  // of the thread that steps
   storage::RoundJournal journal;
   std::unique_ptr<transport::PeerNetwork> network;
   std::unique_ptr<transport::PortMapper> port_mapper;  // null until others cannot dial this computer

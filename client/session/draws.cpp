@@ -7,10 +7,31 @@ namespace starling::session {
 
 void Draws::begin_round() {
   ahead_gradient_ = {};
-  finish_round();
+  begin_next();
 }
 
 void Draws::finish_round() {
+  last_first_ = now_.first;
+  last_leases_ = leases_;
+  begin_next();
+}
+
+void Draws::return_to_last_round() {
+  if (last_first_ == 0) return;
+  next_ = std::exchange(last_first_, 0);
+  spoilt_end_ = 0;
+  passed_.clear();
+  // The coordinator tells no leases that it believes to be used up.
+  const auto is_told = [this](const wire::SampleLease& lease) {
+    return std::find(leases_.begin(), leases_.end(), lease) != leases_.end();
+  };
+  for (const wire::SampleLease& lease : last_leases_) {
+    if (lease.number + lease.count > next_ && !is_told(lease)) leases_.push_back(lease);
+  }
+  std::sort(leases_.begin(), leases_.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
+}
+
+void Draws::begin_next() {
   now_ = std::exchange(ahead_gradient_, {});
   ahead_ = batch_is_ahead_ = false;
 }

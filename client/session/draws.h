@@ -28,6 +28,8 @@ class Draws {
   void look_ahead() { ahead_ = true; }
   void look_back() { ahead_ = false; }
   void finish_round();
+  // The last round that was finished does not count, and begins again: its samples are drawn once more, in their order.
+  void return_to_last_round();
 
   // Samples for the next batch of the gradient that grows, which is this round's, at most `count`; none where no lease
   // has any that belong in it. The same again until one of the next two calls says what became of them.
@@ -53,6 +55,7 @@ class Draws {
   [[nodiscard]] SampleCount end() const;
 
  private:
+  void begin_next();
   struct Gradient {
     SampleCount first = 0;
     SampleCount end = 0;  // one beyond the last
@@ -71,6 +74,8 @@ class Draws {
   Gradient ahead_gradient_;
   bool ahead_ = false;
   bool batch_is_ahead_ = false;
+  SampleCount last_first_ = 0;  // first draw of the last finished round's gradient, and the leases of that time
+  std::vector<wire::SampleLease> last_leases_;
 };
 
 }  // namespace starling::session

@@ -226,6 +226,10 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
     // Most of the group may have gone on without us, or nobody had anything: the round goes on with what was
     // computed, until the coordinator calls those who are left together. A minority founds no swarm of its own.
     left_group_ = meeting_->group.id;
+    waits_for_most_ = link_.away(now);
+    if (waits_for_most_) {
+      log_warning("half of the group or less is left, and the coordinator cannot be reached: rounds wait for it");
+    }
     meeting_.reset();
     last_group_.reset();
     progress_.look_back();
@@ -288,6 +292,7 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
   if (std::any_of(last_contributed_.begin(), last_contributed_.end(), came)) last_group_ = meeting_->group;
   if (progress_.samples() > 0) last_loss_ = progress_.loss();
   ++rounds_done_;
+  previous_ = Previous{state_round_, state_digest_};
   ++state_round_;
   state_digest_ = new_state;
   outcome_.reset();
@@ -372,8 +377,8 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   link_.on_reply(now, from_ms(reply.next_heartbeat_ms));
   last_reply_ = reply;
   draws_.hold(reply.leases);
-  while (!reports_.empty() && reports_.front().round < reply.acknowledged_rounds) reports_.pop_front();
-  mediator_.forget_reports(reply.acknowledged_rounds);
+  waits_for_most_ = false;
+  settle_reports(now, reply);
   if (evaluation_told_) evaluation_report_.reset();
   // Of a round that is over: who is still at its state may have the result from the others.
   const bool missed = reply.group.has_value() && reply.group->round < reply.round;

@@ -81,20 +81,27 @@ class Session {
     // Averages the present round's gradient (weight 0: none was computed) with the group.
     virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) = 0;
     // Steps on the averaged gradient, then computes the new state's digest. When it is done what the next round's
-    // gradient has by then becomes the present one's; batches that began before end in it.
+    // gradient has by then becomes the present one's; batches that began before end in it. The state before the step is
+    // kept, if there is room for it, until forget_previous_state() or the next step.
     virtual void start_step(RoundIndex round) = 0;
+    virtual void forget_previous_state() = 0;
     virtual void start_evaluation() = 0;
     // Ends a download under way, if there is one; its on_state_fetched need not come, and changes nothing if it does.
     virtual void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) = 0;
-    // Durable when it returns: the round's report survives a crash until `forget_reports` passes it.
-    // The same from the copy that the coordinator keeps in this file. A fetch of either kind ends the one before.
+    // The same from the copy that the coordinator keeps in this file. A fetch of any kind ends the one before.
     virtual void fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) = 0;
     // The same for the state of round 0, which has this digest and is made here, without anybody else.
     virtual void make_initial_state(const Digest& digest) = 0;
+    // The same for the state before the last step, which was kept here.
+    virtual void restore_previous_state(RoundIndex round, const Digest& digest) = 0;
     // Sends the coordinator a copy of the state, in its own time; if that is what the replica holds.
     virtual void send_checkpoint(RoundIndex round, const Digest& digest) = 0;
+    // Durable when it returns: the round's report survives a crash until one of the next two calls takes it away.
     virtual void record_round(const wire::RoundReport& report, Duration round_duration) = 0;
+    // Rounds below this are settled: the ledger has them.
     virtual void forget_reports(RoundIndex below) = 0;
+    // The results of this round and of all later ones do not count.
+    virtual void withdraw_reports(RoundIndex from) = 0;
     virtual void save_checkpoint(RoundIndex round, const Digest& digest) = 0;
   };
 
@@ -165,6 +172,7 @@ class Session {
   void fetch_if_possible(TimePoint now);
   void fetch_newer(const wire::HeartbeatReply& reply);
   bool refuse_initial_state(TimePoint now, const wire::HeartbeatReply& reply);
+  void settle_reports(TimePoint now, const wire::HeartbeatReply& reply);
   void send_heartbeat(TimePoint now);
   void take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply);
   void take_turn_to_evaluate(RoundIndex round);
@@ -208,6 +216,11 @@ class Session {
   std::vector<wire::Endpoint> donors_;  // of (fetch_round_, fetch_digest_), from the newest reply, …
   std::optional<wire::Artefact> kept_;  // … or where the coordinator keeps it, when there are none
   bool makes_initial_ = false;          // it is that of round 0, and nobody is needed for it
+  struct Previous {
+    RoundIndex round = 0;
+    Digest digest;
+  };
+  std::optional<Previous> previous_;  // the state before the last step, until that step is known to count
   RoundIndex fetch_round_ = 0;
   Digest fetch_digest_;
   int fetch_failures_ = 0;
@@ -216,8 +229,9 @@ class Session {
   std::string paused_reason_;
 
   std::optional<Meeting> meeting_;
-  GroupId left_group_;       // in vain: the others may go on in it, and know what this member had brought then
-  std::string plan_reason_;  // of the last one
+  bool waits_for_most_ = false;  // half of the group or more is gone, and the coordinator is away
+  GroupId left_group_;           // in vain: the others may go on in it, and know what this member had brought then
+  std::string plan_reason_;      // of the last one
   std::optional<averaging::AveragingOutcome> outcome_;  // averaged, not stepped yet
   std::optional<wire::GroupInfo> last_group_;           // of the round before, and who was averaged in
   std::vector<SampleCount> last_contributed_;

@@ -1,4 +1,6 @@
 // Keeping the replica at the swarm's state: the coordinator's verdict on it, and the download when it is off.
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -72,6 +74,26 @@ bool Session::refuse_initial_state(TimePoint now, const wire::HeartbeatReply& re
   return true;
 }
 
+// The coordinator has settled all rounds below acknowledged_rounds. It has given up those from its current round on:
+// their results are void, and what was computed for them is computed again.
+void Session::settle_reports(TimePoint now, const wire::HeartbeatReply& reply) {
+  const RoundIndex counted = std::min(reply.acknowledged_rounds, reply.round);
+  const bool is_void = reply.acknowledged_rounds > reply.round && !averaging_ && !stepping_;
+  while (!reports_.empty() && reports_.front().round < counted) reports_.pop_front();
+  mediator_.forget_reports(counted);
+  if (previous_ && previous_->round < counted) {
+    previous_.reset();
+    mediator_.forget_previous_state();
+  }
+  if (!is_void || reports_.empty()) return;
+  rounds_failed_ += std::ssize(reports_);
+  log_warning("{} result(s) from round {} on do not count: their groups came to no decision", reports_.size(),
+              reports_.front().round);
+  reports_.clear();
+  mediator_.withdraw_reports(reply.round);
+  if (synced_) lose_sync(now, "the last round's group came to no decision");
+}
+
 void Session::lose_sync(TimePoint now, std::string reason) {
   if (synced_) log_info("round {}: {}; loading the swarm's state", state_round_, reason);
   synced_ = false;
@@ -84,9 +106,11 @@ void Session::lose_sync(TimePoint now, std::string reason) {
 }
 
 void Session::fetch_if_possible(TimePoint now) {
-  const bool possible = makes_initial_ || !donors_.empty() || kept_;
+  const bool is_previous = previous_ && previous_->digest == fetch_digest_;
+  const bool possible = is_previous || makes_initial_ || !donors_.empty() || kept_;
   if (synced_ || fetching_ || paused_ || !possible || now < fetch_not_before_) return;
   fetching_ = true;
+  if (is_previous) return mediator_.restore_previous_state(fetch_round_, fetch_digest_);
   if (makes_initial_) return mediator_.make_initial_state(fetch_digest_);
   if (donors_.empty()) return mediator_.fetch_checkpoint(*kept_, fetch_round_, fetch_digest_);
   mediator_.fetch_state(donors_, fetch_round_, fetch_digest_);
@@ -112,10 +136,13 @@ void Session::on_state_fetched(TimePoint now, RoundIndex round, const Digest& di
   donors_.clear();
   kept_.reset();
   makes_initial_ = false;
+  const bool is_previous = previous_ && previous_->digest == digest;
+  previous_.reset();
   if (status.ok()) {
     fetch_failures_ = 0;
     synced_ = true;  // until the next answer says otherwise
     begin_round(now);
+    if (is_previous) draws_.return_to_last_round();
   } else {
     ++fetch_failures_;
     fetch_not_before_ = now + retry_delay(fetch_failures_, kFetchRetryMax);

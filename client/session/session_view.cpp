@@ -63,6 +63,10 @@ Activity Session::activity(TimePoint now) const {
       break;
   }
   if (!synced_) return {Phase::waiting, unsynced_reason_, "the coordinator names a donor"};
+  if (waits_for_most_ && computing_ == Computing::nothing) {
+    return {Phase::waiting, "the coordinator cannot be reached, and only half of the group or less is left",
+            "the coordinator answers"};
+  }
   if (round_is_full_ && computing_ == Computing::nothing) {
     return {Phase::waiting, "as much is computed here as a round takes", "the others average it"};
   }

@@ -203,6 +203,11 @@ Status RoundJournal::forget(RoundIndex below) {
   return files_->reports.append(settled_line(below), AppendLog::Durability::with_the_next);
 }
 
+Status RoundJournal::withdraw(RoundIndex from) {
+  STARLING_TRY(forget(from));
+  return files_->pending.empty() ? Status() : forget(files_->pending.back().round + 1);
+}
+
 const std::vector<wire::RoundReport>& RoundJournal::pending() const { return files_->pending; }
 
 }  // namespace starling::storage

@@ -67,6 +67,7 @@ RunCoordinator::Impl::Impl(const wire::RunManifest& manifest, std::int64_t vecto
 }
 
 void RunCoordinator::Impl::recover_electorate(const RecoveredRun& recovered) {
+  known_states_.add({0, manifest_.initial_state_digest});
   for (const KnownState& state : recovered.states) known_states_.add(state);
   known_states_.add({round_, canonical_});
   for (const SeatedGroup& group : recovered.groups) electorates_.seat(group);
@@ -313,7 +314,8 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   reply.swarm_samples_per_s = std::clamp(members_.forecast().samples_per_s(), 0.0, wire::kMessageRateMax);
   reply.swarm_size = static_cast<int>(members_.all().size());
   reply.acknowledged_rounds = pending_credit_.empty() ? round_ : pending_credit_.front().first;
-  if (member.holds_void_result) reply.acknowledged_rounds = member.state_round;
+  // That settles all rounds before the current one, too, so these must be durable.
+  if (member.holds_void_result && pending_credit_.empty()) reply.acknowledged_rounds = member.state_round;
   if (const wire::GroupInfo* group = plan_for(now, member)) {
     reply.group = group->grid ? swarm::place_in(*group, member.who.peer) : *group;
     reply.group->start_in_ms = group->round == round_ ? std::max<std::int64_t>(0, to_ms(plan_->start - now)) : 0;

@@ -206,7 +206,9 @@ struct HeartbeatReply {
   SampleCount samples_accumulated = 0;  // toward `round`, by all members
   double swarm_samples_per_s = 0;
   int swarm_size = 0;
-  RoundIndex acknowledged_rounds = 0;  // every report of a round below this is settled; drop it
+  // Every report of a round below this is settled; drop it. Beyond `round` it says that the member's results from
+  // `round` on are void, as their groups came to no decision: it must return to state_digest.
+  RoundIndex acknowledged_rounds = 0;
   std::int64_t next_heartbeat_ms = 1000;
   std::int64_t server_unix_ms = 0;  // the coordinator's wall clock
   bool renew_certificate = false;

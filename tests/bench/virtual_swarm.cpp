@@ -132,6 +132,7 @@ class VirtualTrainer final : private session::Session::Mediator {
     });
   }
   void start_step(RoundIndex /*round*/) override {
+    previous_ = state_;
     state_ = crypto::sha256(state_.hex() + result_.hex());
     happen_in(kStepTime, [this](TimePoint now) { session_.on_step_done(now, state_); });
   }
@@ -144,16 +145,23 @@ class VirtualTrainer final : private session::Session::Mediator {
   }
   void record_round(const wire::RoundReport& report, Duration /*took*/) override { parts_.swarm.on_recorded(report); }
   void forget_reports(RoundIndex below) override { parts_.swarm.on_acknowledged(below); }
+  void withdraw_reports(RoundIndex /*from*/) override {}
   void save_checkpoint(RoundIndex /*round*/, const Digest& /*digest*/) override {}
   // Nobody loses a disk here, so the coordinator neither gets a copy nor gives one.
   void fetch_checkpoint(const wire::Artefact& /*file*/, RoundIndex round, const Digest& digest) override {
     fetch_state({}, round, digest);
   }
   void make_initial_state(const Digest& digest) override { fetch_state({}, 0, digest); }
+  void forget_previous_state() override { previous_ = {}; }
+  void restore_previous_state(RoundIndex round, const Digest& digest) override {
+    VERIFY(digest == previous_);
+    fetch_state({}, round, digest);
+  }
   void send_checkpoint(RoundIndex /*round*/, const Digest& /*digest*/) override {}
 
   Parts parts_;
   Digest state_;
+  Digest previous_;
   Hash128 result_;
   session::Session session_;
   std::unique_ptr<HttpsConnection> connection_;

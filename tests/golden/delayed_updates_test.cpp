@@ -153,6 +153,9 @@ struct Volunteer : session::Session::Mediator {
   void send_checkpoint(RoundIndex, const Digest&) override {}
   void record_round(const wire::RoundReport&, Duration) override {}
   void forget_reports(RoundIndex) override {}
+  void withdraw_reports(RoundIndex) override {}
+  void forget_previous_state() override {}
+  void restore_previous_state(RoundIndex, const Digest&) override {}
   void save_checkpoint(RoundIndex, const Digest&) override {}
 
   Replica replica;

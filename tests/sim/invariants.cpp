@@ -161,6 +161,14 @@ void Invariants::on_forgotten(const Store& store, const wire::RoundReport& repor
   }
 }
 
+void Invariants::on_withdrawn(const Store& store, const wire::RoundReport& report) {
+  const auto decided = store.rounds.find(report.round);
+  if (decided != store.rounds.end() && decided->second.group == report.group) {
+    fail(fmt::format("round {}: the result of group {} is in the ledger, and was said to be void", report.round,
+                     report.group.brief()));
+  }
+}
+
 void Invariants::on_mixed(const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) {
   if (outcome.weight_total > static_cast<SampleCount>(group.members.size())) {
     fail(fmt::format("mixing {}: {} members have brought {} times something", group.id.brief(), group.members.size(),

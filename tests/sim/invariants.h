@@ -36,6 +36,8 @@ class Invariants {
   [[nodiscard]] SampleCount set_aside() const { return static_cast<SampleCount>(set_aside_.size()); }
   // A report is only let go when its round is in the ledger.
   void on_forgotten(const Store& store, const wire::RoundReport& report);
+  // A member was told that the result does not count.
+  void on_withdrawn(const Store& store, const wire::RoundReport& report);
   // Of one mixing between rounds: members that were through with each other hold the same mean, of each of them once.
   void on_mixed(const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome);
   void fail(std::string what);

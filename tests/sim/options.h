@@ -60,6 +60,7 @@ struct SwarmResult {
   std::int64_t freezes = 0;
   std::int64_t partitions = 0;
   std::int64_t rounds_lost = 0;   // a member's work of a round that did not count
+  std::int64_t results_void = 0;  // a member's, of groups that came to no decision: it returned to the state before
   std::int64_t downloads = 0;     // of the swarm's state, begun
   double in_step = 0;             // share of the peers' time in which they held the swarm's state
   double samples_per_s_calm = 0;  // averaged, after the faults

@@ -67,6 +67,7 @@ void Peer::crash() {
   session_.reset();
   current_.reset();
   mixings_.reset();
+  previous_state_.clear();
   ended_ = averaging::EndedRounds();
   partings_.clear();
   early_.clear();
@@ -208,6 +209,7 @@ void Peer::start_step(RoundIndex round) {
     if (world_.manifest().local && current_->weight > 0) {
       world_.on_spread(*this, Learner::spread(current_->input, current_->weight, current_->output));
     }
+    previous_state_ = learner_->state();
     learner_->step(round, current_->output);
     present_ = 1 - present_;
     session_->on_step_done(world_.scheduler().now(), digest());
@@ -281,6 +283,21 @@ void Peer::make_initial_state(const Digest& wanted) {
   });
 }
 
+void Peer::restore_previous_state(RoundIndex round, const Digest& wanted) {
+  end_mixings();
+  schedule(world_.scheduler().now() + kStepTime, [this, round, wanted, serial = ++fetches_] {
+    if (serial != fetches_) return;  // given up for a newer one
+    Status restored;
+    if (state::state_digest(std::span<const float>(previous_state_)) == wanted) {
+      learner_->load(previous_state_);
+    } else {
+      restored = Error{ErrorCode::not_found, "the state before the last step is not kept here"};
+    }
+    session_->on_state_fetched(world_.scheduler().now(), round, wanted, restored);
+    after_session_event();
+  });
+}
+
 // At once, so that it is the state that was asked for.
 void Peer::send_checkpoint(RoundIndex round, const Digest& wanted) { world_.take_checkpoint(*this, round, wanted); }
 
@@ -293,6 +310,11 @@ void Peer::record_round(const wire::RoundReport& report, Duration) {
 void Peer::forget_reports(RoundIndex below) {
   world_.on_reports_forgotten(*this, below);
   std::erase_if(disk_.pending, [below](const wire::RoundReport& report) { return report.round < below; });
+}
+
+void Peer::withdraw_reports(RoundIndex from) {
+  world_.on_reports_withdrawn(*this, from);
+  std::erase_if(disk_.pending, [from](const wire::RoundReport& report) { return report.round >= from; });
 }
 
 void Peer::save_checkpoint(RoundIndex round, const Digest&) {

@@ -49,6 +49,7 @@ class World {
   // For the invariants.
   virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report) = 0;
   virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;
+  virtual void on_reports_withdrawn(const Peer& peer, RoundIndex from) = 0;
   virtual void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) = 0;
   // What the gradient that it brings is made of: (epoch, place) in the order of the draws; none unless they are leased.
   virtual void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::Stake& stake,
@@ -138,6 +139,9 @@ class Peer final : private session::Session::Mediator {
   void send_checkpoint(RoundIndex round, const Digest& digest) override;
   void record_round(const wire::RoundReport& report, Duration round_duration) override;
   void forget_reports(RoundIndex below) override;
+  void withdraw_reports(RoundIndex from) override;
+  void forget_previous_state() override { previous_state_.clear(); }
+  void restore_previous_state(RoundIndex round, const Digest& digest) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;
 
   // Whether one of the samples can not be used; noted when it is alone.
@@ -190,6 +194,7 @@ class Peer final : private session::Session::Mediator {
   std::deque<std::function<void()>> waiting_;  // while frozen
   std::unique_ptr<session::Session> session_;
   std::unique_ptr<Learner> learner_;
+  std::vector<float> previous_state_;  // before the last step; empty: not kept
   std::array<std::vector<float>, 2> gradients_;
   std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 2> leased_in_;  // each: (epoch, place)
   std::vector<std::pair<std::int64_t, std::int64_t>> passed_over_;               // (epoch, place), since the last batch

@@ -79,6 +79,7 @@ class Swarm final : private World, private Network::Mediator {
   const std::vector<float>& kept_state() override { return coordinator_.store().checkpoint_state; }
   void on_round_recorded(const Peer& peer, const wire::RoundReport& report) override;
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
+  void on_reports_withdrawn(const Peer& peer, RoundIndex from) override;
   void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) override;
   void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::Stake& stake,
                            const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) override {
@@ -221,6 +222,16 @@ void Swarm::on_round_recorded(const Peer& peer, const wire::RoundReport& report)
 void Swarm::on_reports_forgotten(const Peer& peer, RoundIndex below) {
   for (const wire::RoundReport& report : peer.pending_reports()) {
     if (report.round < below) invariants_.on_forgotten(coordinator_.store(), report);
+  }
+}
+
+void Swarm::on_reports_withdrawn(const Peer& peer, RoundIndex from) {
+  for (const wire::RoundReport& report : peer.pending_reports()) {
+    if (report.round < from) continue;
+    ++result_.results_void;
+    log_debug("{:.3f} peer {} returns from round {}: group {} came to no decision",
+              to_seconds(scheduler_.now().time_since_epoch()), peer.index(), report.round, report.group.brief());
+    invariants_.on_withdrawn(coordinator_.store(), report);
   }
 }
 

@@ -45,6 +45,9 @@ struct Hands : Session::Mediator {
   std::vector<std::pair<RoundIndex, Digest>> sent;  // to the coordinator
   std::vector<wire::RoundReport> recorded;
   RoundIndex forgotten = 0;
+  std::vector<RoundIndex> withdrawn;                    // from each of these on, at some time
+  std::vector<std::pair<RoundIndex, Digest>> restored;  // states before a step that it was to return to
+  int previous_forgotten = 0;
   int checkpoints = 0;
 
   void send_heartbeat(const wire::Heartbeat& heartbeat) override { heartbeats.push_back(heartbeat); }
@@ -73,6 +76,9 @@ struct Hands : Session::Mediator {
   void send_checkpoint(RoundIndex round, const Digest& d) override { sent.emplace_back(round, d); }
   void record_round(const wire::RoundReport& report, Duration) override { recorded.push_back(report); }
   void forget_reports(RoundIndex below) override { forgotten = below; }
+  void withdraw_reports(RoundIndex from) override { withdrawn.push_back(from); }
+  void forget_previous_state() override { ++previous_forgotten; }
+  void restore_previous_state(RoundIndex round, const Digest& d) override { restored.emplace_back(round, d); }
   void save_checkpoint(RoundIndex, const Digest&) override { ++checkpoints; }
 };
 
