@@ -5,7 +5,7 @@
 namespace starling {
 namespace {
 
-constexpr double kForget = 0.99;  // of the slowest rate seen, at each observation
+constexpr double kForget = 0.99;  // factor by which the slowest rate seen decays, at each observation
 
 }  // namespace
 

@@ -11,24 +11,24 @@
 
 namespace starling {
 
-// The whole file; corrupt when it is larger than bytes_max, not_found when it is missing.
+// Reads the whole file; corrupt when it is larger than bytes_max, not_found when it is missing.
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max);
 
 struct WriteOptions {
   unsigned mode = 0644;  // permissions of the new file, independent of the umask
 };
-// Temporary file beside the target, fsync, rename, fsync of the folder: after a crash the path holds
-// the old bytes or the new ones, never a mix. On failure the old file stays and the temporary is removed.
+// Writes a temporary file beside the target, then calls fsync, rename, and fsync on the folder: after a crash the path
+// holds the old bytes or the new ones, never a mix. On failure the old file stays and the temporary one is removed.
 Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes,
                              const WriteOptions& options = {});
-// The same for content that lies in several places, in order.
+// Writes content that lies in several places, in order, and otherwise as above.
 Status write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces,
                              const WriteOptions& options = {});
 
-// A file's bytes, or a folder's entries, reach the disk.
+// Forces a file's bytes, or a folder's entries, to the disk.
 Status sync_to_disk(const std::filesystem::path& path);
 
-// Creates `path` (and parents) with `mode`; fine if it is there already.
+// Creates `path` (and parents) with `mode`; succeeds if it exists already.
 Status ensure_directory(const std::filesystem::path& path, unsigned mode = 0700);
 
 // Holds an exclusive lock on a file for as long as it lives: one process per data directory.

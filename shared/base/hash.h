@@ -1,5 +1,5 @@
-// A fast 128-bit hash for agreement among peers that already trust each other's bytes (XXH3-128).
-// Not cryptographic: whatever a stranger could forge is compared by SHA-256 (shared/crypto).
+// A fast 128-bit hash for agreement among peers that already trust each other's bytes (XXH3-128). It is not
+// cryptographic: anything that a stranger could forge is compared by SHA-256 (shared/crypto).
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace starling {
 
 // Lower-case hexadecimal of `bytes`.
 std::string to_hex(std::span<const std::uint8_t> bytes);
-// Inverse of to_hex into exactly out.size() bytes; anything else is invalid_argument.
+// Inverse of to_hex into exactly out.size() bytes; any other text is invalid_argument.
 Status from_hex(std::string_view text, std::span<std::uint8_t> out);
 
 // N bytes with a type of their own. Tag only names the type.
@@ -43,16 +43,16 @@ struct FixedId {
 struct PeerTag;
 struct DigestTag;
 struct GroupTag;
-// SHA-256 of a host's Ed25519 public key (its SubjectPublicKeyInfo): who it is, on every link.
+// SHA-256 of a host's Ed25519 public key (its SubjectPublicKeyInfo): the host's identity on every link.
 using PeerId = FixedId<PeerTag, 32>;
-// SHA-256 of some bytes: names an artefact, a state, a plan.
+// SHA-256 of some bytes: the name of an artefact, a state or a plan.
 using Digest = FixedId<DigestTag, 32>;
-// Names one averaging group of one round.
+// Name of one averaging group of one round.
 using GroupId = FixedId<GroupTag, 16>;
 
 using RunId = std::string;         // slug chosen by the operator: [a-z0-9-]{1,40}
 using AccountId = std::int64_t;    // a volunteer's account at one coordinator
-using RoundIndex = std::int64_t;   // number of the global step being worked on, from 0
+using RoundIndex = std::int64_t;   // number of the global step under way, from 0
 using SampleCount = std::int64_t;  // training samples
 
 }  // namespace starling

@@ -1,5 +1,5 @@
-// The log facade: `log_info("joined {}", project)`. Lines carry time and level; where they go is
-// decided once, by main. May be called from any thread.
+// The log facade: `log_info("joined {}", project)`. Lines carry time and level; main decides once where they go. May be
+// called from any thread.
 #pragma once
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ struct LogOptions {
   int files_kept = 3;
 };
 
-// Call once, from main, before other threads start. Without it, warnings and errors go to stderr.
+// Called once, from main, before other threads start. Without it, warnings and errors go to stderr.
 void init_logging(const LogOptions& options);
 
 // Writes buffered lines out; main calls it before leaving.

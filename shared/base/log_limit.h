@@ -1,5 +1,5 @@
-// Keeps strangers from filling the log: of a thing that they can make happen, one line in a while is written, and it
-// tells how many were not.
+// Keeps strangers from filling the log: an event that they can cause is logged at most once per interval, and the line
+// says how many were suppressed.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace starling {
 
-// Not thread-safe; one for each place that logs.
+// Not thread-safe; each place that logs has its own.
 class LogLimit {
  public:
   explicit LogLimit(Duration interval = std::chrono::seconds(10)) : interval_(interval) {}
 
-  // Nothing: keep this line back. Else it may be written; the number of lines kept back since the last one.
+  // Empty: suppress this line. Otherwise the line may be written, and the value is the number of lines suppressed since
+  // the last one.
   std::optional<std::int64_t> admit(TimePoint now) {
     if (now < next_) {
       ++kept_back_;

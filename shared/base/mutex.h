@@ -43,7 +43,7 @@ class SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-// Waits are spurious-wakeup prone, as ever: call them in a loop on the guarded condition.
+// Waits may wake spuriously: call them in a loop on the guarded condition.
 class ConditionVariable {
  public:
   void wait(Mutex& mutex) REQUIRES(mutex) {

@@ -1,4 +1,4 @@
-// What the operating system answered, as an Error.
+// An operating system's failure as an Error.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace starling {
 
-// `error_number` as in errno; io for everything that has no code of its own.
+// `error_number` is an errno value; one without a code of its own gives io.
 ErrorCode code_of_errno(int error_number);
 // "create 'r41.bin': No space left on device"
 Error os_error(std::string_view what, const std::filesystem::path& path, int error_number);

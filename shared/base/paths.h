@@ -1,4 +1,4 @@
-// Where a user's files live when nothing else is said.
+// Default location of a user's files.
 #pragma once
 
 #include <filesystem>

@@ -11,7 +11,8 @@ SeededPermutation::SeededPermutation(std::uint64_t seed, std::uint64_t size) : s
 
 std::uint64_t SeededPermutation::at(std::uint64_t position) const {
   VERIFY(position < size_);
-  // The network permutes [0, 4^half_bits), less than 4x too large: walk the cycle until inside again.
+  // The network permutes [0, 4^half_bits), less than four times too large a range: walk the cycle until the value is
+  // inside again.
   std::uint64_t value = encrypt(position);
   while (value >= size_) value = encrypt(value);
   return value;

@@ -1,6 +1,6 @@
-// A seeded bijection on [0, size): shuffles an index space without holding it in memory.
-// Four-round Feistel network with cycle walking (Black & Rogaway, "Ciphers with arbitrary finite
-// domains", CT-RSA 2002, section 4). Statistical shuffling only: not a cipher.
+// A seeded bijection on [0, size): shuffles an index space without holding it in memory. Four-round Feistel network
+// with cycle walking (Black & Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002, section 4). For
+// statistical shuffling only: it is not a cipher.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Errors as values: Status for actions, Result<T> for values that may be missing for a reason.
-// A message says what was tried and why it failed: "open checkpoint 'r41.bin': no space left".
+// Errors as values: Status for actions, Result<T> for values that may be missing for a reason. A message says what was
+// tried and why it failed: "open checkpoint 'r41.bin': no space left".
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace starling {
 
-// What kind of failure it was, for the code that has to react. People read the message.
+// Kind of a failure, for code that has to react. People read the message.
 enum class ErrorCode : std::uint8_t {
   invalid_argument,     // the caller's input can never work
   not_found,            // no such thing
-  already_exists,       // it is there, and may not be replaced
+  already_exists,       // it exists, and may not be replaced
   permission_denied,    // known caller, not allowed
   unauthenticated,      // caller not known
-  failed_precondition,  // not in the present state
+  failed_precondition,  // the present state does not allow it
   resource_exhausted,   // a limit was reached: disk, memory, rate
   unavailable,          // try again later
   deadline_exceeded,    // took too long
   corrupt,              // bytes are not what they claim to be
-  unsupported,          // a version or feature this build does not have
-  io,                   // the operating system said no
+  unsupported,          // this build lacks the version or feature
+  io,                   // the operating system reported an error
   internal,             // none of the above
 };
 
@@ -36,7 +36,7 @@ struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;
 
-  // The same error with what was being tried put in front: "join project: " + message.
+  // Puts the action that failed in front of the message: "join project: " + message.
   [[nodiscard]] Error prefixed(std::string_view what) const { return {code, std::string(what) + ": " + message}; }
 };
 

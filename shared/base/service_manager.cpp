@@ -33,7 +33,7 @@ int connect_to(const std::string& name) {
   return -1;
 }
 
-// Half of what the service manager waits before it takes the program for dead.
+// Half of the time after which the service manager takes the program for dead.
 Duration pace_of(const std::string& watchdog_us) {
   std::int64_t us = 0;
   std::from_chars(watchdog_us.data(), watchdog_us.data() + watchdog_us.size(), us);

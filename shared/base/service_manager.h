@@ -1,5 +1,5 @@
-// A word to the service manager that started this program: systemd's Type=notify and WatchdogSec=. Where none listens,
-// nothing happens.
+// Notifications to the service manager that started this program (systemd's Type=notify and WatchdogSec=). Without a
+// service manager, nothing happens.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace starling {
 
 class ServiceManager {
  public:
-  // Takes NOTIFY_SOCKET and WATCHDOG_USEC from the environment, for this program alone: children do not inherit them.
-  // Before any thread starts.
+  // Takes NOTIFY_SOCKET and WATCHDOG_USEC out of the environment, so that children do not inherit them. To be called
+  // before any thread starts.
   ServiceManager();
   ~ServiceManager();
   ServiceManager(const ServiceManager&) = delete;
@@ -20,20 +20,20 @@ class ServiceManager {
 
   void ready() { tell("READY=1"); }
   void ending() { tell("STOPPING=1"); }
-  // This process becomes another program, which takes its place and says when it is ready: what the constructor took is
-  // in the environment again.
+  // Restores the environment that the constructor changed, before this process executes another program that takes its
+  // place and reports when it is ready.
   void leave_to_successor() const;
-  // From the loop that must not stand still, as often as it likes: what is asked for is told, the rest costs nothing.
-  // One thread at a time.
+  // Called from the loop that must not stand still, as often as it likes: a notification is sent when one is due, and
+  // other calls cost nothing. One thread at a time.
   void alive(TimePoint now);
 
  private:
   void tell(std::string_view state) const;
 
-  std::string notify_socket_;  // as the environment had it
+  std::string notify_socket_;  // the environment's value
   std::string watchdog_us_;
   int socket_ = -1;
-  Duration every_{};  // zero: nobody watches
+  Duration every_{};  // zero: no watchdog
   TimePoint told_{};
 };
 

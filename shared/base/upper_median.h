@@ -1,4 +1,4 @@
-// The usual one among several figures.
+// The typical one among several figures.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace starling {
 
-// Of two in the middle, the larger. There is at least one value.
+// The larger of the two middle values when their number is even. Needs at least one value.
 template <typename T>
 T upper_median(std::vector<T> values) {
   VERIFY(!values.empty());

@@ -1,4 +1,4 @@
-// VERIFY(condition): for what cannot be false unless the program has a bug. Always on; never for input.
+// VERIFY(condition): for a condition that is false only if the program has a bug. Always on; never for input.
 #pragma once
 
 namespace starling {

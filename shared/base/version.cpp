@@ -8,7 +8,7 @@ constinit const std::string_view kVersion = STARLING_VERSION;
 
 namespace {
 
-// Takes the first dotted number off `text`.
+// Removes the first dotted number from `text` and returns it.
 int take_number(std::string_view& text) {
   const std::size_t dot = text.find('.');
   const std::string_view part = text.substr(0, dot);
