@@ -135,7 +135,7 @@ Result<std::string> CertificateAuthority::issue(std::string_view csr_pem, const 
   set_period(fields, options.now, options.backdate, options.lifetime);
   const X509Ptr certificate = make_blank(fields);
   VERIFY(certificate != nullptr);
-  // Volunteers dial each other both ways, so each certificate is good for both ends.
+  // Volunteers dial each other both ways, so each certificate is valid for both ends.
   add_leaf_extensions(certificate.get(), certificate_.get(), "serverAuth,clientAuth");
   sign_certificate(certificate.get(), key_.native());
   return certificate_to_pem(certificate.get());

@@ -14,7 +14,7 @@ struct evp_md_ctx_st;
 
 namespace starling::crypto {
 
-// The bytes of `text`, for the functions that take bytes. Valid as long as the text.
+// The bytes of `text`, for functions that take bytes. Valid as long as the text.
 inline std::span<const std::uint8_t> as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
@@ -22,7 +22,7 @@ inline std::span<const std::uint8_t> as_bytes(std::string_view text) {
 Digest sha256(std::span<const std::uint8_t> bytes);
 Digest sha256(std::string_view bytes);
 
-// For bytes that arrive in pieces.
+// Digest of bytes that arrive in pieces.
 class Sha256 {
  public:
   Sha256();
@@ -32,7 +32,7 @@ class Sha256 {
 
   void update(std::span<const std::uint8_t> bytes);
   void update(std::string_view bytes) { update(as_bytes(bytes)); }
-  // Digest of everything given so far; the object then starts afresh.
+  // Digest of all bytes since the start or the last finish(); the object then starts again.
   [[nodiscard]] Digest finish();
 
  private:
@@ -42,20 +42,20 @@ class Sha256 {
   std::unique_ptr<evp_md_ctx_st, Free> context_;
 };
 
-// For long contents whose pieces are checked one by one: the SHA-256 of the SHA-256 digests of pieces of the same
-// length, of which the last may be shorter, in their order.
+// Digest of long contents whose pieces are checked one by one: the SHA-256 of the pieces' SHA-256 digests, in order.
+// All pieces have the same length, except that the last may be shorter.
 class PiecewiseSha256 {
  public:
   explicit PiecewiseSha256(std::size_t piece_bytes) : missing_(piece_bytes), piece_bytes_(piece_bytes) {}
   void update(std::span<const std::uint8_t> bytes);
-  [[nodiscard]] Digest finish();  // then it starts afresh
+  [[nodiscard]] Digest finish();  // the object then starts again
 
  private:
   void end_piece();
 
   Sha256 pieces_;
   Sha256 piece_;
-  std::size_t missing_;  // of the piece under way
+  std::size_t missing_;  // bytes until the piece under way is complete
   std::size_t piece_bytes_;
 };
 

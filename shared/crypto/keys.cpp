@@ -5,7 +5,7 @@
 namespace starling::crypto {
 namespace {
 
-// Unencrypted texts only: OpenSSL must never ask for a passphrase on the terminal.
+// Accepts unencrypted texts only: OpenSSL must never ask for a passphrase on the terminal.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
 template <typename Read>
@@ -82,7 +82,7 @@ std::string PrivateKey::to_pem() const {
 }
 
 Signature PrivateKey::sign(std::span<const std::uint8_t> message) const {
-  // Ed25519 hashes by itself and in one go: no digest is named, and there is no streaming form.
+  // Ed25519 hashes by itself and in one pass: no digest is named, and there is no streaming form.
   const MdContextPtr context(EVP_MD_CTX_new());
   VERIFY(context != nullptr && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1);
   Signature signature{};

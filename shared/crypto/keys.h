@@ -17,7 +17,7 @@ struct evp_pkey_st;
 namespace starling::crypto {
 
 using Signature = std::array<std::uint8_t, 64>;
-constexpr std::size_t kPemBytesMax = 16 * 1024;  // of any one PEM text from outside
+constexpr std::size_t kPemBytesMax = 16 * 1024;  // bound of any one PEM text from outside
 
 class PublicKey {
  public:
@@ -27,7 +27,7 @@ class PublicKey {
   // Inverse of spki().
   static Result<PublicKey> from_spki(std::span<const std::uint8_t> der);
 
-  // The key's SubjectPublicKeyInfo in DER (44 bytes), and its SHA-256: who the holder is.
+  // The key's SubjectPublicKeyInfo in DER (44 bytes); its SHA-256 is the holder's PeerId.
   [[nodiscard]] std::vector<std::uint8_t> spki() const;
   [[nodiscard]] PeerId peer_id() const;
 

@@ -14,22 +14,22 @@
 namespace starling::crypto {
 namespace {
 
-// Of an operation's algorithms, those that are called so (an algorithm may have more names) are left.
+// Selects an operation's algorithms by name; an algorithm may have further names.
 struct Wanted {
   int operation = 0;
   std::vector<std::string_view> names{};
-  std::string_view properties{};  // their definitions end so
+  std::string_view properties{};  // required end of the algorithms' property definitions
 };
 
-// A provider tells its algorithms in lists, each ended by one without names.
+// A provider returns its algorithms in lists, each ended by an entry without names.
 using Algorithms = std::vector<OSSL_ALGORITHM>;
 
-// OpenSSL's default provider in its default context, and shorter lists of what it has. Of other operations, all is
-// left.
+// OpenSSL's default provider in its default context, and shorter lists of some operations' algorithms. Other operations
+// keep all of theirs.
 struct Lean {
   OSSL_PROVIDER* whole = nullptr;
   std::map<int, Algorithms> lists;
-  bool complete = true;  // all that is wanted was found
+  bool complete = true;  // all wanted algorithms were found
 
   Lean();
   void take(const Wanted& wanted);
@@ -59,7 +59,7 @@ void Lean::take(const Wanted& wanted) {
   list.push_back({nullptr, nullptr, nullptr, nullptr});
 }
 
-// Never freed: OpenSSL's own clean-up at the program's end may still ask.
+// Never freed: OpenSSL's own clean-up at the program's end may still call it.
 const Lean& lean() {
   static const auto* const made = new Lean;
   return *made;
@@ -72,7 +72,7 @@ const OSSL_ALGORITHM* query(void* /*context*/, int operation, int* no_cache) {
   return found->second.data();
 }
 
-// The key exchanges of TLS, among others.
+// Passes on the default provider's capabilities, such as the key exchanges of TLS.
 int capabilities(void* /*context*/, const char* capability, OSSL_CALLBACK* take, void* argument) {
   return OSSL_PROVIDER_get_capabilities(lean().whole, capability, take, argument);
 }
@@ -82,7 +82,7 @@ OSSL_DISPATCH entry(int number, Function* function) {
   return {number, reinterpret_cast<void (*)()>(function)};
 }
 
-// A provider that hands on another one's algorithms has that one's context.
+// A provider that passes on another one's algorithms must also have that one's context.
 int begin(const OSSL_CORE_HANDLE* /*core*/, const OSSL_DISPATCH* /*of_core*/, const OSSL_DISPATCH** functions,
           void** context) {
   static const std::array<OSSL_DISPATCH, 3> kOurs = {entry(OSSL_FUNC_PROVIDER_QUERY_OPERATION, query),

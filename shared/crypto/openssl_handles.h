@@ -37,7 +37,7 @@ using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, FreeWith<X509_STORE_CTX_
 using ExtensionPtr = std::unique_ptr<X509_EXTENSION, FreeWith<X509_EXTENSION_free>>;
 using NamesPtr = std::unique_ptr<GENERAL_NAMES, FreeWith<GENERAL_NAMES_free>>;
 
-// Empties OpenSSL's error queue of this thread; its oldest entry as text.
+// Empties OpenSSL's error queue of this thread and returns its oldest entry as text.
 std::string take_openssl_error();
 // "what: reason", from the error queue.
 Error openssl_error(ErrorCode code, std::string_view what);
@@ -45,12 +45,12 @@ Error openssl_error(ErrorCode code, std::string_view what);
 BioPtr bio_of(std::string_view bytes);
 std::string bio_text(BIO* bio);
 
-// The only certificate of a PEM text of at most kPemBytesMax bytes.
+// Parses the only certificate of a PEM text of at most kPemBytesMax bytes.
 Result<X509Ptr> parse_certificate(std::string_view pem);
 std::string certificate_to_pem(X509* certificate);
 Digest certificate_fingerprint(const X509* certificate);
 PeerId spki_digest(EVP_PKEY* key);
-// As its bytes stand in the certificate: the same as of its key, and much faster.
+// Hashes the key's bytes as they stand in the certificate: equal to the digest of the decoded key, and much faster.
 PeerId spki_digest(const X509* certificate);
 bool is_ed25519(const EVP_PKEY* key);
 bool names_coordinator(X509* certificate);

@@ -30,7 +30,7 @@ bool in_range(const ScryptOptions& options) {
 Status scrypt(std::string_view password, std::span<const std::uint8_t> salt, const ScryptOptions& options,
               std::span<std::uint8_t> out) {
   const std::uint64_t n = std::uint64_t{1} << options.log2_n;
-  // OpenSSL refuses to use more than 32 MiB unless told; the two terms are its working set, and some air.
+  // OpenSSL refuses to use more than 32 MiB by default; the two terms are its working set, and 1 MiB is the margin.
   const std::uint64_t blocks = n + static_cast<std::uint64_t>(options.p);
   const std::uint64_t memory_max = 128 * static_cast<std::uint64_t>(options.r) * blocks + (1 << 20);
   if (EVP_PBE_scrypt(password.data(), password.size(), salt.data(), salt.size(), n,
@@ -41,7 +41,7 @@ Status scrypt(std::string_view password, std::span<const std::uint8_t> salt, con
   return {};
 }
 
-// Consumes "name=<number>" and the separator after it from the front of `text`.
+// Removes "name=<number>" and the separator after it from the front of `text`.
 bool take_number(std::string_view& text, std::string_view name, char separator, int& out) {
   if (!text.starts_with(name)) return false;
   text.remove_prefix(name.size());
@@ -104,7 +104,7 @@ std::string make_token() {
 
 Digest hash_token(std::string_view token) {
   Sha256 hash;
-  hash.update("starling token\n");  // a token's hash is no other digest of the same text
+  hash.update("starling token\n");  // the prefix separates a token's hash from any other digest of this text
   hash.update(token);
   return hash.finish();
 }

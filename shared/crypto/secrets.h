@@ -1,4 +1,4 @@
-// Randomness, and secrets that are stored so that a stolen database opens no door.
+// Randomness, and secrets that are stored so that a stolen database does not reveal them.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ namespace starling::crypto {
 void fill_random(std::span<std::uint8_t> out);
 std::uint64_t random_u64();
 
-// Takes as long for equal as for different bytes. Lengths are not secret.
+// Takes equally long for equal and for different bytes. Lengths are not secret.
 bool constant_time_equal(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b);
 
-// A device token or invite: 256 random bits in 64 hex digits. Whoever made it shows it once and keeps
-// hash_token of it; so much randomness needs no slow hash.
+// A device token or invite: 256 random bits in 64 hex digits. Its maker shows it once and keeps its hash_token; with
+// this much randomness no slow hash is needed.
 std::string make_token();
 Digest hash_token(std::string_view token);
 bool token_matches(std::string_view token, const Digest& stored);
 
-// HMAC-SHA-256 of the text under a secret: proves later that this program wrote it.
+// HMAC-SHA-256 of the text under a secret: proves later that this program wrote the text.
 Digest keyed_digest(std::string_view secret, std::string_view text);
 
-// Cost of a password hash: 2^log2_n blocks of 128·r bytes, so 128 MiB and about half a second as given.
+// Cost of a password hash: 2^log2_n blocks of 128·r bytes; the defaults take 128 MiB and about half a second.
 struct ScryptOptions {
   int log2_n = 17;
   int r = 8;
@@ -39,9 +39,9 @@ constexpr std::size_t kPasswordBytesMax = 256;
 // "$scrypt$ln=17,r=8,p=1$salt$hash" (salt and hash in hex): the parameters travel with the hash, so they
 // may grow later. invalid_argument for an empty or overlong password.
 Result<std::string> hash_password(std::string_view password, const ScryptOptions& options = {});
-// One such of no password: to compare with takes as long, and is in vain. Costs nothing to make.
+// A stored hash that no password matches; comparing with it takes as long as with a real one. Costs nothing to make.
 std::string hash_of_no_password(const ScryptOptions& options = {});
-// Whether `password` is the one that was hashed; corrupt when `stored` is no such string or asks for more
+// Whether `password` is the one that was hashed; corrupt when `stored` is not a hash_password string or asks for more
 // than 2^20 blocks.
 Result<bool> verify_password(std::string_view password, std::string_view stored);
 

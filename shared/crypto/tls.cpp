@@ -10,7 +10,7 @@
 namespace starling::crypto {
 namespace {
 
-// AES-128 first: with hardware support it is the fastest, and as strong as X25519 needs it to be.
+// AES-128 comes first: with hardware support it is the fastest, and it is as strong as X25519 needs.
 constexpr const char* kCiphersuites = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_256_GCM_SHA384";
 
 using ContextPtr = std::shared_ptr<SSL_CTX>;
@@ -22,13 +22,13 @@ ContextPtr make_context(OSSL_LIB_CTX* library) {
   VERIFY(SSL_CTX_set_min_proto_version(native, TLS1_3_VERSION) == 1);
   VERIFY(SSL_CTX_set_ciphersuites(native, kCiphersuites) == 1);
   VERIFY(SSL_CTX_set1_groups_list(native, "X25519:P-256") == 1);
-  // No resumption of any kind, so every connection proves its key and shows its certificate afresh.
+  // Resumption is off, so every connection proves its key and shows its certificate again.
   SSL_CTX_set_options(native, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
   VERIFY(SSL_CTX_set_num_tickets(native, 0) == 1);
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(native, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);  // 34 KB a connection
-  SSL_CTX_set_mode(native, SSL_MODE_NO_AUTO_CHAIN);    // who talks to us has the CA, or gets it expressly
+  SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);  // saves 34 KB per connection
+  SSL_CTX_set_mode(native, SSL_MODE_NO_AUTO_CHAIN);    // clients have the CA's certificate, or it is added explicitly
   return context;
 }
 
@@ -39,11 +39,12 @@ Status trust_only(SSL_CTX* context, X509* authority) {
   StorePtr store(X509_STORE_new());
   VERIFY(store != nullptr && X509_STORE_add_cert(store.get(), authority) == 1);
   SSL_CTX_set_cert_store(context, store.release());
-  SSL_CTX_set_verify_depth(context, 1);  // the CA's path length of 0 allows nothing in between anyway
+  SSL_CTX_set_verify_depth(context, 1);  // the CA's path length of 0 forbids intermediates anyway
   return {};
 }
 
-// Where systems keep the CAs that browsers trust. A build that is carried to another system finds them there too.
+// Trusts the CAs that browsers trust, from the places where Linux systems keep them. A build that is copied to another
+// system finds them there too.
 Status trust_public_authorities(SSL_CTX* context) {
   constexpr std::array kBundles = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
                                    "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
@@ -83,8 +84,9 @@ Status use_web_identity(SSL_CTX* context, const WebIdentity& web) {
   return {};
 }
 
-// Whoever names the project's CA (by the extension certificate_authorities: RFC 8446, section 4.2.4) has it. It is left
-// out of the chain then (section 4.4.2): decoding it in vain costs as much as verifying a signature.
+// A client that names the project's CA (extension certificate_authorities: RFC 8446, section 4.2.4) has its
+// certificate. The CA's certificate is left out of the chain then (section 4.4.2): decoding it needlessly costs as much
+// as verifying a signature.
 int leave_out_known_authority(SSL* connection, void* /*unused*/) {
   const STACK_OF(X509_NAME)* known = SSL_get0_peer_CA_list(connection);
   const X509_NAME* own = sk_X509_NAME_value(SSL_CTX_get_client_CA_list(SSL_get_SSL_CTX(connection)), 0);
@@ -95,7 +97,7 @@ int leave_out_known_authority(SSL* connection, void* /*unused*/) {
   return 1;
 }
 
-// Alerts by which the other end says that it does not like our certificate (RFC 8446, section 6.2).
+// Alerts that report a refused certificate of ours (RFC 8446, section 6.2).
 bool is_certificate_alert(unsigned long code) {
   if (ERR_GET_LIB(code) != ERR_LIB_SSL) return false;
   switch (ERR_GET_REASON(code) - SSL_AD_REASON_OFFSET) {
@@ -140,8 +142,8 @@ int secrets_index() {
   return index;
 }
 
-// OpenSSL tells a connection's secrets in lines of SSLKEYLOGFILE's form and no other: a label, the handshake's number,
-// and the secret, both in hexadecimal.
+// OpenSSL reports a connection's secrets only as lines of SSLKEYLOGFILE: a label, the handshake's number, and the
+// secret, both in hexadecimal.
 void take_key_line(const SSL* connection, const char* line) {
   auto* secrets = static_cast<TrafficSecrets*>(SSL_get_ex_data(connection, secrets_index()));
   if (secrets == nullptr) return;
@@ -155,7 +157,7 @@ void take_key_line(const SSL* connection, const char* line) {
   VERIFY(from_hex(digits, *secret).ok());
 }
 
-// Members of a project use Ed25519 only. A server with a second certificate for browsers picks by this.
+// Members of a project use Ed25519 only. A server with a second certificate for browsers selects by this.
 void speak_as_member(SSL_CTX* context) {
   VERIFY(SSL_CTX_set1_sigalgs_list(context, "ed25519") == 1);
   SSL_CTX_set_keylog_callback(context, take_key_line);
@@ -188,9 +190,9 @@ Result<TlsContext> TlsContext::coordinator_client(std::string_view ca_pem, const
   X509_VERIFY_PARAM* parameters = SSL_CTX_get0_param(context.get());
   X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_WILDCARDS);
   VERIFY(X509_VERIFY_PARAM_set1_host(parameters, kCoordinatorName.data(), kCoordinatorName.size()) == 1);
-  VERIFY(SSL_CTX_add1_to_CA_list(context.get(), authority.get()) == 1);  // which need not be sent to us
+  VERIFY(SSL_CTX_add1_to_CA_list(context.get(), authority.get()) == 1);  // so the server need not send it
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  VerifiedCertificates::use_in(context.get());  // with the name, which is the same for all handshakes of a context
+  VerifiedCertificates::use_in(context.get());  // covers the name too, which is equal for all handshakes of a context
   return TlsContext(std::move(context));
 }
 
@@ -278,7 +280,8 @@ Result<std::string> ca_from_chain(ssl_st* connection, const Digest& fingerprint)
   VERIFY(X509_STORE_CTX_init(check.get(), store.get(), leaf, nullptr) == 1);
   VERIFY(X509_STORE_CTX_set_purpose(check.get(), X509_PURPOSE_SSL_SERVER) == 1);
   X509_VERIFY_PARAM* parameters = X509_STORE_CTX_get0_param(check.get());
-  VERIFY(X509_VERIFY_PARAM_set1(parameters, SSL_get0_param(connection)) == 1);  // set_verification_time, if called
+  // Applies set_verification_time, if it was called.
+  VERIFY(X509_VERIFY_PARAM_set1(parameters, SSL_get0_param(connection)) == 1);
   const bool trusted = X509_verify_cert(check.get()) == 1;
   ERR_clear_error();
   if (!trusted) {

@@ -1,5 +1,5 @@
-// TLS over a connected socket, without saying who waits: each call does what can be done now, and tells
-// what the socket must be ready for before the next. A blocking socket never has to wait.
+// TLS over a connected socket without waiting: each call does what can be done now, and returns what the socket must be
+// ready for before the next. With a blocking socket, calls never return want_read or want_write.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ class TlsSession {
     done,
     want_read,   // call again when the socket can be read
     want_write,  // call again when it can be written
-    closed,      // the other end said goodbye
-    failed,      // error says why; the session is over
+    closed,      // the other end closed in order
+    failed,      // `error` gives the reason; the session is over
   };
   struct Step {
     State state = State::done;
@@ -35,15 +35,15 @@ class TlsSession {
 
   Step handshake();
   Step read(std::span<char> out);  // done: at least one byte
-  // May write less than all. When it fails because the other end refused our certificate, that is the error,
-  // and not the closed socket that follows a refusal.
+  // May write less than all. When it fails because the other end refused our certificate, it returns that error rather
+  // than the closed socket that follows a refusal.
   Step write(std::string_view bytes);
-  // Whether an idle connection is still held by the other end, as far as can be known without sending.
+  // Whether the other end still holds an idle connection, as far as can be known without sending.
   [[nodiscard]] bool is_silent();
-  // Says goodbye and waits for no answer.
+  // Sends a close alert and does not wait for the answer.
   void close();
 
-  // Moved over the socket both ways so far, handshake and all.
+  // Bytes moved over the socket in both directions so far, handshake included.
   [[nodiscard]] std::int64_t wire_bytes() const;
 
   [[nodiscard]] ssl_st* native() const { return ssl_.get(); }
@@ -53,7 +53,7 @@ class TlsSession {
     void operator()(ssl_st* ssl) const;
   };
   TlsSession(const TlsContext& context, int socket);
-  // What OpenSSL means by the result of the call named `what`.
+  // Interprets the result of the OpenSSL call named `what`.
   Step judge(int result, std::string_view what);
 
   std::unique_ptr<ssl_st, Free> ssl_;

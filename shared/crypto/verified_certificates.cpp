@@ -9,7 +9,7 @@
 namespace starling::crypto {
 namespace {
 
-// Where a context keeps its cache, which goes with it.
+// Index under which a context keeps its cache, which is freed with it.
 int cache_index() {
   static const int index = SSL_CTX_get_ex_new_index(
       0, nullptr, nullptr, nullptr,
@@ -32,7 +32,7 @@ void VerifiedCertificates::use_in(SSL_CTX* context) {
   auto cache = std::make_unique<VerifiedCertificates>();
   SSL_CTX_set_cert_verify_callback(context, verify_with, cache.get());
   VERIFY(SSL_CTX_set_ex_data(context, cache_index(), cache.get()) == 1);
-  (void)cache.release();  // the context's
+  (void)cache.release();  // the context owns it now
 }
 
 bool VerifiedCertificates::verify(X509_STORE_CTX* check) {

@@ -46,7 +46,7 @@ void set_period(CertificateFields& fields, WallTime now, Duration backdate, Dura
 X509Ptr make_blank(const CertificateFields& fields) {
   X509Ptr certificate(X509_new());
   VERIFY(certificate != nullptr && X509_set_version(certificate.get(), X509_VERSION_3) == 1);
-  const std::uint64_t serial = random_u64() >> 1;  // RFC 5280: positive, not guessable
+  const std::uint64_t serial = random_u64() >> 1;  // RFC 5280: positive, unguessable
   VERIFY(ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate.get()), serial | 1) == 1);
   VERIFY(ASN1_TIME_set(X509_getm_notBefore(certificate.get()), fields.begins_s) != nullptr);
   VERIFY(ASN1_TIME_set(X509_getm_notAfter(certificate.get()), fields.ends_s) != nullptr);

@@ -21,11 +21,11 @@ struct CertificateFields {
 
 void set_period(CertificateFields& fields, WallTime now, Duration backdate, Duration lifetime);
 
-// A version 3 certificate with a random serial number, without extensions or signature. Null when the
-// subject is not UTF-8 or too long; what this folder makes up itself always fits.
+// A version 3 certificate with a random serial number, without extensions or signature. Null when the subject is not
+// UTF-8 or too long; subjects made by this folder always fit.
 X509Ptr make_blank(const CertificateFields& fields);
 void add_extension(X509* certificate, X509* issuer, int nid, const char* value);
-// Subject alternative names: addresses as such, everything else as DNS names.
+// Adds subject alternative names: addresses as IP addresses, all else as DNS names.
 Status add_host_names(X509* certificate, const std::vector<std::string>& hosts);
 
 }  // namespace starling::crypto
