@@ -1,5 +1,4 @@
-// The file that a download grows in, "<destination>.part", and its way to becoming the destination.
-// For this folder's .cpp files.
+// The partial file of a download, "<destination>.part", which becomes the destination. For this folder's .cpp files.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@ namespace starling::net {
 
 class ArtefactFile {
  public:
-  // Opens or creates the part; keeps what is there of an earlier try, if it can be its beginning.
+  // Opens or creates the part; keeps the bytes of an earlier try, if they can be its beginning.
   static Result<ArtefactFile> open(const std::filesystem::path& destination, std::int64_t bytes_expected);
   ArtefactFile(ArtefactFile&& other) noexcept;
   ArtefactFile& operator=(ArtefactFile&&) = delete;
@@ -22,8 +21,7 @@ class ArtefactFile {
   [[nodiscard]] std::int64_t size() const { return size_; }
   Status append(std::string_view bytes);
   Status clear();
-  // Checks size and digest, makes the bytes durable and moves them to the destination. On corrupt the part
-  // is removed.
+  // Checks size and digest, makes the bytes durable and moves them to the destination. On corrupt the part is removed.
   Status finish(const Digest& sha256);
 
  private:

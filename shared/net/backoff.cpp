@@ -37,7 +37,7 @@ Duration TokenBucket::wait_for(double amount, TimePoint now) const {
   if (missing <= 0) return Duration::zero();
   if (amount > burst_ || rate_ <= 0) return Duration::max();
   const double seconds = missing / rate_;
-  constexpr double kSecondsMax = 1e9;  // beyond any wait, and what a Duration still holds
+  constexpr double kSecondsMax = 1e9;  // longer than any wait, and still within a Duration
   return seconds > kSecondsMax ? Duration::max() : from_seconds(seconds) + Duration(1);
 }
 

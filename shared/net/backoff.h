@@ -1,4 +1,4 @@
-// When to try again, and how much is allowed: plain values over time, without clocks.
+// Delays before retries and token buckets: plain values over time, without clocks.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Backoff {
 
   // The delay before the next try, after one more failure.
   [[nodiscard]] Duration next_delay();
-  // After a success.
+  // To be called after a success.
   void reset() { failures_ = 0; }
   [[nodiscard]] int failures() const { return failures_; }
 
@@ -31,14 +31,14 @@ class Backoff {
   int failures_ = 0;
 };
 
-// `rate` units a second on average, at most `burst` at once. Starts full.
+// Admits `rate` units a second on average, and at most `burst` at once. Starts full.
 class TokenBucket {
  public:
   TokenBucket(double rate, double burst, TimePoint now) : rate_(rate), burst_(burst), level_(burst), updated_(now) {}
 
-  // Takes `amount` when that much is there; else nothing. An amount above burst is never there.
+  // Takes `amount` if that much is available; else nothing. An amount above burst is never available.
   bool try_take(double amount, TimePoint now);
-  // How long until `amount` is there: zero when it is now; Duration::max() when it never will be.
+  // Time until `amount` is available: zero when it is now; Duration::max() when it never will be.
   [[nodiscard]] Duration wait_for(double amount, TimePoint now) const;
 
  private:

@@ -23,7 +23,7 @@ constexpr int kOk = 200;
 constexpr int kPartialContent = 206;
 constexpr int kRangeNotSatisfiable = 416;
 
-// Visible characters only, so that nothing can end the line it is put in.
+// Accepts visible characters only, so that the text cannot end the line it is put in.
 bool is_visible(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
@@ -36,7 +36,7 @@ struct HttpRequest {
   std::int64_t range_start = 0;  // above 0: only the bytes from there on
 };
 
-// What a request may take: all of it until `deadline`, or, if `stall` is not zero, each wait so long.
+// Time limits of a request: all of it ends by `deadline` or, if `stall` is not zero, each wait takes at most `stall`.
 struct Patience {
   TimePoint deadline;
   Duration stall{};
@@ -44,7 +44,7 @@ struct Patience {
   [[nodiscard]] TimePoint until() const { return is_bulk() ? monotonic_now() + stall : deadline; }
 };
 
-// Takes a reply apart: first its head, then its body piece by piece.
+// Receives a reply: first its head, then its body piece by piece.
 class Receiver {
  public:
   virtual ~Receiver() = default;
@@ -158,15 +158,15 @@ class HttpClient::Connection {
     return closed_wire_bytes_ + (stream_ == nullptr ? 0 : stream_->wire_bytes());
   }
 
-  // The whole reply, within the options' limits.
+  // Returns the whole reply, within the options' limits.
   Result<HttpResponse> ask(const HttpRequest& request) {
     WholeBody receiver(options_.response_bytes_max);
     STARLING_TRY(exchange(request, {monotonic_now() + options_.deadline, Duration::zero()}, receiver));
     return std::move(receiver.response);
   }
 
-  // Sends the request and hands the reply to `receiver`. A GET that finds its kept connection closed under
-  // it is sent once more on a new one; anything else the caller must judge.
+  // Sends the request and passes the reply to `receiver`. A GET that finds its kept connection closed is sent once more
+  // on a new one; the caller must judge other failures.
   Status exchange(const HttpRequest& request, const Patience& patience, Receiver& receiver) {
     if (!is_visible(request.path) || !request.path.starts_with('/') || request.path.size() > kPathBytesMax ||
         !is_visible(token_) || token_.size() > kTokenBytesMax) {
@@ -187,7 +187,7 @@ class HttpClient::Connection {
   Status try_exchange(const HttpRequest& request, const Patience& patience, Receiver& receiver) {
     answered_ = false;
     Status status = exchange_once(request, patience, receiver);
-    if (!status.ok()) close();  // what is left on it belongs to a reply nobody reads
+    if (!status.ok()) close();  // the bytes left on it belong to a reply that nobody reads
     return status;
   }
 
@@ -220,11 +220,11 @@ class HttpClient::Connection {
       text += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", request.content_type, request.body.size());
     }
     text += "\r\n";
-    text += request.body;  // one write, and so one packet where it fits
+    text += request.body;  // one write, so one packet if it fits
     return text;
   }
 
-  // Reads until the head is complete; `buffer` is left with what came after it.
+  // Reads until the head is complete; `buffer` keeps the bytes that came after it.
   Result<ResponseHead> read_head(std::string& buffer, const Patience& patience) {
     constexpr std::string_view kHeadEnd = "\r\n\r\n";
     while (true) {
@@ -269,10 +269,10 @@ class HttpClient::Connection {
   HttpOptions options_;
   std::string token_;
   CancelEvent cancel_;
-  std::unique_ptr<TlsStream> stream_;   // between requests: kept for the next
-  std::string server_address_;          // of the newest stream
-  std::int64_t closed_wire_bytes_ = 0;  // of streams before it
-  bool answered_ = false;               // whether any byte of a reply came
+  std::unique_ptr<TlsStream> stream_;   // kept between requests
+  std::string server_address_;          // address of the newest stream
+  std::int64_t closed_wire_bytes_ = 0;  // bytes of the streams before it
+  bool answered_ = false;               // some byte of a reply has come
   std::vector<char> chunk_ = std::vector<char>(kReadBytes);
 };
 
@@ -308,7 +308,7 @@ Status HttpClient::download_artefact(const Download& download) {
     const HttpRequest request{.method = "GET", .path = download.path, .body = "", .range_start = file.size()};
     STARLING_TRY(connection_->exchange(request, {.deadline = kNever, .stall = download.stall_timeout}, receiver));
     const int status = receiver.refusal.response.status;
-    if (status == kRangeNotSatisfiable) STARLING_TRY(file.clear());  // the next try begins anew
+    if (status == kRangeNotSatisfiable) STARLING_TRY(file.clear());  // the next try starts from nothing
     STARLING_TRY(body_of(std::move(receiver.refusal.response)).status());
   }
   return file.finish(download.sha256);

@@ -1,6 +1,6 @@
 #include "shared/net/line.h"
 
-// The kernel's own header, as the C library's stops short of these counters; the two cannot be included together.
+// The kernel's own header: the C library's lacks these counters, and the two cannot be included together.
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -18,13 +18,13 @@ constexpr Duration kWindowTime = std::chrono::milliseconds(200);
 constexpr double kWindowMin = 16 * 1024;
 constexpr double kWindowMax = 64 * 1024 * 1024;
 
-// Ethernet, IPv4, and TCP with time stamps; IPv6 is longer.
+// Headers of Ethernet, IPv4, and TCP with time stamps; IPv6 is longer.
 constexpr std::int64_t kHeaders = 14 + 20 + 20 + 12;
 constexpr std::int64_t kIpv6Longer = 20;
-// Larger ones travel within houses and computers only, and are seldom full there.
+// Larger payloads occur only within houses and computers, and are seldom full there.
 constexpr std::int64_t kPayloadMax = 1460;
 
-// Zeros for what is no TCP connection.
+// All zeros if `fd` is no TCP connection.
 tcp_info tcp_info_of(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -85,8 +85,8 @@ std::int64_t repeated_bytes(int fd) {
   return std::max<std::int64_t>(0, full - static_cast<std::int64_t>(info.tcpi_bytes_received));
 }
 
-// Not the buffer, which what has come and was not read fills: the kernel drops what comes into a smaller one, also what
-// it has allowed to be sent before.
+// Clamps the window, not the receive buffer: unread bytes fill the buffer, and the kernel drops packets that do not fit
+// into a smaller one, even those it has allowed the sender to send.
 void limit_window(int fd, double bytes_per_s) {
   const double window =
       bytes_per_s > 0 ? std::clamp(bytes_per_s * to_seconds(kWindowTime), kWindowMin, kWindowMax) : kWindowMax;

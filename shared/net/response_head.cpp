@@ -25,7 +25,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// Digits only: no sign, no white space, no overflow.
+// Accepts digits only: no sign, no white space, no overflow.
 bool parse_size(std::string_view text, std::int64_t& out) {
   if (text.empty() || text.front() < '0' || text.front() > '9') return false;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -44,12 +44,12 @@ bool parse_status_line(std::string_view line, ResponseHead& head) {
   return line.size() == kStatusDigits || line[kStatusDigits] == ' ';
 }
 
-// "bytes 100-199/200": only the start matters, the body's length is Content-Length.
+// Parses "bytes 100-199/200": only the start matters, as the body's length is in Content-Length.
 bool parse_content_range(std::string_view value, ResponseHead& head) {
   constexpr std::string_view kUnit = "bytes ";
   if (!value.starts_with(kUnit)) return false;
   value.remove_prefix(kUnit.size());
-  if (value.starts_with('*')) return true;  // of a 416
+  if (value.starts_with('*')) return true;  // a 416's form
   std::int64_t start = 0;
   if (!parse_size(value.substr(0, value.find('-')), start)) return false;
   head.range_start = start;

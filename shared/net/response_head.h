@@ -1,4 +1,4 @@
-// The head of an HTTP/1.1 reply, read strictly: what our own server never sends is an error.
+// The head of an HTTP/1.1 reply, parsed strictly: anything that our own server never sends is an error.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,14 @@ struct ResponseHead {
   std::int64_t content_length = 0;
   std::string content_type;
   bool keep_alive = true;
-  std::optional<std::int64_t> range_start;                  // of Content-Range: bytes <start>-…
-  std::vector<std::pair<std::string, std::string>> fields;  // all of them in order, names in lower case
+  std::optional<std::int64_t> range_start;                  // start in Content-Range: bytes <start>-…
+  std::vector<std::pair<std::string, std::string>> fields;  // all in order, names in lower case
 };
 
-// Everything up to and including the empty line ("\r\n\r\n"). corrupt for anything else than one well-formed
-// head: no Content-Length or two of them, chunked or encoded bodies, folded or nameless fields.
+// Parses the head up to and including the empty line ("\r
+// \r
+// "). corrupt unless it is one well-formed head; refused are no Content-Length or two, chunked or encoded bodies, and
+// folded or nameless fields.
 Result<ResponseHead> parse_response_head(std::string_view head);
 
 }  // namespace starling::net

@@ -19,7 +19,7 @@
 namespace starling::net {
 namespace {
 
-constexpr std::size_t kAddressesMax = 8;  // of one name that are tried
+constexpr std::size_t kAddressesMax = 8;  // addresses of one name that are tried
 
 struct Address {
   sockaddr_storage storage{};
@@ -65,7 +65,7 @@ Result<std::vector<Address>> resolve(const Endpoint& endpoint) {
   return addresses;
 }
 
-// A connected socket, non-blocking.
+// Returns a connected, non-blocking socket.
 Result<int> connect_address(const Address& address, const CancelEvent& cancel, std::string_view what,
                             TimePoint deadline) {
   const int fd = socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -89,7 +89,7 @@ Result<int> connect_address(const Address& address, const CancelEvent& cancel, s
   return status.error();
 }
 
-// "192.0.2.1"
+// Numeric address, such as "192.0.2.1".
 std::string text_of(const Address& address) {
   char text[NI_MAXHOST] = "";
   getnameinfo(reinterpret_cast<const sockaddr*>(&address.storage), address.size, text, sizeof text, nullptr, 0,
@@ -109,7 +109,7 @@ Result<int> connect_endpoint(const Endpoint& endpoint, const CancelEvent& cancel
         continue;
       }
     }
-    // An address that does not answer leaves its share of the time to the others.
+    // An address that does not answer uses only its share of the time; the others keep theirs.
     const TimePoint now = monotonic_now();
     const auto left = static_cast<Duration::rep>(addresses.size() - i);
     auto fd = connect_address(addresses[i], cancel, what, now + (deadline - now) / left);
@@ -199,7 +199,7 @@ Result<std::size_t> TlsStream::await_turn(std::size_t wanted) {
   if (turn <= 0) return wanted;
   settle();
   const TimePoint now = monotonic_now();
-  // More than a turn has gathered while nothing was limited, or in answers too short for full packets.
+  // More than one turn's bytes may have gathered while there was no limit, or in replies too short for full packets.
   const std::int64_t repeated = std::max(repeated_bytes_, repeated_bytes(socket_.get()));
   const auto more = static_cast<double>(repeated - std::exchange(repeated_bytes_, repeated));
   line_->download.take(now, std::min(more, turn));

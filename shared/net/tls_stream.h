@@ -1,5 +1,4 @@
-// One TCP connection with TLS on it, blocking, where every call has an absolute deadline and can be
-// cancelled.
+// One TCP connection with TLS on it, blocking; every call has an absolute deadline and can be cancelled.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,7 @@ namespace starling::net {
 
 TimePoint monotonic_now();
 
-// Set once, from any thread; whoever waits on a stream with it wakes up, now and ever after.
+// Set once, from any thread; wakes all waits on streams that use it, now and later.
 class CancelEvent {
  public:
   CancelEvent();
@@ -35,24 +34,23 @@ class CancelEvent {
   int fd_;
 };
 
-// Both may be null.
+// Both pointers may be null.
 struct StreamOptions {
-  Line* line = nullptr;  // what the stream takes from
+  Line* line = nullptr;  // budget that the stream takes from
   DialRule may_dial = nullptr;
 };
 
 class TlsStream {
  public:
-  // Shorter than this is sent at once, and paid for afterwards.
+  // Shorter writes are sent at once and paid for afterwards.
   static constexpr std::size_t kBulkBytes = 32 * 1024;
 
   // `cancel` and the options' line must outlive the stream. permission_denied when the rule allows none of the
-  // endpoint's addresses; unavailable, deadline_exceeded, or unauthenticated
-  // (see tls.h).
+  // endpoint's addresses; unavailable, deadline_exceeded, or unauthenticated (see tls.h).
   static Result<std::unique_ptr<TlsStream>> connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
                                                     const CancelEvent& cancel, TimePoint deadline,
                                                     const StreamOptions& options = {});
-  // Of a connection that somebody has made to us, non-blocking; the stream closes it.
+  // Wraps a non-blocking connection that another host has made to us; the stream closes it.
   static Result<std::unique_ptr<TlsStream>> accept(UniqueFd socket, const crypto::TlsContext& tls,
                                                    const CancelEvent& cancel, TimePoint deadline);
   ~TlsStream();
@@ -61,11 +59,11 @@ class TlsStream {
 
   // The other end's IP address.
   [[nodiscard]] std::string remote_address() const;
-  // At least one byte; 0 when the other end closed in order.
+  // Reads at least one byte; 0 when the other end closed in order.
   Result<std::size_t> read_some(std::span<char> out, TimePoint deadline);
-  // What is longer than kBulkBytes waits for its turns under the line's limit.
+  // Writes longer than kBulkBytes wait for their turns under the line's limit.
   Status write_all(std::string_view bytes, TimePoint deadline);
-  // Of something long that is received: waits until more of it is due under the line's limit, and says how much.
+  // For long replies: waits until more bytes are due under the line's limit, and returns how many, at most `wanted`.
   Result<std::size_t> await_turn(std::size_t wanted);
   // Whether the other end still holds an idle connection, as far as can be known without sending.
   [[nodiscard]] bool is_alive() { return session_.is_silent(); }
@@ -78,9 +76,9 @@ class TlsStream {
   TlsStream(UniqueFd socket, crypto::TlsSession session, const CancelEvent& cancel, Line* line)
       : socket_(std::move(socket)), cancel_(cancel), line_(line), session_(std::move(session)) {}
   static Result<std::unique_ptr<TlsStream>> open(std::unique_ptr<TlsStream> stream, TimePoint deadline);
-  // What has passed since the last time is taken from the line.
+  // Charges the line with the bytes that passed since the last call.
   void settle();
-  // How much of something long may be sent now, after a wait.
+  // Waits for a turn of a long write, and returns how many bytes may be sent now, at most `wanted`.
   Result<std::size_t> await_upload(std::size_t wanted, TimePoint deadline);
   Status wait_until(TimePoint due, std::string_view what);
   // Repeats `step` until it is over, waiting for the socket in between; 0 bytes when the other end closed.
@@ -95,8 +93,8 @@ class TlsStream {
     double sent = 0;
     double received = 0;
   } prepaid_;                        // bytes that were reserved and have not passed yet
-  std::int64_t repeated_bytes_ = 0;  // known of at the last turn
-  double window_limit_ = 0;          // by which the connection's window was set; 0: it was not
+  std::int64_t repeated_bytes_ = 0;  // repeated_bytes() at the last turn
+  double window_limit_ = 0;          // limit that the connection's window was set for; 0: none
   crypto::TlsSession session_;
 };
 
