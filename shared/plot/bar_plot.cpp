@@ -11,9 +11,9 @@ namespace starling::plot {
 namespace {
 
 // Pixels.
-constexpr double kWidth = 480;  // of the longest bar
-constexpr double kLeft = 240;   // for the labels
-constexpr double kRight = 130;  // for the notes
+constexpr double kWidth = 480;  // length of the longest bar
+constexpr double kLeft = 240;   // space for the labels
+constexpr double kRight = 130;  // space for the notes
 constexpr double kRow = 24, kBarHeight = 15, kBottom = 52;
 constexpr int kTicksAbout = 6;
 

@@ -1,4 +1,5 @@
-// Lying bars made of parts, one beneath the other, as an SVG picture: what takes how long, and of what it consists.
+// Horizontal bars made of parts, one beneath the other, as an SVG picture: how long things take, and what the time
+// consists of.
 #pragma once
 
 #include <string>
@@ -8,13 +9,13 @@ namespace starling::plot {
 
 struct Bar {
   std::string label;
-  std::vector<double> parts;  // as BarPlot::parts; none below 0
-  std::string note;           // at the bar's end
+  std::vector<double> parts;  // one value per BarPlot::parts; none below 0
+  std::string note;           // text at the bar's end
 };
 struct BarPlot {
   std::string title;
   std::string x_label;
-  std::vector<std::string> parts;  // what they are called
+  std::vector<std::string> parts;  // names of the parts
   std::vector<Bar> bars;           // at least one
 };
 

@@ -14,7 +14,7 @@ namespace {
 // Pixels.
 constexpr double kPanelWidth = 420;
 constexpr double kPanelHeight = 300;
-constexpr double kLeft = 64, kRight = 16, kTop = 34, kBottom = 44;  // of a panel, around its axes
+constexpr double kLeft = 64, kRight = 16, kTop = 34, kBottom = 44;  // margins of a panel around its axes
 constexpr std::size_t kPanelsAcross = 2;
 constexpr std::size_t kTicksMax = 10;
 
@@ -83,7 +83,7 @@ class CurvePlot {
   const PlotOptions& options_;
   std::vector<std::string> labels_;
   SvgCanvas canvas_;
-  double left_ = 0, top_ = 0, steps_ = 1;  // of the panel that is being drawn
+  double left_ = 0, top_ = 0, steps_ = 1;  // origin and steps of the panel being drawn
 };
 
 }  // namespace

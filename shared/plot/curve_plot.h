@@ -7,8 +7,8 @@
 namespace starling::plot {
 
 struct PlotCurve {
-  std::string label;           // curves of one label have one colour in all panels
-  std::vector<double> values;  // at 0, 1, 2, …; what is below the axis is drawn on its lower end
+  std::string label;           // curves with equal labels have one colour in all panels
+  std::vector<double> values;  // values at 0, 1, 2, …; those below the axis are drawn at its lower end
 };
 struct PlotPanel {
   std::string title;
@@ -18,7 +18,7 @@ struct PlotOptions {
   std::string title;
   std::string x_label;
   std::string y_label;
-  int decades = 12;  // of the axis, down from 1
+  int decades = 12;  // length of the axis, down from 1
 };
 
 std::string curve_plot(const std::vector<PlotPanel>& panels, const PlotOptions& options);

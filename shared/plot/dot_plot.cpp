@@ -13,13 +13,13 @@ namespace starling::plot {
 namespace {
 
 // Pixels.
-constexpr double kWidth = 460;  // of the axis
-constexpr double kLeft = 260;   // for the rows' labels
-constexpr double kRight = 90;   // for the medians
+constexpr double kWidth = 460;  // width of the axis
+constexpr double kLeft = 260;   // space for the rows' labels
+constexpr double kRight = 90;   // space for the medians
 constexpr double kTop = 34, kBottom = 56;
 constexpr double kSeriesHeight = 20, kRowGap = 12;
 constexpr int kTicksAbout = 6;
-// Where an axis of ratios has its marks.
+// Tick values of an axis of ratios.
 constexpr double kRatioTicks[] = {0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.2, 1.5, 2, 3, 5, 7, 10, 20, 50};
 
 double row_height(const DotRow& row) { return kRowGap + kSeriesHeight * static_cast<double>(row.series.size()); }
@@ -138,7 +138,7 @@ class DotPlot {
 
   std::vector<std::string> labels_;
   SvgCanvas canvas_;
-  double y_ = SvgCanvas::kHeaderHeight;  // where the next thing is drawn
+  double y_ = SvgCanvas::kHeaderHeight;  // top of the next thing drawn
 };
 
 }  // namespace

@@ -8,26 +8,26 @@
 namespace starling::plot {
 
 struct DotSeries {
-  std::string label;  // series of one label have one colour
+  std::string label;  // series with equal labels have one colour
   std::vector<double> values;
 };
 struct DotRow {
   std::string label;
   std::vector<DotSeries> series;
-  std::optional<double> aim;  // where the median should not be beyond
+  std::optional<double> aim;  // bound that the median should not pass
 };
 struct DotPanel {
   std::string title;
   std::string x_label;
-  bool logarithmic = false;  // values are above 0 then
-  double reference = 0;      // a value to draw a line at
+  bool logarithmic = false;  // then all values are above 0
+  double reference = 0;      // value at which a line is drawn
   std::vector<DotRow> rows;
 };
 
-// Of two in the middle, their mean. There is at least one value.
+// The mean of the two middle values when their number is even. Needs at least one value.
 double median(std::vector<double> values);
 
-// One panel beneath the other. Panels without any value are left out.
+// Draws the panels one beneath the other. Panels without any value are left out.
 std::string dot_plot(const std::string& title, const std::vector<DotPanel>& panels);
 
 }  // namespace starling::plot

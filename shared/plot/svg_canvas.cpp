@@ -12,7 +12,8 @@ struct Shades {
   std::string_view light;
   std::string_view dark;
 };
-// Okabe and Ito's colours: told apart by everybody; those too dark for a dark page are lighter there.
+// Okabe and Ito's colours, which colour-blind people can tell apart too; those too dark for a dark page are lighter
+// there.
 constexpr Shades kSeries[] = {{"#0072B2", "#4AA8E0"}, {"#E69F00", "#E69F00"}, {"#009E73", "#2BC49A"},
                               {"#CC79A7", "#CC79A7"}, {"#D55E00", "#E8793A"}, {"#56B4E9", "#A5DCFA"},
                               {"#000000", "#FFFFFF"}};

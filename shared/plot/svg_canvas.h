@@ -1,5 +1,5 @@
-// What every plot here is drawn with: an SVG picture that suits a light page and a dark one, as the viewer's system has
-// it. Series have colours that everybody can tell apart.
+// The canvas of every plot here: an SVG picture that suits a light page and a dark one, by the viewer's system setting.
+// Series have colours that everybody can tell apart.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ struct Point {
 enum class Anchor : unsigned char { start, middle, end };
 enum class Ink : unsigned char { axis, grid, mark };
 
-// Pixels from the upper left corner.
+// Coordinates are pixels from the upper left corner.
 class SvgCanvas {
  public:
   void line(Point from, Point to, Ink ink);
   void text(Point at, Anchor anchor, int size, std::string_view what);
   void upward_text(Point at, int size, std::string_view what);
-  // Of series 0, 1, …
+  // `series` counts from 0 and selects the colour.
   void curve(std::size_t series, const std::vector<Point>& points);
   void dot(std::size_t series, Point at, double radius);
   void box(std::size_t series, Point upper_left, Point lower_right);
-  // A title and what the series are called.
+  // Draws a title and the names of the series.
   void header(double left, std::string_view title, const std::vector<std::string>& series);
   static constexpr double kHeaderHeight = 64;
 
@@ -36,7 +36,7 @@ class SvgCanvas {
   std::string out_;
 };
 
-// Round numbers between the two, about `about` of them. low < high.
+// About `about` round numbers between the two. low < high.
 std::vector<double> round_ticks(double low, double high, int about);
 
 }  // namespace starling::plot
