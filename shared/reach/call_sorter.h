@@ -1,5 +1,5 @@
-// Looks at the first byte of a call to tell what it is for: a link to this computer begins with TLS, a call to its
-// relay with a greeting. One thread: that of `io`.
+// Sorts incoming calls by their first byte: a link to this computer begins with TLS, a call to its relay with a
+// greeting. One thread: that of `io`.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -15,9 +15,10 @@ class CallSorter {
  public:
   using TakeCall = std::function<void(asio::ip::tcp::socket)>;
 
-  static constexpr std::size_t kUnsortedMax = 64;  // callers that have not said anything yet; the oldest gives way
+  // Callers that have sent nothing yet; beyond it the oldest is dropped.
+  static constexpr std::size_t kUnsortedMax = 64;
 
-  // `patience`: with a caller that says nothing.
+  // `patience` is the time that a silent caller has.
   CallSorter(asio::io_context& io, Duration patience, TakeCall link, TakeCall relay)
       : io_(io), patience_(patience), link_(std::move(link)), relay_(std::move(relay)) {}
 

@@ -7,13 +7,13 @@
 namespace starling::reach {
 namespace {
 
-// A connection on which nothing was acknowledged for so long is dead.
+// A connection on which nothing was acknowledged for this long is dead.
 constexpr int kUserTimeoutS = 30;
-constexpr int kKeepAliveIdleS = 15;  // translators forget idle connections after minutes
+constexpr int kKeepAliveIdleS = 15;  // address translators forget idle connections after minutes
 constexpr int kKeepAliveIntervalS = 5;
 constexpr int kKeepAliveProbes = 3;
-// Linux counts that time from when something was last heard, and asks for one unanswered probe only: an idle connection
-// whose first probe comes late would end with the loss of a single packet.
+// Linux counts the user timeout from when something was last heard, and needs only one unanswered probe: an idle
+// connection whose first probe comes late would end with the loss of a single packet.
 static_assert(kKeepAliveIdleS + kKeepAliveProbes * kKeepAliveIntervalS <= kUserTimeoutS);
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }

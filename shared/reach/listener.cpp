@@ -41,7 +41,7 @@ Status Listener::open(const asio::ip::tcp::endpoint& endpoint) {
   };
   acceptor_.open(endpoint.protocol(), error);
   if (error) return fail(ErrorCode::unsupported, "");
-  ::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC);  // a child that held it would keep the port
+  ::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC);  // a child that inherited it would keep the port
   acceptor_.set_option(asio::ip::tcp::acceptor::reuse_address(true), error);
   if (endpoint.address().is_v6()) acceptor_.set_option(asio::ip::v6_only(!endpoint.address().is_unspecified()), error);
   acceptor_.bind(endpoint, error);

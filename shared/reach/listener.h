@@ -1,4 +1,4 @@
-// Takes calls on the peer port. One failed accept (no descriptors left, a caller gone) never ends it. Net thread.
+// Accepts calls on the peer port. One failed accept (no descriptors left, a caller gone) never ends it. Net thread.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -17,10 +17,10 @@ class Listener {
 
   Listener(asio::io_context& io, TakeCall take_call) : acceptor_(io), retry_(io), take_call_(std::move(take_call)) {}
 
-  // `host` is an IP literal; port 0 takes any free one. "::" takes IPv4 too, and is 0.0.0.0 where there is no IPv6.
+  // `host` is an IP literal; port 0 takes any free one. "::" accepts IPv4 too, and is 0.0.0.0 on systems without IPv6.
   Status listen(const std::string& host, int port);
   [[nodiscard]] int port() const { return port_; }
-  // Its options are those of the sockets that are taken.
+  // Accepted sockets inherit this socket's options.
   [[nodiscard]] int native_handle() { return acceptor_.native_handle(); }
 
  private:

@@ -17,7 +17,7 @@
 namespace starling::reach {
 namespace {
 
-// One test. Held by what it waits for.
+// One test. Its pending operations own it.
 class Test : public std::enable_shared_from_this<Test> {
  public:
   Test(asio::io_context& io, PeerId peer, Prober::Done done)
@@ -104,7 +104,7 @@ Prober::~Prober() = default;
 Result<std::unique_ptr<Prober>> Prober::create(crypto::TlsContext tls, const Clock& clock) {
   try {
     return std::unique_ptr<Prober>(new Prober(std::make_unique<Impl>(std::move(tls), clock)));
-  } catch (const std::system_error& error) {  // no thread to be had
+  } catch (const std::system_error& error) {  // the system gives no thread
     return Error{ErrorCode::resource_exhausted, std::string("start to dial back: ") + error.what()};
   }
 }

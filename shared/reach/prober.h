@@ -1,5 +1,5 @@
 // Dials volunteers to see whether others could: greeting and handshake as for a relay, in which the volunteer proves
-// who it is, and nothing more. Has a thread of its own.
+// its identity, and nothing more. Has a thread of its own.
 #pragma once
 
 #include <functional>
@@ -27,10 +27,10 @@ class Prober {
 
   // `tls` is a TlsContext::peer; `clock` outlives the prober.
   static Result<std::unique_ptr<Prober>> create(crypto::TlsContext tls, const Clock& clock);
-  ~Prober();  // no `done` is called afterwards
+  ~Prober();  // `done` is not called afterwards
 
-  // `done` is called once, on the prober's thread. False, and no call, when too many tests are under way or the target
-  // is no address. From any thread.
+  // `done` is called once, on the prober's thread. Returns false, without calling `done`, when too many tests are under
+  // way or the target is no address. From any thread.
   bool test(const Target& target, Done done);
 
  private:

@@ -9,13 +9,13 @@
 namespace starling::reach {
 namespace {
 
-// What may pass at once after a time of rest, at a limited rate.
+// Traffic that may pass at once after a rest, at a limited rate.
 constexpr Duration kBurst = std::chrono::milliseconds(100);
-constexpr std::size_t kAccountsMax = 4096;     // beyond it those of nobody's streams are forgotten
+constexpr std::size_t kAccountsMax = 4096;     // beyond it, accounts without a stream are forgotten
 constexpr std::size_t kStreamsPerPairMax = 2;  // both ends may have called
-// Whoever calls, hangs up and calls again makes the called come no more often.
+// A caller that hangs up and calls repeatedly makes the called peer come no more often than this.
 constexpr Duration kTellAgain = std::chrono::milliseconds(500);
-// A chunk at a limited rate: short, so that all get their turns, but worth a system call.
+// Length of a chunk at a limited rate: short, so that all streams get turns, but worth a system call.
 constexpr Duration kChunkTime = std::chrono::milliseconds(20);
 constexpr std::size_t kChunkBytesMin = 4096;
 
@@ -29,7 +29,7 @@ Relay::Relay(asio::io_context& io, crypto::TlsContext tls, const Clock& clock, R
     : io_(io), tls_(std::move(tls)), clock_(clock), rules_(rules), limits_(limits), next_turn_(io) {}
 
 Relay::~Relay() {
-  // Each takes itself out of these.
+  // Each visitor removes itself from these maps.
   for (const auto& [number, visitor] : std::map(visitors_)) visitor->hang_up();
   for (const auto& [peer, visitor] : std::unordered_map(posts_)) visitor->hang_up();
 }
@@ -40,7 +40,7 @@ void Relay::take(asio::ip::tcp::socket socket) {
         std::find_if(visitors_.begin(), visitors_.end(), [](const auto& entry) { return !entry.second->has_asked(); });
     ++stats_.refused_total;
     if (silent == visitors_.end()) return;                   // the socket closes here
-    const std::shared_ptr<Visitor> oldest = silent->second;  // it takes itself out
+    const std::shared_ptr<Visitor> oldest = silent->second;  // it removes itself from the map
     oldest->hang_up();
   }
   const auto visitor = std::make_shared<Visitor>(*this, std::move(socket), ++visitors_total_);
@@ -66,7 +66,7 @@ void Relay::on_post(const std::shared_ptr<Visitor>& visitor) {
   if (!rules_.may_post(visitor->peer())) return refuse(*visitor, RelayAnswer::not_allowed);
   const auto before = posts_.find(visitor->peer());
   if (before != posts_.end()) {
-    const std::shared_ptr<Visitor> older = before->second;  // it takes itself out
+    const std::shared_ptr<Visitor> older = before->second;  // it removes itself from the map
     older->hang_up();
   }
   if (posts_.size() >= limits_.posts_max) return refuse(*visitor, RelayAnswer::busy);
@@ -112,7 +112,7 @@ bool Relay::has_room_for(const PeerId& peer) const {
          static_cast<std::size_t>(streams) < limits_.streams_per_peer_max;
 }
 
-// A pair that calls again and again takes no more room than any other.
+// Closes the oldest stream of a pair that has its full number, so that repeated calls take no more room.
 void Relay::make_room_for(const Pair& pair) {
   std::size_t count = 0;
   const Stream* oldest = nullptr;
@@ -133,13 +133,13 @@ void Relay::join(Visitor& caller, Visitor& called, const Pair& account) {
     refuse(caller, RelayAnswer::busy);
     return refuse(called, RelayAnswer::busy);
   }
-  // Each hears that it is connected before the first byte of the other.
+  // Each end gets its answer before the first byte of the other.
   const bool both = caller.answer(RelayAnswer::accepted) && called.answer(RelayAnswer::accepted);
   if (!both) {
     caller.hang_up();
     return called.hang_up();
   }
-  visitors_.erase(caller.number());  // both are still held by whoever called join
+  visitors_.erase(caller.number());  // the caller of join still holds both
   visitors_.erase(called.number());
   const auto stream =
       std::make_shared<RelayStream>(static_cast<RelayStream::Mediator&>(*this), caller.peer(), called.peer(),
@@ -184,8 +184,7 @@ void Relay::give_turns() {
   }
 }
 
-// An account is filled up when another round has begun: it passes no more than that many bytes for each round, and what
-// was left of the one before.
+// Returns the account with this allowance; its count of bytes starts again at zero in each new round.
 Relay::Account& Relay::renewed(const RelayAllowance& allowance) {
   if (accounts_.size() >= kAccountsMax) forget_idle_accounts();
   Account& account = accounts_[allowance.account];
@@ -207,7 +206,7 @@ bool Relay::count(const RelayStream& stream, std::size_t bytes) {
   const auto size = static_cast<std::int64_t>(bytes);
   Account* account = &accounts_[found->second.account];
   if (account->bytes + size > account->bytes_max) {
-    // Another round may have begun, and the two may be known better by now, or not at all any more.
+    // A new round may have begun, or the rules for these two may have changed since.
     const std::optional<RelayAllowance> allowance = rules_.allowance(stream.first(), stream.second());
     if (allowance) account = &renewed(*allowance);
     if (allowance) found->second.account = allowance->account;

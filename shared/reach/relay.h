@@ -1,6 +1,6 @@
-// The relaying end: lets two computers meet here and passes on what they say to each other, which it cannot read. Who
-// may meet, and how many bytes they may pass in a round, others decide; how many may be here at once, and how fast
-// everything flows, the limits. At its rate, streams take turns. One thread: that of `io`.
+// The relaying end: two computers meet here, and the relay passes on their bytes, which it cannot read. RelayRules
+// decides who may meet and how many bytes they may pass in a round; RelayLimits bounds how many peers are here at once,
+// and the rate. At a limited rate, streams take turns. One thread: that of `io`.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -28,9 +28,9 @@ class Relay final : private RelayStream::Mediator {
   Relay(asio::io_context& io, crypto::TlsContext tls, const Clock& clock, RelayRules& rules, RelayLimits limits = {});
   ~Relay() override;
 
-  // A connection that begins with the greeting.
+  // Takes a connection that begins with the greeting.
   void take(asio::ip::tcp::socket socket);
-  // For connections from now on.
+  // Applies to connections from now on.
   void renew(crypto::TlsContext tls) { tls_ = std::move(tls); }
   void set_rate(double bytes_per_s) { limits_.bytes_per_s = bytes_per_s; }
   [[nodiscard]] RelayStats stats() const;
@@ -38,20 +38,20 @@ class Relay final : private RelayStream::Mediator {
  private:
   class Visitor;
   friend class Visitor;
-  using Pair = std::pair<PeerId, PeerId>;  // who called whom
+  using Pair = std::pair<PeerId, PeerId>;  // caller, called
   struct Account {
     RoundIndex round = -1;
-    std::int64_t bytes = 0;  // in that round
+    std::int64_t bytes = 0;  // bytes passed in that round
     std::int64_t bytes_max = 0;
-    TimePoint told_at{};  // one that waits for calls heard of one
+    TimePoint told_at{};  // when a posted peer last heard of a call of this account
   };
   struct Stream {
     std::shared_ptr<RelayStream> stream;
     Pair account;
-    std::int64_t number = 0;  // in the order they were joined
+    std::int64_t number = 0;  // in the order of joining
   };
 
-  // What a visitor brings to its relay.
+  // Events of a visitor.
   void on_post(const std::shared_ptr<Visitor>& visitor);
   void on_call(const std::shared_ptr<Visitor>& visitor, const PeerId& called);
   void on_left(const std::shared_ptr<Visitor>& visitor);
@@ -73,14 +73,15 @@ class Relay final : private RelayStream::Mediator {
   const Clock& clock_;
   RelayRules& rules_;
   RelayLimits limits_;
-  TimePoint free_at_{};                                 // when what has passed would have passed at the allowed rate
-  std::deque<std::function<void(std::size_t)>> turns_;  // one for each direction of a stream, at most
+  TimePoint free_at_{};                                 // when all bytes so far would have passed at the allowed rate
+  std::deque<std::function<void(std::size_t)>> turns_;  // at most one for each direction of a stream
   asio::steady_timer next_turn_;
-  bool turns_wait_ = false;  // for the timer
+  bool turns_wait_ = false;  // next_turn_ is running
   std::int64_t visitors_total_ = 0;
   std::map<std::int64_t, std::shared_ptr<Visitor>> visitors_;  // all but the posts; oldest first
   std::unordered_map<PeerId, std::shared_ptr<Visitor>> posts_;
-  std::map<Pair, std::shared_ptr<Visitor>> waiting_;  // of the visitors: calls whose other end has not called yet
+  // Visitors whose calls the other end has not answered by a call yet.
+  std::map<Pair, std::shared_ptr<Visitor>> waiting_;
   std::unordered_map<const RelayStream*, Stream> streams_;
   std::map<Pair, Account> accounts_;
   RelayStats stats_;

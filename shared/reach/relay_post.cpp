@@ -11,7 +11,8 @@ namespace {
 constexpr Duration kRetryFirst = std::chrono::milliseconds(250);
 constexpr Duration kRetryMax = std::chrono::seconds(15);
 constexpr Duration kPatience = std::chrono::seconds(10);
-// Each makes us call the relay. Groups that meet at relays have fewer members; what is beyond it is not answered.
+// Each call that we hear of makes us call the relay. Groups that meet at relays have fewer members; calls beyond the
+// bound are ignored.
 constexpr int kCallsMax = 256;
 constexpr Duration kCallsTime = std::chrono::seconds(10);
 

@@ -1,4 +1,4 @@
-// Keeps this computer posted at a relay, so that others can call it there; comes back after every break. One thread.
+// Keeps this computer posted at a relay, so that others can call it there; reconnects after every break. One thread.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -15,7 +15,7 @@
 
 namespace starling::reach {
 
-// Where a relay listens. The address has been checked by whoever gives it.
+// Address of a relay. Its source has checked it.
 struct RelayPoint {
   PeerId peer;
   asio::ip::tcp::endpoint at;
@@ -30,14 +30,14 @@ class RelayPost {
   RelayPost(asio::io_context& io, crypto::TlsContext tls, const Clock& clock, Called called);
   ~RelayPost() { hang_up(); }
 
-  // From now on here; nothing: nowhere. The same again changes nothing.
+  // Posts at this relay from now on; nullopt: at none. An equal relay changes nothing.
   void stay_at(const std::optional<RelayPoint>& relay);
-  // Called from the event loop whenever posted_at() has changed.
+  // `changed` is called from the event loop whenever posted_at() has changed.
   void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
   void renew(crypto::TlsContext tls) { tls_ = std::move(tls); }
-  // The relay that others can call us at, at this moment.
+  // The relay at which others can call us now.
   [[nodiscard]] std::optional<PeerId> posted_at() const;
-  // Why not, if so.
+  // Reason why there is none; empty otherwise.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
@@ -56,9 +56,9 @@ class RelayPost {
   std::optional<RelayPoint> relay_;
   std::shared_ptr<asio::ip::tcp::socket> socket_;
   std::shared_ptr<RelayTalk> talk_;
-  asio::steady_timer timer_;  // for the next try, or until this one has taken too long
+  asio::steady_timer timer_;  // wait before the next try, or time limit of the present one
   Duration retry_{};
-  TimePoint calls_since_{};  // of calls_
+  TimePoint calls_since_{};  // start of the interval that calls_ counts in
   int calls_ = 0;
   bool posted_ = false;
   std::string problem_;

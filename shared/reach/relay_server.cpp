@@ -59,7 +59,7 @@ Result<std::unique_ptr<RelayServer>> RelayServer::create(const std::string& host
     auto impl = std::make_unique<Impl>(std::move(parts), limits);
     STARLING_TRY(impl->start(host, port));
     return std::unique_ptr<RelayServer>(new RelayServer(std::move(impl)));
-  } catch (const std::system_error& error) {  // no descriptor or no thread to be had
+  } catch (const std::system_error& error) {  // the system gives no descriptor or no thread
     return Error{ErrorCode::resource_exhausted, std::string("start the relay: ") + error.what()};
   }
 }

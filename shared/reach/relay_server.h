@@ -1,4 +1,4 @@
-// A relay with a port and a thread of its own: the operator's.
+// A relay with a port and a thread of its own, for the operator.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class RelayServer {
   struct Parts {
     crypto::TlsContext tls;  // a TlsContext::peer
     const Clock& clock;
-    RelayRules& rules;  // asked on the server's thread
+    RelayRules& rules;  // called on the server's thread
   };
   // `clock` and `rules` outlive the server. `host` is an IP literal; port 0 takes any free one.
   static Result<std::unique_ptr<RelayServer>> create(const std::string& host, int port, Parts parts,

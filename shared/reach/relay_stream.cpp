@@ -30,14 +30,14 @@ void RelayStream::close() {
   asio::post(sockets_[0].get_executor(), [self = shared_from_this()] { self->mediator_.stream_ended(*self); });
 }
 
-// Takes its turn only with something to pass, and counts it before others take theirs.
+// Asks for a turn only when bytes wait, and counts them before another stream gets its turn.
 void RelayStream::pass(Direction& direction) {
   direction.from.async_wait(
       asio::ip::tcp::socket::wait_read, [self = shared_from_this(), &direction](const asio::error_code& error) {
         if (!self->open_) return;
         if (error) return self->close();
         self->mediator_.await_turn([waiting = self->weak_from_this(), &direction](std::size_t bytes_max) {
-          const auto stream = waiting.lock();  // one that is over waits for nothing and holds nothing
+          const auto stream = waiting.lock();  // a closed stream is not kept alive by its turn
           if (stream != nullptr && stream->open_) stream->receive(direction, bytes_max);
         });
       });

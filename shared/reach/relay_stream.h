@@ -1,4 +1,4 @@
-// Two connections that a relay has joined: what one sends, the other gets. One thread: that of the sockets.
+// Two connections that a relay has joined: each gets the bytes that the other sends. One thread: that of the sockets.
 #pragma once
 
 #include <array>
@@ -13,20 +13,21 @@ namespace starling::reach {
 
 class RelayStream : public std::enable_shared_from_this<RelayStream> {
  public:
-  static constexpr std::size_t kChunkBytes = 64 * 1024;  // held at most, each way
+  static constexpr std::size_t kChunkBytes = 64 * 1024;  // at most this much is held in each direction
 
   class Mediator {
    public:
     virtual ~Mediator() = default;
-    // `go` is called when the next chunk may pass, and how large it may be: at once, unless the relay is at its rate.
+    // Calls `go` with the largest size of the next chunk when that chunk may pass: at once, unless the relay is at its
+    // rate.
     virtual void await_turn(std::function<void(std::size_t bytes_max)> go) = 0;
-    // Bytes that have come; false: more than these two may pass, the stream ends.
+    // Counts bytes that have come. False: the pair's allowance is used up, and the stream ends.
     virtual bool count(const RelayStream& stream, std::size_t bytes) = 0;
-    // Once, from the event loop.
+    // Called once, from the event loop.
     virtual void stream_ended(const RelayStream& stream) = 0;
   };
 
-  // `mediator` outlives the stream, or close() is called before it goes.
+  // `mediator` must outlive the stream, unless close() is called before it goes.
   RelayStream(Mediator& mediator, PeerId a, PeerId b, std::array<asio::ip::tcp::socket, 2> sockets);
 
   void start();

@@ -20,7 +20,7 @@ void RelayTalk::start(Done done) {
   keep_alive(socket_.native_handle());
   asio::error_code error;
   socket_.native_non_blocking(true, error);
-  // The first bytes of a fresh connection always fit into its buffer.
+  // The first bytes of a new connection always fit into its buffer.
   const ssize_t sent = ::send(socket_.native_handle(), kRelayGreeting.data(), kRelayGreeting.size(), MSG_NOSIGNAL);
   asio::post(socket_.get_executor(), [self = shared_from_this(), sent] {
     if (sent == static_cast<ssize_t>(kRelayGreeting.size())) return self->handshake();
@@ -64,7 +64,7 @@ void RelayTalk::send_request() {
   read_answer();
 }
 
-// Reads one record, which holds one byte, and nothing that follows it: that is not for this session any more.
+// Reads one record, which holds one byte. Bytes after it belong to another session.
 void RelayTalk::read_answer() {
   const Session::Step step = session_.read({incoming_.data(), 1});
   if (step.state != Session::State::done) return go_on(step, &RelayTalk::read_answer);

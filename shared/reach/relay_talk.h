@@ -1,4 +1,4 @@
-// The calling end of a talk with a relay, over a connected socket that somebody else owns: greeting, TLS, request,
+// The calling end of an exchange with a relay, over a connected socket that somebody else owns: greeting, TLS, request,
 // answer. One thread: that of the socket.
 #pragma once
 
@@ -17,26 +17,28 @@ namespace starling::reach {
 class RelayTalk : public std::enable_shared_from_this<RelayTalk> {
  public:
   struct Wish {
-    PeerId relay;  // unauthenticated when another answers there
-    // Nothing: the talk is over with the handshake, which proves who is there.
+    PeerId relay;  // any other peer there gives unauthenticated
+    // Empty: the exchange ends with the handshake, which proves the other end's identity.
     std::optional<RelayRequest> request;
   };
   using Done = std::function<void(const Status&)>;
   using Called = std::function<void(const Result<PeerId>&)>;
 
-  // Certificates are judged by `now`. The socket outlives the talk, or cancel() is called before it goes.
+  // Certificates are judged by `now`. The socket must outlive the talk, unless cancel() is called before it goes.
   RelayTalk(asio::ip::tcp::socket& socket, const crypto::TlsContext& tls, WallTime now, Wish wish);
 
-  // `done` is called once, not from within start, unless cancelled before. After an accepted call the socket carries
-  // the other peer's bytes, and the talk is over.
+  // Calls `done` once, not from within start, unless cancelled before. After an accepted call the socket carries the
+  // other peer's bytes, and the talk is over.
   void start(Done done);
-  // After an accepted post: `called` for every peer that calls, and once with an error when the relay is gone.
+  // To be called after an accepted post: calls `called` for every peer that calls, and once with an error when the
+  // relay is gone.
   void await_calls(Called called);
   void cancel() { done_ = nullptr, called_ = nullptr; }
 
  private:
   using Session = crypto::TlsSession;
-  // Calls `then` when the socket is ready for what `step` waits for; reports anything else as the end of the talk.
+  // Calls `then` when the socket is ready as `step` requires; reports a failed or closed session as the end of the
+  // talk.
   void go_on(const Session::Step& step, void (RelayTalk::*then)());
   void handshake();
   void send_request();

@@ -102,7 +102,7 @@ void Relay::Visitor::wait_for_other() {
   watch();
 }
 
-// Whoever waits has nothing to say: any input means that it is gone, or does not keep to the protocol.
+// A waiting visitor sends nothing: any input means that it is gone, or breaks the protocol.
 void Relay::Visitor::watch() { await(asio::ip::tcp::socket::wait_read, &Visitor::hang_up); }
 
 asio::ip::tcp::socket Relay::Visitor::take_socket() {

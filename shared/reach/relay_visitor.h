@@ -16,13 +16,13 @@ class Relay::Visitor : public std::enable_shared_from_this<Visitor> {
   Visitor(Relay& relay, asio::ip::tcp::socket socket, std::int64_t number);
 
   void start();
-  // Of a visitor that has asked: sends the answer, and from then on waits for nothing but its leaving.
+  // Sends the answer to a visitor's request; from then on only watches for its leaving.
   bool answer(RelayAnswer answer);
-  // Of a post: tells of a call. False when it does not read.
+  // Tells a posted visitor of a call. False when it does not read.
   bool tell_of(const PeerId& caller);
   // Waits for the other end of its call.
   void wait_for_other();
-  // The connection behind an accepted call.
+  // Gives away the connection of an accepted call.
   asio::ip::tcp::socket take_socket();
   void hang_up();
 
