@@ -13,7 +13,7 @@
 namespace starling::text {
 namespace {
 
-constexpr std::string_view kWordStart = "\u2581";  // as SentencePiece writes a blank
+constexpr std::string_view kWordStart = "\u2581";  // SentencePiece's mark for a blank
 
 }  // namespace
 
@@ -73,12 +73,12 @@ std::vector<std::uint8_t> Tokenizer::word_starts() const {
 std::vector<std::uint8_t> Tokenizer::word_bytes() const {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(vocabulary()), 0);
   for (int token = 1; token < vocabulary(); ++token) {
-    std::size_t length = 1;  // of one that nobody knows, and of one that stands for a byte
+    std::size_t length = 1;  // length of the unknown token, and of a token that stands for a byte
     if (token >= wire::kReservedTokens && !impl_->processor.IsByte(token)) {
       const std::string& piece = impl_->processor.IdToPiece(token);
       length = piece.size();
       for (std::size_t at = piece.find(kWordStart); at != std::string::npos; at = piece.find(kWordStart, at + 1)) {
-        length -= kWordStart.size() - 1;  // a blank is one byte
+        length -= kWordStart.size() - 1;  // a blank is one byte of text
       }
     } else if (token >= 2 && token < wire::kReservedTokens) {
       length = 0;

@@ -1,5 +1,5 @@
-// Text to tokens and back, and what is known of each token: SentencePiece, with the marks of ALBERT
-// (wire::kReservedTokens). LibTorch's protobuf and SentencePiece's do not bear each other: never in one process.
+// Text to tokens and back, and properties of each token: SentencePiece, with the marks of ALBERT
+// (wire::kReservedTokens). LibTorch's protobuf and SentencePiece's conflict: never link both into one process.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace starling::text {
 
 class Tokenizer {
  public:
-  // invalid_argument for bytes that are no SentencePiece model, or one whose first tokens are not padding, unknown,
-  // begin, end and mask.
+  // invalid_argument for bytes that are no SentencePiece model, or for a model whose first tokens are not padding,
+  // unknown, begin, end and mask.
   static Result<Tokenizer> from_model(std::string_view model);
   Tokenizer(Tokenizer&& other) noexcept;
   Tokenizer& operator=(Tokenizer&&) = delete;
   ~Tokenizer();
 
   [[nodiscard]] int vocabulary() const;
-  // How the model writes a token of the vocabulary: "[CLS]", "▁the".
+  // The model's spelling of a token of the vocabulary: "[CLS]", "▁the".
   [[nodiscard]] std::string piece(int token) const;
   // Replaces `tokens`.
   Status encode(std::string_view text, std::vector<int>& tokens) const;
-  // Marks, and what is no token of this vocabulary, stand for no text.
+  // Marks, and numbers that are no token of this vocabulary, stand for no text.
   [[nodiscard]] Result<std::string> decode(std::span<const int> tokens) const;
-  // Of each token: whether it begins a word; how many bytes of text it stands for.
+  // For each token: word_starts() says whether it begins a word, word_bytes() how many bytes of text it stands for.
   [[nodiscard]] std::vector<std::uint8_t> word_starts() const;
   [[nodiscard]] std::vector<std::uint8_t> word_bytes() const;
 
