@@ -13,7 +13,7 @@ using wire::OptimizerOptions;
 using wire::RunManifest;
 using wire::ScheduleOptions;
 
-// x <- x - learning_rate x (mean displacement, with momentum), round after round.
+// x <- x - learning_rate x (mean displacement, with momentum), once per round.
 void step_outside(RunManifest& manifest, double learning_rate, double momentum) {
   OptimizerOptions& outer = manifest.optimizer = wire::default_optimizer("sgd");
   outer.momentum = momentum;
@@ -23,7 +23,7 @@ void step_outside(RunManifest& manifest, double learning_rate, double momentum) 
   manifest.schedule = ScheduleOptions{.kind = "constant", .learning_rate = learning_rate, .warmup_rounds = 0};
 }
 
-// A round is many steps long: schedules count rounds, so there are few of them.
+// A round is many steps long and schedules count rounds, so their counts are small.
 LocalOptions step_inside(std::string_view kind, double learning_rate) {
   LocalOptions local{wire::default_optimizer(kind), {}};
   local.schedule = ScheduleOptions{.learning_rate = learning_rate, .warmup_rounds = 2, .total_rounds = 200};
@@ -54,7 +54,7 @@ void sparseloco(RunManifest& manifest) {
   manifest.error_feedback = 0.95;
 }
 
-// Mixing as it is published has no common average: once in a while there is one, as its authors' experiments have it.
+// Gossip as published has no common average; here one is taken every few rounds, as in its authors' experiments.
 void decentralized_adam(RunManifest& manifest) {
   manifest.local = step_inside("adamw", 3e-3);
   manifest.local->partners = "exponential";
@@ -62,7 +62,7 @@ void decentralized_adam(RunManifest& manifest) {
   step_outside(manifest, 1.0, 0.0);
 }
 
-// As published it has no common average either.
+// NoLoCo as published has no common average either.
 void noloco(RunManifest& manifest) {
   decentralized_adam(manifest);
   manifest.local->partners = "random";

@@ -1,6 +1,6 @@
-// The algorithms that an operator names by a word. Each is a composition of parts that stand in the run manifest one by
-// one, and nothing else: whatever runs a manifest looks at its parts and knows no names. A word in manifest.toml sets
-// the parts; what else the file says overrides them. docs/algorithms.md has them as a table.
+// The algorithms that an operator selects by name. Each is a composition of parts that stand in the run manifest one by
+// one, and nothing else: code that runs a manifest looks at its parts and knows no names. A name in manifest.toml sets
+// the parts; the file's other settings override them. docs/algorithms.md lists them in a table.
 #pragma once
 
 #include <span>
@@ -14,12 +14,12 @@ namespace starling::manifest {
 struct Algorithm {
   std::string_view name;
   std::string_view what;    // one line
-  std::string_view source;  // where it was published
+  std::string_view source;  // publication
   void (*compose)(wire::RunManifest& manifest);
 };
 
 std::span<const Algorithm> algorithms();
-// Null for a word that is none.
+// Null for an unknown name.
 const Algorithm* find_algorithm(std::string_view name);
 // "'dedloc', 'local-sgd', …"
 std::string algorithm_names();

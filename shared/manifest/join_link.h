@@ -1,4 +1,4 @@
-// The one line a volunteer needs: starling://host:port/?ca=<fingerprint>&invite=<code>
+// The one line that a volunteer needs: starling://host:port/?ca=<fingerprint>&invite=<code>
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ constexpr std::size_t kInviteBytesMax = 128;
 
 struct JoinLink {
   std::string host;        // name, IPv4, or IPv6 without brackets
-  std::uint16_t port = 0;  // always written: there is no default
+  std::uint16_t port = 0;  // always written: it has no default
   Digest ca_fingerprint;   // SHA-256 of the CA certificate's DER bytes
-  std::string invite;      // [A-Za-z0-9_-]; empty for a project that is open to all
+  std::string invite;      // [A-Za-z0-9_-]; empty for an open project
 
   friend bool operator==(const JoinLink&, const JoinLink&) = default;
 };
 
-// Strict: known fields, each once, nothing before or after. The message says which part is wrong.
+// Strict: accepts known fields only, each once, with nothing before or after. The message says which part is wrong.
 Result<JoinLink> parse_join_link(std::string_view text);
 std::string format_join_link(const JoinLink& link);
 

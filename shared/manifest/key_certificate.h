@@ -1,5 +1,5 @@
-// The root key's word on which key signs runs from now on. The root lies on no server; whoever steals the key that does
-// can be shut out by certifying another one.
+// The root key's statement of which key signs runs from now on. The root key lies on no server; a stolen signing key is
+// shut out when the root certifies another one.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 namespace starling::manifest {
 
 struct KeyCertificate {
-  std::int64_t number = 1;  // from 1; of two keys the one with the higher number counts
+  std::int64_t number = 1;  // from 1; the key with the highest number is valid
   crypto::PublicKey key;
 };
 
 // One JSON object, {"key_id","key","signature"}.
 std::string certify_key(const KeyCertificate& certificate, const crypto::PrivateKey& root);
-// permission_denied when it is another root's, corrupt when it is damaged.
+// permission_denied when another root signed it, corrupt when it is damaged.
 Result<KeyCertificate> verify_key(std::string_view certificate, const crypto::PublicKey& root);
 
 }  // namespace starling::manifest

@@ -18,16 +18,16 @@ namespace {
 
 constexpr std::size_t kPathBytesMax = 4096;
 constexpr double kFractionMax = 0.5;
-constexpr std::string_view kCheckPrefix = "run manifest: ";  // of check_manifest_settings' messages
+constexpr std::string_view kCheckPrefix = "run manifest: ";  // prefix of check_manifest_settings' messages
 
-using Lines = std::map<std::string, std::uint32_t, std::less<>>;  // of each key that was read, by dotted name
+using Lines = std::map<std::string, std::uint32_t, std::less<>>;  // line of each key that was read, by dotted name
 
 Error at_line(std::uint32_t line, std::string_view why) {
   return {ErrorCode::invalid_argument, fmt::format("manifest.toml, line {}: {}", line, why)};
 }
 
-// One table of the file (null: it is not there). Takes the keys it is asked for out of the table; what is left in the
-// end is unknown.
+// One table of the file (null: it is absent). Reading a key takes it out of the table; keys left at the end are
+// unknown.
 class TableReader {
  public:
   TableReader(toml::table* table, std::string prefix, Lines& lines)
@@ -67,7 +67,7 @@ class TableReader {
   void boolean(std::string_view key, bool& out) {
     if (const auto value = take<bool>(key, "true or false")) out = *value;
   }
-  // The table of that name, empty where there is none. Valid as long as this reader's own.
+  // The table of that name, empty if it is absent. Valid as long as this reader's own.
   TableReader table(std::string_view key) {
     toml::node* node = find(key);
     if (node == nullptr) return {nullptr, name_of(key) + ".", lines_};
@@ -76,7 +76,8 @@ class TableReader {
     return {node->as_table(), name_of(key) + ".", lines_};
   }
   [[nodiscard]] bool there() const { return table_ != nullptr; }
-  // The first error; once all known keys were asked for. The others are no keys of `what`.
+  // Returns the first error. To be called after all known keys were read; the message says that the others are no keys
+  // of `what`.
   [[nodiscard]] Status finish(std::string_view what = "a run manifest") {
     if (table_ == nullptr) return status_;
     for (const auto& [key, node] : *table_) {
@@ -105,7 +106,7 @@ class TableReader {
   [[nodiscard]] std::string name_of(std::string_view key) const { return prefix_ + std::string(key); }
 
   toml::table* table_;
-  std::vector<std::string> tables_;  // keys that table() was asked for
+  std::vector<std::string> tables_;  // keys read by table()
   std::string prefix_;
   Lines& lines_;
   Status status_;
@@ -119,7 +120,7 @@ void read_setting(TableReader& fields, std::string_view name, Integer& value) {
   fields.integer(name, value);
 }
 
-// An architecture that is none is left to check_manifest_settings, which says so.
+// An unknown architecture passes here: check_manifest_settings reports it.
 Status read_model(TableReader fields, const std::filesystem::path& folder, OperatorManifest& out) {
   wire::ModelOptions& model = out.manifest.model;
   fields.text("architecture", model.architecture);
@@ -143,7 +144,7 @@ Status read_model(TableReader fields, const std::filesystem::path& folder, Opera
   return {};
 }
 
-// A kind that is none is left to check_manifest_settings, which says so; what its settings might be, nobody knows.
+// An unknown kind passes here, with its settings unread: check_manifest_settings reports it.
 Status read_optimizer(TableReader fields, wire::OptimizerOptions& optimizer) {
   const std::string composed = optimizer.kind;
   fields.text("kind", optimizer.kind);
@@ -162,7 +163,7 @@ Status read_schedule(TableReader fields, wire::ScheduleOptions& schedule) {
   return fields.finish(fmt::format("schedule '{}'", schedule.kind));
 }
 
-// Sets the parts that the file's word stands for.
+// Sets the parts of the algorithm that the file names.
 Status read_algorithm(TableReader& fields, const Lines& lines, wire::RunManifest& manifest) {
   std::string name{algorithms().front().name};
   fields.text("algorithm", name);
@@ -175,7 +176,7 @@ Status read_algorithm(TableReader& fields, const Lines& lines, wire::RunManifest
   return {};
 }
 
-// Where no word says otherwise, the table alone makes it a run of local steps.
+// If the file names no algorithm, the table alone makes it a run of local steps.
 Status read_local(TableReader fields, bool named, std::optional<wire::LocalOptions>& local) {
   if (!local && fields.there() && !named) local.emplace();
   if (!local && fields.there()) {
@@ -209,7 +210,7 @@ Error bad_data(std::string_view why) {
   return {ErrorCode::invalid_argument, "manifest.toml, table [data]: " + std::string(why)};
 }
 
-// Files of which everybody has all.
+// Checks data files that every volunteer has whole.
 Status check_whole_files(const std::string& kind, const std::string& train, const std::string& validation,
                          double validation_fraction) {
   if (train.empty()) return bad_data("train = \"file\" is missing");
@@ -288,7 +289,7 @@ Status read_all(TableReader& fields, const Lines& lines, const std::filesystem::
   return fields.finish();
 }
 
-// The range check's message, with the line where the operator wrote the field it names.
+// The range check's message, with the line of the field that it names.
 Error with_line(const Error& error, const Lines& lines) {
   std::string_view message = error.message;
   if (message.starts_with(kCheckPrefix)) message.remove_prefix(kCheckPrefix.size());
@@ -297,7 +298,7 @@ Error with_line(const Error& error, const Lines& lines) {
   return at_line(line->second, message);
 }
 
-// What nobody knows of a model of the operator's own.
+// Checks that the operator gave the costs of a script model, which the program cannot compute.
 Status check_costs(const wire::RunManifest& manifest) {
   const auto missing = [](std::string_view key, std::string_view what) {
     return Error{

@@ -10,7 +10,7 @@
 namespace starling::manifest {
 namespace {
 
-// A basic string: quotes, backslashes and control characters are escaped; everything else may stand as it is.
+// A basic string: quotes, backslashes and control characters are escaped; other characters stand unchanged.
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -30,7 +30,7 @@ std::string toml_string(std::string_view text) {
 std::string as_toml(bool value) { return value ? "true" : "false"; }
 std::string as_toml(const std::string& value) { return toml_string(value); }
 std::string as_toml(std::integral auto value) { return fmt::format("{}", value); }
-// The shortest text that is the very number.
+// The shortest text that parses to exactly this number.
 std::string as_toml(double value) { return fmt::format("{}", value); }
 std::string as_toml(const std::vector<std::string>& values) {
   std::string list;

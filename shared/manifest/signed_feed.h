@@ -1,5 +1,6 @@
-// A release feed with its builders' signature: one file for any static host. Their key is none of a project's: it comes
-// with the program that looks for updates, and its private half belongs on no server.
+// A release feed with its builders' signature: one file for any static host. The builders' key is separate from a
+// project's keys: the public half comes with the program that looks for updates, and the private half belongs on no
+// server.
 #pragma once
 
 #include <string>
@@ -15,8 +16,7 @@ constexpr std::size_t kSignedFeedBytesMax = 2 * wire::kFeedBytesMax + 1024;
 
 // The file's content: {"feed","key_id","signature"}. invalid_argument when the feed does not pass wire::check_feed.
 Result<std::string> sign_feed(const wire::ReleaseFeed& feed, const crypto::PrivateKey& key);
-// The feed, once the signature is found to be `key`'s and every value is in range. permission_denied when another key
-// has signed it.
+// Returns the feed if `key` signed it and every value is in range. permission_denied when another key signed it.
 Result<wire::ReleaseFeed> verify_feed(std::string_view file, const crypto::PublicKey& key);
 
 }  // namespace starling::manifest

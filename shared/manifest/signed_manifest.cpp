@@ -21,7 +21,7 @@ SignedManifest signed_by(std::string json, const SigningKey& signer) {
   return {std::move(text.text), text.signature, text.key_id, signer.certificate};
 }
 
-// Whose signature it must be.
+// The key that must have signed: the certified one, or the root.
 Result<crypto::PublicKey> signing_key(const SignedManifest& envelope, const crypto::PublicKey& root) {
   if (envelope.key_certificate.empty()) return root;
   STARLING_ASSIGN(KeyCertificate certificate, verify_key(envelope.key_certificate, root));

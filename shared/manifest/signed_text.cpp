@@ -41,7 +41,7 @@ std::string encode_text(const TextKind& kind, const SignedText& envelope) {
 }
 
 Result<SignedText> decode_text(const TextKind& kind, std::string_view json) {
-  // JSON escapes can double the text, and little is added.
+  // JSON escapes can double the text; the other fields are short.
   constexpr std::size_t kAddedBytesMax = 8 * 1024;
   constexpr std::size_t kCertificateBytesMax = 2 * 1024;
   const auto read = [&](wire::JsonReader& reader, SignedText& envelope) {
