@@ -74,7 +74,7 @@ void add_view_commands(CLI::App& app, wire::ControlRequest& request) {
       ->required();
 }
 
-// A command of several words; the second one is what the daemon is asked for, in `word`.
+// A command of two words; the second one is stored in `word`, for the request to the daemon.
 class Words {
  public:
   Words(CLI::App& app, const char* name, const char* help, std::string& word)
@@ -128,7 +128,8 @@ void add_join_command(CLI::App& app, Arguments& arguments) {
       ->description("Of a new account, for the day on which you forget its password; asks for one");
 }
 
-// What the tree does not tell: which words are paths, and of those that are no closed list the ones typed most.
+// Adds facts that CLI11's tree lacks: which arguments are paths, and the most common values of those without a closed
+// list.
 void add_values(Command& command) {
   for (Command& below : command.commands) add_values(below);
   for (CommandOption& option : command.options) {

@@ -1,4 +1,4 @@
-// The command line's words: what `starling` understands, in one tree that parsing, help and completion share.
+// The commands that `starling` accepts, in one tree that parsing, help and completion share.
 #pragma once
 
 #include <filesystem>
@@ -14,19 +14,19 @@ class App;
 
 namespace starling::cli {
 
-// Stable; also printed by --help.
+// Stable exit codes; --help prints them.
 enum ExitCode { kOk = 0, kRefused = 1, kUsage = 2, kNoDaemon = 3, kUnwell = 4 };
 
-// What was typed.
+// The parsed command line.
 struct Arguments {
   std::filesystem::path data_dir;
-  std::string daemon;                // on another computer: HOST:PORT#FINGERPRINT; empty: the one of data_dir
-  std::filesystem::path token_file;  // with it: its first line is the token; "-" is standard input
+  std::string daemon;                // daemon on another computer: HOST:PORT#FINGERPRINT; empty: the one of data_dir
+  std::filesystem::path token_file;  // used with daemon: the file's first line is the token; "-" is standard input
   bool json = false;
   bool follow = false;
-  std::filesystem::path out;                  // report: where to; empty: shown
+  std::filesystem::path out;                  // report: file to write; empty: print it
   std::string shell;                          // completion: bash, zsh or fish
-  std::string preference;                     // prefs get, set: its name; empty: all
+  std::string preference;                     // prefs get, set: name of the preference; empty: all
   std::vector<std::string> preference_words;  // prefs set: the value
   std::filesystem::path password_file;        // join: "-" is standard input
   bool ask_password = false;                  // join: at the terminal
@@ -37,7 +37,7 @@ struct Arguments {
 void add_commands(CLI::App& app, Arguments& arguments);
 // The command that was given, after parsing: "status", "prefs set".
 std::string command_given(const CLI::App& app);
-// The script of `starling completion`.
+// The script that `starling completion` prints.
 std::string completion_of(const CLI::App& app, std::string_view shell);
 
 }  // namespace starling::cli

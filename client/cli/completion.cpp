@@ -10,7 +10,7 @@
 namespace starling::cli {
 namespace {
 
-// "TEXT:{day,week}" -> day, week: how CLI11 shows what it allows.
+// Takes the values out of CLI11's description of a closed list: "TEXT:{day,week}" -> day, week.
 std::vector<std::string> values_in(const std::string& type) {
   std::vector<std::string> values;
   const std::size_t open = type.find('{');
@@ -51,7 +51,7 @@ Command tree_below(const CLI::App& app, const std::vector<CommandOption>& inheri
   return command;
 }
 
-// Every command with the words that lead to it: "", "prefs", "prefs get".
+// Calls `use` for every command with its full path: "", "prefs", "prefs get".
 void for_each(const Command& command, const std::string& path,
               const std::function<void(const std::string&, const Command&)>& use) {
   use(path, command);
@@ -82,7 +82,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return text;
 }
 
-// "'status'|'prefs'|'prefs get'"
+// Shell pattern of all commands: "'status'|'prefs'|'prefs get'".
 std::string paths_pattern(const Command& program) {
   std::vector<std::string> paths;
   for_each(program, "", [&](const std::string& path, const Command&) {
@@ -91,7 +91,7 @@ std::string paths_pattern(const Command& program) {
   return joined(paths, "|");
 }
 
-// "'leaderboard --sort'"
+// Shell pattern of an option's names: "'leaderboard --sort'".
 std::string option_pattern(const std::string& path, const CommandOption& option) {
   std::vector<std::string> patterns;
   for (const std::string& name : option.names) patterns.push_back(quoted(fmt::format("{} {}", path, name)));
@@ -103,7 +103,7 @@ struct Word {
   std::string help;
 };
 
-// What may stand where the next word begins.
+// Words that may come next after a command.
 std::vector<Word> words_of(const Command& command) {
   std::vector<Word> words;
   for (const Command& below : command.commands) words.push_back({below.name, below.help});

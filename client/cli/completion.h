@@ -1,4 +1,4 @@
-// Completion for shells, made from the tree of commands itself, so that it never lags behind it.
+// Completion for shells, made from the tree of commands itself, so that it is always up to date.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@ class App;
 namespace starling::cli {
 
 struct CommandOption {
-  std::vector<std::string> names;  // "--sort", "-h"; empty: a word at its place
-  std::string place;               // what such a word is: "length"
+  std::vector<std::string> names;  // "--sort", "-h"; empty: a positional argument
+  std::string place;               // name of a positional argument: "length"
   std::string help;
-  std::vector<std::string> values;  // it may have; empty: any, or none at all
+  std::vector<std::string> values;  // closed list of values; empty: any value, or none at all
   bool takes_value = false;
-  bool is_path = false;  // of a file or folder
+  bool is_path = false;  // the value is a file or folder
 };
 
 struct Command {
   std::string name;
   std::string help;
-  std::vector<CommandOption> options;  // with those of the commands above it
+  std::vector<CommandOption> options;  // includes those of the commands above it
   std::vector<Command> commands;
 };
 

@@ -40,7 +40,8 @@ Result<Address> parse_address(std::string_view text) {
   return Address{{std::move(place->host), place->port}, *fingerprint};
 }
 
-// Of who listens at the other end, while it cannot be another's number yet: it has not been asked to end.
+// Handle of the process that listens at the other end. It is taken before that process is asked to end, so its number
+// cannot belong to another one yet.
 UniqueFd process_behind(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -67,7 +68,7 @@ Result<ControlClient> ControlClient::connect_remote(const std::string& daemon, c
   auto remote = std::make_unique<Remote>();
   const TimePoint deadline = net::monotonic_now() + kConnectMax;
   STARLING_ASSIGN(remote->stream, net::TlsStream::connect(address.endpoint, tls, remote->never, deadline));
-  // Nothing is said before it is certain who listens.
+  // Nothing is sent before the listener's identity is certain.
   if (!crypto::ca_from_chain(remote->stream->native(), address.fingerprint).ok()) {
     return Error{ErrorCode::unauthenticated,
                  fmt::format("what answers at {} port {} is not the daemon with that fingerprint; see starling remote "
@@ -106,7 +107,7 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& data_d
 }
 
 void ControlClient::send(std::string_view line) {
-  // It may have hung up; what it said before can still be read.
+  // The daemon may have hung up; its earlier output can still be read.
   if (remote_ != nullptr) return (void)remote_->stream->write_all(line, net::monotonic_now() + kConnectMax);
   while (!line.empty()) {
     const ssize_t sent = ::send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL);

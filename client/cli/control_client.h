@@ -15,10 +15,10 @@ namespace starling::cli {
 
 class ControlClient {
  public:
-  // unavailable, saying how to start it, when no daemon listens there.
+  // unavailable, with the way to start it, when no daemon listens there.
   static Result<ControlClient> connect(const std::filesystem::path& data_dir);
-  // To "HOST:PORT#FINGERPRINT", as `starling remote enable` tells it there. unauthenticated when another certificate is
-  // shown, or when the daemon does not take the token.
+  // Connects to "HOST:PORT#FINGERPRINT", as `starling remote enable` prints it there. unauthenticated when another
+  // certificate is shown, or when the daemon refuses the token.
   static Result<ControlClient> connect_remote(const std::string& daemon, const std::string& token);
   ControlClient(ControlClient&& other) noexcept;
   ControlClient& operator=(ControlClient&&) = delete;
@@ -26,7 +26,7 @@ class ControlClient {
 
   // The daemon's reply, which may be a refusal (reply.error); an Error when there is none. Blocks until it answers.
   Result<wire::ControlReply> call(const wire::ControlRequest& request);
-  // Blocks until the daemon has ended, if it is one of this computer; of another one, until it has hung up.
+  // Blocks until a daemon of this computer has ended; until one of another computer has hung up.
   void wait_for_end();
 
  private:
@@ -38,7 +38,7 @@ class ControlClient {
   Result<std::size_t> receive(std::span<char> out);
 
   UniqueFd socket_;
-  UniqueFd process_;  // pidfd_open(2) of who listens; invalid where it cannot be named
+  UniqueFd process_;  // pidfd_open(2) of the listening process; invalid if unavailable
   std::unique_ptr<Remote> remote_;
   std::string buffer_;
 };

@@ -17,7 +17,7 @@ struct LogCount {
   std::string last_error;
 };
 
-// "2026-11-21 03:21:21.123 E words" (shared/base/log.h).
+// Counts lines of the form "2026-11-21 03:21:21.123 E words" by level (shared/base/log.h).
 LogCount count_log(std::string_view log) {
   constexpr std::size_t kLevelAt = 24;
   LogCount count;

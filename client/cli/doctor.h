@@ -1,5 +1,5 @@
-// What may be wrong with this computer's part in a project, in the order in which it is worth looking at. Pure: what
-// was found comes in as values.
+// Faults of this computer's part in a project, in the order in which they should be looked at. Pure: the findings'
+// facts come in as values.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ enum class Health : std::uint8_t { good, note, bad };
 
 struct Finding {
   Health health = Health::good;
-  std::string about;  // "daemon"
+  std::string about;  // subject, such as "daemon"
   std::string text;
-  std::string to_do;  // what to do; empty: nothing
+  std::string to_do;  // advice; empty: none
 };
 
 struct Facts {

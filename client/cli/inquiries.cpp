@@ -34,7 +34,7 @@ Result<wire::ControlReply> ask(ControlClient& daemon, std::string command) {
   return reply;
 }
 
-// From the file, because there may be no daemon to ask.
+// Reads the file, because there may be no daemon to ask.
 std::string newest_log(const std::filesystem::path& data_dir) {
   auto log = read_file(data_dir / "starlingd.log", kLogBytesMax);
   if (!log.ok()) return log.error().message + "\n";
@@ -66,7 +66,7 @@ Facts gather(const Arguments& arguments) {
   facts.data_dir = arguments.daemon.empty() ? data_dir.string() : arguments.daemon;
   facts.own_version = kVersion;
   ask_daemon(arguments, facts);
-  if (!arguments.daemon.empty()) return facts;  // its folder is out of sight
+  if (!arguments.daemon.empty()) return facts;  // the other computer's folder cannot be read
   struct stat about {};
   facts.others_may_look = ::stat(data_dir.c_str(), &about) == 0 && (about.st_mode & 077U) != 0;
   std::error_code problem;

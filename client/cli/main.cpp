@@ -1,4 +1,4 @@
-// starling: everything a volunteer can tell the daemon, from a terminal.
+// starling: all of the daemon's commands, from a terminal.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -77,7 +77,7 @@ void print(const Arguments& arguments, const wire::ControlReply& reply) {
     print_views(reply);
   }
   if (!arguments.json && !reply.text.empty()) {
-    std::FILE* where = reply.preferences.has_value() ? stderr : stdout;  // beside settings it is a word of warning
+    std::FILE* where = reply.preferences.has_value() ? stderr : stdout;  // with settings, the text is a warning
     std::fputs(reply.text.c_str(), where);
     if (reply.text.back() != '\n') std::fputc('\n', where);
   }
@@ -114,7 +114,7 @@ int run_me(const Arguments& arguments) {
 }
 
 int run(Arguments arguments) {
-  if (!arguments.preference.empty()) {  // a name nobody knows is told without a daemon
+  if (!arguments.preference.empty()) {  // an unknown name is reported without a daemon
     if (const auto known = wire::preference_text({}, arguments.preference); !known.ok()) {
       return fail(arguments, known.error(), kRefused);
     }
@@ -132,7 +132,7 @@ int run(Arguments arguments) {
   }
 }
 
-// A password, where one is to be sent along.
+// Reads the password, if one is to be sent along.
 Status add_password(Arguments& arguments) {
   if (!arguments.password_file.empty()) {
     STARLING_ASSIGN(arguments.request.password, read_password(arguments.password_file));
@@ -142,7 +142,7 @@ Status add_password(Arguments& arguments) {
   return {};
 }
 
-// The daemon's word for the command that was given; fills in what `prefs set` changes.
+// The control API's name of the given command; fills in the changes of `prefs set`.
 std::string request_of(const std::string& given, Arguments& arguments) {
   if (given == "snooze") return "pause";
   if (given == "prefs get") return "preferences";

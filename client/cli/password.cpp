@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kFileBytesMax = 4096;
 
-// A terminal that shows nothing of what is typed, until this ends.
+// Hides typed characters at a terminal until it is destroyed.
 class Hidden {
  public:
   explicit Hidden(int terminal) : terminal_(terminal), was_there_(::tcgetattr(terminal, &before_) == 0) {
@@ -51,7 +51,7 @@ Result<std::string> checked(std::string password) {
 }
 
 Result<std::string> ask(int terminal, const std::string& question) {
-  const Hidden hidden(terminal);  // before the question: what is typed early is dropped
+  const Hidden hidden(terminal);  // before the question: characters typed early are dropped
   if (::write(terminal, question.data(), question.size()) < 0) {
     return Error{ErrorCode::io, "the terminal does not take the question for the password"};
   }

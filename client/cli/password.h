@@ -1,4 +1,4 @@
-// Passwords, from a file or a terminal: never from the command line, which everybody on the computer can read.
+// Passwords from a file or a terminal, never from the command line, which everybody on the computer can read.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@ namespace starling::cli {
 // The first line of a file, or of the standard input for "-".
 Result<std::string> read_password(const std::filesystem::path& file);
 
-// Asked at the terminal, which shows nothing of it; with `twice`, again, so that no slip of the hand is kept.
-// failed_precondition without a terminal.
+// Asks at the terminal without showing the typed characters; with `twice`, asks again, so that a mistyped password is
+// not accepted. failed_precondition without a terminal.
 Result<std::string> ask_password(bool twice);
 
 }  // namespace starling::cli

@@ -1,4 +1,4 @@
-// Preferences in words, and the words of the command line as requests.
+// Preferences as text for people and as JSON.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace starling::cli {
 
-// A line for each setting, with its value and what it means.
+// A line for each setting, with its value and its meaning.
 std::string format_preferences(const wire::Preferences& preferences);
-// As JSON, one line: what `starling prefs get --json` prints.
+// One line of JSON, as `starling prefs get --json` prints it.
 std::string format_preferences_json(const wire::Preferences& preferences);
 
 }  // namespace starling::cli

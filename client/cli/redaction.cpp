@@ -11,7 +11,7 @@
 namespace starling::cli {
 namespace {
 
-constexpr std::size_t kShortestName = 3;  // of a user or machine that is looked for: shorter ones are words, too
+constexpr std::size_t kShortestName = 3;  // shorter names of a user or machine are ordinary words too, and stay
 
 bool is_word(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -27,7 +27,7 @@ bool tells_nothing(const std::string& address) {
   return address == "127.0.0.1" || address == "0.0.0.0" || address == "::1" || address == "::";
 }
 
-// "example.org:7700" and "203.0.113.7:7700" without what follows the host; an IPv6 address as it is.
+// The host of "example.org:7700" and "203.0.113.7:7700"; an IPv6 address unchanged.
 std::string without_port(const std::string& word) {
   const std::size_t colon = word.find(':');
   return colon != std::string::npos && word.find(':', colon + 1) == std::string::npos ? word.substr(0, colon) : word;
@@ -38,7 +38,7 @@ bool is_mail(std::string_view word) {
   return at != std::string_view::npos && at > 0 && word.find('.', at) != std::string_view::npos;
 }
 
-// "alpha.example.org:7700": a name with dots, letters last, and a port.
+// Whether the word is a name with dots, letters last, and a port: "alpha.example.org:7700".
 bool is_host_with_port(const std::string& word) {
   const std::string host = without_port(word);
   if (host.size() == word.size() || host.size() + 1 == word.size()) return false;
@@ -58,7 +58,7 @@ std::string replace_all(std::string text, std::string_view what, std::string_vie
   return text;
 }
 
-// A word alone; `before` is what stands in front of it.
+// Redacts one word; `before` is the text in front of it.
 std::string redacted_word(const std::string& word, std::string_view before, const Private& hidden) {
   for (const std::string_view secret : {"invite=", "token=", "password="}) {
     if (before.ends_with(secret)) return "<secret>";

@@ -28,7 +28,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// What the volunteer can do about the reason, and what was asked for.
+// Lines with the action that the volunteer can take about the reason, and with the present request.
 std::string action_lines(const wire::RulesStatus& rules) {
   std::string text;
   if (!rules.action.empty()) {
@@ -63,7 +63,7 @@ std::string limit_lines(const wire::RulesStatus& rules) {
   return text;
 }
 
-// How others reach this computer, and what to do where they cannot.
+// Lines with how others reach this computer, and with the action to take when they cannot.
 std::string reach_lines(const wire::DaemonStatus& s) {
   const wire::ReachStatus& reach = s.reach;
   std::string text;
@@ -86,7 +86,7 @@ std::string reach_lines(const wire::DaemonStatus& s) {
   return text;
 }
 
-// Whether there is a newer version, and what comes of it; nothing where there is nothing to know.
+// Lines about a newer version and what happens with it; empty if there is nothing to tell.
 std::string update_lines(const wire::UpdateStatus& update) {
   std::string text;
   if (!update.required.empty() && update.state != "ready" && update.state != "downloading") {

@@ -1,4 +1,4 @@
-// A daemon's status in words and numbers that people read.
+// A daemon's status as text for people.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace starling::cli {
 
-// Several lines: what it does, the round, the swarm, the volunteer's own account.
+// Several lines: activity, the round, the swarm, the volunteer's own account.
 std::string format_status(const wire::DaemonStatus& status);
-// One line, for following along.
+// One line, for --follow.
 std::string format_status_line(const wire::DaemonStatus& status);
 // A bar of `width` characters, filled in proportion; fraction is clamped to [0, 1].
 std::string progress_bar(double fraction, int width);

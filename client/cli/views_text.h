@@ -1,4 +1,4 @@
-// What the daemon tells on request, as text for people (shared/wire/control_views.h).
+// The daemon's views as text for people (shared/wire/control_views.h).
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace starling::cli {
 
 std::string format_preview(const wire::ProjectPreview& preview);
 std::string format_leaderboard(const wire::LeaderboardView& leaderboard);
-// The volunteer's own row, with what it is called here.
+// The volunteer's own row, with the name of this computer.
 std::string format_me(const wire::DaemonStatus& status, const wire::LeaderboardView& board);
 std::string format_projects(const std::vector<wire::ProjectView>& projects);
 std::string format_team(const wire::TeamReply& team);
-// With what to type on the other computer.
+// Includes the command to type on the other computer.
 std::string format_remote(const wire::RemoteView& remote);
 std::string format_peers(const wire::PeersView& peers);
 // A line for each stretch of time, in local time.
