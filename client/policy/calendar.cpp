@@ -30,7 +30,7 @@ std::int64_t local_seconds(WallTime when, const UtcOffset& offset) {
 
 chrono::sys_days day_of(std::int64_t local_s) { return chrono::sys_days(chrono::days(floor_div(local_s, kDayS))); }
 
-// The moment at which clocks show that local time; the earlier of two, and where it is skipped, the moment after.
+// The moment at which clocks show that local time: the earlier of two, or, where the time is skipped, the moment after.
 WallTime moment_of(std::int64_t local_s, const UtcOffset& offset) {
   const std::int64_t before = local_s - offset(local_s - kDayS);
   const std::int64_t after = local_s - offset(local_s + kDayS);

@@ -55,7 +55,7 @@ Reason wish_reason(const Situation& s) {
   return Reason::none;
 }
 
-// These hold in every mode.
+// These limits hold in every mode.
 Reason limit_reason(const Situation& s) {
   const Surroundings& around = s.surroundings;
   if (around.disk_free_bytes && *around.disk_free_bytes < s.preferences.disk_free_min_gb * kGigabyte) {
@@ -97,7 +97,7 @@ Reason first_reason(const Situation& s) {
   return Reason::none;
 }
 
-// A few kilobytes an hour to the coordinator keep the volunteer's place and credit; only "never" means none at all.
+// A few kilobytes an hour to the coordinator keep the volunteer's place and credit; only "never" forbids them too.
 NetworkUse network_use(const Situation& s) {
   if (s.preferences.network == UseMode::never) return NetworkUse::none;
   if (data_used_up(s) || network_rule(s) != Reason::none) return NetworkUse::coordinator;
@@ -111,7 +111,7 @@ std::string why_no_gpu(const Situation& s) {
   return s.surroundings.user_idle ? "somebody uses the computer" : "no sensor tells whether somebody uses the computer";
 }
 
-// At least one thread, or there would be a reason to show.
+// At least one thread: otherwise a reason would have to be shown.
 int thread_share(const Situation& s) {
   const int percent = is_idle(s) ? s.preferences.threads_idle_percent : s.preferences.threads_in_use_percent;
   const int share = std::max(1, s.surroundings.processor_threads * percent / 100);

@@ -1,7 +1,8 @@
-// May this computer compute now, with how much of itself, and if not, why not: one reason, what ends it, and what the
-// volunteer can do about it. Pure: what sensors saw, what was wished and the time come in as values.
+// Whether this computer may compute now, and with how much of itself. If not, there is one reason, with the event that
+// ends it and the action that the volunteer can take. Pure: the sensors' readings, the volunteer's requests and the
+// time come in as values.
 //
-// Order, from what binds most: what the volunteer asked for, modes set to "never", limits (disk, heat, data), then the
+// Reasons in order of priority: the volunteer's request, modes set to "never", limits (disk, heat, data), then the
 // rules of "when". Mode "always" leaves out the last group and nothing else.
 #pragma once
 
@@ -18,27 +19,27 @@
 
 namespace starling::policy {
 
-// What sensors saw. Nothing: that sensor cannot tell, which is shown, and no rule that needs it applies; only where
-// the volunteer wants to be left alone at the computer does "cannot tell" count as "in use".
+// The sensors' readings. Empty: the sensor cannot tell; this is shown, and rules that need it do not apply. One
+// exception: a computer that must be left alone while in use counts as in use.
 struct Surroundings {
-  std::optional<Duration> user_idle;  // since the last input
+  std::optional<Duration> user_idle;  // time since the last input
   std::optional<bool> on_battery;
   std::optional<int> battery_percent;
   std::optional<bool> metered;
   std::optional<bool> fullscreen;
-  std::optional<std::vector<std::string>> programs;  // names of what runs
-  std::optional<double> temperature_c;               // of the hottest part
-  std::optional<std::int64_t> disk_free_bytes;       // where our files are
-  std::optional<std::int64_t> disk_used_bytes;       // by our files
+  std::optional<std::vector<std::string>> programs;  // names of running programs
+  std::optional<double> temperature_c;               // temperature of the hottest part
+  std::optional<std::int64_t> disk_free_bytes;       // free space on the disk of our files
+  std::optional<std::int64_t> disk_used_bytes;       // space that our files take
   int processor_threads = 1;
-  std::int64_t memory_bytes = 0;  // installed; 0: not known, no limit of memory applies
+  std::int64_t memory_bytes = 0;  // installed memory; 0: unknown, and no limit of memory applies
   bool has_gpu = false;
 
   friend bool operator==(const Surroundings&, const Surroundings&) = default;
 };
 
 enum class Reason : std::uint8_t {
-  none,  // it may train
+  none,  // training is allowed
   paused,
   snoozed,
   compute_off,
@@ -58,30 +59,30 @@ enum class Reason : std::uint8_t {
   network_hours,
 };
 constexpr int kReasons = 18;
-// A stable word for programs: "battery_low".
+// A stable name for programs: "battery_low".
 std::string_view to_string(Reason reason);
 
-// In the order of growing freedom.
+// In order of growing freedom.
 enum class NetworkUse : std::uint8_t { none, coordinator, all };
 
 struct Action {
   std::string label;    // "train on battery too"
-  std::string command;  // what does it, behind `starling`; empty: nothing to type
+  std::string command;  // arguments of `starling` that take the action; empty: there is no command
 };
 
 struct Verdict {
   Reason reason = Reason::none;
-  std::string text;                 // the reason for people, fits behind "Paused: "; empty while it may train
+  std::string text;                 // the reason for people, fits behind "Paused: "; empty if training is allowed
   std::string ends_when;            // fits behind "until "
-  std::optional<WallTime> ends_at;  // when the moment is known
+  std::optional<WallTime> ends_at;  // if the moment is known
   Action action;
   NetworkUse network = NetworkUse::all;
   bool pause_after_round = false;
   bool gpu = true;
-  std::string gpu_text;           // why not
-  int threads = 1;                // of the trainer
-  std::int64_t memory_bytes = 0;  // of the trainer; 0: no limit
-  // What no sensor tells although a rule of these preferences asks for it: "idle time".
+  std::string gpu_text;           // reason why the graphics card is not used
+  int threads = 1;                // threads of the trainer
+  std::int64_t memory_bytes = 0;  // memory of the trainer; 0: no limit
+  // Readings that no sensor gives although a rule of these preferences needs them: "idle time".
   std::vector<std::string> unknown;
 
   [[nodiscard]] bool may_train() const { return reason == Reason::none; }
@@ -93,13 +94,13 @@ struct Situation {
   const wire::PauseWish& wish;
   WallTime now;
   const UtcOffset& offset;
-  std::int64_t month_bytes = 0;  // sent and received in this month of data
-  Reason before = Reason::none;  // of the verdict before: what was too hot has to cool down first
+  std::int64_t month_bytes = 0;  // bytes sent and received in this month of the data cap
+  Reason before = Reason::none;  // reason of the previous verdict; a computer that was too hot must cool down first
 };
 
 Verdict decide(const Situation& situation);
 
-// What the month will end at if it goes on as it went; nothing in its first day.
+// Bytes at the month's end if it continues at its present rate; empty on its first day.
 std::optional<std::int64_t> forecast_month_bytes(std::int64_t bytes_so_far, const Month& month, WallTime now);
 
 }  // namespace starling::policy

@@ -8,7 +8,7 @@
 namespace starling::policy {
 namespace {
 
-// The smaller, the sooner its turn.
+// Training time relative to the share; the claim with the smallest value is next.
 double served(const Claim& claim) {
   return claim.share > 0 ? claim.trained_s / claim.share : std::numeric_limits<double>::infinity();
 }

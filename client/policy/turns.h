@@ -1,5 +1,4 @@
-// Whose turn it is, where this computer has joined several projects: one is trained at a time, each as long as its
-// share says. Pure.
+// Turns of several projects on one computer: one is trained at a time, each in proportion to its share. Pure.
 #pragma once
 
 #include <optional>
@@ -10,27 +9,28 @@
 namespace starling::policy {
 
 struct Claim {
-  double share = 1;      // relative to the others; 0: only where no other can be trained
-  double trained_s = 0;  // so far
-  bool resting = false;  // it had nothing to train a while ago: its run is over, or its coordinator is away
+  double share = 1;      // relative to the others; 0: only when no other can be trained
+  double trained_s = 0;  // training time so far
+  bool resting = false;  // it had nothing to train recently: its run is over, or its coordinator is unreachable
 };
 
 struct TurnOptions {
-  Duration turn = std::chrono::hours(1);        // as long one goes on, so that little time is lost with changing over
-  Duration patience = std::chrono::minutes(5);  // for one that could be trained and is not
-  Duration rest = std::chrono::minutes(30);     // of such a one, until it is asked again
+  Duration turn = std::chrono::hours(1);        // length of a turn: long, so that little time is lost with switching
+  Duration patience = std::chrono::minutes(5);  // wait for a project that could be trained and is not
+  Duration rest = std::chrono::minutes(30);     // rest of such a project until it is tried again
 };
 
 struct Turn {
-  Duration lasted{};     // since it began
-  Duration untrained{};  // of it, the last stretch in which the rules allowed training and nothing was trained
+  Duration lasted{};     // time since the turn began
+  Duration untrained{};  // latest stretch in which the rules allowed training and nothing was trained
 };
 
-// The index of who should be trained now; `current` stays where nobody has a better claim. `current` < claims.size().
+// The index of the claim that should be trained now; stays `current` if no other claim is better. `current` <
+// claims.size().
 std::size_t whose_turn(std::span<const Claim> claims, std::size_t current, const Turn& turn,
                        const TurnOptions& options);
 
-// What a newcomer starts with, so that it neither catches up on time before it came nor waits for it.
+// trained_s of a new claim, so that it neither catches up on time before it came nor waits for it.
 double trained_at_start(std::span<const Claim> others);
 
 }  // namespace starling::policy

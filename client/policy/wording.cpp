@@ -57,7 +57,7 @@ Words limit_words(Reason reason, const Situation& s) {
   }
 }
 
-// What a schedule ends with: its next allowed hour, if it has one.
+// Words of a reason that a schedule causes; it ends with the schedule's next allowed hour, if there is one.
 Words hours_words(const Situation& s, std::string text, const wire::WeekHours& hours, Action action) {
   const auto end = next_change(hours, s.now, s.offset);
   return {std::move(text), end ? at(s, *end) : "you change the schedule", std::move(action), end};

@@ -1,4 +1,4 @@
-// The words of a verdict. Inside client/policy only.
+// The text of a verdict. Inside client/policy only.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace starling::policy {
 
-// Fills in text, end and action of the verdict's reason; nothing for Reason::none.
+// Fills in text, end and action for the verdict's reason; leaves them for Reason::none.
 void explain(const Situation& situation, Verdict& verdict);
-// Why the volunteer's own wish keeps the graphics card free.
+// Text for when the volunteer's own request keeps the graphics card free.
 std::string gpu_pause_text(const Situation& situation);
-// The first of the exclusive programs that runs, or null.
+// The first running program of the exclusive programs, or null.
 const std::string* exclusive_program_running(const Situation& situation);
 
 }  // namespace starling::policy
