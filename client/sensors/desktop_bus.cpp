@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kCallTimeoutUs = 200'000;
 constexpr Duration kReconnectEvery = std::chrono::seconds(30);
-// NetworkManager's NMMetered: 1 yes, 2 no, 3 and 4 its guesses of the same, 0 unknown.
+// NetworkManager's NMMetered: 1 yes, 2 no, 3 guessed yes, 4 guessed no, 0 unknown.
 constexpr std::uint32_t kMeteredYes = 1;
 constexpr std::uint32_t kMeteredGuessNo = 4;
 
@@ -50,7 +50,7 @@ class DesktopBus::Bus {
   Bus(const Bus&) = delete;
   Bus& operator=(const Bus&) = delete;
 
-  // One value of a basic type, from a property.
+  // One property's value of a basic type.
   template <typename T>
   std::optional<T> property(TimePoint now, const Where& where, const char* name, char type) {
     const Message reply = call(now, where, "org.freedesktop.DBus.Properties", "Get", name);
@@ -58,7 +58,7 @@ class DesktopBus::Bus {
     if (!reply || sd_bus_message_enter_container(reply.get(), 'v', contents) < 0) return std::nullopt;
     return basic<T>(reply, type);
   }
-  // The same from a method without arguments.
+  // One value of a basic type that a method without arguments returns.
   template <typename T>
   std::optional<T> method(TimePoint now, const Where& where, const char* name, char type) {
     const Message reply = call(now, where, where.interface, name, nullptr);
@@ -74,7 +74,7 @@ class DesktopBus::Bus {
     return value;
   }
 
-  // Never starts a service: whatever does not run has nothing to tell.
+  // Never starts a service: one that does not run has nothing to tell.
   Message call(TimePoint now, const Where& where, const char* interface, const char* member, const char* property) {
     if (!connected(now)) return nullptr;
     sd_bus_message* made = nullptr;

@@ -1,5 +1,5 @@
-// What the desktop tells over D-Bus: how long nobody touched the computer, whether the network is paid by volume,
-// whether a game runs. Buses may be missing, and come and go; every question has a short limit.
+// Readings of the desktop over D-Bus: the time since the last input, whether the network is paid by volume, whether a
+// game runs. Buses may be missing, and come and go; every call has a short time limit.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace starling::sensors {
 
 class DesktopBus {
  public:
-  // Addresses as in D-Bus' own environment variables; empty: the system's and the session's usual ones.
+  // Addresses in the form of D-Bus' own environment variables; empty: the usual system and session buses.
   struct Options {
     std::string system_address;
     std::string session_address;
@@ -20,13 +20,14 @@ class DesktopBus {
   explicit DesktopBus(Options options);
   ~DesktopBus();
 
-  // The compositor's word, which knows every input (GNOME).
+  // The compositor's time since the last input of any kind (GNOME).
   std::optional<Duration> compositor_idle(TimePoint now);
-  // logind's: the desktop tells it after minutes only, or the terminal's last use; nobody logged in counts as idle.
+  // logind's time: since the desktop reported idleness, minutes late, or since the terminal's last use. A computer with
+  // nobody logged in counts as idle.
   std::optional<Duration> login_idle(TimePoint now);
-  // NetworkManager's, or its guess.
+  // NetworkManager's setting, or its guess.
   std::optional<bool> metered(TimePoint now);
-  // GameMode's: a game asked for it. Nothing where it does not run.
+  // Whether GameMode is active because a game asked for it. Empty if GameMode does not run.
   std::optional<bool> game_running(TimePoint now);
 
  private:

@@ -14,9 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kMilli = 1e-3;
-constexpr double kColdestC = -20;  // beyond these a sensor is broken
+constexpr double kColdestC = -20;  // values beyond these two come from a broken sensor
 constexpr double kHottestC = 150;
-// Drives and network cards have sensors too, and other ideas of what is hot.
+// Other chips are left out: drives and network cards have sensors too, with other limits.
 constexpr std::array<std::string_view, 8> kHotChips = {"coretemp", "k10temp", "zenpower",    "amdgpu",
                                                        "nouveau",  "xe",      "cpu_thermal", "acpitz"};
 
@@ -66,7 +66,7 @@ Power read_power(const fs::path& root) {
   bool discharging = false;
   const bool readable = for_each_entry(root / "sys/class/power_supply", [&](const fs::path& supply) {
     const auto type = line_of(supply / "type");
-    if (line_of(supply / "scope") == "Device") return;  // a mouse's or a headset's
+    if (line_of(supply / "scope") == "Device") return;  // a mouse's or a headset's battery
     if (type == "Battery") {
       discharging |= line_of(supply / "status") == "Discharging";
       const auto percent = number_of(supply / "capacity");
@@ -75,7 +75,7 @@ Power read_power(const fs::path& root) {
       plugged_in |= number_of(supply / "online") == 1;
     }
   });
-  // A battery that discharges while plugged in only helps a weak charger out.
+  // A battery that discharges while plugged in only supports a weak charger.
   if (readable) power.on_battery = discharging && !plugged_in;
   return power;
 }
@@ -100,7 +100,7 @@ std::optional<std::vector<std::string>> read_programs(const fs::path& root) {
   std::set<std::string> names;
   const bool readable = for_each_entry(root / "proc", [&](const fs::path& process) {
     if (!is_number(process.filename().string())) return;
-    // The kernel's name has at most 15 characters; the first argument has the whole, where it is a path.
+    // The kernel's name has at most 15 characters; the first argument has the whole name, if it is a path.
     if (const auto name = line_of(process / "comm")) names.insert(*name);
     std::ifstream file(process / "cmdline");
     std::string program;

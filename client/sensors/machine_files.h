@@ -1,4 +1,5 @@
-// What the kernel tells in files: battery, temperature, running programs, disk and memory. `root` is "/" but in tests.
+// Readings from the kernel's files: battery, temperature, running programs, disk and memory. `root` is "/" except in
+// tests.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +12,22 @@ namespace starling::sensors {
 
 struct Power {
   std::optional<bool> on_battery;
-  std::optional<int> percent;  // of the emptiest battery
+  std::optional<int> percent;  // charge of the emptiest battery
 };
 // A computer without a battery is not on battery; one without /sys/class/power_supply cannot tell.
 Power read_power(const std::filesystem::path& root);
 
-// Of the hottest processor, graphics card or thermal zone, in degrees Celsius.
+// Temperature of the hottest processor, graphics card or thermal zone, in degrees Celsius.
 std::optional<double> read_temperature(const std::filesystem::path& root);
 
 // Names of all running programs, each once.
 std::optional<std::vector<std::string>> read_programs(const std::filesystem::path& root);
 
-std::int64_t read_memory_bytes(const std::filesystem::path& root);  // 0: not known
+std::int64_t read_memory_bytes(const std::filesystem::path& root);  // 0: unknown
 bool has_gpu(const std::filesystem::path& root);
 
 std::optional<std::int64_t> disk_free_bytes(const std::filesystem::path& folder);
-// All files below `folder`, as far as they can be read.
+// Total of all files below `folder`, as far as they can be read.
 std::int64_t disk_used_bytes(const std::filesystem::path& folder);
 
 }  // namespace starling::sensors

@@ -21,7 +21,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Those this process may run on: a container or a cpuset may have taken some away.
+// Number of processors that this process may run on: a container or a cpuset may have taken some away.
 int processor_threads() {
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;

@@ -1,5 +1,5 @@
-// All sensors of this computer together: what policy::decide() wants to know of its surroundings. Cheap enough to be
-// asked every second; what costs more is asked less often, or only while a preference needs it. One thread.
+// All sensors of this computer: the surroundings that policy::decide() needs. Cheap enough to be read every second;
+// costly readings are taken less often, or only while a preference needs them. One thread.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,15 @@
 namespace starling::sensors {
 
 struct SensorOptions {
-  std::filesystem::path root = "/";  // of /sys, /proc and /dev
-  std::filesystem::path data_dir;    // whose disk counts
-  // For tests; empty: what the environment says.
+  std::filesystem::path root = "/";  // parent of /sys, /proc and /dev
+  std::filesystem::path data_dir;    // folder whose disk counts
+  // Set in tests; empty: taken from the environment.
   std::string display;
   std::string system_bus;
   std::string session_bus;
 };
 
-// Which of the costly ones are needed.
+// Costly readings that are needed.
 struct Needs {
   bool programs = false;
   bool temperature = false;

@@ -14,7 +14,7 @@ namespace starling::sensors {
 namespace {
 
 constexpr Duration kReconnectEvery = std::chrono::seconds(30);
-constexpr std::uint32_t kStatesMax = 64;  // of one window
+constexpr std::uint32_t kStatesMax = 64;  // states of one window
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
@@ -88,7 +88,7 @@ std::optional<bool> X11Screen::fullscreen(TimePoint now) {
   const Connection* x = connection(now);
   if (x == nullptr) return std::nullopt;
   const auto active = x->property(x->root, x->active_window, XCB_ATOM_WINDOW);
-  // Without a window manager that tells, nobody knows; without an active window, none fills the screen.
+  // Without a window manager that reports it, the answer is unknown; without an active window, none fills the screen.
   if (!active || active->type == XCB_ATOM_NONE) return std::nullopt;
   const auto window = Connection::words(*active);
   if (window.empty() || window.front() == XCB_WINDOW_NONE) return false;

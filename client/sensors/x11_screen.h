@@ -1,4 +1,4 @@
-// What an X server tells: how long nobody touched it, and whether the active window fills the screen.
+// Readings of an X server: the time since the last input, and whether the active window fills the screen.
 #pragma once
 
 #include <memory>
