@@ -45,7 +45,8 @@ Result<pid_t> spawn(const std::vector<std::string>& command, int output) {
   return child;
 }
 
-// Reads until the program and all that have its output have closed it. False when the time is up or it is to stop.
+// Reads until the program and all processes that have its output have closed it. False when the time is up or `go_on`
+// says no.
 bool drain(int fd, std::string& kept, TimePoint deadline, const std::function<bool()>& go_on) {
   const SystemClock clock;
   std::array<char, 1024> piece{};

@@ -39,7 +39,7 @@ bool has_layout(const fs::path& root) {
   return note.ok();
 }
 
-// Everything below the folder reaches the disk, so that `current` never leads to files that a power cut emptied.
+// Forces all files below the folder to the disk, so that `current` never leads to files that a power cut emptied.
 Status sync_tree(const fs::path& folder) {
   std::error_code problem;
   for (const auto& entry : fs::recursive_directory_iterator(folder, problem)) {
@@ -87,7 +87,7 @@ Status Installation::unpack(const fs::path& archive, const wire::ReleaseFeed& fe
   if (fs::exists(folder(feed.version), problem)) return {};
   STARLING_TRY(check_room(file.unpacked_bytes));
   const fs::path incoming = root_ / "incoming";
-  fs::remove_all(incoming, problem);  // of an earlier try
+  fs::remove_all(incoming, problem);  // left by an earlier try
   STARLING_TRY(ensure_directory(incoming));
   const auto unpacked = run_child({"tar", "--extract", "--gzip", "--file", archive.string(), "--directory",
                                    incoming.string(), "--strip-components=1"},
@@ -140,7 +140,7 @@ Status Installation::save_trial(const Trial& trial) const {
 void Installation::end_trial() const {
   const std::optional<Trial> over = trial();
   if (!over.has_value()) return;
-  std::error_code problem;  // what cannot be removed now is removed after the next update
+  std::error_code problem;  // files that cannot be removed now are removed after the next update
   for (const auto& entry : fs::directory_iterator(root_ / "versions", problem)) {
     const std::string name = entry.path().filename().string();
     if (name != version_ && name != over->version && name != over->previous) fs::remove_all(entry.path(), problem);

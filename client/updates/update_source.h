@@ -1,7 +1,6 @@
-// Where this installation looks for updates, and whose signature it believes: a small file that its packager lays
-// beside the programs, {"feed":"https://host/folder/feed.json","key":"-----BEGIN PUBLIC KEY…","ca":"-----BEGIN
-// CERTIFICATE…"}. "ca", where it is there, is the only authority that may have certified the host: for one without a
-// public certificate.
+// Origin of this installation's updates and the key of their signature: a small file that its packager puts beside the
+// programs, {"feed":"https://host/folder/feed.json","key":"-----BEGIN PUBLIC KEY…","ca":"-----BEGIN CERTIFICATE…"}.
+// "ca", if present, is the only authority that may have certified the host: for one without a public certificate.
 #pragma once
 
 #include <filesystem>
@@ -17,13 +16,13 @@ namespace starling::updates {
 
 struct UpdateSource {
   net::Endpoint server;
-  std::string feed_path;  // on the server
-  std::string folder;     // the feed's, with the slash at its end: the release's files lie there too
+  std::string feed_path;  // path on the server
+  std::string folder;     // folder of the feed, with a slash at its end; the release's files lie there too
   crypto::PublicKey key;
-  std::string ca_pem;  // empty: the authorities this system trusts
+  std::string ca_pem;  // empty: the authorities that this system trusts
 };
 
-// not_found when there is no such file: then nobody looks for updates.
+// not_found when there is no such file; then nothing looks for updates.
 Result<UpdateSource> load_update_source(const std::filesystem::path& file);
 Result<UpdateSource> read_update_source(std::string_view json);
 

@@ -91,7 +91,8 @@ Result<Found> Updater::check(WallTime now) {
   if (!feed.ok()) return feed.error().prefixed(where);
   Known known{std::string(kVersion), std::string(wire::this_platform()), serial_seen_, {}};
   if (installation_.has_value()) {
-    known.version = installation_->version();  // as it was published: programs of a wrong build must not come again
+    // The published version: programs of a wrong build must not be installed again.
+    known.version = installation_->version();
     known.failed = installation_->failed();
   }
   auto judgement = judge(*feed, known, now);

@@ -1,4 +1,4 @@
-// Asks the host of the releases what there is, and fetches it. Every call blocks; one thread, but for cancel().
+// Asks the release host for newer versions, and fetches them. Every call blocks; one thread, except for cancel().
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace starling::updates {
 
-// What a check found.
+// Result of a check.
 struct Found {
   wire::ReleaseFeed feed;
   Judgement judgement;
@@ -26,18 +26,20 @@ struct Found {
 
 class Updater {
  public:
-  // Remembers in `data_dir` which feeds it has seen. No installation: it only tells. `line`: as in net::HttpOptions.
+  // Keeps in `data_dir` which feeds it has seen. Without an installation it only reports. `line` as in
+  // net::HttpOptions.
   Updater(UpdateSource source, std::optional<Installation> installation, const std::filesystem::path& data_dir,
           net::Line* line = nullptr);
 
   [[nodiscard]] bool can_install() const { return installation_.has_value(); }
-  [[nodiscard]] WallTime last_check() const { return last_check_; }  // that brought a genuine feed; 0: none
+  // Time of the last check that brought a genuine feed; 0: none.
+  [[nodiscard]] WallTime last_check() const { return last_check_; }
 
   Result<Found> check(WallTime now);
-  // Leaves the version of judgement.newer unpacked beside this one. Continues a download that was cut short.
+  // Unpacks the version of judgement.newer beside this one. Continues an interrupted download.
   Status fetch(const Found& found, std::int64_t free_bytes_min, const std::function<bool(std::int64_t)>& progress);
 
-  [[nodiscard]] std::int64_t wire_bytes() const { return wire_bytes_; }  // moved so far; any thread
+  [[nodiscard]] std::int64_t wire_bytes() const { return wire_bytes_; }  // bytes moved so far; any thread
   // Ends a call in progress and refuses later ones. From any thread.
   void cancel() EXCLUDES(mutex_);
 
