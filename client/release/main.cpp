@@ -1,5 +1,5 @@
-// starling-release: for those who publish builds of Starling. Makes their key, the signed feed that volunteers' daemons
-// read, and the file by which an installation knows where its feed is.
+// starling-release: for publishers of Starling builds. Makes their key, the signed feed that volunteers' daemons read,
+// and the file that tells an installation where its feed is.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -58,7 +58,7 @@ Status make_key(const Arguments& arguments) {
   return {};
 }
 
-// What a gzip file says of its content's size in its last four bytes: right below 4 GiB.
+// The content's size that a gzip file gives in its last four bytes; right below 4 GiB.
 Result<std::int64_t> unpacked_size(const fs::path& path) {
   std::array<unsigned char, 4> tail{};
   std::ifstream file(path, std::ios::binary);
@@ -71,7 +71,7 @@ Result<std::int64_t> unpacked_size(const fs::path& path) {
   return size;
 }
 
-// starling-1.2.0-linux-x86_64.tar.gz -> linux-x86_64
+// Takes the platform out of a file's name: starling-1.2.0-linux-x86_64.tar.gz -> linux-x86_64.
 Result<std::string> platform_of(const fs::path& path, const std::string& version) {
   const std::string name = path.filename().string();
   const std::string start = "starling-" + version + "-";
@@ -99,7 +99,7 @@ Status make_feed(const Arguments& arguments) {
   wire::ReleaseFeed feed;
   feed.issued = SystemClock().wall_now();
   feed.valid_until.unix_ms = feed.issued.unix_ms + to_ms(std::chrono::hours(24) * arguments.valid_days);
-  feed.serial = feed.issued.unix_ms;  // grows by itself
+  feed.serial = feed.issued.unix_ms;  // grows with each feed
   feed.version = arguments.version;
   feed.notes = arguments.notes;
   feed.notes_url = arguments.notes_url;
@@ -123,7 +123,7 @@ Status check_feed(const Arguments& arguments) {
   return {};
 }
 
-// What load_update_source reads.
+// Makes the file that load_update_source reads.
 Status make_source(const Arguments& arguments) {
   STARLING_ASSIGN(const std::string pem, read_file(arguments.key, crypto::kPemBytesMax));
   STARLING_ASSIGN(const crypto::PublicKey key, crypto::PublicKey::from_pem(pem));
