@@ -1,5 +1,5 @@
-// A file of lines that only grows: each line is on disk when append() returns, and a crash can tear no more
-// than the line that was being written, which is cut off when the file is opened again.
+// A file of lines that only grows: each line is on disk when append() returns. A crash can tear only the line that was
+// being written, which is removed when the file is opened again.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ constexpr std::size_t kLogLineMax = (1 << 20) + 4096;
 
 class AppendLog {
  public:
-  // Makes the file if needed. One that holds no line end where there must be one is set aside as *.corrupt.
+  // Makes the file if needed. A file without a line end where one must be is set aside as *.corrupt.
   static Result<AppendLog> open(const std::filesystem::path& path);
 
   enum class Durability { now, with_the_next };
-  // `line` has no line end. On failure (a full disk) the file is as before. A line that need not be on disk
-  // before the next one is spares the disk a wait.
+  // `line` has no line end. On failure (a full disk) the file is unchanged. Durability::with_the_next saves a wait for
+  // the disk: the line becomes durable with the next one.
   Status append(std::string_view line, Durability durability = Durability::now);
   // The last line when the file was opened; empty when there was none.
   [[nodiscard]] const std::string& last_line() const { return last_line_; }

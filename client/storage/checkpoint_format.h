@@ -1,7 +1,6 @@
-// The first bytes of a checkpoint file: u64 header length (little-endian), then the JSON header of the
-// safetensors layout. A run knows exactly which tensors its state has, so the reader compares rather than
-// computes: no number from a file is ever added, multiplied or used as a size before it was found equal to
-// the one expected.
+// The first bytes of a checkpoint file: u64 header length (little-endian), then the JSON header of the safetensors
+// layout. A run knows exactly which tensors its state has, so the reader compares rather than computes: no number from
+// a file is added, multiplied or used as a size before it was found equal to the expected one.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@ namespace starling::storage {
 
 constexpr std::size_t kHeaderLengthBytes = 8;
 
-// What the state of a run looks like.
+// Sizes of a run's state.
 struct StateShape {
   RunId run_id;
   std::size_t parameter_count = 0;
@@ -31,8 +30,8 @@ struct StateShape {
 // Length and header, padded so that the floats behind them are aligned.
 std::string encode_head(const CheckpointInfo& info, const StateShape& shape);
 
-// How long the header is that follows the first eight bytes. corrupt when it is over kCheckpointHeaderMax or
-// does not fit `file_bytes` together with the data of `shape`.
+// Length of the header after the first eight bytes. corrupt when it is over kCheckpointHeaderMax or does not fit
+// `file_bytes` together with the data of `shape`.
 Result<std::size_t> decode_header_length(std::span<const std::uint8_t, kHeaderLengthBytes> first,
                                          std::uint64_t file_bytes, const StateShape& shape);
 

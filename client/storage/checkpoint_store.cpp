@@ -114,7 +114,7 @@ Status CheckpointStore::save(const CheckpointInfo& info, std::span<const float> 
   if (Status written = write_file_atomically(path, pieces); !written.ok()) {
     return written.error().prefixed(fmt::format("save a checkpoint of round {}", info.round));
   }
-  // Files of later rounds are of a state this replica has given up: it was told to go back.
+  // Files of later rounds hold states that this replica gave up when it was sent back to an earlier round.
   int kept = 0;
   for (const CheckpointFile& file : list(folder_, run_id_)) {
     if (file.round <= info.round && ++kept <= kCheckpointsKept) continue;

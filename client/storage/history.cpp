@@ -22,7 +22,7 @@ struct Grain {
   std::size_t points_max;
 };
 
-// By HistorySpan.
+// Indexed by HistorySpan.
 constexpr std::array<Grain, wire::kHistorySpans> kGrains = {{
     {0, 240},
     {5 * kMinuteMs, 288},

@@ -1,5 +1,5 @@
-// What this computer has done, as plots want it: the newest rounds one by one, and stretches of 5 minutes, 2 hours and
-// a day further back. Of bounded size, however long it goes on. Kept in DIR/history.json.
+// This computer's history for plots: the newest rounds one by one, and stretches of 5 minutes, 2 hours and a day
+// further back. Its size is bounded. Kept in DIR/history.json.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace starling::storage {
 
 class History {
  public:
-  // A finished round, its end in `begin`.
+  // Adds a finished round, whose end is in `begin`.
   void add(const wire::HistoryPoint& round);
   // Oldest first.
   [[nodiscard]] const std::vector<wire::HistoryPoint>& points(wire::HistorySpan span) const;
@@ -30,13 +30,13 @@ class History {
 // One owner at a time: the daemon that holds the directory's lock.
 class HistoryFile {
  public:
-  // Empty where there is no file; a damaged one is set aside, for it is worth less than the daemon's start.
+  // Starts empty if there is no file; a damaged file is set aside, because it must not keep the daemon from starting.
   explicit HistoryFile(const std::filesystem::path& dir);
   void add(const wire::HistoryPoint& round);
   [[nodiscard]] const History& history() const { return history_; }
-  // Writes it when something was added since.
+  // Writes the file if a round was added since the last save.
   Status save();
-  // Of a project that was left.
+  // Removes the file of a project that was left.
   Status remove();
 
  private:

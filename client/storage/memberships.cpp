@@ -48,7 +48,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Of the folders in DIR/projects; what is no number is not ours.
+// Numbers of the folders in DIR/projects; other names are ignored.
 std::vector<int> numbers_in(const std::filesystem::path& folder) {
   std::vector<int> numbers;
   std::error_code problem;
@@ -94,7 +94,7 @@ Memberships::Memberships(std::unique_ptr<ProjectFiles> root, std::vector<Members
 void Memberships::load_shares() {
   const auto path = root_->dir() / "projects.json";
   const auto json = read_file(path, kFileBytesMax);
-  if (!json.ok()) return;  // as long as there is one project, nobody needs it
+  if (!json.ok()) return;  // with a single project the file is not needed
   const auto shares = decode_shares(*json);
   if (!shares.ok()) {
     if (const auto aside = set_aside(path, shares.error().message); !aside.ok()) {

@@ -1,6 +1,6 @@
-// The projects that this computer has joined. Each has a folder for its files: the first the data directory itself,
-// the others DIR/projects/<number>. How they share this computer, and how long each was trained, is in
-// DIR/projects.json; without that file they share alike.
+// The projects that this computer has joined. Each has a folder for its files: the first has the data directory itself,
+// the others DIR/projects/<number>. Their shares of this computer, and how long each was trained, are in
+// DIR/projects.json; without that file all shares are equal.
 #pragma once
 
 #include <cstdint>
@@ -19,36 +19,38 @@ constexpr std::size_t kProjectsMax = 16;
 constexpr double kShareMax = 1000;
 
 struct Membership {
-  int number = 0;  // of its folder; 0: the data directory itself
+  int number = 0;  // number of its folder; 0: the data directory itself
   Project project;
-  double share = 1;  // of the time, relative to the others
+  double share = 1;  // share of the time, relative to the others
   double trained_s = 0;
-  std::unique_ptr<ProjectFiles> files;  // where it is, it stays
+  std::unique_ptr<ProjectFiles> files;  // on the heap, so that its address is stable
   HistoryFile history;
 };
 
 class Memberships {
  public:
-  // `root` holds the data directory's lock and outlives this. corrupt, naming the file, for a project that cannot be
-  // read; what projects.json says is worth less, and set aside where it is damaged.
+  // `root` holds the data directory's lock and must outlive this. corrupt, naming the file, for a project that cannot
+  // be read; a damaged projects.json is only set aside.
   static Result<Memberships> open(ProjectFiles root);
 
   [[nodiscard]] std::vector<Membership>& all() { return all_; }
   [[nodiscard]] const std::vector<Membership>& all() const { return all_; }
-  // Who was trained last; kNone, beyond them all, where nobody is.
+  // Index of the project that was trained last; kNone, beyond all indices, if there is none.
   static constexpr std::size_t kNone = SIZE_MAX;
   [[nodiscard]] std::size_t current() const { return current_; }
   void set_current(std::size_t index) { current_ = index; }
 
-  // Appends. already_exists for a project that was joined before, resource_exhausted beyond kProjectsMax.
+  // already_exists for a project that was joined before, resource_exhausted beyond kProjectsMax. add() appends, or
+  // fails for these reasons too.
   [[nodiscard]] Status check_new(const std::string& host, std::uint16_t port) const;
   Status add(const Project& project, double trained_s);
-  // With its files; only the journal of the first one's rounds stays. Nothing of it may be open. If it was the current
-  // one, there is none afterwards.
+  // Removes a project with its files; only the first project's rounds.jsonl stays. None of its files may be open. If it
+  // was the current project, there is none afterwards.
   Status remove(std::size_t index);
-  // By name or "host:port", whatever the case. not_found lists what there is; invalid_argument where two share a name.
+  // Finds a project by name or "host:port", ignoring case. not_found lists the projects; invalid_argument if two share
+  // a name.
   [[nodiscard]] Result<std::size_t> find(const std::string& name) const;
-  // Shares and times. Projects themselves are saved by ProjectFiles.
+  // Writes shares and times. ProjectFiles saves the projects themselves.
   Status save() const;
 
  private:

@@ -47,7 +47,7 @@ T PreferenceFiles::load(const char* name, const Decode& decode, T when_damaged) 
   if (!json.ok() && json.error().code == ErrorCode::not_found) return {};
   Result<T> decoded = json.ok() ? decode(*json) : Result<T>(json.error());
   if (decoded.ok()) return std::move(*decoded);
-  // Unreadable is not damaged: what cannot be read today may be whole.
+  // An unreadable file is not a damaged one: it may be whole.
   const bool damaged = json.ok() || json.error().code == ErrorCode::corrupt;
   if (damaged && set_aside(path, decoded.error().message).ok()) {
     problems_.push_back(fmt::format("'{}' was damaged ({}) and is kept beside it as '{}.corrupt'", path.string(),

@@ -1,6 +1,6 @@
-// What the volunteer decided, kept in the data directory: preferences.json (may be edited by hand while no daemon
-// runs), pause.json, and how much of the month's data is used, traffic.json. Every file is replaced atomically; a
-// damaged one is kept aside, and told.
+// The volunteer's decisions, kept in the data directory: preferences.json (may be edited by hand while no daemon runs),
+// pause.json, and the used part of the month's data, traffic.json. Every file is replaced atomically; a damaged one is
+// kept aside and reported.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace starling::storage {
 
-// Bytes sent and received since the month of data began, by what they were for.
+// Bytes sent and received since the month of the data cap began, by purpose.
 struct MonthTraffic {
   WallTime since;
   std::int64_t averaging = 0;
-  std::int64_t models = 0;       // states that peers hand over
+  std::int64_t models = 0;       // states that peers send
   std::int64_t coordinator = 0;  // heartbeats, manifests, training data
   [[nodiscard]] std::int64_t total() const { return averaging + models + coordinator; }
 
@@ -31,16 +31,16 @@ class PreferenceFiles {
  public:
   explicit PreferenceFiles(std::filesystem::path dir) : dir_(std::move(dir)) {}
 
-  // Defaults where there is no file, or a damaged one.
+  // Defaults if the file is missing or damaged.
   wire::Preferences preferences();
-  // Whoever paused and lost the note of it is still paused: a damaged file says so.
+  // A damaged file counts as paused, because the volunteer may have paused.
   wire::PauseWish wish();
   MonthTraffic traffic();
   Status save(const wire::Preferences& preferences);
   Status save(const wire::PauseWish& wish);
   Status save(const MonthTraffic& traffic);
 
-  // Files that were found damaged, in sentences for people.
+  // Sentences for people about damaged files.
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
 
  private:

@@ -15,7 +15,7 @@
 namespace starling::storage {
 namespace {
 
-constexpr std::size_t kFileBytesMax = 256 * 1024;  // of any file here
+constexpr std::size_t kFileBytesMax = 256 * 1024;  // bound of any file here
 constexpr std::size_t kHostBytesMax = 256;
 constexpr std::size_t kSecretBytesMax = 64;
 constexpr WriteOptions kPrivate{.mode = 0600};
@@ -151,12 +151,12 @@ Status ProjectFiles::save_project(const Project& project) {
   return write_file_atomically(dir_ / "project.json", encode(project), kPrivate);
 }
 
-// project.json goes first: a crash in between leaves files that mean nothing without it.
+// project.json is removed first: after a crash in between, the remaining files have no meaning without it.
 Status ProjectFiles::remove_project() {
   for (const char* name : {"project.json", "manifest.json", kAllowed, "checkpoints", "artefacts", "shards"}) {
     STARLING_TRY(remove_file(dir_ / name));
   }
-  std::vector<std::filesystem::path> reports;  // of every run
+  std::vector<std::filesystem::path> reports;  // files of every run
   std::error_code problem;
   for (const auto& entry : std::filesystem::directory_iterator(dir_, problem)) {
     if (entry.path().filename().string().starts_with("reports-")) reports.push_back(entry.path());

@@ -1,6 +1,6 @@
-// What lets the owner's other computers control this daemon: DIR/remote.json, 0600; there is none until that is asked
-// for. Of the token only the hash is kept. The certificate is the daemon's own for this purpose, and whoever calls pins
-// the fingerprint of the authority that signed it, whose key nobody has any more.
+// Settings by which the owner's other computers control this daemon: DIR/remote.json, 0600; it exists only after that
+// was enabled. Only the token's hash is kept. The certificate is the daemon's own for this purpose; callers pin the
+// fingerprint of the authority that signed it, whose private key was discarded.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct RemoteAccess {
   std::string key_pem;
 };
 
-// Nothing: it was not enabled. An Error, naming the file, when it cannot be read.
+// Empty if it was not enabled. An Error, naming the file, when it cannot be read.
 Result<std::optional<RemoteAccess>> load_remote_access(const std::filesystem::path& data_dir);
 Status save_remote_access(const std::filesystem::path& data_dir, const RemoteAccess& access);
-// Fine when there is none.
+// Succeeds if there is none.
 Status remove_remote_access(const std::filesystem::path& data_dir);
 
 }  // namespace starling::storage

@@ -19,7 +19,7 @@ namespace starling::storage {
 namespace {
 
 constexpr std::size_t kReportsFileMax = std::size_t{1} << 30;
-constexpr std::size_t kSettledLinesMax = 256;  // useless lines before the reports file is written anew
+constexpr std::size_t kSettledLinesMax = 256;  // useless lines before the reports file is rewritten
 
 // A line of rounds.jsonl.
 std::string round_line(const RunId& run_id, const wire::RoundReport& report, double seconds) {
@@ -30,7 +30,7 @@ std::string round_line(const RunId& run_id, const wire::RoundReport& report, dou
   writer.text("group_id", report.group.hex());
   writer.boolean("autonomous", report.autonomous);
   writer.text("state_digest", report.state_digest.hex());
-  if (report.grid) writer.integer("column", report.grid->column);  // whose contributions these are
+  if (report.grid) writer.integer("column", report.grid->column);  // column of the contributions
   writer.open("contributions", '{');
   for (const wire::Contribution& contribution : report.contributions) {
     writer.integer(contribution.peer.hex(), contribution.samples);
@@ -78,7 +78,7 @@ struct RoundJournal::Files {
   AppendLog rounds;
   AppendLog reports;
   std::vector<wire::RoundReport> pending;
-  std::vector<double> seconds;  // of each pending round
+  std::vector<double> seconds;  // duration of each pending round
   std::size_t useless_lines = 0;
   std::deque<std::string> unwritten_rounds;  // lines that rounds.jsonl lacks; at most kPendingReportsMax
   bool reports_incomplete = false;           // the reports' file lacks some of `pending`
@@ -129,8 +129,8 @@ struct RoundJournal::Files {
     return {};
   }
 
-  // The report is written first. When a crash came before the round's own line, that is written now. A last line of
-  // another run came later than all of this one's.
+  // Adds the last round's own line if a crash came after its report, which is written first. A last line of another run
+  // is later than all lines of this one.
   Status complete_rounds() {
     if (pending.empty()) return {};
     const std::string line = round_line(run_id, pending.back(), seconds.back());
@@ -149,7 +149,7 @@ struct RoundJournal::Files {
     return {};
   }
 
-  // Reports first: they are what a crash must not lose.
+  // Writes reports first: a crash must not lose them.
   Status write_missing() {
     if (reports_incomplete) STARLING_TRY(compact());
     while (!unwritten_rounds.empty()) {
@@ -179,7 +179,7 @@ RoundJournal::~RoundJournal() = default;
 
 Status RoundJournal::record(const wire::RoundReport& report, Duration round_duration) {
   const double seconds = to_seconds(round_duration);
-  // Pending in any case: what the disk refuses can still be sent while this process lives.
+  // The report is pending in any case: if the disk refuses it, this process can still send it.
   files_->add(report, seconds);
   files_->unwritten_rounds.push_back(round_line(files_->run_id, report, seconds));
   if (files_->unwritten_rounds.size() > kPendingReportsMax) files_->unwritten_rounds.pop_front();
@@ -199,7 +199,7 @@ Status RoundJournal::forget(RoundIndex below) {
   files_->settle(below);
   STARLING_TRY(files_->write_missing());
   if (files_->useless_lines > kSettledLinesMax) return files_->compact();
-  // Should this be lost, the reports are sent once more, which does no harm.
+  // If this line is lost, the reports are sent once more, which does no harm.
   return files_->reports.append(settled_line(below), AppendLog::Durability::with_the_next);
 }
 

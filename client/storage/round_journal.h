@@ -1,6 +1,6 @@
-// What this computer did, round by round, kept on disk: one JSON line for each finished round in rounds.jsonl
-// (for people and programs), and the reports that the coordinator has not acknowledged yet, in
-// reports-RUN.jsonl (they survive a crash, and wait while another run is trained).
+// This computer's work, round by round, kept on disk: one JSON line for each finished round in rounds.jsonl (for people
+// and programs), and the reports that the coordinator has not acknowledged yet, in reports-RUN.jsonl (they survive a
+// crash, and wait while another run is trained).
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ constexpr std::size_t kPendingReportsMax = 4096;
 // Not thread-safe; one owner at a time.
 class RoundJournal {
  public:
-  // Reads what is there; a torn last line (a crash while writing) is dropped.
+  // Reads the existing files; drops a torn last line (a crash while writing).
   static Result<RoundJournal> open(const std::filesystem::path& folder, const RunId& run_id);
   RoundJournal(RoundJournal&&) noexcept;
   RoundJournal& operator=(RoundJournal&&) noexcept;
@@ -27,8 +27,8 @@ class RoundJournal {
 
   // Appends and syncs:
   //   {"run_id","round","group_id","autonomous","state_digest","contributions":{peer hex: samples},"seconds"}
-  // The report is pending from now on. What does not fit on the disk is kept in memory and written by a later call of
-  // record() or forget() that finds room: these succeed when nothing is missing on disk any more.
+  // The report is pending from now on. Lines that do not fit on the disk are kept in memory and written by a later call
+  // of record() or forget() that finds room; these succeed once no line is missing on disk.
   Status record(const wire::RoundReport& report, Duration round_duration);
   // Reports of rounds below this are settled.
   Status forget(RoundIndex below);

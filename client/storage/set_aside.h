@@ -1,4 +1,4 @@
-// What to do with files that are not what they should be: keep them, out of the way, for people to look at.
+// Handling of damaged files: they are moved out of the way and kept for people to look at.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace starling::storage {
 
-// Renames `path` to a free name "<path>.corrupt", "<path>.corrupt.2", …, and logs why. Returns what it logged.
+// Renames `path` to a free name "<path>.corrupt", "<path>.corrupt.2", …, and logs why. Returns the logged text.
 Result<std::string> set_aside(const std::filesystem::path& path, const std::string& reason);
 
-// Removes what interrupted atomic writes left in `folder`. Only its one owner may call this.
+// Removes the temporary files of interrupted atomic writes from `folder`. Only the folder's owner may call this.
 void remove_leftovers(const std::filesystem::path& folder);
 
 }  // namespace starling::storage

@@ -24,7 +24,7 @@ struct File {
   std::filesystem::file_time_type used;
 };
 
-// Those that were not used for the longest time first.
+// Files in order of last use, the longest unused first.
 std::vector<File> files_in(const std::filesystem::path& folder) {
   std::vector<File> files;
   std::error_code gone;
@@ -38,10 +38,10 @@ std::vector<File> files_in(const std::filesystem::path& folder) {
   return files;
 }
 
-// "<digest>.part" is a download's.
+// "<digest>.part" is the file of a download.
 bool is_of(const std::filesystem::path& file, const Digest& shard) { return file.stem() == shard.hex(); }
 
-// Whether it may go, and is gone.
+// Removes the file if that is allowed; returns whether it is gone.
 bool remove_file(const File& file, const Digest& coming, std::span<const Digest> keep) {
   const auto names_it = [&](const Digest& shard) { return is_of(file.path, shard); };
   std::error_code problem;
@@ -51,7 +51,7 @@ bool remove_file(const File& file, const Digest& coming, std::span<const Digest>
   return true;
 }
 
-// The file's size stays what it is. Fine where the file system knows no such thing.
+// Reserves blocks without changing the file's size. Succeeds on file systems that cannot do this.
 Status reserve_file(const std::filesystem::path& path, std::int64_t bytes) {
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return os_error("open", path, errno);
