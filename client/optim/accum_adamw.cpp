@@ -4,9 +4,9 @@ namespace starling::optim {
 
 namespace {
 
-// Wang et al., ICLR 2025 (arXiv 2410.11998): every round steps with moments as they would be with its gradient, but
-// the stored ones are updated once in a window of rounds, with the window's mean gradient. So the second moment has
-// the scale of a large batch, however noisy a single round's gradient is.
+// Wang et al., ICLR 2025 (arXiv 2410.11998): every round steps with the moments that its gradient would give, but the
+// stored ones are updated once in a window of rounds, with the window's mean gradient. So the second moment has the
+// scale of a large batch, however noisy a single round's gradient is.
 class AccumAdamWRule final : public StepRule {
  public:
   explicit AccumAdamWRule(const StepInputs& inputs) : inputs_(inputs) {
@@ -28,7 +28,7 @@ class AccumAdamWRule final : public StepRule {
  private:
   StepInputs inputs_;
   AccumAdamWStep decayed_, plain_;
-  bool is_last_ = false;  // of its window
+  bool is_last_ = false;  // this round is the last of its window
 };
 
 }  // namespace

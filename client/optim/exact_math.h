@@ -1,6 +1,6 @@
-// The few functions of the mathematics library that a step needs, from additions, multiplications and
-// divisions alone. The C library picks other code, with other last bits, on processors with FMA; replicas
-// on different machines would drift apart.
+// The few mathematical functions that a step needs, made of additions, multiplications and divisions alone. The C
+// library chooses other code, with other last bits, on processors with FMA; replicas on different machines would drift
+// apart.
 #pragma once
 
 #include <cfenv>
@@ -14,8 +14,8 @@ double integer_power(double base, std::int64_t exponent);
 // cos(pi x) for 0 <= x <= 1, error below 1e-15.
 double cosine_of_half_turns(double x);
 
-// IEEE default arithmetic (round to nearest, subnormals kept) for as long as it lives, whatever a library
-// loaded into this process has chosen.
+// Sets IEEE default arithmetic (round to nearest, subnormals kept) during its lifetime, whatever a library loaded into
+// this process has chosen.
 class DefaultArithmetic {
  public:
   DefaultArithmetic();

@@ -13,7 +13,7 @@
 namespace starling::optim {
 namespace {
 
-// What lies in the fragment, counted from its begin.
+// Tensors of the fragment, with offsets from its start.
 std::vector<wire::ParameterInfo> layout_in(const wire::Fragment& fragment, const wire::ModelOptions& model) {
   const std::size_t end = fragment.begin + fragment.count;
   std::vector<wire::ParameterInfo> layout;

@@ -1,4 +1,4 @@
-// The common step where rounds average a fragment of the vector in turn (shared/wire/fragments.h).
+// The common step of runs whose rounds average fragments of the vector in turn (shared/wire/fragments.h).
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@
 namespace starling::optim {
 
 // Steps the parameters and moments of the round's fragment in `state` (wire::state_size floats), as if they were the
-// whole model; the rest stays. average: wire::fragment_floats. The optimizer knows parameters one by one ("sgd",
-// "adamw"), its clipping is of the fragment, and its count of steps the fragment's own. Takes memory for the fragment
-// of the state. corrupt, with everything untouched, for an average that is not finite.
+// whole model; the rest stays. average: wire::fragment_floats. The optimizer must work parameter by parameter ("sgd",
+// "adamw"); it clips the fragment alone and counts the fragment's own steps. Allocates memory for the fragment of the
+// state. corrupt, with everything untouched, for an average that is not finite.
 Status step_fragment(const wire::RunManifest& manifest, RoundIndex round, std::span<const float> average,
                      std::span<float> state);
 

@@ -1,6 +1,6 @@
-// The one text of the kernels, compiled once for every kind of processor by a .cpp that sets STARLING_KERNEL to the
-// attribute its functions shall have. Each element goes through the same operations in the same order, whichever
-// width the compiler chooses.
+// The only source of the kernels, compiled once for every kind of processor by a .cpp that sets STARLING_KERNEL to the
+// attribute of its functions. Each element goes through identical operations in one order, whichever width the compiler
+// chooses.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #define STARLING_KERNEL
 #endif
 
-// What is written overlaps nothing that is read, so that elements may be taken several at a time.
+// Promises that outputs overlap no inputs, so that elements may be processed several at a time.
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"  // builds for debugging do not vectorise
 #define STARLING_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -70,7 +70,7 @@ STARLING_KERNEL inline void sgd_loop(const SgdStep& step, const Piece& piece) {
   }
 }
 
-// Of one coordinate: its gradient as it counts, its moments after this step, and what is subtracted from it.
+// One coordinate: its scaled gradient, its moments after this step, and the amount subtracted from it.
 struct Adam {
   float scaled;
   float first;
@@ -196,7 +196,7 @@ STARLING_KERNEL inline void multiply_tile(const float* a, std::size_t stride, co
   std::memcpy(sums, sum, sizeof sum);
 }
 
-// All rows of the product's columns from `column` on, over `depth` of the inner indices from `inner` on.
+// Computes all rows of the product's columns from `column` on, over `depth` of the inner indices from `inner` on.
 STARLING_KERNEL inline void multiply_panel(const MatrixProduct& m, std::size_t inner, std::size_t depth,
                                            std::size_t column) {
   alignas(32) float panel[kTileDepth * kTileColumns];
@@ -243,7 +243,7 @@ STARLING_KERNEL inline std::uint32_t scattered(std::uint32_t x) {
   return x ^ x >> 16;
 }
 
-// One block, as bits.
+// Rounds one block, given as bits.
 STARLING_KERNEL inline void round_block(const wire::NarrowFloats& to, std::uint32_t chance, std::uint32_t* values,
                                         std::size_t size) {
   constexpr int kMantissaBits = 23;
@@ -271,7 +271,7 @@ STARLING_KERNEL inline void round_moments_loop(const Rounding& rounding, float* 
   for (std::size_t begin = 0; begin < size; begin += wire::kMomentBlockFloats) {
     const std::size_t count = std::min(wire::kMomentBlockFloats, size - begin);
     std::memcpy(block, values + begin, count * sizeof(float));
-    // Neighbours' chances are as different as any.
+    // The hash makes neighbours' chances independent.
     const auto place = static_cast<std::uint32_t>(rounding.first + begin);
     round_block(rounding.to, rounding.chance + place, block, count);
     std::memcpy(values + begin, block, count * sizeof(float));

@@ -1,4 +1,4 @@
-// The loops over whole vectors, for the machine at hand: every version gives the same bits (single and double
+// The loops over whole vectors, for the present processor. Every version gives identical bits (single and double
 // precision IEEE operations in a fixed order, no fused multiply-add), so replicas with different processors agree.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace starling::optim {
 
-// Equally long pieces of the gradient and of the state's vectors: [0] parameters, then the optimizer's.
+// Pieces of equal length of the gradient and of the state's vectors: [0] parameters, then the optimizer's.
 struct Piece {
   std::size_t size = 0;
   const float* gradient = nullptr;
   std::array<const float*, kStepVectorsMax> from = {};
-  std::array<float*, kStepVectorsMax> to = {};  // overlaps none of the above
+  std::array<float*, kStepVectorsMax> to = {};  // overlaps none of the inputs
 };
 
-// Coefficients that all elements of a step have in common, each rounded once from double precision.
+// Coefficients that all elements of a step share, each rounded once from double precision.
 
 // d = scaled gradient + decay · p;  m ← momentum · m + d;  p ← p - step_size · (own · d + share · m)
 struct SgdStep {
@@ -47,8 +47,8 @@ struct LambStep {
   float rate = 0;  // learning rate × the tensor's trust ratio
 };
 
-// As AdamW; but m and v are computed anew from the stored ones for every step, and a ← a + share · g gathers what they
-// will be updated with.
+// AdamW, except that m and v are computed from the stored ones again for every step, and a ← a + share · g gathers the
+// mean gradient that will update them.
 struct AccumAdamWStep {
   AdamWStep adamw;
   float share = 1;  // 1 / rounds of a window
@@ -62,19 +62,19 @@ struct MatrixProduct {
   std::size_t rows = 0, inner = 0, columns = 0;
 };
 
-// What moments are rounded to, and the chance by which: bits that are everybody's. Up or down in proportion
-// (stochastic rounding, Gupta et al., ICML 2015): a moment that every step moves by less than a rounding would stand
-// still otherwise.
+// The format that moments are rounded to, and the random bits, equal on all replicas. Rounding goes up or down with
+// proportional probability (stochastic rounding, Gupta et al., ICML 2015): otherwise a moment that every step moves by
+// less than a rounding would never change.
 struct Rounding {
   wire::NarrowFloats to;
   std::uint32_t chance = 0;
-  std::size_t first = 0;  // place of the first value in its vector; begins a block
+  std::size_t first = 0;  // place of the first value in its vector; at the start of a block
 };
 
 struct Kernels {
   // Sum of squares in double precision; not finite exactly when some value is not.
   double (*squared_norm)(const float* values, std::size_t size);
-  // p ← p - step_size · d, without a vector beside the parameters.
+  // p ← p - step_size · d, without a momentum vector.
   void (*plain_sgd)(const SgdStep& step, const Piece& piece);
   void (*sgd)(const SgdStep& step, const Piece& piece);
   void (*adamw)(const AdamWStep& step, const Piece& piece);
@@ -83,19 +83,19 @@ struct Kernels {
   void (*lamb)(const LambStep& step, const Piece& piece);
   // Writes p and a.
   void (*accum_adamw)(const AccumAdamWStep& step, const Piece& piece);
-  // The last step of a window: writes m and v, updated with what was gathered, too, and empties a.
+  // The last step of a window: also updates m and v with the gathered gradient, and clears a.
   void (*accum_adamw_last)(const AccumAdamWStep& step, const Piece& piece);
   // Each element's sum runs over `inner` from 0 upwards, in single precision.
   void (*multiply)(const MatrixProduct& product);
-  // Of values that are narrow floats already nothing changes. Second moments below the least value become that, rather
-  // than zero: steps are divided by their roots.
+  // Values that are narrow floats already do not change. Second moments below the least value become that value rather
+  // than zero, because steps are divided by their roots.
   void (*round_moments)(const Rounding& rounding, float* values, std::size_t size);
 };
 
 const Kernels& portable_kernels();
-// With AVX2; null where the processor has not got it.
+// The kernels with AVX2; null if the processor lacks it.
 const Kernels* avx2_kernels();
-// The best of the above.
+// The fastest kernels for this processor.
 const Kernels& kernels();
 
 }  // namespace starling::optim

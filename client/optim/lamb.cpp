@@ -8,8 +8,8 @@ namespace starling::optim {
 
 namespace {
 
-// You et al., ICLR 2020: AdamW's direction, weight decay included, takes each tensor a share of its own length. Norms
-// and biases are neither decayed nor scaled.
+// You et al., ICLR 2020: each tensor moves along AdamW's direction, weight decay included, by a share of the tensor's
+// own length. Norms and biases are neither decayed nor scaled.
 class LambRule final : public StepRule {
  public:
   explicit LambRule(const StepInputs& inputs) : inputs_(inputs), decayed_(adamw_step(inputs, inputs.round + 1)) {
@@ -35,7 +35,7 @@ class LambRule final : public StepRule {
   }
 
  private:
-  // Length of the tensor over the length of its direction, within its bounds; 1 where either is nothing.
+  // Length of the tensor over the length of its direction, within its bounds; 1 if either is zero.
   [[nodiscard]] float trust_ratio(const wire::ParameterInfo& tensor, float* scratch) const {
     double parameters = 0, direction = 0;
     for (std::size_t begin = tensor.offset; begin < tensor.offset + tensor.count; begin += kStepBlock) {

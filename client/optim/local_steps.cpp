@@ -9,7 +9,7 @@
 namespace starling::optim {
 namespace {
 
-// The inner optimizer in an outer one's place, whose model it steps.
+// The manifest with the inner optimizer and schedule in place of the outer ones.
 wire::RunManifest inner(wire::RunManifest manifest) {
   VERIFY(manifest.local.has_value());
   manifest.optimizer = manifest.local->optimizer;
@@ -22,7 +22,7 @@ std::vector<wire::Bucket> buckets_of(const wire::RunManifest& manifest) {
   return {{0, 0, wire::parameter_count(manifest.model)}};
 }
 
-// Tensors of the bucket, counted from its begin.
+// Tensors of the bucket, with offsets from its start.
 std::vector<wire::ParameterInfo> layout_in(const wire::Bucket& bucket, const wire::ModelOptions& model) {
   std::vector<wire::ParameterInfo> layout;
   for (wire::ParameterInfo& info : wire::model_layout(model)) {

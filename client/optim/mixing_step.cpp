@@ -39,7 +39,7 @@ void MixingStep::take_in(std::span<const float> sent, std::span<const float> mix
   }
   VERIFY(way_.size() == own.size());
   for (std::size_t i = 0; i < own.size(); ++i) {
-    const float stepped = (sent[i] - pull_ * way_[i]) / rate_;  // x - φ, as sent
+    const float stepped = (sent[i] - pull_ * way_[i]) / rate_;  // x - φ at the time of sending
     momentum_[i] = momentum_kept_ * momentum_[i] + mixed[i] - pull_ * way_[i];
     way_[i] += momentum_[i];
     own[i] += momentum_[i] - stepped;

@@ -9,12 +9,13 @@ namespace starling::optim {
 
 namespace {
 
-// Jordan et al., 2024, as torch.optim.Muon has it, with the step's length of Liu et al. (arXiv 2502.16982): a hidden
-// matrix moves along its momentum with all singular values taken to about 1; everything else goes by AdamW. A hidden
-// matrix's second vector stays zero.
+// Jordan et al., 2024, as in torch.optim.Muon, with the step's length of Liu et al. (arXiv 2502.16982): a hidden matrix
+// moves along its momentum with all singular values taken to about 1; all other tensors use AdamW. A hidden matrix's
+// second vector stays zero.
 //
-// The first pass changes parameters, the second the momenta of hidden matrices: what the direction of a matrix is made
-// of stays as it was until all of it has been stepped, so that whoever continues a step finds the same direction.
+// The first pass changes parameters, the second the momenta of hidden matrices: the inputs of a matrix's direction stay
+// unchanged until all of the matrix has been stepped, so that a process that continues a step finds the identical
+// direction.
 class MuonRule final : public StepRule {
  public:
   explicit MuonRule(const StepInputs& inputs)
@@ -81,7 +82,7 @@ class MuonRule final : public StepRule {
   StepInputs inputs_;
   AdamWStep decayed_, plain_;
   float momentum_, rest_;
-  std::vector<float> direction_;  // of the matrix that is being stepped
+  std::vector<float> direction_;  // direction of the matrix that is being stepped
   std::size_t direction_of_ = std::numeric_limits<std::size_t>::max();
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 // X ← a X + b (X Xᵀ) X + c (X Xᵀ)² X
 constexpr float kA = 3.4445F, kB = -4.7750F, kC = 2.0315F;
-constexpr double kNormMin = 1e-7;  // added to the norm, so that what is nothing is divided by something
+constexpr double kNormMin = 1e-7;  // added to the norm, so that a zero matrix is not divided by zero
 
 void transpose(const std::vector<float>& matrix, std::size_t rows, std::vector<float>& out) {
   constexpr std::size_t kTile = 32;  // both sides of a tile stay in the nearest cache
@@ -38,7 +38,7 @@ std::vector<float> orthogonalized(std::vector<float> matrix, std::size_t rows, i
   VERIFY(rows > 0 && matrix.size() % rows == 0);
   std::size_t columns = matrix.size() / rows;
   std::vector<float> other(matrix.size());
-  const bool is_tall = rows > columns;  // the products are smaller the other way round
+  const bool is_tall = rows > columns;  // the products are smaller when the matrix is transposed
   if (is_tall) {
     transpose(matrix, rows, other);
     matrix.swap(other);

@@ -17,7 +17,7 @@ namespace starling::optim {
 
 namespace {
 
-// A gradient this long is no gradient: its squares would leave single precision.
+// Longer gradients are refused: their squares would leave single precision.
 constexpr double kGradientNormMax = 1e18;
 
 std::size_t blocks_of(std::size_t parameters) { return (parameters + kStepBlock - 1) / kStepBlock; }
@@ -47,7 +47,7 @@ void each_changed(const StepRule& rule, const Stretch& stretch, StepSlot& slot, 
   }
 }
 
-// What a stretch is computed from, and where to in the slot.
+// Inputs of a stretch, and its outputs' places in the slot.
 Piece piece_of(const StepRule& rule, const StepInputs& inputs, const Stretch& stretch, std::size_t size,
                StepSlot& slot) {
   Piece piece{size, inputs.gradient.data() + stretch.begin};
@@ -63,7 +63,7 @@ struct StepRun {
   StepRule& rule;
   const StepInputs& inputs;
   const StatePiece& state;
-  wire::MomentForm moments;  // what they are rounded to in a last pass of its own, when all of a block is new
+  wire::MomentForm moments;  // form that moments are rounded to in a last pass of its own, when a block is complete
   StepJournal& journal;
 
   [[nodiscard]] std::size_t blocks() const { return blocks_of(inputs.gradient.size()); }
@@ -90,7 +90,7 @@ struct StepRun {
     });
   }
 
-  // New values of a block, into the slot.
+  // Computes new values of a block into the slot.
   void compute(int pass, std::size_t block) const {
     if (pass == rule.passes()) return round(block);
     each_stretch(inputs, pass, block, [this](const Stretch& stretch, std::size_t size) {
@@ -146,7 +146,7 @@ Optimizer::Optimizer(const wire::OptimizerOptions& options, const wire::Schedule
 }
 
 double Optimizer::flops_per_step() const {
-  constexpr double kFlopsPerParameter = 100;  // with room
+  constexpr double kFlopsPerParameter = 100;  // generous estimate
   double flops = kFlopsPerParameter * static_cast<double>(parameters_);
   if (options_.kind != "muon") return flops;
   for (const wire::ParameterInfo& info : layout_) {

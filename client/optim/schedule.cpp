@@ -10,7 +10,7 @@ namespace starling::optim {
 
 namespace {
 
-// How much of the way down from the peak is left, 1 to 0, in the rounds after warm-up.
+// Factor of the peak learning rate, falling from 1 to 0, in the rounds after warm-up.
 double share_left(const wire::ScheduleOptions& schedule, RoundIndex round) {
   const auto length = static_cast<double>(std::max<std::int64_t>(1, schedule.total_rounds - schedule.warmup_rounds));
   const double done = std::min(1.0, static_cast<double>(round - schedule.warmup_rounds) / length);

@@ -4,8 +4,8 @@ namespace starling::optim {
 
 namespace {
 
-// Stochastic gradient descent with momentum, Nesterov's if asked for (Sutskever et al., ICML 2013), as torch.optim.SGD
-// has it: weight decay is part of the gradient.
+// Stochastic gradient descent with momentum, Nesterov's if requested (Sutskever et al., ICML 2013), as in
+// torch.optim.SGD: weight decay is part of the gradient.
 class SgdRule final : public StepRule {
  public:
   explicit SgdRule(const StepInputs& inputs)

@@ -6,7 +6,7 @@ namespace {
 std::uint64_t mark_in_progress(RoundIndex round) { return 2 * (static_cast<std::uint64_t>(round) + 1); }
 }  // namespace
 
-// A step counts as begun once its marker is there, so the counter is set before it.
+// The marker begins a step, so the counter is set before it.
 void StepJournal::begin(RoundIndex round) {
   if (in_progress(round) || finished(round)) return;
   marker.store(0, std::memory_order_release);

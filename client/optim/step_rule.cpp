@@ -10,7 +10,7 @@ std::unique_ptr<StepRule> make_step_rule(const StepInputs& inputs) {
   if (kind == "lamb") return make_lamb_rule(inputs);
   if (kind == "muon") return make_muon_rule(inputs);
   if (kind == "accum_adamw") return make_accum_adamw_rule(inputs);
-  VERIFY(kind == "adamw");  // a manifest with any other word has not passed check_manifest
+  VERIFY(kind == "adamw");  // check_manifest refuses any other kind
   return make_adamw_rule(inputs);
 }
 
