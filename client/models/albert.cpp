@@ -8,7 +8,7 @@ namespace starling::models {
 
 namespace {
 
-constexpr double kNormEpsilon = 1e-12;  // as published
+constexpr double kNormEpsilon = 1e-12;  // the published value
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// A transformer that sees both ways, whose blocks share one set of parameters and whose embeddings are factorised
-// (Lan et al., ALBERT, ICLR 2020). It guesses words that were left out, and whether two stretches of text were
-// swapped. As published but for the attention's query, key and value biases, which it does without.
+// A bidirectional transformer whose blocks share one set of parameters and whose embeddings are factorised (Lan et al.,
+// ALBERT, ICLR 2020). It predicts masked tokens, and whether two stretches of text were swapped. It follows the paper
+// except that attention has no biases for query, key and value.
 #pragma once
 
 #include "client/models/model.h"
@@ -12,15 +12,15 @@ class Albert final : public Model {
  public:
   Albert(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient);
 
-  // Of each sample, the mean over the words it has to guess, and the order's on top.
+  // Sum over the samples of the mean loss over a sample's masked tokens plus the loss of the order.
   [[nodiscard]] at::Tensor loss(const Batch& batch) const override;
-  // Hits are of words that were left out.
+  // Hits count masked tokens.
   [[nodiscard]] Judged judge(const Batch& batch) const override;
 
  private:
-  // [batch · context, width]
+  // Returns [batch · context, width].
   [[nodiscard]] at::Tensor encode(const at::Tensor& words, const at::Tensor& segments) const;
-  // Of the words that were left out: [batch · masked, vocabulary]
+  // Scores of the masked tokens: [batch · masked, vocabulary].
   [[nodiscard]] at::Tensor guess_scores(const at::Tensor& encoded, const Batch& batch) const;
   [[nodiscard]] at::Tensor guess_loss(const at::Tensor& scores, const at::Tensor& words) const;
   [[nodiscard]] at::Tensor order_loss(const at::Tensor& encoded, const at::Tensor& order) const;

@@ -14,7 +14,7 @@ namespace starling::models {
 
 namespace {
 
-// Sizes of one call, and the places of its heads in memory.
+// Sizes of one call, and the offsets of its heads in memory.
 struct Shape {
   int batch, context, width, heads, head_width;
 
@@ -85,7 +85,7 @@ at::Tensor attend_backward(const at::Tensor& qkv, const at::Tensor& weights, con
   return gradient;
 }
 
-// Keeps the attention weights for the way back; nothing else is saved but the input.
+// Saves the attention weights and the input for the backward pass, and nothing else.
 struct FusedAttention : torch::autograd::Function<FusedAttention> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& packed, std::int64_t heads) {
     const at::Tensor qkv = packed.contiguous();
@@ -113,7 +113,7 @@ at::Tensor causal_attention(const at::Tensor& qkv, int heads) {
 
 namespace {
 
-// [batch, heads, context, head width] of each
+// Each tensor is [batch, heads, context, head width].
 struct Heads {
   at::Tensor query, key, value;
 };

@@ -5,18 +5,18 @@
 
 namespace starling::models {
 
-// `qkv` [batch, context, 3 width]: queries, keys, values side by side, each split into heads. Returns
-// [batch, context, width]; position t attends to positions 0..t. Differentiable once. On the CPU (float)
-// one fused pass per sequence and head; elsewhere composed from tensor operations.
+// `qkv` [batch, context, 3 width]: queries, keys, values side by side, each split into heads. Returns [batch, context,
+// width]; position t attends to positions 0..t. Differentiable once. On the CPU (float) it is one fused pass per
+// sequence and head; on other devices it is composed from tensor operations.
 at::Tensor causal_attention(const at::Tensor& qkv, int heads);
 
-// The same from plain tensor operations.
+// causal_attention from plain tensor operations.
 at::Tensor composed_causal_attention(const at::Tensor& qkv, int heads);
-// The same where every position attends to all.
+// Attention in which every position attends to all.
 at::Tensor full_attention(const at::Tensor& qkv, int heads);
 
-// Queries and keys turned by angles that grow with the position (Su et al., RoFormer, 2021): what attention then sees
-// of two positions is how far they lie apart. A head's width must be even.
+// Rotates queries and keys by angles that grow with the position (Su et al., RoFormer, 2021), so that attention scores
+// depend on the distance between two positions. A head's width must be even.
 at::Tensor with_rotary_positions(const at::Tensor& qkv, int heads);
 
 }  // namespace starling::models

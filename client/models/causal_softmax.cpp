@@ -7,8 +7,8 @@
 
 namespace starling::models {
 
-// The widest vectors of the processor at hand, chosen when the program is loaded. Gradients may differ in
-// the last bits between machines; states may not, which is why client/optim does no such thing.
+// Uses the widest vectors of the present processor, chosen when the program is loaded. Gradients may differ in the last
+// bits between machines; states may not, so client/optim does not do this.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define STARLING_VECTOR_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
@@ -17,10 +17,10 @@ namespace starling::models {
 
 namespace {
 
-// e^x for x <= 0 with relative error below 2e-7; branch-free, so that loops over it vectorise.
-// x = k ln 2 + r, |r| <= ln 2 / 2, and e^r by its Taylor polynomial.
+// e^x for x <= 0 with relative error below 2e-7; branch-free, so that loops over it vectorise. x = k ln 2 + r, |r| <=
+// ln 2 / 2, and e^r by its Taylor polynomial.
 inline float exp_of_negative(float x) {
-  constexpr float kSmallest = -87.0F;  // e^x below is no normal float
+  constexpr float kSmallest = -87.0F;  // below it, e^x is no normal float
   constexpr float kLog2E = 1.44269504F;
   constexpr float kLn2 = 0.693147181F;
   x = x < kSmallest ? kSmallest : x;  // not std::max, which could lose a NaN

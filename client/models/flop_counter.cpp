@@ -10,7 +10,7 @@ namespace starling::models {
 
 namespace {
 
-double counted = 0;  // LibTorch calls plain functions
+double counted = 0;  // a global, because LibTorch calls plain functions
 
 double product(at::IntArrayRef sizes, std::size_t from = 0) {
   double result = 1;
@@ -18,7 +18,7 @@ double product(at::IntArrayRef sizes, std::size_t from = 0) {
   return result;
 }
 
-// Places that the kernel is applied at, in one image and channel.
+// Number of positions at which the kernel is applied, in one image and channel.
 double convolved_places(const std::vector<c10::IValue>& inputs) {
   const at::Tensor image = inputs[0].toTensor(), weight = inputs[1].toTensor();
   if (inputs[6].toBool()) return product(image.sizes(), 2);  // transposed

@@ -1,12 +1,12 @@
-// Counts what LibTorch really computes.
+// Counts the operations that LibTorch performs.
 #pragma once
 
 #include <cstdint>
 
 namespace starling::models {
 
-// While it lives: floating-point operations of all matrix products and convolutions of this process, twice their
-// multiplications. One at a time.
+// Counts, during its lifetime, floating-point operations of all matrix products and convolutions of this process: twice
+// their multiplications. One instance at a time.
 class FlopCounter {
  public:
   FlopCounter();

@@ -19,7 +19,7 @@ at::Tensor Gpt::embed(const at::Tensor& words) const {
   for (std::int64_t back = 1; back <= std::min<std::int64_t>(model_.recent, length - 1); ++back) {
     const at::Tensor table = parameters_["recent.weight"].narrow(0, (back - 1) * model_.vocabulary, model_.vocabulary);
     const at::Tensor earlier = at::embedding(table, words.narrow(1, 0, length - back));
-    x = x + at::constant_pad_nd(earlier, {0, 0, back, 0});  // nothing comes before the first word
+    x = x + at::constant_pad_nd(earlier, {0, 0, back, 0});  // zeros stand before the first token
   }
   return x.view({-1, model_.width});
 }

@@ -1,5 +1,5 @@
-// A pre-norm causal transformer. Its perceptrons square what a rectifier lets through (So et al., Primer, NeurIPS
-// 2021), which learns faster than GELU here and costs less; GELU is there for models that others should open.
+// A pre-norm causal transformer. Its perceptrons square the rectifier's output (So et al., Primer, NeurIPS 2021), which
+// learns faster than GELU here and costs less; GELU is available for models that other programs should open.
 #pragma once
 
 #include "client/models/model.h"

@@ -1,9 +1,9 @@
-// The matrix library's door: products of row-major matrices that may lie within larger ones.
+// The only user of the matrix library: products of row-major matrices that may lie within larger ones.
 #pragma once
 
 namespace starling::models {
 
-// How many threads a product may use, in the whole process.
+// Sets the number of threads that a product may use, in the whole process.
 void set_matrix_threads(int threads);
 
 // A view of rows × columns floats, `stride` apart from row to row.

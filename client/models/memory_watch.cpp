@@ -17,12 +17,12 @@ using Total = std::size_t;
 using Total = std::int64_t;
 #endif
 
-// What LibTorch's profiler of memory is told, too.
+// Receives the reports of LibTorch's memory profiler.
 class Ledger final : public c10::MemoryReportingInfoBase {
  public:
   void reportMemoryUsage(void*, std::int64_t bytes, Total, Total, c10::Device device) override {
     if (!device.is_cpu()) return;
-    held_ += bytes;  // negative: freed
+    held_ += bytes;  // negative when memory is freed
     most_ = std::max(most_, held_);
   }
   [[nodiscard]] bool memoryProfilingEnabled() const override { return true; }

@@ -1,4 +1,4 @@
-// Counts what LibTorch really allocates.
+// Counts the memory that LibTorch allocates.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace starling::models {
 
-// While it lives: memory of tensors on the processor that this thread, or a way back that it began, has allocated
-// since.
+// Counts, during its lifetime, tensor memory on the processor that was allocated by this thread or by a backward pass
+// that it began.
 class MemoryWatch {
  public:
   MemoryWatch();
@@ -15,7 +15,7 @@ class MemoryWatch {
   MemoryWatch(const MemoryWatch&) = delete;
   MemoryWatch& operator=(const MemoryWatch&) = delete;
 
-  // Bytes that were not freed again, when they were most.
+  // The largest number of bytes held at one time.
   [[nodiscard]] std::int64_t most() const;
 
  private:

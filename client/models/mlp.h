@@ -14,7 +14,7 @@ class Mlp final : public Model {
   [[nodiscard]] Judged judge(const Batch& batch) const override;
 
  private:
-  // Of the classes: [batch, classes]
+  // Scores of the classes: [batch, classes].
   [[nodiscard]] at::Tensor scores(const Batch& batch) const;
   wire::ModelOptions model_;
   Parameters parameters_;

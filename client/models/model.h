@@ -1,4 +1,4 @@
-// What every model can do, whatever it is made of.
+// The interface of every model.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,50 +12,50 @@
 
 namespace starling::models {
 
-// The tensors of a micro-batch, by what a sample is (wire::SampleForm):
-//   next_word     words [batch, length] and their targets, shaped alike
-//   masked_words  words [batch, context]; segments, 0 or 1, shaped alike; places [batch, masked] in the flattened
-//                 words; the words to guess there, shaped alike, kNoGuess: none; order [batch], 1: the wrong way round
+// The tensors of a micro-batch, by the form of a sample (wire::SampleForm):
+//   next_word     tokens [batch, length] and their targets, of the same shape
+//   masked_words  tokens [batch, context]; segments, 0 or 1, of the same shape; places [batch, masked] in the flattened
+//                 tokens; the tokens to predict there, of the same shape, kNoGuess: none; order [batch], 1: swapped
 //   labelled      values (float) [batch, …] and classes [batch]
 using Batch = std::vector<at::Tensor>;
 constexpr std::int64_t kNoGuess = -100;
 
-// Of what a batch has to predict: how much there is, and of how much the truth is what the model holds likeliest.
+// Number of a batch's predictions, and how many of them are right: the model's likeliest value is the true one.
 struct Hits {
   std::int64_t predictions = 0;
   std::int64_t right = 0;
 };
-// scores [n, classes] of targets [n]; those that are kNoGuess do not count.
+// Hits of scores [n, classes] against targets [n]; targets of kNoGuess do not count.
 Hits hits_of(const at::Tensor& scores, const at::Tensor& targets);
 
-// Nats, summed: scores [n, classes] of targets [n].
+// Cross entropy in nats, summed: scores [n, classes], targets [n].
 at::Tensor class_loss(const at::Tensor& scores, const at::Tensor& targets);
 
 struct Judged {
-  at::Tensor loss;  // as Model::loss
-  Hits hits;        // nothing for a model that tells its loss only
+  at::Tensor loss;  // the value of Model::loss
+  Hits hits;        // zeros for a model that gives only its loss
 };
 
 class Model {
  public:
   virtual ~Model() = default;
 
-  // Nats, summed over the batch's samples: of each, the mean over what it has to predict.
+  // Loss in nats, summed over the batch's samples: for each, the mean over its predictions.
   [[nodiscard]] virtual at::Tensor loss(const Batch& batch) const = 0;
 
-  // The same, and how much of it was right.
+  // The loss and the hits.
   [[nodiscard]] virtual Judged judge(const Batch& batch) const;
 
-  // Scores of the next word at every position: words [batch, length <= context] of integers to [batch · length,
-  // vocabulary]. Undefined for a model that predicts no next words.
+  // Scores of the next token at every position: tokens [batch, length <= context] of integers to [batch · length,
+  // vocabulary]. Undefined for a model that predicts no next tokens.
   [[nodiscard]] virtual at::Tensor next_word_scores(const at::Tensor& words) const;
 
-  // Whether it computes as for training (at first) or as for being judged: then nothing is left to chance.
+  // Selects training (the initial mode) or evaluation, in which nothing is random.
   virtual void set_training(bool) {}
 };
 
-// `parameters` and `gradient` as for Parameters, which the model keeps views of. `program`: the file of a script. That
-// is somebody else's code: LibTorch throws whatever it finds wrong with it, and loads it only where it can do no harm.
+// `parameters` and `gradient` as for Parameters; the model keeps views of them. `program` is the file of a script. A
+// script is a stranger's code: LibTorch throws on any fault in it, and it may be loaded only inside the sandbox.
 std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Tensor& parameters,
                                   const at::Tensor& gradient, std::span<const std::uint8_t> program = {});
 

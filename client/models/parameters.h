@@ -12,16 +12,16 @@ namespace starling::models {
 
 class Parameters {
  public:
-  // `parameters` and `gradient`: one-dimensional tensors of wire::parameter_count(model) elements, on one device.
+  // `parameters` and `gradient` are one-dimensional tensors of wire::parameter_count(model) elements, on one device.
   // Backward adds to `gradient`.
   Parameters(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient);
 
-  // By its name in wire::model_layout.
+  // The tensor of that name in wire::model_layout.
   [[nodiscard]] const at::Tensor& operator[](const std::string& name) const { return tensors_.at(name); }
 
   // x [rows, in] times NAME.weight, plus NAME.bias.
   [[nodiscard]] at::Tensor linear(const at::Tensor& x, const std::string& name) const;
-  // Each row of x to mean 0 and variance 1, times NAME.weight, plus NAME.bias.
+  // Normalises each row of x to mean 0 and variance 1, times NAME.weight, plus NAME.bias.
   [[nodiscard]] at::Tensor norm(const at::Tensor& x, const std::string& name, double epsilon = 1e-5) const;
 
  private:

@@ -1,6 +1,6 @@
 // A residual network for images (He et al. 2016), of 18 or 50 layers. Norms are over groups of channels (Wu and He
-// 2018): those over a batch would make gradients depend on who computes which samples together, and keep averages
-// that nobody agrees on.
+// 2018): norms over a batch would make gradients depend on which samples one volunteer computes together, and keep
+// averages that volunteers do not agree on.
 #pragma once
 
 #include "client/models/model.h"
@@ -17,11 +17,11 @@ class Resnet final : public Model {
   [[nodiscard]] Judged judge(const Batch& batch) const override;
 
  private:
-  // Of the classes: [batch, classes]
+  // Scores of the classes: [batch, classes].
   [[nodiscard]] at::Tensor scores(const Batch& batch) const;
-  // The convolution and the norm behind it.
+  // Applies a convolution and the norm after it.
   [[nodiscard]] at::Tensor convolve(const at::Tensor& x, const wire::Convolution& convolution) const;
-  // All blocks from the convolution `next` on.
+  // Applies all blocks from the convolution `next` on.
   [[nodiscard]] at::Tensor blocks(at::Tensor x, std::size_t next) const;
 
   wire::ModelOptions model_;

@@ -21,7 +21,7 @@ namespace starling::models {
 
 namespace {
 
-// A file that is in memory already.
+// A file that lies in memory.
 class MemoryFile final : public caffe2::serialize::ReadAdapterInterface {
  public:
   explicit MemoryFile(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -75,7 +75,7 @@ class Script final : public Model {
   void bind(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient) {
     std::map<std::string, at::Tensor> own;
     for (const auto& parameter : module_.named_parameters()) own.emplace(parameter.name, parameter.value);
-    std::map<const void*, std::pair<at::Tensor, at::Tensor>> views;  // by where the values lay in the file
+    std::map<const void*, std::pair<at::Tensor, at::Tensor>> views;  // keyed by the values' place in the file
     for (const wire::ParameterInfo& info : wire::model_layout(model)) {
       const auto found = own.find(info.name);
       if (found == own.end()) refuse("it has no parameter '" + info.name + "', which the manifest lists");
@@ -89,7 +89,7 @@ class Script final : public Model {
       };
       views.try_emplace(tensor.data_ptr(), view_of(parameters), view_of(gradient));
     }
-    // A parameter of two names is one; the manifest may list either.
+    // A parameter with two names is one; the manifest may list either.
     for (auto& [name, tensor] : own) {
       const auto view = views.find(tensor.data_ptr());
       if (view == views.end() || view->second.first.sizes() != tensor.sizes()) {
@@ -101,7 +101,7 @@ class Script final : public Model {
     }
   }
 
-  // Averages over batches that norms keep would be different ones on every computer.
+  // Refuses norms that keep averages over batches: these would differ between computers.
   void check_buffers() const {
     const at::NoGradGuard no_grad;
     for (const auto& buffer : module_.named_buffers()) {
@@ -117,7 +117,7 @@ class Script final : public Model {
   }
 
   mutable torch::jit::Module module_;
-  mutable std::vector<std::pair<std::string, at::Tensor>> buffers_;  // as they came; until they were looked at
+  mutable std::vector<std::pair<std::string, at::Tensor>> buffers_;  // values at loading; until they were checked
   mutable bool looked_at_buffers_ = false;
 };
 
@@ -137,7 +137,8 @@ SampleCost count_sample(std::span<const std::uint8_t> program, const SampleShape
   }
   torch::jit::Module module = open_program(program);
   module.train();
-  for (at::Tensor parameter : module.parameters()) parameter.mutable_grad() = at::zeros_like(parameter);  // as bound
+  // Bound gradients, as in training.
+  for (at::Tensor parameter : module.parameters()) parameter.mutable_grad() = at::zeros_like(parameter);
   const FlopCounter counter;
   const MemoryWatch memory;
   mean_loss(module, batch).backward();
