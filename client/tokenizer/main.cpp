@@ -1,6 +1,6 @@
-// starling-tokenizer: makes a run's tokens of text, and text of them, for starlingd, which starts it for one answer and
-// confines it. A program of its own: the trainer cannot do it, since LibTorch and SentencePiece bring protobufs that do
-// not bear each other in one process, and the daemon must not, since what is read here comes from strangers.
+// starling-tokenizer: converts between text and a run's tokens for starlingd, which starts it for one answer and
+// confines it. It is a program of its own for two reasons: LibTorch and SentencePiece bring protobufs that conflict in
+// one process, so the trainer cannot do it; and its input comes from strangers, so the daemon must not.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ Result<std::string> words_of(const text::Tokenizer& tokenizer, std::string_view 
                fmt::format("they are {} words, and at most {} are possible", words.size(), trainer_link::kWordsMax)};
 }
 
-// SentencePiece leaves the blank before a text's first word out, so the last words are told as part of all of them.
+// Text of the last `count` tokens. SentencePiece drops the blank before a text's first word, so they are decoded as the
+// end of the whole text.
 Result<std::string> text_of(const text::Tokenizer& tokenizer, std::span<const int> words, std::size_t count) {
   if (count > words.size()) return Error{ErrorCode::invalid_argument, "there are fewer words"};
   STARLING_ASSIGN(const std::string before, tokenizer.decode(words.first(words.size() - count)));
@@ -56,7 +57,7 @@ Result<std::string> answer(const Request& request, std::string_view model) {
   return text_of(tokenizer, words, static_cast<std::size_t>(request.count));
 }
 
-// What a library throws ends here.
+// Turns exceptions of the libraries into errors.
 Result<std::string> guarded_answer(const Request& request, std::string_view model) {
   try {
     return answer(request, model);
@@ -70,7 +71,7 @@ Result<std::string> guarded_answer(const Request& request, std::string_view mode
 Status serve() {
   STARLING_ASSIGN(const auto message, trainer_link::receive_message(trainer_link::kChannelFd));
   STARLING_ASSIGN(const Request request, trainer_link::decode_request(message));
-  // Its bytes, as long as files may be opened; they are looked at when none may.
+  // The model's bytes are read while files may be opened, and parsed when none may.
   STARLING_ASSIGN(const std::string model, read_file(fmt::format("/proc/self/fd/{}", trainer_link::kTokenizerFd),
                                                      static_cast<std::size_t>(wire::kTokenizerBytesMax)));
   STARLING_TRY(trainer_link::limit_resources(request.limits.memory_bytes, false));
