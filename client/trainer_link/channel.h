@@ -1,4 +1,5 @@
-// The socket between daemon and trainer: whole messages, bounded. Whoever must not wait for ever polls it first.
+// The socket between daemon and trainer: whole messages, bounded. A caller that must not wait without limit polls it
+// first.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@ namespace starling::trainer_link {
 // A connected pair that keeps message boundaries; both ends close on exec.
 Result<std::pair<UniqueFd, UniqueFd>> make_channel();
 
-// unavailable when the other end is gone. A descriptor may go along: the other end gets one of its own.
+// unavailable when the other end is gone. `attached` is a descriptor to send along: the other end gets a copy of it.
 Status send_message(int fd, std::string_view message, int attached = -1);
 
-// The next message, waiting for it as long as it takes. not_found when the other end closed in order,
-// corrupt when the message is longer than kMessageBytesMax. `attached`, where it is given, becomes the descriptor that
-// came along, or none; else none is taken.
+// Waits without limit for the next message. not_found when the other end closed in order, corrupt when the message is
+// longer than kMessageBytesMax. `attached`, if given, becomes the descriptor that came along, or none; without it, none
+// is accepted.
 Result<std::vector<std::uint8_t>> receive_message(int fd, UniqueFd* attached = nullptr);
 
 }  // namespace starling::trainer_link

@@ -14,15 +14,15 @@
 namespace starling::trainer_link {
 namespace {
 
-// A start reads a few hundred megabytes of libraries, perhaps from a slow disk: the first is given 3 minutes, and
-// none much less than a minute, since what was read before need not be in memory any more.
+// A start reads a few hundred megabytes of libraries, perhaps from a slow disk. The first start gets 3 minutes, and
+// later ones not much less than a minute, since the libraries need not be in memory any more.
 constexpr DeadlineOptions kStartDeadline{.floor = std::chrono::seconds(45),
                                          .longest = std::chrono::minutes(12),
                                          .patience = 8,
                                          .unseen_work_per_s = 1.0 / 180};
-// A call waits at most so long for its turn to start a child before it says why there is none.
+// Longest wait of a call for its turn to start a child; after it the call returns why there is none.
 constexpr Duration kTurnWaitMax = std::chrono::seconds(2);
-// How often within its patience a starved child is looked at again.
+// Checks of a starved child within its patience.
 constexpr int kStarvationChecks = 4;
 // A process that closed its channel is ending; its exit status follows within moments.
 constexpr Duration kEndGrace = std::chrono::seconds(1);
@@ -33,8 +33,7 @@ std::vector<std::string> environment_of(const TrainerProcessOptions& options) {
       fmt::format("OMP_NUM_THREADS={}", options.limits.threads),
       fmt::format("OPENBLAS_NUM_THREADS={}", options.limits.threads),
   };
-  if (options.limits.gpu_memory_percent ==
-      0) {  // an empty list is no card at all, to every runtime that knows these names
+  if (options.limits.gpu_memory_percent == 0) {  // an empty list means no card to every runtime that knows these names
     environment.insert(environment.end(), {"CUDA_VISIBLE_DEVICES=", "HIP_VISIBLE_DEVICES=", "ZE_AFFINITY_MASK="});
   }
   environment.insert(environment.end(), options.environment.begin(), options.environment.end());
@@ -118,8 +117,7 @@ Status ChildLink::spawn(std::uint64_t stops_seen) {
   options.program = options_.program;
   options.arguments = {kParentOption, std::to_string(::getpid())};
   options.environment = environment_of(options_);
-  // Shards come with the batches that are cut from them: what then stands in the training file's place is not looked
-  // at.
+  // With shards, data comes with the batches; the descriptor in the training file's place is ignored.
   const UniqueFd& train = options_.train_data ? options_.train_data : options_.validation_data;
   options.fds = {ends.second.get(), memory_fd_, train.get(), options_.validation_data.get()};
   if (options_.model_program) options.fds.push_back(options_.model_program.get());
@@ -165,7 +163,7 @@ Result<Reply> ChildLink::exchange(Request& request, double work) {
     return bury(request.command, ErrorCode::unavailable, "");
   }
   auto reply = await_reply(request, deadline.allowed(work));
-  // Only a start: a command that hangs must not be waited for longer each time, a slow disk must.
+  // Lengthens only the deadline of a start: a slow disk needs more time on each try, a command that hangs does not.
   const bool too_slow = !reply.ok() && reply.error().code == ErrorCode::deadline_exceeded;
   if (too_slow && request.command == Command::start) deadline.on_timeout(work);
   if (reply.ok() && reply->status.ok()) deadline.observe(clock_.now() - begun, work);
@@ -196,8 +194,8 @@ Result<Reply> ChildLink::await_reply(const Request& request, Duration allowed) {
   }
 }
 
-// On a busy computer the child may get next to no processor time: it would run, but has not used what it is
-// allowed. One that hangs either sleeps or has used it all.
+// On a busy computer the child may get next to no processor time: it is runnable, but has not used up its allowed time.
+// A child that hangs either sleeps or has used it up.
 bool ChildLink::is_starved(const ChildProcess::Activity& now, Duration processor_time_before, Duration allowed) const {
   return now.runnable && now.processor_time - processor_time_before < allowed * options_.limits.threads;
 }
@@ -214,9 +212,9 @@ Result<Reply> ChildLink::take_reply(const Request& request) {
   return reply;
 }
 
-// `why` is empty when only the child's end can tell.
+// `why` is empty when only the child's exit status can tell.
 Error ChildLink::bury(Command command, ErrorCode code, std::string why) {
-  if (why.empty()) child_->wait_for_end(kEndGrace);  // without the mutex: stop() does not wait for it, but ends it
+  if (why.empty()) child_->wait_for_end(kEndGrace);  // without the mutex: stop() ends it without waiting for this
   const MutexLock lock(mutex_);
   child_->end();
   child_->drain_error_output();

@@ -1,5 +1,5 @@
-// A child that is there when it is needed: starts it, talks to it within a time limit, and buries it. One
-// thread calls; stop() may come from any other at any moment.
+// A child process on demand: starts it, talks to it within a time limit, and reaps it. One thread calls; stop() may
+// come from any other at any moment.
 #pragma once
 
 #include <array>
@@ -24,20 +24,21 @@ namespace starling::trainer_link {
 
 class ChildLink {
  public:
-  // `options` outlives the link, and changes only in the calling thread while there is no child; `memory_fd` is the
-  // shared region's.
+  // `options` must outlive the link, and may change only in the calling thread while there is no child; `memory_fd` is
+  // the shared region's.
   ChildLink(const TrainerProcessOptions& options, session::StateLayout layout, int memory_fd);
   ~ChildLink();
 
-  // Starts a child if there is none, and has it carry out the request. `work` in floating-point operations
-  // sets the patience. On failure either the child said why and lives, or it is dead and reaped.
+  // Starts a child if there is none, and has it carry out the request. `work` in floating-point operations sets the
+  // time limit. After a failure the child either gave the reason and lives, or is dead and reaped.
   Result<Reply> call(Request request, double work);
-  // The same for a child that is there; unavailable, without starting one, when there is none.
+  // Like call(), but returns unavailable instead of starting a child when there is none.
   Result<Reply> call_living(Request request, double work);
-  // What a call does with the number of a bucket that has stepped, before the reply to a batch. On an error the child
-  // is condemned.
+  // Sets the function that calls run for each stepped bucket, by number, before the reply to a batch. If it returns an
+  // error, the child is condemned.
   void on_bucket_stepped(std::function<Status(int bucket)> stepped) { bucket_stepped_ = std::move(stepped); }
-  // The child broke a promise that only the caller could check: ends it. Returns what call() would have.
+  // Ends a child that broke a promise which only the caller could check. Returns the error that call() would have
+  // returned.
   Error condemn(Command command, std::string why);
 
   void stop();
@@ -62,7 +63,7 @@ class ChildLink {
   const session::StateLayout layout_;
   const int memory_fd_;
   SystemClock clock_;
-  std::array<Deadline, kCommands + 1> deadlines_;  // by command
+  std::array<Deadline, kCommands + 1> deadlines_;  // indexed by command
   RestartPolicy restarts_;
   UniqueFd channel_;
   std::unique_ptr<ChildProcess> child_;

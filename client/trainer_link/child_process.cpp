@@ -23,7 +23,7 @@ namespace starling::trainer_link {
 namespace {
 
 constexpr std::size_t kLastWordsMax = 1024;
-constexpr int kParkedFd = 64;  // descriptors wait from here on, out of the way of the child's numbers
+constexpr int kParkedFd = 64;  // descriptors are kept from here on, above the child's numbers
 
 std::vector<char*> c_strings(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
@@ -33,7 +33,7 @@ std::vector<char*> c_strings(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-// posix_spawn's two argument objects, released in the end.
+// posix_spawn's two argument objects, destroyed with this.
 struct SpawnArguments {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -91,7 +91,7 @@ Result<ChildProcess> ChildProcess::spawn(const SpawnOptions& options) {
   int pipe_ends[2];
   if (::pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0) return spawn_error(options.program, errno);
   UniqueFd error_read(pipe_ends[0]);
-  const UniqueFd error_write(pipe_ends[1]);  // not blocking: a chatty child loses words, never time
+  const UniqueFd error_write(pipe_ends[1]);  // non-blocking: a child that writes much loses output, but never waits
 
   std::vector<UniqueFd> parked;
   for (const int fd : options.fds) {

@@ -1,5 +1,5 @@
-// One child process: started by exec with exactly the descriptors it is given, ended by SIGKILL, reaped
-// once. Nothing of the parent leaks into it: no other descriptor, no environment, no signal mask.
+// One child process: started by exec with exactly the given descriptors, ended by SIGKILL, reaped once. It inherits
+// nothing else from the parent: no other descriptor, no environment, no signal mask.
 #pragma once
 
 #include <sys/types.h>
@@ -14,12 +14,12 @@
 
 namespace starling::trainer_link {
 
-// The child finds the first of its descriptors at this number, the others behind it.
+// Number of the first descriptor in the child; the others follow it.
 constexpr int kFirstChildFd = 3;
 
 struct SpawnOptions {
   std::filesystem::path program;
-  std::vector<std::string> arguments;    // behind the program's name
+  std::vector<std::string> arguments;    // arguments after the program's name
   std::vector<std::string> environment;  // "NAME=value"
   std::vector<int> fds;
 };
@@ -27,7 +27,8 @@ struct SpawnOptions {
 // All calls from one thread, except where a comment says otherwise.
 class ChildProcess {
  public:
-  // In a process group of its own, standard input and output on /dev/null, standard error on a pipe.
+  // Starts the child in a process group of its own, with standard input and output on /dev/null, standard error on a
+  // pipe.
   static Result<ChildProcess> spawn(const SpawnOptions& options);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
@@ -35,24 +36,24 @@ class ChildProcess {
   ~ChildProcess();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  // Gives a child that seems to be ending by itself the time to, so that it can tell its own cause of death. While
+  // Gives a child that seems to be ending the time to do so, so that its exit status tells the cause of death. While
   // one thread waits here, another may call end().
   void wait_for_end(Duration grace) const;
   // Ends the child and everything in its group, and waits for its end. Harmless when it ended already.
   void end();
-  // "was killed by signal 11 (Segmentation fault)", "ended with exit code 3". After end().
+  // "was killed by signal 11 (Segmentation fault)", "ended with exit code 3". To be called after end().
   [[nodiscard]] std::string epitaph() const;
 
-  // Readable when the child wrote to its standard error.
+  // Becomes readable when the child wrote to its standard error.
   [[nodiscard]] int error_output() const { return error_pipe_.get(); }
-  // Takes what is there, logs it, and remembers the last bytes. False when the pipe is closed.
+  // Reads and logs the available output, and keeps the last bytes. False when the pipe is closed.
   bool drain_error_output();
   [[nodiscard]] const std::string& last_words() const { return last_words_; }
 
-  // What the child is doing, to tell one that hangs from one that others keep from computing.
+  // Activity of the child, to tell one that hangs from one that gets no processor time.
   struct Activity {
-    Duration processor_time{0};  // used by all its threads since it started
-    bool runnable = false;       // a thread runs, or would if it were given a processor
+    Duration processor_time{0};  // time used by all its threads since it started
+    bool runnable = false;       // a thread runs, or waits only for a processor
   };
   [[nodiscard]] Activity activity() const;
 

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::uint32_t kMagnitude = 0x7fffffff;
 constexpr std::uint32_t kInfinity = 0x7f800000;  // magnitudes from here on are infinite or NaN
-constexpr std::size_t kBlock = 4096;             // floats looked at between two chances to stop early
+constexpr std::size_t kBlock = 4096;             // floats checked between two chances to stop early
 
-// Kept free of branches, so that the compiler makes vector instructions of it.
+// Branch-free, so that the compiler vectorises it.
 bool block_is_finite(std::span<const float> values) {
   std::uint32_t bad = 0;
   for (const float value : values) bad |= (std::bit_cast<std::uint32_t>(value) & kMagnitude) >= kInfinity ? 1U : 0U;

@@ -1,4 +1,4 @@
-// Takes over what the trainer child computed, after looking at it.
+// Checks the trainer child's gradient and adds it.
 #pragma once
 
 #include <span>

@@ -15,7 +15,7 @@
 namespace starling::trainer_link {
 namespace {
 
-// What may be read: libraries that are loaded late, and what numerical libraries ask about the machine.
+// Readable paths: libraries that are loaded late, and facts about the machine that numerical libraries read.
 constexpr std::array kReadable = {
     "/usr/lib",
     "/usr/local/lib",
@@ -34,11 +34,11 @@ constexpr std::array kReadable = {
     "/dev/zero",
 };
 
-// What the driver of a graphics card opens again and again while it is used, and what it reads beside.
+// Devices that a graphics card's driver opens repeatedly during use, and files that it reads.
 constexpr std::array kDevicesOfCard = {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia0"};
 constexpr std::array kReadableOfCard = {"/proc/driver/nvidia", "/sys/bus/pci/devices", "/sys/devices/pci0000:00"};
 
-// linux/landlock.h of the build machine may be older than the kernel, so the newer names are given here.
+// The build machine's linux/landlock.h may be older than the kernel, so the newer names are defined here.
 struct RulesetAttributes {
   std::uint64_t file_access = 0;
   std::uint64_t network_access = 0;  // ABI 4
@@ -62,7 +62,7 @@ RulesetAttributes everything(int abi) {
   return attributes;
 }
 
-// 0 or less: this kernel has none.
+// Version of the kernel's Landlock; 0 or less: there is none.
 int landlock_abi() {
   return static_cast<int>(::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
 }
@@ -73,7 +73,7 @@ Error landlock_error(const char* what) {
 
 Status allow(int ruleset, const char* path, std::uint64_t more_access = 0) {
   const UniqueFd fd(::open(path, O_PATH | O_CLOEXEC));
-  if (!fd) return {};  // not on this machine
+  if (!fd) return {};  // absent on this machine
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return landlock_error("look at a path");
   landlock_path_beneath_attr rule{};

@@ -1,7 +1,7 @@
-// What the daemon and its trainer child say to each other: one request, one reply, over a socket that
-// keeps message boundaries. Where buckets of parameters are mixed, a batch has a message for each of them that has
-// stepped, before its reply. Vectors never travel here; they lie in the shared region. Both ends run on
-// one machine, so numbers are in its own byte order; a child of another build is told apart by kLinkVersion.
+// Messages between the daemon and its trainer child: one request, one reply, over a socket that keeps message
+// boundaries. With gossip of buckets of parameters, a batch has one message for each bucket that has stepped, before
+// its reply. Vectors never travel here; they lie in the shared region. Both ends run on one machine, so numbers are in
+// its own byte order; kLinkVersion detects a child of another build.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@
 namespace starling::trainer_link {
 
 constexpr std::uint16_t kLinkVersion = 8;
-constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // manifest, words, error
+constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // bound of a manifest, tokens, an error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
-constexpr int kWordsMax = static_cast<int>(kTextBytesMax / sizeof(int));  // of a prompt, and that may be asked for
+// Tokens of a prompt, and tokens that may be requested.
+constexpr int kWordsMax = static_cast<int>(kTextBytesMax / sizeof(int));
 constexpr int kThreadsMax = 64;
 
-// The last two are a tokenizer's (tokenizer_process.h), the others a trainer's.
+// The last two are for a tokenizer (tokenizer_process.h), the others for a trainer.
 enum class Command : std::uint16_t {
   start = 1,
   train_batch,
@@ -36,51 +37,52 @@ enum class Command : std::uint16_t {
 constexpr std::size_t kCommands = 7;
 std::string_view to_string(Command command);
 
-// What the child may use of the machine.
+// Share of the machine that the child may use.
 struct ChildLimits {
-  int threads = 1;                 // of every matrix product, 1..kThreadsMax
+  int threads = 1;                 // threads of every matrix product, 1..kThreadsMax
   std::uint64_t memory_bytes = 0;  // private memory beyond the shared region; 0: unlimited
-  int gpu_memory_percent = 0;      // of a graphics card's memory, 0..100; 0: no card is opened
-  bool sandbox = true;             // off only where a debugger or sanitizer needs the system calls
-  bool yield_to_others = true;     // run only on processor and disk time that nobody else wants
+  int gpu_memory_percent = 0;      // share of a graphics card's memory, 0..100; 0: no card is opened
+  bool sandbox = true;             // off only if a debugger or sanitizer needs the system calls
+  bool yield_to_others = true;     // use only processor and disk time that no other process wants
 };
 
 struct Request {
   Command command = Command::start;
   std::uint64_t sequence = 0;  // repeated by the reply
-  ChildLimits limits;          // start
-  wire::SampleRange samples;   // train_batch
-  bool begins_sum = false;     // train_batch: see Trainer::begin_sum
-  bool begins_ahead = false;   // train_batch: see begin_sum_ahead, of the round before; …
-  bool knows_own = false;      // … the mean of the own sum lies in the region's gradient
-  bool merges_step = false;    // train_batch: see merge_step; before all else
-  int data_fd = -1;            // train_batch of a run with shards: the samples' shard; travels beside the bytes
-  RoundIndex round = 0;        // step
-  int count = 0;               // sample_words: how many; text_of_words: of the last so many, after the others
-  double temperature = 0;      // sample_words
-  std::string text;            // start: the manifest as JSON; words_of_text: the text; else words, packed
+  ChildLimits limits;          // for start
+  wire::SampleRange samples;   // for train_batch
+  bool begins_sum = false;     // for train_batch: see Trainer::begin_sum
+  bool begins_ahead = false;   // for train_batch: see begin_sum_ahead, of the previous round
+  bool knows_own = false;      // with begins_ahead: the mean of the own sum lies in the region's gradient
+  bool merges_step = false;    // for train_batch: see merge_step; done first
+  int data_fd = -1;            // for train_batch of a run with shards: the samples' shard; sent beside the bytes
+  RoundIndex round = 0;        // for step
+  int count = 0;           // for sample_words: number of tokens; for text_of_words: number of last tokens to convert
+  double temperature = 0;  // for sample_words
+  std::string text;        // start: the manifest as JSON; words_of_text: the text; otherwise packed tokens
 };
 
 constexpr int kNoBucket = -1;
 
 struct Reply {
   std::uint64_t sequence = 0;
-  Status status;                   // of the command; the rest has a meaning only when it is ok
-  int stepped_bucket = kNoBucket;  // train_batch: its number, ahead of the reply; the rest says nothing
-  session::StateLayout layout;     // start
-  session::BatchReport batch;      // train_batch
-  session::Evaluation evaluation;  // evaluate
-  std::string text;                // start: how the child is confined; text_of_words: the text; else words, packed
+  Status status;                   // result of the command; the fields below are valid only if it is ok
+  int stepped_bucket = kNoBucket;  // for train_batch, before the reply: number of the bucket; other fields are unset
+  session::StateLayout layout;     // for start
+  session::BatchReport batch;      // for train_batch
+  session::Evaluation evaluation;  // for evaluate
+  std::string text;                // start: the child's confinement; text_of_words: the text; otherwise packed tokens
 };
 
-// Words as a message has them. corrupt for what is none.
+// Converts tokens to and from the form that messages carry. corrupt for other bytes.
 std::string pack_words(std::span<const int> words);
 Result<std::vector<int>> unpack_words(std::string_view packed);
 
 std::string encode(const Request& request);
 std::string encode(const Reply& reply);
 
-// corrupt for what is no message, too long, or says a value no peer would send; unsupported for another version.
+// corrupt for bytes that are no message, are too long, or hold a value that no peer sends; unsupported for another
+// version.
 Result<Request> decode_request(std::span<const std::uint8_t> bytes);
 Result<Reply> decode_reply(std::span<const std::uint8_t> bytes);
 

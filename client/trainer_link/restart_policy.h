@@ -1,5 +1,5 @@
-// When a trainer that died may be started again: at once after an accident, later and later while it keeps
-// dying, and for a while not at all when it dies too often.
+// When a dead trainer may be started again: at once after one death, later and later while it keeps dying, and not at
+// all for a while when it dies too often.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@ namespace starling::trainer_link {
 struct RestartOptions {
   Duration first_delay = std::chrono::milliseconds(50);
   Duration longest_delay = std::chrono::seconds(10);
-  int deaths_per_minute = 6;  // as many within a minute: no start until the oldest is a minute ago
+  int deaths_per_minute = 6;  // after this many within a minute: no start until the oldest is a minute ago
 };
 
 class RestartPolicy {
@@ -19,17 +19,17 @@ class RestartPolicy {
   explicit RestartPolicy(RestartOptions options = {}) : options_(options) {}
 
   void on_death(TimePoint now);
-  // A call that did what it was asked.
+  // Called after a call that succeeded.
   void on_success() { in_a_row_ = 0; }
 
-  // The earliest moment to start a child; in the past when it may be now.
+  // The earliest moment to start a child; in the past if it may start now.
   [[nodiscard]] TimePoint next_start() const;
-  // Whether next_start() is late because of too many deaths, not of ordinary back-off.
+  // Whether next_start() is late because of too many deaths, not because of ordinary back-off.
   [[nodiscard]] bool exhausted(TimePoint now) const;
 
  private:
   RestartOptions options_;
-  std::deque<TimePoint> deaths_;  // the latest deaths_per_minute of them
+  std::deque<TimePoint> deaths_;  // the latest deaths, at most deaths_per_minute
   int in_a_row_ = 0;
 };
 

@@ -21,7 +21,7 @@ namespace starling::trainer_link {
 namespace {
 
 constexpr rlim_t kDescriptorsMax = 64;
-constexpr rlim_t kDescriptorsMaxOfCard = 4096;  // its driver keeps one for each piece of its memory that is mapped
+constexpr rlim_t kDescriptorsMaxOfCard = 4096;  // the driver keeps one for each mapped piece of the card's memory
 constexpr int kNicest = 19;
 constexpr int kIoPriorityIdle = 3 << 13;  // IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0)
 constexpr int kIoPriorityOfProcess = 1;   // IOPRIO_WHO_PROCESS
@@ -37,7 +37,7 @@ Status set_limit(decltype(RLIMIT_CORE) which, rlim_t value, const char* name) {
 Status limit_resources(std::uint64_t memory_bytes, bool graphics_card) {
   STARLING_TRY(set_limit(RLIMIT_CORE, 0, "core dumps"));
   STARLING_TRY(set_limit(RLIMIT_NOFILE, graphics_card ? kDescriptorsMaxOfCard : kDescriptorsMax, "open files"));
-  // Of private writable memory: address space is no measure, libraries map far more than they use.
+  // Limits private writable memory: address space is no measure, as libraries map far more than they use.
   if (memory_bytes > 0) STARLING_TRY(set_limit(RLIMIT_DATA, memory_bytes, "memory"));
   return {};
 }
@@ -55,13 +55,13 @@ Status die_with_parent(int parent_pid) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
     return Error{ErrorCode::io, fmt::format("tie the trainer to its daemon: {}", std::strerror(errno))};
   }
-  // It may have died before the tie was made.
+  // The daemon may have died before the tie was made.
   if (::getppid() != parent_pid) return Error{ErrorCode::failed_precondition, "the daemon is gone"};
   return {};
 }
 
 Result<std::string> enter_sandbox(bool graphics_card) {
-  ::tzset();  // reads its file now, or never
+  ::tzset();  // reads its file now, because later it may not
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return Error{ErrorCode::unsupported, fmt::format("give up new privileges: {}", std::strerror(errno))};
   }

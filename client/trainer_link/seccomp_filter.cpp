@@ -16,7 +16,7 @@
 namespace starling::trainer_link {
 namespace {
 
-// Memory, threads, time, and talk on descriptors that are open already.
+// Memory, threads, time, and input and output on open descriptors.
 constexpr std::array kAllowed = {
     // memory
     SCMP_SYS(brk),
@@ -88,7 +88,7 @@ constexpr std::array kAllowed = {
     SCMP_SYS(fstat),
     SCMP_SYS(fcntl),
     SCMP_SYS(dup),
-    // looking at files; which of them, Landlock decides
+    // looking at files; Landlock decides which ones
     SCMP_SYS(stat),
     SCMP_SYS(lstat),
     SCMP_SYS(newfstatat),
@@ -104,9 +104,10 @@ constexpr std::array kAllowed = {
 };
 
 constexpr scmp_datum_t kWritingFlags = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
-// With a graphics card: its device files, which Landlock tells from all others, are opened for writing as well.
+// With a graphics card: its device files, which Landlock separates from all others, are opened for writing too.
 constexpr scmp_datum_t kMakingFlags = O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
-// Requests to NVIDIA's driver: of type 'F', and bare numbers of its unified memory, one of which begins it.
+// Ioctl requests of NVIDIA's driver: those of type 'F', and bare numbers of its unified memory, including the one that
+// initialises it.
 constexpr scmp_datum_t kRequestType = 0xff00;
 constexpr scmp_datum_t kDriverType = 'F' << 8;
 constexpr scmp_datum_t kAboveBareNumbers = 0xffffff00;
@@ -115,14 +116,14 @@ constexpr scmp_datum_t kPrSetVma = 0x53564d41;  // names anonymous mappings; in 
 
 class Filter {
  public:
-  // Whatever is not allowed fails with EPERM, as it would without permission: libraries cope with that.
+  // A forbidden call fails with EPERM, as if permission were lacking: libraries handle that.
   Filter() : context_(seccomp_init(SCMP_ACT_ERRNO(EPERM)), seccomp_release) {}
 
   void allow(int call, std::initializer_list<scmp_arg_cmp> conditions = {}) { add(SCMP_ACT_ALLOW, call, conditions); }
   void refuse(int call, int error_number) { add(SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error_number)), call, {}); }
 
   Status load() {
-    // All threads, those included that a library started while it was loaded.
+    // Applies to all threads, including those that a library started while it was loaded.
     if (problem_ == 0) problem_ = seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_TSYNC, 1);
     if (problem_ == 0) problem_ = seccomp_load(context_.get());
     if (problem_ == 0) return {};
@@ -157,7 +158,7 @@ Status install_seccomp_filter(bool graphics_card) {
     filter.allow(SCMP_SYS(ioctl), {SCMP_A1(SCMP_CMP_MASKED_EQ, kAboveBareNumbers, 0)});
     filter.allow(SCMP_SYS(ioctl), {SCMP_A1(SCMP_CMP_MASKED_EQ, kAboveBareNumbers, kUnifiedMemoryBegins)});
   }
-  // Threads, never processes. clone3 hides its flags from a filter: "not there" makes the C library use clone.
+  // Allows threads, never processes. clone3 hides its flags from a filter: ENOSYS makes the C library use clone.
   filter.allow(SCMP_SYS(clone), {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)});
   filter.refuse(SCMP_SYS(clone3), ENOSYS);
   filter.refuse(SCMP_SYS(openat2), ENOSYS);

@@ -24,7 +24,7 @@
 namespace starling::trainer_link {
 namespace {
 
-// A data file, mapped for reading. Whoever shortens it kills this process, and nothing else.
+// A data file, mapped for reading. A process that shortens the file kills this process, and nothing else.
 class MappedFile {
  public:
   static Result<MappedFile> map(int fd, std::int64_t bytes) {
@@ -53,24 +53,24 @@ class MappedFile {
   std::span<std::uint8_t> bytes_;
 };
 
-// What the trainer works with. Outlives it.
+// The trainer's inputs, which must outlive it.
 struct Supplies {
-  MappedFile train;  // where there are no shards
+  MappedFile train;  // unset in a run with shards
   MappedFile validation;
-  MappedFile program;  // of a script
+  MappedFile program;  // program of a script
   std::shared_ptr<const MappedFile> shard;
   std::size_t shard_number = SIZE_MAX;
-  std::uint64_t request = 0;  // that is being answered
+  std::uint64_t request = 0;  // sequence number of the request being answered
 };
 
 constexpr const char* kProcessor = "cpu";
 
 struct Cards {
-  std::vector<std::string> devices;  // none: none is used
-  std::string words;                 // for the log
+  std::vector<std::string> devices;  // empty: no card is used
+  std::string words;                 // description for the log
 };
 
-// Whatever is wrong with a card, the processor computes too.
+// Opens the cards; after any failure the processor computes instead.
 Cards open_cards(const ChildLimits& limits, const TrainerParts& parts) {
   if (limits.gpu_memory_percent == 0 || !parts.open_graphics_cards) return {};
   if (limits.sandbox && !has_landlock()) {
@@ -83,12 +83,13 @@ Cards open_cards(const ChildLimits& limits, const TrainerParts& parts) {
                                 limits.gpu_memory_percent, devices->size() == 1 ? "its" : "their")};
 }
 
-// What the commands work on.
+// The objects that the commands use.
 class Workplace {
  public:
-  // Confines the process before it opens what came from strangers.
+  // Confines the process before it reads data from strangers.
   static Result<std::unique_ptr<Workplace>> open(const Request& start, const TrainerParts& parts) {
-    const bool hides_files = !start.limits.sandbox || has_landlock();  // asked before: the filter forbids to ask
+    // Checked before confinement, which forbids the check.
+    const bool hides_files = !start.limits.sandbox || has_landlock();
     const Cards cards = open_cards(start.limits, parts);
     const bool has_card = !cards.devices.empty();
     STARLING_TRY(limit_resources(start.limits.memory_bytes, has_card));
@@ -178,7 +179,7 @@ class Workplace {
         trainer_(std::move(trainer)),
         confinement_(std::move(confinement)) {}
 
-  // The shard of the batch, whose file came with the request, becomes the one that is mapped.
+  // Maps the batch's shard, whose file came with the request, in place of the previous one.
   Status map_shard(const Request& request) {
     const wire::SampleRange& samples = request.samples;
     const std::size_t shard = wire::shard_of(manifest_, samples);
@@ -220,13 +221,13 @@ class Workplace {
   }
 
   wire::RunManifest manifest_;
-  std::unique_ptr<Supplies> supplies_;  // outlive the trainer
+  std::unique_ptr<Supplies> supplies_;  // must outlive the trainer
   SharedRegion region_;
   std::unique_ptr<session::Trainer> trainer_;
   std::string confinement_;
 };
 
-// Exceptions of numerical libraries end here. Out of memory is the one that is worth a name.
+// Turns exceptions of numerical libraries into errors. Only running out of memory has an error code of its own.
 Reply answer(std::unique_ptr<Workplace>& workplace, const Request& request, const TrainerParts& parts) {
   Reply reply;
   try {

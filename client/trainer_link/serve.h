@@ -1,4 +1,4 @@
-// The child's end of the link: the whole life of a trainer process, apart from what it computes.
+// The child's end of the link: the whole life of a trainer process, except the computation.
 #pragma once
 
 #include <cstdint>
@@ -16,41 +16,42 @@
 
 namespace starling::trainer_link {
 
-// Valid for as long as somebody holds `owner`.
+// Valid as long as `owner` is held.
 struct SharedBytes {
   std::span<const std::uint8_t> bytes;
   std::shared_ptr<const void> owner;
 };
 
-// Everything a trainer works on. Outlives it.
+// Inputs and memory of a trainer, which must outlive it.
 struct TrainerResources {
   wire::RunManifest manifest;
-  std::span<const std::uint8_t> train_bytes;  // the artefacts of the manifest, read-only
+  std::span<const std::uint8_t> train_bytes;  // the manifest's artefacts, read-only
   std::span<const std::uint8_t> validation_bytes;
-  std::function<SharedBytes()> shard_bytes;  // of a run with shards, in place of train_bytes: the next batch's
-  std::span<const std::uint8_t> program;     // of a script; empty for all other models
+  std::function<SharedBytes()> shard_bytes;  // replaces train_bytes in a run with shards: the next batch's shard
+  std::span<const std::uint8_t> program;     // program of a script; empty for all other models
   std::span<float> state;                    // shared with the daemon
-  // Shared with the daemon, and train_batch()'s `into`: a batch's gradient need not be added to what it holds, it may
-  // be computed there.
+  // Shared with the daemon, and passed as train_batch()'s `into`: a batch's gradient may be computed there instead of
+  // being added to the previous content.
   std::span<float> gradient;
   optim::StepJournal* journal = nullptr;  // shared with the daemon
-  std::span<float> local;                 // of local steps (wire::local_state_size), shared with the daemon
-  // Where parameters are mixed: a bucket of `local` has stepped, and is the daemon's until the batch is over.
+  std::span<float> local;                 // for local steps (wire::local_state_size); shared with the daemon
+  // With gossip: called when a bucket of `local` has stepped; the bucket is the daemon's until the batch is over.
   std::function<void(const wire::Bucket&)> bucket_stepped;
   int threads = 1;
-  std::vector<std::string> devices;  // where to compute, as LibTorch calls it: "cpu"; "cuda:0", "cuda:1"
+  std::vector<std::string> devices;  // LibTorch's names of the devices to compute on: "cpu"; "cuda:0", "cuda:1"
 };
 
-// What computes, as this folder sees it.
+// The computing part, as this folder uses it.
 struct TrainerParts {
-  // Opens the graphics cards and keeps to that share (1..100) of their memory; before this process is confined, since a
-  // driver does more while it begins than a confined process may. Returns the devices' names. Empty: there are none.
+  // Opens the graphics cards and keeps to that share (1..100) of their memory. It is called before this process is
+  // confined, since a driver's start needs more than a confined process may do. Returns the devices' names. Empty:
+  // there are none.
   std::function<Result<std::vector<std::string>>(int gpu_memory_percent)> open_graphics_cards;
   std::function<Result<std::unique_ptr<session::Trainer>>(const TrainerResources&)> make_trainer;
 };
 
-// For main: confines this process, makes the trainer, and serves its daemon until that closes the channel.
-// Returns the exit code. A person who starts the program by hand gets an explanation instead.
+// For main: confines this process, makes the trainer, and serves its daemon until that closes the channel. Returns the
+// exit code. A person who starts the program by hand gets an explanation instead.
 int serve_trainer(int argc, char** argv, const TrainerParts& parts);
 
 }  // namespace starling::trainer_link

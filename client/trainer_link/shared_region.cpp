@@ -75,7 +75,7 @@ Result<SharedRegion> SharedRegion::create(const session::StateLayout& layout, st
   const std::size_t bytes = offsets_of(layout, local_floats).end;
   UniqueFd fd(::memfd_create("starling-state", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return no_memory(bytes, errno);
-  // Allocated now: running out of memory is an error here, but a fatal signal at a first touch later.
+  // Allocates memory now: running out is an error here, but a fatal signal at a first touch later.
   if (::posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes)) != 0) return no_memory(bytes, ENOMEM);
   if (::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) return no_memory(bytes, errno);
   const int raw = fd.get();

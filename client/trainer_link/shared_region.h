@@ -1,6 +1,6 @@
 // The memory that daemon and trainer share: [parameters | optimizer vectors], a micro-batch's gradient, the step
-// journal and, of runs with local steps, the volunteer's own [parameters | inner optimizer's vectors]. It belongs to
-// the daemon and outlives every child. Its size is sealed, so neither end can pull pages from under the other.
+// journal and, in runs with local steps, the volunteer's own [parameters | inner optimizer's vectors]. It belongs to
+// the daemon and outlives every child. Its size is sealed, so neither end can take pages away from the other.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,10 @@ namespace starling::trainer_link {
 
 class SharedRegion {
  public:
-  // New, all zero. local_floats: wire::local_state_size. resource_exhausted when the machine has not that much memory.
+  // Makes a new region, all zero. local_floats: wire::local_state_size. resource_exhausted when the machine lacks that
+  // much memory.
   static Result<SharedRegion> create(const session::StateLayout& layout, std::size_t local_floats = 0);
-  // Maps a region another process made. corrupt when it is not one of this layout.
+  // Maps a region that another process made. corrupt when it does not have this layout.
   static Result<SharedRegion> attach(int fd, const session::StateLayout& layout, std::size_t local_floats = 0);
 
   SharedRegion(SharedRegion&& other) noexcept;
@@ -29,7 +30,7 @@ class SharedRegion {
   [[nodiscard]] std::span<float> gradient() const;  // parameter_count floats
   [[nodiscard]] optim::StepJournal& journal() const;
   [[nodiscard]] std::span<float> local() const;  // local_floats
-  // For the child. Invalid in a region that was attached.
+  // Descriptor for the child. Invalid in a region that was attached.
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:

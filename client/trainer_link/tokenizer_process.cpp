@@ -20,7 +20,7 @@ namespace {
 // A process that closed its channel is ending; its exit status follows within moments.
 constexpr Duration kEndGrace = std::chrono::seconds(1);
 
-// Whether the channel has something to read, or is closed, in time. What the child complains of meanwhile is kept.
+// Whether the channel becomes readable, or closed, in time. The child's error output is kept meanwhile.
 Status await_answer(int channel, ChildProcess& child, Duration within) {
   const SystemClock clock;
   const TimePoint deadline = clock.now() + within;

@@ -19,7 +19,7 @@
 namespace starling::trainer_link {
 namespace {
 
-constexpr double kForwardShare = 1.0 / 3;  // of a sample's operations; the rest is the way back
+constexpr double kForwardShare = 1.0 / 3;  // share of a sample's operations; the rest is the backward pass
 
 }  // namespace
 
@@ -43,7 +43,7 @@ struct TrainerProcess::Impl {
     return {};
   }
 
-  // Adds nothing yet: its gradient lies in the region.
+  // Leaves the gradient in the region without adding it.
   Result<Reply> train(Request request) {
     const double work = flops_per_sample * static_cast<double>(request.samples.count);
     stepped.assign(buckets.size(), false);
@@ -61,7 +61,7 @@ struct TrainerProcess::Impl {
     auto reply = link.call(std::move(request), work);
     if (reply.ok()) {
       begun_child = link.view().starts;
-    } else {  // once more, whether it was done or not; but for what the failed batch has written over
+    } else {  // the next batch does these again, except that a failed batch has overwritten the own mean
       if (begins) begins_sum = true;
       if (ahead && is_local()) begins_ahead = true;
       if (merges) merges_step = true;
@@ -70,7 +70,7 @@ struct TrainerProcess::Impl {
   }
 
   [[nodiscard]] bool is_local() const { return options.manifest.local.has_value(); }
-  // Whether what is known of one's own displacement or gradient is of use while it is averaged.
+  // Whether the volunteer's own displacement or gradient is used while it is averaged.
   [[nodiscard]] bool uses_own() const { return !is_local() || options.manifest.local->eager; }
 
   Status step_beside_batches(RoundIndex round, std::span<const float> gradient) {
@@ -79,7 +79,7 @@ struct TrainerProcess::Impl {
     Status status = wire::fragments(options.manifest) > 1
                         ? optim::step_fragment(options.manifest, round, gradient, region.state())
                         : optimizer.step(round, gradient, region.state(), region.journal());
-    // No batch has begun since the round was cut: nothing goes on.
+    // Without a batch since the round was cut, no steps are under way.
     const bool was_cut = !begins_ahead.exchange(false);
     knows_own = false;
     if (status.ok()) stepped_round = round;
@@ -87,7 +87,7 @@ struct TrainerProcess::Impl {
     return status;
   }
 
-  // A request that is answered at the state's parameters.
+  // Sends a request that is answered at the state's parameters.
   Result<Reply> call_at_state(Request request, double work) {
     const MutexLock lock(state_mutex);
     return link.call(std::move(request), work);
@@ -105,20 +105,20 @@ struct TrainerProcess::Impl {
   optim::Optimizer optimizer;
   ChildLink link;
   double flops_per_sample;
-  // What a child that begins at the state's parameters reads, and a step changes. Other batches need it only where
-  // updates are not delayed, and then all calls are one thread's.
+  // Guards the parameters that a child beginning at the state reads, and a step changes. Other batches need it only
+  // without delayed updates, and then one thread makes all calls.
   Mutex state_mutex;
-  // What the next batch has to do first: Request.
+  // Flags for the next batch; see Request.
   std::atomic<bool> begins_sum{true};
   std::atomic<bool> begins_ahead{false};
   std::atomic<bool> merges_step{false};
   bool knows_own GUARDED_BY(state_mutex) = false;
-  std::int64_t begun_child = 0;  // has parameters to compute at; the thread's that computes
+  std::int64_t begun_child = 0;  // number of starts of the child that has parameters; used by the computing thread
   RoundIndex stepped_round GUARDED_BY(state_mutex) = -1;
   std::atomic<std::int64_t> steps_taken_here{0};
-  // The thread's that computes:
-  std::vector<wire::Bucket> buckets;  // none where nobody mixes
-  std::vector<bool> stepped;          // in the batch under way, by bucket
+  // The members below belong to the computing thread.
+  std::vector<wire::Bucket> buckets;  // empty without gossip
+  std::vector<bool> stepped;          // buckets of the batch under way
   std::function<void(const wire::Bucket&)> bucket_stepped;
 };
 
@@ -213,7 +213,7 @@ Status TrainerProcess::step(RoundIndex round, std::span<const float> gradient) {
   request.command = Command::step;
   request.round = round;
   (void)impl_->link.call_living(std::move(request), impl_->optimizer.flops_per_step());
-  // Whatever came of it, the child is idle, dead or was never there, and the journal tells what is left to do.
+  // After this call the child is idle, dead or was never there, and the journal shows which part is left to do.
   const bool finished = journal.finished(round);
   Status status = impl_->optimizer.step(round, gradient, state(), journal);
   if (status.ok() && !finished) ++impl_->steps_taken_here;
@@ -246,7 +246,7 @@ Result<std::vector<int>> TrainerProcess::sample_words(std::span<const int> promp
 void TrainerProcess::set_share(const TrainerShare& wanted) {
   VERIFY(wanted.threads >= 1 && wanted.threads <= kThreadsMax);
   TrainerShare share = wanted;
-  // A program of the project's own would speak with the card's driver as the trainer does: it gets none.
+  // A script would have access to the card's driver as the trainer does, so it gets no card.
   if (impl_->options.manifest.model.architecture == "script") share.gpu_memory_percent = 0;
   ChildLimits& limits = impl_->options.limits;
   if (share == TrainerShare{limits.threads, limits.memory_bytes, limits.gpu_memory_percent}) return;
