@@ -16,16 +16,16 @@ auto parts_of(const wire::SampleRange& samples) {
 
 void BatchAhead::begin(const wire::SampleRange& samples, std::function<Result<models::Batch>()> assemble) {
   samples_ = samples;
-  batch_ = {};  // waits for it
+  batch_ = {};  // waits for the previous batch
   try {
     batch_ = std::async(std::launch::async, std::move(assemble));
-  } catch (const std::system_error&) {  // no thread to be had: there is none ahead
+  } catch (const std::system_error&) {  // without a thread, no batch is prepared ahead
   }
 }
 
 std::optional<Result<models::Batch>> BatchAhead::take(const wire::SampleRange& samples) {
   if (!batch_.valid()) return std::nullopt;
-  std::future<Result<models::Batch>> batch = std::move(batch_);  // which waits at its end
+  std::future<Result<models::Batch>> batch = std::move(batch_);  // its destructor waits
   if (parts_of(samples_) != parts_of(samples)) return std::nullopt;
   return batch.get();
 }

@@ -11,13 +11,14 @@
 
 namespace starling::training {
 
-// At most one. What it is assembled from must outlive it, or be the function's own.
+// Holds at most one batch. The inputs of `assemble` must outlive this object, or belong to the function.
 class BatchAhead {
  public:
-  // Calls assemble() there, for a batch of these samples, in place of one that was not taken. Where no thread is to be
-  // had there is none.
+  // Calls assemble() on the thread, for a batch of these samples; drops an earlier batch that was not taken. Does
+  // nothing if the system gives no thread.
   void begin(const wire::SampleRange& samples, std::function<Result<models::Batch>()> assemble);
-  // What was begun, if it is of these samples, when it is done; else it is dropped. Throws what assemble() did.
+  // Returns the batch if it is of these samples, waiting until it is done; drops it otherwise. Throws the exceptions of
+  // assemble().
   std::optional<Result<models::Batch>> take(const wire::SampleRange& samples);
 
  private:

@@ -18,7 +18,7 @@ namespace starling::training {
 
 namespace {
 
-constexpr std::int64_t kEvaluationBatch = 16;  // samples at once
+constexpr std::int64_t kEvaluationBatch = 16;  // samples at a time
 constexpr std::uint64_t kEvaluationSeed = 0x68656c64206f7574;
 
 using Starts = std::vector<std::int64_t>;
@@ -28,8 +28,8 @@ std::span<std::int64_t> row_of(const at::Tensor& rows, std::size_t row) {
   return {rows.data_ptr<std::int64_t>() + row * length, length};
 }
 
-// For values that `reader` gets. A graphics card reads by itself from pinned memory; where that is not to be had, any
-// other will do.
+// Memory for values that `reader` gets. A graphics card reads pinned memory by itself; if there is none, ordinary
+// memory is used.
 at::Tensor empty_for(const at::Device& reader, at::IntArrayRef shape, at::ScalarType type) {
   if (reader.is_cuda()) {
     try {
@@ -44,7 +44,7 @@ at::Tensor integers(std::size_t rows, std::int64_t columns, const at::Device& re
   return empty_for(reader, {static_cast<std::int64_t>(rows), columns}, at::kLong);
 }
 
-// Windows of `length` words at each start, and the same one word later.
+// Windows of `length` tokens at each start, and their targets, one token later.
 Result<models::Batch> windows_at(const Dataset& data, const Starts& starts, std::int64_t length,
                                  const at::Device& reader = at::kCPU) {
   models::Batch batch{integers(starts.size(), length, reader), integers(starts.size(), length, reader)};
@@ -90,7 +90,7 @@ Result<models::Batch> samples_at(const Dataset& data, const Starts& starts, cons
   return batch;
 }
 
-// `seed` is for what is left to chance.
+// `seed` seeds the random choices.
 Result<models::Batch> batch_at(const wire::RunManifest& manifest, const Dataset& data, const Starts& starts,
                                std::uint64_t seed, const at::Device& reader = at::kCPU) {
   switch (wire::sample_form(manifest)) {
@@ -104,7 +104,7 @@ Result<models::Batch> batch_at(const wire::RunManifest& manifest, const Dataset&
   return windows_at(data, starts, manifest.model.context, reader);
 }
 
-// Of the data that is really there, which may be more than the manifest says.
+// Space of the actual data, which may be more than the manifest's.
 std::int64_t space_of(const wire::RunManifest& manifest, const Dataset& data) {
   const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
   return labelled ? data.items() : wire::window_space(data.items(), manifest.model.context);
@@ -118,8 +118,7 @@ std::int64_t bytes_of(const Dataset& data, const at::Tensor& words) {
   return bytes > 0 ? bytes : flat.numel();
 }
 
-// The next of `taken` places, from the first-th on, that lie evenly among `places`, each `apart` items from the one
-// before.
+// The next of `taken` places, from the first-th on, spread evenly among `places`, which are `apart` items apart.
 Starts spread(std::int64_t first, std::int64_t taken, std::int64_t places, std::int64_t apart) {
   Starts starts;
   for (std::int64_t i = first; i < std::min(first + kEvaluationBatch, taken); ++i) {
@@ -140,7 +139,7 @@ std::optional<double> accuracy_of(const models::Hits& hits) {
 
 Result<session::Evaluation> evaluate_text(const models::Model& model, int context, const Dataset& data,
                                           const at::Device& device) {
-  const std::int64_t last = data.items() - 1;  // words that have a next one
+  const std::int64_t last = data.items() - 1;  // tokens that have a next one
   const std::int64_t length = std::min<std::int64_t>(context, last);
   const std::int64_t scored = (length + 1) / 2;
   const std::int64_t places = (last - length) / scored + 1;
@@ -165,7 +164,7 @@ Result<session::Evaluation> evaluate_text(const models::Model& model, int contex
 
 Result<session::Evaluation> evaluate_windows(const models::Model& model, int context, const Dataset& data,
                                              const at::Device& device) {
-  const std::int64_t windows = (data.items() - 1) / context;  // side by side
+  const std::int64_t windows = (data.items() - 1) / context;  // disjoint windows
   const std::int64_t taken = std::min<std::int64_t>(windows, std::max<std::int64_t>(1, kEvaluatedWordsMax / context));
   double nats = 0;
   std::int64_t bytes = 0;
@@ -219,7 +218,7 @@ Result<session::Evaluation> evaluate_held_out(const models::Model& model, const 
   if (wire::sample_form(manifest) != wire::SampleForm::next_word) {
     return evaluate_samples(model, manifest, data, device);
   }
-  // A script tells what whole windows cost, and nothing of their words.
+  // A script's loss is of whole windows, not of single tokens.
   if (manifest.model.architecture == "script") return evaluate_windows(model, context, data, device);
   return evaluate_text(model, context, data, device);
 }

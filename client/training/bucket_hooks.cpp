@@ -19,8 +19,8 @@ using torch::autograd::AccumulateGrad;
 using torch::autograd::Node;
 using torch::autograd::variable_list;
 
-// Those that the way back from here ends at: one for each tensor, however often the model uses it, which runs once,
-// when all its uses have been gone back through.
+// Leaves of the backward pass from here: one for each tensor, however often the model uses it. It runs once, after the
+// backward pass has gone through all uses.
 std::vector<AccumulateGrad*> accumulators_of(const at::Tensor& loss) {
   std::vector<AccumulateGrad*> found;
   std::unordered_set<Node*> seen;
@@ -41,7 +41,7 @@ struct Waiting {
   std::function<void(const wire::Bucket&)> complete;
 };
 
-// Dies with the loss's graph.
+// Lives as long as the loss's graph.
 class Hook final : public torch::autograd::FunctionPostHook {
  public:
   explicit Hook(std::shared_ptr<Waiting> waiting) : waiting_(std::move(waiting)) {}

@@ -1,4 +1,4 @@
-// Tells, while a way back through a model is under way, of which buckets it has completed the gradients.
+// Reports, during a backward pass through a model, buckets whose gradients are complete.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,10 +10,10 @@
 
 namespace starling::training {
 
-// In the next loss.backward() `complete` is called for each bucket once nothing more will be added to the gradients of
-// its tensors, nor will their values be read, on whatever thread that is at; what it throws, backward() throws. A
-// bucket of which the loss needs no tensor is not told of. gradient: the flat vector that tensors' gradients are views
-// of.
+// Makes the next loss.backward() call `complete` for each bucket once nothing more will be added to the gradients of
+// its tensors, and their values will not be read again. The call comes on any thread; backward() throws its exceptions.
+// It does not come for a bucket if the loss uses none of its tensors. gradient: the flat vector that the tensors'
+// gradients are views of.
 void on_complete(const at::Tensor& loss, const at::Tensor& gradient, std::span<const wire::Bucket> buckets,
                  std::function<void(const wire::Bucket&)> complete);
 

@@ -25,14 +25,14 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// Words or classes that the model has.
+// Number of the model's tokens or classes.
 std::int64_t choices_of(const wire::RunManifest& manifest) {
   const wire::ModelOptions& model = manifest.model;
   if (manifest.data.kind == "bytes") return kByteValues;
   return manifest.data.kind == "labelled" ? model.classes : model.vocabulary;
 }
 
-// Values of a sample that the model takes; 0: no model of samples.
+// Number of values per sample that the model takes; 0: it takes no such samples.
 std::int64_t values_wanted(const wire::ModelOptions& model) {
   if (model.architecture == "mlp") return model.inputs;
   if (model.architecture != "resnet") return 0;

@@ -1,4 +1,4 @@
-// One file of a run's data, read where it lies: words of text, or labelled samples.
+// One file of a run's data, read in place: tokens of text, or labelled samples.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace starling::training {
 // Refers to the file's bytes, which must outlive it.
 class Dataset {
  public:
-  // corrupt when the file does not hold what the manifest's kind of data is, or fewer items than `items_min`.
+  // corrupt when the file does not hold the manifest's kind of data, or has fewer items than `items_min`.
   static Result<Dataset> open(const wire::RunManifest& manifest, std::span<const std::uint8_t> file,
                               std::int64_t items_min);
 
-  // Words, or labelled samples.
+  // Number of tokens, or of labelled samples.
   [[nodiscard]] std::int64_t items() const { return items_; }
 
-  // Words `first` and the ones behind it. corrupt for one outside of the model's vocabulary.
+  // Copies tokens from `first` on. corrupt for one outside of the model's vocabulary.
   Status copy_words(std::int64_t first, std::span<std::int64_t> out) const;
-  // Whether a token begins a new word. True for all where the file does not say.
+  // Whether a token begins a new word. True for all if the file does not say.
   [[nodiscard]] bool starts_word(std::int64_t token) const;
-  // Bytes of text that a word stands for; 0 where the file does not say.
+  // Bytes of text that a token stands for; 0 if the file does not say.
   [[nodiscard]] int bytes_of_word(std::int64_t word) const;
 
-  // Of a labelled sample: its values, of bytes -2 to 2; their shape; its class.
+  // For labelled samples: the values (bytes become -2 to 2), their shape, and the class.
   void copy_values(std::int64_t sample, std::span<float> out) const;
   [[nodiscard]] const std::vector<std::int64_t>& value_shape() const { return value_shape_; }
   [[nodiscard]] std::int64_t values() const;
@@ -46,8 +46,8 @@ class Dataset {
   Status find_samples(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file);
 
   std::int64_t items_ = 0;
-  std::int64_t words_or_classes_ = 0;  // that there are to the model
-  Numbers items_at_;                   // words or classes
+  std::int64_t words_or_classes_ = 0;  // number of the model's tokens or classes
+  Numbers items_at_;                   // tokens or classes
   Numbers values_;
   std::vector<std::int64_t> value_shape_;
   std::span<const std::uint8_t> word_starts_, word_bytes_;

@@ -11,8 +11,8 @@
 
 namespace starling::training {
 
-// What of them is the model's own: all that any device but the processor computes with; of the processor's the
-// parameters, where they are changed while it computes.
+// Vectors that the model has as copies: all on any device but the processor; on the processor only the parameters, in
+// case they are changed while it computes.
 enum class Copies { none, parameters, all };
 
 class DeviceVectors {
@@ -20,27 +20,28 @@ class DeviceVectors {
   // The spans, of equal length, must outlive this and the tensors below.
   DeviceVectors(const at::Device& device, Copies copies, std::span<float> parameters, std::span<float> gradient);
 
-  // What the model is made of, one-dimensional.
+  // One-dimensional tensors that the model uses.
   [[nodiscard]] const at::Tensor& parameters() const { return parameters_; }
   [[nodiscard]] const at::Tensor& gradient() const { return gradient_; }
 
-  // Before computing: the model sees what the caller wrote into its parameters.
+  // Called before computing: copies the caller's parameters to the model.
   void upload();
-  // The same of others, as many, which fill() writes, or says why it has written none; where the model has copies.
+  // Copies other parameters of that length, written by fill(); returns its error if it wrote none. For models with
+  // copies only.
   Status upload_from(const std::function<Status(std::span<float>)>& fill);
-  // The same of those that another has, as many; where the model has copies.
+  // Copies the parameters of `other`. For models with copies only.
   void upload_from(const DeviceVectors& other);
-  // A gradient of zeros to add to, and its way back to the caller once that is done.
+  // clear_gradient() zeroes the model's gradient; download_gradient() copies it to the caller afterwards.
   void clear_gradient();
   void download_gradient();
   void download_gradient(const wire::Bucket& bucket);
-  // It is added to what the caller has; where the model has a copy of it.
+  // Adds the model's gradient to the caller's. For models with a copy of it only.
   void add_gradient();
 
  private:
   Copies copies_;
   at::Tensor host_parameters_, host_gradient_;
-  at::Tensor parameters_, gradient_;  // the same as the host's, or the copies
+  at::Tensor parameters_, gradient_;  // views of the host's memory, or the copies
 };
 
 }  // namespace starling::training

@@ -15,7 +15,7 @@ namespace starling::training {
 
 namespace {
 
-// Products, convolutions and norms once, there and back: cuBLAS and cuDNN load what they need.
+// Runs a product, a convolution and a norm once, forward and backward, so that cuBLAS and cuDNN load their parts.
 void warm_up(const at::Device& device) {
   const at::Tensor images = at::ones({2, 32, 8, 8}, at::TensorOptions(device).requires_grad(true));
   const at::Tensor kernels = at::ones({32, 32, 3, 3}, at::TensorOptions(device).requires_grad(true));
@@ -24,7 +24,7 @@ void warm_up(const at::Device& device) {
   at::mm(rows, rows.t()).sum().backward();
 }
 
-// A slower one beside others would hold every batch up.
+// Takes cards of one kind only: a slower one would delay every batch.
 std::vector<at::Device> cards_alike() {
   std::vector<at::Device> cards;
   const std::string kind = c10::cuda::device_count() > 0 ? at::cuda::getDeviceProperties(0)->name : "";

@@ -24,7 +24,7 @@ using namespace starling;
 
 constexpr std::size_t kProgramBytesMax = std::size_t{16} << 30;
 
-// For operators: what a sample of a program of their own costs.
+// For operators: counts the cost of a sample of their own script.
 int count(const std::filesystem::path& program, const std::string& kind, const std::string& size) {
   models::SampleShape sample;
   std::istringstream sizes(size);
@@ -58,7 +58,8 @@ int count(const std::filesystem::path& program, const std::string& kind, const s
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--version") {  // it can be loaded, LibTorch and all
+  // Shows that the program can be loaded, LibTorch included.
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
     std::puts(std::string(kVersion).c_str());
     return 0;
   }

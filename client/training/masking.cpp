@@ -27,7 +27,7 @@ struct Word {
   std::size_t begin = 0, end = 0;
 };
 
-// Where the second stretch begins: at a word in the middle half, if one begins there.
+// Start of the second stretch: a word's start in the middle half, if there is one.
 std::size_t cut(std::span<const std::int64_t> text, const std::function<bool(std::int64_t)>& starts_word,
                 Draws& draws) {
   const std::size_t quarter = text.size() / 4;
@@ -38,7 +38,7 @@ std::size_t cut(std::span<const std::int64_t> text, const std::function<bool(std
   return wanted;
 }
 
-// Runs of tokens that make a word; tokens with a meaning of their own are none.
+// Runs of tokens that make a word; marks belong to none.
 std::vector<Word> words_in(std::span<const std::int64_t> tokens, const std::function<bool(std::int64_t)>& starts_word) {
   std::vector<Word> words;
   bool within = false;

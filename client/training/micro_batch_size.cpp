@@ -6,8 +6,8 @@ namespace starling::training {
 
 namespace {
 
-constexpr int kTries = 3;          // of each size; the fastest counts, and the very first only warms up
-constexpr double kWorthIt = 0.97;  // of the larger size's time: a smaller one must be so much faster
+constexpr int kTries = 3;          // tries of each size; the fastest counts, and the very first only warms up
+constexpr double kWorthIt = 0.97;  // a smaller size must take less than this share of the larger one's time
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void MicroBatchSize::on_time(SampleCount samples, double seconds) {
 bool MicroBatchSize::on_out_of_memory() {
   if (size_ == 1) return false;
   size_ = (size_ + 1) / 2;
-  settled_ = true;  // what memory does not hold is not tried again
+  settled_ = true;  // a size that does not fit in memory is not tried again
   return true;
 }
 

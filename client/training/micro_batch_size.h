@@ -1,12 +1,12 @@
-// How many samples to compute at once: as many as memory holds, and no more than are fastest.
+// Number of samples to compute at once: the fastest of the sizes that fit in memory.
 #pragma once
 
 #include "shared/base/ids.h"
 
 namespace starling::training {
 
-// Begins with the most, then tries ever smaller halves as long as they are faster: what stays within a processor's
-// caches often is. Gradients are sums over samples, so the size changes nothing but time and memory.
+// Begins with the largest size, then tries halves as long as they are faster: they often are, when they fit into a
+// processor's caches. Gradients are sums over samples, so the size changes nothing but time and memory.
 class MicroBatchSize {
  public:
   // most: at least 1.
@@ -14,17 +14,17 @@ class MicroBatchSize {
 
   // Samples of the next piece.
   [[nodiscard]] SampleCount size() const { return size_; }
-  // `samples` took so long, in pieces of size(). Fewer than size() tell nothing.
+  // Reports the time of `samples` computed in pieces of size(). Fewer samples than size() are ignored.
   void on_time(SampleCount samples, double seconds);
-  // Memory did not hold a piece. False when it was a single sample: there is nothing left to try.
+  // Reports that a piece did not fit in memory. False if it was a single sample: no smaller size is left.
   bool on_out_of_memory();
 
  private:
   SampleCount size_;
   bool settled_ = false;
-  int tries_ = 0;              // of this size
-  double best_ = 0;            // seconds a sample at this size, the fastest try
-  double best_of_larger_ = 0;  // the same at the size before; 0: this is the first
+  int tries_ = 0;              // tries of this size
+  double best_ = 0;            // seconds per sample of the fastest try at this size
+  double best_of_larger_ = 0;  // best_ of the previous size; 0: this is the first
 };
 
 }  // namespace starling::training

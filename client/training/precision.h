@@ -1,4 +1,4 @@
-// Matrix products in bf16, where a machine is made for it.
+// Matrix products in bf16, on machines that compute fast in it.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -8,8 +8,8 @@ namespace starling::training {
 // Whether the processor multiplies bf16 faster than floats.
 bool computes_in_bf16();
 
-// While it lives, and is on, operations of this thread on that kind of device that lose nothing by it compute in bf16
-// (LibTorch's autocast): parameters, gradients and sums over many values stay floats.
+// During its lifetime, if `bf16` is set, operations of this thread on that kind of device compute in bf16 if they lose
+// nothing by it (LibTorch's autocast): parameters, gradients and sums over many values stay floats.
 class Precision {
  public:
   Precision(bool bf16, const c10::Device& device);

@@ -1,10 +1,10 @@
-// Choices that hold for a whole trainer process.
+// Settings of a whole trainer process.
 #pragma once
 
 namespace starling::training {
 
-// Threads of LibTorch and of the matrix library (one pool serves both), and an allocator that keeps freed
-// tensors mapped: a batch asks for the same megabytes again and again.
+// Sets the threads of LibTorch and of the matrix library (they share one pool), and an allocator that keeps freed
+// tensors mapped, because every batch needs memory of equal sizes.
 void set_up_process(int threads);
 
 }  // namespace starling::training

@@ -1,4 +1,4 @@
-// A run's model on one device. Where there are several, each has a replica of its own, and they share every batch.
+// A run's model on one device. With several devices, each has a replica of its own, and they share every batch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +15,7 @@
 namespace starling::training {
 
 struct Replica {
-  // `given` are there; `device` as LibTorch names it. Throws what make_model does.
+  // `given` are the device's vectors; `device_name` is LibTorch's. Throws as make_model does.
   Replica(const std::string& device_name, DeviceVectors given, const wire::ModelOptions& options,
           std::span<const std::uint8_t> program)
       : device(device_name),

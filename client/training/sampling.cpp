@@ -13,7 +13,7 @@ namespace starling::training {
 
 namespace {
 
-// The word at which the running sum of probabilities passes `point` (0..1).
+// The token at which the running sum of probabilities passes `point` (0..1).
 int draw(const at::Tensor& scores, double temperature, double point) {
   if (temperature <= 0) return static_cast<int>(scores.argmax().item<std::int64_t>());
   const at::Tensor probability = at::softmax(scores.to(at::kDouble) / temperature, 0).contiguous();
@@ -26,7 +26,7 @@ int draw(const at::Tensor& scores, double temperature, double point) {
   return count - 1;
 }
 
-// The model needs a word to go on from: a line's end, or what stands between two texts.
+// The first token, as the model needs one to continue: a line's end, or the mark between two texts.
 int word_before_text(const wire::RunManifest& manifest) {
   return manifest.data.kind == "bytes" ? '\n' : wire::kStretchEnd;
 }

@@ -1,4 +1,4 @@
-// Words from a model.
+// Generates tokens with a model.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@
 namespace starling::training {
 
 struct SamplingOptions {
-  std::span<const int> prompt{};  // words of the model's vocabulary; may be empty
-  int count = 0;                  // of words to add
-  double temperature = 1;         // 0: the likeliest word every time
+  std::span<const int> prompt{};  // tokens of the model's vocabulary; may be empty
+  int count = 0;                  // number of tokens to add
+  double temperature = 1;         // 0: always the likeliest token
 };
 
-// The added words, bytes or tokens. The same for the same model, manifest and options.
+// The added tokens. Equal for equal model, manifest and options.
 std::vector<int> continue_words(const models::Model& model, const wire::RunManifest& manifest,
                                 const SamplingOptions& options, const at::Device& device);
 

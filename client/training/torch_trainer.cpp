@@ -40,7 +40,7 @@ namespace {
 constexpr int kThreadsMax = 64;
 constexpr int kSampledWordsMax = 64 * 1024;
 
-// LibTorch says it in words alone.
+// LibTorch reports lack of memory only in its message.
 bool tells_of_memory(std::string_view message) {
   return message.find("allocate memory") != std::string_view::npos ||
          message.find("not enough memory") != std::string_view::npos ||
@@ -84,7 +84,7 @@ Status check_options(const TorchTrainerOptions& options) {
   return {};
 }
 
-// Stays readable for as long as it is held.
+// The data stay readable as long as this is held.
 using TrainingData = std::shared_ptr<const Dataset>;
 
 Result<TrainingData> open_training_data(const wire::RunManifest& manifest, const trainer_link::SharedBytes& file) {
@@ -100,14 +100,14 @@ Copies copies_for(const std::vector<std::string>& devices, const wire::RunManife
   return manifest.delay_parameter_updates && !manifest.local ? Copies::parameters : Copies::none;
 }
 
-// Of what a script leaves to chance: the same on every computer that is given these samples.
+// Seed of a script's random choices: equal on every computer for equal samples.
 std::uint64_t chance_of(std::uint64_t seed, const wire::SampleRange& range) {
   const std::uint64_t place = mix64(static_cast<std::uint64_t>(range.lane)) ^ static_cast<std::uint64_t>(range.first);
   const std::uint64_t epoch = mix64(static_cast<std::uint64_t>(range.epoch));
   return mix64(seed ^ mix64(place ^ mix64(static_cast<std::uint64_t>(range.round) ^ epoch)));
 }
 
-// Samples that a piece of `range` has, from its k-th on.
+// The piece of `range` that begins at its k-th sample.
 wire::SampleRange piece_of(const wire::SampleRange& range, SampleCount k, SampleCount size) {
   return {range.round, range.lane, range.first + k, std::min(size, range.count - k), range.epoch};
 }
@@ -124,7 +124,8 @@ struct TorchTrainer::Impl {
                                      : nullptr),
         pieces(options.manifest.micro_batch_size) {
     const Copies copies = copies_for(options.devices, options.manifest);
-    // A processor that computes has no time to spare, and each device takes one of the threads allowed, as it is.
+    // Batches are assembled ahead only for devices with a spare thread: a computing processor has none, and each device
+    // uses one of the allowed threads.
     looks_ahead = copies == Copies::all && options.threads > static_cast<int>(options.devices.size());
     const std::span<float> parameters = local ? local->parameters() : agreed();
     for (const std::string& device : options.devices) {
@@ -133,7 +134,7 @@ struct TorchTrainer::Impl {
     }
   }
 
-  // The one that judges and writes, and that computes where there is no other.
+  // The replica that evaluates and samples text, and the only one without several devices.
   [[nodiscard]] Replica& first() { return replicas.front(); }
 
   void upload() {
@@ -143,7 +144,7 @@ struct TorchTrainer::Impl {
   // Parameters that all replicas share.
   [[nodiscard]] std::span<float> agreed() { return options.state.first(optimizer.parameter_count()); }
 
-  // `sum` itself where it is of one sample, else in the scratch of a micro-batch.
+  // The mean: `sum` itself for one sample, otherwise computed into the scratch of a micro-batch.
   [[nodiscard]] std::span<const float> mean_of(std::span<const float> sum, SampleCount samples) const {
     if (samples == 1) return sum;
     std::transform(sum.begin(), sum.end(), options.gradient.begin(),
@@ -151,7 +152,7 @@ struct TorchTrainer::Impl {
     return options.gradient;
   }
 
-  // Calls body() while the model computes with the agreed parameters, wherever local steps have led.
+  // Calls body() while the model computes with the agreed parameters instead of own ones.
   template <typename Body>
   auto at_agreed(Body body) -> decltype(body()) {
     if (!local) {
@@ -167,7 +168,7 @@ struct TorchTrainer::Impl {
     return result;
   }
 
-  // The gradient of all samples into options.gradient; their loss.
+  // Computes the gradient of all samples into options.gradient; returns their loss.
   Result<double> gradient_of(const wire::SampleRange& samples) {
     if (std::exchange(stale, false)) upload();
     at::manual_seed(chance_of(options.manifest.seed, samples));
@@ -177,17 +178,17 @@ struct TorchTrainer::Impl {
       first().vectors.download_gradient();
       return loss_sum;
     }
-    for (const wire::Bucket& bucket : local->buckets()) step_bucket(bucket);  // those that the loss did not need
+    for (const wire::Bucket& bucket : local->buckets()) step_bucket(bucket);  // the buckets that the loss did not use
     return loss_sum;
   }
 
-  // The same by all devices at once, each of which takes a stretch of the samples.
+  // gradient_of() on all devices at once, each of which takes a stretch of the samples.
   Result<double> shared_gradient_of(const wire::SampleRange& samples) {
     const auto devices = static_cast<SampleCount>(replicas.size());
     const SampleCount each = (samples.count + devices - 1) / devices;
     std::vector<Result<double>> losses(replicas.size(), 0.0);
     {
-      std::vector<std::jthread> computing;  // joined at the end
+      std::vector<std::jthread> computing;  // joined at the block's end
       for (std::size_t i = 0; i < replicas.size(); ++i) {
         const SampleCount from = std::min(samples.count, static_cast<SampleCount>(i) * each);
         computing.emplace_back([this, &replica = replicas[i], &loss = losses[i], part = piece_of(samples, from, each),
@@ -206,7 +207,8 @@ struct TorchTrainer::Impl {
     return loss_sum;
   }
 
-  // On the replica's device. From now on the `next` samples are assembled for it, unless they are in another shard.
+  // A batch on the replica's device. Also starts to assemble the `next` samples for it, unless they are in another
+  // shard.
   Result<models::Batch> batch_of(Replica& replica, const wire::SampleRange& samples, const wire::SampleRange& next) {
     auto ahead = replica.ahead.take(samples);
     auto batch = ahead ? std::move(*ahead) : sample_batch(options.manifest, *train, samples, replica.device);
@@ -219,8 +221,8 @@ struct TorchTrainer::Impl {
     return batch;
   }
 
-  // Of these samples into the replica's vector; their loss. What will be asked for next is expected to lie `apart`
-  // samples behind these, as it does until the round is over; if it does not, it is assembled in its time.
+  // Computes the gradient of these samples into the replica's vector; returns their loss. The next request is expected
+  // to be `apart` samples after these, as it is until the round is over; any other batch is assembled when requested.
   Result<double> sum_gradient(Replica& replica, const wire::SampleRange& samples, SampleCount apart) {
     wire::SampleRange expected = samples;
     expected.first += apart;
@@ -245,8 +247,8 @@ struct TorchTrainer::Impl {
     return loss_sum;
   }
 
-  // Whether buckets may step before the whole gradient is there. What a script does with a parameter apart from its
-  // gradient nobody knows.
+  // Whether buckets may step before the whole gradient is complete. A script may use a parameter in unknown ways
+  // besides its gradient, so it is excluded.
   [[nodiscard]] bool steps_while_back() const {
     return replicas.size() == 1 && local && local->buckets_step_apart() &&
            options.manifest.model.architecture != "script";
@@ -266,27 +268,28 @@ struct TorchTrainer::Impl {
     if (under_way->status.ok() && options.bucket_stepped) options.bucket_stepped(bucket);
   }
 
-  // What is left of a local step when the gradient is there.
+  // Does the rest of a local step when the gradient is complete.
   Status finish_local_step(const wire::SampleRange& samples) {
     if (!under_way) return local->step(samples.round, samples.count, options.gradient, options.bucket_stepped);
     const Status status = std::exchange(under_way, {})->status;
     if (status.ok()) {
       local->end_step(samples.count);
     } else {
-      begins_sum = true;  // once more, when nobody moves what has stepped any more
+      begins_sum = true;  // begins again when the buckets that have stepped are no longer the caller's
     }
     return status;
   }
 
-  // The way back has failed. Whether buckets had stepped: then there is no gradient to try again with.
+  // Called when the backward pass has failed. Returns whether buckets had stepped: then the gradient cannot be computed
+  // again.
   bool drop_step_under_way() {
     const auto dropped = std::exchange(under_way, {});
     if (!dropped || std::none_of(dropped->stepped.begin(), dropped->stepped.end(), std::identity())) return false;
     local->drop_step();
-    return begins_sum = true;  // once more, as above
+    return begins_sum = true;  // begins again, as above
   }
 
-  // The same in pieces that memory holds.
+  // gradient_of(), in pieces that fit in memory.
   Result<double> gradient_that_fits(const wire::SampleRange& samples) {
     while (true) {
       auto loss_sum = guarded("train batch", [&] { return gradient_of(samples); });
@@ -307,17 +310,17 @@ struct TorchTrainer::Impl {
   optim::Optimizer optimizer;
   TrainingData train;
   Dataset held_out;
-  std::unique_ptr<optim::LocalSteps> local;  // null where gradients are averaged
-  // Where buckets step while the way back goes on.
+  std::unique_ptr<optim::LocalSteps> local;  // null when gradients are averaged
+  // A step whose buckets step during the backward pass.
   struct StepUnderWay {
     RoundIndex round = 0;
     SampleCount samples = 0;
-    std::vector<bool> stepped;  // by bucket
-    Status status;              // of the first that could not
+    std::vector<bool> stepped;  // buckets that have stepped
+    Status status;              // error of the first bucket that could not step
   };
   std::optional<StepUnderWay> under_way;
   bool begins_sum = true;
-  bool stale = true;              // what the model computes with is not what batches are to be computed with
+  bool stale = true;              // the model's parameters are not those that batches are to be computed with
   std::vector<Replica> replicas;  // one for each device
   MicroBatchSize pieces;
   bool looks_ahead = false;  // the next batch is assembled while the present one is computed
@@ -379,7 +382,7 @@ void TorchTrainer::begin_sum_ahead(RoundIndex round, std::span<const float> own_
   const auto look_ahead = [&](std::span<float> parameters) {
     return impl_->optimizer.parameters_after(round, gradient, impl_->options.state, parameters);
   };
-  // Where it cannot be done, for lack of memory for example, the present parameters do as well.
+  // If this fails, for lack of memory for example, the present parameters are used.
   const Status done = guarded("look ahead", [&]() -> Status {
     if (!impl_->local) {
       STARLING_TRY(impl_->first().vectors.upload_from(look_ahead));

@@ -1,5 +1,5 @@
-// The product's Trainer: LibTorch on memory that belongs to the caller. Parameters and gradients are
-// views into flat vectors, so averaging and optimizer see exactly what the model computes with.
+// The product's Trainer: LibTorch on memory that belongs to the caller. Parameters and gradients are views into flat
+// vectors, so averaging and optimizer see exactly the values that the model computes with.
 #pragma once
 
 #include <cstdint>
@@ -20,28 +20,28 @@ namespace starling::training {
 // The spans must outlive the trainer.
 struct TorchTrainerOptions {
   wire::RunManifest manifest;
-  std::span<const std::uint8_t> train_bytes;  // artefacts named by the manifest, digests checked by the caller
+  std::span<const std::uint8_t> train_bytes;  // the manifest's artefacts, digests checked by the caller
   std::span<const std::uint8_t> validation_bytes;
   std::span<float> state;                 // wire::state_size floats
   std::span<float> gradient;              // parameter_count floats of scratch for one micro-batch: see train_batch()
-  optim::StepJournal* journal = nullptr;  // as long-lived as the state
-  int threads = 1;                        // of every matrix product in this process; 1..64
+  optim::StepJournal* journal = nullptr;  // must live as long as the state
+  int threads = 1;                        // threads of every matrix product in this process; 1..64
   bool bf16 = false;                      // whether this machine computes fast in bf16, for runs that allow it
-  // Where to compute, as LibTorch names it: several share every batch.
+  // LibTorch's names of the devices to compute on; several share every batch.
   std::vector<std::string> devices{"cpu"};
-  // In place of train_bytes where the run has shards: the one that the next batch is cut from. Asked before each.
+  // Replaces train_bytes in a run with shards: the shard of the next batch. Called before each batch.
   std::function<trainer_link::SharedBytes()> shard_bytes{};
-  std::span<const std::uint8_t> program{};  // of a script, digest checked by the caller
-  std::span<float> local{};                 // of local steps: wire::local_state_size floats
-  // Where they are mixed: as TrainerResources::bucket_stepped. May be called on another thread while the one that
-  // called train_batch() waits.
+  std::span<const std::uint8_t> program{};  // program of a script, digest checked by the caller
+  std::span<float> local{};                 // for local steps: wire::local_state_size floats
+  // With gossip: see TrainerResources::bucket_stepped. May be called on another thread while the one that called
+  // train_batch() waits.
   std::function<void(const wire::Bucket&)> bucket_stepped{};
 };
 
 class TorchTrainer final : public session::Trainer {
  public:
-  // invalid_argument when a span does not fit the manifest. Sets the process's thread counts: call once,
-  // before anything else touches torch.
+  // invalid_argument when a span does not fit the manifest. Sets the process's thread counts: call once, before other
+  // code uses torch.
   static Result<std::unique_ptr<TorchTrainer>> create(const TorchTrainerOptions& options);
   ~TorchTrainer() override;
 
@@ -51,7 +51,7 @@ class TorchTrainer final : public session::Trainer {
   void begin_sum() override;
   void begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) override;
   void merge_step() override;
-  // Into the scratch the gradient is not added: it is computed there, whatever was in it.
+  // If `into` is the scratch, the gradient is not added: it is computed there and replaces the previous content.
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;
