@@ -23,9 +23,9 @@
 namespace starling::bench {
 namespace {
 
-constexpr int kKeptConnections = 256;  // of the honest
-constexpr int kAttackersAtOnce = 64;   // connections, beside the slow ones
-constexpr int kAccounts = 10;          // that have a password
+constexpr int kKeptConnections = 256;  // connections of the honest volunteers
+constexpr int kAttackersAtOnce = 64;   // connections, in addition to the slow ones
+constexpr int kAccounts = 10;          // accounts with a password
 constexpr std::size_t kNoiseBytesMax = 4000;
 constexpr Duration kCalm = std::chrono::seconds(5);
 constexpr Duration kTick = std::chrono::milliseconds(10);
@@ -40,7 +40,7 @@ crypto::TlsContext nobodys_tls(const CoordinatorProcess& coordinator) {
   return std::move(tls).value();
 }
 
-// Calls `action` every `kTick` while it lives.
+// Calls `action` every `kTick` during its lifetime.
 class Ticker {
  public:
   Ticker(EventLoop& loop, std::function<void()> action)
@@ -61,7 +61,7 @@ class Ticker {
   std::shared_ptr<std::function<void()>> action_;
 };
 
-// So many connections, each with a request that never ends; whatever is closed is opened again.
+// Holds `count` connections, each with a request that never ends; a closed connection is opened again.
 class SlowCrowd {
  public:
   SlowCrowd(EventLoop& loop, const CoordinatorProcess& coordinator, int count)
@@ -72,7 +72,7 @@ class SlowCrowd {
   [[nodiscard]] std::int64_t closed() const { return closed_; }
 
  private:
-  // Every line once in kSlowPause, a few at each tick.
+  // Sends each connection a line once in kSlowPause, a few at each tick.
   void tick() {
     const auto share = std::max<std::size_t>(
         1, lines_.size() * static_cast<std::size_t>(kTick.count()) / static_cast<std::size_t>(kSlowPause.count()));
@@ -99,7 +99,7 @@ class SlowCrowd {
   Ticker ticker_;
 };
 
-// Requests at an even pace, each on a connection of its own, as long as there are free ones.
+// Sends requests at an even pace, each on a connection of its own, as long as connections are free.
 class Barrage {
  public:
   using Request = std::function<std::string(std::int64_t number)>;
@@ -162,8 +162,8 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-// Of every route in turn: its path and random bytes as a query, as a body, as what follows the path; then nothing that
-// is HTTP at all.
+// Requests for every route in turn: its path with random bytes as a query, as a body, or after the path; then random
+// bytes that are no HTTP.
 std::string noise_at(const std::vector<std::string>& routes, std::int64_t number) {
   const auto n = static_cast<std::uint64_t>(number);
   const std::string& route = routes[n % routes.size()];
@@ -194,13 +194,13 @@ wire::JoinRequest guess(const std::string& csr_pem, std::string name, std::strin
 
 std::string account_name(std::int64_t number) { return fmt::format("guarded {}", number % kAccounts); }
 
-// Every second one is for an address that nobody has: that takes the coordinator as long.
+// Every second login is for an unknown address, which must take the coordinator as long.
 std::string bad_login(const std::string& csr_pem, std::int64_t number) {
   const std::string name = number % 2 == 0 ? account_name(number / 2) : fmt::format("nobody{}@example.org", number);
   return http("POST", "/v1/join", wire::encode(guess(csr_pem, name, fmt::format("guess number {}", number))));
 }
 
-// Accounts with passwords, made by volunteers as they join.
+// Makes accounts with passwords, by volunteers who join.
 Status sign_up(Stage& stage) {
   HttpsConnection line(stage.loop, stage.coordinator->port(), nobodys_tls(*stage.coordinator));
   for (int i = 0; i < kAccounts; ++i) {
@@ -216,11 +216,11 @@ Status sign_up(Stage& stage) {
   return {};
 }
 
-// What the coordinator says of its routes.
+// The coordinator's metrics of its routes.
 struct Routes {
   std::vector<std::string> paths;
   std::int64_t failures = 0;           // answers of 500
-  std::int64_t passwords_checked = 0;  // and found to be wrong
+  std::int64_t passwords_checked = 0;  // passwords that were checked and wrong
 };
 
 std::string label(const std::string& line, std::string_view name) {
@@ -265,7 +265,7 @@ struct Suffered {
   std::int64_t slow_closed = 0;
 };
 
-// All at once, while the honest call.
+// Runs all attacks at once while the honest volunteers call.
 Result<Suffered> attack(Stage& stage, HeartbeatLoad& load, const AbuseOptions& options,
                         const std::vector<std::string>& routes) {
   const CoordinatorProcess& coordinator = *stage.coordinator;
@@ -298,7 +298,7 @@ Result<BenchResult> run_abuse_bench(const AbuseOptions& options) {
   const CoordinatorProcess& coordinator = *stage->coordinator;
   STARLING_TRY(sign_up(*stage));
   HeartbeatLoad load(stage->callers(), std::min(kKeptConnections, options.volunteers), true);
-  STARLING_TRY(expect_answers(load.run({.length = std::chrono::seconds(1)})));  // everybody connects
+  STARLING_TRY(expect_answers(load.run({.length = std::chrono::seconds(1)})));  // opens all connections
   const LoadFigures calm = load.run({.rate_per_s = options.rate_per_s, .length = kCalm});
   STARLING_TRY(expect_answers(calm));
   STARLING_ASSIGN(const Routes before, routes_of(coordinator));
@@ -307,7 +307,7 @@ Result<BenchResult> run_abuse_bench(const AbuseOptions& options) {
 
   STARLING_ASSIGN(const Suffered suffered, attack(*stage, load, options, before.paths));
   const RoundIndex rounds_meanwhile = stage->swarm->acknowledged_rounds() - rounds;
-  // The attackers have hung up; what was theirs is given back.
+  // After the attackers have hung up, their resources are given back.
   stage->loop.run_until([&] { return coordinator.descriptors() <= small.descriptors; },
                         stage->loop.now() + kClosePatience);
   const Footprint left = footprint(coordinator);

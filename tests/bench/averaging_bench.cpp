@@ -22,23 +22,23 @@
 namespace starling::bench {
 namespace {
 
-// What the counted rounds came to.
+// Sums of the counted rounds.
 struct Tally {
   std::vector<double> our_times;
   std::vector<double> late_times;
   std::vector<double> gloo_times;
-  std::vector<double> cpu_seconds;  // of all peers, round by round
+  std::vector<double> cpu_seconds;  // total over the peers, one per round
   std::vector<double> gloo_cpu_seconds;
-  std::vector<double> cipher_costs;  // CPU seconds for a GB, right before each round
+  std::vector<double> cipher_costs;  // CPU seconds per GB, measured right before each round
   std::string plan;
-  std::vector<double> ratios_to_gloo;  // round by round
+  std::vector<double> ratios_to_gloo;  // one per round
   double wakes = 0;
   double streams = 0;  // at the end
   double extra_bytes_max = 0;
-  bool correct = true;  // Gloo's results too
+  bool correct = true;  // includes Gloo's results
   int expelled = 0;
   bool identical = true;
-  double complete = 1;  // of the round that was least so
+  double complete = 1;  // that of the least complete round
 };
 
 Status write_identities(const std::filesystem::path& folder, int peers) {
@@ -71,7 +71,7 @@ std::vector<double> divided(std::vector<double> values, double by) {
   return values;
 }
 
-// One turn: ours, then both of Gloo's where there is a Gloo.
+// Runs one turn: our round, then Gloo's two if there is a Gloo group.
 Status take_turn(AveragingGroup& ours, AveragingGroup* gloo, bool counted, Tally& tally) {
   if (counted) tally.cipher_costs.push_back(cipher_s_per_gb());
   STARLING_ASSIGN(const AveragingRound mine, ours.run_round("average"));
@@ -114,7 +114,7 @@ std::map<std::string, std::string> settings_of(const AveragingOptions& options) 
   return settings;
 }
 
-// What the links allow, of which a round's time_s is a multiple; nothing over loopback.
+// Adds the links' bound, and time_s as a multiple of it; neither exists over loopback.
 void compare_with_bound(const AveragingOptions& options, const netlab::Lab* lab, BenchResult& result) {
   result.figures["bound_s"] = kDoesNotApply;
   result.figures["ratio_to_bound"] = kDoesNotApply;
@@ -131,8 +131,8 @@ void compare_with_bound(const AveragingOptions& options, const netlab::Lab* lab,
   result.series["gloo_ratio_to_bound"] = divided(gloo->second, bound_s);
 }
 
-// CPU time against what the same bytes take to encrypt and decrypt by themselves and, where there is a Gloo, what Gloo
-// takes without encryption. Each peer sends, and receives, all parts but one, as contributions and as results.
+// Compares CPU time with that of encrypting and decrypting as many bytes and, if there is a Gloo group, with Gloo's,
+// which does not encrypt. Each peer sends, and receives, all parts but one, as contributions and as results.
 void compare_cpu(const AveragingOptions& options, const Tally& tally, BenchResult& result) {
   const double vectors_gb = options.peers * static_cast<double>(options.floats) * sizeof(float) / 1e9;
   result.series["cpu_s_per_gb"] = divided(tally.cpu_seconds, vectors_gb);
@@ -229,9 +229,9 @@ Result<BenchResult> run_averaging_bench(const AveragingOptions& given) {
   Tally tally;
   for (int round = -warm_ups(lab != nullptr); round < options.rounds; ++round) {
     STARLING_TRY(ours->rest(from_seconds(options.rest_s)));
-    const bool with_gloo = round >= -warm_ups(false);  // it learns nothing of links
+    const bool with_gloo = round >= -warm_ups(false);  // Gloo learns nothing of the links
     STARLING_TRY(take_turn(*ours, with_gloo ? gloo.get() : nullptr, round >= 0, tally));
-    // Over loopback all are equally fast: any difference would be the noise of this machine.
+    // Over loopback all peers are equally fast: any difference would be the noise of this machine.
     if (lab != nullptr) STARLING_TRY(ours->share_speeds());
   }
   return summarise(options, lab.get(), tally);

@@ -9,7 +9,7 @@ class App;
 
 namespace starling::bench {
 
-// What the command line says is in `arguments` once it is parsed.
+// Parsing fills `arguments`.
 CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments);
 
 }  // namespace starling::bench

@@ -22,7 +22,7 @@ struct PeerReport {
   bool correct = false;
   std::string digest;
   double complete = 0;
-  double wakes = 0;  // Gloo's peers do not tell
+  double wakes = 0;  // Gloo's peers do not report it
   double streams = 0;
 };
 
@@ -55,7 +55,7 @@ Result<std::unique_ptr<ChildProcess>> start_child(const std::string& command, co
     home.emplace(lab->home(index));
     arguments.insert(arguments.end(), {"--address", netlab::Lab::address(index)});
   }
-  // Over loopback all are equally fast: any difference would be the noise of this machine.
+  // Over loopback all peers are equally fast: any difference would be the noise of this machine.
   if (command == "averaging-peer") {
     arguments.insert(arguments.end(), {"--batch-seconds", std::to_string(lab == nullptr ? 0 : options.batch_s)});
   }
@@ -113,7 +113,7 @@ Status AveragingGroup::rest(Duration length) const {
   return {};
 }
 
-// The peers' addresses become known only once all of them listen.
+// Tells the peers each other's addresses, which are known only once all of them listen.
 Status AveragingGroup::introduce() {
   for (auto& child : children_) {
     STARLING_ASSIGN(const std::string endpoint, child->receive());
@@ -125,7 +125,7 @@ Status AveragingGroup::introduce() {
 Result<AveragingRound> AveragingGroup::run_round(const std::string& command, const std::optional<Blow>& blow) {
   const auto began = std::chrono::steady_clock::now();
   STARLING_TRY(tell_all(command));
-  std::unique_ptr<ChildProcess> victim;  // held until the others are done: when it goes, it is dead
+  std::unique_ptr<ChildProcess> victim;  // held until the others are done, because its destructor kills it
   if (blow.has_value()) {
     std::this_thread::sleep_until(began + from_seconds(blow->after_s));
     victim = std::move(children_[blow->victim]);

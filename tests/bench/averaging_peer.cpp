@@ -24,9 +24,9 @@
 namespace starling::bench {
 namespace {
 
-constexpr double kSamplesPerSecond = 100;  // of every peer: only the ratio to the batch matters
-constexpr double kLargestFactor = 7;       // bench_value's, within a few coordinates of any
-constexpr std::int64_t kLayers = 10;       // as long as each other: what the vector is taken for where buckets mix
+constexpr double kSamplesPerSecond = 100;  // equal for all peers: only the ratio to the batch matters
+constexpr double kLargestFactor = 7;       // bench_value's, reached within a few coordinates of any
+constexpr std::int64_t kLayers = 10;  // layers of equal length that the vector is split into when gossip uses buckets
 
 std::vector<wire::Bucket> buckets_of(std::int64_t floats) {
   wire::ModelOptions model;
@@ -41,7 +41,7 @@ std::vector<wire::Bucket> buckets_of(std::int64_t floats) {
 class BenchPeer {
  public:
   static Result<std::unique_ptr<BenchPeer>> create(const AveragingChild& child);
-  // Answers a command of the parent.
+  // Carries out a command of the parent and returns the answer.
   Result<std::string> obey(const std::string& command);
   [[nodiscard]] std::string endpoint() const { return fmt::format("{} {}", child_.address, network_->port()); }
 
@@ -49,45 +49,45 @@ class BenchPeer {
   explicit BenchPeer(const AveragingChild& child) : child_(child) {}
   void meet(std::istringstream& endpoints);
   void learn_speeds(std::istringstream& speeds);
-  // Begins a round, and ends it unless this peer is deferred in it: then finish() does.
+  // Begins a round, and ends it unless this peer is deferred in it: then finish() ends it.
   Result<std::string> average();
-  // With the partner whose turn it is, bucket by bucket, all at a time: those of a step are on their way during the
-  // next.
+  // Begins gossip with the partner whose turn it is, for all buckets at once; the transfers of one step go on during
+  // the next.
   Status begin_mixing();
-  // Steps of training: averages when it has computed, or mixes meanwhile.
+  // Steps of training: compute_then_average() averages after computing, compute_beside_mixing() gossips meanwhile.
   Result<std::string> compute_then_average();
   Result<std::string> compute_beside_mixing();
-  // Returns at `from` and as much later as a graphics card would compute: this machine has too few cores for so many
+  // Returns step_s after `from`, as if a graphics card had computed: this machine has too few cores for this many
   // peers.
   void compute(std::chrono::steady_clock::time_point from) const;
   Status finish();
   [[nodiscard]] swarm::PlanOptions plan_options() const;
-  // An averaging that is under way, or is over, of these coordinates.
+  // An averaging of these coordinates that is under way, or is over.
   struct Averaging {
     wire::GroupInfo plan;
     std::size_t begin = 0;
-    std::vector<int> seats;  // by rank in the plan: rank here
+    std::vector<int> seats;  // rank in this process's group, by rank in the plan
     std::future<averaging::AveragingOutcome> ended{};
     averaging::AveragingOutcome outcome{};
   };
   Result<transport::AverageRequest> request_for(const wire::GroupInfo& plan, std::size_t begin);
-  // Its end.
+  // Waits for its end.
   void watch(Averaging& averaging, transport::AverageRequest& request);
-  // What all that follows costs.
+  // Starts measuring the costs of the next commands.
   void begin_costs();
   [[nodiscard]] std::string report(int without) const;
-  // The round is over for all: what the next one does not write is not to be taken for its result.
+  // Clears the output of a round that is over for all, so that it cannot be taken for the next one's.
   void forget_output();
   [[nodiscard]] std::string measured() const;
-  // Every coordinate is the mean of the inputs of those who are said to be in it.
+  // Whether every coordinate is the mean of the inputs of its reported contributors.
   [[nodiscard]] bool correct(const Averaging& averaging) const;
-  // The coordinates that everybody is in, `without` aside.
+  // Number of coordinates that everybody except `without` is in.
   [[nodiscard]] static std::int64_t complete(const Averaging& averaging, int without);
 
   AveragingChild child_;
   SystemClock clock_;
   std::vector<wire::MemberInfo> members_;
-  std::vector<Averaging> last_;  // one; where buckets mix, one for each
+  std::vector<Averaging> last_;  // one averaging; with gossip, one for each bucket
   std::vector<float> input_;
   std::vector<float> output_;
   std::vector<float> state_floats_;
@@ -95,7 +95,7 @@ class BenchPeer {
   std::unique_ptr<transport::PeerNetwork> network_;
   RoundIndex round_ = 0;
   std::vector<wire::Bucket> buckets_;
-  std::vector<swarm::MixingGroups> mixings_;  // by bucket
+  std::vector<swarm::MixingGroups> mixings_;  // indexed by bucket
   double baseline_bytes_ = 0;
   double baseline_code_bytes_ = 0;
   double cpu_ = 0;
@@ -247,11 +247,11 @@ Status BenchPeer::finish() {
   return {};
 }
 
-// What one codec may add to a value, of the largest magnitude about it.
+// Largest error that one use of a codec adds, relative to the largest magnitude.
 double codec_error(std::string_view codec) {
   if (codec == "fp32") return 1e-6;
   if (codec == "fp16") return 1e-3;
-  if (codec == "sparse") return 1;  // what it leaves out is missing
+  if (codec == "sparse") return 1;  // coordinates that it leaves out are missing
   return codec == "int8" ? 1.0 / 253 : 1.0 / 13;
 }
 

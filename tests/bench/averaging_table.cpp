@@ -21,9 +21,9 @@ struct Row {
 
 constexpr std::int64_t kMi = 1 << 20;
 constexpr double kLoopbackCpu = 1.2, kShapedCpu = 3;  // CPU seconds per GB of vector and peer
-constexpr double kSlowPeerTime = 3;                   // s, for 4 Mi floats
-constexpr double kExtraMemory = 1.25;                 // of the vector
-constexpr double kKillRecovery = 2;                   // s
+constexpr double kSlowPeerTime = 3;                   // seconds, for 4 Mi floats
+constexpr double kExtraMemory = 1.25;                 // relative to the vector
+constexpr double kKillRecovery = 2;                   // seconds
 
 std::vector<Row> links_rows(const AveragingOptions& options) {
   struct Setting {
@@ -99,14 +99,15 @@ std::vector<Row> blow_rows(const AveragingOptions& options) {
   return rows;
 }
 
-// Every value that of the survivors, every time; a dead process breaks its links, so that nobody waits for silence.
+// Every value must be that of the survivors in every round; a dead process breaks its links, so its group does not wait
+// for silence to be noticed.
 void expect_recovery(Row& row) {
   row.aims = {{"expelled", 0}, {"victims_deceived", 0}};
   if (row.options.blow == "kill") row.aims["recovery_s"] = kKillRecovery;
   row.least = {{"values_correct", 1}, {"survivors_identical", 1}, {"complete_part", 1}};
 }
 
-// Nobody is struck: everybody has every round's result, the first ones' too.
+// Without a fault, everybody must have every round's result, including the first ones'.
 void expect_calm(Row& row) {
   row.aims["expelled"] = 0;
   row.aims["extra_memory_ratio"] = kExtraMemory;
@@ -145,7 +146,7 @@ BenchResult not_measured(const Row& row, const Error& why) {
   return result;
 }
 
-// The worst of the rows: the largest, but of these the smallest.
+// The worst value of the rows: the largest, but the smallest of some figures.
 double worst(const std::string& figure, double one, double other) {
   if (!std::isfinite(one)) return other;
   if (!std::isfinite(other)) return one;
@@ -153,7 +154,8 @@ double worst(const std::string& figure, double one, double other) {
   return high_is_good ? std::min(one, other) : std::max(one, other);
 }
 
-// Of the same row. Where each round has a figure it is the median of all rounds, otherwise the worse one.
+// Joins two passes of one row. A figure with a value for each round is the median of all rounds; any other is the worse
+// of the two.
 BenchResult both_passes(BenchResult row, const BenchResult& more) {
   for (const auto& [figure, values] : more.series) {
     std::vector<double>& all = row.series[figure];
@@ -211,7 +213,7 @@ Result<BenchResult> run_averaging(const AveragingArguments& arguments) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (!results[i].problem.empty()) continue;
       auto measured = measure(rows[i]);
-      const bool nothing_yet = pass == 1 && i == 0;  // such as: needs root
+      const bool nothing_yet = pass == 1 && i == 0;  // an error such as: needs root
       if (!measured.ok() && (nothing_yet || rows.size() == 1)) return measured.error().prefixed(rows[i].name);
       if (rows.size() > 1) tell(rows[i], measured);
       BenchResult result = measured.ok() ? std::move(*measured) : not_measured(rows[i], measured.error());

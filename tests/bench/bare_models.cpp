@@ -21,7 +21,7 @@ nn::LayerNorm norm_of(int width, double epsilon = 1e-5) {
 
 nn::Linear linear_without_bias(int in, int out) { return nn::Linear(nn::LinearOptions(in, out).bias(false)); }
 
-// `future`: what a position must not see; undefined: it sees all.
+// `future`: mask of the positions that a position must not see; undefined: it sees all.
 torch::Tensor attend(const torch::Tensor& qkv, int heads, const torch::Tensor& future) {
   const auto batch = qkv.size(0), length = qkv.size(1), width = qkv.size(2) / 3;
   const auto parts = qkv.view({batch, length, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
@@ -32,9 +32,9 @@ torch::Tensor attend(const torch::Tensor& qkv, int heads, const torch::Tensor& f
 }
 
 struct BareModel : nn::Module {
-  // The mean over the batch's samples.
+  // Mean loss over the batch's samples.
   virtual torch::Tensor loss(const models::Batch& batch) = 0;
-  // In the order of wire::model_layout; modules are registered in it where nothing else is said.
+  // Parameters in the order of wire::model_layout, which is that of registration unless overridden.
   virtual std::vector<torch::Tensor> in_layout_order() { return parameters(); }
 };
 
@@ -193,7 +193,7 @@ struct ConvolutionImpl : nn::Module {
 };
 TORCH_MODULE(Convolution);
 
-// Of 18 layers, for images that the first of them keeps as large as they are.
+// A network of 18 layers; its first convolution keeps the size of the images.
 struct BareResnet final : BareModel {
   explicit BareResnet(const wire::ModelOptions& model) : all(register_module("all", nn::ModuleList())) {
     for (const wire::Convolution& convolution : wire::resnet_convolutions(model)) {
@@ -218,7 +218,7 @@ struct BareResnet final : BareModel {
   }
 
   nn::ModuleList all;
-  std::vector<bool> shortens;  // is a block's shortcut, by convolution
+  std::vector<bool> shortens;  // whether the convolution is a block's shortcut, by convolution
   int out = 0;
   nn::Linear classes{nullptr};
 };

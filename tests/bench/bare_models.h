@@ -1,4 +1,4 @@
-// The models of client/models as anyone would write them with LibTorch's modules, and the plain loop around them.
+// The models of client/models written in the usual way with LibTorch's modules, and a plain training loop around them.
 #pragma once
 
 #include <memory>
@@ -11,17 +11,17 @@ namespace starling::bench {
 
 class BareLoop {
  public:
-  // A gpt with learned positions and the square of a rectifier, an albert, or a resnet of 18 layers.
+  // Builds a gpt with learned positions and a squared rectifier, an albert, or a resnet of 18 layers.
   explicit BareLoop(const wire::RunManifest& manifest);
   ~BareLoop();
   BareLoop(const BareLoop&) = delete;
   BareLoop& operator=(const BareLoop&) = delete;
 
-  // Takes over parameters in the order of wire::model_layout.
+  // Takes parameters in the order of wire::model_layout.
   void load(std::span<const float> parameters);
-  // Adds the gradient of the batch's mean loss; that loss in nats.
+  // Adds the gradient of the batch's mean loss; returns that loss in nats.
   double backward(const models::Batch& batch);
-  // Clips, steps, and forgets the gradient.
+  // Clips, steps, and clears the gradient.
   void step();
 
  private:

@@ -1,4 +1,4 @@
-// The benchmark is fair only if both sides compute the same function.
+// The benchmark is fair only if both sides compute one function.
 #include "tests/bench/bare_models.h"
 
 #include <doctest/doctest.h>

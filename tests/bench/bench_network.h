@@ -1,4 +1,4 @@
-// What the children of the averaging benchmark have in common: identities, links, and the state that peers hand over.
+// The common part of the averaging benchmark's children: identities, links, and the state that peers send.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@ namespace starling::bench {
 
 constexpr const char* kBenchRun = "bench";
 
-// Of the group's members, by rank.
+// Peer IDs of the group's members, by rank.
 Result<std::vector<PeerId>> members_of(const AveragingChild& child);
-// `clock` outlives the network.
+// `clock` must outlive the network.
 Result<std::unique_ptr<transport::PeerNetwork>> open_network(const AveragingChild& child, const Clock& clock,
                                                              transport::StateSource state_source);
-// Of an optimizer with two vectors of moments, which all forms hold.
+// State of an optimizer with two vectors of moments, whose values are exact in every form.
 std::vector<float> bench_state(std::int64_t floats);
 wire::StateForm bench_form(const AveragingOptions& options);
 

@@ -1,5 +1,5 @@
-// What encryption alone costs: links' records (client/transport/record_cipher.h) sealed and opened without leaving the
-// cache, on all processors at once, since two that share a core share what it has for AES, too.
+// The cost of encryption alone: links' records (client/transport/record_cipher.h) are sealed and opened without leaving
+// the cache, on all processors at once, because two that share a core also share its AES units.
 #pragma once
 
 namespace starling::bench {

@@ -23,7 +23,7 @@ double seconds_of(const std::function<void()>& work) {
   return thread_cpu_seconds() - before;
 }
 
-// As gradients are: most values small, a few large.
+// Values distributed as gradients are: most small, a few large.
 std::vector<float> gradient(std::size_t size) {
   std::mt19937_64 random(7);
   std::normal_distribution<float> normal(0, 1);
@@ -38,7 +38,7 @@ struct Work {
   std::vector<float> values;
   std::vector<float> out;
   std::vector<std::uint8_t> bytes;
-  std::vector<std::size_t> at;  // of each segment's bytes
+  std::vector<std::size_t> at;  // offset of each segment's bytes
 
   Work(Codec which, std::size_t segment_floats, const std::vector<float>& floats)
       : codec(which), segment(segment_floats), values(floats), out(floats.size()) {
@@ -126,7 +126,7 @@ void measure(Work& work, const CodecsOptions& options, BenchResult& result, std:
     const double encoded = seconds_of([&] { work.encode(); });
     const double added = seconds_of([&] { work.add(); });
     const double decoded = seconds_of([&] { work.decode(); });
-    if (pass == 0) continue;  // warms up
+    if (pass == 0) continue;  // warm-up
     memcpy_s.push_back(copied);
     encode.push_back(encoded);
     decode.push_back(decoded);
@@ -154,7 +154,7 @@ std::vector<wire::ParameterInfo> one_matrix(std::int64_t floats) {
   return {info};
 }
 
-// One member alone: what it contributes is the average. Not for vectors that are too short to gain from it.
+// Measures one member alone: its contribution is the average. Vectors that are too short to gain from it are skipped.
 void measure_power_sgd(std::span<const float> floats, const CodecsOptions& options, BenchResult& result) {
   const wire::LowRankLayout layout = wire::low_rank_layout(one_matrix(options.floats), options.rank);
   if (layout.matrices.empty()) return;
@@ -179,7 +179,7 @@ void measure_power_sgd(std::span<const float> floats, const CodecsOptions& optio
       right.assign(second.begin(), second.end());
     });
     const double finished = seconds_of([&] { power.finish(right, outcome, 0, gradient, averaged); });
-    if (pass == 0) continue;  // warms up
+    if (pass == 0) continue;  // warm-up
     project.push_back(projected);
     finish.push_back(finished);
     both.push_back(projected + finished);

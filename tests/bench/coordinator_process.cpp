@@ -32,12 +32,12 @@ constexpr std::size_t kLogBytesMax = 1024 * 1024;
 constexpr const char* kLog = "serve.log";
 constexpr int kContext = 16;
 
-// Beside this program, where the build puts it.
+// Path of the program beside this one, where the build puts it.
 std::string coordinator_program() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "starling-coordinator").string();
 }
 
-// Runs it to its end; what it printed.
+// Runs the program to its end and returns its output.
 Result<std::string> run_command(const std::vector<std::string>& words) {
   STARLING_ASSIGN(const auto child, ChildProcess::start(words, coordinator_program()));
   std::string text;
@@ -48,7 +48,7 @@ Result<std::string> run_command(const std::vector<std::string>& words) {
 
 std::string loopback(std::uint16_t port) { return fmt::format("127.0.0.1:{}", port); }
 
-// Free now; a moment later somebody else may have it, and then `serve` says so.
+// A port that is free now; if another process takes it before `serve`, that fails with a message.
 Result<std::uint16_t> free_port() {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
@@ -62,7 +62,7 @@ Result<std::uint16_t> free_port() {
   return ntohs(address.sin_port);
 }
 
-// Just enough text for every member's lane and for an epoch of two batches, the held-out tenth included.
+// Text that is just long enough for every member's lane and for an epoch of two batches, the held-out tenth included.
 std::string text_for(const ProjectOptions& options) {
   const SampleCount samples = std::max((options.target_batch_size + options.micro_batch_size) * options.peers_max,
                                        2 * kContext * options.target_batch_size);

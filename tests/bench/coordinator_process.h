@@ -1,4 +1,4 @@
-// A project of its own in a temporary folder, for the real starling-coordinator to serve.
+// A temporary project, served by the real starling-coordinator.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace starling::bench {
 
 struct ProjectOptions {
-  int peers_max = 0;  // members of the run, in all
+  int peers_max = 0;  // members of the run in all
   SampleCount target_batch_size = 0;
   SampleCount micro_batch_size = 0;
 };
@@ -23,30 +23,30 @@ class CoordinatorProcess {
  public:
   static constexpr const char* kRun = "load";
 
-  // Its run is started; nobody serves it yet.
+  // Makes the project and starts its run; serve() begins to serve it.
   static Result<std::unique_ptr<CoordinatorProcess>> create(const ProjectOptions& options);
-  // On a free loopback port, which stays the same; until kill(), or the end of this object.
+  // Serves on a free loopback port, which stays fixed, until kill() or the end of this object.
   Status serve();
-  // As kill -9 does.
+  // Has the effect of kill -9.
   void kill() { server_.reset(); }
 
   [[nodiscard]] std::filesystem::path project() const { return folder_ / "project"; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] const std::string& ca_pem() const { return ca_pem_; }
-  // Of the state that its run begins with; known once it was served.
+  // Digest of the state that its run begins with; known once it was served.
   [[nodiscard]] const Digest& initial_state() const { return initial_state_; }
-  // Of the process that serves.
+  // Memory of the serving process.
   [[nodiscard]] double peak_resident_bytes() const;
   [[nodiscard]] double resident_bytes() const;
-  // Files, sockets and the like that it has open.
+  // Number of its open files, sockets and other descriptors.
   [[nodiscard]] std::int64_t descriptors() const;
-  // CPU time its threads have used so far.
+  // CPU time that its threads have used so far.
   [[nodiscard]] double cpu_seconds() const;
-  // What the project takes on the disk, and what its server has logged.
+  // Disk space of the project and of its server's log.
   [[nodiscard]] double disk_bytes() const;
-  // What it tells Prometheus.
+  // Its metrics in Prometheus' format.
   [[nodiscard]] Result<std::string> metrics() const;
-  // Samples in the ledger of the run, as `run status --json` tells.
+  // Samples in the ledger of the run, as in `run status --json`.
   [[nodiscard]] Result<SampleCount> ledger_samples() const;
 
  private:
@@ -59,7 +59,7 @@ class CoordinatorProcess {
   std::uint16_t admin_port_ = 0;
   std::string ca_pem_;
   Digest initial_state_;
-  std::unique_ptr<ChildProcess> server_;  // null: nobody serves
+  std::unique_ptr<ChildProcess> server_;  // null: not served
 };
 
 }  // namespace starling::bench

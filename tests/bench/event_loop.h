@@ -19,12 +19,12 @@ class EventLoop {
   void at(TimePoint when, std::function<void()> action) { timers_.emplace(when, std::move(action)); }
   void post(std::function<void()> action) { at(TimePoint{}, std::move(action)); }
 
-  // From now on `on_event` is called when the socket can be read (or written, too, if `writes`).
+  // Calls `on_event` whenever the socket can be read (or also written, if `writes`).
   void watch(int socket, std::function<void()> on_event);
   void want(int socket, bool writes) const;
-  void drop(int socket);  // before it is closed
+  void drop(int socket);  // to be called before it is closed
 
-  // Until `done`, asked after every event; false when `limit` came first.
+  // Runs until `done` returns true, which is called after every event; false when `limit` came first.
   bool run_until(const std::function<bool()>& done, TimePoint limit);
 
  private:

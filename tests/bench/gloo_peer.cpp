@@ -1,4 +1,4 @@
-// The peer to compare with: Gloo's CPU all-reduce over plain TCP. The one file that sees Gloo.
+// The peer to compare with: Gloo's CPU all-reduce over plain TCP. The only file that includes Gloo.
 #include <fmt/core.h>
 #include <gloo/allreduce_halving_doubling.h>
 #include <gloo/allreduce_ring_chunked.h>
@@ -29,7 +29,7 @@ class GlooPeer {
     auto device = gloo::transport::tcp::CreateDevice(attributes);
     gloo::rendezvous::FileStore store(child.folder.string());
     context_ = std::make_shared<gloo::rendezvous::Context>(child.rank, child.bench.peers);
-    context_->setTimeout(std::chrono::hours(1));  // over a slow link a piece may take longer than the 30 s it has
+    context_->setTimeout(std::chrono::hours(1));  // over a slow link a piece may take longer than the default of 30 s
     context_->connectFullMesh(store, device);
     const int count = static_cast<int>(values_.size());
     const std::vector<float*> pointers{values_.data()};
@@ -48,7 +48,7 @@ class GlooPeer {
     cpu_ = cpu_seconds() - cpu_before;
   }
 
-  // Also makes ready for the next run, which works in place.
+  // Also prepares the next run, which works in place.
   std::string report() {
     bool correct = true;
     for (std::size_t k = 0; k < values_.size(); ++k) {

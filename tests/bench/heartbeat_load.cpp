@@ -56,7 +56,7 @@ LoadFigures HeartbeatLoad::run(const LoadOptions& options) {
     return (parts_.loop.now() >= end_ || started_ == options_.heartbeats_max) && idle_.size() == lines_.size();
   };
   parts_.loop.run_until(settled, end_ + kPatience);
-  // What fell due and was not even sent has waited longest of all.
+  // Heartbeats that were due and not even sent have waited longest of all.
   const double seconds = to_seconds(end_ - began_);
   const auto due = static_cast<std::int64_t>(seconds * options.rate_per_s);
   figures_.failed +=
@@ -67,7 +67,7 @@ LoadFigures HeartbeatLoad::run(const LoadOptions& options) {
   return figures_;
 }
 
-// Sends what is due as far as there are idle lines, and comes back when the next one is.
+// Sends due heartbeats as long as lines are idle, and sets a timer for the next one.
 void HeartbeatLoad::start_due() {
   const TimePoint now = parts_.loop.now();
   while (!idle_.empty() && started_ < options_.heartbeats_max) {

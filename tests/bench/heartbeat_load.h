@@ -1,5 +1,5 @@
-// Heartbeats of many volunteers at a rate of our choosing. Open loop: each is due at its moment whether or not the
-// coordinator has answered the ones before, and its latency counts from that moment, so a stall is not hidden.
+// Heartbeats of many volunteers at a chosen rate. Open loop: each is due at its moment whether or not the coordinator
+// has answered the ones before, and its latency counts from that moment, so a stall is not hidden.
 #pragma once
 
 #include <deque>
@@ -19,11 +19,11 @@
 namespace starling::bench {
 
 struct LoadOptions {
-  double rate_per_s = 0;  // 0: as many as are answered, the next on each line once the last is
+  double rate_per_s = 0;  // 0: as many as are answered; each line sends its next after an answer
   Duration length = std::chrono::seconds(5);
-  std::int64_t heartbeats_max = std::numeric_limits<std::int64_t>::max();  // ends earlier with so many, …
-  std::function<bool()> enough = [] { return false; };                     // … or as soon as this is so
-  // Only the first so many volunteers make new connections.
+  std::int64_t heartbeats_max = std::numeric_limits<std::int64_t>::max();  // ends earlier after this many
+  std::function<bool()> enough = [] { return false; };                     // ends earlier when this returns true
+  // Number of volunteers, from the first, that make new connections.
   std::size_t callers_max = std::numeric_limits<std::size_t>::max();
 };
 
@@ -32,10 +32,10 @@ struct LoadFigures {
   double p50_ms = 0;
   double p99_ms = 0;
   std::int64_t failed = 0;  // refused, broken off, or not answered within kPatience of the end
-  std::string failure;      // what the first one said
+  std::string failure;      // error of the first failure
 };
 
-// An error when any of the heartbeats failed.
+// Returns an error when any heartbeat failed.
 Status expect_answers(const LoadFigures& figures);
 
 class HeartbeatLoad {
@@ -47,9 +47,9 @@ class HeartbeatLoad {
     EventLoop& loop;
     const CoordinatorProcess& coordinator;
     std::span<const Volunteer> volunteers;
-    std::function<const std::string&()> heartbeat;  // what a volunteer says now; asked for every one
+    std::function<const std::string&()> heartbeat;  // a volunteer's heartbeat; called for every one
   };
-  // kept: as many volunteers as there are lines, each on one connection for good. Otherwise every heartbeat is the
+  // kept: there are as many volunteers as lines, each on one permanent connection. Otherwise every heartbeat is the
   // next volunteer's and opens a connection of its own, at most `lines` at a time.
   HeartbeatLoad(Parts parts, int lines, bool kept);
   ~HeartbeatLoad();
@@ -69,14 +69,14 @@ class HeartbeatLoad {
   std::vector<Line> lines_;
   std::deque<std::size_t> idle_;
   std::size_t next_volunteer_ = 0;
-  std::map<std::size_t, crypto::TlsContext> contexts_;  // of the first kContextsKept volunteers
+  std::map<std::size_t, crypto::TlsContext> contexts_;  // contexts of the first kContextsKept volunteers
 
   LoadOptions options_;
   TimePoint began_{};
-  TimePoint end_{};  // nothing falls due from then on
+  TimePoint end_{};  // no heartbeat is due from then on
   std::int64_t started_ = 0;
   bool timer_armed_ = false;
-  std::vector<double> latencies_ms_;  // of the heartbeats answered
+  std::vector<double> latencies_ms_;  // one per answered heartbeat
   std::int64_t in_time_ = 0;          // answered before the end
   LoadFigures figures_;
 };

@@ -12,22 +12,24 @@
 namespace starling::bench {
 namespace {
 
-constexpr int kNewAtOnce = 64;                                      // connections being made
-constexpr double kOfSaturation = 0.7;                               // where latency is measured
-constexpr Duration kFirstCallsPatience = std::chrono::minutes(30);  // of all volunteers together
+constexpr int kNewAtOnce = 64;         // connections being made
+constexpr double kOfSaturation = 0.7;  // share of the saturated rate at which latency is measured
+constexpr Duration kFirstCallsPatience = std::chrono::minutes(30);  // for all volunteers together
 
-// What is measured of one way to call: how many, how fast, at what price.
+// Figures of one way to call: rate, latency, cost.
 struct Measured {
   double per_s = 0;
   double p50_ms = 0;
   double p99_ms = 0;
-  double cpu_us = 0;  // the coordinator's, for one heartbeat at saturation
+  double cpu_us = 0;  // the coordinator's CPU time for one heartbeat at saturation
 };
 
-// As fast as it goes and at a pace below that take turns, so that both see the same machine. Medians over the turns.
+// Measures at saturation and at a lower pace in turns, so that both see one state of the machine. Medians over the
+// turns.
 Result<Measured> measure(HeartbeatLoad& load, const CoordinatorProcess& coordinator, int turns) {
   constexpr Duration kTurn = std::chrono::seconds(1);
-  constexpr std::size_t kCallers = HeartbeatLoad::kContextsKept;  // the generator's own work is not to be measured
+  // Limits the generator's own work, which is not to be measured.
+  constexpr std::size_t kCallers = HeartbeatLoad::kContextsKept;
   STARLING_TRY(
       expect_answers(load.run({.length = kTurn, .callers_max = kCallers})));  // everybody connects and becomes known
   std::vector<double> rates, p50s, p99s, costs;
@@ -47,17 +49,17 @@ Result<Measured> measure(HeartbeatLoad& load, const CoordinatorProcess& coordina
   return Measured{median(rates), median(p50s), median(p99s), median(costs)};
 }
 
-// What is there the moment after a coordinator was killed under load.
+// Samples at the moment after a coordinator was killed under load.
 struct AtKill {
-  SampleCount acknowledged = 0;  // that the trainers were told are stored
+  SampleCount acknowledged = 0;  // samples that the trainers were told are stored
   SampleCount ledger = 0;
 };
 
-// Afterwards it serves again.
+// Kills the coordinator, reads the ledger, and serves again.
 Result<AtKill> kill_under_load(Stage& stage, HeartbeatLoad& load) {
   constexpr Duration kBefore = std::chrono::seconds(2);
   stage.loop.at(stage.loop.now() + kBefore, [&] { stage.coordinator->kill(); });
-  load.run({.rate_per_s = 0, .length = kBefore + kBefore / 4});  // what fails then was to be expected
+  load.run({.rate_per_s = 0, .length = kBefore + kBefore / 4});  // failures are expected then
   AtKill at_kill{stage.swarm->acknowledged_samples()};
   STARLING_ASSIGN(at_kill.ledger, stage.coordinator->ledger_samples());
   if (at_kill.ledger < at_kill.acknowledged) {
@@ -68,7 +70,7 @@ Result<AtKill> kill_under_load(Stage& stage, HeartbeatLoad& load) {
   return at_kill;
 }
 
-// Everybody calls once before anything is measured: to be met for the first time costs more.
+// Lets everybody call once before measuring: a volunteer's first call costs more.
 Status meet_everybody(EventLoop& loop, HeartbeatLoad& load, int volunteers) {
   const TimePoint began = loop.now();
   STARLING_TRY(

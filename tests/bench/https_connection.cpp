@@ -30,7 +30,7 @@ UniqueFd connect_to(std::uint16_t port) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port);
-  // Its end, or its failure, shows when the handshake writes.
+  // The connection's success or failure shows when the handshake writes.
   (void)::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   return fd;
 }
@@ -121,9 +121,9 @@ void HttpsConnection::advance() {
 }
 
 void HttpsConnection::end(Result<std::string> result) {
-  if (done_ == nullptr) return;  // it ended while idle: the next post tells
+  if (done_ == nullptr) return;  // it ended while idle: the next post reports that
   in_.clear();
-  std::exchange(done_, nullptr)(std::move(result));  // nothing may follow: `this` may be gone
+  std::exchange(done_, nullptr)(std::move(result));  // must be the last statement: `this` may be destroyed
 }
 
 }  // namespace starling::bench

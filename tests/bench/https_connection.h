@@ -1,4 +1,4 @@
-// One HTTPS connection of a load generator to a coordinator on loopback: a request at a time, never blocking.
+// One HTTPS connection of a load generator to a coordinator on loopback: one request at a time, never blocking.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@ namespace starling::bench {
 
 class HttpsConnection {
  public:
-  // Called once a request, with the body of a 200; what else comes is an error and ends the connection. May destroy it.
+  // Called once per request, with the body of a 200; any other reply is an error and ends the connection. May destroy
+  // the connection.
   using Done = std::function<void(Result<std::string>)>;
 
-  // Connects at once. The loop outlives the connection.
+  // Connects at once. The loop must outlive the connection.
   HttpsConnection(EventLoop& loop, std::uint16_t port, const crypto::TlsContext& tls);
   ~HttpsConnection();
   HttpsConnection(const HttpsConnection&) = delete;
   HttpsConnection& operator=(const HttpsConnection&) = delete;
 
   void post(const std::string& path, const std::string& body, Done done);
-  // Whatever bytes, as if they were a request.
+  // Sends any bytes as a request.
   void send(std::string request, Done done);
-  // More of the request under way, if one is.
+  // Adds bytes to the request under way, if there is one.
   void add(std::string_view bytes);
 
  private:
@@ -41,7 +42,7 @@ class HttpsConnection {
   UniqueFd socket_;
   crypto::TlsSession tls_;
   bool ready_ = false;  // the handshake is over
-  bool writes_ = true;  // the loop is asked for the moment it can be written
+  bool writes_ = true;  // the loop reports when the socket can be written
   bool over_ = false;
   std::string out_;
   std::size_t sent_ = 0;

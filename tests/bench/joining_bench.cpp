@@ -29,7 +29,7 @@ class Joiners {
   Status begin();
   struct Download {
     double seconds = 0;  // from begin()
-    double bytes = 0;    // of the last one
+    double bytes = 0;    // bytes of the last download
   };
   // Returns when all of them have the state.
   Result<Download> wait();
@@ -122,7 +122,7 @@ Result<BenchResult> measure_joining(const AveragingOptions& options, const std::
 
 namespace {
 
-// Answers "begun" when the first bytes are here, and "done", or why not, at the end.
+// Answers "begun" at the first bytes, and "done" or the error at the end.
 Status download(transport::PeerNetwork& network, transport::StateFetch fetch) {
   std::promise<void> begun;
   std::promise<Status> ended;

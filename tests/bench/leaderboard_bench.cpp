@@ -55,24 +55,24 @@ class Crowd {
     return {};
   }
   [[nodiscard]] const db::Stores& stores() const { return database_->stores(); }
-  // Closes, so that the WAL is empty, and opens again.
+  // Closes the database, so that the WAL is empty, and opens it again.
   Result<double> file_bytes() {
     database_.reset();
     const auto bytes = static_cast<double>(std::filesystem::file_size(file()));
     STARLING_TRY(open());
     return bytes;
   }
-  // Everybody is credited once, so that what follows adds ledger lines and nothing else.
+  // Credits everybody once, so that later rounds add only ledger lines.
   Status credit_everybody() {
     const std::int64_t rounds = (options_.volunteers + kRoundMembers - 1) / kRoundMembers;
     STARLING_TRY(append(0, rounds, 0).status());
     first_round_ = rounds;
     return {};
   }
-  // Rounds that end now and began kDaysOfHistory ago, through the store. Seconds that it took.
+  // Appends, through the store, rounds that began kDaysOfHistory ago and end now. Returns the seconds taken.
   Result<double> fill() { return append(first_round_, options_.lines / kRoundMembers, kDaysOfHistory * kDayMs); }
   Status roll() {
-    // Each call takes kRollLinesMax lines at most; a write that waits for it follows.
+    // Each call takes kRollLinesMax lines at most; a write waits for it.
     for (std::int64_t i = 0; i <= 2 * options_.lines / 20'000 + 2; ++i) {
       STARLING_TRY(stores().standings.roll(clock_.wall_now()));
       STARLING_TRY(stores().runs.set_state(kRun, db::RunState::running));
@@ -85,7 +85,7 @@ class Crowd {
       : options_(options), start_{clock_.wall_now().unix_ms - kDaysOfHistory * kDayMs} {}
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "crowd.db"; }
 
-  // Seconds that it took.
+  // Returns the seconds taken.
   Result<double> append(std::int64_t first, std::int64_t rounds, std::int64_t span_ms) {
     const TimePoint begin = clock_.now();
     std::vector<std::future<Status>> waiting;
@@ -118,7 +118,7 @@ class Crowd {
     result.record.round = round;
     result.record.decided_at = at;
     for (int i = 0; i < std::min(kRoundMembers, options_.volunteers); ++i) {
-      // Another thousand each round; everybody in turn.
+      // Each round credits another thousand volunteers, so that everybody has a turn.
       const int who = static_cast<int>((round * kRoundMembers + i) % options_.volunteers);
       const auto samples = static_cast<SampleCount>(1 + mix64(static_cast<std::uint64_t>(round * 7 + who)) % 1000);
       result.contributions.push_back(
@@ -142,7 +142,7 @@ struct PageTimes {
   double bytes_max = 0;
 };
 
-// A clock that leaves no page fresh.
+// A clock that makes every cached page stale.
 class HastyClock final : public Clock {
  public:
   [[nodiscard]] TimePoint now() const override { return TimePoint(std::chrono::hours(++calls_)); }
@@ -205,7 +205,7 @@ class Viewer {
   gate::Router router_;
 };
 
-// Over the whole recent board.
+// Counts neighbours in the wrong order on the whole recent board.
 Result<double> out_of_order(const db::Stores& stores) {
   const WallTime now = SystemClock().wall_now();
   double wrong = 0;

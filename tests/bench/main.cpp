@@ -30,12 +30,12 @@ using namespace starling::bench;
 struct Chosen {
   std::string name;
   std::function<Result<BenchResult>()> run;
-  std::vector<std::string> columns = {};  // of a table
+  std::vector<std::string> columns = {};  // columns of a table
   std::string plot_file = {};
   std::function<std::string(const BenchResult&)> plot = {};
 };
 
-// What the command line may set.
+// Settings from the command line.
 struct Options {
   AbuseOptions abuse;
   AveragingArguments averaging;
@@ -72,7 +72,7 @@ int report(const Chosen& chosen, const std::string& json_file) {
 }
 
 void add_child_options(CLI::App& command, AveragingChild& child) {
-  command.group("");  // not for people
+  command.group("");  // hidden: not for people
   command.add_option("--rank", child.rank)->required();
   command.add_option("--peers", child.bench.peers)->required();
   command.add_option("--floats", child.bench.floats)->required();

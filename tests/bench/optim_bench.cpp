@@ -19,14 +19,14 @@ namespace {
 struct Subject {
   std::string name;
   wire::OptimizerOptions options;
-  double floats_moved;           // of each parameter in one step
-  std::string moments = "fp32";  // what they are rounded to
+  double floats_moved;           // per parameter in one step
+  std::string moments = "fp32";  // form that they are rounded to
 };
 
 std::vector<Subject> subjects() {
   wire::OptimizerOptions plain = wire::default_optimizer("sgd");
   plain.momentum = 0;
-  // For the norm the gradient; then the gradient, and each vector in and out.
+  // The gradient once for its norm; then the gradient, and each vector in and out.
   return {{"plain_sgd", plain, 1 + 1 + 2},
           {"sgd", wire::default_optimizer("sgd"), 1 + 1 + 4},
           {"adamw", wire::default_optimizer("adamw"), 1 + 1 + 6},
@@ -63,7 +63,7 @@ void measure(const Subject& subject, const OptimBenchOptions& options, std::vect
     std::memcpy(copy.data(), state.data(), copy.size() * sizeof(float));
     const double copied = thread_cpu_seconds();
     VERIFY(optimizer.step(pass, gradient, state, *journal).ok());
-    if (pass == 0) continue;  // warms up
+    if (pass == 0) continue;  // warm-up
     stepped_s.push_back(thread_cpu_seconds() - copied);
     copied_s.push_back(copied - begin);
   }
@@ -73,7 +73,7 @@ void measure(const Subject& subject, const OptimBenchOptions& options, std::vect
   result.settings["parameters"] = fmt::format("{}", parameters);
 }
 
-// What Muon spends its time on, in operations of this thread.
+// Speed of Muon's main work, in operations of this thread.
 double newton_schulz_gflops(int passes) {
   constexpr std::size_t kRows = 512, kColumns = 2048;
   constexpr int kSteps = 5;

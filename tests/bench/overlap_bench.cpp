@@ -10,9 +10,9 @@
 namespace starling::bench {
 namespace {
 
-constexpr int kWarmUps = 4;  // until speeds are known, by which links are paced
-// Of a kind, one after the other, as a training's steps are: in the first of them TCP still sends as fast as it could
-// beside what went before, to one partner instead of all, or the other way round.
+constexpr int kWarmUps = 4;  // rounds until speeds are known, by which links are paced
+// Rounds of one kind in a row, as the steps of a training are: in the first one TCP still sends at the rate that suited
+// the kind before, to one partner instead of all, or the reverse.
 constexpr int kInARow = 3;
 
 }  // namespace
@@ -23,7 +23,7 @@ Result<BenchResult> measure_overlap(const AveragingOptions& options, const std::
   bool correct = true;
   BenchResult result;
   auto& series = result.series;
-  // The median of so many in a row, all of which are counted as `name`.
+  // The median of `in_a_row` rounds, all of which are recorded as `name`.
   const auto time_of = [&](const char* command, const char* name, int in_a_row) -> Result<double> {
     std::vector<double> times;
     for (int i = 0; i < in_a_row; ++i) {

@@ -1,4 +1,5 @@
-// What decentralized steps hide behind computing, and what all-reduce after computing costs, over the same lines.
+// The share of gossip that decentralized steps hide behind computing, compared with all-reduce after computing, over
+// identical lines.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +9,13 @@
 
 namespace starling::bench {
 
-// options.rounds times in turn, after some that do not count, three in a row of each: mixings with the partner whose
-// turn it is, in the product's buckets (shared/wire/buckets.h), all at a time; averagings of all; decentralized steps,
-// that is options.step_s of computing and a mixing meanwhile; and steps with all-reduce, that is the same computing,
-// then an averaging. `identities` and `lab`: as in measure_recovery.
-// Figures: mixing_s, averaging_s, time_s (of the decentralized step) and apart_s (of the other); and of the medians of
-// each turn, then the median,
-// hidden_ratio  time_s over the longer of computing and mixing
+// Runs options.rounds turns, after some that do not count, with three in a row of each kind: gossip with the partner
+// whose turn it is, in the product's buckets (shared/wire/buckets.h), all at a time; averagings of all; decentralized
+// steps, that is options.step_s of computing with gossip meanwhile; and steps with all-reduce, that is as much
+// computing, then an averaging. `identities` and `lab`: as in measure_recovery.
+// Figures: mixing_s, averaging_s, time_s (of the decentralized step) and apart_s (of the other). The ratios are
+// computed from the medians of each turn; each figure is their median.
+// hidden_ratio  time_s over the longer of computing and gossip
 // apart_ratio   apart_s over the sum of computing and averaging
 // speed_up      apart_s over time_s
 Result<BenchResult> measure_overlap(const AveragingOptions& options, const std::filesystem::path& identities,

@@ -20,11 +20,12 @@ struct Setting {
   const char* links;
   const char* codec;
   std::int64_t floats;
-  double step_s = 0;  // of computing, beside which pairs mix or after which all average; 0: an averaging alone
+  // Time of computing with gossip of pairs meanwhile, or with averaging of all after it; 0: an averaging alone.
+  double step_s = 0;
 };
 constexpr std::int64_t kMi = 1 << 20;
 // Lines of homes. The switch in user space and eight peers share this machine's cores: more than 400 Mbit/s in all
-// would measure these.
+// would measure the cores.
 constexpr Setting kSettings[] = {
     {"4×50, fp32", "50:50:10x4", "fp32", 2 * kMi},
     {"4×50, fp16", "50:50:10x4", "fp16", 2 * kMi},
@@ -36,7 +37,7 @@ constexpr Setting kSettings[] = {
     {"8×25, fp32", "25:25:10x8", "fp32", kMi},
     {"4×100, pairs mix in steps of 1.2 s", "100:100:5x4", "fp32", 2'500'000, 1.2},
     {"4×100, pairs mix in steps of 0.5 s", "100:100:5x4", "fp32", 2'500'000, 0.5},
-    // As long to compute as to average: where overlapping gains most.
+    // Computing takes as long as averaging: overlapping gains most here.
     {"8×25, pairs mix in steps of 3 s", "25:25:5x8", "fp32", 1'250'000, 3},
 };
 constexpr double kErrorMax = 0.1;
@@ -45,7 +46,8 @@ constexpr double kHiddenRatioMax = 1.1;
 constexpr double kApartRatioMin = 0.9;
 constexpr double kSpeedUpMin = 1.36;
 
-// As a benchmark's peers tell the planner: equally fast, with so long to compute that nobody is relieved of anything.
+// Predicts with the benchmark peers' inputs to the planner: equal speeds, and enough computing that no peer is relieved
+// of work.
 swarm::RoundForecast predict(const AveragingOptions& options, const std::vector<netlab::LinkSpec>& links) {
   constexpr double kMbit = 1e6 / 8;
   constexpr double kSamplesPerS = 1;
@@ -85,7 +87,7 @@ Result<BenchResult> check(const Setting& setting, int rounds) {
   return row;
 }
 
-// A choice between ways to train over the same lines: the time of each, predicted and measured.
+// A choice between ways to train over identical lines: the predicted and measured time of each.
 struct Choice {
   std::vector<double> predicted_s;
   std::vector<double> measured_s;
@@ -102,7 +104,7 @@ struct Choice {
   }
 };
 
-// Between codecs, by lines; and between steps, by setting.
+// Choices between codecs, by lines, and between kinds of steps, by setting.
 std::vector<Choice> choices(const std::vector<BenchResult>& rows) {
   std::map<std::string, Choice> between;
   for (const BenchResult& row : rows) {

@@ -1,5 +1,5 @@
-// starling-bench plan-check: what starling-coordinator plan says of an averaging (shared/swarm/runtime_model.h), beside
-// what the product's engine takes over links of that kind. Needs root: network namespaces.
+// starling-bench plan-check: compares starling-coordinator plan's prediction of an averaging
+// (shared/swarm/runtime_model.h) with the product's engine over links of that kind. Needs root: network namespaces.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 namespace starling::bench {
 
 struct PlanCheckOptions {
-  int rounds = 3;    // counted, of each setting
-  std::string only;  // settings whose name holds this
+  int rounds = 3;    // counted rounds of each setting
+  std::string only;  // settings whose name contains this
   std::string plot_file;
 };
 
-// A row a setting: predicted_s, time_s (median), error (its share that the prediction is off); of steps of training,
-// what overlap_bench.h measures, too, and apart_predicted_s. The table's figures: error_worst; and winners_wrong:
-// choices between codecs over the same lines, or between mixing beside computing and all-reduce after it, in which
-// another one was measured fastest than predicted.
+// One row per setting: predicted_s, time_s (median), error (the prediction's relative error); for steps of training,
+// also the figures of overlap_bench.h and apart_predicted_s. The table's figures: error_worst; and winners_wrong:
+// choices between codecs over identical lines, or between gossip during computing and all-reduce after it, in which the
+// fastest measured one was not the predicted one.
 Result<BenchResult> run_plan_check(const PlanCheckOptions& options);
 
 std::vector<std::string> plan_check_columns();

@@ -1,4 +1,4 @@
-// Copies of this program as separate processes, steered line by line: what a benchmark of peers needs.
+// Copies of this program as separate processes, controlled line by line, for benchmarks of peers.
 #pragma once
 
 #include <sys/types.h>
@@ -11,11 +11,11 @@
 
 namespace starling::bench {
 
-// The parent's end of one child. Ends the child when it goes.
+// The parent's end of one child. Its destructor ends the child.
 class ChildProcess {
  public:
-  // Runs `program` (this very one by default) with `arguments`; it talks through its standard input and output. What it
-  // says on standard error is added to `log`; empty: it goes where ours goes.
+  // Runs `program` (this one by default) with `arguments`; its standard input and output are the channel. Its standard
+  // error is added to the file `log`; empty: it goes to ours.
   static Result<std::unique_ptr<ChildProcess>> start(const std::vector<std::string>& arguments,
                                                      const std::string& program = "/proc/self/exe",
                                                      const std::string& log = "");
@@ -27,7 +27,7 @@ class ChildProcess {
   // unavailable when the child ended.
   Result<std::string> receive();
   [[nodiscard]] pid_t pid() const { return pid_; }
-  // Hangs up when the child ends.
+  // Descriptor that hangs up when the child ends.
   [[nodiscard]] int channel() const { return fd_; }
 
  private:
@@ -37,20 +37,21 @@ class ChildProcess {
   std::string buffer_;
 };
 
-// The child's end: a line from the parent (empty at the end), and a line to it.
+// The child's end: reads a line from the parent (empty at the end), and sends it one.
 std::string read_command();
 void answer(const std::string& line);
 
 // A field of /proc/PID/status in bytes, such as "VmRSS:"; 0 when there is no such process.
 double status_field_bytes(const std::string& pid, const std::string& field);
 
-// CPU seconds this process has used, and its memory in bytes: the most it ever had resident, and what it has now.
+// CPU seconds that this process has used. Its memory in bytes is peak_resident_bytes() at most, and resident_bytes()
+// now.
 double cpu_seconds();
-// How often its threads have waited so far, and were woken.
+// Number of waits of its threads so far.
 double times_waited();
 double peak_resident_bytes();
 double resident_bytes();
-// Of that, pages of programs and libraries: all processes share them, and the system can drop them.
+// Share of resident_bytes() in pages of programs and libraries: all processes share them, and the system can drop them.
 double resident_code_bytes();
 
 }  // namespace starling::bench

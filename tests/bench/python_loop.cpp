@@ -23,7 +23,8 @@ void append(std::string& bytes, const void* values, std::size_t size) {
   bytes.append(static_cast<const char*>(values), size);
 }
 
-// "parameters" in the order of wire::model_layout, and the batches' tensors as "batch.<micro-batch>.<place>".
+// A file with "parameters" in the order of wire::model_layout, and the batches' tensors as
+// "batch.<micro-batch>.<place>".
 std::string tensors_of(std::span<const float> parameters, const std::vector<models::Batch>& batches) {
   std::vector<wire::TensorInfo> infos{
       {"parameters", wire::TensorType::f32, {static_cast<std::int64_t>(parameters.size())}}};
@@ -47,7 +48,7 @@ std::string job_of(const wire::RunManifest& manifest, int threads, std::size_t b
   out.integer("batches", static_cast<std::int64_t>(batches));
   out.number("clip_norm", manifest.optimizer.clip_norm);
   wire::write_model(out, manifest.model);
-  out.integer("recent", manifest.model.recent);  // left out above where it is as by default
+  out.integer("recent", manifest.model.recent);  // write_model omits the default
   out.close('}');
   return out.str();
 }

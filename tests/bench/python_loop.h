@@ -1,4 +1,4 @@
-// The bare loop once more, in a Python of its own (python_loop.py): what most people would train with.
+// The bare loop once more, in a Python of its own (python_loop.py), which most people would use for training.
 #pragma once
 
 #include <filesystem>
@@ -17,21 +17,21 @@ namespace starling::bench {
 
 class PythonLoop {
  public:
-  // Null where `python` is empty, or has no PyTorch. Each step takes all of the batches.
+  // Null if `python` is empty, or has no PyTorch. Each step takes all of the batches.
   static Result<std::unique_ptr<PythonLoop>> start(const std::string& python, int threads,
                                                    const wire::RunManifest& manifest, std::span<const float> parameters,
                                                    const std::vector<models::Batch>& batches);
 
-  // Of the first batch, at the parameters as they were given; the mean over its samples.
+  // Mean loss over the first batch's samples, at the given parameters.
   [[nodiscard]] double first_loss() const { return first_loss_; }
-  // The seconds that a step took, by Python's clock.
+  // Duration of a step in seconds, by Python's clock.
   Result<double> step();
 
  private:
   PythonLoop() = default;
   Result<double> number();
 
-  testing::TempDir folder_;  // what it is told
+  testing::TempDir folder_;  // holds its inputs
   std::unique_ptr<ChildProcess> child_;
   double first_loss_ = 0;
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""python_loop.py JOB TENSORS: one of the benchmark's models in plain PyTorch, a step for each line that comes in.
+"""python_loop.py JOB TENSORS: one of the benchmark's models in plain PyTorch; takes a step for each line of input.
 
-Says the first batch's loss, then of every step the seconds that it took."""
+Prints the first batch's loss, then the duration of every step in seconds."""
 
 import json
 import math

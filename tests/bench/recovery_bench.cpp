@@ -11,21 +11,21 @@
 namespace starling::bench {
 namespace {
 
-constexpr int kUndisturbedRounds = 2;  // of each group
+constexpr int kUndisturbedRounds = 2;  // per group
 constexpr std::uint64_t kSeed = 20'26;
 
 struct Blows {
   std::vector<double> undisturbed;  // seconds, of the groups so far
   std::vector<double> struck;
-  std::vector<double> recovery;  // how much longer each struck round took
-  int identical = 0;             // groups whose survivors hold the same bits
-  int correct = 0;               // groups in which every value is the mean of those said to be in it
-  int expelled = 0;              // peers that were not struck, and taken for dead
-  int deceived = 0;              // groups whose victim took something else for the result
-  double complete = 1;           // the part of the coordinates that all survivors are in, at its least
+  std::vector<double> recovery;  // time that each struck round took longer
+  int identical = 0;             // groups whose survivors hold equal bits
+  int correct = 0;               // groups in which every value is the mean of its reported contributors
+  int expelled = 0;              // healthy peers that were taken for dead
+  int deceived = 0;              // groups whose victim took other values for the result
+  double complete = 1;           // smallest share of coordinates that all survivors are in
 };
 
-// What the group's peers need before a round counts: connections, and over shaped links each other's speeds.
+// Runs rounds that do not count: they open connections and, over shaped links, measure speeds.
 Status settle(AveragingGroup& group, bool shaped, std::vector<double>& undisturbed) {
   for (int round = -warm_ups(shaped); round < kUndisturbedRounds; ++round) {
     STARLING_ASSIGN(const AveragingRound calm, group.run_round("average"));

@@ -1,4 +1,4 @@
-// What it costs a group when a peer dies, or stops answering, in the middle of a round.
+// The cost to a group of a peer that dies, or stops answering, in the middle of a round.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace starling::bench {
 
-// One blow in each of `options.rounds` groups of fresh processes, at moments spread over an undisturbed round.
-// `identities`: a folder with the peers' certificates and keys. `lab`: where they live, or null for loopback.
+// Applies one fault in each of `options.rounds` groups of new processes, at moments spread over an undisturbed round.
+// `identities`: a folder with the peers' certificates and keys. `lab`: the peers' homes, or null for loopback.
 Result<BenchResult> measure_recovery(const AveragingOptions& options, const std::filesystem::path& identities,
                                      const netlab::Lab* lab);
 

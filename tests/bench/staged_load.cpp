@@ -28,7 +28,7 @@ std::string paused_heartbeat(const VirtualSwarm& swarm) {
   return wire::encode(heartbeat);
 }
 
-// The same, written once a round.
+// Returns paused_heartbeat(), encoded once per round.
 std::function<const std::string&()> words_of(const VirtualSwarm& swarm) {
   return [&swarm, round = RoundIndex{-1}, text = std::string()]() mutable -> const std::string& {
     if (const RoundIndex now = swarm.round(); std::exchange(round, now) != now) text = paused_heartbeat(swarm);

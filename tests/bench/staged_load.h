@@ -1,4 +1,4 @@
-// What load is put on: a project with many members, of whom some train and are credited round after round, and a real
+// A stage for load: a project with many members, some of whom train and are credited round after round, and a real
 // coordinator that serves it.
 #pragma once
 
@@ -23,13 +23,13 @@ struct StageOptions {
 
 class Stage {
  public:
-  // Everybody is registered, the coordinator serves, and a first round is acknowledged.
+  // Registers everybody, serves the project, and waits until a first round is acknowledged.
   static Result<std::unique_ptr<Stage>> set(const StageOptions& options);
 
-  // For load of those that do not train. They hold the swarm's state and pause: their calls cost what calls cost, and
-  // they are in no group.
+  // Parts for load of the members that do not train. They hold the swarm's state and pause: their calls have the usual
+  // cost, and they are in no group.
   [[nodiscard]] HeartbeatLoad::Parts callers();
-  // The trainers end their last round, and all that they did is acknowledged.
+  // Lets the trainers end their last round, and waits until all their work is acknowledged.
   Status settle();
 
   EventLoop loop;

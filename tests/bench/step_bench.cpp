@@ -25,9 +25,9 @@ namespace starling::bench {
 
 namespace {
 
-constexpr int kSearch = 20;          // micro-batches, in which our trainer finds its pieces' size
+constexpr int kSearch = 20;          // micro-batches in which our trainer finds its pieces' size
 constexpr int kWarmUp = 2;           // steps of each
-constexpr double kLossApart = 1e-3;  // of the loss: more is another function
+constexpr double kLossApart = 1e-3;  // relative difference of losses; a larger one means different functions
 constexpr double kBareAim = 1.03;
 constexpr double kPythonAim = 1.0;
 
@@ -38,7 +38,7 @@ double seconds_of(Work work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Our trainer with the memory it works on.
+// Our trainer with its memory.
 struct OurLoop {
   OurLoop(const StepCase& wanted, std::vector<std::uint8_t> data)
       : step_case(wanted),
@@ -60,7 +60,7 @@ struct OurLoop {
     return {round, 0, SampleCount{micro_batch} * each, each};
   }
 
-  // As a volunteer's: every micro-batch into the sum, then one step on its mean.
+  // A volunteer's step: every micro-batch into the sum, then one step on its mean.
   Status step(RoundIndex round) {
     std::fill(sum.begin(), sum.end(), 0.0F);
     for (int i = 0; i < step_case.micro_batches_a_step; ++i) {
@@ -83,7 +83,7 @@ struct OurLoop {
   std::unique_ptr<training::TorchTrainer> trainer;
 };
 
-// What the others compute with, step after step: made before the clock runs, which is to their advantage.
+// The batches of the other loops, used in every step: made before the clock runs, which is to their advantage.
 Result<std::vector<models::Batch>> ready_batches(const OurLoop& ours) {
   STARLING_ASSIGN(const training::Dataset data, training::Dataset::open(ours.step_case.manifest, ours.file, 1));
   std::vector<models::Batch> batches;

@@ -1,4 +1,4 @@
-// What the step benchmark computes: three models at their usual sizes, and data that they cannot tell from real data.
+// Inputs of the step benchmark: three models at their usual sizes, and random data of the real form.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ struct StepCase {
   int micro_batches_a_step = 1;
 };
 
-// gpt: 11 million parameters; albert: as published (base), of 128 tokens; resnet: 18 layers, images of 32 pixels.
+// gpt: 11 million parameters; albert: the published base model, with 128 tokens; resnet: 18 layers, images of 32
+// pixels.
 StepCase step_case(std::string_view name);
 
-// A file of the manifest's kind of data, full of chance.
+// A file of the manifest's kind of data, with random content.
 std::vector<std::uint8_t> step_data(const wire::RunManifest& manifest);
 
 }  // namespace starling::bench

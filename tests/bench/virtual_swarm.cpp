@@ -85,7 +85,7 @@ class VirtualTrainer final : private session::Session::Mediator {
   [[nodiscard]] session::Session::View view() const { return session_.view(parts_.loop.now()); }
 
  private:
-  // Tells the session something at `when`, then sees when it wants to be called next.
+  // Passes an event to the session at `when`, then sets the timer for its next deadline.
   void happen(TimePoint when, std::function<void(TimePoint)> event) {
     parts_.loop.at(when, [this, event = std::move(event)] {
       event(parts_.loop.now());
@@ -147,7 +147,7 @@ class VirtualTrainer final : private session::Session::Mediator {
   void forget_reports(RoundIndex below) override { parts_.swarm.on_acknowledged(below); }
   void withdraw_reports(RoundIndex /*from*/) override {}
   void save_checkpoint(RoundIndex /*round*/, const Digest& /*digest*/) override {}
-  // Nobody loses a disk here, so the coordinator neither gets a copy nor gives one.
+  // No disk is lost here, so the coordinator neither gets a copy nor gives one.
   void fetch_checkpoint(const wire::Artefact& /*file*/, RoundIndex round, const Digest& digest) override {
     fetch_state({}, round, digest);
   }

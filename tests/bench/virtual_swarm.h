@@ -1,5 +1,5 @@
 // Volunteers that go through real rounds at a real coordinator: the product's sessions, each on a connection of its
-// own, with trainers that only take their time and an average that all members of a group agree on.
+// own, with trainers that only take time and an average that all members of a group agree on.
 #pragma once
 
 #include <algorithm>
@@ -16,18 +16,18 @@
 
 namespace starling::bench {
 
-// Where groups meet. Everybody that comes before the doors close is averaged, with all its samples.
+// Meetings of groups. Everybody that comes before a meeting closes is averaged, with all its samples.
 class MeetingPlace {
  public:
   using Done = std::function<void(const averaging::AveragingOutcome&)>;
   explicit MeetingPlace(EventLoop& loop) : loop_(loop) {}
-  // `done` is called later, never from here.
+  // `done` is called later, never from within this call.
   void come(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake, Done done);
 
  private:
   struct Meeting {
     std::vector<averaging::Stake> stakes;
-    std::vector<Done> waiting;  // by rank; null: not there
+    std::vector<Done> waiting;  // by rank; null: absent
     std::size_t missing = 0;
     bool closed = false;
     TimePoint began{};
@@ -35,7 +35,7 @@ class MeetingPlace {
   void close(const wire::GroupInfo& group);
 
   EventLoop& loop_;
-  std::map<GroupId, Meeting> meetings_;  // one a round
+  std::map<GroupId, Meeting> meetings_;  // one per round
 };
 
 class VirtualTrainer;
@@ -52,7 +52,7 @@ class VirtualSwarm {
   void stop();
   [[nodiscard]] bool all_acknowledged() const;
 
-  // The newest state that the trainers have made: what any other volunteer would speak of.
+  // The newest state that the trainers have made, which all other volunteers report too.
   [[nodiscard]] RoundIndex round() const { return round_; }
   [[nodiscard]] const Digest& state_digest() const { return state_digest_; }
   // Samples of the rounds that the coordinator has acknowledged, and their number.

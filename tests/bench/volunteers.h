@@ -1,4 +1,4 @@
-// Many volunteers of the project under test: their keys, and the certificates that its authority issued them.
+// Many volunteers of the project under test: their keys, and the certificates that its authority issued to them.
 #pragma once
 
 #include <filesystem>
@@ -16,11 +16,11 @@ struct Volunteer {
   std::string certificate_pem;
 };
 
-// Makes `count` accounts with a computer each, by the product's stores, straight into the database of the project in
-// `directory`. Tells on standard error how far it is: a hundred thousand take a minute.
+// Makes `count` accounts with a computer each, through the product's stores, in the database of the project in
+// `directory`. Reports its progress on standard error: a hundred thousand take a minute.
 Result<std::vector<Volunteer>> register_volunteers(const std::filesystem::path& directory, int count);
 
-// What a volunteer shows when it connects.
+// Context with the volunteer's certificate for connecting.
 crypto::TlsContext tls_of(const CoordinatorProcess& coordinator, const Volunteer& volunteer);
 
 }  // namespace starling::bench
