@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kFrameOverheadBytes = 24;
 constexpr std::size_t kIpBytesMin = 20;
 constexpr std::size_t kTcpBytesMin = 20;
-// RFC 9293, section 3.1; RFC 3168, section 6.1.2: what a card leaves to a bundle's last frame, and to its first.
+// Flags that a card sets only in a bundle's last frame, and only in its first (RFC 9293, section 3.1; RFC 3168, section
+// 6.1.2).
 constexpr std::uint8_t kOfTheLast = 0x01 | 0x08;  // FIN, PSH
 constexpr std::uint8_t kOfTheFirst = 0x80;        // CWR
 
@@ -26,7 +27,7 @@ void store(std::uint32_t value, std::span<std::uint8_t> bytes) {
   for (std::size_t i = bytes.size(); i-- > 0; value >>= 8) bytes[i] = static_cast<std::uint8_t>(value);
 }
 
-// In ones' complement (RFC 1071).
+// Folds a ones' complement sum (RFC 1071).
 std::uint32_t fold(std::uint32_t sum) {
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
   return sum;
@@ -38,11 +39,11 @@ DeviceHeader device_header(std::span<const std::uint8_t> bundle) {
   return header;
 }
 
-// Where things are in a bundle, which is TCP over IPv4.
+// Offsets in a bundle, which is TCP over IPv4.
 struct Layout {
   std::size_t ip_bytes = 0;
   std::size_t tcp_at = 0;
-  std::size_t payload_at = 0;  // the end, for what is no bundle
+  std::size_t payload_at = 0;  // the end if it is no bundle
   std::size_t segment_bytes = 0;
 
   explicit Layout(std::span<const std::uint8_t> bundle) : payload_at(bundle.size()) {
@@ -100,7 +101,7 @@ std::vector<std::uint8_t> part_of(std::span<const std::uint8_t> bundle, std::siz
   for (std::size_t i = 0; i < ip.size(); i += 2) sum += load(ip.subspan(i, 2));
   store(~fold(sum), ip.subspan(10, 2));
 
-  // Of TCP's checksum only the part that covers addresses and length is there: the device is to add the rest.
+  // TCP's checksum field covers only addresses and length so far: the device adds the rest.
   const std::span tcp = std::span(part).subspan(layout.tcp_at);
   store(load(tcp.subspan(4, 4)) + static_cast<std::uint32_t>(skipped), tcp.subspan(4, 4));
   if (first > 0) tcp[13] &= static_cast<std::uint8_t>(~kOfTheFirst);

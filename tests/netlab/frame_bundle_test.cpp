@@ -14,7 +14,7 @@ constexpr std::size_t kTcpAt = kIpAt + 20;
 constexpr std::size_t kPayloadAt = kTcpAt + 32;  // with timestamps
 constexpr std::uint16_t kSegmentBytes = 100;
 constexpr std::uint8_t kFlags = 0x80 | 0x10 | 0x08 | 0x01;  // CWR, ACK, PSH, FIN
-constexpr std::uint32_t kSequence = 0xffffff80;             // goes round within a bundle
+constexpr std::uint32_t kSequence = 0xffffff80;             // wraps around within a bundle
 constexpr std::uint16_t kIdentity = 0xfffe;
 
 std::uint32_t number_at(std::span<const std::uint8_t> bytes, std::size_t at, std::size_t size) {
@@ -33,12 +33,12 @@ std::uint32_t ones_sum(std::span<const std::uint8_t> bytes, std::uint32_t sum = 
   return sum;
 }
 
-// What TCP's checksum field holds before a device adds the rest: addresses, protocol and length.
+// Content of TCP's checksum field before a device adds the rest: addresses, protocol and length.
 std::uint32_t pseudo_sum(std::span<const std::uint8_t> frame) {
   return ones_sum(frame.subspan(kIpAt + 12, 8), 6 + static_cast<std::uint32_t>(frame.size() - kTcpAt));
 }
 
-// Of TCP over IPv4, as the kernel gives it to a card: the payload counts up.
+// A bundle of TCP over IPv4, in the form that the kernel gives a card: the payload counts up.
 std::vector<std::uint8_t> bundle_of(std::size_t payload) {
   std::vector<std::uint8_t> bytes(kPayloadAt + payload);
   const DeviceHeader device{.flags = 1,

@@ -11,9 +11,8 @@ namespace {
 
 constexpr const char* kCongestion = "/proc/sys/net/ipv4/tcp_congestion_control";
 constexpr const char* kAllowed = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
-// A burst may be what flows in 5 ms, and must hold the largest bundle of frames, 64 KiB and the headers of each: a
-// larger one is taken apart by the sender's processor, packet by packet, which no network card asks for. A queue holds
-// 100 ms.
+// A burst may be the bytes of 5 ms, and must hold the largest bundle of frames, 64 KiB and the headers of each: the
+// sender's processor takes a larger one apart, packet by packet, which no network card requires. A queue holds 100 ms.
 constexpr double kBurstSeconds = 0.005;
 constexpr double kBurstBytesMin = 72 * 1024;
 
@@ -99,7 +98,7 @@ Status Lab::set_addresses() {
   return {};
 }
 
-// A namespace takes only what the machine allows to everybody.
+// A namespace accepts only algorithms that the machine allows to everybody.
 Status Lab::set_congestion(const std::string& name) {
   const std::string allowed = first_line(kAllowed);
   if ((" " + allowed + " ").find(" " + name + " ") == std::string::npos) {

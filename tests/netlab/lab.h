@@ -1,5 +1,5 @@
-// Homes on one machine: each a network namespace with one device, eth0, behind an access link of its own. Needs root
-// and iproute2. Everything is gone when the process is, however it ends.
+// Homes on one machine: each is a network namespace with one device, eth0, behind an access link of its own. Needs root
+// and iproute2. Everything ends with the process, however it ends.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 namespace starling::netlab {
 
 struct LabOptions {
-  double loss = 0;         // of frames between two homes, as a fraction
-  std::string congestion;  // what TCP uses inside, such as "cubic"; empty: what the system does
+  double loss = 0;         // loss of frames between two homes, as a fraction
+  std::string congestion;  // TCP's congestion control inside, such as "cubic"; empty: the system's
   bool cuts = false;       // homes will be cut off
 };
 
@@ -26,7 +26,8 @@ class Lab {
   [[nodiscard]] const std::vector<LinkSpec>& links() const { return links_; }
   [[nodiscard]] const NetNamespace& home(std::size_t index) const { return homes_[index]; }
   [[nodiscard]] static std::string address(std::size_t index);
-  // From now on a home hears nobody (deaf), or nobody hears it (mute), or all is well. Only in a lab made for cuts.
+  // From now on a home receives nothing (deaf), or nothing that it sends arrives (mute), or all is well. Only in a lab
+  // made for cuts.
   void cut_off(std::size_t home, bool deaf, bool mute) const;
 
  private:
@@ -38,9 +39,9 @@ class Lab {
 
   std::vector<LinkSpec> links_;
   std::vector<NetNamespace> homes_;
-  std::vector<NetNamespace> core_;  // of the bridge, when there is one
+  std::vector<NetNamespace> core_;  // the bridge's namespace, if there is one
   std::unique_ptr<UserSwitch> switch_;
-  std::string allowed_before_;  // the machine's list of congestion controls, when it had to be extended
+  std::string allowed_before_;  // the machine's list of congestion controls, if it had to be extended
 };
 
 }  // namespace starling::netlab

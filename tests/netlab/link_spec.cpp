@@ -22,7 +22,7 @@ Error bad_link(std::string_view item, std::string_view why) {
                                                    item, why)};
 }
 
-// The number that `text` begins with, taken off it; NaN when there is none.
+// Removes the number at the start of `text` and returns it; NaN when there is none.
 double take_number(std::string_view& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

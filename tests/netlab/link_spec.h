@@ -1,4 +1,4 @@
-// What a home's access link can do, as typed on a command line, and what that bounds.
+// Rates of a home's access link, as typed on a command line, and the bound that they set.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace starling::netlab {
 
 struct LinkSpec {
-  double up_mbit = 0;  // per second, of wire bytes
+  double up_mbit = 0;  // per second, in bytes on the wire
   double down_mbit = 0;
   Duration delay{};  // one way, of this link alone: between two homes it counts twice, for a round trip four times
 };
@@ -23,8 +23,8 @@ Result<std::vector<LinkSpec>> parse_links(std::string_view text);
 
 // The least time in which peers behind these links can all-reduce `bytes` each over a core that never blocks, sums
 // being formed at peers. Every peer sends its data once and receives the result once: T >= bytes / min rate. Every
-// element needs n-1 transfers to be summed and n-1 to be spread: T >= 2 (n-1) bytes / sum of rates, either way. And the
-// shares s_i that peers own must sum to one with (1 + s_i (n-2)) bytes <= T min(up_i, down_i).
+// element needs n-1 transfers to be summed and n-1 to be distributed: T >= 2 (n-1) bytes / sum of rates, in each
+// direction. And the shares s_i that peers own must sum to one with (1 + s_i (n-2)) bytes <= T min(up_i, down_i).
 double all_reduce_bound_s(double bytes, std::span<const LinkSpec> links);
 
 }  // namespace starling::netlab

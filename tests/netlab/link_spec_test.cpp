@@ -34,10 +34,10 @@ TEST_CASE("the bound is what the links allow") {
   CHECK(bound("100x2") == doctest::Approx(1.342).epsilon(0.001));
   CHECK(bound("100x4") == doctest::Approx(2.013).epsilon(0.001));
   CHECK(bound("100x8") == doctest::Approx(2.349).epsilon(0.001));
-  CHECK(bound("200x2,50x2") == doctest::Approx(2.684).epsilon(0.001));  // the slow send once, receive once
+  CHECK(bound("200x2,50x2") == doctest::Approx(2.684).epsilon(0.001));  // the slow peers send once, receive once
   CHECK(bound("200x4,50x4") == doctest::Approx(2.684).epsilon(0.001));
   CHECK(bound("100x3,10x1") == doctest::Approx(13.42).epsilon(0.001));
   CHECK(bound("20:100x4") == doctest::Approx(10.07).epsilon(0.001));
-  // No sum of rates says it, but who sends fast receives slowly here: min(up, down) of each counts.
+  // The sums of rates do not show it, but fast senders receive slowly here: min(up, down) of each counts.
   CHECK(bound("200:100x2,100:200x2") == doctest::Approx(2.013).epsilon(0.001));
 }

@@ -45,7 +45,7 @@ Result<NetNamespace> NetNamespace::create() {
   NetNamespace made(open_own());
   VERIFY(made.fd_ && ::setns(home.get(), CLONE_NEWNET) == 0);
   const InNamespace there(made);
-  std::ofstream("/proc/sys/net/ipv6/conf/all/disable_ipv6") << "1\n";  // no file where there is no IPv6
+  std::ofstream("/proc/sys/net/ipv6/conf/all/disable_ipv6") << "1\n";  // absent without IPv6
   STARLING_TRY(run_tool({"ip", "link", "set", "lo", "up"}));
   return made;
 }

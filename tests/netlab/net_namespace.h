@@ -1,5 +1,5 @@
 // Network namespaces without names: they end with the last process and descriptor that uses them, however a program
-// ends, so there is nothing to clean up.
+// ends, so no clean-up is needed.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace starling::netlab {
 
 class NetNamespace {
  public:
-  // A new one with its loopback device up, without IPv6 chatter. permission_denied without root.
+  // A new namespace with its loopback device up, without IPv6 traffic. permission_denied without root.
   static Result<NetNamespace> create();
   [[nodiscard]] int fd() const { return fd_.get(); }
-  // As other processes of this machine can open it while this one lives.
+  // Path by which other processes of this machine can open it during its lifetime.
   [[nodiscard]] std::string path() const;
 
  private:
@@ -23,7 +23,7 @@ class NetNamespace {
   UniqueFd fd_;
 };
 
-// The calling thread, and what it starts, is in there as long as this lives.
+// The calling thread, and threads and processes that it starts, are in that namespace as long as this lives.
 class InNamespace {
  public:
   explicit InNamespace(const NetNamespace& there);
@@ -35,7 +35,7 @@ class InNamespace {
   UniqueFd home_;
 };
 
-// Runs a program such as ip or tc to its end; what it complained of is the error.
+// Runs a program such as ip or tc to its end; its error output becomes the error.
 Status run_tool(const std::vector<std::string>& arguments);
 
 }  // namespace starling::netlab

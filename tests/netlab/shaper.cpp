@@ -34,7 +34,7 @@ void Shaper::send_to_all(TimePoint now, std::size_t from, const Frame& frame) {
   }
 }
 
-// Of a bundle that loses frames, the runs between them go on.
+// Sends a frame on its way. If a bundle loses frames, the runs between them go on.
 void Shaper::travel(TimePoint left, std::size_t from, std::size_t to, Frame frame) {
   if (frame.spared || loss_ <= 0) return set_out(left, from, to, std::move(frame));
   const std::size_t frames = frames_in(frame.bytes);

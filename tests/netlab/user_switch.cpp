@@ -31,15 +31,15 @@ constexpr std::size_t kReadBytes = 128 * 1024;
 // Frames taken from one home before the others get their turn.
 constexpr int kBurst = 64;
 constexpr int kRealTimePriority = 5;
-// After a turn, the next frames are left to gather for so long: waking for each takes CPU time away from the subject,
-// and no line that the lab is for is so exact.
+// Pause after a turn, in which frames gather: waking for each takes CPU time away from the program under test, and the
+// lab's lines need not be that exact.
 constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 200'000};
-// The last byte of a home's hardware address is its number; these are the first five.
+// The first five bytes of a home's hardware address; the last one is its number.
 constexpr std::array<std::uint8_t, 5> kAddressPrefix = {0x02, 0x53, 0x54, 0x52, 0x4c};
 
 Error system_error(std::string_view what) { return {ErrorCode::io, fmt::format("{}: {}", what, std::strerror(errno))}; }
 
-// The calling thread's namespace gets the device.
+// Makes the device in the calling thread's namespace.
 Result<UniqueFd> make_tap(std::size_t number) {
   UniqueFd fd(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
   ifreq request{};
@@ -47,7 +47,7 @@ Result<UniqueFd> make_tap(std::size_t number) {
   std::strncpy(request.ifr_name, "eth0", IFNAMSIZ - 1);
   if (!fd || ::ioctl(fd.get(), TUNSETIFF, &request) != 0) return system_error("make a TAP device");
   int header_bytes = kDeviceHeaderBytes;
-  // As network cards do.
+  // Network cards offer these too.
   constexpr unsigned kOffloads = TUN_F_CSUM | TUN_F_TSO4;
   if (::ioctl(fd.get(), TUNSETVNETHDRSZ, &header_bytes) != 0 || ::ioctl(fd.get(), TUNSETOFFLOAD, kOffloads) != 0) {
     return system_error("set up a TAP device");
@@ -98,7 +98,7 @@ class UserSwitch::Impl {
 
   void run() {
     const sched_param priority{.sched_priority = kRealTimePriority};
-    (void)::sched_setscheduler(0, SCHED_RR, &priority);  // where it is refused, delays are less exact
+    (void)::sched_setscheduler(0, SCHED_RR, &priority);  // without it, delays are less exact
     std::array<epoll_event, 64> events{};
     while (!stopping_) {
       deliver();
@@ -114,7 +114,7 @@ class UserSwitch::Impl {
     }
   }
 
-  // Or the end of so much time.
+  // Waits for the end, at most this long.
   void await_stop(const timespec& time) const {
     pollfd stop{.fd = wake_.get(), .events = POLLIN, .revents = 0};
     ::ppoll(&stop, 1, &time, nullptr);
@@ -145,7 +145,7 @@ class UserSwitch::Impl {
       const std::span bytes = std::span(buffer_).first(static_cast<std::size_t>(got));
       const std::span ethernet = bytes.subspan(kDeviceHeaderBytes);
       Shaper::Frame frame{{bytes.begin(), bytes.end()}, wire_bytes(bytes), false};
-      // A lost question for an address is repeated after a second: the lab's trouble, not the subject's.
+      // A lost ARP request is repeated only after a second, which would be the lab's fault, not the program's.
       frame.spared = ethernet[12] == 0x08 && ethernet[13] == 0x06;
       const bool to_one = std::equal(kAddressPrefix.begin(), kAddressPrefix.end(), ethernet.begin());
       if (!to_one) {
@@ -163,7 +163,7 @@ class UserSwitch::Impl {
   UniqueFd wake_;
   std::vector<std::uint8_t> buffer_;
   std::vector<UniqueFd> taps_;
-  std::vector<std::atomic<bool>> cuts_;  // by from and to
+  std::vector<std::atomic<bool>> cuts_;  // indexed by from and to
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };

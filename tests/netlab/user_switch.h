@@ -1,5 +1,5 @@
 // An Ethernet switch in user space between TAP devices, for delay and loss, which this kernel's shaping may lack: the
-// shell around Shaper. A thread of its own, which must run at once when a frame is due.
+// shell around Shaper. It has a thread of its own, which must run at once when a frame is due.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ namespace starling::netlab {
 
 class UserSwitch {
  public:
-  // Makes a device eth0 in each home (its address is the caller's affair) and begins to forward between them.
+  // Makes a device eth0 in each home (the caller sets its address) and begins to forward between them.
   static Result<std::unique_ptr<UserSwitch>> start(std::span<const NetNamespace> homes, std::span<const LinkSpec> links,
                                                    const ShaperOptions& options);
   ~UserSwitch();
 
-  // From now on frames from one home vanish on their way to the other, or come through again. Any thread.
+  // From now on, drops frames from one home to the other, or lets them through again. Any thread.
   void cut(std::size_t from, std::size_t to, bool vanish);
 
  private:
