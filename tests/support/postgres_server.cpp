@@ -25,8 +25,8 @@ namespace {
 
 using Command = std::vector<std::string>;
 
-constexpr const char* kUser = "postgres";  // of the system, and the superuser of the cluster
-constexpr int kStartMaxMs = 60'000;        // between two steps of it
+constexpr const char* kUser = "postgres";  // the system's user, and the superuser of the cluster
+constexpr int kStartMaxMs = 60'000;        // limit of one step of the start
 
 // Debian keeps each version's programs in a folder of their own.
 std::filesystem::path programs() {
@@ -39,7 +39,7 @@ std::filesystem::path programs() {
   return newest;
 }
 
-// In the child: nothing that root may do, and an end when the test ends however that happens.
+// In the child: gives up root's rights, and arranges that it ends with the test, however that ends.
 void become_harmless() {
   if (::geteuid() == 0) {
     const passwd* user = ::getpwnam(kUser);
@@ -105,7 +105,7 @@ PostgresServer::~PostgresServer() {
 
 void PostgresServer::kill() {
   if (process_ > 0) {
-    ::kill(process_, SIGQUIT);  // at once, without a checkpoint; its own children go with it
+    ::kill(process_, SIGQUIT);  // at once, without a checkpoint; its own children end with it
     wait();
   }
 }

@@ -10,7 +10,7 @@
 namespace starling::testing {
 namespace {
 
-// Whose mounts are ours from then on.
+// Gives this thread mounts of its own.
 bool enter_mounts() {
   const uid_t uid = ::geteuid();
   const gid_t gid = ::getegid();

@@ -1,4 +1,5 @@
-// A file system in memory that can be full, which only the thread that made it, and those that it starts, can see.
+// A small file system in memory that can be full. Only the thread that made it, and threads and processes that it
+// starts, can see it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ class SmallDisk {
   SmallDisk(const SmallDisk&) = delete;
   SmallDisk& operator=(const SmallDisk&) = delete;
 
-  // False where the system lets us mount nothing: neither root nor user namespaces.
+  // False if the system forbids mounts: neither root nor user namespaces.
   [[nodiscard]] bool mounted() const { return mounted_; }
   [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
 

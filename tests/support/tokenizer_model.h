@@ -1,11 +1,11 @@
-// A small SentencePiece model, learned on the spot.
+// A small SentencePiece model, trained on the spot.
 #pragma once
 
 #include <string>
 
 namespace starling::testing {
 
-// Of English-looking lines, with the marks that text::Tokenizer asks for, or without.
+// A model of English-like lines, with or without the marks that text::Tokenizer needs.
 std::string tokenizer_model(int vocabulary, bool marks = true);
 
 }  // namespace starling::testing
