@@ -19,7 +19,7 @@ constexpr std::int64_t kSegmentFloats = 8;
 constexpr std::size_t kPullsMax = 200;
 constexpr Rank kResult = SIZE_MAX;  // in place of the sender: results have one codec
 
-// `choice`: the codec of results, and that of two members' contributions.
+// `choice` selects the codec of results, and those of two members' contributions.
 wire::GroupInfo plan(unsigned choice) {
   constexpr const char* kCodecs[] = {"fp32", "fp16", "int8", "bf16", "int4", "sparse"};
   wire::GroupInfo group;
@@ -40,7 +40,7 @@ wire::GroupInfo plan(unsigned choice) {
   return group;
 }
 
-// Reads the input as a script: what each other member says and does to one engine, well-formed or not.
+// Reads the input as a script: the messages and actions of each other member to one engine, well-formed or not.
 class Script {
  public:
   Script(const std::uint8_t* data, std::size_t size)
@@ -134,7 +134,7 @@ class Script {
     const std::vector<float> values(segment % 2 == 0 ? kSegmentFloats : 7, static_cast<float>(byte()) - 100);
     std::vector<std::uint8_t> bytes(encoded_bytes(codec, values.size()));
     encode(codec, values, bytes);
-    if (byte() > 250) bytes.back() = 0xff;  // perhaps a NaN
+    if (byte() > 250) bytes.back() = 0xff;  // may be a NaN
     before.insert(before.end(), bytes.begin(), bytes.end());
     return before;
   }
@@ -160,7 +160,7 @@ class Script {
     }
   }
 
-  // Whatever was said, a result is made of finite values and has a contributor set for every coordinate.
+  // After any input, a result consists of finite values and has a contributor set for every coordinate.
   void check() const {
     const AveragingOutcome* outcome = engine_.outcome();
     if (outcome == nullptr || outcome->verdict == AveragingOutcome::Verdict::expelled) return;

@@ -1,5 +1,5 @@
-// Every codec's decoder, on any bytes: what is refused changes no sum; what is accepted is finite, can be added up
-// where it was added, and encodes again to the same values.
+// Every codec's decoder, on any bytes: refused bytes change no sum; accepted values are finite, can be added, and
+// encode again to equal values.
 #include "client/averaging/codec.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ void check(Codec codec, std::span<const std::uint8_t> bytes, std::size_t floats)
   for (std::size_t i = 0; added && i < floats; ++i) VERIFY(sum[i] == kBefore + values[i]);
 }
 
-// Whatever floats are encoded, finite or not: a decoder refuses them or gets values near enough to encode alike.
+// Encodes any floats, finite or not: a decoder refuses them or returns values near enough to encode equally.
 void check_encoder(Codec codec, std::span<const std::uint8_t> bytes) {
   std::vector<float> values(bytes.size() / sizeof(float));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
@@ -55,7 +55,7 @@ void check_encoder(Codec codec, std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
-// The first byte chooses the codec and what is done, the next two say how many floats the rest should be.
+// The first byte selects the codec and the action, the next two the number of floats that the rest should be.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 3) return 0;
   const auto codec = wire::codec_from_number(data[0] % 8);

@@ -1,4 +1,4 @@
-// What is said to a daemon and by it, over its socket or from another computer, and what it keeps of that.
+// Messages to and from a daemon, over its socket or from another computer, and the files that it keeps of them.
 #include "shared/wire/control.h"
 
 #include "shared/wire/pause_wish.h"

@@ -1,4 +1,4 @@
-// What every fuzz target defines: it must return for any bytes. A broken property is a VERIFY.
+// Interface of every fuzz target: it must return for any bytes. A broken property is a VERIFY.
 #pragma once
 
 #include <cstddef>

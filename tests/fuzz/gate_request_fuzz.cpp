@@ -22,7 +22,7 @@ void check_bounds(const gate::RawRequest& request) {
 
 }  // namespace
 
-// However the bytes are cut, the parser comes to the same end.
+// The parser's result must not depend on how the bytes are cut.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::size_t step = 1 + data[0];

@@ -15,7 +15,7 @@ constexpr int kSide = 4;
 
 }  // namespace
 
-// A file of a folder of pictures, as people find them.
+// A file from a folder of pictures.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const UniqueFd file(::memfd_create("image", MFD_CLOEXEC));
   VERIFY(::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), data, size, 0) == static_cast<ssize_t>(size));

@@ -1,4 +1,4 @@
-// Writes inputs to begin fuzzing with, made by the encoders of this very build: they cannot fall behind the formats.
+// Writes initial inputs for fuzzing, made by this build's encoders, so that they always match the formats.
 //   make_seeds FOLDER    a folder for each target
 #include <cmath>
 #include <cstdio>
@@ -90,7 +90,7 @@ void add_frames(Seeds& seeds) {
   const Bytes piece = wire::encode_state({40, wire::MomentForm::fp8}, 0, std::vector<float>(120, 0.5F));
   state.insert(state.end(), piece.begin(), piece.end());
   add("state", 9, state);
-  add("relay_request", 8, Bytes(33, 2));  // a call to 02 02 …
+  add("relay_request", 8, Bytes(33, 2));  // a call to the peer whose ID is all 02
   add("state_request", 5, wire::encode(wire::StateRequest{7, {}, 0, 4}));
   add("state_info", 6, wire::encode(wire::StateInfo{7, {}, 100, std::vector<Digest>(1)}));
 }

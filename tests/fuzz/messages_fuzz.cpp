@@ -1,4 +1,4 @@
-// Every message between daemon and coordinator; what is understood must survive being said again.
+// Every message between daemon and coordinator; a decoded message must survive being encoded again.
 #include "shared/wire/messages.h"
 #include "shared/wire/team.h"
 #include "shared/wire/unusable_samples.h"
@@ -18,7 +18,7 @@ void check(Result<Message> (*decode)(std::string_view), std::string_view json) {
   VERIFY(again.ok() && wire::encode(*again) == text);
 }
 
-// A plan that passes is one that members can work out: every rank has a codec, every coordinate a segment.
+// Members must be able to carry out an accepted plan: every rank has a codec, every coordinate a segment.
 void check_plan(std::string_view json) {
   const auto reply = wire::decode_heartbeat_reply(json);
   if (!reply.ok() || !reply->group || !wire::check_group(*reply->group).ok()) return;

@@ -1,4 +1,4 @@
-// Files that operators write or make: which shards there are, and which computers a swarm is planned for.
+// Files of operators: lists of shards, and lists of computers that a swarm is planned for.
 #include "coordinator/operations/prospects.h"
 #include "shared/swarm/host_kinds.h"
 #include "shared/wire/data_options.h"

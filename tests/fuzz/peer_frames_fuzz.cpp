@@ -13,7 +13,7 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// Every message has exactly one form: what is accepted is what would have been written.
+// Every message has exactly one form: accepted bytes equal those that encode writes.
 template <typename Message>
 void check_form(const Result<Message>& message, Bytes bytes) {
   if (message.ok()) VERIFY(std::ranges::equal(encode(*message), bytes));
@@ -28,7 +28,7 @@ void check_header(Bytes bytes) {
   VERIFY(std::ranges::equal(again, bytes.first(kFrameHeaderBytes)));
 }
 
-// What is no state of anybody is left to its digest to find.
+// Bytes that are nobody's state may pass here: the digest finds them.
 void check_state(Bytes bytes) {
   if (bytes.size() < 3) return;
   const StateForm form{std::size_t{1} + bytes[0], bytes[1] % 2 == 0 ? MomentForm::fp16 : MomentForm::fp8};
@@ -47,7 +47,7 @@ void check_relay_request(Bytes bytes) {
 
 }  // namespace
 
-// The first byte chooses what the rest is read as.
+// The first byte selects how the rest is read.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const Bytes bytes(data + 1, size - 1);

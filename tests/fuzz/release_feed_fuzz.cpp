@@ -7,7 +7,7 @@ using namespace starling;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const crypto::PublicKey key = crypto::PrivateKey::generate().public_key();
   const auto text = testing::text_of(data, size);
-  VERIFY(!manifest::verify_feed(text, key).ok());  // nobody has signed with this key
+  VERIFY(!manifest::verify_feed(text, key).ok());  // this key has signed nothing
   const auto feed = wire::decode_feed(text);
   if (!feed.ok()) return 0;
   const std::string written = wire::encode_feed(*feed);

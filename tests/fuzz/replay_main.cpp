@@ -1,5 +1,5 @@
-// Runs a fuzz target over the inputs kept in a folder, and over copies of them that are damaged in the same way
-// every time: cut at each length (of short inputs), then some changed, dropped and doubled bytes.
+// Runs a fuzz target over the inputs kept in a folder, and over copies of them that are damaged deterministically: cut
+// at each length (of short inputs), then some changed, dropped and doubled bytes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::size_t kInputBytesMax = 1 << 20;
 constexpr std::size_t kCutsMax = 512;
 constexpr std::uint64_t kDamagesPerInput = 500;
 
-// Which input was running, for the handler of a crash.
+// The running input, for the handler of a crash.
 char current[512];
 
 void on_crash(int signal) {

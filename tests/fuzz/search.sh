@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # search.sh TARGET SECONDS FOLDER: lets libFuzzer search with one target of the fuzz build; ./dev fuzz does it for all.
-# An input that breaks something stays in FOLDER/found: once it is mended, it belongs in the target's corpus.
+# An input that breaks something stays in FOLDER/found: once the fault is mended, it belongs in the target's corpus.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target=$1 seconds=$2 folder=$3
@@ -8,7 +8,7 @@ corpus=tests/fuzz/corpus/$target
 [[ -d $corpus ]] || corpus=$folder/seeds/$target
 mkdir -p "$folder/grown/$target"
 options=(-max_total_time="$seconds" -rss_limit_mb=1024 -timeout=5 -print_final_stats=1)
-# libstb asks for as much as a piece of a file says that it holds, and does not touch what does not come.
+# libstb allocates the length that a piece of a file claims, and does not touch the bytes that do not come.
 [[ $target == image ]] && options+=(-malloc_limit_mb=4096)
 status=0
 build/fuzz/fuzz/"$target" "${options[@]}" -artifact_prefix="$folder/found/$target-" \

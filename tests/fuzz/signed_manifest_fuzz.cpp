@@ -7,7 +7,7 @@ using namespace starling;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const crypto::PublicKey key = crypto::PrivateKey::generate().public_key();
-  // Nobody has signed with this key: neither another key's certificate nor a manifest.
+  // This key has signed nothing: neither another key's certificate nor a manifest.
   VERIFY(!manifest::verify_key(testing::text_of(data, size), key).ok());
   const auto envelope = manifest::decode_envelope(testing::text_of(data, size));
   if (!envelope.ok()) return 0;

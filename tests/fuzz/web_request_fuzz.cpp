@@ -1,5 +1,4 @@
-// A request as gate and pages take it apart: its target, whom it comes from, cookies, forms and what people type in
-// them.
+// A request as gate and pages parse it: its target, its origin, cookies, forms and typed text.
 #include <array>
 #include <string>
 #include <vector>
@@ -25,7 +24,7 @@ const std::string kProxy = "192.0.2.1";
 const std::vector<std::string> kProxies = {kProxy};
 constexpr std::string_view kEcho = "X-Echo: ";
 
-// What is accepted is accepted again, unchanged.
+// Accepted text is accepted again, unchanged.
 template <typename Check>
 void check_settled(const Check& check, const std::string& typed) {
   if (const auto once = check(typed)) VERIFY(check(*once) && *check(*once) == *once);
@@ -55,7 +54,7 @@ gate::Response echo(const gate::Request& request) {
   return web::takes_gzip(request) ? web::compressed(std::move(response)) : response;
 }
 
-// Whatever was echoed stands in one line of the head.
+// Echoed text must stay within one line of the head.
 void check_reply(std::string_view bytes) {
   VERIFY(bytes.starts_with("HTTP/1.1 "));
   std::string_view head = bytes.substr(0, bytes.find("\r\n\r\n"));
