@@ -1,5 +1,5 @@
-// A small GPT, trained by three peers whose gradients travel in narrow codecs, or whose moments are kept narrow, beside
-// the same run in fp32.
+// Compares two trainings of a small GPT by three peers: one with gradients in narrow codecs or with narrow moments, and
+// one in fp32.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,8 +32,8 @@ struct Training {
   const char* results;
   const char* contributions;
   double error_feedback;
-  int rank = 0;                  // of low-rank products; 0: the vector as it is
-  const char* moments = "fp32";  // what they are rounded to after each step
+  int rank = 0;                  // rank of low-rank products; 0: the vector is sent whole
+  const char* moments = "fp32";  // form that they are rounded to after each step
 };
 
 wire::RunManifest tiny_run(const Training& how) {
@@ -123,7 +123,7 @@ void average_and_step(RoundIndex round, const Training& how, std::vector<std::un
   }
 }
 
-// Bits per byte of held-out text after all rounds; every peer holds the same model.
+// Bits per byte of held-out text after all rounds; every peer holds an equal model.
 double trained(const Training& how) {
   const std::vector<std::uint8_t> text = words(3000);
   std::vector<std::unique_ptr<Peer>> peers;

@@ -1,5 +1,5 @@
-// A session that delays its updates, with the product's trainer in its hands, beside the same run written out by hand;
-// and what the delay costs a small GPT.
+// Compares a session that delays its updates, with the product's trainer, with an equal run written out by hand; and
+// measures the cost of the delay to a small GPT.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,10 +24,10 @@ namespace {
 using golden::words;
 
 constexpr RoundIndex kRounds = 120;
-// Odd, so that the trainer looks for no smaller piece that would be faster: the same bits every time.
+// Odd, so that the trainer looks for no smaller, faster piece: results are equal to the bit.
 constexpr SampleCount kMicroBatch = 5;
 constexpr int kBatchesARound = 6;
-// So many end while a round is averaged; the one that runs then is at old parameters, too.
+// Batches that end while a round is averaged; the one that runs then is at old parameters, too.
 constexpr int kBatchesAnAveraging = 2;
 constexpr TimePoint kNow{std::chrono::seconds(1000)};
 
@@ -66,7 +66,7 @@ struct Replica {
   std::unique_ptr<training::TorchTrainer> trainer;
 };
 
-// A swarm of one: what its session asks for ends when the test lets it.
+// A swarm of one: the actions that its session requests end when the test lets them.
 struct Volunteer : session::Session::Mediator {
   explicit Volunteer(bool delays)
       : replica(delays),
@@ -163,18 +163,19 @@ struct Volunteer : session::Session::Mediator {
   std::size_t present = 0;
   SampleCount averaged = 0;
   bool computes_ahead = false;
-  std::optional<Result<session::BatchReport>> batch;  // under way
+  std::optional<Result<session::BatchReport>> batch;  // the batch under way
   std::optional<RoundIndex> stepping;
   session::Session session;
 };
 
-// A round's gradient, and what of it is one volunteer's own: that of the last `own` batches.
+// A round's gradient, and one volunteer's own share of it: that of the last `own` batches.
 struct Sums {
   explicit Sums(std::size_t parameters) : all(parameters), own(parameters) {}
   std::vector<float> all, own;
 };
 
-// Each step takes the mean gradient of its round's samples: the first ones where a step with one's own gradient leads.
+// Each step takes the mean gradient of its round's samples; the first ones are computed at the result of a step with
+// one's own gradient.
 void train_by_hand(Replica& replica, RoundIndex rounds, int own) {
   const auto add = [&](RoundIndex round, int from, int to, Sums& sums, const Sums* averaged = nullptr) {
     for (int i = from; i < to; ++i) {

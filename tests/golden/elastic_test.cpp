@@ -1,5 +1,5 @@
-// An elastic swarm beside one process that never heard of it: peers of unequal speed that join, leave and die end
-// where a single process ends that takes the very same samples as one batch a round.
+// Compares an elastic swarm with a single process: peers of unequal speed that join, leave and die must end where a
+// process ends that takes exactly their samples as one batch a round.
 #include <ATen/ATen.h>
 #include <torch/utils.h>
 
@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 #include <vector>
-// After torch, whose CHECK must give way.
+// Included after torch, whose CHECK must give way.
 #include <doctest/doctest.h>
 
 #include "client/models/model.h"
@@ -39,7 +39,8 @@ constexpr std::size_t kDeathEvent = 160;  // some segments of the dying member h
 wire::RunManifest tiny_run(const std::string& optimizer) {
   wire::RunManifest manifest;
   manifest.optimizer = wire::default_optimizer(optimizer);
-  // For a whole window its steps are g / (|g| + epsilon): rounding must be small beside epsilon where g is nearly zero.
+  // For a whole window its steps are g / (|g| + epsilon): rounding must be small compared with epsilon where g is
+  // nearly zero.
   if (optimizer == "accum_adamw") manifest.optimizer.epsilon = 1e-5;
   manifest.model = {.layers = 2, .width = 32, .heads = 2, .context = 32};
   manifest.peers_max = 8;
@@ -63,7 +64,7 @@ wire::RunManifest tiny_albert() {
   return manifest;
 }
 
-// What one peer does: how much it computes, in pieces of which size, and in which rounds it is there.
+// A peer's part: its samples per round, its micro-batch, and its rounds.
 struct Volunteer {
   int lane = 0;
   SampleCount batch = 0;  // in even rounds; one less in odd ones
@@ -115,7 +116,7 @@ struct Peer {
   bool synced = true;  // holds the state of the present round
 };
 
-// The reference: one process, one batch a round, nobody to talk to.
+// The reference: one process, one batch a round, no communication.
 struct SingleProcess {
   SingleProcess(const wire::RunManifest& run, std::span<const std::uint8_t> text)
       : manifest(run), data(training::Dataset::open(run, text, 1).value()), optimizer(run) {
@@ -130,7 +131,7 @@ struct SingleProcess {
 
   // The mean gradient over all the samples, in one forward and one backward pass.
   std::vector<float> mean_gradient(const std::vector<wire::SampleRange>& ranges) {
-    constexpr std::size_t kPlaces = 2;  // of words to guess, counted through the whole batch: models::Batch
+    constexpr std::size_t kPlaces = 2;  // places of masked tokens, counted through the whole batch: models::Batch
     models::Batch whole;
     for (const wire::SampleRange& range : ranges) {
       auto batch = training::sample_batch(manifest, data, range);
@@ -166,7 +167,7 @@ struct Swarm {
     for (const Volunteer& volunteer : kVolunteers) peers.push_back(std::make_unique<Peer>(volunteer, manifest, text));
   }
 
-  // Who takes part, by rank; those that were away copy parameters and moments from one that was not.
+  // The members of the round, by rank; those that were absent copy parameters and moments from one that was not.
   std::vector<Peer*> gather(RoundIndex round) {
     std::vector<Peer*> present;
     for (const auto& peer : peers) {
@@ -184,7 +185,7 @@ struct Swarm {
     return present;
   }
 
-  // Everybody computes, averages and steps. Returns what was averaged over whom.
+  // Everybody computes, averages and steps. Returns the contributors of each stretch of the average.
   std::vector<ContributorRun> round(RoundIndex round, const std::vector<Peer*>& present) {
     averaging::GroupOptions options;
     options.members = present.size();
@@ -222,8 +223,8 @@ struct Swarm {
   std::vector<std::unique_ptr<Peer>> peers;
 };
 
-// One step of the single process on what the swarm averaged: for every stretch of coordinates, exactly the samples
-// that the swarm's result carries there. It is one batch, except in a round in which somebody died halfway.
+// Takes one step of the single process on the swarm's samples: for every stretch of coordinates, exactly those that the
+// swarm's result contains there. It is one batch, except in a round in which a member died halfway.
 void follow(SingleProcess& single, RoundIndex round, const std::vector<ContributorRun>& runs,
             const std::vector<Peer*>& present) {
   std::vector<float> mean(single.gradient.size());
@@ -244,7 +245,7 @@ double distance(std::span<const float> a, std::span<const float> b) {
   return worst;
 }
 
-// The parameter that differs most, by name.
+// Name of the parameter that differs most.
 std::string worst_parameter(const wire::ModelOptions& model, std::span<const float> a, std::span<const float> b) {
   std::string name;
   double worst = -1;
@@ -257,7 +258,7 @@ std::string worst_parameter(const wire::ModelOptions& model, std::span<const flo
   return name;
 }
 
-// Fifty rounds of both; the largest difference of a parameter in the end.
+// Runs fifty rounds of both; returns the largest difference of a parameter at the end.
 double difference_after_all_rounds(const wire::RunManifest& manifest, const std::vector<std::uint8_t>& text) {
   Swarm swarm(manifest, text);
   SingleProcess single(manifest, text);
@@ -281,7 +282,7 @@ double difference_after_all_rounds(const wire::RunManifest& manifest, const std:
   const auto survivor = swarm.gather(kRounds - 1).front();
   MESSAGE(manifest.optimizer.kind << ": the parameter that differs most: "
                                   << worst_parameter(manifest.model, survivor->state, single.state));
-  CHECK(distance(single.state, initial) > 1e-2);  // they went somewhere
+  CHECK(distance(single.state, initial) > 1e-2);  // training has changed them
   return distance(std::span(survivor->state).first(parameters), std::span(single.state).first(parameters));
 }
 

@@ -1,5 +1,5 @@
-// export_case FOLDER: a small gpt and a small albert with random parameters, exported, each with a case of its own:
-// inputs and what our model makes of them. export_test.py holds PyTorch against them.
+// export_case FOLDER: exports a small gpt and a small albert with random parameters, each with a case of its own:
+// inputs and our model's outputs. export_test.py compares PyTorch with them.
 #include <ATen/ATen.h>
 #include <torch/utils.h>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""export_test.py EXPORT_CASE: models as we export them, opened and computed by plain PyTorch as GPT-2 and ALBERT."""
+"""export_test.py EXPORT_CASE: computes our exported models with plain PyTorch, as GPT-2 and ALBERT."""
 
 import json
 import math
@@ -59,7 +59,7 @@ def gpt2(weights, config, words):
 
 
 def albert_loss(weights, config, case):
-    """The loss of AlbertForPreTraining: the words' and the order's."""
+    """The loss of AlbertForPreTraining: that of the masked tokens plus that of the order."""
     norm = lambda x, n: F.layer_norm(x, x.shape[-1:], weights[n + ".weight"], weights[n + ".bias"], 1e-12)
     linear = lambda x, n: F.linear(x, weights[n + ".weight"], weights[n + ".bias"])
     begin = "albert.embeddings."

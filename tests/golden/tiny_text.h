@@ -1,4 +1,4 @@
-// What the small models of these tests learn: words in a fixed random order.
+// Training text for the small models of these tests: words in a fixed random order.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline std::vector<std::uint8_t> words(std::size_t count) {
   return {text.begin(), text.end()};
 }
 
-// The same as tokens: each word is two of them, of which the first begins it.
+// Training text as tokens: each word is two of them, and the first begins it.
 constexpr int kTokens = 30;
 inline std::vector<std::uint8_t> tokens(std::size_t count) {
   std::vector<std::uint16_t> values;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tokenizer_test.py STARLING_COORDINATOR: text prepared by us, and SentencePiece's own Python module on the same text."""
+"""tokenizer_test.py STARLING_COORDINATOR: compares text that we prepare with SentencePiece's own Python module."""
 
 import array
 import json

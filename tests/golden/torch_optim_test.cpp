@@ -1,4 +1,4 @@
-// Our AdamW and SGD beside LibTorch's own.
+// Compares our AdamW and SGD with LibTorch's.
 #include <ATen/ATen.h>
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
@@ -10,7 +10,7 @@
 #include <memory>
 #include <span>
 #include <vector>
-// After torch, whose CHECK must give way.
+// Included after torch, whose CHECK must give way.
 #include <doctest/doctest.h>
 
 #include "client/optim/optimizer.h"
@@ -78,7 +78,7 @@ class Reference {
     optimizer_->step();
   }
 
-  // Length of the difference over the length of the values, for the tensor where it is worst.
+  // Length of the difference relative to the length of the values, for the worst tensor.
   [[nodiscard]] double worst_relative_difference(std::span<const float> state) const {
     double worst = 0;
     for (std::size_t entry = 0; entry < layout_.size(); ++entry) {
@@ -104,7 +104,7 @@ float noise(std::uint64_t seed, std::size_t i) {
   return static_cast<float>(static_cast<double>(mix64(mix64(seed) + i) >> 11) * 0x1p-53 - 0.5);
 }
 
-// Where ours and theirs stand after so many steps on the same noise, clipped by theirs' own means.
+// Difference between ours and theirs after `rounds` steps on equal noise, clipped by LibTorch's own means.
 template <typename Theirs, typename Options>
 double difference_after(RoundIndex rounds, const wire::OptimizerOptions& options) {
   const wire::RunManifest manifest = manifest_with(options);
