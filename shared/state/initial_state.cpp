@@ -43,7 +43,7 @@ class StateMaker {
         parameters_(wire::parameter_count(manifest.model)),
         size_(wire::state_size(manifest)) {}
 
-  // Parameters are read there from now on.
+  // Takes parameters from this file, which must outlive this object.
   Status read_from(const ParameterFile& file) {
     std::vector<std::uint8_t> head(
         static_cast<std::size_t>(std::min<std::uint64_t>(file.bytes, wire::kTensorHeadBytesMax)));
@@ -61,10 +61,10 @@ class StateMaker {
   }
 
   [[nodiscard]] std::size_t size() const { return size_; }
-  // The first float of the moments.
+  // Index of the first float of the moments.
   [[nodiscard]] std::size_t parameters() const { return parameters_; }
 
-  // Floats [first, first + piece.size()).
+  // Fills `piece` with the floats [first, first + piece.size()).
   Status fill(std::size_t first, std::span<float> piece) const {
     VERIFY(first + piece.size() <= size_);
     for (std::size_t i = 0; i < layout_.size(); ++i) {
@@ -106,13 +106,13 @@ class StateMaker {
   std::size_t parameters_;
   std::size_t size_;
   const ParameterFile* file_ = nullptr;
-  std::vector<std::uint64_t> places_;  // of the layout's parameters in the file
+  std::vector<std::uint64_t> places_;  // offsets of the layout's parameters in the file
 };
 
 Result<Digest> digest_of(const StateMaker& maker) {
   std::vector<float> chunk(std::min(maker.size(), wire::kStateChunkFloats));
   std::vector<Digest> digests;
-  Digest zeros;  // of a whole chunk of moments: most of them are that
+  Digest zeros;  // digest of a whole chunk of moments: most chunks are like that
   for (std::size_t first = 0; first < maker.size(); first += chunk.size()) {
     const std::span<float> piece = std::span(chunk).first(std::min(chunk.size(), maker.size() - first));
     const bool is_zero = first >= maker.parameters() && piece.size() == chunk.size();

@@ -9,7 +9,7 @@
 namespace starling::state {
 namespace {
 
-// Floats travel and are hashed as they lie in memory.
+// Floats are sent and hashed as they lie in memory.
 static_assert(std::endian::native == std::endian::little && sizeof(float) == 4);
 
 template <typename T>

@@ -1,6 +1,6 @@
-// How a replica's state is named: chunks of wire::kStateChunkFloats floats (the last one may be shorter),
-// the SHA-256 of each chunk's little-endian floats, and the SHA-256 of those digests in order: the state digest.
-// So every chunk can be checked alone, whoever sent it, in whichever form.
+// Names of replicas' states: a state is cut into chunks of wire::kStateChunkFloats floats (the last one may be
+// shorter); the state digest is the SHA-256 of the SHA-256 digests of the chunks' little-endian floats, in order. So
+// every chunk can be checked alone, whichever peer sent it, in whichever form.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ std::span<float> chunk_of(std::span<float> state, std::size_t chunk);
 
 Digest chunk_digest(std::span<const float> chunk);
 std::vector<Digest> chunk_digests(std::span<const float> state);
-// The digest that heartbeats carry: of the concatenated chunk digests.
+// The digest that heartbeats carry: the SHA-256 of the concatenated chunk digests.
 Digest state_digest(std::span<const Digest> chunk_digests);
 Digest state_digest(std::span<const float> state);
 

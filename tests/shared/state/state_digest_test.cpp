@@ -33,7 +33,7 @@ TEST_CASE("a state's digest is the SHA-256 of its chunks' digests") {
   const Digest digest = outer.finish();
   CHECK(state_digest(state) == digest);
 
-  // The same from bytes that come in pieces of any size.
+  // PiecewiseSha256 gives an equal digest for bytes that come in pieces of any size.
   crypto::PiecewiseSha256 piecewise(wire::kStateChunkFloats * sizeof(float));
   const std::span bytes(reinterpret_cast<const std::uint8_t*>(state.data()), state.size() * sizeof(float));
   for (std::size_t at = 0; at < bytes.size(); at += 100'003) {
