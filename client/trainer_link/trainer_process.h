@@ -77,7 +77,7 @@ class TrainerProcess final : public session::Trainer {
   void on_bucket_stepped(std::function<void(const wire::Bucket&)> stepped);
   // Done here, without a child; fails only when a script's parameters cannot be read.
   Status initialize() override;
-  // The same state, into layout().size() floats elsewhere; the replica stays as it is.
+  // Makes the state of round 0 in layout().size() floats elsewhere; the replica stays unchanged.
   Status make_initial_state(std::span<float> into) const;
   void begin_sum() override;
   void begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) override;
