@@ -51,6 +51,24 @@ def with_strings(text):
     return _TOKEN.sub(lambda m: _blank(m.group(0)) if m.group(0).startswith("/") else m.group(0), text)
 
 
+def comment_blocks(text):
+    """(line, text) of each // comment; lines of comments that stand beneath each other are one block."""
+    blocks, lines = [], text.split("\n")
+    for match in _TOKEN.finditer(text):
+        if not match.group(0).startswith("//"):
+            continue
+        line = text.count("\n", 0, match.start()) + 1
+        column = match.start() - text.rfind("\n", 0, match.start()) - 1
+        content = match.group(0).lstrip("/").strip()
+        alone = not lines[line - 1][:column].strip()
+        if alone and blocks and blocks[-1][1:3] == [line - 1, column]:
+            blocks[-1][1] = line
+            blocks[-1][3] += " " + content
+        else:
+            blocks.append([line, line, column, content])
+    return [(first, content) for first, _, _, content in blocks]
+
+
 def includes(text):
     kept = with_strings(text)
     return [Include(text.count("\n", 0, m.start()) + 1, m.group(2), m.group(1) == '"') for m in _INCLUDE.finditer(kept)]

@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
+from plain_english import ADVICE, BAD_BEGINNING, BAD_PHRASES
+
 WIDTH_MAX = 140  # characters of a line of prose or code; a row of a table cannot be broken
 WORDS_MAX = {"README.md": 1300, "docs/averaging.md": 1200}  # as `wc -w` counts them
 INDEX = "docs/index.md"
 MADE = ["docs/protocol.md"]  # of comments in headers, which speak for themselves
-BAD_BEGINNING = r"(Of|What|Whoever|Whom|Whose|The same|As)\b(?! [^.!?]*\?)"  # a question may begin with What
-BAD_PHRASES = re.compile(r"\b(so many|anew|in vain|it is told)\b")
 BEGINS_A_SENTENCE = re.compile(r"(?:(?<=[.!?]) |(?<=[.!?][*)]) |(?<=[.!?]\*\*) |\| )[*_(]*" + BAD_BEGINNING)
 BEGINS_A_BLOCK = re.compile(r"\s*(?:#+ |[-*] |\d+\. |\| )?[*_(]*" + BAD_BEGINNING)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -48,7 +48,7 @@ def check_english(path, text):
     for number, line, starts in prose(text):
         found = (BEGINS_A_BLOCK.match(line) if starts else None) or BEGINS_A_SENTENCE.search(line)
         if found:
-            yield path, number, f"nothing begins with '{found.group(1)}': subject, verb, object"
+            yield path, number, f"nothing begins with '{found.group(1)}': {ADVICE}"
         if phrase := BAD_PHRASES.search(line):
             yield path, number, f"'{phrase.group(1)}': say it plainly"
 

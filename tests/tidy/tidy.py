@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; the
-documents; and that docs/protocol.md is what shared/wire says, the table of docs/averaging.md what its measurements say.
+"""Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; plain
+English in comments; the documents; and that docs/protocol.md is what shared/wire says, the table of docs/averaging.md
+what its measurements say.
 
     tidy.py [ROOT]      prints one line a finding, and fails if any is an error
 """
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import averaging_page
+import comments
 import cpp_source
 import documents
 import house
@@ -231,7 +233,8 @@ def check_tree(root):
     texts = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith((".cpp", ".h", ".py"))}
     for path, text in texts.items():
         yield from check_file(path, text)
-    yield from check_hidden_doors({p: text for p, text in texts.items() if not p.endswith(".py")})
+    sources = {p: text for p, text in texts.items() if not p.endswith(".py")}
+    yield from check_hidden_doors(sources)
     yield from check_folders(paths)
     recipes = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith("CMakeLists.txt")}
     yield from check_built(paths, recipes)
@@ -242,6 +245,9 @@ def check_tree(root):
     if (root / averaging_page.PAGE).exists() and not averaging_page.is_current(root):
         yield Finding(averaging_page.PAGE, 1, f"{averaging_page.SOURCE} says something else: run {averaging_page.COMMAND}")
     yield from (Finding(*found) for found in documents.check(root))
+    yield from (Finding(*found) for found in comments.check_all(sources, folder_of))
+    if comments.PATH in texts:
+        yield from (Finding(*found) for found in comments.check_list(sources, folder_of))
 
 
 def main():

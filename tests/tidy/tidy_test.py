@@ -5,9 +5,11 @@ import json
 import shutil
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import averaging_page
+import comments
 import cpp_source
 import documents
 import house
@@ -267,6 +269,49 @@ class Documents(unittest.TestCase):
     def test_the_index_names_every_page(self):
         pages = {"docs/index.md": "[a](a.md)\n", "docs/a.md": "a\n", "docs/deep/b.md": "b\n"}
         self.assertEqual(self.found(pages), ["docs/index.md:1: it does not name docs/deep/b.md"])
+
+
+class Comments(unittest.TestCase):
+    CLEAN = "shared/base/a.cpp"
+
+    def found(self, text):
+        return [(line, what) for _, line, what in comments.check(self.CLEAN, text)]
+
+    def test_inverted_beginnings_of_blocks_are_found(self):
+        for text in ["// What of it counts.", "// Of each peer, its rate.", "int x;  // of the larger one", "int x;  // as above",
+                     "// Whoever calls waits.", "// The same for all.", "// Whom it asks.", "// Whose it is."]:
+            self.assertEqual(len(self.found(text + "\n")), 1, text)
+        for text in ["// It is what\n// of it counts.", "// Offsets of each.", "// What is it? A rate.", "/*of*/ int x;",
+                     'auto x = "// What it is";', 'auto x = R"(\n// Of it\n)";', "// It holds\n// As long as this."]:
+            self.assertEqual(self.found(text + "\n"), [], text)
+
+    def test_inverted_sentences_within_a_block_are_found(self):
+        self.assertEqual(self.found("int x;\n// A rate. What\n// it is, is known.\n"),
+                         [(2, "no comment begins with 'What': subject, verb, object")])
+
+    def test_phrases_are_found_over_two_lines(self):
+        for phrase in ["so many", "anew", "in vain", "it is told", "can not", "who is there", "whom it is"]:
+            self.assertEqual(self.found(f"// A peer {phrase}.\n"), [(1, f"'{phrase}': say it plainly")])
+        self.assertEqual(len(self.found("  // It waits in\n  // vain.\n")), 1)
+        self.assertEqual(self.found("const char* kText = \"in vain\";  // A text.\n"), [])
+
+    def test_a_sentence_over_two_comments_is_found(self):
+        self.assertEqual(len(self.found("int a;  // members that call, …\nint b;  // … all together\n")), 2)
+        self.assertEqual(self.found('// Sent as "Bearer …".\n// "a", "b", … in order.\n'), [])
+
+    def test_blocks_end_where_code_or_another_column_begins(self):
+        text = "// A.\n// B.\nint x;  // C.\n        // D.\n// E.\n"
+        self.assertEqual(cpp_source.comment_blocks(text), [(1, "A. B."), (3, "C. D."), (5, "E.")])
+
+    def test_rooms_on_the_list_are_passed_over_until_they_are_clean(self):
+        def found(check, text):
+            return [where for where, _, _ in check({self.CLEAN: text}, tidy.folder_of)]
+
+        self.assertEqual(found(comments.check_all, "// What it is.\n"), [self.CLEAN])
+        with unittest.mock.patch.object(comments, "ROOMS_STILL_TO_CLEAN", ["shared/base"]):
+            self.assertEqual(found(comments.check_all, "// What it is.\n"), [])
+            self.assertEqual(found(comments.check_list, "// What it is.\n"), [])
+            self.assertEqual(found(comments.check_list, "// A rate.\n"), [comments.PATH])
 
 
 if __name__ == "__main__":
