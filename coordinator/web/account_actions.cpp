@@ -1,4 +1,4 @@
-// What people see and do once they are logged in.
+// The actions of people who are logged in, and their own data.
 #include <fmt/core.h>
 
 #include <map>
@@ -12,10 +12,10 @@
 namespace starling::web {
 namespace {
 
-constexpr int kLedgerPagesMax = 1000;  // of kPageRowsMax lines, in an export
+constexpr int kLedgerPagesMax = 1000;  // pages of kPageRowsMax lines in an export
 constexpr std::size_t kLabelBytesMax = 64;
 
-// What the page says after a redirect; the address names it, so that no link can put other words there.
+// Texts that the page shows after a redirect. The address carries only the key, so no link can put other words there.
 const std::map<std::string_view, std::string_view>& done_texts() {
   static const std::map<std::string_view, std::string_view> texts = {
       {"saved", "Saved."},
@@ -32,7 +32,7 @@ const std::map<std::string_view, std::string_view>& done_texts() {
 
 Result<PeerId> computer_of(const Form& form) { return PeerId::from_hex(form.value("computer")); }
 
-// Text that its owner alone sees: anything without control characters.
+// The text without control characters; only its owner sees it.
 std::string plain(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, kLabelBytesMax)) {
@@ -121,7 +121,7 @@ gate::Response AccountSite::act(const Visit& visit) {
   return done->empty() ? redirect("/") : redirect("/account?done=" + *done);
 }
 
-// Whoever found a browser open still needs it.
+// A browser that was left open does not suffice: a change needs the password.
 Status AccountSite::check_password(const Visit& visit, std::string_view field) {
   const auto& stores = parts_.accounts.parts().stores;
   STARLING_ASSIGN(const db::Account account, stores.accounts.find_account(visit.viewer->account_id));
@@ -195,7 +195,7 @@ Result<std::string> AccountSite::admit_computer(const Visit& visit) {
   return std::string("admitted");
 }
 
-// Only one's own.
+// Changes only a computer of the visitor's own account.
 Status AccountSite::set_revoked(const Visit& visit, bool revoked) {
   auto& store = parts_.accounts.parts().stores.accounts;
   STARLING_ASSIGN(const PeerId peer, computer_of(visit.form));

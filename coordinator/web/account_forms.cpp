@@ -1,4 +1,4 @@
-// The forms of those who are not logged in.
+// The forms of people who are not logged in.
 #include <fmt/core.h>
 
 #include "coordinator/web/account_pages.h"

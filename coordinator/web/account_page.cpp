@@ -1,4 +1,4 @@
-// The page of somebody's own account.
+// The account page, which only its owner sees.
 #include <fmt/core.h>
 
 #include "coordinator/web/account_pages.h"

@@ -1,4 +1,4 @@
-// What people see of their accounts: forms to sign up, to log in and for a new password; the account page.
+// Pages about accounts: the forms to sign up, to log in and to set a new password, and the account page.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace starling::web {
 
-// Around every form.
+// The parts that every form page shares.
 struct FormFrame {
   std::string project;
-  std::string token;    // proves that the form is this browser's own
-  std::string message;  // what went wrong, or what was done
-  bool failed = false;  // which of the two
+  std::string token;    // proves that the form belongs to this browser
+  std::string message;  // an error, or a confirmation
+  bool failed = false;  // the message is an error
   WallTime now;
 };
 
@@ -24,41 +24,41 @@ struct SignUpPage {
   FormFrame frame;
   bool needs_invite = false;
   bool approval = false;
-  std::string name;  // as typed before
+  std::string name;  // the name typed before
   std::string email;
   std::string invite;
 };
 std::string render_sign_up(const SignUpPage& page);
 std::string render_log_in(const FormFrame& frame, std::string_view name, bool sends_mail);
-// Asks for the address; without mail, says whom to ask.
+// Asks for the address; if the project sends no mail, names the person to ask instead.
 std::string render_forgot(const FormFrame& frame, bool sends_mail);
 std::string render_new_password(const FormFrame& frame, std::string_view link_token);
 std::string render_verify(const FormFrame& frame, std::string_view link_token);
-// A page of one message.
+// A page with one message.
 std::string render_notice(const FormFrame& frame, std::string_view title);
 
 struct AccountPage {
   FormFrame frame;
   db::Account account;
-  db::Login login;  // without a password where there is none
+  db::Login login;  // no password where the account has none
   std::vector<db::Host> hosts;
-  std::string code;       // for a computer, just made; else empty
-  std::string code_link;  // the join link with it
+  std::string code;       // a code just made for a computer, or empty
+  std::string code_link;  // the join link that contains the code
   bool sends_mail = false;
-  std::optional<db::Team> team = std::nullopt;  // that they are in
-  std::string wanted_team = {};                 // that they may want to join, as an address said
-  db::ClaimSums unconfirmed = {};               // of all their computers
+  std::optional<db::Team> team = std::nullopt;  // the team they belong to
+  std::string wanted_team = {};                 // the team from the address, which they may want to join
+  db::ClaimSums unconfirmed = {};               // sums over all their computers
 };
 std::string render_account(const AccountPage& page);
 
-// Everything the project knows about a person, as JSON.
+// Everything the project stores about a person, as JSON.
 struct PersonalData {
   std::string project;
   db::Account account;
   db::Login login;
   std::vector<db::Host> hosts;
   std::vector<db::LedgerEntry> ledger;  // newest first
-  db::ClaimSums unconfirmed;            // claims that no group confirmed, in ninety days
+  db::ClaimSums unconfirmed;            // claims of the last ninety days that no group confirmed
   WallTime now;
 };
 std::string personal_data_json(const PersonalData& data);

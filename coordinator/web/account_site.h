@@ -1,12 +1,12 @@
-// Signing up, logging in, and one's own account in a browser: which route shows and does what.
+// The browser's side of accounts: signing up, logging in, and the account page. The routes are:
 //
 //   GET, POST /signup, /login, /password (a new one), /verify      POST /logout
 //   GET /account, /account/export
 //   POST /account/… profile, email, verify, password, others, code, computer, revoke, admit, delete, join-team,
 //   leave-team, found-team
 //
-// Every POST brings a token that only this browser's cookie gives, and answers with a redirect, so that "reload" does
-// nothing twice. A session's cookie is made at log-in, never taken over from before it.
+// Every POST carries a token that only this browser's cookie yields, and is answered with a redirect, so that "reload"
+// repeats nothing. A session's cookie is made at log-in and never taken over from before it.
 #pragma once
 
 #include <functional>
@@ -26,32 +26,33 @@ class AccountSite {
  public:
   struct Parts {
     accounts::Accounts& accounts;
-    std::function<std::string(const std::string& code)> join_link;  // with that code as its invite
-    const operations::MaintenanceSign* maintenance = nullptr;       // null: never
+    std::function<std::string(const std::string& code)> join_link;  // the join link with that code as its invite
+    const operations::MaintenanceSign* maintenance = nullptr;       // null: never under maintenance
   };
-  // What `parts` refer to must outlive it, and this the router.
+  // Everything that `parts` refers to must outlive the site, and the site must outlive the router.
   explicit AccountSite(Parts parts) : parts_(std::move(parts)) {}
 
   void add_routes(gate::Router& router);
 
   static constexpr const char* kSessionCookie = "__Host-starling";
-  static constexpr const char* kVisitorCookie = "__Host-starling-form";  // of a browser that is not logged in
+  static constexpr const char* kVisitorCookie = "__Host-starling-form";  // for a browser that is not logged in
   static constexpr const char* kKnownCookie = "__Host-starling-known";   // outlives log-ins
 
  private:
-  // One request, looked at.
+  // A request, with its form and its cookies read.
   struct Visit {
     const gate::Request& request;
     Form form;
     std::optional<accounts::Viewer> viewer;
-    std::string cookie;        // session's or visitor's
+    std::string cookie;        // the session's or the visitor's
     bool new_visitor = false;  // the answer must set it
   };
   using Show = gate::Response (AccountSite::*)(const Visit&);
-  using Act = Result<std::string> (AccountSite::*)(const Visit&);  // what to tell, a key of kDone
+  using Act = Result<std::string> (AccountSite::*)(const Visit&);  // returns a key of done_texts()
 
   Visit visit(const gate::Request& request) const;
-  gate::Response guarded(const gate::Request& request, Show show);  // of POST: the form must be this browser's own
+  // Refuses a POST whose form is not this browser's own.
+  gate::Response guarded(const gate::Request& request, Show show);
   [[nodiscard]] std::optional<operations::Maintenance> maintenance() const;
   gate::Response page(const Visit& visit, std::string html, int status = 200) const;
   gate::Response put_off(const Visit& visit, const operations::Maintenance& maintenance) const;

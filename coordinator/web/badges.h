@@ -1,4 +1,4 @@
-// What a volunteer or team may be proud of.
+// Badges for the achievements of a volunteer or a team.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct Badge {
   friend bool operator==(const Badge&, const Badge&) = default;
 };
 
-// Percentiles of the recent average (top 1, 5 or 25 % of those with more than a credit a day), the highest power of ten
-// of credit, whole years.
+// Badges for the percentile of the recent average (top 1, 5 or 25 % of those above db::kRankedRecentMin), for the
+// highest power of ten of credit, and for whole years.
 std::vector<Badge> badges_of(const db::Profile& profile, WallTime now);
 
 }  // namespace starling::web

@@ -26,7 +26,7 @@ std::string proof(const std::string& figures, std::string_view secret) {
   return crypto::keyed_digest(secret, "certificate " + figures).hex().substr(0, kProofDigits);
 }
 
-// "1-2-3-4" as four numbers, none negative.
+// "1-2-3-4" as four numbers, none of them negative.
 std::optional<std::array<std::int64_t, 4>> read_figures(std::string_view text) {
   std::array<std::int64_t, 4> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -45,7 +45,7 @@ void add_text(std::string& svg, int y, int size, std::string_view more, std::str
                      text);
 }
 
-// Long names become smaller, so that the widest letters still fit.
+// A font size that shrinks for long names, so that even the widest letters fit.
 int name_size(std::string_view name) { return name.size() <= 14 ? 60 : name.size() <= 24 ? 38 : 26; }
 
 }  // namespace

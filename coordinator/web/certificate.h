@@ -1,4 +1,4 @@
-// A certificate of what a volunteer has given, and the code that proves it.
+// A certificate of a volunteer's contribution, and the code that proves it.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace starling::web {
 
-// What a code says.
+// The content of a code.
 struct Certified {
   AccountId account_id = 0;
-  std::int64_t day = 0;  // since 1970 UTC
+  std::int64_t day = 0;  // days since 1970-01-01 UTC
   db::Totals total;
   friend bool operator==(const Certified&, const Certified&) = default;
 };
 
-// The figures, and a proof that the holder of `secret` has written them: nothing needs to be kept for it.
+// The figures, with a proof that the holder of `secret` wrote them; nothing needs to be stored for it.
 std::string certificate_code(const Certified& certified, std::string_view secret);
-// Nothing when no such code was ever given out.
+// Empty if no such code was ever given out.
 std::optional<Certified> read_certificate_code(std::string_view code, std::string_view secret);
 
 struct CertificateData {
@@ -30,10 +30,10 @@ struct CertificateData {
   std::string code;
   std::string check_at;  // the address of the page that checks codes
 };
-// A page of SVG, upright enough to be printed on A4 or Letter across.
+// An SVG page, in landscape, that can be printed on A4 or Letter.
 std::string render_certificate(const CertificateData& data);
 
-// Floating-point operations of so much credit: 200 credits are a day at one GFLOPS.
+// The floating-point operations for this credit: 200 credits are a day at one GFLOPS.
 double flop_of(const db::Totals& total);
 // "1.23 × 10^15" as HTML or SVG text.
 std::string power_text(double number);

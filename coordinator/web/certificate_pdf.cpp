@@ -8,7 +8,7 @@
 namespace starling::web {
 namespace {
 
-// A4 across, in points, with a margin that every printer leaves.
+// A landscape A4 page in points, with a margin that every printer can keep.
 constexpr double kWidth = 841.89;
 constexpr double kHeight = 595.28;
 constexpr double kMargin = 14;

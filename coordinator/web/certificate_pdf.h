@@ -1,4 +1,4 @@
-// A certificate for printing.
+// A certificate as a PDF file for printing.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace starling::web {
 
 struct PdfTexts {
   std::string title;
-  std::string keywords;  // for programs that look for them: the certificate's code
+  std::string keywords;  // the certificate's code, for programs that look for it
 };
-// A page of A4 across with that picture in its middle. The letters are this machine's, and travel with it. Some tens of
-// milliseconds. internal: the SVG is none.
+// A landscape A4 page with the picture in its middle. The fonts are this machine's and are embedded. Takes some tens of
+// milliseconds. Error internal: the text is not valid SVG.
 Result<std::string> pdf_of(std::string_view svg, const PdfTexts& texts);
 
 }  // namespace starling::web

@@ -10,11 +10,11 @@
 namespace starling::web {
 namespace {
 
-constexpr double kWidth = 720;  // of the SVG, in its units
+constexpr double kWidth = 720;  // width of the SVG, in its units
 constexpr double kHeight = 200;
 constexpr int kLabels = 5;
-constexpr std::size_t kTableRows = 12;  // of a line; bars are all in it
-constexpr double kGap = 0.2;            // of a bar's place
+constexpr std::size_t kTableRows = 12;  // rows for a line; bars are all listed
+constexpr double kGap = 0.2;            // fraction of a bar's width
 constexpr std::int64_t kMsPerDay = 86'400'000;
 
 std::string axis_number(double number, double step) {
@@ -22,7 +22,7 @@ std::string axis_number(double number, double step) {
   return places == 0 ? grouped(std::llround(number)) : fmt::format("{:.{}f}", number, places);
 }
 
-// From the top down, as a column beside the chart.
+// Labels from top to bottom, as a column beside the chart.
 std::string axis_labels(const Axis& axis) {
   std::string html;
   for (int i = axis.count - 1; i >= 0; --i) {
@@ -43,7 +43,7 @@ std::string grid_lines(const Axis& axis) {
 
 double y_of(const Axis& axis, double value) { return (axis.last() - value) / (axis.last() - axis.first) * kHeight; }
 
-// It fills the width: the axis begins and ends with it.
+// A line over the full width: the axis begins and ends with it.
 std::string line(const std::vector<ChartPoint>& points, const Axis& axis) {
   const double first = static_cast<double>(points.front().x);
   const double range = std::max(1.0, static_cast<double>(points.back().x) - first);
@@ -89,7 +89,7 @@ std::string table(const Chart& chart) {
   return html + "</tbody></table></details>\n";
 }
 
-// What charts.js reads.
+// Attributes that charts.js reads.
 std::string for_script(const Chart& chart) {
   std::string points;
   for (const ChartPoint& point : chart.points) {

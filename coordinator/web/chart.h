@@ -1,5 +1,5 @@
-// Charts: an inline SVG that stretches to the width it gets, the same figures as a table, and the same again for the
-// script that draws them so that they can be asked and zoomed into, where scripts run (charts.js).
+// Charts. Each is an inline SVG that stretches to the available width, a table of the figures, and the figures once
+// more as data for charts.js, which lets viewers read values and zoom where scripts run.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,36 @@ struct ChartPoint {
 };
 
 struct Chart {
-  std::string_view id;     // of its section, unlike any other on the page
-  std::string_view title;  // plain text, as all that follows
-  std::string what;        // beneath the title
-  std::string label;       // the whole chart in a sentence, for those who do not see it
+  std::string_view id;     // the section's id; unique on the page
+  std::string_view title;  // plain text, like all texts that follow
+  std::string what;        // shown beneath the title
+  std::string label;       // the whole chart in a sentence, for people who cannot see it
   std::string_view y_name;
-  enum class Over : std::uint8_t { rounds, days };  // what x counts; days since 1970
+  enum class Over : std::uint8_t { rounds, days };  // the unit of x; days count from 1970-01-01
   Over over = Over::rounds;
   enum class Shape : std::uint8_t { line, bars };
   Shape shape = Shape::line;
-  bool from_zero = false;          // its axis begins there, whatever the values
-  int places = 0;                  // behind the point, of a value
-  std::vector<ChartPoint> points;  // at least one, or two of a line; x ascends
+  bool from_zero = false;          // the axis of y begins at zero, whatever the values are
+  int places = 0;                  // decimal places of a value
+  std::vector<ChartPoint> points;  // at least one, or two for a line; x ascends
 };
 
-// A section.
+// A section element with the chart.
 std::string chart_section(const Chart& chart);
 
-// The labels of an axis that holds low … high: every `step` from `first`, `count` of them.
+// The labels of an axis that covers low … high: `count` labels, `step` apart, beginning at `first`.
 struct Axis {
   double first = 0;
   double step = 1;
   int count = 2;
   [[nodiscard]] double last() const { return first + step * (count - 1); }
 };
-// Steps of 1, 2 or 5 times a power of ten; at most about `labels` of them.
+// Steps are 1, 2 or 5 times a power of ten; there are at most about `labels` of them.
 Axis axis_for(double low, double high, int labels);
 
-// How many places behind the point show three significant ones of values up to `most`.
+// Decimal places needed to show three significant digits of values up to `most`.
 int places_for(double most);
-// Of 0 … size - 1: at most `count` (2 or more), evenly spread, with both ends.
+// At most `count` (2 or more) of the indices 0 … size - 1, evenly spaced, both ends included.
 std::vector<std::size_t> spread(std::size_t size, std::size_t count);
 
 }  // namespace starling::web

@@ -1,11 +1,11 @@
-// Makes a page's charts answer: what a value is, where a pointer or the arrow keys are; a closer look, by dragging, with
-// two fingers, or with + and -; all of it again with Escape. The picture that the page came with (chart.cpp) is replaced
-// by one of the same size, drawn by dygraphs; without scripts it stays.
+// Makes a page's charts interactive: shows the value under a pointer or at the arrow keys; zooms by dragging, with two
+// fingers, or with + and -; shows everything again with Escape. The picture that came with the page (chart.cpp) is
+// replaced by one of equal size, drawn by dygraphs; without scripts it stays.
 
 const DAY_MS = 86_400_000;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-// Its styles are attributes, which the page's policy refuses; the values have a place of their own here.
+// The legend plugin sets style attributes, which the page's policy refuses; the values are shown elsewhere here.
 Dygraph.PLUGINS = Dygraph.PLUGINS.filter((plugin) => plugin !== Dygraph.Plugins.Legend);
 
 function make(parent, tag, attributes) {
@@ -15,7 +15,7 @@ function make(parent, tag, attributes) {
   return element;
 }
 
-// The page's own, of its light or its dark theme.
+// Colours of the page's own light or dark theme.
 function colours(chart) {
   const style = getComputedStyle(chart);
   const colour = (name) => style.getPropertyValue(name).trim();
@@ -29,7 +29,7 @@ function drawBars({ drawingContext, points, dygraph, color }) {
   for (const { canvasx, canvasy } of points) drawingContext.fillRect(canvasx - width / 2, canvasy, width, ground - canvasy);
 }
 
-// A finger that moves up or down scrolls the page, as everywhere; two fingers are for the chart.
+// One finger that moves up or down scrolls the page, as everywhere; two fingers zoom the chart.
 function interaction() {
   const usual = Dygraph.defaultInteractionModel;
   const withTwo = (handler) => (event, graph, context) => {
@@ -136,7 +136,7 @@ function enliven(chart) {
   return () => graph.isZoomed() || chart.matches(":hover, :focus-within");
 }
 
-// The page is made anew from time to time, unless somebody looks closely.
+// Reloads the page's content from time to time, unless somebody is looking closely.
 function refresh(seconds, busy) {
   setInterval(() => {
     if (!document.hidden && !busy.some((isBusy) => isBusy())) location.reload();

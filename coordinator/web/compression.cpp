@@ -11,12 +11,12 @@
 namespace starling::web {
 namespace {
 
-constexpr std::size_t kWorthwhileBytes = 1000;  // less fits in a packet or two anyhow
+constexpr std::size_t kWorthwhileBytes = 1000;  // less fits in a packet or two anyway
 constexpr int kLevel = 6;                       // a page takes about a millisecond
-constexpr int kGzipWindow = 15 + 16;            // zlib's way to say: with gzip's header, not its own
+constexpr int kGzipWindow = 15 + 16;            // zlib's notation for a gzip header instead of its own
 constexpr int kMemoryLevel = 8;
 
-// Nothing where memory is short.
+// Empty if memory is short.
 std::optional<std::string> gzipped(const std::string& text) {
   z_stream stream{};
   if (::deflateInit2(&stream, kLevel, Z_DEFLATED, kGzipWindow, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK) return {};
@@ -47,7 +47,7 @@ bool takes_gzip(const gate::Request& request) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const std::size_t mark = std::min(each.find(';'), each.size());
     if (trimmed(each.substr(0, mark)) != "gzip") continue;
-    // "gzip;q=0": anything but that.
+    // Accepts every weight except zero, as in "gzip;q=0".
     return each.substr(mark).find_first_of("123456789") != std::string_view::npos || mark == each.size();
   }
   return false;

@@ -1,4 +1,4 @@
-// What was earned day by day.
+// A chart of the credit earned day by day.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace starling::web {
 
-// A chart of the last `count` days up to today; empty when nothing was earned in them.
+// A chart of the last `count` days up to today; empty if nothing was earned in them.
 std::string day_chart(const std::vector<db::DayTotals>& days, int count, WallTime now);
 
 }  // namespace starling::web

@@ -1,5 +1,6 @@
-# Writes OUTPUT, a .cpp with the scripts() that pages load (scripts.h): each of FILES, compressed, by a name with its digest.
-# Run as a script: cmake "-DFILES=…" -DOUTPUT=… -P embed_scripts.cmake
+# Writes OUTPUT, a .cpp file that defines scripts() (scripts.h): each of FILES, compressed, named with its digest.
+#
+#   Run as a script: cmake "-DFILES=…" -DOUTPUT=… -P embed_scripts.cmake
 set(arrays "")
 set(entries "")
 foreach(file ${FILES})

@@ -7,7 +7,7 @@
 namespace starling::web {
 namespace {
 
-// Further attributes, its own and the link to its hint.
+// The field's further attributes and the link to its hint.
 std::string more_of(const Field& field) {
   std::string more = field.hint.empty() ? "" : fmt::format(" aria-describedby=\"{}-hint\"", field.name);
   if (!field.more.empty()) more += " " + std::string(field.more);

@@ -1,4 +1,4 @@
-// What a browser sent: the fields of a form, cookies, and whether the form is ours.
+// Values that a browser sends: the fields of a form, cookies, and where the form comes from.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace starling::web {
 
-// application/x-www-form-urlencoded. What is no such text has no fields.
+// application/x-www-form-urlencoded. Any other text has no fields.
 class Form {
  public:
   static constexpr std::size_t kFieldsMax = 32;
 
   explicit Form(std::string_view body);
-  // Empty when there is none; control characters and what is no UTF-8 are left out by whoever checks the value.
+  // Empty if there is no such field. May hold control characters or invalid UTF-8: the code that checks the value
+  // removes them.
   [[nodiscard]] std::string value(std::string_view name) const;
 
  private:
@@ -26,7 +27,7 @@ class Form {
 // "a+b%20c" as "a b c"; a percent sign without two hex digits stays as it is.
 std::string url_decode(std::string_view text);
 
-// The cookie's value; empty when the browser did not send it.
+// The cookie's value; empty if the browser did not send it.
 std::string cookie(const gate::Request& request, std::string_view name);
 
 // Whether the browser itself says that the request comes from another site.

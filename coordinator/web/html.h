@@ -14,7 +14,7 @@ namespace starling::web {
 std::string escape(std::string_view text);
 // 1234567 as "1,234,567".
 std::string grouped(std::int64_t number);
-// Three significant places at most, grouped: "0.0123", "12.3", "1,234".
+// Three significant digits at most, grouped: "0.0123", "12.3", "1,234".
 std::string short_number(double number);
 // "just now", "5 min ago", "3 h ago", "12 days ago".
 std::string ago(WallTime then, WallTime now);
@@ -22,9 +22,9 @@ std::string ago(WallTime then, WallTime now);
 std::string duration_text(double seconds);
 // "1 volunteer", "1,234 volunteers".
 std::string plural(std::int64_t count, std::string_view thing);
-// One figure of a list (<dl>). All three are HTML already.
+// Adds one figure to a list (<dl>). All three texts are HTML already.
 void add_cell(std::string& html, std::string_view term, std::string_view value, std::string_view note);
-// Text as the value of a parameter of a URL.
+// Text as the value of a URL parameter.
 std::string url_encode(std::string_view text);
 // SHA-256 as a Content-Security-Policy names it: 'sha256-…'.
 std::string csp_hash(std::string_view text);

@@ -1,4 +1,4 @@
-// The leaderboard for programs.
+// The leaderboard as CSV and as JSON.
 #include <fmt/core.h>
 
 #include "coordinator/web/leaderboard_page.h"

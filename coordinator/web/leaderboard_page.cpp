@@ -11,9 +11,9 @@ namespace {
 struct Column {
   db::Board board;
   std::string_view name;     // in addresses
-  std::string_view head;     // of the column
-  std::string_view title;    // of its link
-  std::string_view caption;  // of the table: ordered by …
+  std::string_view head;     // the column's heading
+  std::string_view title;    // tooltip of the column's link
+  std::string_view caption;  // follows "by" in the table's caption
 };
 constexpr Column kColumns[] = {
     {db::Board::recent, "recent", "Recent", "Recent average", "recent average"},
@@ -32,9 +32,9 @@ const Column& column_of(db::Board board) {
 struct Whose {
   db::Holder holder;
   std::string_view name;   // in addresses
-  std::string_view title;  // of its link
-  std::string_view one;    // as in "1 volunteer"
-  std::string_view page;   // where each has its own; empty: nowhere
+  std::string_view title;  // text of its link
+  std::string_view one;    // singular, as in "1 volunteer"
+  std::string_view page;   // path of each holder's page; empty: no pages
 };
 constexpr Whose kHolders[] = {{db::Holder::volunteer, "volunteers", "Volunteers", "volunteer", "/volunteer/"},
                               {db::Holder::team, "teams", "Teams", "team", "/team/"},
@@ -63,7 +63,7 @@ double value_of(const db::Standing& row, db::Board board, WallTime now) {
   return 0;
 }
 
-// An address of this view with changes, ready for an attribute.
+// The address of this view with changes, ready for an attribute.
 std::string address(const LeaderboardView& view, std::string_view path = "/leaderboard") {
   std::string text = fmt::format("{}?sort={}", path, name_of(view.board));
   if (view.of != db::Holder::volunteer) text += fmt::format("&of={}", name_of(view.of));

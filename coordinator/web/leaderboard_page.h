@@ -11,7 +11,7 @@ namespace starling::web {
 constexpr int kRowsPerPage = 50;
 constexpr std::size_t kSearchBytesMax = 64;  // longer texts are cut: no name is longer
 
-// What the viewer asked for; part of every link on the page.
+// The viewer's choices; part of every link on the page.
 struct LeaderboardView {
   db::Holder of = db::Holder::volunteer;
   db::Board board = db::Board::recent;

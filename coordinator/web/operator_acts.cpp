@@ -26,7 +26,7 @@ Result<std::int64_t> number_of(const Form& form, std::string_view field) {
   return Error{ErrorCode::invalid_argument, fmt::format("'{}' is no number", text.substr(0, 40))};
 }
 
-// Nothing where the field was left empty.
+// Empty if the field was left empty.
 Result<std::optional<Duration>> time_of(const Form& form, std::string_view field, Duration unit, std::int64_t max) {
   if (form.value(field).empty()) return std::optional<Duration>();
   STARLING_ASSIGN(const std::int64_t number, number_of(form, field));

@@ -1,4 +1,4 @@
-// What an operator does by a form on their page, by name: "ban", "start", ….
+// Actions that an operator takes with a form on their page, by name: "ban", "start", ….
 #pragma once
 
 #include <string_view>
@@ -10,11 +10,11 @@
 namespace starling::web {
 
 struct OperatorAct {
-  std::string_view page;                                          // that has its form
-  Status (*act)(const operations::Desk& desk, const Form& form);  // what fails is told there
-  std::string_view done;                                          // what is told there otherwise
+  std::string_view page;                                          // the page that has its form, and shows the result
+  Status (*act)(const operations::Desk& desk, const Form& form);  // its error is shown on the page
+  std::string_view done;                                          // the message after success
 };
-// Null: there is no such act.
+// Null if there is no such action.
 const OperatorAct* operator_act(std::string_view name);
 
 }  // namespace starling::web

@@ -1,4 +1,4 @@
-// What each of an operator's pages has around its content.
+// The frame of an operator's pages around their content.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace starling::web {
 
-// The opening of a page's first section: what was done or went wrong, and the section's title.
+// The opening of a page's first section: a confirmation or an error, and the section's title.
 std::string first_section(const OperatorFrame& frame, std::string_view title);
-// With the navigation and who is logged in; `content` is HTML.
+// A page with the navigation and the operator's name; `content` is HTML.
 std::string framed_for(const OperatorFrame& frame, std::string_view title, std::string_view path,
                        std::string_view content);
-// Without: nobody is logged in.
+// A page without them, for a visitor who is not logged in.
 std::string framed_for_anybody(const FormFrame& frame, std::string_view title, std::string_view content);
 
 }  // namespace starling::web

@@ -1,4 +1,4 @@
-// An operator's first page: what needs attention, what goes on, runs, maintenance.
+// An operator's first page: what needs attention, current activity, runs, maintenance.
 #include <fmt/core.h>
 
 #include "coordinator/web/fields.h"

@@ -1,4 +1,4 @@
-// Pages that change people and words: sign-ups, bans, news, the audit log.
+// Pages that change people and texts: sign-ups, bans, news, the audit log.
 #include "coordinator/web/operator_pages.h"
 
 #include <fmt/core.h>

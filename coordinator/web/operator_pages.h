@@ -1,5 +1,4 @@
-// What an operator sees on the listener of their own: how the project stands, who waits and who is kept out, news, and
-// the audit log.
+// Pages on the operators' own listener: the state of the project, sign-ups that wait, bans, news, and the audit log.
 #pragma once
 
 #include <optional>
@@ -16,19 +15,19 @@
 
 namespace starling::web {
 
-// What the server knows and the database does not.
+// State that the server knows and the database does not.
 struct ServerView {
   ServerHealth health;
-  std::optional<ShownRun> run;  // that is served
+  std::optional<ShownRun> run;  // the run that is served
   std::optional<WallTime> last_backup;
-  std::string backup_failure;  // of the last scheduled one; empty: none
+  std::string backup_failure;  // error of the last scheduled backup; empty: none
   WallTime certificate_ends = {};
 };
 
-// Around each of an operator's pages.
+// The frame of each of an operator's pages.
 struct OperatorFrame {
   FormFrame form;
-  std::string name;  // whose page it is
+  std::string name;  // the operator's name
 };
 
 struct OverviewPage {
@@ -39,31 +38,31 @@ struct OverviewPage {
   db::Activity activity;
   std::optional<WallTime> last_round;
   std::optional<operations::Maintenance> maintenance;
-  Form typed{""};  // what did not work, to be typed again in part
+  Form typed{""};  // the form that failed, to be filled in again in part
 };
 std::string render_overview(const OverviewPage& page);
 
-// What an operator should look at, the most urgent first, as HTML. Pure.
+// Matters that an operator should look at, the most urgent first, as HTML. Pure.
 std::vector<std::string> needs_attention(const OverviewPage& page);
 
-// Somebody who was looked for.
+// The person found by a search.
 struct PersonShown {
   db::Account account;
-  db::Login login;  // without a password where there is none
+  db::Login login;  // no password where the account has none
   std::vector<db::Host> hosts;
   db::ClaimSums unconfirmed;
 };
 struct ShownBan {
   db::Ban ban;
-  std::string subject;  // for people
+  std::string subject;  // text for people
 };
 struct PeoplePage {
   OperatorFrame frame;
   std::vector<db::Account> waiting;  // oldest first
-  std::string sought;                // a name; empty: nobody is looked for
+  std::string sought;                // a name; empty: no search
   std::optional<PersonShown> person;
   std::vector<ShownBan> bans;   // in force, newest first
-  std::size_t bans_hidden = 0;  // older ones
+  std::size_t bans_hidden = 0;  // number of older ones
   Form typed{""};
 };
 std::string render_people(const PeoplePage& page);
@@ -78,12 +77,12 @@ std::string render_news(const NewsPage& page);
 struct AuditPage {
   OperatorFrame frame;
   std::vector<db::AuditLine> lines;         // newest first
-  std::optional<std::int64_t> next_before;  // where older ones begin
+  std::optional<std::int64_t> next_before;  // where older lines begin
 };
 std::string render_audit(const AuditPage& page);
 
 std::string render_operator_log_in(const FormFrame& frame, std::string_view name);
-// A page of one message.
+// A page with one message.
 std::string render_operator_notice(const FormFrame& frame, std::string_view title);
 
 }  // namespace starling::web

@@ -25,7 +25,7 @@ constexpr int kNewsShown = 100;
 constexpr int kAuditShown = 100;
 constexpr std::size_t kSoughtBytesMax = 64;
 
-// Whose password it may be, as the guard asks.
+// An operator's login, in the form in which the password guard asks for it.
 Result<db::Login> login_of(const db::OperatorStore& operators, const std::string& name) {
   STARLING_ASSIGN(db::Operator account, operators.find(name));
   db::Login login;
@@ -95,7 +95,7 @@ FormFrame OperatorSite::form_frame(const Visit& visit) const {
   FormFrame frame{parts_.project, accounts::form_token(visit.cookie), sentence_of(visit.problem), !visit.problem.ok(),
                   parts_.clock.wall_now()};
   if (!visit.problem.ok()) return frame;
-  // The address names what was done, so that no link can put other words there.
+  // The address carries only the name of the action, so no link can put other words there.
   if (const OperatorAct* done = operator_act(visit.request.parameter("done"))) frame.message = done->done;
   return frame;
 }

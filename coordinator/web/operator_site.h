@@ -1,6 +1,6 @@
-// The operator's own pages, for a listener of their own: nothing of them is on the public one. Whoever uses them logs
-// in with an account that `operators add` made, which is no volunteer's. What is done here is done by operations/:
-// checked and put into the audit log as a command's doing is.
+// The operators' own pages, on a listener of their own: none of them is on the public one. Operators log in with an
+// account that `operators add` made, which is not a volunteer's. Actions are performed by operations/: checked, and
+// written to the audit log as those of a command are.
 //
 //   GET, POST /login     POST /logout
 //   GET /                what needs attention, runs, maintenance
@@ -8,8 +8,7 @@
 //   GET /news, /audit    ?before=
 //   POST /do/ACT         operator_acts.h
 //
-// As in account_site.h, every POST brings a token that only this browser's cookie gives, and a session is made at
-// log-in.
+// Every POST carries a token that only this browser's cookie yields, and a session is made at log-in.
 #pragma once
 
 #include <cstdint>
@@ -34,31 +33,31 @@ class OperatorSite {
     std::function<ServerView()> look;
     accounts::GuardLimits limits = {};
   };
-  // What `parts` refer to must outlive it, and this the router.
+  // Everything that `parts` refers to must outlive the site, and the site must outlive the router.
   explicit OperatorSite(Parts parts);
 
   void add_routes(gate::Router& router);
 
   static constexpr const char* kSessionCookie = "__Host-starling-operator";
-  static constexpr const char* kVisitorCookie = "__Host-starling-operator-form";  // of a browser not logged in
+  static constexpr const char* kVisitorCookie = "__Host-starling-operator-form";  // for a browser that is not logged in
   static constexpr const char* kKnownCookie = "__Host-starling-operator-known";   // outlives log-ins
   static constexpr Duration kSessionLifetime = std::chrono::hours(12);
 
  private:
-  // One request, looked at.
+  // A request, with its form and its cookies read.
   struct Visit {
     const gate::Request& request;
     Form form;
-    std::string cookie;        // session's or visitor's
+    std::string cookie;        // the session's or the visitor's
     bool new_visitor = false;  // the answer must set it
-    std::string name;          // whose session it is; empty: nobody's
-    Status problem = {};       // with what was just tried
+    std::string name;          // the session's operator; empty: nobody is logged in
+    Status problem = {};       // the error of the action just tried
   };
   using Answer = gate::Response (OperatorSite::*)(const Visit&);
 
   [[nodiscard]] Visit visit(const gate::Request& request) const;
   enum class For : std::uint8_t { anybody, operators };
-  // Of POST, the form must be this browser's own.
+  // Refuses a POST whose form is not this browser's own.
   gate::Response guarded(const gate::Request& request, For whom, Answer answer);
   [[nodiscard]] FormFrame form_frame(const Visit& visit) const;
   [[nodiscard]] OperatorFrame frame(const Visit& visit) const;

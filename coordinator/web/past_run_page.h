@@ -1,4 +1,4 @@
-// The page of a run that is not the one being served: over, paused, or not begun. It stays for good.
+// The page of a run that is not being served: over, paused, or not begun. It stays for good.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@ namespace starling::web {
 
 struct PastRunData {
   std::string project;
-  RunFigures run;  // its `top` are those of this run
+  RunFigures run;  // its `top` is this run's
   WallTime created;
-  std::string_view state;  // as state_text() says
+  std::string_view state;  // from state_text()
   std::optional<WallTime> retired;
   WallTime now;
 };
 
 std::string render_past_run(const PastRunData& data);
 
-// What pages say of a run that is not served: from its manifest and its row.
+// Facts about a run that is not served, from its manifest and its row.
 Result<ShownRun> read_past_run(const db::Run& run);
 std::string_view state_text(const db::Run& run);
 

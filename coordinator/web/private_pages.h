@@ -1,5 +1,5 @@
-// What pages for one person alone share, a volunteer's or an operator's: cookies, forms that must be this browser's
-// own, and errors as such pages tell them.
+// Shared parts of pages for one person alone, a volunteer or an operator: cookies, forms that must be this browser's
+// own, and errors as such pages word them.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace starling::web {
 
-// Kept by nobody on the way, framed by nobody, and told to no other site.
+// A response that no cache keeps, no frame shows, and no other site learns the address of.
 gate::Response private_response(std::string body, const char* content_type);
-// 303, so that "reload" does nothing twice.
+// Status 303, so that "reload" repeats nothing.
 gate::Response redirect(std::string to);
-// For this host alone and for no script; `seconds` 0 removes it.
+// A cookie for this host alone, hidden from scripts; `seconds` 0 removes it.
 void set_cookie(gate::Response& response, const char* name, std::string_view value, std::int64_t seconds);
 
-// What a browser that is not logged in has in the cookie of that name, or a new one for it.
+// The cookie of that name that a browser has before log-in, or a new one for it.
 struct VisitorCookie {
   std::string value;
   bool is_new = false;
@@ -28,12 +28,12 @@ VisitorCookie visitor_cookie(const gate::Request& request, std::string_view name
 
 // Whether the form was made for the browser that has this cookie, and sent from our page.
 bool is_own_form(const gate::Request& request, const Form& form, std::string_view cookie);
-// What is answered when it was not.
+// The error for a form that was not.
 Error not_own_form();
 
-// An error's status line.
+// The HTTP status of an error.
 int status_of(const Status& why);
-// An error as a sentence for people. Those of our own disk name files and statements: they go to the log instead.
+// An error as a sentence for people. Errors of our own disk name files and statements: they go to the log instead.
 std::string sentence_of(const Status& why);
 
 }  // namespace starling::web

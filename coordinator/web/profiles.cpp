@@ -38,7 +38,7 @@ void add_badges(std::string& html, const std::vector<Badge>& badges) {
   html += "</ul>\n";
 }
 
-// Figures that volunteers and teams have alike.
+// Adds the figures that volunteers and teams have alike.
 void add_figures(std::string& html, const db::Profile& profile, WallTime now) {
   const db::Standing& standing = profile.standing;
   const auto rank = [](std::int64_t number, std::int64_t of) {
@@ -94,7 +94,7 @@ void add_members(std::string& html, const db::Team& team, const std::vector<db::
   html += "</tbody></table>\n</section>\n";
 }
 
-// Those who may be looked at by anybody.
+// The account, if everybody may see it.
 Result<std::optional<db::Account>> visible_account(const ProfileParts& parts, std::string_view number) {
   const auto id = number_of(number);
   if (!id) return std::optional<db::Account>();

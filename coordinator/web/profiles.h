@@ -1,4 +1,4 @@
-// The pages of one volunteer and of one team, and certificates: what their routes answer.
+// Responses of the routes for one volunteer, one team, and certificates.
 #pragma once
 
 #include <string>
@@ -19,14 +19,14 @@ struct ProfileParts {
   WallTime now;
 };
 
-// `number` as it stands in the address. Whoever is not there, or not to be seen, gets a 404 page.
+// `number` is as in the address. A volunteer or team that does not exist, or may not be seen, gets a 404 page.
 Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string_view number);
 Result<gate::Response> team_response(const ProfileParts& parts, std::string_view number);
 // An SVG of one page.
 Result<gate::Response> certificate_response(const ProfileParts& parts, std::string_view number);
 // The 404 page: "There is no volunteer at this address."
 gate::Response nobody(const ProfileParts& parts, std::string_view what);
-// The page that says what a certificate's code stands for.
+// The page that tells whether a certificate's code is genuine and what it states.
 Result<gate::Response> certificate_check_response(const ProfileParts& parts, std::string_view code);
 
 }  // namespace starling::web

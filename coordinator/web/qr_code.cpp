@@ -26,7 +26,7 @@ std::string qr_code(std::string_view text, std::string_view label) {
   if (code == nullptr) return {};
   const int width = code->width;
   const auto is_dark = [&](int x, int y) { return x < width && (code->data[y * width + x] & 1) != 0; };
-  std::string path;  // each row's dark runs
+  std::string path;  // the dark runs of each row
   for (int y = 0; y < width; ++y) {
     for (int x = 0; x < width; ++x) {
       if (!is_dark(x, y)) continue;

@@ -6,8 +6,8 @@
 
 namespace starling::web {
 
-// An inline SVG, black on white on pages of either kind, with the margin of four modules that readers need. `label`:
-// what it is, for those who do not see it. Empty for a text that no code holds (2331 bytes).
+// An inline SVG, black on white in both themes, with the margin of four modules that readers need. `label` describes it
+// for people who cannot see it. Empty for a text that no code can hold (more than 2331 bytes).
 std::string qr_code(std::string_view text, std::string_view label);
 
 }  // namespace starling::web

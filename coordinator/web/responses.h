@@ -1,4 +1,4 @@
-// Pages and their twins as responses.
+// Public pages, and the same figures for programs, as responses.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ constexpr const char* kCsvType = "text/csv; charset=utf-8";
 constexpr const char* kSvgType = "image/svg+xml";
 constexpr const char* kPdfType = "application/pdf";
 
-// With the headers that every public page has.
+// A response with the headers that every public page has.
 gate::Response response_of(std::string_view content_type, std::string body);
-// The same of a page of framed() that says it has charts.
+// A response with a page of framed() that has charts.
 gate::Response page_with_charts(std::string html);
 
 }  // namespace starling::web

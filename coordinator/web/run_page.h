@@ -1,4 +1,4 @@
-// The first page of a project: the run, what it has learned, how to join, news, and who gives most.
+// The first page of a project: the run, what it has learned, how to join, news, and the top contributors.
 #pragma once
 
 #include <optional>
@@ -26,13 +26,13 @@ struct RunFigures {
   ShownRun shown;
   db::Totals totals;
   std::int64_t volunteers = 0;
-  std::vector<db::Standing> top;            // of the recent average
+  std::vector<db::Standing> top;            // by recent average
   std::vector<db::Evaluation> evaluations;  // oldest first
   std::vector<db::RoundRecord> rounds;      // the last ones, newest first
-  std::optional<db::RunEpochs> epochs;      // where it goes over the data in epochs
+  std::optional<db::RunEpochs> epochs;      // set if it goes over the data in epochs
 };
 
-// A run that is not the one being served.
+// A run that is not being served.
 struct OtherRun {
   RunId run_id;
   std::string title;
@@ -40,13 +40,13 @@ struct OtherRun {
 };
 
 struct JoinAdvice {
-  std::string link;          // starling://…; works by itself where the project is open to all
-  bool open_to_all = false;  // else people need an invite of their own
+  std::string link;          // starling://…; sufficient by itself where the project is open to all
+  bool open_to_all = false;  // otherwise people need an invite of their own
 };
 
 struct RunPageData {
   std::string project;
-  std::optional<RunFigures> run;  // none yet
+  std::optional<RunFigures> run;  // empty: there is no run yet
   db::Activity activity;
   std::vector<db::News> news;
   JoinAdvice join;
@@ -56,12 +56,12 @@ struct RunPageData {
 
 std::string render_run_page(const RunPageData& data);
 
-// The figure of what the run has learned, for a list of figures; `none` stands where nothing has been measured.
+// Adds the held-out result of the run to a list of figures; `none` is shown while nothing has been measured.
 void add_held_out(std::string& html, const RunFigures& run, std::string_view none);
-// What is left of the run in seconds at this speed; nothing when it has no end or does not move.
+// Seconds until the run's end at its present speed; empty if it has no end or does not move.
 std::optional<double> seconds_left(const ShownRun& run);
 std::string_view state_text(wire::RunState state);
-// Which pass over the data it is in, and how much of that is accepted: one more figure of a list.
+// Adds the current pass over the data, and how much of it is accepted, to a list of figures.
 void add_epochs(std::string& html, const db::RunEpochs& epochs);
 
 }  // namespace starling::web

@@ -11,7 +11,7 @@ namespace starling::web {
 std::string script_tags() {
   std::string html;
   for (const Script& script : scripts()) {
-    // A module keeps its names to itself; the library is none, and gives its one name to those after it.
+    // A module keeps its names to itself; the library is not a module, and gives its one name to the scripts after it.
     const bool own = script.name.starts_with("charts-");
     html += fmt::format("<script {} src=\"{}{}\"></script>\n", own ? "type=\"module\"" : "defer", kScriptPrefix,
                         script.name);

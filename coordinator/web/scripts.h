@@ -1,5 +1,5 @@
-// The scripts that pages with charts load: dygraphs, as the system has it at build time, and charts.js after it. They
-// are embedded, and served at names that change with what is in them, so that browsers keep them for good.
+// The scripts that pages with charts load: dygraphs, as the system provides it at build time, then charts.js. They are
+// embedded, and served at names that change with their content, so that browsers may keep them for good.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@ namespace starling::web {
 constexpr const char* kScriptPrefix = "/assets/";
 
 struct Script {
-  std::string_view name;     // "charts-0123456789abcdef.js": with the beginning of its SHA-256
-  std::string_view gzipped;  // every browser that runs scripts takes them so
+  std::string_view name;     // "charts-0123456789abcdef.js": contains the beginning of its SHA-256
+  std::string_view gzipped;  // every browser that runs scripts accepts gzip
 };
 // In the order in which they run.
 std::span<const Script> scripts();
 
-// For a page's head: they run when the page is there, in their order, and leave no name of ours behind.
+// Tags for a page's head: the scripts run in order once the page is there, and charts.js leaves no global names behind.
 std::string script_tags();
 // 404 for any other name.
 gate::Response script_response(std::string_view name);

@@ -54,7 +54,7 @@ gate::Response unavailable(std::string_view why) {
   return response;
 }
 
-// Whatever goes wrong, there is an answer, and its maker goes on to the lines after it.
+// Always returns a response, even on an exception, so that the caller's next lines run.
 gate::Response answer(const std::function<Result<gate::Response>()>& make) {
   try {
     Result<gate::Response> made = make();
@@ -66,7 +66,7 @@ gate::Response answer(const std::function<Result<gate::Response>()>& make) {
   return unavailable("The figures can not be read at the moment.");
 }
 
-// Newest first in, oldest first out; the very first is there however long the run is.
+// The evaluations oldest first, with the run's very first one even when the run is longer than the list.
 std::vector<db::Evaluation> curve_of(std::vector<db::Evaluation> newest_first,
                                      const std::optional<db::Evaluation>& first) {
   std::reverse(newest_first.begin(), newest_first.end());
@@ -131,7 +131,7 @@ gate::Response Site::noticed(gate::Response response) const {
   return response;
 }
 
-// One thread makes the page; meanwhile the others get the one before.
+// One thread makes the page; meanwhile the others get the previous one.
 gate::Response Site::shared(const gate::Request& request, const std::string& key, const Make& make) {
   const TimePoint now = parts_.clock.now();
   const auto taken = [&](const Cached& kept) { return takes_gzip(request) ? kept.compressed : *kept.response; };
@@ -249,7 +249,7 @@ Result<gate::Response> Site::stats_page() const {
   return response_of(kHtmlType, render_stats_page(data));
 }
 
-// Whatever fails is left out: this page is for bad days.
+// Leaves out whatever cannot be read: this page is for bad days.
 StatusData Site::status() const {
   StatusData data{parts_.project, parts_.shown_run(), {}, {}, {}, parts_.health(), {}, {}, parts_.clock.wall_now()};
   data.statistics = read_stats_folder(parts_.stats_folder).made;

@@ -1,4 +1,4 @@
-// The project's pages and their twins for programs: which route shows what.
+// The project's pages, and the same figures for programs. The routes are:
 //
 //   /  (also /v1/leaderboard)     the run                  /favicon.svg
 //   /leaderboard                  ?of=volunteers|teams|computers &sort=recent|total|run|day|week &page= &q= &me=
@@ -9,7 +9,7 @@
 //   /credit                       how credit is counted
 //   /status, /status.json         is the project well
 //   /swarm.json                   how fast the swarm's computers and lines are, kind by kind (operations::write_swarm)
-//   /assets/FILE                 scripts (scripts.h)
+//   /assets/FILE                  scripts (scripts.h)
 //   /stats/                       which files there are for statistics sites
 //   /stats/FILE                   one of them (stats_files.h)
 #pragma once
@@ -46,19 +46,19 @@ class Site {
     const Clock& clock;
     std::string web_root = {};                                 // "https://example.org:7300"
     std::string secret = {};                                   // proves certificates
-    const operations::MaintenanceSign* maintenance = nullptr;  // null: never
+    const operations::MaintenanceSign* maintenance = nullptr;  // null: never under maintenance
     std::filesystem::path stats_folder = {};
-    std::function<std::vector<swarm::Host>()> hosts = [] { return std::vector<swarm::Host>{}; };  // of the served run
+    std::function<std::vector<swarm::Host>()> hosts = [] { return std::vector<swarm::Host>{}; };  // the served run's
   };
-  // What `parts` refer to must outlive the site, and this the router.
+  // Everything that `parts` refers to must outlive the site, and the site must outlive the router.
   explicit Site(Parts parts) : parts_(std::move(parts)) {}
 
   void add_routes(gate::Router& router);
 
-  // What everybody looks at is made at most so often, however many look.
+  // The lifetime of a shared page: it is made at most this often, however many people look at it.
   static constexpr Duration kFreshFor = std::chrono::seconds(1);
-  // Pages that only one viewer asked for (searches, deep pages) made at once, at most; more get a 503. Other
-  // workers stay free for heartbeats.
+  // The number of pages for a single viewer (searches, deep pages) that may be made at once; further ones get a 503.
+  // Other workers stay free for heartbeats.
   static constexpr int kPrivatePagesMax = 2;
 
  private:
@@ -71,7 +71,7 @@ class Site {
   using Make = std::function<Result<gate::Response>()>;
   using Render = std::string (*)(const LeaderboardData&);
 
-  // With what is told during maintenance.
+  // The response with the maintenance notice, if there is maintenance.
   gate::Response noticed(gate::Response response) const;
   gate::Response shared(const gate::Request& request, const std::string& key, const Make& make);
   gate::Response alone(const gate::Request& request, const Make& make);
@@ -82,7 +82,7 @@ class Site {
   Result<gate::Response> stats_page() const;
   [[nodiscard]] StatusData status() const;
   [[nodiscard]] ProfileParts profile_parts() const;
-  // `board`: by what its volunteers are ranked.
+  // `board` is the ranking of its volunteers.
   Result<RunFigures> figures(const ShownRun& shown, db::Board board) const;
   Result<gate::Response> past_run(const RunId& run_id) const;
   Result<std::vector<OtherRun>> other_runs(const std::optional<ShownRun>& shown) const;

@@ -17,7 +17,7 @@ constexpr std::size_t kSha256Digits = 64;
 constexpr std::string_view kTimeElement = "<update_time>";
 
 struct Kind {
-  std::string_view stem;  // of its files' names
+  std::string_view stem;  // the common stem of its files' names
   std::string_view what;
 };
 constexpr Kind kKinds[] = {{"tables", "when the files were made, and how many there are of each kind"},
@@ -109,7 +109,7 @@ std::optional<WallTime> time_in(const std::string& tables) {
   return WallTime{seconds * 1000};
 }
 
-// As sha256sum writes them: 64 digits, two spaces, a name.
+// Looks up a digest among lines as sha256sum writes them: 64 digits, two spaces, a name.
 std::string digest_in(const std::string& sums, std::string_view name) {
   const std::size_t at = sums.find(fmt::format("  {}\n", name));
   return at == std::string::npos || at < kSha256Digits ? std::string() : sums.substr(at - kSha256Digits, kSha256Digits);

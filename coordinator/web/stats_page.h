@@ -1,4 +1,4 @@
-// Which files there are for statistics sites, and what is in them.
+// The page that lists the files for statistics sites and their content.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 namespace starling::web {
 
 struct StatsFile {
-  std::string_view name;  // of stats_files()
+  std::string_view name;  // one of stats_files()
   std::int64_t bytes = 0;
-  std::string sha256;  // as the export has it; empty: it has none
+  std::string sha256;  // listed by the export; empty: not listed
 };
 
 struct StatsPageData {
   std::string project;
-  std::vector<StatsFile> files;  // none: nothing was exported yet
+  std::vector<StatsFile> files;  // empty: nothing was exported yet
   std::optional<WallTime> made;
   WallTime now;
 };
 
-// What `export stats` left in the folder.
+// Reads the folder that `export stats` wrote.
 StatsPageData read_stats_folder(const std::filesystem::path& folder);
 std::string render_stats_page(const StatsPageData& data);
 

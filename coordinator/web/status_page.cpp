@@ -16,7 +16,7 @@ double uptime_seconds(const StatusData& data) {
   return static_cast<double>(data.now.unix_ms - data.health.started.unix_ms) / 1000;
 }
 
-// Told by word and mark, not by colour alone.
+// The state is shown by word and mark, not by colour alone.
 void add_service(std::string& html, std::string_view name, bool up, std::string_view note,
                  std::string_view down = "down") {
   html += fmt::format(

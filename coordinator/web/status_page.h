@@ -1,4 +1,4 @@
-// Is the project well: for volunteers who wonder whether it is them, and for programs.
+// The state of the project, for programs and for volunteers who wonder whether the fault is theirs.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace starling::web {
 
-// What the server knows about itself.
+// The server's knowledge of itself.
 struct ServerHealth {
   WallTime started;
   bool database_reads = true;
@@ -17,7 +17,7 @@ struct ServerHealth {
   std::int64_t connections = 0;
   std::int64_t requests = 0;  // answered since the start
   std::int64_t database_bytes = 0;
-  std::optional<std::int64_t> relay_bytes = std::nullopt;  // passed on by the operator's relay, when there is one
+  std::optional<std::int64_t> relay_bytes = std::nullopt;  // passed on by the operator's relay, if there is one
 };
 
 struct StatusData {

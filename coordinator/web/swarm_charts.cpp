@@ -10,7 +10,7 @@
 namespace starling::web {
 namespace {
 
-// What all groups of a round did together.
+// The sums over all groups of a round.
 struct Round {
   RoundIndex round = 0;
   std::int64_t ended_ms = 0;
@@ -35,7 +35,7 @@ struct Series {
   std::vector<ChartPoint> computers;
 };
 
-// The first round only says when the second began.
+// The first round only serves as the start time of the second.
 Series series_of(const std::vector<Round>& rounds) {
   Series series;
   std::size_t begin = 1;
