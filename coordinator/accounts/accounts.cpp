@@ -12,7 +12,7 @@
 namespace starling::accounts {
 namespace {
 
-constexpr KeyedLimits kSignUpLimits{20, 1.0 / 300};  // of one address
+constexpr KeyedLimits kSignUpLimits{20, 1.0 / 300};  // per address
 constexpr KeyedLimits kLetterLimits{5, 1.0 / 600};
 
 Result<std::string> issue(const db::Stores& stores, db::Ticket ticket, WallTime now) {
@@ -57,7 +57,7 @@ Result<SignedIn> Accounts::sign_up(const SignUpForm& form, const Caller& caller)
   request.state = parts_.policy.approval ? db::AccountState::waiting : db::AccountState::active;
   STARLING_ASSIGN(request.password, guard_.hash(form.password));
   STARLING_ASSIGN(const AccountId account, parts_.stores.logins.sign_up(request));
-  if (!request.email.empty() && parts_.outbox.open()) (void)send_verification(account).ok();  // may be asked for again
+  if (!request.email.empty() && parts_.outbox.open()) (void)send_verification(account).ok();  // can be requested again
   return let_in({account, request.email, {}, request.password});
 }
 
@@ -102,7 +102,8 @@ Status Accounts::verify(const std::string& token) {
   return parts_.stores.logins.verify(ticket.account_id, ticket.email, now);
 }
 
-// The work is the same whether the address is known or not: a ticket for an account is one write, and the letter waits.
+// Takes equally long for known and unknown addresses: a ticket for an account is one write, and the letter is only
+// queued.
 Status Accounts::forgot(const std::string& email, const Caller& caller) {
   STARLING_ASSIGN(const std::string address, check_email(email));
   if (address.empty()) return Error{ErrorCode::invalid_argument, "write the address of your account"};
@@ -112,7 +113,7 @@ Status Accounts::forgot(const std::string& email, const Caller& caller) {
   if (wait == Duration{}) wait = letters_.take(address, now);
   if (wait > Duration{}) return wait_for(wait, "mail was asked for just now");
   STARLING_ASSIGN(const auto logins, parts_.stores.logins.claiming(address));
-  if (logins.empty()) {  // as long as for somebody
+  if (logins.empty()) {  // an equal amount of work
     STARLING_TRY(parts_.stores.settings.keep("unknown address", "").status());
     return {};
   }

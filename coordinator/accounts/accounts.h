@@ -1,5 +1,5 @@
-// Signing up, logging in, and what people do about their accounts, for the pages and for programs alike.
-// Messages of errors are for them.
+// Signing up, logging in, and actions on one's own account, for the pages and for programs. Error messages address the
+// person.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@
 
 namespace starling::accounts {
 
-// Who may join.
+// The rules for joining the project.
 struct Policy {
-  bool open_to_all = false;  // without an invite
-  bool approval = false;     // new accounts wait for the operator
-  bool anonymous = false;    // without a name
+  bool open_to_all = false;  // no invite is needed
+  bool approval = false;     // new accounts wait for the operator's approval
+  bool anonymous = false;    // accounts without a name are allowed
 };
 
 struct SignUpForm {
@@ -28,7 +28,7 @@ struct SignUpForm {
   std::string invite;
 };
 
-// A browser that has just been let in.
+// A browser that has just logged in.
 struct SignedIn {
   AccountId account_id = 0;
   std::string session;        // for its cookie
@@ -48,20 +48,22 @@ class Accounts {
     std::string secret;  // the coordinator's own; see own_secret()
     GuardLimits limits = {};
   };
-  // What `parts` refer to must outlive it.
+  // Everything that `parts` refers to must outlive this object.
   explicit Accounts(Parts parts);
 
   Result<SignedIn> sign_up(const SignUpForm& form, const Caller& caller);
   Result<SignedIn> log_in(const std::string& name, const std::string& password, const Caller& caller);
   // Sends a link that proves the account's address.
   Status send_verification(AccountId account);
-  // The link's visit.
+  // Called when somebody follows that link.
   Status verify(const std::string& token);
-  // Sends a link for a new password to whoever the address is theirs. Says nothing about whether it is anybody's.
+  // Sends a link for a new password to the address, if it belongs to an account. The result does not reveal whether it
+  // does.
   Status forgot(const std::string& email, const Caller& caller);
-  // By such a link. Ends all sessions; what the mail was sent to is proven by it.
+  // Sets a password with the token of such a link. Ends all sessions; the address that received the link counts as
+  // proven.
   Status new_password(const std::string& token, const std::string& password);
-  // A code that links a computer to the account, good for kCodeLifetime.
+  // A code that links a computer to the account, valid for kCodeLifetime.
   Result<std::string> link_code(AccountId account);
 
   [[nodiscard]] const Parts& parts() const { return parts_; }
@@ -78,15 +80,15 @@ class Accounts {
   PasswordGuard guard_;
   Sessions sessions_;
   KeyedLimiter sign_ups_;
-  KeyedLimiter letters_;  // by address of the network and by e-mail address
+  KeyedLimiter letters_;  // keyed by network address and by e-mail address
 };
 
-// The secret of this coordinator, made when it is first asked for.
+// The secret of this coordinator, made when it is first needed.
 Result<std::string> own_secret(db::SettingStore& settings);
-// A link for a new password, as an operator hands it out.
+// A link for a new password, for an operator to hand out.
 Result<std::string> password_link(const db::Stores& stores, AccountId account, const std::string& web_root,
                                   WallTime now);
-// Errors for those whose account can not be used now: waiting or deleted.
+// The error for an account that cannot be used now: waiting or deleted.
 Status check_state(const db::Account& account);
 
 }  // namespace starling::accounts

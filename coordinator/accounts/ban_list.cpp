@@ -13,7 +13,7 @@
 namespace starling::accounts {
 namespace {
 
-constexpr int kMappedBits = 96;  // of ::ffff:0:0/96, where IPv4 addresses are
+constexpr int kMappedBits = 96;  // the prefix ::ffff:0:0/96, which holds IPv4 addresses
 
 struct Parsed {
   std::array<std::uint8_t, 16> bytes{};
@@ -80,7 +80,7 @@ Status BanList::refresh() {
     } else if (ban.kind == db::BanKind::host) {
       if (const auto peer = PeerId::from_hex(ban.subject)) fresh->hosts.emplace(*peer, ban);
     } else if (ban.kind == db::BanKind::team) {
-      continue;  // the stores of teams look for themselves
+      continue;  // the team stores check team bans themselves
     } else if (const auto range = AddressRange::parse(ban.subject)) {
       fresh->ranges.emplace_back(*range, ban);
     }

@@ -1,5 +1,5 @@
-// Who is kept out, in memory: asked at every heartbeat. What an operator bans is in force once refresh() has
-// read it, whoever wrote it.
+// The bans, held in memory because every heartbeat asks for them. A ban is in force once refresh() has read it,
+// whichever process wrote it.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace starling::accounts {
 
-// Addresses that begin alike, IPv4 ones in IPv6 clothes.
+// Addresses with a common prefix; IPv4 addresses are stored as IPv4-mapped IPv6 ones.
 struct AddressRange {
   std::array<std::uint8_t, 16> address{};
   int bits = 128;
@@ -31,7 +31,7 @@ class BanList {
   BanList(db::BanStore& bans, const Clock& clock) : bans_(bans), clock_(clock) {}
 
   Status refresh();
-  // permission_denied, with reason and end, when any of the three is banned now. `account` 0: not known yet.
+  // Error permission_denied, with reason and end, if any of the three is banned now. `account` 0 means not known yet.
   [[nodiscard]] Status admit(AccountId account, const PeerId& peer, const std::string& address) const;
   [[nodiscard]] std::size_t size() const;
 

@@ -10,7 +10,8 @@
 namespace starling::accounts {
 namespace {
 
-constexpr std::string_view kCodeLetters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";  // 32: a byte's low bits choose one
+// There are 32 letters, so that the low bits of a byte choose one.
+constexpr std::string_view kCodeLetters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 constexpr std::size_t kCodeLength = 8;
 static_assert(kCodeLetters.size() == 32);
 
@@ -26,7 +27,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// In groups of four.
+// Letters in groups of four.
 template <std::size_t length>
 std::string random_letters() {
   std::array<std::uint8_t, length> bytes{};
@@ -39,7 +40,7 @@ std::string random_letters() {
   return text;
 }
 
-// The shapes that mail servers deliver: no quotes, no comments, a dot in the domain.
+// The forms that mail servers deliver: no quotes, no comments, a dot in the domain.
 bool is_address(std::string_view text) {
   const std::size_t at = text.find('@');
   if (at == std::string_view::npos || at == 0 || at > 64 || text.size() > kEmailBytesMax) return false;

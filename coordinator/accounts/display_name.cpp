@@ -13,10 +13,10 @@ namespace starling::accounts {
 namespace {
 
 constexpr std::size_t kLettersMax = 32;
-// Letters to the tables, blanks to the eye: Hangul fillers, and the braille blank.
+// Characters that Unicode counts as letters and that look blank: Hangul fillers, and the braille blank.
 constexpr std::array<char32_t, 5> kInvisibleLetters = {0x115f, 0x1160, 0x2800, 0x3164, 0xffa0};
 
-// The next character, taken from `text`; nothing when the bytes are not UTF-8 as it must be.
+// The next character, removed from `text`; empty if the bytes are not valid UTF-8.
 std::optional<char32_t> take_character(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t bytes = lead < 0x80 ? 1 : lead >> 5 == 0x6 ? 2 : lead >> 4 == 0xe ? 3 : lead >> 3 == 0x1e ? 4 : 0;
@@ -33,7 +33,7 @@ std::optional<char32_t> take_character(std::string_view& text) {
   return character;
 }
 
-// Independent of the process's own locale, which nobody sets. Null: only ASCII letters are known.
+// A locale independent of the process's own, which is never set. Null: only ASCII letters are known.
 locale_t unicode_locale() {
   static const locale_t locale = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   return locale;

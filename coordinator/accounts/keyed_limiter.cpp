@@ -27,7 +27,7 @@ std::size_t KeyedLimiter::place_of(std::string_view key) const {
 
 std::string limit_key(const std::string& address) {
   const auto socket = gate::parse_address(address, 0);
-  if (!socket.ok()) return "";  // the gate gives literals only
+  if (!socket.ok()) return "";  // the gate passes only literal addresses
   const gate::Address from = gate::address_of(socket->storage);
   if (from.loopback) return "";
   return {from.unit.begin(), from.unit.end()};

@@ -1,5 +1,5 @@
-// How much each of many may do, in fixed memory: a table of token buckets, shared by chance when there are more keys
-// than buckets.
+// A rate limit for each of many keys in fixed memory: a table of token buckets, in which keys may share a bucket when
+// there are more keys than buckets.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 namespace starling::accounts {
 
 struct KeyedLimits {
-  double burst = 10;        // at once, and then …
-  double per_second = 0.1;  // … as many more
+  double burst = 10;        // attempts allowed at once
+  double per_second = 0.1;  // further attempts allowed per second
   std::size_t buckets = std::size_t{1} << 14;
 };
 
 // Thread-safe.
 class KeyedLimiter {
  public:
-  // `seed` keeps strangers from choosing who shares a bucket with them.
+  // `seed` prevents strangers from choosing the keys with which they share a bucket.
   KeyedLimiter(std::uint64_t seed, TimePoint now, const KeyedLimits& limits);
 
-  // How long until the key may again; zero: now. Takes nothing.
+  // The time until the key's next attempt is allowed; zero: now. Takes nothing.
   Duration wait(std::string_view key, TimePoint now) EXCLUDES(mutex_);
-  // Takes one, if there is one. Zero when there was, else as wait().
+  // Takes one attempt if the bucket has one. Zero if it had, else the time as from wait().
   Duration take(std::string_view key, TimePoint now) EXCLUDES(mutex_);
 
  private:
@@ -38,8 +38,8 @@ class KeyedLimiter {
   std::vector<net::TokenBucket> buckets_ GUARDED_BY(mutex_);
 };
 
-// What limits count an address by: one IPv4 address, or one IPv6 /64. Empty for this machine's own addresses: behind a
-// proxy, everybody comes from there.
+// The key by which limits count an address: one IPv4 address, or one IPv6 /64. Empty for this machine's own addresses:
+// behind a proxy, all requests come from there.
 std::string limit_key(const std::string& address);
 
 }  // namespace starling::accounts

@@ -1,4 +1,4 @@
-// Where letters to volunteers are left.
+// A queue for letters to volunteers.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace starling::accounts {
 
 struct Letter {
-  std::string to;       // an address that check_email() let through
+  std::string to;       // an address that check_email() accepted
   std::string subject;  // UTF-8, one line
   std::string text;     // UTF-8, lines of any length
 };
@@ -18,11 +18,12 @@ class Outbox {
   virtual ~Outbox() = default;
   // Whether the project sends mail at all.
   [[nodiscard]] virtual bool open() const = 0;
-  // Returns at once; it is sent as soon as the relay takes it. resource_exhausted: too many wait.
+  // Queues the letter and returns at once; it is sent as soon as the relay takes it. Error resource_exhausted: too many
+  // letters wait.
   virtual Status leave(Letter letter) = 0;
 };
 
-// Of a project that sends no mail.
+// The outbox of a project that sends no mail.
 class NoOutbox final : public Outbox {
  public:
   [[nodiscard]] bool open() const override { return false; }

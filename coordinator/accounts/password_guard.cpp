@@ -23,14 +23,14 @@ Error too_many(Duration wait) {
                                                      std::ceil(std::max(1.0, to_seconds(wait))))};
 }
 
-// Calls it on a thread that leaves the processor to whatever else wants it: who guesses passwords by the thousand keeps
-// nobody else waiting, and who types one in waits a moment longer on a server that is busy.
+// Calls `work` on a thread of low priority: a flood of guesses then delays no other work, and a person who logs in
+// waits a moment longer while the server is busy.
 template <typename Work>
 auto with_patience(const Work& work) {
   constexpr int kNicer = 10;
   std::optional<decltype(work())> result;
   std::thread([&] {
-    ::setpriority(PRIO_PROCESS, 0, kNicer);  // of this thread alone (Linux)
+    ::setpriority(PRIO_PROCESS, 0, kNicer);  // affects this thread alone (Linux)
     result = work();
   }).join();
   return std::move(*result);
@@ -48,7 +48,7 @@ Result<std::string> hash_for_keeping(const std::string& password, const GuardLim
   return crypto::hash_password(password, cost(limits));
 }
 
-// One of the few that may hash at once.
+// One of the few permits to compute a hash at this moment.
 class PasswordGuard::Slot {
  public:
   explicit Slot(PasswordGuard& guard)

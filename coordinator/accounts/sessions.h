@@ -1,4 +1,4 @@
-// Browsers that are logged in. The browser has a random token, the database its hash.
+// The sessions of browsers that are logged in. The browser has a random token, the database its hash.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace starling::accounts {
 
-// Who looks at a page.
+// The person who looks at a page.
 struct Viewer {
   AccountId account_id = 0;
   Digest session;
@@ -21,14 +21,14 @@ class Sessions {
  public:
   static constexpr Duration kLifetime = std::chrono::hours(24 * 14);
 
-  // Both must outlive it.
+  // Both must outlive the sessions.
   Sessions(db::SessionStore& store, const Clock& clock) : store_(store), clock_(clock) {}
 
   // A new session's token, never one that a browser brought: nobody can have planted it.
   Result<std::string> open(AccountId account);
   [[nodiscard]] std::optional<Viewer> viewer(std::string_view token) const;
   Status close(std::string_view token);
-  // All of the account's, but the one given.
+  // Closes all sessions of the account except `but`.
   Status close_all(AccountId account, const std::optional<Digest>& but = std::nullopt);
 
  private:
@@ -36,7 +36,7 @@ class Sessions {
   const Clock& clock_;
 };
 
-// What a form must bring along to be this browser's own: nobody gets it who does not have the cookie.
+// The token that a form needs to count as this browser's own: it cannot be derived without the cookie.
 std::string form_token(std::string_view cookie);
 
 }  // namespace starling::accounts
