@@ -1,4 +1,4 @@
-// Addresses of sockets: as text, and as the unit that limits count.
+// Socket addresses, as text and as the unit that limits count.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,10 +17,10 @@ struct Address {
   bool loopback = false;
 };
 
-// An IPv4 address in IPv6 clothes is an IPv4 address.
+// An IPv4-mapped IPv6 address becomes an IPv4 address.
 Address address_of(const sockaddr_storage& socket_address);
 
-// From an IP literal. invalid_argument for anything else.
+// Parses an IP literal. Error invalid_argument for any other text.
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t length = 0;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kStepsAtOnce = 16;  // then other connections have their turn
 constexpr std::size_t kFilePieceBytes = 64 * 1024;
-// After a refusal: what a client still sends is thrown away for so long, or its end of the socket would
-// see a reset before it has read why.
+// After a refusal, bytes that the client still sends are read and dropped for this time; otherwise its end of the
+// socket would see a reset before it has read the reason.
 constexpr Duration kLingerDeadline = from_ms(1'000);
 constexpr std::size_t kLingerBytesMax = 1024 * 1024;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -31,7 +31,7 @@ Connection::Connection(const Settings& settings, const crypto::TlsContext& tls, 
       expires_(now() + limits().connection_lifetime),
       parser_(limits()) {}
 
-// Goes on until the socket has nothing to give or take, or a worker has the request.
+// Continues until the socket has nothing to give or take, or a worker has the request.
 void Connection::pump() {
   for (int i = 0; i < kStepsAtOnce; ++i) {
     if (phase_ == Phase::working || phase_ == Phase::closed) return;
@@ -79,7 +79,7 @@ Connection::Step Connection::handshake() {
   const Result<PeerId> peer = crypto::peer_id_of(tls_.native());
   if (peer) peer_ = *peer;
   phase_ = Phase::reading;
-  deadline_ = now() + limits().header_deadline;  // who connects has something to say
+  deadline_ = now() + limits().header_deadline;  // a client is expected to send a request at once
   return Step::done;
 }
 
@@ -125,7 +125,7 @@ void Connection::on_bytes(std::string_view bytes) {
 
 void Connection::submit() {
   WorkerPool::Job job{parser_.take(), {peer_, ""}, {}};
-  // Who shows a certificate of ours has come through no proxy that ends TLS: the headers are their own.
+  // A client with a certificate of ours has come through no proxy that ends TLS, so its headers are its own.
   job.caller.address = peer_ ? address_.text : caller_of(address_.text, job.request.headers, settings_.proxies);
   ++requests_;
   if (draining_ || requests_ >= limits().requests_per_connection_max || now() >= expires_) {
@@ -157,7 +157,7 @@ Connection::Step Connection::write_some() {
     if (reply_.file.empty()) return finish_reply();
     reply_.bytes.clear();
     sent_ = 0;
-    // A file that shrank while it was sent: the client sees an early end and not a wrong one.
+    // If a file shrank while it was sent, the client sees an early end rather than wrong content.
     if (!reply_.file.read_some(reply_.bytes, kFilePieceBytes)) return Step::failed;
   }
   const crypto::TlsSession::Step step = tls_.write(std::string_view(reply_.bytes).substr(sent_));
@@ -211,7 +211,7 @@ void Connection::check_deadline(TimePoint now) {
     window_bytes_ = 0;
     deadline_ = now + limits().response_window;
   } else if (phase_ == Phase::lingering || (phase_ == Phase::reading && !parser_.begun() && requests_ > 0)) {
-    close(End::normal);  // it has had its answer, and was idle for long enough
+    close(End::normal);  // it has its answer, and was idle long enough
   } else {
     close(End::timed_out);
   }
@@ -225,7 +225,7 @@ void Connection::drain() {
 
 void Connection::close(End end) {
   if (phase_ == Phase::closed) return;
-  const auto self = shared_from_this();  // the mediator may let go of the last other reference
+  const auto self = shared_from_this();  // the mediator may release the last other reference
   settings_.mediator.on_closed(*this, end);
   if (phase_ == Phase::reading && end != End::lost) tls_.close();
   phase_ = Phase::closed;

@@ -1,5 +1,5 @@
-// One client from accept to close: handshake, requests one after another, their replies. Everything here
-// runs on the gate's thread. A deadline belongs to every phase but the handler's own time.
+// One client's connection from accept to close: handshake, requests one after another, their replies. Everything here
+// runs on the gate's thread. Every phase has a deadline, except a handler's run.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -24,13 +24,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   class Mediator {
    public:
     virtual ~Mediator() = default;
-    // False when the queue is full.
+    // False if the queue is full.
     virtual bool submit(WorkerPool::Job& job) = 0;
-    virtual void on_refused() = 0;  // a request that was malformed or over a limit
+    virtual void on_refused() = 0;  // a request was malformed or over a limit
     // The handshake failed because one end does not accept the other's certificate.
     virtual void on_untrusted(const Connection& connection, const Error& why) = 0;
     virtual void on_closed(Connection& connection, End end) = 0;
-    virtual std::span<char> read_buffer() = 0;  // shared by all connections, for one read at a time
+    virtual std::span<char> read_buffer() = 0;  // shared by all connections; used for one read at a time
   };
 
   struct Settings {
@@ -40,14 +40,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Mediator& mediator;
     std::span<const std::string> proxies = {};  // GateOptions::trusted_proxies
   };
-  // Settings' references must outlive the connection.
+  // References in `settings` must outlive the connection.
   Connection(const Settings& settings, const crypto::TlsContext& tls, asio::posix::stream_descriptor socket,
              Address address);
 
   void start() { pump(); }
-  // Closes when the present phase has taken too long.
+  // Closes the connection if the present phase has taken too long.
   void check_deadline(TimePoint now);
-  // Closes when no request has begun, else after its reply.
+  // Closes at once if no request has begun, otherwise after its reply.
   void drain();
   void close(End end);
   [[nodiscard]] const Address& address() const { return address_; }
@@ -79,14 +79,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const Address address_;
   std::optional<PeerId> peer_;
   Phase phase_ = Phase::handshake;
-  TimePoint deadline_;       // of the phase
-  const TimePoint expires_;  // when the connection has served long enough
+  TimePoint deadline_;       // end of the present phase
+  const TimePoint expires_;  // end of the connection's lifetime
   TimePoint request_began_{};
   RequestParser parser_;
   std::string ahead_;  // bytes of requests after the present one; at most one read buffer
   Reply reply_;
-  std::size_t sent_ = 0;          // of reply_.bytes
-  std::size_t window_bytes_ = 0;  // sent, or discarded when lingering, since the last deadline
+  std::size_t sent_ = 0;          // bytes of reply_.bytes already sent
+  std::size_t window_bytes_ = 0;  // bytes sent, or discarded when lingering, since the last deadline
   std::int64_t requests_ = 0;
   bool interim_ = false;  // the reply is a "100 Continue"
   bool draining_ = false;

@@ -13,7 +13,7 @@ bool holds(std::span<const std::string> proxies, const std::string& address) {
   return std::find(proxies.begin(), proxies.end(), address) != proxies.end();
 }
 
-// All that proxies have noted, in one line: repeated headers follow one another.
+// All notes of proxies in one line: repeated headers follow one another.
 std::string noted(const Headers& headers) {
   std::string all;
   for (const auto& [name, value] : headers) {
@@ -38,7 +38,7 @@ std::string caller_of(const std::string& socket_address, const Headers& headers,
     const std::string last = trimmed(comma == std::string::npos ? left : left.substr(comma + 1));
     left.resize(comma == std::string::npos ? 0 : comma);
     const auto parsed = parse_address(last, 0);
-    if (!parsed) return caller;  // a proxy that notes no address: it is all that is known
+    if (!parsed) return caller;  // a proxy that notes no address: its own is all that is known
     caller = address_of(parsed->storage).text;
   }
   return caller;

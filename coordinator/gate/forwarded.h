@@ -1,4 +1,4 @@
-// Whom a request behind a proxy comes from.
+// The client's address for a request that came through a proxy.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@ namespace starling::gate {
 // Headers as received, in order.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// The address that a request counts as coming from. That is the socket's own, unless it is one of `proxies`: then the
-// last address of X-Forwarded-For that is none of them, which is what the nearest of them has seen; what stands before
-// it, anybody may have written. Addresses are texts as address_of() writes them.
+// The address that a request is taken to come from: the socket's own, unless that is one of `proxies`. Then it is the
+// last address of X-Forwarded-For that is not a proxy's, which is the one that the outermost proxy saw; the entries
+// before it may be forged by anybody. Addresses are texts as address_of() writes them.
 std::string caller_of(const std::string& socket_address, const Headers& headers, std::span<const std::string> proxies);
 
 }  // namespace starling::gate

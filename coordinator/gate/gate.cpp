@@ -28,7 +28,7 @@
 namespace starling::gate {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{50};  // how exactly deadlines are kept
+constexpr std::chrono::milliseconds kTick{50};  // the precision of deadlines
 constexpr std::size_t kReadBufferBytes = 16 * 1024;
 
 struct Counters {
@@ -43,8 +43,8 @@ struct Counters {
   std::atomic<std::int64_t> timed_out{0};
 };
 
-// OpenSSL writes to sockets that may be closed. The signal is the writing thread's own, so blocking it
-// here keeps it from everybody.
+// Suppresses SIGPIPE: OpenSSL writes to sockets that may be closed. The signal goes to the writing thread, so blocking
+// it here suffices.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -54,7 +54,7 @@ class NoSigpipe {
     pthread_sigmask(SIG_BLOCK, &pipe, &before_);
   }
   ~NoSigpipe() {
-    // One that is pending would strike as soon as it is let in.
+    // Takes a pending signal away, since it would be delivered as soon as it is unblocked.
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -72,7 +72,7 @@ class NoSigpipe {
 
 }  // namespace
 
-// All on the thread of run(), but for stop(), use_tls() and stats().
+// Runs on the thread of run(), except stop(), use_tls() and stats().
 struct Gate::Parts final : Connection::Mediator {
   Parts(const GateOptions& gate_options, const crypto::TlsContext& context, const Router& gate_router)
       : options(gate_options), router(gate_router), tls(context), listener(io, counters.accept_failures), timer(io) {}
@@ -132,7 +132,7 @@ void Gate::Parts::admit(int fd, const Address& from) {
   }
   asio::posix::stream_descriptor socket(io);
   asio::error_code failed;
-  if (socket.assign(fd, failed)) {  // the kernel has no room to watch it
+  if (socket.assign(fd, failed)) {  // the kernel has no memory to watch it
     counters.refused += 1;
     ::close(fd);
     return;
@@ -185,7 +185,7 @@ void Gate::Parts::on_untrusted(const Connection& connection, const Error& why) {
 
 void Gate::Parts::tick() {
   const TimePoint now = clock.now();
-  std::vector<std::shared_ptr<Connection>> all;  // closing one takes it out of the map
+  std::vector<std::shared_ptr<Connection>> all;  // closing one removes it from the map
   all.reserve(connections.size());
   for (const auto& [key, connection] : connections) all.push_back(connection);
   for (const auto& connection : all) connection->check_deadline(now);

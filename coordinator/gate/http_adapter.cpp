@@ -14,7 +14,7 @@
 namespace starling::gate {
 namespace {
 
-// Reads from the buffered request, collects the response. No socket near it.
+// A stream that reads from the buffered request and collects the response. It has no socket.
 class BufferedStream final : public httplib::Stream {
  public:
   explicit BufferedStream(std::string input) : input_(std::move(input)) {}
@@ -31,7 +31,7 @@ class BufferedStream final : public httplib::Stream {
     output.append(from, size);
     return static_cast<ssize_t>(size);
   }
-  // The library turns these into headers that look like a client's; ours come another way.
+  // The library turns these into headers that look like a client's; the addresses are passed separately here.
   void get_remote_ip_and_port(std::string&, int&) const override {}
   void get_local_ip_and_port(std::string&, int&) const override {}
   socket_t socket() const override { return 0; }
@@ -43,8 +43,8 @@ class BufferedStream final : public httplib::Stream {
   std::size_t position_ = 0;
 };
 
-// Only the first line goes through the library: it would decode percent signs in header values, compress,
-// and cut ranges, none of which we want from a stranger's headers.
+// Only the first line goes through the library: from a stranger's headers it would decode percent signs, compress, and
+// cut ranges, none of which is wanted.
 std::string first_line(const RawRequest& request) {
   std::string target = request.target;
   std::size_t mark = target.find('?');
@@ -69,7 +69,7 @@ Response error_response(int status, ErrorCode code, const std::string& message) 
   return response;
 }
 
-// Empty when the file does not hold what the response promises.
+// Empty if the file is shorter than the response promises.
 std::optional<FileSlice> open_slice(const FileBody& body) {
   const int fd = ::open(body.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return std::nullopt;
@@ -115,7 +115,8 @@ class HttpAdapter::Server final : public httplib::Server {
   }
 
  private:
-  // Later versions of the library want to be told both ends' addresses. A template, so that either call may be missing.
+  // Later versions of the library require the addresses of both ends. This is a template, so that either call may be
+  // missing.
   template <typename Self>
   static void process(Self& self, BufferedStream& stream, bool close) {
     bool closed = false;
@@ -164,7 +165,7 @@ class HttpAdapter::Server final : public httplib::Server {
   }
 
   const Router& router_;
-  const RawRequest* request_ = nullptr;  // of the answer() in progress
+  const RawRequest* request_ = nullptr;  // belongs to the answer() in progress
   const Caller* caller_ = nullptr;
   FileSlice file_;
 };

@@ -1,5 +1,5 @@
-// Hands a bounded request to cpp-httplib, which splits and decodes its target and writes the response's
-// head, and to the handler that the router has for it. One adapter belongs to one worker thread.
+// Passes a bounded request to cpp-httplib, which splits and decodes its target and writes the response's head, and to
+// the handler that the router has for it. One adapter belongs to one worker thread.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class HttpAdapter {
   HttpAdapter(const Router& router, const GateLimits& limits);
   ~HttpAdapter();
 
-  // Never fails: what goes wrong is a 4xx or 5xx.
+  // Never fails: an error becomes a 4xx or 5xx.
   Reply answer(const RawRequest& request, const Caller& caller);
 
  private:

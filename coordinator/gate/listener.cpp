@@ -36,7 +36,7 @@ Error listen_error(const std::string& address, std::uint16_t port) {
   }
 }
 
-// The connection is gone, or was never good; the next one may be.
+// This connection is gone or was never good; the next one may be.
 bool concerns_one_connection(int error) {
   switch (error) {
     case EINTR:
@@ -75,7 +75,7 @@ Status Listener::open(const std::string& address, std::uint16_t port) {
   sockaddr_storage bound{};
   socklen_t length = sizeof bound;
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length) != 0) return listen_error(address, port);
-  // The port is at the same place in both families.
+  // The port is at one offset in both families.
   port_ = ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
   return {};
 }
@@ -119,7 +119,7 @@ void Listener::accept_some() {
   if (socket_.is_open()) wait();
 }
 
-// Out of descriptors or memory, or something unheard of: others may give some back.
+// Out of descriptors or memory, or an unknown error: waiting lets others release some.
 void Listener::pause(int error) {
   if (error != last_error_) {
     log_warning("accept a connection: {}; trying again", std::generic_category().message(error));

@@ -1,4 +1,4 @@
-// Accepts connections, whatever accept() says: a failure costs a pause, never the service.
+// Accepts connections and survives every failure of accept(): a failure costs a pause, never the service.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -16,10 +16,10 @@ namespace starling::gate {
 
 class Listener {
  public:
-  // Gets the new socket, which is non-blocking and its own to close.
+  // Receives the new socket, which is non-blocking, and must close it.
   using Accepted = std::function<void(int fd, const Address& from)>;
 
-  // `failures` counts what accept() refused; it must outlive the listener.
+  // `failures` counts failed calls of accept(); it must outlive the listener.
   Listener(asio::io_context& io, std::atomic<std::int64_t>& failures);
 
   Status open(const std::string& address, std::uint16_t port);
@@ -37,7 +37,7 @@ class Listener {
   std::atomic<std::int64_t>& failures_;
   Accepted accepted_;
   std::uint16_t port_ = 0;
-  int last_error_ = 0;  // said in the log already
+  int last_error_ = 0;  // already logged
 };
 
 }  // namespace starling::gate

@@ -1,4 +1,4 @@
-// What goes back on the wire, and who it goes to.
+// A reply as bytes for the wire, and the client that it is for.
 #pragma once
 
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 namespace starling::gate {
 
-// Who sent a request, by what the connection proved.
+// The sender of a request, as proven by the connection.
 struct Caller {
   std::optional<PeerId> peer;
   std::string address;
@@ -36,7 +36,7 @@ class FileSlice {
   }
 
   [[nodiscard]] bool empty() const { return left_ == 0; }
-  // Appends up to `bytes_max` bytes; false when the file ends early or cannot be read.
+  // Appends up to `bytes_max` bytes; false if the file ends early or cannot be read.
   bool read_some(std::string& to, std::size_t bytes_max);
 
  private:
@@ -47,11 +47,11 @@ class FileSlice {
 
 struct Reply {
   std::string bytes;  // status line, headers, body
-  FileSlice file;     // after the bytes
+  FileSlice file;     // sent after the bytes
   bool close = false;
 };
 
-// The gate's own answer with an ErrorReply as its body.
+// An answer by the gate itself, with an ErrorReply as its body.
 Reply error_reply(int status, const std::string& message, bool close);
 
 }  // namespace starling::gate

@@ -36,7 +36,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// Whether a comma-separated list holds `wanted`.
+// Whether a comma-separated list contains `wanted`.
 bool list_has(std::string_view list, std::string_view wanted) {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
@@ -137,7 +137,7 @@ bool RequestParser::parse_request_line(std::string_view line) {
   return true;
 }
 
-// `block` is lines that each end in CRLF.
+// `block` consists of lines that each end in CRLF.
 bool RequestParser::parse_headers(std::string_view block) {
   while (!block.empty()) {
     const std::size_t end = block.find(kLineEnd);
@@ -155,7 +155,7 @@ bool RequestParser::parse_headers(std::string_view block) {
 bool RequestParser::parse_header(std::string_view line) {
   const std::size_t colon = std::min(line.find(':'), line.size());
   const std::string_view value = trim(line.substr(std::min(colon + 1, line.size())));
-  // A name with a blank in it, or a line that continues the one before, reads differently elsewhere.
+  // Other readers differ about a name with a blank in it, and about a line that continues the previous one.
   if (colon == line.size() || !is_token(line.substr(0, colon)) || has_control_characters(value)) {
     refuse(400, "a header of the request is malformed");
     return false;

@@ -1,5 +1,5 @@
-// Bytes to one bounded HTTP/1.1 request, strictly: what two readers could take for different requests is
-// refused. No I/O; the same code runs under a fuzzer.
+// Strict parsing of bytes into one bounded HTTP/1.1 request: bytes that two readers could take for different requests
+// are refused. No I/O; a fuzzer runs this code too.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace starling::gate {
 
-// A complete request as it came: nothing decoded, every limit kept.
+// A complete request as received: nothing is decoded, every limit is kept.
 struct RawRequest {
   std::string method;
   std::string target;  // begins with '/'
@@ -32,16 +32,16 @@ class RequestParser {
   // `limits` must outlive the parser.
   explicit RequestParser(const GateLimits& limits) : limits_(limits) {}
 
-  // Takes bytes up to the end of the request, or the first that is refused; returns how many.
+  // Consumes bytes up to the end of the request, or up to the first that is refused; returns their number.
   std::size_t feed(std::string_view bytes);
 
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] bool begun() const { return state_ != State::head || !head_.empty(); }
-  // True once when the client holds its body back until it is told to go on ("Expect: 100-continue").
+  // True once if the client holds its body back until it gets a "100 Continue" (header "Expect: 100-continue").
   bool take_continue() { return state_ == State::body && std::exchange(expects_continue_, false); }
   [[nodiscard]] const Refusal& refusal() const { return refusal_; }
 
-  // The request; the parser starts afresh. Only in State::complete.
+  // The request; the parser then starts over. Only in State::complete.
   RawRequest take();
 
  private:
@@ -59,7 +59,7 @@ class RequestParser {
   State state_ = State::head;
   Refusal refusal_;
   std::string head_;         // not yet parsed; bounded by the limits and one feed()
-  std::size_t scanned_ = 0;  // of head_, without an end in it
+  std::size_t scanned_ = 0;  // bytes of head_ that hold no end
   RawRequest request_;
   bool skipped_empty_line_ = false;
   bool http_1_0_ = false;

@@ -8,7 +8,7 @@
 
 namespace starling::gate {
 
-// Counts what one route answers, from several threads.
+// Counts the answers of one route, from several threads.
 class RouteMeter {
  public:
   explicit RouteMeter(std::string name) : name_(std::move(name)) {}
@@ -45,7 +45,7 @@ class RouteMeter {
 
 namespace {
 
-constexpr int kFailed = 500;  // what the gate answers when a handler throws
+constexpr int kFailed = 500;  // the gate's answer when a handler throws
 
 using Methods = std::map<std::string, Handler>;
 

@@ -1,4 +1,4 @@
-// Requests, responses and which handler gets which. Literal paths and one-segment suffixes only.
+// Requests, responses, and the table of handlers. Only literal paths and one-segment suffixes.
 #pragma once
 
 #include <array>
@@ -22,14 +22,14 @@ namespace starling::gate {
 struct Request {
   std::string method;  // "GET", "POST", …; HEAD arrives as GET
   std::string path;    // decoded, without the query
-  std::string suffix;  // on a prefix route: what follows the prefix; one segment, never empty, no '/'
+  std::string suffix;  // on a prefix route, the text after the prefix: one segment, never empty, no '/'
   std::vector<std::pair<std::string, std::string>> query;    // decoded
-  std::vector<std::pair<std::string, std::string>> headers;  // as received, in order
+  std::vector<std::pair<std::string, std::string>> headers;  // in the order received
   std::string body;
-  std::optional<PeerId> peer;  // who the verified client certificate says it is
+  std::optional<PeerId> peer;  // the identity in the verified client certificate
   std::string remote_address;  // without port: "192.0.2.7", "2001:db8::1"; see caller_of() for proxies
 
-  // The first value of that name; empty when there is none.
+  // The first value of that name; empty if there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const;
   [[nodiscard]] std::string_view parameter(std::string_view name) const;
 };
@@ -46,38 +46,39 @@ struct Response {
   std::string content_type = "application/json";
   std::string body = {};
   std::optional<FileBody> file = {};  // instead of body
-  // Control characters in a value are refused (500), so user data can not split a response.
+  // Control characters in a value are refused (500), so that user data cannot split a response.
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
-// Called on a worker thread, several at once. An exception becomes a 500 without its text.
+// Called on worker threads, several at once. An exception becomes a 500 without its text.
 using Handler = std::function<Response(const Request&)>;
 
-// What a route has answered so far.
+// Upper bounds of the classes by which a route's answers are counted.
 constexpr std::array<Duration, 8> kLatencyBounds = {from_ms(1),   from_ms(5),   from_ms(10),    from_ms(50),
                                                     from_ms(100), from_ms(500), from_ms(1'000), from_ms(5'000)};
 struct RouteFigures {
   std::string name;  // the path; a prefix route ends in '/'
   std::vector<std::pair<int, std::int64_t>> by_status;
-  std::array<std::int64_t, kLatencyBounds.size() + 1> by_latency{};  // up to each bound, not counted before; then rest
-  Duration time{};                                                   // in the handler, all together
+  // Answers within each bound of kLatencyBounds and beyond the previous one; the last element counts the rest.
+  std::array<std::int64_t, kLatencyBounds.size() + 1> by_latency{};
+  Duration time{};  // total time in the handler
 };
 class RouteMeter;
 
-// Filled before the gate starts, then read only.
+// Filled before the gate starts, then only read.
 class Router {
  public:
   // `path` is literal: "/v1/heartbeat". Adding a route twice is a bug (VERIFY).
   void add(const std::string& method, const std::string& path, Handler handler);
-  // Paths of one more segment after `prefix`, which ends in '/': "/v1/artefacts/".
+  // Adds paths of one more segment after `prefix`, which ends in '/': "/v1/artefacts/".
   void add_prefix(const std::string& method, const std::string& prefix, Handler handler);
 
-  // From now on `around` answers what the routes at `path`, which must be there (VERIFY), would have: with their own
-  // handler, or without.
+  // From now on `around` answers in place of the routes at `path`, which must exist (VERIFY); it may call their own
+  // handler.
   using Around = std::function<Response(const Request& request, const Handler& own)>;
   void wrap(const std::string& path, const Around& around);
 
-  // Fills request.suffix. Null: no such route; `allowed` then lists the methods that have the path, if any.
+  // Fills request.suffix. Null if there is no such route; `allowed` then lists the methods of the path, if any.
   const Handler* find(Request& request, std::string& allowed) const;
   [[nodiscard]] std::vector<RouteFigures> figures() const;
 
@@ -86,8 +87,8 @@ class Router {
 
   using Methods = std::map<std::string, Handler>;
 
-  std::map<std::string, Methods> literal_;  // by path
-  std::map<std::string, Methods> prefix_;   // by path up to and with its last '/'
+  std::map<std::string, Methods> literal_;  // key: the path
+  std::map<std::string, Methods> prefix_;   // key: the path up to and including its last '/'
   std::vector<std::shared_ptr<RouteMeter>> meters_;
 };
 

@@ -1,4 +1,4 @@
-// Small questions about header text.
+// Small tests on header text.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ inline bool equal_without_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
 
-// Other than a tab. Bytes above 0x7f are text of some encoding.
+// Control characters other than a tab. Bytes above 0x7f are text of some encoding.
 inline bool has_control_characters(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);

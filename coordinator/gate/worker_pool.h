@@ -15,7 +15,7 @@ class WorkerPool {
  public:
   // `router` must outlive the pool.
   WorkerPool(const Router& router, const GateLimits& limits, int workers);
-  // Drops what is queued, waits for what runs.
+  // Drops queued jobs and waits for running ones.
   ~WorkerPool();
 
   struct Job {
@@ -23,7 +23,7 @@ class WorkerPool {
     Caller caller;
     std::function<void(Reply)> done;  // called on a worker's thread
   };
-  // False, and the job untouched, when queue_max jobs wait already.
+  // False, and the job is untouched, if queue_max jobs wait already.
   bool submit(Job& job);
 
  private:
