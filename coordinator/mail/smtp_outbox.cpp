@@ -29,7 +29,7 @@ using Mime = std::unique_ptr<curl_mime, Freed<curl_mime_free>>;
 void add(Lines& lines, const std::string& line) {
   curl_slist* longer = curl_slist_append(lines.get(), line.c_str());
   if (longer == nullptr) return;
-  (void)lines.release();  // it is the head of the longer one
+  (void)lines.release();  // it is the head of the longer list
   lines.reset(longer);
 }
 
@@ -41,8 +41,8 @@ std::string date() {
   return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S +0000", &parts)};
 }
 
-// A subject as headers carry it: plain ASCII stays, all else becomes the encoded words of RFC 2047 (quoted, each within
-// 75 letters, none of which splits a character), one a line. The library does so for texts, not for headers.
+// A subject as a header carries it: plain ASCII stays, other text becomes encoded words of RFC 2047 (quoted, at most 75
+// letters each, never splitting a character), one a line. The library does this for bodies, not for headers.
 std::string header_text(std::string_view text) {
   constexpr std::size_t kWordMax = 75 - std::string_view(
                                             "=?utf-8?Q?"
@@ -146,7 +146,7 @@ std::int64_t SmtpOutbox::sent() const {
   return sent_;
 }
 
-// False when there is no more to do.
+// False if nothing is left to do.
 bool SmtpOutbox::next(accounts::Letter& letter) {
   const MutexLock lock(mutex_);
   while (waiting_.empty() && !closing_) changed_.wait(mutex_);
@@ -156,7 +156,7 @@ bool SmtpOutbox::next(accounts::Letter& letter) {
   return true;
 }
 
-// False when the process is ending.
+// False if the process is ending.
 bool SmtpOutbox::pause(Duration time) {
   const SystemClock clock;
   const TimePoint end = clock.now() + time;

@@ -1,4 +1,4 @@
-// Letters to volunteers, through a mail relay.
+// An outbox that sends letters to volunteers through a mail relay.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ struct SmtpOptions {
   std::string from;  // "poems@example.org"
   std::string user = {};
   std::string password = {};
-  // Passwords and links go over the wire, so that the relay must speak TLS and prove its name. Off: a relay on this
-  // very machine.
+  // Passwords and links cross the network, so the relay must speak TLS and prove its name. Off only for a relay on this
+  // machine.
   bool tls = true;
-  Duration patience = std::chrono::seconds(30);     // for one letter
-  Duration retry_after = std::chrono::seconds(20);  // and twice as long the next time
+  Duration patience = std::chrono::seconds(30);     // time limit for one letter
+  Duration retry_after = std::chrono::seconds(20);  // doubled for the next attempt
 };
 
-// One thread sends, one letter at a time. A letter that the relay does not take is tried again, then dropped and
-// logged without its address.
+// One thread sends, one letter at a time. A letter that the relay does not take is tried again, then dropped and logged
+// without its address.
 class SmtpOutbox final : public accounts::Outbox {
  public:
   static constexpr std::size_t kWaitingMax = 1000;
   static constexpr int kTriesMax = 5;
 
   explicit SmtpOutbox(SmtpOptions options);
-  // What waits is lost: whoever asked for it may ask again.
+  // Letters that wait are lost; people can request them again.
   ~SmtpOutbox() override;
   SmtpOutbox(const SmtpOutbox&) = delete;
   SmtpOutbox& operator=(const SmtpOutbox&) = delete;
@@ -55,7 +55,7 @@ class SmtpOutbox final : public accounts::Outbox {
   std::thread thread_;  // last: it uses the others
 };
 
-// Hands one letter to the relay.
+// Passes one letter to the relay.
 Status send_letter(const SmtpOptions& options, const accounts::Letter& letter);
 
 }  // namespace starling::mail
