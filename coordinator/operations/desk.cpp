@@ -13,7 +13,7 @@ constexpr std::size_t kWhoBytesMax = 80;
 constexpr std::size_t kSubjectBytesMax = 200;
 constexpr std::size_t kNoteBytesMax = 1000;
 
-// Ends between two letters, never within one.
+// Cuts between two characters, never within one.
 std::string cut(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
   std::size_t end = bytes_max;

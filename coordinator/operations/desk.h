@@ -1,5 +1,5 @@
-// What operators do, whether by a command or on their page: the same checks, and a line in the audit log for each.
-// Messages of errors are for them.
+// Actions of operators, by a command or on their page: both run equal checks and write a line to the audit log. Error
+// messages address the operator.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace starling::operations {
 
-// From where an operator acts. What it refers to must outlive it.
+// The context in which an operator acts. Its references must outlive it.
 struct Desk {
   const db::Stores& stores;
   const Clock& clock;
   std::string who;  // an operator's name, or command_user()
 };
 
-// "ada (command)": the system's user who runs this process.
+// "ada (command)": the system user who runs this process.
 std::string command_user();
 
-// A line in the audit log. What is longer than the log takes is cut.
+// Writes a line to the audit log. Longer texts are cut to its limits.
 Status note(const Desk& desk, std::string_view action, std::string_view subject, std::string_view why = "");
 
 }  // namespace starling::operations

@@ -1,5 +1,5 @@
-// Maintenance: what can wait, waits, and people are told why and until when. Who trains goes on: heartbeats are
-// answered, rounds are credited. It is a setting in the database, so that it outlives the server.
+// Maintenance: everything that can wait does, and people see the reason and the expected end. Training goes on:
+// heartbeats are answered, rounds are credited. The state is a setting in the database, so it outlives the server.
 #pragma once
 
 #include <optional>
@@ -13,27 +13,27 @@ namespace starling::operations {
 struct Maintenance {
   std::string message;  // plain text for volunteers; may be empty
   WallTime since = {};
-  std::optional<WallTime> until = {};  // when it is expected to be over
+  std::optional<WallTime> until = {};  // the expected end
 
   static constexpr std::size_t kMessageBytesMax = 500;
 };
 
-// Nothing: the project serves as ever.
+// Empty: no maintenance.
 Result<std::optional<Maintenance>> read_maintenance(const db::Stores& stores);
-// Also changes what is told of one under way.
+// Begins maintenance, or changes the texts of one under way.
 Status begin_maintenance(const Desk& desk, const Maintenance& wanted);
-// failed_precondition when there is none.
+// Error failed_precondition if there is none.
 Status end_maintenance(const Desk& desk);
 
 // "The project is being looked after: new disk. Please come again after 2024-06-10 08:15 UTC."
 std::string notice_of(const Maintenance& maintenance);
-// For Retry-After: until its end, else a quarter of an hour; between a minute and a day.
+// The time for Retry-After: until the expected end, or else a quarter of an hour; at least a minute, at most a day.
 Duration come_again(const Maintenance& maintenance, WallTime now);
 
-// What the running server knows of it, for requests on any thread.
+// The running server's view of it, for requests on any thread.
 class MaintenanceSign {
  public:
-  // The database is looked at now and then, so that a command beside the server is heard.
+  // Reads the database. Called now and then, so that a command run beside the server takes effect.
   Status refresh(const db::Stores& stores) EXCLUDES(mutex_);
   [[nodiscard]] std::optional<Maintenance> shown() const EXCLUDES(mutex_);
 

@@ -10,7 +10,7 @@
 namespace starling::operations {
 namespace {
 
-// What the database takes.
+// Limits of the database.
 constexpr std::ptrdiff_t kReasonLettersMax = 500;
 constexpr std::ptrdiff_t kTitleLettersMax = 120;
 constexpr std::ptrdiff_t kBodyLettersMax = 4000;
@@ -24,7 +24,7 @@ Status check_letters(std::string_view what, std::string_view text, std::ptrdiff_
                                                 : fmt::format("{} has {} letters; {} is the most", what, letters, max)};
 }
 
-// "user:Ada", "host:<64 hex digits>", "address:192.0.2.0/24", "team:Swans" as the database names them.
+// The subject of "user:Ada", "host:<64 hex digits>", "address:192.0.2.0/24" or "team:Swans" as the database names it.
 Result<db::Ban> subject_of(const std::string& who, const db::Stores& stores) {
   const std::size_t colon = who.find(':');
   const std::string kind = who.substr(0, colon);

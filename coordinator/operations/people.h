@@ -1,4 +1,4 @@
-// Volunteers: who is kept out, who is let in, and what they are told.
+// Actions on volunteers: bans, approvals, news.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace starling::operations {
 
-// A reason has 1 to 500 letters. `who` is "user:NAME", "host:64 hex digits", "team:NAME" or "address:192.0.2.0/24";
-// without an end it is for good.
+// A reason has 1 to 500 letters. `who` is "user:NAME", "host:64 hex digits", "team:NAME" or "address:192.0.2.0/24"; a
+// ban without an end is permanent.
 struct BanWanted {
   std::string who;
   std::string reason;
@@ -20,16 +20,16 @@ Status remove_ban(const Desk& desk, std::int64_t id);
 // A ban's subject for people: an account's name rather than its number.
 std::string shown_subject(const db::Ban& ban, const db::Stores& stores);
 
-// failed_precondition unless the account waits for approval.
+// Error failed_precondition unless the account waits for approval.
 Status approve(const Desk& desk, const db::Account& account);
 
-// Whether the computer is kept out, from its next call on.
+// Keeps the computer out from its next call on, or lets it in again.
 Status set_revoked(const Desk& desk, const PeerId& computer, bool revoked);
 
-// As its owner could: name, log-in and labels are gone, what it contributed stays.
+// Works as if its owner had done it: name, log-in and labels are removed, its contributions stay.
 Status remove_account(const Desk& desk, AccountId account);
 
-// A title of 1 to 120 letters, a body of 4000 at most.
+// A title of 1 to 120 letters, a body of at most 4000.
 Result<std::int64_t> post_news(const Desk& desk, const std::string& title, const std::string& body);
 Status remove_news(const Desk& desk, std::int64_t id);
 

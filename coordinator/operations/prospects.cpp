@@ -30,8 +30,8 @@ constexpr double kSamplesPerSMin = 1e-6;
 constexpr double kSamplesPerSMax = 1e9;
 constexpr double kDelayMsMax = 10'000;
 constexpr double kDeparturesPerHMax = 3600;
-constexpr double kMuch = 0.5;          // of a round
-constexpr double kWorthSaying = 0.01;  // of samples, and of mixings
+constexpr double kMuch = 0.5;          // fraction of a round's time
+constexpr double kWorthSaying = 0.01;  // smallest fraction of samples, or of gossip exchanges, that is mentioned
 constexpr double kMixingsARound = 10;
 
 swarm::Method method_of(const wire::RunManifest& manifest, double round_samples, std::size_t hosts) {
@@ -56,7 +56,7 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples,
     method.mixing_share = takes_turns ? 0.5 : 1;
     method.mix_every = manifest.local->mix_every;
   }
-  // Reads the gradient and the state, writes the state.
+  // The step reads the gradient and the state, and writes the state.
   method.step_vectors = 1 + 2.0 * (1 + wire::moment_vectors(manifest.optimizer));
   return method;
 }
@@ -84,16 +84,16 @@ std::string reason(const swarm::RoundForecast& round, std::span<const swarm::Hos
   return text;
 }
 
-// Mixings that are many steps apart are what averagings are elsewhere, and rounds are rare.
+// Whether gossip exchanges are several steps apart: they then take the place of averagings, and rounds are rare.
 bool mixes_seldom(const wire::LocalOptions& local) { return local.mix_every > 1; }
 
-// Of all, between two averagings of a parameter.
+// The samples of all computers between two averagings of a parameter.
 double samples_apart(const wire::RunManifest& manifest, double one_step) {
   if (mixes_seldom(*manifest.local)) return manifest.local->mix_every * one_step;
   return static_cast<double>(manifest.target_batch_size) * wire::fragments(manifest);
 }
 
-// With whom replicas may mix between rounds: as the composition has it, then in every way that costs something else.
+// The gossip partners to predict: those of the composition, then one topology for every other cost.
 std::vector<std::string> topologies(const wire::RunManifest& composed, std::size_t hosts) {
   if (!composed.local || composed.local->partners.empty()) return {""};
   std::vector<std::string> words{composed.local->partners};
@@ -194,7 +194,7 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
   for (const manifest::Algorithm& algorithm : manifest::algorithms()) {
     wire::RunManifest composed = manifest;
     composed.local.reset();
-    if (manifest.local) composed.delay_parameter_updates = false;  // it is a part of that way to train
+    if (manifest.local) composed.delay_parameter_updates = false;  // it belongs to the manifest's own way to train
     composed.codec.clear();
     composed.contribution_codec.clear();
     composed.error_feedback = 0;

@@ -1,5 +1,5 @@
-// What each way to train would cost a swarm that is not there yet: the algorithms that an operator can name, each with
-// the codecs that lose little, by what the runtime model (shared/swarm/runtime_model.h) says of these computers and
+// Predicted cost of each way to train, for a swarm that need not exist yet: the algorithms that an operator can name,
+// each with the codecs that lose little, by the runtime model (shared/swarm/runtime_model.h) for these computers and
 // lines. Pure.
 #pragma once
 
@@ -17,36 +17,39 @@ namespace starling::operations {
 
 constexpr std::size_t kSwarmBytesMax = 1 << 20;
 
-// {"hosts": [{"count": 4, "samples_per_s": 10, "upload_mbit_s": 20, "download_mbit_s": 100, "delay_ms": 20,
-//             "jitter": 0.1, "departures_per_h": 0.5, "dialable": true}, …]}, all but the speeds with defaults; at most
-// kHostsMax hosts.
-// invalid_argument: which field, and what it may be.
 constexpr std::int64_t kHostsMax = 1000;
+// {"hosts": [{"count": 4, "samples_per_s": 10, "upload_mbit_s": 20, "download_mbit_s": 100, "delay_ms": 20,
+//             "jitter": 0.1, "departures_per_h": 0.5, "dialable": true}, …]}
+// All fields but the speeds have defaults; at most kHostsMax hosts. Error invalid_argument names the field and its
+// allowed values.
 Result<std::vector<swarm::Host>> read_swarm(std::string_view json);
 
-// The same form, of which read_swarm() reads everything back.
+// JSON of this form, with every field that read_swarm() knows.
 std::string write_swarm(std::span<const swarm::HostKind> kinds);
 
 struct Prospect {
   std::string algorithm;  // empty: the manifest as it is
-  std::string partners;   // with whom replicas mix between rounds (wire::LocalOptions); empty: with nobody's
+  std::string partners;   // gossip partners between rounds (wire::LocalOptions); empty: no gossip
   swarm::Method method;
   swarm::RoundForecast round;
-  double samples_per_s = 0;     // that count; 0: volunteers leave before a round is full
-  double bytes_per_sample = 0;  // that volunteers send, all together
-  std::string why;              // what a round's time goes to
+  double samples_per_s = 0;     // accepted samples; 0: volunteers leave before a round is full
+  double bytes_per_sample = 0;  // sent by all volunteers together
+  std::string why;              // the main uses of a round's time
 };
 
 struct ProspectOptions {
-  double local_steps = 50;  // of each computer in a round, where the manifest does not say
+  double local_steps = 50;  // per computer and round, unless the manifest says
 };
 
-// The manifest as it is, and every algorithm with fp32, fp16 and int8, and where replicas mix, with as many at a time
-// as any topology has (of several with equal costs, one); the most samples a second first. Rounds of
-// gradients have the manifest's target_batch_size, and rounds of local steps so many steps of everybody between two
-// averagings of a parameter; where the manifest itself has local steps, it is the other way round. Where mixings are
-// many steps apart they count as averagings here, and a round has ten. A consensus_bound can only make them rarer than
-// they are told. `hosts` has at least one.
+// Predictions for the manifest as it is, and for every algorithm with each of fp32, fp16 and int8 (or the algorithm's
+// own codec) and, if replicas gossip, with each topology; topologies of equal cost appear once. The fastest, in samples
+// per second, comes first. `hosts` has at least one element.
+//
+// Rounds of gradients have the manifest's target_batch_size, and algorithms with local steps let every computer take
+// `local_steps` steps between two averagings of a parameter. If the manifest itself has local steps, these keep its
+// distance between averagings, and rounds of gradients have one micro-batch of each computer. Gossip exchanges that are
+// several steps apart count as averagings here, and a round has ten. A consensus_bound can only make exchanges rarer
+// than predicted.
 std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<const swarm::Host> hosts,
                                 const ProspectOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Runs: which are in use, and what an operator does with them.
+// The runs in use, and an operator's actions on them.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace starling::operations {
 
-// Oldest first, without those that are retired.
+// Oldest first, without retired ones.
 Result<std::vector<db::Run>> runs_in_use(const db::Stores& stores);
-// By its id; empty: the only one in use.
+// The run with this id; an empty id means the only run in use.
 Result<db::Run> find_run(const db::Stores& stores, const std::string& run_id);
 
-// failed_precondition, with what to do first: another one runs, or it is complete or retired.
+// Error failed_precondition, with advice: another run is being trained, or this one is complete or retired.
 Status start_run(const Desk& desk, const db::Run& run);
 Status pause_run(const Desk& desk, const db::Run& run);
-// For good: on no list from now on, and nobody new is given it. Its pages and what was credited stay. Not while it
-// trains.
+// Retires a run for good: it leaves every list and no newcomer gets it. Its pages and its credit stay. Not allowed
+// while it trains.
 Status retire_run(const Desk& desk, const db::Run& run);
 
 }  // namespace starling::operations
