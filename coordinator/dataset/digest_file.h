@@ -1,4 +1,4 @@
-// A file that is written once and then gets its content's digest as its name.
+// A file that is written once and then named after the digest of its content.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,17 @@ namespace starling::dataset {
 
 class DigestFile {
  public:
-  // In `folder`. Until it is finished it has a name of this process, and a lock that tells it from one left behind; one
-  // such file at a time. What others left is removed.
+  // Creates the file in `folder`. Until it is finished it has a name with this process's id, and a lock that tells it
+  // from an abandoned one; a process writes one at a time. Abandoned files of other processes are removed.
   static Result<DigestFile> create(const std::filesystem::path& folder);
   DigestFile(DigestFile&& other) noexcept = default;
   DigestFile& operator=(DigestFile&&) = delete;
-  // What was not finished is removed.
+  // Removes a file that was not finished.
   ~DigestFile();
 
   Status write(std::string_view bytes);
-  // On disk, under its name, when it returns. What has that name already is written over: it may have been damaged.
+  // The file is on disk, under its name, when this returns. An existing file of that name is replaced: it may be
+  // damaged.
   Result<wire::Artefact> finish();
 
  private:
@@ -33,12 +34,12 @@ class DigestFile {
 
   std::filesystem::path temporary_;
   FileLock lock_;
-  UniqueFd fd_;  // none once it is finished
+  UniqueFd fd_;  // closed once the file is finished
   crypto::Sha256 digest_;
   std::int64_t bytes_ = 0;
 };
 
-// Half files of processes that were killed while they wrote; those that are being written stay.
+// Removes unfinished files of processes that were killed; files that are being written stay.
 void remove_abandoned_files(const std::filesystem::path& folder);
 
 }  // namespace starling::dataset

@@ -1,5 +1,5 @@
-// Items on their way into shards. How many there are, and so how even shards are cut, is known when the last has come:
-// until then they lie in files without a name, which vanish with the process.
+// Items on their way into shards. Their number, and so the even division into shards, is known only after the last has
+// come: until then they lie in nameless files, which vanish with the process.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,31 @@
 
 namespace starling::dataset {
 
-// A tensor that all shards have, whatever their items.
+// A tensor that every shard contains, whatever its items.
 struct CommonTensor {
   std::string name;
   std::vector<std::uint8_t> bytes;  // U8
 };
 
 struct CutOptions {
-  std::string kind;  // of wire::DataOptions
+  std::string kind;  // the kind in wire::DataOptions
   std::int64_t shard_bytes = 0;
-  double held_out_fraction = 0;   // of the items, from their end
-  std::int64_t held_out_max = 0;  // items; more are not held out
+  double held_out_fraction = 0;   // fraction of the items, taken from their end
+  std::int64_t held_out_max = 0;  // most items to hold out
   std::vector<CommonTensor> common{};
 };
 
 class ItemSpool {
  public:
-  // Of each item, every tensor gets a row: `shape` of a tensor is that of one row, and empty where it is one number.
+  // Every item adds a row to each tensor. `shape` in `rows` is the shape of one row; empty: a row is one number.
   static Result<ItemSpool> create(const std::filesystem::path& folder, std::vector<wire::TensorInfo> rows);
 
-  // Rows of one tensor; in the end all tensors must have equally many.
+  // Appends rows to one tensor; in the end all tensors must have equally many.
   Status append(std::size_t tensor, std::string_view rows);
   [[nodiscard]] std::int64_t items() const { return columns_.front().bytes / columns_.front().row_bytes; }
 
-  // Writes the shards, none larger than shard_bytes and all of the same size but for one item, and what is held out.
-  // invalid_argument when these would be too many, or there is too little to cut.
+  // Writes the shards, each at most shard_bytes, all equally large up to one item, and the held-out file. Error
+  // invalid_argument: the shards would be too many, or there are too few items.
   Result<wire::DataOptions> cut(const OutFolder& out, const CutOptions& options, Progress& progress);
 
  private:
@@ -49,8 +49,8 @@ class ItemSpool {
     wire::TensorInfo row;
     std::int64_t row_bytes = 0;
     UniqueFd fd{};
-    std::int64_t bytes = 0;  // written to the file, …
-    std::string waiting{};   // … and about to be
+    std::int64_t bytes = 0;  // already written to the file
+    std::string waiting{};   // still to be written
   };
   explicit ItemSpool(std::vector<Column> columns) : columns_(std::move(columns)) {}
   Status flush(Column& column);

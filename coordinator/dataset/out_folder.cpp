@@ -11,7 +11,7 @@
 namespace starling::dataset {
 namespace {
 
-// There, and locked, while a preparation is under way; there, and not locked, after one was killed.
+// The marker exists and is locked during a preparation; it exists without a lock after one was killed.
 constexpr std::string_view kMarkerName = ".preparing";
 
 bool has_nothing(const std::filesystem::path& folder) {
@@ -19,7 +19,7 @@ bool has_nothing(const std::filesystem::path& folder) {
   return std::filesystem::is_empty(folder, unreadable) && !unreadable;
 }
 
-// Everything but the marker.
+// Removes everything but the marker.
 void empty(const std::filesystem::path& folder) {
   std::error_code problem;
   std::vector<std::filesystem::path> files;

@@ -1,5 +1,5 @@
-// The folder that a preparation fills: shards under the names of their digests and, when all are there, a listing of
-// them. Nobody else's files lie in it.
+// The folder that a preparation fills: shards named after their digests and, when all are there, a listing of them. It
+// holds no other files.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@ constexpr std::string_view kTokenizerName = "tokenizer.model";
 
 class OutFolder {
  public:
-  // A new folder, an empty one, or one that a preparation was filling when it was killed: what that left is removed.
-  // already_exists for any other, whose files are not touched, and while another process prepares there.
+  // Opens a new folder, an empty one, or one whose preparation was killed: the files of that one are removed. Error
+  // already_exists: any other folder, whose files are not touched, or a folder in which another process prepares.
   static Result<OutFolder> open(const std::filesystem::path& path);
   OutFolder(OutFolder&& other) noexcept;
   OutFolder& operator=(OutFolder&&) = delete;
@@ -27,7 +27,7 @@ class OutFolder {
   ~OutFolder();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  // Writes the listing: from then on the folder is complete.
+  // Writes the listing, which makes the folder complete.
   Status finish(const wire::DataOptions& data);
 
  private:
@@ -35,7 +35,7 @@ class OutFolder {
   [[nodiscard]] std::filesystem::path marker() const;
 
   std::filesystem::path path_;
-  std::optional<FileLock> lock_;  // of the marker; none once it is finished
+  std::optional<FileLock> lock_;  // on the marker; empty once it is finished
 };
 
 }  // namespace starling::dataset

@@ -35,7 +35,7 @@ bool is_image(const std::filesystem::path& file) {
   return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 
-// The folder's entries that pass, by name.
+// The folder's entries that pass, sorted by name.
 template <typename Passes>
 Result<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& folder, const Passes& passes) {
   std::vector<std::filesystem::path> found;
@@ -65,7 +65,7 @@ Result<Folders> find_images(const std::filesystem::path& folder) {
                            folder.string())};
 }
 
-// In an order drawn from the seed, so that every shard has images of all classes.
+// Adds the images in an order drawn from the seed, so that every shard has images of all classes.
 Status spool_images(const ImageOptions& options, const std::vector<Labelled>& images, ItemSpool& spool,
                     Progress& progress) {
   progress.begin("reading images", static_cast<std::int64_t>(images.size()), "images");

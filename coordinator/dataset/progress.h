@@ -1,4 +1,5 @@
-// Tells somebody at a terminal how far a long piece of work is: after two seconds, and every two seconds from then on.
+// Reports the progress of long work to a person at a terminal, for the first time after two seconds, then every two
+// seconds.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // What is being done from now on. `total`: how much of it there is, in `unit`; 0: nobody knows.
+  // Starts the next piece of work. `total` is its size in `unit`; 0: unknown.
   void begin(std::string doing, std::int64_t total, std::string unit) EXCLUDES(mutex_);
   void advance_to(std::int64_t done) { done_ = done; }
 

@@ -17,7 +17,7 @@ static_assert(kReadBytes > 2 * kPieceBytesMax);
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80; }
 
-// Where a piece of a line that is too long ends: behind its last blank, or between two characters.
+// The end of a piece of a line that is too long: behind its last blank, or between two characters.
 std::size_t break_of(std::string_view text) {
   const std::size_t blank = text.find_last_of(" \t");
   if (blank != std::string_view::npos && blank > 0) return blank + 1;
@@ -50,7 +50,7 @@ void TextReader::rewind() {
   bytes_read_ = 0;
 }
 
-// More of the file that is open; false when it has no more.
+// Reads more of the open file; false if it has no more.
 bool TextReader::fill() {
   buffer_.erase(0, at_);
   at_ = 0;
@@ -64,7 +64,7 @@ bool TextReader::fill() {
   return got > 0;
 }
 
-// From the buffer, without the line's end; false when the file has no more.
+// Takes the next piece from the buffer, without the end of the line; false if the file has no more.
 bool TextReader::take_piece() {
   while (true) {
     const auto left = [this] { return std::string_view(buffer_).substr(at_); };

@@ -1,4 +1,4 @@
-// Text files, line by line, in bounded memory: of a line that is too long come pieces that end at a blank.
+// Reads text files line by line in bounded memory: a line that is too long comes in pieces that end at a blank.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ constexpr std::size_t kPieceBytesMax = 4096;
 
 class TextReader {
  public:
-  // not_found or io, naming the file, for any that cannot be read; invalid_argument when there is nothing in them.
+  // Errors: not_found or io, naming the file that cannot be read; invalid_argument if all files are empty.
   static Result<TextReader> open(std::vector<std::filesystem::path> files);
 
-  // The next piece, at most kPieceBytesMax bytes and never empty; false at the end of everything, and on an error.
+  // Reads the next piece, which has 1 to kPieceBytesMax bytes; false at the end of the last file, and on an error.
   bool next();
   [[nodiscard]] const std::string& piece() const { return piece_; }
   // Whether the last next() passed from one file into the following one, or reached the end of the last.
@@ -39,8 +39,8 @@ class TextReader {
   std::size_t next_file_ = 0;
   std::ifstream file_;
   bool file_is_open_ = false;
-  std::string buffer_;  // read, …
-  std::size_t at_ = 0;  // … and given out up to here
+  std::string buffer_;  // bytes read from the file
+  std::size_t at_ = 0;  // bytes of the buffer already given out
   std::string piece_;
   bool passed_end_ = false;
   std::int64_t bytes_read_ = 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kLogErrors = 2;
 
-// Pieces of text, evenly from all of it.
+// Pieces of text, evenly spaced over all of it.
 class Sentences final : public sentencepiece::SentenceIterator {
  public:
   explicit Sentences(TextReader& text) : text_(text) {

@@ -1,4 +1,4 @@
-// A SentencePiece vocabulary learned from text, with the marks that text::Tokenizer asks for.
+// A SentencePiece vocabulary learned from text, with the marks that text::Tokenizer requires.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace starling::dataset {
 
-// Text that a vocabulary is learned from, at most; of more, every so many-th piece is taken.
+// Most text from which a vocabulary is learned; of a longer text, every n-th piece is used.
 constexpr std::int64_t kVocabularyTextBytesMax = 32 << 20;
 
-// Learns `vocabulary` tokens from the text, with so many threads; the reader is at its end afterwards. The model's
-// bytes, which are what SentencePiece's own programs read. invalid_argument when there is too little text.
+// Learns `vocabulary` tokens from the text with `threads` threads; the reader is then at its end. Returns the bytes of
+// a model that SentencePiece's own programs can read. Error invalid_argument: there is too little text.
 Result<std::string> learn_vocabulary(TextReader& text, int vocabulary, int threads);
 
 }  // namespace starling::dataset
