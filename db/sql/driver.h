@@ -1,5 +1,5 @@
-// What a kind of database does for Connection and Statement. Implemented by db/sqlite and db/postgres; nobody else
-// calls it.
+// The operations that a kind of database implements for Connection and Statement. Implemented by db/sqlite and
+// db/postgres; nothing else calls it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace starling::db {
 
-// A compiled statement. Parameters count from 1, columns from 0; what goes wrong when binding is told by step().
+// A compiled statement. Parameters count from 1, columns from 0; step() reports errors of binding.
 class StatementDriver {
  public:
   virtual ~StatementDriver() = default;
@@ -22,16 +22,16 @@ class StatementDriver {
   virtual void bind_blob(int index, std::span<const std::uint8_t> bytes) = 0;
   virtual void bind_null(int index) = 0;
   virtual Result<bool> step() = 0;  // true: there is a row
-  virtual void reset() = 0;         // to bind and run again
+  virtual void reset() = 0;         // before binding and running again
 
-  // Of the present row; NULL is 0 or empty.
+  // Read the present row; NULL is 0 or empty.
   [[nodiscard]] virtual bool is_null(int column) const = 0;
   [[nodiscard]] virtual std::int64_t integer(int column) const = 0;
   [[nodiscard]] virtual double real(int column) const = 0;
   [[nodiscard]] virtual std::string text(int column) const = 0;
-  virtual Status read_blob(int column, std::span<std::uint8_t> out) const = 0;  // corrupt: of another size
+  virtual Status read_blob(int column, std::span<std::uint8_t> out) const = 0;  // error corrupt: its size differs
 
-  // Nobody uses it any more: back to the cache that it came from. The caller's pointer is worthless now.
+  // Ends its use and returns it to the cache it came from. The caller's pointer is then invalid.
   virtual void retire() = 0;
 };
 
@@ -43,7 +43,7 @@ using StatementHandle = std::unique_ptr<StatementDriver, RetireStatement>;
 enum class Dialect : std::uint8_t { sqlite, postgres };
 
 enum class TransactionKind : std::uint8_t {
-  read,   // a consistent view; keep it short, it holds up what the database does to tidy up
+  read,   // a consistent view; keep it short, since it delays the database's clean-up
   write,  // waits for other writers at its beginning, not at its first write: one process writes at a time
 };
 
@@ -54,7 +54,7 @@ class ConnectionDriver {
   virtual Status execute(const std::string& script) = 0;
   virtual Status begin(TransactionKind kind) = 0;
   virtual Status commit() = 0;
-  virtual void roll_back() = 0;  // nothing to undo is fine
+  virtual void roll_back() = 0;  // harmless if there is nothing to undo
 
   [[nodiscard]] virtual std::int64_t changes() const = 0;
   [[nodiscard]] virtual bool in_transaction() const = 0;

@@ -1,4 +1,4 @@
-// How drivers say that a statement failed. Inside db/sqlite and db/postgres only.
+// Error texts for failed statements. Used inside db/sqlite and db/postgres only.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace starling::db {
 
-// "database '/srv/a.db': disk I/O error, in "INSERT INTO …"": the statement in one line, and only its beginning.
+// "database '/srv/a.db': disk I/O error, in "INSERT INTO …"": the beginning of the statement, on one line.
 std::string failure_text(std::string_view database, std::string_view why, std::string_view sql);
 
 }  // namespace starling::db

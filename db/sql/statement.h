@@ -1,4 +1,4 @@
-// A compiled SQL statement: bind values, step through rows, read columns.
+// A compiled SQL statement: binds values, steps through rows, reads columns.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Statement {
  public:
   explicit Statement(StatementHandle driver) : driver_(std::move(driver)) {}
 
-  // Binds all parameters in order; values are copied. What goes wrong is reported by step().
+  // Binds all parameters in order; values are copied. step() reports errors of binding.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     int index = 0;
@@ -25,7 +25,7 @@ class Statement {
     return *this;
   }
 
-  // Binds one of them.
+  // Binds one parameter.
   template <typename Value>
   void bind_at(int index, const Value& value) {
     bind_one(index, value);
@@ -34,13 +34,13 @@ class Statement {
 
   Result<bool> step() { return driver_->step(); }  // true: there is a row
   Status run();                                    // steps to the end; for statements without rows of interest
-  void reset() { driver_->reset(); }               // to bind and run again
+  void reset() { driver_->reset(); }               // before binding and running again
 
   [[nodiscard]] bool is_null(int column) const { return driver_->is_null(column); }
   [[nodiscard]] std::int64_t integer(int column) const { return driver_->integer(column); }
   [[nodiscard]] double real(int column) const { return driver_->real(column); }
-  [[nodiscard]] std::string text(int column) const { return driver_->text(column); }  // or blob
-  // The blob must have the id's size: corrupt otherwise, and the id is zero.
+  [[nodiscard]] std::string text(int column) const { return driver_->text(column); }  // also reads a blob
+  // The blob must have the id's size; otherwise the error is corrupt and the id zero.
   template <typename Id>
   Status read_id(int column, Id& id) const {
     return driver_->read_blob(column, id.bytes);

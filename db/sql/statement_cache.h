@@ -1,4 +1,4 @@
-// Compiled statements that are not in use, by their SQL. Inside db/sqlite and db/postgres only.
+// A cache of compiled statements that are not in use, by their SQL. Used inside db/sqlite and db/postgres only.
 #pragma once
 
 #include <memory>
@@ -7,13 +7,13 @@
 
 namespace starling::db {
 
-// Compiled::sql() is the text that it was made of, and stays where it is.
+// Compiled::sql() must return the text it was compiled from, at an address that never changes.
 template <typename Compiled>
 class StatementCache {
  public:
   explicit StatementCache(std::size_t statements_max) : statements_max_(statements_max) {}
 
-  // Null: none there.
+  // Null: the cache has none.
   std::unique_ptr<Compiled> take(std::string_view sql) {
     const auto found = idle_.find(sql);
     if (found == idle_.end()) return nullptr;
@@ -21,7 +21,7 @@ class StatementCache {
     idle_.erase(found);
     return compiled;
   }
-  // Dropped where there is one of that text already, or too many.
+  // Drops the statement if one with its text is there already, or if the cache is full.
   void give_back(std::unique_ptr<Compiled> compiled) {
     const std::string_view sql = compiled->sql();
     if (idle_.size() < statements_max_) idle_.try_emplace(sql, std::move(compiled));

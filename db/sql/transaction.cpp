@@ -8,7 +8,7 @@ Result<Transaction> Transaction::begin(Connection& connection, TransactionKind k
 }
 
 Transaction::~Transaction() {
-  // The database has rolled back by itself after some errors: then there is nothing left to undo.
+  // The database has rolled back by itself after some errors; then there is nothing left to undo.
   if (connection_ != nullptr) connection_->driver().roll_back();
 }
 

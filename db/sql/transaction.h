@@ -1,4 +1,4 @@
-// Transactions and savepoints that undo themselves unless they were told to stay.
+// Transactions and savepoints that undo themselves unless they are committed or released.
 #pragma once
 
 #include <utility>
@@ -15,8 +15,8 @@ class Transaction {
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();  // rolls back unless committed
 
-  // Ok means: on the disk. After a failure nothing of the transaction is there; only when a server's connection broke
-  // in the middle of it (usable() is false) is that not known.
+  // Success means that the data is on the disk. After a failure nothing of the transaction remains, with one exception:
+  // if the connection to a server broke during the commit (usable() is false), the outcome is unknown.
   Status commit();
 
  private:
