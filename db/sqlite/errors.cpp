@@ -51,7 +51,7 @@ ErrorCode code_of(int extended, int os_error) {
     case SQLITE_INTERRUPT:
       return ErrorCode::deadline_exceeded;
     case SQLITE_IOERR:
-      // SQLite itself says FULL only for a plain write; quotas and the shared index file end up here.
+      // SQLite itself reports FULL only for a plain write; errors of quotas and of the shared index file arrive here.
       return os_error == ENOSPC || os_error == EDQUOT ? ErrorCode::resource_exhausted : ErrorCode::io;
     default:
       return ErrorCode::internal;

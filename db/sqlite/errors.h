@@ -1,4 +1,4 @@
-// SQLite's result codes as our errors. Inside db/sqlite only.
+// SQLite's result codes as our errors. Used inside db/sqlite only.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ struct sqlite3;
 
 namespace starling::db {
 
-// `code` is extended; `connection` may be null; `database` as ConnectionDriver::name(). What the codes mean: db/sql's
-// connection.h; internal besides: what SQLite was never expected to say.
+// `code` is an extended result code; `connection` may be null; `database` is as from ConnectionDriver::name(). The
+// error codes are those of db/sql/connection.h, with internal for results that SQLite is never expected to return.
 Error error_from(sqlite3* connection, int code, const std::string& database, std::string_view sql);
 
 }  // namespace starling::db

@@ -1,4 +1,4 @@
-// Connections to a SQLite file. Only this folder sees sqlite3.h.
+// Connections to a SQLite file. Only this folder includes sqlite3.h.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace starling::db {
 enum class OpenMode : std::uint8_t {
   read_only,   // never writes, never checkpoints
   read_write,  // the file must exist
-  create,      // makes the file when there is none
+  create,      // creates the file if there is none
 };
 
 struct FileOptions {
   OpenMode mode = OpenMode::read_only;
-  Duration busy_timeout = from_ms(5'000);  // how long a lock of another process is waited for
+  Duration busy_timeout = from_ms(5'000);  // longest wait for a lock of another process
   std::string vfs = {};                    // SQLite's file layer; empty: the default one
 };
 
-// WAL, synchronous = FULL, foreign keys on, no automatic checkpoints: the owner decides when, by checkpoint().
-// not_found when the file is missing; corrupt when it is not a database.
+// Opens the file with WAL, synchronous = FULL, foreign keys, and no automatic checkpoints: the owner calls
+// checkpoint(). Errors: not_found: the file is missing; corrupt: it is not a database.
 Result<Connection> open_file(const std::filesystem::path& file, const FileOptions& options);
 
-// Moves what it can of the WAL into the file. With `truncate` the WAL is emptied too: unavailable at once, not after a
-// wait, when a reader still needs it. A connection that open_file() made.
+// Moves as much of the WAL as possible into the file. With `truncate` the WAL is emptied too; if a reader still needs
+// it, the error is unavailable, at once and without a wait. `connection` must come from open_file().
 Status checkpoint(Connection& connection, bool truncate);
 
 }  // namespace starling::db

@@ -14,15 +14,15 @@ namespace {
 
 constexpr std::size_t kStatementsMax = 64;
 
-// Before anything else; the rest needs these.
+// Settings that must be made before everything else.
 constexpr const char* kSettings =
     "PRAGMA foreign_keys = ON;"
-    "PRAGMA recursive_triggers = ON;"  // else INSERT OR REPLACE deletes without the delete triggers
+    "PRAGMA recursive_triggers = ON;"  // otherwise INSERT OR REPLACE deletes without the delete triggers
     "PRAGMA synchronous = FULL;"
     "PRAGMA trusted_schema = OFF;"
     "PRAGMA cell_size_check = ON;"
     "PRAGMA wal_autocheckpoint = 0;"
-    "PRAGMA journal_size_limit = 67108864;";  // bytes; the WAL's file shrinks to it after a checkpoint
+    "PRAGMA journal_size_limit = 67108864;";  // bytes; a checkpoint shrinks the WAL's file to this size
 
 int open_flags(OpenMode mode) {
   switch (mode) {
@@ -38,7 +38,7 @@ int open_flags(OpenMode mode) {
 
 Status missing_file(const std::filesystem::path& file, const FileOptions& options) {
   std::error_code ignored;
-  // A file layer of its own keeps its files where it likes.
+  // A custom file layer may keep its files anywhere.
   if (options.mode == OpenMode::create || !options.vfs.empty() || std::filesystem::exists(file, ignored)) return {};
   return Error{ErrorCode::not_found, fmt::format("open database '{}': there is no such file", file.string())};
 }
@@ -76,17 +76,17 @@ Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::file
 Status SqliteConnection::set_up(const FileOptions& options) {
   sqlite3_extended_result_codes(handle_.get(), 1);
   sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  // Only checkpoint() checkpoints; closing a connection never does it behind the owner's back.
+  // Only checkpoint() checkpoints; closing a connection must never do it without the owner's knowledge.
   sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   busy_timeout_ms_ = static_cast<int>(to_ms(options.busy_timeout));
   sqlite3_busy_timeout(handle_.get(), busy_timeout_ms_);
   STARLING_TRY(execute(kSettings));
   if (options.mode != OpenMode::read_only) STARLING_TRY(use_wal());
-  // Reads the first page: a file that is no database is found out here.
+  // Reads the first page, which reveals a file that is not a database.
   return run("PRAGMA schema_version");
 }
 
-// The setting is kept in the file; where it cannot be had, SQLite only says so in the answer.
+// The setting is stored in the file. If WAL is not available, only SQLite's answer says so.
 Status SqliteConnection::use_wal() {
   STARLING_ASSIGN(const StatementHandle statement, prepare("PRAGMA journal_mode = WAL"));
   STARLING_ASSIGN(const bool row, statement->step());
@@ -119,7 +119,7 @@ Status SqliteConnection::run(std::string_view sql) {
   }
 }
 
-// IMMEDIATE: a read that later turns into a write would fail at once when another has written.
+// IMMEDIATE, because a transaction that reads first and writes later would fail at once if another has written.
 Status SqliteConnection::begin(TransactionKind kind) {
   return run(kind == TransactionKind::write ? "BEGIN IMMEDIATE" : "BEGIN");
 }

@@ -1,4 +1,4 @@
-// SQLite behind Connection and Statement. Inside db/sqlite only.
+// SQLite behind Connection and Statement. Used inside db/sqlite only.
 #pragma once
 
 #include <filesystem>

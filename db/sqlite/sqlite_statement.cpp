@@ -26,7 +26,7 @@ void SqliteStatement::bind_integer(int index, std::int64_t value) { note(sqlite3
 void SqliteStatement::bind_real(int index, double value) { note(sqlite3_bind_double(raw_, index, value)); }
 
 void SqliteStatement::bind_text(int index, std::string_view value) {
-  // A null pointer would bind NULL: an empty text is not nothing.
+  // A null pointer would bind NULL; an empty text is not NULL.
   const char* data = value.data() != nullptr ? value.data() : "";
   note(sqlite3_bind_text64(raw_, index, data, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
