@@ -24,7 +24,7 @@ Result<Options> read_address(const std::string& url) {
   }
   char* problem = nullptr;
   const std::unique_ptr<PQconninfoOption, FreeOptions> options(PQconninfoParse(url.c_str(), &problem));
-  // What libpq says may quote the address, and that the password.
+  // libpq's message may quote the address, which may contain the password.
   PQfreemem(problem);
   if (!options) return Error{ErrorCode::invalid_argument, "the database's address can not be read: see libpq's URIs"};
   Options values;

@@ -1,4 +1,4 @@
-// Addresses of databases as libpq reads them. Inside db/postgres only.
+// Addresses of databases as libpq reads them. Used inside db/postgres only.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace starling::db {
 
-// The address with everything that it says, as libpq's options "key='value' …", over ours: a server that is silent is
-// given up within seconds. invalid_argument as public_address().
+// The address, with all its settings, as libpq's options "key='value' …" on top of our defaults, which give up a silent
+// server within seconds. Error invalid_argument as for public_address().
 Result<std::string> connection_options(const std::string& url);
 
 }  // namespace starling::db

@@ -10,13 +10,13 @@ ErrorCode code_of_state(std::string_view state) {
   if (state == "25006") return ErrorCode::permission_denied;    // read only
   if (state == "08P01") return ErrorCode::internal;             // wrong use, such as too few parameters
   const std::string_view family = state.substr(0, 2);
-  // Values, checks, triggers, more than fits.
+  // Bad values, checks, triggers, exceeded limits.
   if (family == "22" || family == "23" || family == "P0" || family == "54") return ErrorCode::invalid_argument;
   if (family == "28" || state == "42501") return ErrorCode::permission_denied;
   if (family == "53") return ErrorCode::resource_exhausted;
   if (family == "58") return ErrorCode::io;
   if (state == "XX001" || state == "XX002") return ErrorCode::corrupt;
-  // Connections, deadlocks, locks that took too long, the server's shutting down.
+  // Lost connections, deadlocks, lock timeouts, a server that shuts down.
   if (family == "08" || family == "40" || family == "55" || family == "57") {
     return ErrorCode::unavailable;
   }

@@ -1,4 +1,4 @@
-// PostgreSQL's errors as ours. Inside db/postgres only.
+// PostgreSQL's errors as ours. Used inside db/postgres only.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace starling::db {
 
-// By SQLSTATE (PostgreSQL's manual, appendix A); internal for what was never expected.
+// The code for an SQLSTATE (PostgreSQL's manual, appendix A); internal for states that are never expected.
 ErrorCode code_of_state(std::string_view state);
 
-// In one line.
+// The message on one line.
 std::string plain(std::string_view message);
-// The reason in what the server says: "ERROR:  duplicate key …" without the severity, and without the lines of details,
-// which quote values that may be nobody's business.
+// The reason within a server's message: "ERROR:  duplicate key …" without the severity, and without the lines of
+// detail, which quote values that may be private.
 std::string reason(std::string_view message);
 
 }  // namespace starling::db

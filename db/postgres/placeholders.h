@@ -1,4 +1,4 @@
-// Inside db/postgres only.
+// Placeholders of parameters. Used inside db/postgres only.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace starling::db {
 
-// The statement with $1, $2 … in place of ?1, ?2 … or of each ?, as PostgreSQL wants them. Quoted text stays as it is.
+// The statement with $1, $2 … in place of ?1, ?2 … or of each ?, as PostgreSQL requires. Quoted text stays as it is.
 std::string numbered_parameters(std::string_view sql);
 
 }  // namespace starling::db

@@ -15,27 +15,27 @@
 namespace starling::db {
 namespace {
 
-constexpr int kServerVersionMin = 140'000;  // idle_session_timeout
+constexpr int kServerVersionMin = 140'000;  // the first with idle_session_timeout
 constexpr std::size_t kStatementsMax = 512;
 
-// Advisory locks of this program: the first number says whose they are ("Strl").
+// Advisory locks of this program; the first number identifies it ("Strl").
 constexpr int kLocks = 0x5374726c;
 constexpr int kWriterLock = 1;
 constexpr int kLeaderLock = 2;
 
-// A server or a network that has gone silent is noticed within seconds, at both ends.
+// Make both ends notice a silent server or network within seconds.
 constexpr const char* kNoticeSilence =
     "SET tcp_keepalives_idle = 1; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 2;"
     "SET tcp_user_timeout = 3000;";
 constexpr const char* kReaderSettings = "SET default_transaction_read_only = on;";
-// A writer that falls silent in a transaction would keep all others waiting.
+// Limits for writers: one that falls silent in a transaction would keep all others waiting.
 constexpr const char* kWriterSettings =
     "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '3s';"
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';";
 
 ErrorCode code_of_refusal(std::string_view message) {
-  // There is no SQLSTATE of a connection that failed; these are its server's words, in any language but English
-  // followed by what the log of the server says.
+  // A failed connection has no SQLSTATE. These are words of the server's messages; in any language but English, they
+  // are followed by the words of the server's log.
   if (message.find("authentication") != std::string_view::npos || message.find("password") != std::string_view::npos ||
       message.find("pg_hba.conf") != std::string_view::npos || message.find("role") != std::string_view::npos) {
     return ErrorCode::permission_denied;
@@ -44,7 +44,7 @@ ErrorCode code_of_refusal(std::string_view message) {
   return ErrorCode::unavailable;
 }
 
-// Its 7.10 has other words for notices and prepared statements.
+// libpqxx 7.10 renamed the calls for notices and prepared statements.
 #if PQXX_VERSION_MAJOR < 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10)
 #define STARLING_PQXX_OLDER_WORDS
 #endif
@@ -58,7 +58,7 @@ constexpr auto kReadOnly = pqxx::read_only;
 using ReadTransaction = pqxx::transaction<pqxx::repeatable_read, kReadOnly>;
 using WriteTransaction = pqxx::transaction<pqxx::read_committed>;
 
-// A session that is lost stays lost: locks and settings belong to it. Version 7 knows nothing else.
+// A lost session stays lost, since locks and settings belong to it. Version 7 never reconnects anyway.
 void never_connect_again([[maybe_unused]] pqxx::connection& connection) {
 #if PQXX_VERSION_MAJOR < 7
 #pragma GCC diagnostic push
@@ -127,7 +127,7 @@ PostgresConnection::PostgresConnection(std::string name, const std::string& opti
   never_connect_again(*native_);
 }
 
-// First the connection: its statements are gone with it.
+// The connection is closed first: its statements vanish with it.
 PostgresConnection::~PostgresConnection() {
   transaction_.reset();
   notices_.reset();
@@ -159,8 +159,8 @@ Status PostgresConnection::set_up(ServerRole role) {
   return execute(role == ServerRole::reader ? kReaderSettings : kWriterSettings);
 }
 
-// Others do not know all letters, or take their bytes for letters. SQL_ASCII is what a server has by itself where no
-// locale was set when it was installed.
+// Other encodings lack some letters, or treat bytes as letters. SQL_ASCII is a server's default if no locale was set at
+// its installation.
 Status PostgresConnection::check_encoding() {
   constexpr const char* kAsked = "SHOW server_encoding";
   STARLING_ASSIGN(const pqxx::result found,
@@ -192,9 +192,9 @@ Result<pqxx::result> PostgresConnection::attempt(std::string_view sql, Act act) 
     return result;
   } catch (const pqxx::sql_error& error) {
     return refused(code_of_state(error.sqlstate()), error.what());
-  } catch (const pqxx::broken_connection& error) {  // or used wrongly, where it is open
+  } catch (const pqxx::broken_connection& error) {  // or a wrong use, if it is still open
     return refused(ErrorCode::internal, error.what());
-  } catch (const pqxx::failure& error) {  // another transaction was in the way, or the end of this one is not known
+  } catch (const pqxx::failure& error) {  // another transaction was in the way, or this one's outcome is unknown
     return refused(ErrorCode::unavailable, error.what());
   } catch (const std::exception& error) {
     return refused(ErrorCode::internal, error.what());
@@ -206,7 +206,7 @@ Result<pqxx::result> PostgresConnection::run(const std::string& name, const std:
   return attempt(sql, [&](pqxx::transaction_base& transaction) { return run_prepared(transaction, name, values); });
 }
 
-// Best effort: a connection that is lost has forgotten it already.
+// Best effort: a lost connection has forgotten it already.
 void PostgresConnection::forget(const std::string& name) {
   if (!native_ || !native_->is_open()) return;
   try {
@@ -249,7 +249,7 @@ Status PostgresConnection::begin(TransactionKind kind) {
 }
 
 Status PostgresConnection::commit() {
-  // PostgreSQL would undo it all, and call that well done.
+  // PostgreSQL would undo everything and report success.
   if (failed_) {
     return Error{ErrorCode::internal, failure_text(name_, "a statement had failed; nothing was written", "COMMIT")};
   }
@@ -265,7 +265,7 @@ void PostgresConnection::roll_back() { transaction_.reset(); }
 
 bool PostgresConnection::usable() const {
   if (!native_->is_open()) return false;
-  // An idle server says little but farewell.
+  // An idle server sends hardly anything but its farewell.
   pollfd socket{native_->sock(), POLLIN, 0};
   if (::poll(&socket, 1, 0) <= 0) return true;
   try {

@@ -1,4 +1,4 @@
-// PostgreSQL behind Connection and Statement, by libpqxx. Inside db/postgres only.
+// PostgreSQL behind Connection and Statement, through libpqxx. Used inside db/postgres only.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,8 @@ namespace starling::db {
 
 class PostgresConnection;
 
-// Prepared on the server under a name of its own. All rows come at once, so statements may be stepped side by side.
+// A statement prepared on the server under a name of its own. All rows arrive at once, so several statements may be
+// stepped in turn.
 class PostgresStatement final : public StatementDriver {
  public:
   PostgresStatement(PostgresConnection& owner, std::string sql, std::string name)
@@ -43,13 +44,13 @@ class PostgresStatement final : public StatementDriver {
   std::optional<std::string>& parameter(int index);
   Status run();
   [[nodiscard]] bool at_row() const;
-  [[nodiscard]] std::string_view value(int column) const;  // as the server wrote it; empty: NULL
+  [[nodiscard]] std::string_view value(int column) const;  // the server's text; empty: NULL
   [[nodiscard]] bool is_of(int column, pqxx::oid type) const;
 
   PostgresConnection& owner_;
   const std::string sql_;
   const std::string name_;
-  std::vector<std::optional<std::string>> parameters_;  // nothing: NULL
+  std::vector<std::optional<std::string>> parameters_;  // nullopt: NULL
   std::optional<Error> bind_error_;                     // the first one
   std::optional<pqxx::result> result_;
   int row_ = 0;
@@ -71,7 +72,7 @@ class PostgresConnection final : public ConnectionDriver {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] Dialect dialect() const override { return Dialect::postgres; }
 
-  // For statements: runs one that was prepared under `name`. nullptr: NULL.
+  // For statements: runs the one that was prepared under `name`. A null pointer is NULL.
   Result<pqxx::result> run(const std::string& name, const std::vector<const char*>& values, std::string_view sql);
   void forget(const std::string& name);
   StatementCache<PostgresStatement>& cache() { return cache_; }
@@ -82,15 +83,15 @@ class PostgresConnection final : public ConnectionDriver {
   PostgresConnection(std::string name, const std::string& options);
   Status set_up(ServerRole role);
   Status check_encoding();
-  // What libpqxx does, inside the transaction under way or outside of any; its exceptions as errors.
+  // Calls libpqxx inside the transaction under way, or outside of any, and turns its exceptions into errors.
   template <typename Act>
   Result<pqxx::result> attempt(std::string_view sql, Act act);
 
   const std::string name_;
-  std::unique_ptr<pqxx::connection> native_;  // null: it is being closed
+  std::unique_ptr<pqxx::connection> native_;  // null while it is being closed
   std::unique_ptr<Notices> notices_;
   std::unique_ptr<pqxx::transaction_base> transaction_;  // null: none under way
-  bool failed_ = false;                                  // a statement of it: it can only be undone
+  bool failed_ = false;                                  // a statement of the transaction failed: it can only be undone
   std::int64_t changes_ = 0;
   std::int64_t prepared_ = 0;
   StatementCache<PostgresStatement> cache_;

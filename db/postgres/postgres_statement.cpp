@@ -27,7 +27,7 @@ std::string to_hex(std::span<const std::uint8_t> bytes) {
   return hex;
 }
 
-// As the server writes it: "\x6162".
+// Decodes the server's notation: "\x6162".
 std::string from_hex(std::string_view hex) {
   std::string bytes;
   if (!hex.starts_with(kHexMark)) return bytes;
@@ -115,7 +115,7 @@ std::int64_t PostgresStatement::integer(int column) const {
   const std::string_view written = value(column);
   if (is_of(column, kBool)) return written == "t" ? 1 : 0;
   std::int64_t number = 0;
-  std::from_chars(written.data(), written.data() + written.size(), number);  // up to the point of a fraction
+  std::from_chars(written.data(), written.data() + written.size(), number);  // stops at the decimal point of a fraction
   return number;
 }
 
