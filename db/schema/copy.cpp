@@ -15,8 +15,8 @@
 namespace starling::db {
 namespace {
 
-constexpr std::size_t kParametersMax = 8000;        // of one INSERT; SQLite takes 32 766, PostgreSQL 65 535
-constexpr int kRowsFetched = 4096;                  // from a server at a time, which else sends a whole table at once
+constexpr std::size_t kParametersMax = 8000;  // per INSERT; SQLite takes 32 766, PostgreSQL 65 535
+constexpr int kRowsFetched = 4096;            // from a server at a time, which otherwise sends a whole table at once
 constexpr const char* kSeeded = "standing_window";  // its rows come with the schema
 
 enum class Kind : std::uint8_t { integer, real, text, blob };
@@ -27,7 +27,7 @@ struct Column {
 };
 struct Table {
   std::string name;
-  std::vector<Column> columns;  // by name; computed ones are not among them
+  std::vector<Column> columns;  // by name; without computed ones
   bool operator==(const Table&) const = default;
 };
 
@@ -49,7 +49,7 @@ Status each_row(Statement& statement, const Read& read) {
   }
 }
 
-// The columns of its rows, as texts.
+// The columns of the result's rows, as texts.
 Result<std::vector<std::vector<std::string>>> texts(Connection& connection, std::string_view sql, int columns) {
   STARLING_ASSIGN(Statement statement, connection.prepare(sql));
   std::vector<std::vector<std::string>> rows;
@@ -105,8 +105,8 @@ Status expect_empty(Connection& connection, const std::vector<Table>& tables) {
   return {};
 }
 
-// Rules between rows, and what happens of itself when a row is added: put off while rows are copied, which obey the
-// rules already and bring everything that has ever happened.
+// Constraints and triggers, which are suspended while rows are copied: the rows obey the constraints already, and
+// include all results of the triggers.
 struct Rules {
   std::vector<std::string> drop;
   std::vector<std::string> restore;
@@ -182,7 +182,7 @@ void bind_cell(Statement& statement, int index, const Cell& cell) {
   statement.bind_null_at(index);
 }
 
-// Rows on their way into a table, many at a time.
+// Adds rows to a table, many at a time.
 class Inserter {
  public:
   Inserter(Connection& to, const Table& table)
@@ -256,7 +256,8 @@ Result<std::int64_t> last_number(Connection& connection, const std::string& tabl
   return std::max(highest, given);
 }
 
-// SQLite counts on from its highest row by itself, and from beyond it where rows have gone.
+// Continues the numbering after `last`. SQLite continues from its highest row by itself, which is too low if later rows
+// were deleted.
 Status go_on_from(Connection& connection, const std::string& table, std::int64_t last) {
   if (last == 0) return {};
   if (!is_sqlite(connection)) {

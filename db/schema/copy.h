@@ -1,4 +1,4 @@
-// From one kind of database to the other: what moves a project to a server, and what a backup of one on a server is.
+// Copies between the two kinds of database: used to move a project to a server, and to back up one on a server.
 #pragma once
 
 #include "db/sql/connection.h"
@@ -6,9 +6,9 @@
 
 namespace starling::db {
 
-// Copies every row of `from`, as of one moment while others write, into `to`, which has the same schema and no rows but
-// those that the schema brings. All of it or nothing; numbers that were given to rows are never given again.
-// already_exists: there is something in `to` · failed_precondition: their schemas differ.
+// Copies every row of `from`, as of one moment while others write, into `to`, which has an equal schema and no rows but
+// those of the schema itself. Copies all or nothing; row numbers that were ever used are never used again. Errors:
+// already_exists: `to` has rows · failed_precondition: the schemas differ.
 Status copy_contents(Connection& from, Connection& to);
 
 }  // namespace starling::db

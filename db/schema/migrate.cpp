@@ -9,7 +9,7 @@
 namespace starling::db {
 namespace {
 
-constexpr std::int64_t kApplicationId = 0x5374726c;  // "Strl": in the file's header, so that file(1) can tell
+constexpr std::int64_t kApplicationId = 0x5374726c;  // "Strl", in the file's header, where file(1) finds it
 
 bool is_sqlite(const Connection& connection) { return connection.dialect() == Dialect::sqlite; }
 
@@ -47,7 +47,7 @@ Status create_bookkeeping(Connection& connection) {
   return connection.execute(table + " STRICT");
 }
 
-// The version is read again inside: another process may have been quicker.
+// The version is read again inside the transaction: another process may have been quicker.
 Status apply(Connection& connection, const Migration& migration) {
   STARLING_ASSIGN(Transaction transaction, Transaction::begin(connection, TransactionKind::write));
   STARLING_ASSIGN(const std::int64_t version, schema_version(connection));

@@ -1,4 +1,4 @@
-// Brings a database to the schema of this program.
+// Migration of a database to the schema of this program.
 #pragma once
 
 #include <span>
@@ -14,20 +14,19 @@ struct Migration {
   const char* sql = "";
 };
 
-// The numbered scripts of migrations/ and migrations/postgres/, in order; part of the binary. The last of both has the
-// same number, and makes the same tables.
+// The numbered scripts of migrations/ and migrations/postgres/, in order; part of the binary. The last scripts of both
+// have an equal number and lead to equal tables.
 std::span<const Migration> sqlite_migrations();
 std::span<const Migration> postgres_migrations();
 
 // The newest script that a database has seen; 0 for a new one.
 Result<std::int64_t> schema_version(Connection& connection);
 
-// Applies what is missing, each script in a transaction of its own: whatever interrupts it, the next call
-// goes on from there. unsupported: a newer program wrote the database. corrupt: it is no database of ours.
-// Nothing is changed in either case.
+// Applies the missing scripts, each in a transaction of its own; after an interruption, the next call continues.
+// Errors: unsupported: a newer program wrote the database; corrupt: it is not a database of ours. Both change nothing.
 Status migrate(Connection& connection);
 
-// The same with scripts of the caller's choice.
+// Applies missing scripts as above, with scripts of the caller's choice.
 Status migrate(Connection& connection, std::span<const Migration> scripts);
 
 }  // namespace starling::db
