@@ -22,7 +22,7 @@ namespace {
 constexpr std::chrono::milliseconds kVisiblePace{200};
 constexpr std::chrono::milliseconds kHiddenPace{1000};
 constexpr std::chrono::seconds kTrayWatch{3};
-constexpr int kPanelLooks = 10;  // at login the panel may come later than this program
+constexpr int kPanelLooks = 10;  // at login the panel may appear later than this program
 constexpr int kMessageMs = 10000;
 
 QCheckBox* makeAutostartSwitch() {
@@ -63,7 +63,7 @@ Application::Application(const ApplicationOptions& options)
   window_.restoreGeometry(settings_.geometry());
   connect(&window_, &widgets::MainWindow::joinWanted, this, [this] { showWizard({}); });
   connect(&window_, &widgets::MainWindow::quitWanted, this, &Application::quit);
-  // Queued: the window is out of sight before its closing is explained.
+  // Queued, so that the window is out of sight before its closing is explained.
   connect(&window_, &widgets::MainWindow::closed, this, &Application::onClosed, Qt::QueuedConnection);
   connect(&tray_, &Tray::windowWanted, &window_, &widgets::MainWindow::present);
   connect(&tray_, &Tray::pageWanted, this, [this](widgets::Page page) {
@@ -111,7 +111,7 @@ void Application::addWindowSettings() {
   window_.preferences().addGroup(tr("This window"), {makeAutostartSwitch(), theme, language});
 }
 
-// A daemon that is not there at the start is started; somebody who has no project yet is led to one.
+// Starts a daemon that does not run at the beginning, and leads a person without a project to one.
 void Application::follow() {
   daemon_.setPace(window_.isVisible() ? kVisiblePace : kHiddenPace);
   if (daemon_.linkState() == link::LinkState::gone && !daemon_started_) {
@@ -126,7 +126,7 @@ void Application::follow() {
   wizard_offered_ = true;
 }
 
-// An update changes the daemon at once; the window follows when nobody looks at it, or when asked.
+// An update replaces the daemon at once; the window follows when nobody looks at it, or on request.
 void Application::watchVersion() {
   const bool replaced =
       daemon_.status().version != kVersion && !link::successorOf(QApplication::applicationFilePath()).isEmpty();
@@ -154,8 +154,8 @@ void Application::showWizard(const QString& link) {
   wizard_->activateWindow();
 }
 
-// When the panel goes, nobody could find a hidden window again. Where there never was one, nobody who starts this
-// hidden at every login wants a window each time: the daemon is what matters.
+// Without a panel nobody could find a hidden window, so it is shown when the panel disappears. If there never was a
+// panel, a program that starts hidden at every login shows no window: only the daemon matters then.
 void Application::watchTray() {
   const bool has_tray = QSystemTrayIcon::isSystemTrayAvailable();
   if (has_tray) panel_seen_ = true;

@@ -1,4 +1,4 @@
-// The program put together: the link to the daemon, the window, the tray icon, and the wizard.
+// The assembled program: the link to the daemon, the window, the tray icon, and the wizard.
 #pragma once
 
 #include <QObject>
@@ -20,9 +20,9 @@ namespace starling::app {
 
 struct ApplicationOptions {
   std::filesystem::path data_dir;
-  QString daemon_program;  // started when none runs
-  bool hidden = false;     // only the icon in the panel; where there is no panel, only the daemon
-  QString link;            // to join with
+  QString daemon_program;  // started if no daemon runs
+  bool hidden = false;     // show only the icon in the panel; without a panel, only run the daemon
+  QString link;            // join link
 };
 
 class Application : public QObject {
@@ -32,10 +32,10 @@ class Application : public QObject {
   explicit Application(const ApplicationOptions& options);
   ~Application() override;
 
-  // False when another one runs for this data directory, which has been shown instead.
+  // False if another instance already runs for this data directory; its window has been shown instead.
   bool start();
   void showWizard(const QString& link);
-  // The command that is to be run once this program has ended: its newer self. Mostly empty.
+  // The command to run once this program has ended: its newer version. Empty in most cases.
   [[nodiscard]] const QStringList& successor() const { return successor_; }
   [[nodiscard]] models::DaemonModel& daemon() { return daemon_; }
   [[nodiscard]] widgets::MainWindow& window() { return window_; }
@@ -61,7 +61,7 @@ class Application : public QObject {
   Tray tray_;
   QPointer<widgets::FirstRunWizard> wizard_;
   QTimer tray_watch_;
-  bool daemon_started_ = false;  // once by itself; later only when asked
+  bool daemon_started_ = false;  // set once automatically; later starts are on request only
   bool wizard_offered_ = false;
   bool panel_seen_ = false;
   int looks_for_panel_ = 0;

@@ -17,7 +17,7 @@ QString userEntry() {
          QLatin1String(kEntry);
 }
 
-// Of all folders for settings, the user's first.
+// The entries in all folders for settings, the user's first.
 QStringList entries() {
   return QStandardPaths::locateAll(QStandardPaths::GenericConfigLocation, QLatin1String(kEntry));
 }

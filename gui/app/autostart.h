@@ -1,6 +1,6 @@
-// Whether Starling starts when the volunteer logs in: a desktop entry in the user's autostart folder, or else the one
-// that a package laid down for everybody. That one says --at-login, and does nothing for who has joined no project; the
-// user's own, by the same name, goes before it, also to say no.
+// Whether Starling starts at the volunteer's login: by a desktop entry in the user's autostart folder, or else by one
+// that a package installed for everybody. The package's entry passes --at-login, which does nothing for a user who has
+// joined no project; the user's own entry has an equal name and takes precedence, also to switch it off.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 namespace starling::app {
 
 bool autostartOn();
-// False when the file cannot be written.
+// False if the file cannot be written.
 bool setAutostart(bool on);
-// Whether that data directory is a volunteer's of any project.
+// Whether the data directory belongs to a volunteer of any project.
 bool joinedAnything(const std::filesystem::path& data_dir);
 
 }  // namespace starling::app

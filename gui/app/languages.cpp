@@ -8,7 +8,7 @@
 namespace starling::app {
 
 void applyLanguage(const QString& language) {
-  static QTranslator qt_words;  // of Qt's own buttons
+  static QTranslator qt_words;  // texts of Qt's own buttons
   static QTranslator our_words;
   const QLocale locale = language == QLatin1String("system") ? QLocale::system() : QLocale(language);
   QLocale::setDefault(locale);

@@ -5,7 +5,7 @@
 
 namespace starling::app {
 
-// "en", "ru", or "system". Before windows are made.
+// "en", "ru", or "system". Call it before windows are made.
 void applyLanguage(const QString& language);
 
 }  // namespace starling::app

@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto kEntry = "starling-tray-links.desktop";
 
-// Of an installed program: any desktop entry but ours that takes these links.
+// Whether an installed program handles these links: any desktop entry other than ours that takes them.
 bool isClaimed() {
   const QStringList folders = QStandardPaths::standardLocations(QStandardPaths::ApplicationsLocation);
   for (const QString& folder : folders) {
@@ -43,7 +43,7 @@ void claimLinks() {
   if (!QDir().mkpath(folder) || !file.open(QIODevice::WriteOnly) || file.write(entry) < 0) return;
   file.close();
   const QString tool = QStandardPaths::findExecutable(QStringLiteral("xdg-mime"));
-  if (tool.isEmpty()) return;  // the entry alone does it on most desktops
+  if (tool.isEmpty()) return;  // the entry alone suffices on most desktops
   QProcess::startDetached(
       tool, {QStringLiteral("default"), QLatin1String(kEntry), QStringLiteral("x-scheme-handler/starling")});
 }

@@ -1,5 +1,5 @@
-// Whether a click on a starling:// link opens Starling. A package sees to that by itself; a copy that somebody unpacked
-// in the home folder does it for its user.
+// Makes a click on a starling:// link open Starling. A package does so at its installation; a copy unpacked in the home
+// folder does it for its user.
 #pragma once
 
 namespace starling::app {

@@ -44,7 +44,7 @@ app::ApplicationOptions readOptions(const QApplication& qt) {
   return options;
 }
 
-// Everybody's login calls this program; who has joined nothing is not to notice, whatever display there is.
+// Every login starts this program; a person who has joined nothing must not notice, whatever the display.
 bool startedForNothing(int argc, char** argv) {
   const auto at_login = [](const char* argument) { return std::string_view(argument) == "--at-login"; };
   return std::any_of(argv, argv + argc, at_login) && !app::joinedAnything(default_data_dir());
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   QApplication qt(argc, argv);
   QApplication::setApplicationName(QStringLiteral("Starling"));
   QApplication::setApplicationVersion(QString::fromUtf8(kVersion.data(), static_cast<qsizetype>(kVersion.size())));
-  QApplication::setDesktopFileName(QStringLiteral(STARLING_APP_ID));  // the desktop entry beside it
+  QApplication::setDesktopFileName(QStringLiteral(STARLING_APP_ID));  // the desktop entry of this program
   QApplication::setQuitOnLastWindowClosed(false);
   app::ApplicationOptions options = readOptions(qt);
   if (const Status made = ensure_directory(options.data_dir); !made.ok()) qFatal("%s", made.error().message.c_str());

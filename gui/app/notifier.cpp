@@ -49,7 +49,7 @@ void Notifier::look() {
   problems_ = status.problems;
   if (project_ != status.project) credited_.reset();
   project_ = status.project;
-  if (status.run_id.empty() || status.run_state.empty()) return;  // the ledger has not been heard of yet
+  if (status.run_id.empty() || status.run_state.empty()) return;  // the ledger is not known yet
   const SampleCount before = credited_.value_or(status.samples_credited);
   credited_ = status.samples_credited;
   if (before == 0 && status.samples_credited > 0) {

@@ -1,5 +1,5 @@
-// What is worth a notification: the first accepted sample, round numbers of them, new problems, and newer versions of
-// Starling. Each once.
+// Events worth a notification, each shown once: the first accepted sample, round numbers of samples, new problems, and
+// newer versions of Starling.
 #pragma once
 
 #include <QObject>
@@ -26,10 +26,10 @@ class Notifier : public QObject {
 
   models::DaemonModel& daemon_;
   std::string project_;
-  std::optional<SampleCount> credited_;  // when it was looked at last
+  std::optional<SampleCount> credited_;  // at the last look
   std::vector<std::string> problems_;
-  std::string version_out_;   // newer than the daemon's, and told
-  std::string version_runs_;  // of the daemon
+  std::string version_out_;   // newer than the daemon's, and announced
+  std::string version_runs_;  // the daemon's
 };
 
 // The largest of 1000, 10 000, 100 000 … in (before, now]; 0: none.

@@ -7,11 +7,12 @@
 namespace starling::app {
 namespace {
 
-constexpr float kStrength = 0.5F;  // of the text's colour: three times as light or dark as what lies around
+// Share of the text's colour in the outline, which gives a contrast of about 3:1 with the surroundings.
+constexpr float kStrength = 0.5F;
 constexpr double kRadius = 2;
-constexpr QSize kPadding{18, 6};  // of buttons and tabs, both sides together
+constexpr QSize kPadding{18, 6};  // added to buttons and tabs, both sides together
 
-// Around what can be used; what has the keyboard is outlined by Fusion itself, in the accent's colour.
+// Outlines a control that can be used. Fusion itself outlines the focused one, in the accent's colour.
 void outline(const QStyleOption& option, QPainter& painter, bool round) {
   if ((option.state & QStyle::State_HasFocus) != 0 || (option.state & QStyle::State_Enabled) == 0) return;
   QColor color = option.palette.color(QPalette::WindowText);
@@ -40,7 +41,7 @@ class OutlinedStyle : public QProxyStyle {
     if (element == PE_IndicatorRadioButton) outline(*option, *painter, true);
   }
 
-  // Fusion leaves words too little room.
+  // Fusion leaves too little room around texts.
   QSize sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& contents,
                          const QWidget* widget) const override {
     const QSize size = QProxyStyle::sizeFromContents(type, option, contents, widget);

@@ -1,10 +1,11 @@
-// Qt's Fusion style, with outlines of boxes to tick, to choose and to type in that can also be seen on dark grounds.
+// Qt's Fusion style with outlines of check boxes, radio buttons and text fields that are visible on dark backgrounds
+// too.
 #pragma once
 
 class QStyle;
 
 namespace starling::app {
 
-QStyle* makeOutlinedStyle();  // the caller's
+QStyle* makeOutlinedStyle();  // the caller owns it
 
 }  // namespace starling::app

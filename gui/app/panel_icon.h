@@ -1,5 +1,5 @@
-// The icon for the desktop's panel. A panel that draws icons by their names has colours of its own, and paints symbolic
-// ones in them: it is told the name of one that this installation brought. Others get a drawing in the window's colour.
+// The icon for the desktop's panel. A panel that draws icons by name has colours of its own, and paints symbolic icons
+// in them: it gets the name of one that this installation provides. Others get a drawing in the window's colour.
 #pragma once
 
 #include <QColor>
@@ -12,10 +12,10 @@ class QObject;
 
 namespace starling::app {
 
-// Asks whether the desktop's panel draws icons by their names (a StatusNotifier host on the session's bus), and calls
-// `yes` later if it does and `context` is there still.
+// Asks whether the desktop's panel draws icons by name (a StatusNotifier host on the session's bus), and calls `yes`
+// later if it does and `context` still exists.
 void askWhetherPanelKnowsNames(QObject* context, std::function<void()> yes);
-// `by_name`: what the panel said. Where no such icon is installed, a drawing all the same.
+// `by_name`: the panel draws icons by name. Returns a drawing nevertheless if no such icon is installed.
 QIcon panelIcon(models::Face face, bool by_name, const QColor& color);
 
 }  // namespace starling::app

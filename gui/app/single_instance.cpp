@@ -25,7 +25,7 @@ bool SingleInstance::handOver(const QString& message) const {
 }
 
 bool SingleInstance::listen() {
-  QLocalServer::removeServer(path_);  // left behind by one that crashed; handOver() has found nobody
+  QLocalServer::removeServer(path_);  // left behind by an instance that crashed; handOver() has found none
   return server_.listen(path_);
 }
 

@@ -1,4 +1,4 @@
-// One window for one data directory: a second start hands its wish to the first, and ends.
+// One window per data directory: a second start passes its request to the first, and ends.
 #pragma once
 
 #include <QLocalServer>
@@ -14,9 +14,10 @@ class SingleInstance : public QObject {
  public:
   explicit SingleInstance(const std::filesystem::path& data_dir, QObject* parent = nullptr);
 
-  // True when another one runs, and has got the message: a join link, or nothing, which only shows the window.
+  // True if another instance runs and has received the message: a join link, or an empty text, which only shows the
+  // window.
   bool handOver(const QString& message) const;
-  // From now on, later starts come as called().
+  // From now on, later starts arrive as called().
   bool listen();
 
  signals:

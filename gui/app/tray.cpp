@@ -27,12 +27,12 @@ Tray::Tray(models::DaemonModel& daemon, QObject* parent) : QObject(parent), daem
   connect(&daemon_, &models::DaemonModel::changed, this, &Tray::follow);
   connect(&daemon_, &models::DaemonModel::preferencesChanged, this, &Tray::follow);
   follow();
-  icon_.show();  // where there is no panel for it yet, it appears as soon as there is one
+  icon_.show();  // without a panel it appears as soon as there is one
 }
 
 void Tray::makeMenu() {
   state_ = menu_.addAction(QString());
-  state_->setEnabled(false);  // a title
+  state_->setEnabled(false);  // serves as a title
   menu_.addSeparator();
   menu_.addAction(tr("Open Starling"), this, &Tray::windowWanted);
   menu_.addSeparator();

@@ -1,4 +1,4 @@
-// The icon in the desktop's panel: the state at a glance, and everything one does often.
+// The icon in the desktop's panel: the state at a glance, and the frequent actions.
 #pragma once
 
 #include <QMenu>
@@ -16,7 +16,7 @@ class Tray : public QObject {
  public:
   explicit Tray(models::DaemonModel& daemon, QObject* parent = nullptr);
 
-  // A newer version than this program is installed, and runs as the daemon.
+  // A version newer than this program is installed, and runs as the daemon.
   void setReplaced(bool replaced);
   void notify(const QString& title, const QString& words);
   [[nodiscard]] QMenu& menu() { return menu_; }
@@ -39,9 +39,9 @@ class Tray : public QObject {
   QAction* resume_ = nullptr;
   QAction* pause_ = nullptr;
   QAction* after_round_ = nullptr;
-  QAction* update_ = nullptr;   // a newer version of Starling
-  QAction* restart_ = nullptr;  // one that is installed, and that this program is not yet
-  bool icon_by_name_ = false;   // until the panel says so
+  QAction* update_ = nullptr;   // offers a newer version of Starling
+  QAction* restart_ = nullptr;  // switches to an installed version that is newer than this program
+  bool icon_by_name_ = false;   // until the panel is known to draw by name
   QMenu* snooze_ = nullptr;
   QMenu* snooze_gpu_ = nullptr;
 };

@@ -1,4 +1,4 @@
-// What belongs to the window and not to the daemon: its looks, and what it has explained once. In DIR/window.ini.
+// Settings of the window rather than the daemon: its appearance, and the hints already shown. In DIR/window.ini.
 #pragma once
 
 #include <QSettings>
@@ -16,7 +16,7 @@ class WindowSettings {
   // "system", "en", "ru"
   [[nodiscard]] QString language() const;
   void setLanguage(const QString& language);
-  // True once, and never again.
+  // True on the first call for `what`, and never again.
   bool firstTime(const QString& what);
   [[nodiscard]] QByteArray geometry() const;
   void setGeometry(const QByteArray& geometry);
