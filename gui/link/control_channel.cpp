@@ -63,7 +63,7 @@ void ControlChannel::fail(ErrorCode code, const std::string& message) { finish(E
 void ControlChannel::finish(Reply reply) {
   if (!handler_) return;
   deadline_.stop();
-  // What still comes belongs to no request: the next one begins on a new connection.
+  // Bytes that still arrive belong to no request: the next one begins on a new connection.
   if (!reply.ok()) {
     const QSignalBlocker quiet(socket_);
     socket_.abort();

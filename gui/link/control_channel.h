@@ -1,4 +1,4 @@
-// One connection to the daemon's control socket (shared/wire/control.h) that never blocks: a request, then its reply.
+// A connection to the daemon's control socket (shared/wire/control.h) that never blocks: a request, then its reply.
 #pragma once
 
 #include <QByteArray>
@@ -23,11 +23,11 @@ class ControlChannel : public QObject {
 
  public:
   ControlChannel(QString socket_path, QObject* parent);
-  // An owner that goes wants no answer.
+  // Drops the pending reply without calling its handler.
   ~ControlChannel() override;
 
-  // Connects first, where needed. `handler` runs once, later, on this thread: with unavailable when nobody listens or
-  // the daemon ended, deadline_exceeded when it stayed silent. Only when the request before has been answered.
+  // Connects first if needed. `handler` runs once, later, on this thread. Errors: unavailable: no daemon listens or it
+  // ended; deadline_exceeded: it stayed silent. Call it only after the previous request has been answered.
   void send(const wire::ControlRequest& request, std::chrono::milliseconds deadline, ReplyHandler handler);
 
  private:

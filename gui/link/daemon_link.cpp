@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kDeadline{15000};
-// These wait for the coordinator, the disk, or the model.
+// The deadline of commands that wait for the coordinator, the disk, or the model.
 constexpr milliseconds kLongDeadline{120000};
 
 milliseconds deadlineOf(const std::string& command) {

@@ -1,5 +1,5 @@
 // The window's link to the daemon: the newest status, as soon as it changes, and requests with their replies. Nothing
-// here blocks; a daemon that ends is noticed at once and waited for.
+// here blocks; the end of a daemon is noticed at once, and the link waits for the next one.
 #pragma once
 
 #include <QObject>
@@ -28,20 +28,20 @@ class DaemonLink : public QObject {
   Q_OBJECT
 
  public:
-  static constexpr int kRequestsMax = 16;  // under way at once
+  static constexpr int kRequestsMax = 16;  // at the same time
 
   explicit DaemonLink(LinkOptions options, QObject* parent = nullptr);
 
-  // Connects, and again whenever the daemon was gone.
+  // Connects, and reconnects whenever the daemon was gone.
   void open();
-  // A window that nobody sees needs no more than one status a second.
+  // A window that nobody sees needs at most one status a second.
   void setPace(std::chrono::milliseconds pace) { options_.pace = pace; }
   [[nodiscard]] LinkState state() const { return state_; }
-  // Why there is no daemon, in the daemon's English; empty while there is one.
+  // The reason why there is no daemon, in English; empty while there is one.
   [[nodiscard]] const Error& problem() const { return problem_; }
   [[nodiscard]] const std::filesystem::path& dataDir() const { return options_.data_dir; }
-  // On a connection of its own, so that a slow command holds nothing else up. `handler` runs once, unless this object
-  // goes first.
+  // Sends the request on a connection of its own, so that a slow command delays nothing else. `handler` runs once,
+  // unless this object is destroyed first.
   void ask(const wire::ControlRequest& request, ReplyHandler handler);
 
  signals:

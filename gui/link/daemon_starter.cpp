@@ -43,7 +43,7 @@ Status startDaemon(const QString& program, const std::filesystem::path& data_dir
   QProcess process;
   process.setProgram(program);
   process.setArguments({QStringLiteral("--data-dir"), QString::fromStdString(data_dir.string())});
-  // It writes its log into its data directory.
+  // The daemon writes its log into its data directory.
   process.setStandardOutputFile(QProcess::nullDevice());
   process.setStandardErrorFile(QProcess::nullDevice());
   if (process.startDetached()) return {};

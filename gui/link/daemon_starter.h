@@ -1,4 +1,4 @@
-// Starts the daemon, in a session of its own: it goes on when the window is closed or crashes.
+// Starts the daemon in a session of its own: it continues when the window is closed or crashes.
 #pragma once
 
 #include <QString>
@@ -8,17 +8,19 @@
 
 namespace starling::link {
 
-// Where this installation's programs are, also after it has updated itself: its `current` link, where it has one.
+// The folder of this installation's programs that remains valid after an update: through the `current` link, if there
+// is one.
 QString lastingFolder(const QString& folder);
 QString programFolder();
-// This program there.
+// The path of this program in that folder.
 QString thisProgram();
-// `program` in the version that its installation has changed to since it was started; empty where that is the same
-// still.
+// The path of `program` in the version to which its installation has changed since it was started; empty if it has not
+// changed.
 QString successorOf(const QString& program);
-// The starlingd beside this program, or else in the PATH; empty when there is none.
+// The starlingd beside this program, or else in the PATH; empty if there is none.
 QString findDaemon();
-// Returns at once; whether it came up is seen by DaemonLink. not_found, unavailable: what to do is in the message.
+// Returns at once; DaemonLink shows whether the daemon came up. Errors not_found and unavailable: the message contains
+// advice.
 Status startDaemon(const QString& program, const std::filesystem::path& data_dir);
 
 }  // namespace starling::link
