@@ -15,7 +15,7 @@ DaemonModel::DaemonModel(link::LinkOptions options, QString daemon_program, QObj
     snapshot_.link = link_.state();
     snapshot_.link_problem = link_.problem().code;
     if (snapshot_.link == link::LinkState::connected) fetchPreferences();
-    if (snapshot_.link == link::LinkState::gone) emit changed();  // else the status that has come tells
+    if (snapshot_.link == link::LinkState::gone) emit changed();  // otherwise the new status triggers it
   });
   connect(&link_, &link::DaemonLink::statusArrived, this, [this](const wire::DaemonStatus& status) {
     snapshot_.status = status;
@@ -51,7 +51,7 @@ void DaemonModel::tell(const wire::ControlRequest& request) {
       emit preferencesChanged();
       emit changed();
     }
-    // What a pause or its end leads to is the situation's to say.
+    // The situation shows the result of a pause or of its end.
     const bool told = !request.gpu && (request.command == "pause" || request.command == "resume");
     if (!told && !reply->text.empty()) emit said(replyWords(reply->text));
   });

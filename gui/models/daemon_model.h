@@ -1,4 +1,4 @@
-// The daemon as windows see it: the newest status, the preferences, and the buttons' wishes.
+// The daemon as windows see it: the newest status, the preferences, and requests from buttons.
 #pragma once
 
 #include <QObject>
@@ -13,21 +13,21 @@ class DaemonModel : public QObject {
   Q_OBJECT
 
  public:
-  // `daemon_program`: what startDaemon() runs.
+  // `daemon_program` is the program that startDaemon() runs.
   DaemonModel(link::LinkOptions options, QString daemon_program, QObject* parent = nullptr);
 
   void open() { link_.open(); }
   void setPace(std::chrono::milliseconds pace) { link_.setPace(pace); }
   [[nodiscard]] bool connected() const { return snapshot_.link == link::LinkState::connected && snapshot_.status; }
-  // The newest; empty fields before the first.
+  // The newest status; its fields are empty before the first has come.
   [[nodiscard]] const wire::DaemonStatus& status() const;
   [[nodiscard]] const wire::Preferences& preferences() const { return snapshot_.preferences; }
   [[nodiscard]] Situation situation() const;
   [[nodiscard]] link::LinkState linkState() const { return snapshot_.link; }
 
-  // `handler` runs once, unless `context` goes first.
+  // `handler` runs once, unless `context` is destroyed first.
   void ask(const wire::ControlRequest& request, QObject* context, link::ReplyHandler handler);
-  // For buttons: what the daemon says to it is told by said() or refused().
+  // For buttons: the daemon's answer arrives as said() or refused().
   void tell(const wire::ControlRequest& request);
   void set(const char* preference, const std::string& value);
   void fetchPreferences();

@@ -12,7 +12,7 @@
 namespace starling::models {
 namespace {
 
-// Of client/session and client/daemon. A sentence may go on behind a colon with a cause or with figures.
+// Sentences of client/session and client/daemon. A colon after one may introduce a cause or figures.
 constexpr std::array kSentences = {
     QT_TRANSLATE_NOOP("Daemon", "the coordinator cannot be reached"),
     QT_TRANSLATE_NOOP("Daemon", "the coordinator answers"),
@@ -48,7 +48,7 @@ constexpr std::array kSentences = {
     QT_TRANSLATE_NOOP("Daemon", "the coordinator says"),
 };
 
-// Empty where the window speaks English, as the daemon does.
+// The kind of an error; empty if the window speaks English, as the daemon does.
 QString kindOf(ErrorCode code) {
   const char* kind = nullptr;
   switch (code) {
@@ -88,13 +88,13 @@ QString kindOf(ErrorCode code) {
   return translated == QString::fromUtf8(kind) ? QString() : translated;
 }
 
-// A sentence with names or figures in brackets, and the window's words for it.
+// A sentence with names or figures in brackets, and its translation.
 struct Phrase {
   const char* said;
   const char* words;
 };
 
-// The words of shared/swarm.
+// Sentences of shared/swarm.
 constexpr Phrase kPlans[] = {
     {"alone: nothing to average with", QT_TRANSLATE_NOOP("Daemon", "Alone: nothing to average with.")},
     {"nobody's line has been measured yet", QT_TRANSLATE_NOOP("Daemon", "Nobody's line has been measured yet.")},
@@ -105,7 +105,7 @@ constexpr Phrase kPlans[] = {
     {"the download of (.+), ([0-9.]+) Mbit/s, bounds the averaging at ([0-9.]+) s",
      QT_TRANSLATE_NOOP("Daemon", "The download of %1, %2 Mbit/s, bounds the averaging at %3 s.")}};
 
-// What a coordinator says to somebody who wants to join it, or a team, behind where it was asked.
+// Refusals by a coordinator for a person who wants to join it, or a team, after the address that was asked.
 constexpr Phrase kRefusals[] = {
     {"the name '(.+)' is taken; '(.+)' may be free",
      QT_TRANSLATE_NOOP("Daemon", "The name “%1” is taken. “%2” may be free.")},
@@ -157,7 +157,7 @@ constexpr Phrase kRefusals[] = {
      QT_TRANSLATE_NOOP("Daemon", "There were too many tries just now. Try again in %1 seconds.")},
     {"the daemon is not running", QT_TRANSLATE_NOOP("Daemon", "Starling's background program is not running.")}};
 
-// A figure as the window's language writes it; anything else as it is.
+// A figure as the window's language writes it; any other text unchanged.
 QString localized(const QString& part) {
   bool is_number = false;
   const double value = part.toDouble(&is_number);
@@ -165,7 +165,7 @@ QString localized(const QString& part) {
   return is_number && point >= 0 ? numberText(value, static_cast<int>(part.size() - point - 1)) : part;
 }
 
-// `before`: a pattern for what may stand in front of it.
+// `before` is a pattern for text that may precede the sentence.
 std::optional<QString> phraseOf(const QString& said, std::span<const Phrase> phrases, const QString& before = {}) {
   for (const Phrase& phrase : phrases) {
     const QRegularExpression whole(QRegularExpression::anchoredPattern(before + QString::fromUtf8(phrase.said)));
@@ -218,7 +218,7 @@ QString errorWords(const Error& error) {
   const QString message = QString::fromStdString(error.message);
   if (const auto known = phraseOf(message, kRefusals, QStringLiteral("(?:.*: )?"))) return *known;
   const QString kind = kindOf(error.code);
-  // In English the daemon's own sentence says it best.
+  // In English the daemon's own sentence is the best.
   return kind.isEmpty() ? message : QStringLiteral("%1 (%2)").arg(kind, message);
 }
 

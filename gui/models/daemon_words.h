@@ -1,4 +1,4 @@
-// The daemon's own sentences, of which there are few, in the window's language.
+// The daemon's own sentences, which are few, in the window's language.
 #pragma once
 
 #include <QString>
@@ -8,17 +8,17 @@
 
 namespace starling::models {
 
-// A reason or an end of wire::DaemonStatus, with a capital letter; what is not known stays as it is.
+// A reason or an end of wire::DaemonStatus, with a capital letter; an unknown sentence stays as it is.
 QString daemonWords(const std::string& sentence);
 
-// Why the last averaging was planned as it was, of shared/swarm.
+// The reason why the last averaging was planned as it was, a sentence of shared/swarm.
 QString planWords(const std::string& sentence);
 
-// What it says to a command that it carried out.
+// The daemon's answer to a command that succeeded.
 QString replyWords(const std::string& sentence);
 
-// Why the daemon, or the coordinator that it asked, refused. Where the window does not know the sentence: by its code
-// in the window's language, with the daemon's own words behind.
+// An error of the daemon, or of the coordinator that it asked. If the window does not know the sentence: the error's
+// code in the window's language, followed by the daemon's own text.
 QString errorWords(const Error& error);
 
 }  // namespace starling::models

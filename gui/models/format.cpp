@@ -12,7 +12,7 @@ struct Format {
   Q_DECLARE_TR_FUNCTIONS(Format)
 };
 
-constexpr int kDaysOfWeekday = 6;  // further off, a weekday could be meant twice
+constexpr int kDaysOfWeekday = 6;  // beyond this, a weekday could have two meanings
 
 QDateTime local(WallTime when) { return QDateTime::fromMSecsSinceEpoch(when.unix_ms); }
 

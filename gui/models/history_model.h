@@ -1,4 +1,4 @@
-// What this computer has done over time, fetched anew while rounds are finished.
+// The history of this computer, fetched again as rounds are finished.
 #pragma once
 
 #include <QObject>
@@ -16,7 +16,7 @@ class HistoryModel : public QObject {
  public:
   explicit HistoryModel(DaemonModel& daemon, QObject* parent = nullptr);
 
-  // Oldest first; empty before it has come.
+  // Oldest first; empty until it has arrived.
   [[nodiscard]] const std::vector<wire::HistoryPoint>& points(wire::HistorySpan span) const;
   void fetch(wire::HistorySpan span);
 
@@ -25,7 +25,7 @@ class HistoryModel : public QObject {
     double credit = 0;
     std::int64_t rounds = 0;
   };
-  // Since local midnight.
+  // The sum since local midnight.
   [[nodiscard]] Sum today() const;
 
  signals:
@@ -35,16 +35,16 @@ class HistoryModel : public QObject {
   void follow();
 
   DaemonModel& daemon_;
-  QTimer pace_;  // one fetch a second is enough
+  QTimer pace_;  // limits fetches to one a second
   std::array<std::vector<wire::HistoryPoint>, wire::kHistorySpans> spans_;
   std::int64_t rounds_seen_ = -1;
   std::string project_seen_;
 };
 
-// Those with a loss: of a round to which nobody brought samples there is none.
+// The points that have a loss: a round to which nobody brought samples has none.
 std::vector<wire::HistoryPoint> withLoss(const std::vector<wire::HistoryPoint>& points);
 
-// The sum of the points that begin at `from` or later; credit is what it grew by.
+// The sum of the points that begin at `from` or later; its credit is the growth over them.
 HistoryModel::Sum sumSince(const std::vector<wire::HistoryPoint>& points, WallTime from);
 
 }  // namespace starling::models

@@ -1,4 +1,4 @@
-// The daemon's log, line by line (shared/base/log.h: time, level, words).
+// The daemon's log, line by line (shared/base/log.h: time, level, text).
 #pragma once
 
 #include <QList>
@@ -15,7 +15,7 @@ struct LogLine {
   QString words;
 };
 
-// A line without a time belongs to the one before it.
+// A line without a time belongs to the previous one.
 QList<LogLine> parseLog(const std::string& text);
 QString levelName(LogLevel level);
 

@@ -55,7 +55,7 @@ int RowsModel::columnCount(const QModelIndex& parent) const {
 QVariant RowsModel::data(const QModelIndex& index, int role) const {
   QVariant value = rows_.value(index.row()).value(index.column());
   if (role == Qt::DisplayRole) return cellText(value);
-  if (role == Qt::ToolTipRole && !isNumber(value)) return value;  // where the column is too narrow for it
+  if (role == Qt::ToolTipRole && !isNumber(value)) return value;  // for columns that are too narrow for it
   if (role == kSortRole) return isMeasured(value) ? value.value<Measured>().value : value;
   if (role == Qt::TextAlignmentRole && isNumber(value)) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
   if (role == Qt::AccessibleTextRole) return headers_.value(index.column()) + QStringLiteral(": ") + cellText(value);

@@ -1,4 +1,4 @@
-// A table of figures and words for item views. Numbers stay numbers, so that they sort as such.
+// A table of figures and texts for item views. Numbers stay numbers, so that they sort as such.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -8,10 +8,10 @@
 
 namespace starling::models {
 
-// A cell for something measured; zero is a dash.
+// A cell for a measured value; zero is shown as a dash.
 struct Measured {
   double value = 0;
-  int digits = 0;  // behind the point
+  int digits = 0;  // decimal places
 };
 
 class RowsModel : public QAbstractTableModel {
@@ -23,7 +23,7 @@ class RowsModel : public QAbstractTableModel {
 
   explicit RowsModel(QStringList headers, QObject* parent = nullptr);
 
-  // As many cells as there are headers. A view keeps its place when only cells change.
+  // Every row has as many cells as there are headers. A view keeps its position if only cells change.
   void setRows(QList<Row> rows);
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

@@ -29,7 +29,7 @@ QString goesOnAt(const wire::DaemonStatus& status, WallTime now, const QString& 
   return Rules::tr("Goes on: %1.", "a moment").arg(momentText(status.rules.ends_at, now));
 }
 
-// The volunteer's words, or a program's, behind "paused by you: ".
+// The reason that the volunteer or a program gave, after "paused by you: ".
 QString reasonGiven(const wire::DaemonStatus& status) {
   const std::size_t colon = status.reason.find(": ");
   if (colon == std::string::npos) return {};
@@ -156,7 +156,7 @@ Situation pausedByRules(const wire::DaemonStatus& status, const wire::Preference
   if (!found) found = byLimit(status, preferences, now);
   if (!found) found = byTime(status, now);
   if (!found) found = byUse(status.rules.code, preferences);
-  // A newer daemon may have reasons this window has no words for yet: its own will do.
+  // A newer daemon may have reasons that this window does not know: the daemon's own text is shown then.
   if (!found) found = waiting(text(status.reason), text(status.ends_when));
   return *found;
 }

@@ -5,7 +5,7 @@
 
 namespace starling::models {
 
-// For a daemon whose rules keep it from training.
+// The situation of a daemon whose rules keep it from training.
 Situation pausedByRules(const wire::DaemonStatus& status, const wire::Preferences& preferences, WallTime now);
 
 }  // namespace starling::models

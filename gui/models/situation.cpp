@@ -70,7 +70,7 @@ Situation inTraining(const wire::DaemonStatus& status) {
   return s;
 }
 
-// Joining, preparing, downloading, or waiting for others.
+// The situation while joining, preparing, downloading, or waiting for others.
 Situation onTheWay(const wire::DaemonStatus& status) {
   Situation s;
   s.headline = daemonWords(status.reason);
@@ -79,7 +79,7 @@ Situation onTheWay(const wire::DaemonStatus& status) {
   }
   const bool away = status.coordinator_away || status.reason.find("cannot be reached") != std::string::npos;
   s.face = away ? Face::disconnected : Face::waiting;
-  if (!status.rules.action.empty()) {  // nothing goes on until its owner does something
+  if (!status.rules.action.empty()) {  // training stops until the owner acts
     s.face = Face::attention;
     if (status.rules.action_command.rfind("prefs set", 0) == 0) {
       s.remedy = Remedy::open_preferences;
@@ -92,7 +92,7 @@ Situation onTheWay(const wire::DaemonStatus& status) {
     }
     return s;
   }
-  // The daemon goes on trying by itself; whoever wants to know more finds it in the log.
+  // The daemon keeps trying by itself; the log has the details.
   if (away || status.reason.find(": ") != std::string::npos) {
     s.remedy = Remedy::open_log;
     s.action = Words::tr("Show the log");
@@ -100,7 +100,7 @@ Situation onTheWay(const wire::DaemonStatus& status) {
   return s;
 }
 
-// The run asks for more than this version knows.
+// The run requires more than this version supports.
 Situation tooOld(const wire::UpdateStatus& update) {
   Situation s;
   s.face = Face::attention;
@@ -140,7 +140,7 @@ Situation situationOf(const Snapshot& snapshot) {
                 : takesPart(status.phase)         ? inTraining(status)
                 : !status.update.required.empty() ? tooOld(status.update)
                                                   : onTheWay(status);
-  // Something is wrong on this computer, or the coordinator has a word for its owner: the window lists it.
+  // A problem of this computer, or a message of the coordinator for its owner: the window lists it.
   if (!status.problems.empty() && s.face != Face::paused) s.face = Face::attention;
   return s;
 }

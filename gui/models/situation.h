@@ -1,4 +1,4 @@
-// What the window says first: one state, one sentence, what ends it, and the one thing to do about it.
+// The window's main message: one state, one sentence, what ends the state, and the one action for it.
 #pragma once
 
 #include <QString>
@@ -10,7 +10,7 @@
 
 namespace starling::models {
 
-// The tray icon's five states.
+// The five states of the tray icon.
 enum class Face { training, paused, waiting, attention, disconnected };
 
 enum class Remedy { none, start_daemon, join, request, open_preferences, open_log };
@@ -18,16 +18,16 @@ enum class Remedy { none, start_daemon, join, request, open_preferences, open_lo
 struct Situation {
   Face face = Face::disconnected;
   QString headline;
-  QString detail;  // what ends it, or what goes on meanwhile; may be empty
+  QString detail;  // the end of the state, or the activity meanwhile; may be empty
   Remedy remedy = Remedy::none;
-  QString action;                // the button's words; empty where there is nothing to do
-  wire::ControlRequest request;  // of Remedy::request
+  QString action;                // the button's text; empty if there is nothing to do
+  wire::ControlRequest request;  // for Remedy::request
 };
 
-// Everything the sentence depends on.
+// Everything on which the sentence depends.
 struct Snapshot {
   link::LinkState link = link::LinkState::connecting;
-  ErrorCode link_problem = ErrorCode::unavailable;  // where the link is gone
+  ErrorCode link_problem = ErrorCode::unavailable;  // valid if the link is gone
   std::optional<wire::DaemonStatus> status;         // the newest; none before the first
   wire::Preferences preferences;
   WallTime now;
