@@ -1,4 +1,4 @@
-// The volunteer in the project: the name, what was credited, and the way out; and which projects share this computer.
+// The volunteer in the project: the name, the credit, and how to leave; and the projects that share this computer.
 #pragma once
 
 #include <QWidget>
@@ -17,7 +17,7 @@ class AccountPage : public QWidget {
  public:
   explicit AccountPage(models::DaemonModel& daemon, QWidget* parent = nullptr);
 
-  // Asks first.
+  // Asks for confirmation first.
   void leave();
 
  signals:
@@ -39,7 +39,7 @@ class AccountPage : public QWidget {
   QLabel* computer_;
   QLabel* projects_;
   TeamBox* team_;
-  std::string listed_;  // whose turn it was when the projects were asked for
+  std::string listed_;  // the project whose turn it was when the projects were fetched
 };
 
 }  // namespace starling::widgets

@@ -1,4 +1,4 @@
-// Figures with their captions, as many beside each other as the window has room for.
+// Figures with their captions, as many beside each other as fit into the window.
 #pragma once
 
 #include <QString>
@@ -16,7 +16,7 @@ class FigureGrid : public QWidget {
  public:
   explicit FigureGrid(QWidget* parent = nullptr);
 
-  // Returns its number, for set().
+  // Returns the figure's number, for set().
   int add(const QString& caption);
   void set(int figure, const QString& value, const QString& hint = {});
 

@@ -21,8 +21,9 @@ namespace starling::widgets {
 namespace {
 
 constexpr std::chrono::milliseconds kTypingPause{300};
-constexpr int kKeyDigits = 16;  // of the fingerprint, for comparing with the link that the project publishes
-constexpr int kTextMargin = 2;  // of a line's text, as Qt has it
+// Digits of the fingerprint to show, for comparison with the link that the project publishes.
+constexpr int kKeyDigits = 16;
+constexpr int kTextMargin = 2;  // pixels around a line's text, as in Qt
 
 QString stateText(const std::string& state) {
   if (state == "running") return LinkPage::tr("running");
@@ -52,7 +53,7 @@ QString describe(const wire::ProjectPreview& preview) {
              .arg(models::text(preview.fingerprint.substr(0, kKeyDigits)));
 }
 
-// A link is longer than any window: while nobody writes in it, its middle is left out, not its end.
+// An input for links, which are longer than any window: without the focus it hides the middle, not the end.
 class LinkLine : public QLineEdit {
  public:
   LinkLine() = default;
@@ -141,7 +142,7 @@ void LinkPage::lookUp() {
   request.command = "preview";
   request.link = choice_->link;
   daemon_.ask(request, this, [this, look_up = ++look_ups_](const link::Reply& reply) {
-    if (look_up == look_ups_) show(reply);  // else something else was asked meanwhile
+    if (look_up == look_ups_) show(reply);  // otherwise a later look-up has replaced this one
   });
 }
 
@@ -156,7 +157,7 @@ void LinkPage::show(const link::Reply& reply) {
   }
   emit completeChanged();
   if (!found_ || !pasted_ || wizard() == nullptr) return;
-  link_->setCursorPosition(0);  // where it says whose it is
+  link_->setCursorPosition(0);  // the beginning names the project's address
   wizard()->button(QWizard::NextButton)->setFocus();
 }
 

@@ -31,11 +31,11 @@ class LinkPage : public QWizardPage {
   std::shared_ptr<FirstRun> choice_;
   QLineEdit* link_;
   QLabel* answer_;
-  QTimer typed_;  // looked up when the typing has stopped
+  QTimer typed_;  // starts the look-up once typing has stopped
   int look_ups_ = 0;
-  bool without_daemon_ = false;  // when it was looked up last
+  bool without_daemon_ = false;  // state at the last look-up
   bool found_ = false;
-  bool pasted_ = false;  // nobody is typing
+  bool pasted_ = false;  // the link was pasted, not typed
 };
 
 class GivePage : public QWizardPage {

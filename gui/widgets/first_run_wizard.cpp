@@ -20,7 +20,7 @@ FirstRunWizard::FirstRunWizard(models::DaemonModel& daemon, QWidget* parent)
   setWizardStyle(QWizard::ModernStyle);
   setOption(QWizard::NoBackButtonOnStartPage);
   setOption(QWizard::NoBackButtonOnLastPage);
-  setOption(QWizard::NoCancelButtonOnLastPage);  // what has begun goes on
+  setOption(QWizard::NoCancelButtonOnLastPage);  // joining has begun and continues
   setPage(kLink, new LinkPage(daemon, choice_));
   setPage(kGive, new GivePage(choice_));
   setPage(kYou, new YouPage(choice_));

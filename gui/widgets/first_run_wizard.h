@@ -1,5 +1,5 @@
-// From a join link to the first accepted sample: link, what you give, you, limits, ready, first steps.
-// Nothing is trained before the volunteer has said so on the fifth page.
+// From a join link to the first accepted sample: link, what you give, you, limits, ready, first steps. Nothing is
+// trained before the volunteer has agreed on the fifth page.
 #pragma once
 
 #include <QWizard>
@@ -9,13 +9,13 @@
 
 namespace starling::widgets {
 
-// What the pages have gathered.
+// The input gathered by the pages.
 struct FirstRun {
   std::string link;
   wire::ProjectPreview preview;
   std::string name;
-  std::string password;  // of an account; empty: none
-  std::string email;     // of a new account
+  std::string password;  // the account's; empty: no account
+  std::string email;     // a new account's
   std::string preset = "gentle";
 };
 
@@ -25,21 +25,21 @@ class FirstRunWizard : public QWizard {
  public:
   explicit FirstRunWizard(models::DaemonModel& daemon, QWidget* parent = nullptr);
 
-  // As if it had been pasted.
+  // Works as if the link had been pasted.
   void useLink(const QString& link);
-  // Back to the name and what goes with it.
+  // Goes back to the page with the name.
   void changeWho();
-  // On the page before the last; the application knows what they do.
+  // Adds an option to the page before the last; the application knows its effect.
   void addReadyOption(QWidget* option);
 
  private:
-  // In the window's title: the project, once it has answered, and the page.
+  // Shows the project, once it has answered, and the page in the window's title.
   void tellWhere();
 
   std::shared_ptr<FirstRun> choice_;
 };
 
-// The join link in a text that somebody pasted or a QR code holds; empty when there is none.
+// The join link in a pasted text or a QR code's content; empty if there is none.
 QString findJoinLink(const QString& text);
 
 }  // namespace starling::widgets

@@ -52,7 +52,7 @@ void FirstStepsPage::initializePage() {
   setLimitsAndJoin();
 }
 
-// The limits come first: nothing is trained beyond them, not even for a moment.
+// Sets the limits first: nothing is trained beyond them, not even for a moment.
 void FirstStepsPage::setLimitsAndJoin() {
   again_->hide();
   change_->hide();

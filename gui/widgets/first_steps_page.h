@@ -1,4 +1,4 @@
-// The wizard's last page: joining, and then, live, how far the first contribution is.
+// The wizard's last page: joining, and then the live progress of the first contribution.
 #pragma once
 
 #include <QWizardPage>
@@ -17,7 +17,7 @@ class FirstStepsPage : public QWizardPage {
  public:
   FirstStepsPage(models::DaemonModel& daemon, std::shared_ptr<FirstRun> choice);
   void initializePage() override;
-  // Training goes on however early the window is closed.
+  // Training continues even if the window is closed early.
   [[nodiscard]] bool isComplete() const override { return joined_; }
 
  private:

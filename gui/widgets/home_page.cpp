@@ -45,7 +45,7 @@ HomePage::HomePage(models::DaemonModel& daemon, models::HistoryModel& history, Q
   layout->addWidget(figures_);
   loss_ = new Plot(tr("The model learns: training loss by round, lower is better"), PlotKind::line);
   layout->addWidget(loss_, 1);
-  layout->addStretch(0);  // what is left where there is no plot
+  layout->addStretch(0);  // takes the remaining room if there is no plot
   connect(&daemon_, &models::DaemonModel::changed, this, &HomePage::showStatus);
   connect(&history_, &models::HistoryModel::arrived, this, &HomePage::showHistory);
   showStatus();

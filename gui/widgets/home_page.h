@@ -1,4 +1,4 @@
-// The first page: what is going on and why, the one thing to do about it, and what it brought.
+// The first page: the present state and its reason, the one action for it, and its results.
 #pragma once
 
 #include <QWidget>
@@ -22,7 +22,7 @@ class HomePage : public QWidget {
   HomePage(models::DaemonModel& daemon, models::HistoryModel& history, QWidget* parent = nullptr);
 
  signals:
-  // A situation's remedy that is not the daemon's to do.
+  // A remedy of the situation that the daemon cannot carry out.
   void wanted(starling::models::Remedy remedy);
 
  protected:

@@ -1,4 +1,4 @@
-// The five states as icons: a starling and a sign beside it, so that none is told by colour alone.
+// The five states as icons: a starling with a sign beside it, so that no state is shown by colour alone.
 #pragma once
 
 #include <QColor>
@@ -8,7 +8,7 @@
 
 namespace starling::widgets {
 
-// "training", "paused", …: what its drawing is called.
+// The name of the state's drawing: "training", "paused", ….
 QString drawingName(models::Face face);
 QIcon faceIcon(models::Face face, const QColor& color);
 

@@ -1,4 +1,4 @@
-// How the project's volunteers stand, with the own row always in sight.
+// The ranking of the project's volunteers, with the own row always in sight.
 #pragma once
 
 #include <QTimer>

@@ -1,4 +1,4 @@
-// The daemon's log: by level, searched, copied.
+// The daemon's log: filtered by level, searched, copied.
 #pragma once
 
 #include <QTimer>

@@ -34,7 +34,7 @@ QWidget* padded(QWidget* page) {
   return page;
 }
 
-// Pages without a scroll bar of their own get one, so that small screens and large letters lose nothing.
+// Wraps a page without a scroll bar of its own, so that nothing is lost on small screens or with large letters.
 QScrollArea* scrolled(QWidget* page) {
   auto* area = new QScrollArea();
   area->setWidget(padded(page));
@@ -78,7 +78,7 @@ MainWindow::MainWindow(models::DaemonModel& daemon, models::HistoryModel& histor
 void MainWindow::addPages(models::HistoryModel& history) {
   auto* home = new HomePage(daemon_, history);
   auto* network = new NetworkPage(daemon_);
-  // In the order of Page.
+  // Adds the pages in the order of Page.
   tabs_->addTab(scrolled(home), tr("Overview"));
   tabs_->addTab(scrolled(new RunPage(daemon_, history)), tr("Run"));
   tabs_->addTab(scrolled(new StatsPage(history)), tr("Statistics"));
@@ -111,7 +111,7 @@ void MainWindow::addMenu() {
            "under the GNU General Public License, version 3 or later.")
             .arg(models::text(daemon_.status().version)));
   });
-  menu->addSeparator();  // away from its opposite
+  menu->addSeparator();  // keeps an entry away from its opposite
   leave_ = menu->addAction(tr("Leave this project…"), account_, &AccountPage::leave);
   leave_->setObjectName(QStringLiteral("leave"));
   menu->addSeparator();
@@ -146,7 +146,7 @@ void MainWindow::follow() {
   const bool joined = !daemon_.status().project.empty();
   for (int tab = 0; tab < tabs_->count(); ++tab) {
     if (needsProject(tab) && tabs_->isTabVisible(tab) != joined) tabs_->setTabVisible(tab, joined);
-    // What is shown there would be old, and no wish could be told.
+    // Such a page would show old figures, and could not send requests.
     if (static_cast<Page>(tab) != Page::home) tabs_->widget(tab)->setEnabled(connected);
   }
   leave_->setVisible(connected && joined);

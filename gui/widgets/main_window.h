@@ -1,5 +1,5 @@
-// The window: the first page for everybody, and tabs for whoever wants to know more. Pages that have nothing to show,
-// because no project was joined, are not there.
+// The window: the first page for everybody, and tabs with more detail. Pages that have nothing to show, because no
+// project was joined, are hidden.
 #pragma once
 
 #include <QMainWindow>
@@ -25,7 +25,7 @@ class MainWindow : public QMainWindow {
   MainWindow(models::DaemonModel& daemon, models::HistoryModel& history, QWidget* parent = nullptr);
 
   void open(Page page);
-  // Shown, raised, and given the keyboard.
+  // Shows the window, raises it, and gives it the focus.
   void present();
   [[nodiscard]] PreferencesPage& preferences() { return *preferences_; }
 

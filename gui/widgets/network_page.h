@@ -1,4 +1,4 @@
-// Whether other computers can call this one and what to do if not; what the line carries, against the caps.
+// Whether other computers can reach this one, and advice if not; the line's traffic, compared with the caps.
 #pragma once
 
 #include <QWidget>

@@ -28,7 +28,7 @@ constexpr int kStepsAcross = 5;
 constexpr int kStepsUp = 4;
 constexpr std::int64_t kMinuteMs = 60 * 1000;
 
-// Of a point, in ms; 0: single rounds.
+// The length of a point's stretch in ms; 0: single rounds.
 std::int64_t widthOf(HistorySpan span) {
   switch (span) {
     case HistorySpan::rounds:
@@ -47,7 +47,7 @@ double xOf(HistorySpan span, const HistoryPoint& point) {
   return span == HistorySpan::rounds ? static_cast<double>(point.round) : static_cast<double>(point.begin.unix_ms);
 }
 
-// A roof over each stretch, and the ground where there was nothing.
+// A line along the top of each stretch, at zero where there are no points.
 QList<QPointF> roofs(HistorySpan span, const std::vector<HistoryPoint>& points, const std::vector<double>& values) {
   const double width = span == HistorySpan::rounds ? 1 : static_cast<double>(widthOf(span));
   QList<QPointF> line;
@@ -138,7 +138,7 @@ Plot::Plot(const QString& title, PlotKind kind, QWidget* parent)
   chart_->view->setFocusPolicy(Qt::NoFocus);
   chart_->view->viewport()->setFocusPolicy(Qt::NoFocus);
   chart_->view->setMinimumHeight(kPlotHeightMin);
-  chart_->view->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);  // what there is room for
+  chart_->view->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);  // takes the room there is
   chart_->view->setAccessibleName(title);
   empty_->setText(tr("Nothing yet: the first finished round shows here."));
   empty_->setAlignment(Qt::AlignCenter);
@@ -169,7 +169,7 @@ void Plot::show(HistorySpan span, const std::vector<HistoryPoint>& points, const
     line = roofs(span, points, values);
   } else {
     for (std::size_t i = 0; i < points.size(); ++i) line.append({xOf(span, points[i]), values[i]});
-    // One alone is a stroke as long as what it stands for.
+    // A single point becomes a line as long as its stretch.
     const double width = span == HistorySpan::rounds ? 1 : static_cast<double>(widthOf(span));
     if (line.size() == 1) line.append({line.first().x() + width, line.first().y()});
   }

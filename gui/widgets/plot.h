@@ -1,4 +1,4 @@
-// A plot over rounds or over time, in the colours of the window, with its figures in words for screen readers.
+// A plot over rounds or over time, in the colours of the window, with its figures as text for screen readers.
 #pragma once
 
 #include <QFrame>
@@ -13,7 +13,7 @@ class QLabel;
 
 namespace starling::widgets {
 
-enum class PlotKind { line, amount };  // a curve; or how much there was in each stretch, down to zero
+enum class PlotKind { line, amount };  // a curve; or the amount in each stretch, from zero
 
 class Plot : public QFrame {
   Q_OBJECT
@@ -23,7 +23,8 @@ class Plot : public QFrame {
   ~Plot() override;
 
   using Value = std::function<double(const wire::HistoryPoint&)>;
-  // One value for each point of the span, oldest first. With rounds, x is the round; else the time.
+  // Shows one value for each point of the span, oldest first. For the span of rounds, x is the round; otherwise the
+  // time.
   void show(wire::HistorySpan span, const std::vector<wire::HistoryPoint>& points, const Value& value);
 
  protected:

@@ -14,7 +14,7 @@ constexpr std::array kTimeSteps = {5 * kMinuteMs, 10 * kMinuteMs, 15 * kMinuteMs
                                    2 * kHourMs,   3 * kHourMs,    6 * kHourMs,    kDayMs,         2 * kDayMs,
                                    5 * kDayMs,    7 * kDayMs,     14 * kDayMs,    28 * kDayMs,    91 * kDayMs,
                                    182 * kDayMs,  365 * kDayMs};
-constexpr double kRounding = 1e-9;  // a multiple of the step is not taken for a little more than that
+constexpr double kRounding = 1e-9;  // tolerance for a value that is a multiple of the step
 
 PlotScale multiples(double low, double high, double step) {
   PlotScale scale;

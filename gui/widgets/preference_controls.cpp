@@ -20,7 +20,7 @@ namespace {
 
 using models::DaemonModel;
 
-constexpr int kSwitchMargin = 3;  // as much room as around numbers
+constexpr int kSwitchMargin = 3;  // equals the room around numbers
 
 struct Words {
   Q_DECLARE_TR_FUNCTIONS(Preferences)
@@ -33,7 +33,7 @@ std::string valueOf(const DaemonModel& daemon, const char* preference) {
 
 bool isYes(const DaemonModel& daemon, const char* preference) { return valueOf(daemon, preference) == "yes"; }
 
-// Calls `show` now and whenever the preferences change, without its changes being told to the daemon again.
+// Calls `show` now and whenever the preferences change; changes by `show` are not sent back to the daemon.
 void follow(DaemonModel& daemon, QWidget* control, const std::function<void()>& show) {
   const auto quietly = [control, show] {
     const QSignalBlocker blocker(control);
@@ -49,11 +49,11 @@ QDoubleSpinBox* makeBox(const NumberRange& range, const QString& name) {
   box->setDecimals(range.decimals);
   box->setSuffix(range.unit.isEmpty() ? QString() : QLatin1Char(' ') + range.unit);
   box->setAccessibleName(name);
-  box->setKeyboardTracking(false);  // told when it is complete
+  box->setKeyboardTracking(false);  // sends the number only when it is complete
   return box;
 }
 
-// The words of a switch, which go on in the next line where the window is narrow.
+// The label of a switch, which wraps where the window is narrow.
 class SwitchWords : public QLabel {
  public:
   SwitchWords(const QString& words, QCheckBox* box) : QLabel(words), box_(box) { setWordWrap(true); }
@@ -67,7 +67,7 @@ class SwitchWords : public QLabel {
   QCheckBox* box_;
 };
 
-// A row that begins with a switch and its words.
+// A row that begins with a switch and its label.
 QWidget* makeRow(QCheckBox* box, const QString& label) {
   box->setAccessibleName(label);
   auto* row = new QWidget();

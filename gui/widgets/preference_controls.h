@@ -1,5 +1,5 @@
-// One control for each kind of setting, bound to the setting's name (shared/wire/preferences.h): it shows what the
-// daemon has, and tells the daemon what the volunteer changes.
+// One control for each kind of setting, bound to the setting's name (shared/wire/preferences.h): it shows the daemon's
+// value, and sends the volunteer's changes to the daemon.
 #pragma once
 
 #include <QString>
@@ -12,7 +12,7 @@ namespace starling::widgets {
 struct NumberRange {
   double min = 0;
   double max = 100;
-  QString unit = {};   // behind the number
+  QString unit = {};   // shown after the number
   double initial = 0;  // offered when a limit is first switched on
   int decimals = 0;
 };
@@ -20,9 +20,9 @@ struct NumberRange {
 QWidget* makeSwitch(models::DaemonModel& daemon, const char* preference, const QString& label);
 QWidget* makeNumber(models::DaemonModel& daemon, const char* preference, const QString& label,
                     const NumberRange& range);
-// With a switch before it: off means that there is no such limit.
+// A number with a switch before it; off means that there is no such limit.
 QWidget* makeLimit(models::DaemonModel& daemon, const char* preference, const QString& label, const NumberRange& range);
-// Always, by the rules, or never.
+// A choice between always, by the rules, and never.
 QWidget* makeMode(models::DaemonModel& daemon, const char* preference, const QString& label);
 QWidget* makeWords(models::DaemonModel& daemon, const char* preference, const QString& label, const QString& example);
 QWidget* makeSchedule(models::DaemonModel& daemon, const char* on_preference, const char* hours_preference,

@@ -73,7 +73,7 @@ void PreferencesPage::addGroup(const QString& title, const QList<QWidget*>& cont
   auto* group = new QGroupBox(title);
   auto* layout = new QVBoxLayout(group);
   for (QWidget* control : controls) layout->addWidget(control);
-  // Before the stretch at the end, once there is one.
+  // Inserted before the stretch at the end, once there is one.
   const bool has_stretch = groups_->count() > 0 && groups_->itemAt(groups_->count() - 1)->spacerItem() != nullptr;
   groups_->insertWidget(groups_->count() - (has_stretch ? 1 : 0), group);
 }

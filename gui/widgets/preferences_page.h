@@ -1,4 +1,4 @@
-// All of the volunteer's settings; what is changed counts at once. This computer's file is the only authority.
+// All of the volunteer's settings; changes take effect at once. This computer's file is the only authority.
 #pragma once
 
 #include <QScrollArea>
@@ -16,7 +16,7 @@ class PreferencesPage : public QScrollArea {
  public:
   explicit PreferencesPage(models::DaemonModel& daemon, QWidget* parent = nullptr);
 
-  // Settings of the window itself, as the application has them.
+  // Adds settings of the window itself, which the application owns.
   void addGroup(const QString& title, const QList<QWidget*>& controls);
 
  protected:
@@ -34,7 +34,7 @@ class PreferencesPage : public QScrollArea {
   QComboBox* preset_;
 };
 
-// The three presets: name on the command line, title, and what it means.
+// The texts of the three presets: name on the command line, title, and meaning.
 struct PresetWords {
   const char* name;
   QString title;

@@ -93,7 +93,7 @@ void RunPage::showStatus() {
   if (!isVisible()) return;
   const wire::DaemonStatus& status = daemon_.status();
   phase_->setText(tr("Round %1: %2").arg(models::countText(status.round), phaseText(status.phase)));
-  // What others have is told with the heartbeats; what this computer has, at once.
+  // Figures of other computers arrive with the heartbeats; this computer's own are known at once.
   const SampleCount together = std::max(status.samples_accumulated, status.samples_this_round);
   const double share =
       status.target_batch_size > 0 ? static_cast<double>(together) / static_cast<double>(status.target_batch_size) : 0;

@@ -1,4 +1,4 @@
-// The run this computer takes part in: where the round stands, who averages with whom, who brought how much.
+// The run in which this computer takes part: the progress of the round, its groups, and everybody's samples.
 #pragma once
 
 #include <QWidget>

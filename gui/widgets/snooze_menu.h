@@ -1,4 +1,4 @@
-// Pausing for a while, as window and tray offer it.
+// The menu to pause for a while, in the window and the tray.
 #pragma once
 
 #include <QMenu>
@@ -7,7 +7,7 @@
 
 namespace starling::widgets {
 
-// `gpu`: the graphics card alone. The menu asks the daemon by itself.
+// `gpu`: pauses the graphics card alone. The menu sends its requests to the daemon itself.
 QMenu* makeSnoozeMenu(models::DaemonModel& daemon, bool gpu, QWidget* parent);
 void pauseAfterRound(models::DaemonModel& daemon);
 void pauseNow(models::DaemonModel& daemon);

@@ -22,7 +22,7 @@ constexpr int kSpacing = 12;
 constexpr std::int64_t kDayMs = 24 * 60 * 60 * 1000;
 enum Figure { kSamples, kCredit, kRounds, kTraffic };
 
-// Points that lie within the span that was asked for: a computer that was off has older ones.
+// The beginning of the span: a computer that was off also has points older than that.
 WallTime beginOf(HistorySpan span) {
   const std::int64_t days = span == HistorySpan::day ? 1 : span == HistorySpan::month ? 30 : 100'000;
   return {models::wallNow().unix_ms - days * kDayMs};
@@ -92,7 +92,7 @@ void StatsPage::choose() {
 
 void StatsPage::showPoints(HistorySpan arrived) {
   if (!isVisible()) return;
-  if (arrived == HistorySpan::rounds && span() != HistorySpan::day) return history_.fetch(span());  // a round is done
+  if (arrived == HistorySpan::rounds && span() != HistorySpan::day) return history_.fetch(span());  // a round has ended
   if (arrived != span()) return;
   const WallTime from = beginOf(span());
   const std::vector<HistoryPoint> points = since(from, history_.points(span()));

@@ -1,4 +1,4 @@
-// What this computer did over a day, a month, or all the time.
+// Statistics of this computer over a day, a month, or all the time.
 #pragma once
 
 #include <QWidget>

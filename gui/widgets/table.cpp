@@ -11,7 +11,7 @@ class Table : public QTableView {
  public:
   explicit Table(TableOptions options) : options_(std::move(options)) {}
 
-  // Shows as many columns as there is room for.
+  // Shows as many columns as fit.
   void fit() {
     int needed = 0;
     for (int column = 0; column < model()->columnCount(); ++column) {

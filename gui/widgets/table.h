@@ -1,4 +1,4 @@
-// A table of a RowsModel: whole rows, no grid, one column taking what is left.
+// A table of a RowsModel: whole rows, no grid, one column that takes the remaining width.
 #pragma once
 
 #include <QTableView>
@@ -10,13 +10,13 @@ class QSortFilterProxyModel;
 namespace starling::widgets {
 
 struct TableOptions {
-  bool sorting = false;   // by a click on a header; without it, rows keep the model's order
-  int wide_column = 0;    // takes what is left
-  int wide_min = 150;     // of its pixels
-  QList<int> spare = {};  // columns that a narrow window goes without, the first of them first
+  bool sorting = false;   // by a click on a header; otherwise rows keep the model's order
+  int wide_column = 0;    // takes the remaining width
+  int wide_min = 150;     // its minimum width in pixels
+  QList<int> spare = {};  // columns that a narrow window hides, in this order
 };
 
-// `name` is what screen readers say.
+// `name` is read by screen readers.
 QTableView* makeTable(models::RowsModel* rows, const QString& name, const TableOptions& options);
 
 }  // namespace starling::widgets

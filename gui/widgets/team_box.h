@@ -1,4 +1,4 @@
-// The volunteer's team: how it stands, and joining, founding or leaving one.
+// The volunteer's team: its standing, and controls to join, found or leave one.
 #pragma once
 
 #include <QWidget>

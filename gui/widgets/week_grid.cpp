@@ -69,7 +69,7 @@ void WeekGrid::paintEvent(QPaintEvent*) {
     const QRectF box = cell(hour).adjusted(0.5, 0.5, -1, -1);
     const bool allowed = hours_[static_cast<std::size_t>(hour)];
     painter.fillRect(box, allowed ? on : off);
-    if (allowed) {  // told by a sign as well as by colour
+    if (allowed) {  // shown by a sign as well as by colour
       painter.setPen(palette().color(QPalette::HighlightedText));
       painter.drawText(box, Qt::AlignCenter, QStringLiteral("·"));
     }

@@ -1,4 +1,4 @@
-// The hours of a week in which something is allowed, to be painted with the mouse or the keyboard: arrows move, space
+// The hours of a week in which something is allowed, painted with the mouse or the keyboard: arrows move, space
 // switches an hour.
 #pragma once
 
@@ -19,7 +19,7 @@ class WeekGrid : public QWidget {
   [[nodiscard]] QSize sizeHint() const override;
 
  signals:
-  // Once for a stroke of the mouse.
+  // Emitted once for each stroke of the mouse.
   void edited();
 
  protected:

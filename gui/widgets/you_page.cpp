@@ -11,7 +11,7 @@
 namespace starling::widgets {
 namespace {
 
-constexpr int kIndent = 22;  // below the words of a check box
+constexpr int kIndent = 22;  // below the text of a check box
 
 QLabel* makeNote(const QString& text) {
   auto* note = new QLabel(text);
@@ -38,7 +38,7 @@ YouPage::YouPage(std::shared_ptr<FirstRun> choice)
   name_->setObjectName(QStringLiteral("name"));
   name_->setPlaceholderText(tr("Name on the leaderboard"));
   name_->setAccessibleName(tr("Name on the leaderboard"));
-  // An account that is there can be named by its e-mail address, too.
+  // An existing account can be named by its e-mail address, too.
   name_->setMaxLength(static_cast<int>(wire::kEmailBytesMax));
   auto* caption = new QLabel(tr("Name on the leaderboard:"));
   caption->setBuddy(name_);

@@ -1,4 +1,4 @@
-// The wizard's page for the name, and for the account behind it where the volunteer wants to log in to one.
+// The wizard's page for the name, and for its account if the volunteer wants to log in to one.
 #pragma once
 
 #include <QWizardPage>
