@@ -1,6 +1,6 @@
-// The page of the account, by mouse and keyboard, on a daemon that has joined: gui_account DATA_DIR LANGUAGE WORD …
-// Each word is a team's name to join, "+NAME" one to found, or "-" to leave. Prints a line for each: what the page says
-// of the volunteer's team then, or of a refusal.
+// Drives the account page by mouse and keyboard, on a daemon that has joined: gui_account DATA_DIR LANGUAGE WORD … Each
+// WORD is the name of a team to join, "+NAME" of one to found, or "-" to leave. Prints a line for each: the page's text
+// about the volunteer's team afterwards, or about a refusal.
 #include <QAbstractButton>
 #include <QLabel>
 #include <QLineEdit>
@@ -24,7 +24,7 @@ class Page {
   [[nodiscard]] Control* find(const char* name) const {
     return window_.findChild<Control*>(QString::fromLatin1(name));
   }
-  // Of the team, or of the last refusal.
+  // The text about the team, or about the last refusal.
   [[nodiscard]] QString words() const {
     const auto* refusal = find<QLabel>("team_refusal");
     return refusal->isVisible() ? refusal->text() : find<QLabel>("team")->text();

@@ -183,7 +183,7 @@ TEST_CASE("a panel that knows icons by name gets this installation's symbolic on
   QIcon::setThemeName(QStringLiteral("hicolor"));
   CHECK(panelIcon(models::Face::training, true, Qt::black).name().toStdString() == name);
   CHECK(panelIcon(models::Face::training, false, Qt::black).name().isEmpty());
-  const QIcon drawn = panelIcon(models::Face::paused, true, Qt::black);  // which this installation lacks
+  const QIcon drawn = panelIcon(models::Face::paused, true, Qt::black);  // this installation has no such icon
   CHECK(drawn.name().isEmpty());
   CHECK_FALSE(drawn.pixmap(22, 22).isNull());
 }

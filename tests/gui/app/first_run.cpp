@@ -1,8 +1,8 @@
-// A volunteer's first minute, by mouse and keyboard, or by the keyboard alone: gui_first_run LINK DATA_DIR
-// DAEMON_PROGRAM WHO GOAL [LANGUAGE [keys]] WHO is a list in JSON, [{"name":"Ada","password":"…","email":"…"}], without
-// the last two where there is no account: who is refused is followed by the next. GOAL is "joined" or "accepted", a
-// first sample. Prints how many clicks and seconds it took from the link to the goal, and how the window put each
-// refusal; fails when a step does not come.
+// Drives a volunteer's first minute, by mouse and keyboard, or by the keyboard alone: gui_first_run LINK DATA_DIR
+// DAEMON_PROGRAM WHO GOAL [LANGUAGE [keys]]. WHO is a list in JSON, [{"name":"Ada","password":"…","email":"…"}],
+// without the last two if there is no account; after a refusal the next of the list is tried. GOAL is "joined" or
+// "accepted", which means a first sample. Prints the number of clicks and of seconds from the link to the goal, and the
+// window's text for each refusal; fails when a step does not come.
 #include <QAbstractButton>
 #include <QCheckBox>
 #include <QClipboard>
@@ -38,7 +38,7 @@ class Volunteer {
     std::fprintf(stderr, "not within a minute: %s\n", what);
     return false;
   }
-  // Waits until it can be clicked.
+  // Waits until the button can be clicked.
   bool click(QAbstractButton* button) {
     if (button == nullptr ||
         !wait("a button can be clicked", [&] { return button->isVisible() && button->isEnabled(); })) {
@@ -79,7 +79,7 @@ bool write_who(Volunteer& volunteer, const QJsonObject& who) {
   return volunteer.next() && volunteer.next() && volunteer.click(volunteer.wizard()->button(QWizard::CommitButton));
 }
 
-// From the page of the name on. False: a step did not come, or nobody was let in.
+// Continues from the page with the name. False: a step did not come, or nobody was admitted.
 bool join(Volunteer& volunteer, const QJsonArray& attempts, QJsonArray& refused) {
   for (const QJsonValue& who : attempts) {
     if (!write_who(volunteer, who.toObject())) return false;

@@ -1,5 +1,5 @@
-// Pictures of every screen: gui_screenshots DATA_DIR NEWCOMERS_DATA_DIR LINK OUT. A daemon trains in the first folder;
-// one without a project runs in the second, for the wizard and the link. For each language and theme, OUT gets
+// Takes pictures of every screen: gui_screenshots DATA_DIR NEWCOMERS_DATA_DIR LINK OUT. A daemon trains in the first
+// folder; one without a project runs in the second, for the wizard and the link. For each language and theme, OUT gets
 // SCREEN-THEME-LANGUAGE.png.
 #include <QApplication>
 #include <QCheckBox>
@@ -31,7 +31,7 @@ const std::pair<const char*, Page> kPages[] = {
     {"preferences", Page::preferences}, {"account", Page::account},
 };
 
-// A look: where pictures go, and what their names end with.
+// A combination of language and theme: the folder for its pictures, and the end of their names.
 struct Look {
   QDir folder;
   QString ending;

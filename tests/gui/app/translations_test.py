@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Is every word of the window in its files of translations, and complete? translations_test.py LUPDATE
+"""Tests that every text of the window is in the files of translations, and complete: translations_test.py LUPDATE
 
-The files are compared with what LUPDATE makes of them and of the sources as they are now."""
+The files are compared with those that LUPDATE makes of them and of the present sources."""
 
 import re
 import shutil

@@ -19,7 +19,7 @@ using starling::testing::wait_for;
 
 namespace {
 
-// A link, and what it has said so far.
+// A link, and its signals so far.
 struct Watcher {
   explicit Watcher(const std::filesystem::path& data_dir, std::chrono::milliseconds silence_max = 20s)
       : link({data_dir, 50ms, 10ms, silence_max}) {
@@ -35,7 +35,7 @@ struct Watcher {
   std::optional<wire::DaemonStatus> status;
 };
 
-// What the daemon says to a request.
+// The daemon's reply to a request.
 Reply answer(DaemonLink& link, const wire::ControlRequest& request) {
   std::optional<Reply> answered;
   link.ask(request, [&](const Reply& reply) { answered = reply; });

@@ -8,7 +8,7 @@
 namespace starling::testing {
 namespace {
 
-// A control's parts speak with the control: the line in a spin box, the view in a combo box.
+// A control's parts are read as one with it: the line in a spin box, the view in a combo box.
 bool is_part(const QWidget* widget) {
   for (const QWidget* parent = widget->parentWidget(); parent != nullptr; parent = parent->parentWidget()) {
     for (const char* whole : {"QAbstractSpinBox", "QComboBox", "QTabBar", "QAbstractItemView"}) {

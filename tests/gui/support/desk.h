@@ -8,15 +8,15 @@ namespace starling::testing {
 
 class Desk {
  public:
-  // The daemon runs and the model knows its status. One that goes away is looked for again soon.
+  // The daemon runs and the model knows its status. The model soon reconnects if the daemon disappears.
   Desk();
 
   [[nodiscard]] models::DaemonModel& model() { return model_; }
   [[nodiscard]] RealDaemon& daemon() { return daemon_; }
-  // Ends the daemon, also one that the model started, and waits until the model has seen it.
+  // Ends the daemon, even one that the model started, and waits until the model has noticed.
   [[nodiscard]] bool stop();
 
-  // What a model on that folder is made with.
+  // Options for a model on that folder.
   static link::LinkOptions options(const std::filesystem::path& data_dir);
 
  private:

@@ -16,7 +16,7 @@ void send(QWidget& widget, QEvent::Type type, QPointF at, Qt::MouseButtons press
 }  // namespace
 
 void click(QWidget& widget) {
-  // A check box is wide, and its words may be short: what is clicked is its beginning.
+  // A check box is wide, and its text may be short: the click goes to its beginning.
   const QPoint at(qMin(widget.width() / 2, 12), widget.height() / 2);
   QWidget* window = widget.window();
   QWidget* hit = window->childAt(widget.mapTo(window, at));

@@ -1,4 +1,4 @@
-// A hand on mouse and keyboard: events as a windowing system sends them.
+// Simulated use of mouse and keyboard: events as a windowing system sends them.
 #pragma once
 
 class QString;
@@ -6,12 +6,12 @@ class QWidget;
 
 namespace starling::testing {
 
-// In the middle of it; whatever lies in front there gets the click instead.
+// Clicks the widget's middle; a widget in front of it there gets the click instead.
 void click(QWidget& widget);
 void type(QWidget& widget, const QString& text);
-// To whatever has the keyboard.
+// Presses the key in the widget that has the focus.
 void press(int key);
-// Goes on by the tabulator until that control has the keyboard. False: it cannot be reached.
+// Presses the tab key until that control has the focus. False: it cannot be reached.
 bool tab_to(const QWidget& widget);
 
 }  // namespace starling::testing

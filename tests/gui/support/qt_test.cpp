@@ -12,13 +12,13 @@ void need_qt() {
   static int argc = 1;
   static char name[] = "test";
   static char* argv[] = {name, nullptr};
-  // Never destroyed: at the program's exit, parts of Qt that need it are still there.
+  // Never destroyed: parts of Qt that need it still exist at the program's exit.
   static const auto* application = new QApplication(argc, argv);
   static_cast<void>(application);
 }
 
 bool wait_for(const std::function<bool()>& condition, std::chrono::milliseconds limit) {
-  QTimer tick;  // wakes the loop, so that the limit is kept without events
+  QTimer tick;  // wakes the loop, so that the limit holds without events
   tick.start(std::chrono::milliseconds(20));
   QElapsedTimer timer;
   timer.start();

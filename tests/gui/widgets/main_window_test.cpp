@@ -76,7 +76,7 @@ TEST_CASE("the keyboard alone reaches every control of every page") {
   REQUIRE(wait_for([&] { return opened.window.isActiveWindow(); }));
   auto* tabs = opened.window.findChild<QTabWidget*>();
   for (int tab = 0; tab < tabs->count(); ++tab) {
-    tabs->setTabVisible(tab, true);  // also those that need a project
+    tabs->setTabVisible(tab, true);  // including those that need a project
     tabs->setCurrentIndex(tab);
     tabs->tabBar()->setFocus();
     CAPTURE(tabs->tabText(tab).toStdString());

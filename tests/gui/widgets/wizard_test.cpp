@@ -38,7 +38,7 @@ TEST_CASE("a link that came before the daemon is looked up when that is there") 
   wizard.useLink(QStringLiteral("starling://127.0.0.1:1/?ca=%1").arg(QString(64, QLatin1Char('0'))));
   CHECK(shows(QStringLiteral("That did not work: Starling's background program is not running")));
   daemon.start();
-  CHECK(shows(QStringLiteral("127.0.0.1")));  // which the daemon could not reach
+  CHECK(shows(QStringLiteral("127.0.0.1")));  // the address that the daemon could not reach
 }
 
 TEST_CASE("a link that leads nowhere is told on the first page, which cannot be left") {
@@ -58,7 +58,7 @@ TEST_CASE("a link that leads nowhere is told on the first page, which cannot be 
   CHECK(shows(QStringLiteral("begins with starling://")));
   wizard.useLink(QStringLiteral("starling://127.0.0.1:1/?ca=%1").arg(QString(64, QLatin1Char('0'))));
   CHECK(shows(QStringLiteral("That did not work")));
-  CHECK(wizard.windowTitle() == QStringLiteral("Join a project"));  // which, is known when the project has answered
+  CHECK(wizard.windowTitle() == QStringLiteral("Join a project"));  // the name is known once the project has answered
   CHECK_FALSE(wizard.button(QWizard::NextButton)->isEnabled());
   CHECK(testing::nameless_controls(wizard).isEmpty());
 }
