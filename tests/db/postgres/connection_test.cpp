@@ -179,7 +179,7 @@ TEST_CASE_FIXTURE(Fixture, "the server says what became of a transaction") {
 TEST_CASE_FIXTURE(Fixture, "a server that is gone is noticed, named, and can be connected to when it is back") {
   make_table();
   server.kill();
-  while (connection.usable()) continue;  // it says farewell before it hangs up
+  while (connection.usable()) continue;  // the server sends a farewell before it hangs up
   CHECK(connection.query_int("SELECT count(*) FROM t").error().code == ErrorCode::unavailable);
   CHECK(open_server(url, ServerRole::reader).error().code == ErrorCode::unavailable);
   server.start();

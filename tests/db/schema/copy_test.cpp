@@ -18,8 +18,8 @@ using starling::testing::TempDir;
 
 namespace {
 
-// Two people and their team, who know of each other; a ledger of more lines than are fetched at a time, one of them
-// taken back; a number that was given to a ban which is gone; nothing, empty texts and fractions.
+// Rows that are hard to copy: two people and a team that refer to each other; a ledger with more lines than are fetched
+// at a time, one of them taken back; the number of a ban that was deleted; NULL, empty texts and fractions.
 constexpr const char* kProject =
     "INSERT INTO account (display_name, created_ms) VALUES ('Ada', 1), ('Bob ''the'' \"bit\" \\ Ørsted', 2);"
     "INSERT INTO team (name, founder_id, created_ms) VALUES ('Poets', 2, 3);"
@@ -124,7 +124,7 @@ TEST_CASE_FIXTURE(Fixture, "a database that holds anything is left as it is") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "a copy that fails half-way leaves nothing, and the rules in force") {
-  // No text on a server may hold this.
+  // A server cannot store this in a text.
   REQUIRE(file.execute("UPDATE setting SET value = 'a' || char(0) || 'b'").ok());
   CHECK(copy_contents(file, postgres).error().code == ErrorCode::invalid_argument);
   CHECK(postgres.query_int("SELECT count(*) FROM account").value() == 0);

@@ -124,13 +124,13 @@ TEST_CASE("a reversal takes one line back as a whole, once, and nothing else") {
         "reverses) VALUES " +
         values);
   };
-  CHECK_FALSE(insert("(1, 1, 1, 1, -8, -16, 5, NULL)").ok());  // a negative line of its own
-  CHECK_FALSE(insert("(1, 0, 1, 1, -7, -16, 5, 1)").ok());     // a part of one
-  CHECK_FALSE(insert("(1, 0, 1, 1, -8, -16, 5, 9)").ok());     // of a line that is not there
-  CHECK_FALSE(insert("(1, 3, 1, 1, -8, -16, 5, 1)").ok());     // of another round
+  CHECK_FALSE(insert("(1, 1, 1, 1, -8, -16, 5, NULL)").ok());  // a negative line that reverses nothing
+  CHECK_FALSE(insert("(1, 0, 1, 1, -7, -16, 5, 1)").ok());     // reverses part of a line
+  CHECK_FALSE(insert("(1, 0, 1, 1, -8, -16, 5, 9)").ok());     // reverses a line that does not exist
+  CHECK_FALSE(insert("(1, 3, 1, 1, -8, -16, 5, 1)").ok());     // reverses a line of another round
   REQUIRE(insert("(1, 0, 1, 1, -8, -16, 5, 1)").ok());
-  CHECK_FALSE(insert("(1, 0, 1, 1, -8, -16, 5, 1)").ok());  // once is enough
-  CHECK_FALSE(insert("(1, 0, 1, 1, 8, 16, 5, 2)").ok());    // nothing takes a reversal back
+  CHECK_FALSE(insert("(1, 0, 1, 1, -8, -16, 5, 1)").ok());  // a second reversal of the line
+  CHECK_FALSE(insert("(1, 0, 1, 1, 8, 16, 5, 2)").ok());    // a reversal cannot be reversed
   CHECK(connection.query_int("SELECT sum(samples) + sum(credit) FROM contribution").value() == 0);
   CHECK(connection.query_int("SELECT samples + credit FROM account_total").value() == 0);
   CHECK(connection.query_int("SELECT samples + credit FROM run").value() == 0);

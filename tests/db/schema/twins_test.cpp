@@ -1,4 +1,4 @@
-// The schemas of SQLite and PostgreSQL, held against each other.
+// Compares the schemas of SQLite and PostgreSQL.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -78,7 +78,7 @@ TEST_CASE("SQLite and PostgreSQL have the same indexes") {
       read(both.postgres, "SELECT indexname, tablename FROM pg_indexes WHERE schemaname = current_schema()");
   for (const auto& index : sqlite) {
     CAPTURE(index.first);
-    if (index.first == "run_by_number") continue;  // a constraint there, so that others may refer to it
+    if (index.first == "run_by_number") continue;  // a constraint there, so that other tables may refer to it
     REQUIRE(postgres.contains(index.first));
     CHECK(postgres.at(index.first) == index.second);
   }

@@ -1,4 +1,5 @@
-// That a place on a board is looked up in its index, on a server too: one that is asked for a whole board sends it all.
+// Checks that a place on a board is looked up in its index, also on a server: without the index, a server would send
+// the whole board.
 #include "db/stores/boards.h"
 
 #include <doctest/doctest.h>

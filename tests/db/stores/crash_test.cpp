@@ -1,4 +1,4 @@
-// What survives a killed process, a lost power supply, a full and a failing disk, and a damaged file.
+// Data that must survive a killed process, a power cut, a full and a failing disk, and a damaged file.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ class Victim {
   }
   ~Victim() { ::close(acknowledgements_); }
 
-  // Kills it once `count` were acknowledged; adds all that were to `acknowledged`.
+  // Kills it once `count` rounds were acknowledged; adds all acknowledged ones to `acknowledged`.
   void kill_after(int count, std::set<RoundIndex>& acknowledged) {
     RoundIndex round = 0;
     for (int read = 0; read < count && next(round); ++read) acknowledged.insert(round);
@@ -71,7 +71,7 @@ std::set<RoundIndex> stored_rounds(const Stores& stores, AccountId account) {
   }
 }
 
-// Every total is right, every acknowledged round is in the ledger, none is there twice.
+// Checks that every total is right, and that every acknowledged round is in the ledger once.
 void check_ledger(const Database& database, AccountId account, const std::set<RoundIndex>& acknowledged) {
   const Status sound = database.check();
   CHECK_MESSAGE(sound.ok(), (sound.ok() ? "" : sound.error().message));
@@ -96,8 +96,8 @@ DatabaseOptions on_faulty_disk() {
   return options;
 }
 
-// Writes rounds until one fails; returns those that were acknowledged, once every write has been answered: after a
-// fatal error new writes are refused while the old ones are still being told.
+// Writes rounds until one fails; returns the acknowledged ones once every write has been answered: after a fatal error
+// new writes are refused while old ones are still being reported.
 std::set<RoundIndex> write_until_failure(Database& database, AccountId account, RoundIndex first, int rounds_max) {
   std::mutex mutex;
   std::condition_variable answered;
@@ -113,10 +113,10 @@ std::set<RoundIndex> write_until_failure(Database& database, AccountId account, 
       if (outcome) acknowledged.insert(round);
       if (!outcome) failed = true;
       --unanswered;
-      answered.notify_one();  // under the lock: the waiter may take all of this away
+      answered.notify_one();  // under the lock: the waiter may destroy all of this
     };
     const bool taken = database.stores().contributions.append_async(load_round(account, round), done).ok();
-    // Now and then wait for the disk, so that there are commits of one and of many.
+    // Waits for the disk now and then, so that there are commits of one round and of many.
     if (round % 64 == 0) static_cast<void>(database.stores().contributions.append(load_round(account, round)));
     lock.lock();
     if (!taken) {
@@ -128,7 +128,7 @@ std::set<RoundIndex> write_until_failure(Database& database, AccountId account, 
   return acknowledged;
 }
 
-// A batch that fails leaves the room that it did not get: smaller ones may still fit.
+// Writes until the disk is full. A batch that fails leaves its room free: smaller ones may still fit.
 void fill_what_is_left(Database& database, AccountId account, std::set<RoundIndex>& acknowledged) {
   for (RoundIndex round = 300'000; round < 400'000; ++round) {
     if (!database.stores().contributions.append(load_round(account, round))) return;
@@ -277,7 +277,7 @@ TEST_CASE("a damaged file is named and left as it is") {
   std::vector<std::string> damaged(5, sound);
   damaged[0].replace(0, 16, "not a database!!");
   damaged[1].resize(sound.size() / 2);                            // the end is missing
-  for (int i = 0; i < 64; ++i) damaged[2][4096 * 3 + i] ^= 0x55;  // the head of a page within
+  for (int i = 0; i < 64; ++i) damaged[2][4096 * 3 + i] ^= 0x55;  // the head of a page in the middle
   damaged[3].replace(4096, 4096, std::string(4096, '\xff'));      // a whole page
   for (int i = 100; i < 200; ++i) damaged[4][i] ^= 0x55;          // the schema's page
   for (std::size_t i = 0; i < damaged.size(); ++i) {

@@ -30,7 +30,7 @@ struct Fixture : Ledger {
     for (const Standing& row : page.rows) names.push_back(row.display_name);
     return names;
   }
-  // The write behind it settles what roll() put into the queue.
+  // Rolls the windows. The write after it waits for the queue that roll() filled.
   void roll(WallTime now) {
     REQUIRE(stores.standings.roll(now).ok());
     REQUIRE(stores.runs.set_state("r", RunState::running).ok());
@@ -200,7 +200,7 @@ TEST_CASE_FIXTURE(Fixture, "what is corrected is gone from every total, and stay
   const auto outcome = stores.credit.correct(wrong);
   CHECK(outcome->lines == 20);
   CHECK(outcome->taken_back.credit == credits(1000));
-  CHECK(stores.credit.correct(wrong)->lines == 0);  // nothing is taken back twice
+  CHECK(stores.credit.correct(wrong)->lines == 0);  // no line is reversed twice
   CHECK(stores.contributions.ledger_sum("r")->credit == credits(120));
   CHECK(stores.leaderboard.totals("r")->credit == credits(120));
   for (const Board board : {Board::recent, Board::total, Board::run, Board::day, Board::week}) {
@@ -226,13 +226,13 @@ TEST_CASE_FIXTURE(Fixture, "a correction reaches only the rounds, the run and th
   CHECK(stores.credit.verify_recent().ok());
   some.reason.clear();
   some.round_max = 6;
-  CHECK_FALSE(stores.credit.correct(some).ok());  // without a reason nothing is corrected
+  CHECK_FALSE(stores.credit.correct(some).ok());  // a correction requires a reason
   CHECK(stores.contributions.ledger_sum("r")->credit == credits(7));
 }
 
 TEST_CASE_FIXTURE(Fixture, "an audit adds every line up and finds those that are not worth their samples") {
   const AccountId ada = join_at("Ada", 1);
-  for (int i = 0; i < 10; ++i) grant(ada, 1, credits(1), {kStart.unix_ms + i});  // 1000 micro-credits a sample
+  for (int i = 0; i < 10; ++i) grant(ada, 1, credits(1), {kStart.unix_ms + i});  // 1000 micro-credits per sample
   REQUIRE(stores.credit.correct({.account_id = ada, .round_max = 1, .reason = "x", .now = {}}).ok());
   auto audit = stores.credit.audit("r", 1000.0000004);
   CHECK(audit->lines == 12);

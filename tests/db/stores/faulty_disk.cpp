@@ -19,15 +19,15 @@ constexpr std::size_t kSectorBytes = 512;
 
 struct Change {
   std::int64_t offset = 0;
-  std::string bytes;      // written there …
-  bool truncate = false;  // … or the file cut off there
+  std::string bytes;      // written at the offset
+  bool truncate = false;  // the file is cut off at the offset instead
 };
 
 struct Platter {
-  bool named = false;  // the folder's entry is on the disk: from the file's first sync on
+  bool named = false;  // the folder's entry is on the disk, from the file's first sync on
   std::string durable;
   std::vector<Change> unsynced;
-  std::int64_t size = 0;  // as programs see it
+  std::int64_t size = 0;  // visible to programs
 };
 
 struct Disk {
@@ -62,7 +62,7 @@ void apply(std::string& image, const Change& change) {
   image.replace(static_cast<std::size_t>(change.offset), change.bytes.size(), change.bytes);
 }
 
-// Some of what was on its way reaches the platter, sector by sector.
+// Some of the pending data reaches the platter, sector by sector.
 void lose_power(std::uint64_t seed) {
   disk->off = true;
   std::mt19937_64 random(seed);
@@ -82,7 +82,7 @@ void lose_power(std::uint64_t seed) {
   }
 }
 
-// Before each call that changes the disk. False: the power is off.
+// Called before each call that changes the disk. False: the power is off.
 bool powered() {
   disk->calls += 1;
   if (!disk->off && disk->cut_at >= 0 && --disk->cut_at < 0) lose_power(disk->seed);

@@ -1,4 +1,4 @@
-// What is so of a database in a file only.
+// Behaviour that only a database in a file has.
 #include <doctest/doctest.h>
 
 #include "tests/db/stores/fixture.h"

@@ -1,5 +1,6 @@
-// What the store tests share: a database in a folder of its own, and people to put into it. Where the environment has
-// STARLING_TEST_POSTGRES, it is on a server that was started for these tests, one for each file that a test names.
+// Shared parts of the store tests: a database in a folder of its own, and people to put into it. If the environment has
+// STARLING_TEST_POSTGRES, the database is on a server that was started for these tests, one for each file that a test
+// names.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -30,7 +31,7 @@ inline Digest digest(std::uint8_t number) {
   return id;
 }
 
-// The address of the database that stands for `file`; empty: it is the file.
+// The address of the database that stands for `file`; empty: the file itself is used.
 inline std::string server_url(const std::filesystem::path& file) {
   if (std::getenv("STARLING_TEST_POSTGRES") == nullptr) return "";
   static std::map<std::filesystem::path, std::string> urls;
@@ -73,7 +74,7 @@ inline RoundResult round_of(const RunId& run_id, RoundIndex round, std::vector<C
 
 constexpr WallTime kStart{1'718'000'000'000};
 
-// A run "r" whose ledger a test fills, a line in a round of its own.
+// A run "r" with a ledger for the test to fill, each line in a round of its own.
 struct Ledger {
   starling::testing::TempDir dir;
   std::unique_ptr<Database> database = open(dir / "a.db");

@@ -13,7 +13,7 @@ inline PeerId load_peer() {
   return id;
 }
 
-// Whom the load credits; makes account and run when they are not there.
+// The account that the load credits; creates account and run if they do not exist.
 inline Result<AccountId> prepare_load(const Stores& stores) {
   STARLING_ASSIGN(const AccountId account, stores.accounts.join({"load", load_peer(), {}, {1}}));
   const Status created = stores.runs.create({kLoadRun, "", RunState::running, {1}, 0});

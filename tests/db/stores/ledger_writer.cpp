@@ -1,5 +1,5 @@
-// Writes contributions as fast as it can and says on standard output which are acknowledged, eight bytes
-// each, until it is killed. Arguments: database file, number of the first round.
+// Writes contributions as fast as it can and reports acknowledged ones on standard output, eight bytes each, until it
+// is killed. Arguments: database file, number of the first round.
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     const auto acknowledge = [round](const Result<AppendOutcome>& outcome) {
       if (outcome && ::write(STDOUT_FILENO, &round, sizeof round) != sizeof round) ::_exit(3);
     };
-    // Waiting now and then makes commits of one and of many, and a ledger that is soon read.
+    // Waiting now and then makes commits of one round and of many, and a ledger that is quick to read.
     const RoundResult result = load_round(*account, round);
     if (round % 16 == 0 || !stores.contributions.append_async(result, acknowledge)) {
       acknowledge(stores.contributions.append(result));

@@ -1,4 +1,4 @@
-// Writing to a server that goes away and comes back, and who leads meanwhile.
+// Writing to a server that disappears and returns, and the choice of the leader meanwhile.
 #include "db/stores/server_writer.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ struct Fixture {
   std::unique_ptr<Database> open_database() {
     return Database::connect(url, {.create = true, .commit_interval = from_ms(0)}).value();
   }
-  // Looking may be interrupted as well.
+  // The reading connection may be interrupted as well.
   std::int64_t rows_of(std::int64_t k) {
     for (;;) {
       auto reader = open_server(url, ServerRole::reader);
@@ -34,7 +34,7 @@ struct Fixture {
       if (rows) return *rows;
     }
   }
-  // Ends all sessions of writers, wherever they are; how many there were.
+  // Ends all sessions of writers everywhere; returns their number.
   std::int64_t break_writers() {
     Connection other = open_server(server.url("postgres"), ServerRole::reader).value();
     return other
@@ -48,8 +48,8 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE_FIXTURE(Fixture, "connections that break at any moment lose nothing that was told ok, and double nothing") {
-  REQUIRE(
-      open_server(url, ServerRole::writer)->execute("CREATE TABLE t (k bigint)").ok());  // no key: doubles would show
+  // The table has no key, so that duplicates would show.
+  REQUIRE(open_server(url, ServerRole::writer)->execute("CREATE TABLE t (k bigint)").ok());
   WriteQueue queue(std::make_unique<ServerWriter>(url, open_server(url, ServerRole::writer).value()),
                    {.commit_interval = from_ms(0)});
   std::atomic<bool> done = false;
@@ -76,7 +76,7 @@ TEST_CASE_FIXTURE(Fixture, "connections that break at any moment lose nothing th
 }
 
 TEST_CASE_FIXTURE(Fixture, "who closes does not wait for a server that went away in the middle of a commit") {
-  // The server ends itself when the row is about to be committed.
+  // The server ends its process when the row is about to be committed.
   REQUIRE(
       open_server(url, ServerRole::writer)
           ->execute("CREATE TABLE t (k bigint); CREATE FUNCTION fall() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
@@ -122,15 +122,15 @@ TEST_CASE_FIXTURE(Fixture, "one of several leads; when its session ends another 
   const auto append = [&](Database& database, RoundIndex round) {
     return database.stores().contributions.append(round_of("r", round, {{peer(1), ada, 10, 1000, {2000}}})).status();
   };
-  CHECK(append(*second, 0).ok());  // nobody is to lead yet: a command beside the server
+  CHECK(append(*second, 0).ok());  // no leader is required yet: a command beside the server
   REQUIRE(first->campaign().value());
   CHECK_FALSE(second->campaign().value());
   CHECK(append(*first, 1).ok());
   CHECK(append(*second, 2).error().code == ErrorCode::failed_precondition);
-  CHECK(second->stores().runs.set_state("r", RunState::paused).ok());  // what anybody may write
+  CHECK(second->stores().runs.set_state("r", RunState::paused).ok());  // a write that needs no leader
 
   REQUIRE(break_writers() > 0);
-  while (!second->campaign().value()) continue;  // its own session broke too, of which it is not told: it did not lead
+  while (!second->campaign().value()) continue;  // its own session broke too, which it does not notice: it did not lead
   CHECK(append(*first, 3).error().code == ErrorCode::failed_precondition);
   CHECK(append(*second, 3).ok());
   CHECK_FALSE(first->campaign().value());

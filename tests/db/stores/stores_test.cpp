@@ -97,7 +97,7 @@ TEST_CASE_FIXTURE(Fixture, "a host's last visit is kept to the minute") {
   join(stores, "Ada", 1);
   REQUIRE(stores.accounts.touch_host(peer(1), {100'000}).ok());
   REQUIRE(stores.accounts.touch_host(peer(1), {110'000}).ok());  // less than a minute later: not written
-  create_run(stores, "after");                                   // a write that waits for the ones before it
+  create_run(stores, "after");                                   // a write that waits for the previous ones
   CHECK(stores.accounts.find_host(peer(1))->last_seen.unix_ms == 100'000);
   REQUIRE(stores.accounts.touch_host(peer(1), {160'000}).ok());
   create_run(stores, "later");
@@ -152,8 +152,8 @@ TEST_CASE_FIXTURE(Fixture, "a result with one impossible line is refused as a wh
   const std::vector<Contribution> impossible = {
       {peer(2), ada, -1, 0, {2000}},             // negative
       {peer(3), ada, 1, 0, {2000}},              // a host that never joined
-      {peer(1), ada + 7, 1, 0, {2000}},          // an account that is not there
-      {peer(1), ada, 2'000'000'000, 0, {2000}},  // more than anybody computes in a round
+      {peer(1), ada + 7, 1, 0, {2000}},          // an account that does not exist
+      {peer(1), ada, 2'000'000'000, 0, {2000}},  // more than any computer computes in a round
   };
   for (const Contribution& line : impossible) {
     CAPTURE(line.samples);
@@ -205,7 +205,7 @@ TEST_CASE_FIXTURE(Fixture, "the leaderboard is ordered by credit, for one run an
   CHECK(overall[0].account_id == ada);
   CHECK(overall[0].totals == Totals{20, 350});
   CHECK(overall[0].last_contribution.unix_ms == 70);
-  CHECK(overall[1].account_id == eve);  // as much credit as Ben, more samples
+  CHECK(overall[1].account_id == eve);  // equal credit to Ben's, but more samples
   CHECK(overall[2].account_id == ben);
   CHECK(stores.leaderboard.rows("", {.limit = 1, .offset = 1})->front().account_id == eve);
   CHECK(stores.leaderboard.volunteers("").value() == 3);
@@ -290,7 +290,7 @@ TEST_CASE_FIXTURE(Fixture, "the newest two copies of a run's state are kept, eac
   create_run(stores, "one");
   CHECK_FALSE(stores.checkpoints.newest("one").value().has_value());
   for (std::uint8_t round = 1; round <= 4; ++round) {
-    const Digest artefact = digest(round == 4 ? 2 : round);  // the last is the second's file again
+    const Digest artefact = digest(round == 4 ? 2 : round);  // the last reuses the second's file
     const KeptCheckpoint copy{"one", round, digest(static_cast<std::uint8_t>(100 + round)), artefact, 7, peer(1), {9}};
     const auto gone = stores.checkpoints.keep(copy).value();
     CAPTURE(round);

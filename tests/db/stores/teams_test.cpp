@@ -1,4 +1,4 @@
-// Teams and computers: who earned what for whom, through a real database.
+// Teams and computers: their earnings for each other, through a real database.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ TEST_CASE_FIXTURE(Fixture, "a volunteer is in one team at a time, and a team tha
   grant(ben, 2, 1'000'000, kStart);
   REQUIRE(stores.keeper.erase(ben, kStart).ok());  // leaves
   REQUIRE(stores.teams.leave(ada).ok());
-  CHECK(stores.teams.find_named("Swans")->members == 0);  // it has earned something
+  CHECK(stores.teams.find_named("Swans")->members == 0);  // remains, because it has earned something
   CHECK(total_of(Holder::team, "Swans") == 1'000'000);
   check_sums();
 }
