@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The table of docs/averaging.md, made of docs/measurements/averaging.json.
+"""The table of docs/averaging.md, made from docs/measurements/averaging.json.
 
-tidy.py says when it is not current; this writes it.
+tidy.py reports a table that is out of date; this program writes it.
 
     averaging_page.py                             writes the table
-    averaging_page.py --take FILE --run LETTER    first takes the rows of FILE, which starling-bench averaging --json wrote,
+    averaging_page.py --take FILE --run LETTER    first takes the rows of FILE, from starling-bench averaging --json,
                                                   into that run; its date, commit and machine are then yours to change
 """
 
@@ -17,7 +17,7 @@ SOURCE = "docs/measurements/averaging.json"
 COMMAND = "python3 tests/tidy/averaging_page.py"
 BEGIN, END = "<!-- made by tests/tidy/averaging_page.py -->\n", "<!-- end of what is made -->\n"
 HEAD = ["setting", "time", "aim", "Gloo", "CPU s/GB", "aim", "run"]
-# A figure of starling-bench, how the table says it, and its digits; those of CPU time beside it.
+# A figure of starling-bench, its wording in the table, its digits, and the digits of the CPU time beside it.
 FIGURES = {
     "ratio_to_bound": ("{} × bound", 3, 1),
     "ratio_to_gloo": ("{} × Gloo", 2, 2),
@@ -54,7 +54,7 @@ def is_current(root):
 
 
 def take(measured, result, run):
-    """Figures of starling-bench's rows, by the rows' names, into the run's rows."""
+    """Copies figures of starling-bench's rows, by the rows' names, into the run's rows."""
     found = {row["name"]: row.get("figures", {}) for row in result.get("rows", [result])}
     for row in measured["rows"]:
         figures = found.get(row["bench"], {})

@@ -75,7 +75,7 @@ def includes(text):
 
 
 def _closing(code, start):
-    """The index just past the bracket that closes the one at start."""
+    """The index just past the bracket that closes the one at `start`."""
     pairs = {"(": ")", "{": "}", "[": "]"}
     depth, opening, closing = 0, code[start], pairs[code[start]]
     for match in re.compile(re.escape(opening) + "|" + re.escape(closing)).finditer(code, start):
@@ -112,7 +112,7 @@ def _is_member_brace(tail):
 
 
 def _is_value(head):
-    """Whether an '=' outside of parentheses and angle brackets says that the head starts a value, not a function."""
+    """Whether an '=' outside of parentheses and angle brackets shows that the head begins a value, not a function."""
     previous = None
     while head != previous:
         previous, head = head, re.sub(r"\([^()]*\)|<[^<>]*>", " ", head)
@@ -137,7 +137,7 @@ def functions(text):
         if function is None and _SCOPE.search(head):
             head_start = at  # step into the namespace or class
         elif function is None or _is_value(head) or _is_member_brace(function[2]):
-            at = _closing(code, match.start())  # a braced value; the statement goes on
+            at = _closing(code, match.start())  # a braced value; the statement continues
         else:
             at = _closing(code, match.start())
             first = head_start + len(head) - len(head.lstrip())

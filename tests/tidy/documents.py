@@ -1,4 +1,5 @@
-"""Checks of README.md, CONTRIBUTING.md and docs/: widths, lengths, plain English, links, and that the index names every page."""
+"""Checks of README.md, CONTRIBUTING.md and docs/: widths, lengths, plain English, links, and that the index names every
+page."""
 
 import re
 from pathlib import Path
@@ -6,9 +7,9 @@ from pathlib import Path
 from plain_english import ADVICE, BAD_BEGINNING, BAD_PHRASES
 
 WIDTH_MAX = 140  # characters of a line of prose or code; a row of a table cannot be broken
-WORDS_MAX = {"README.md": 1300, "docs/averaging.md": 1200}  # as `wc -w` counts them
+WORDS_MAX = {"README.md": 1300, "docs/averaging.md": 1200}  # counted like `wc -w`
 INDEX = "docs/index.md"
-MADE = ["docs/protocol.md"]  # of comments in headers, which speak for themselves
+MADE = ["docs/protocol.md"]  # made from comments in headers
 BEGINS_A_SENTENCE = re.compile(r"(?:(?<=[.!?]) |(?<=[.!?][*)]) |(?<=[.!?]\*\*) |\| )[*_(]*" + BAD_BEGINNING)
 BEGINS_A_BLOCK = re.compile(r"\s*(?:#+ |[-*] |\d+\. |\| )?[*_(]*" + BAD_BEGINNING)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")

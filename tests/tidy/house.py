@@ -1,7 +1,8 @@
-"""The house: who lives in which folder, and whom each may include. This table is the architecture; change it on purpose.
+"""The house: the folders of the tree, and the folders that each may include. This table is the architecture; change it
+on purpose.
 
-An arrow goes from a folder to what it may depend on. "shared/*" is every folder of shared; a folder may always include
-itself. No arrow leads from client, coordinator or gui into one another.
+An arrow goes from a folder to one that it may depend on. "shared/*" is every folder of shared; a folder may always
+include itself. No arrow leads from client, coordinator or gui into one another.
 """
 
 ARROWS = {
@@ -55,7 +56,7 @@ ARROWS = {
     "tests/support": ["shared/*"],
     "tests/gui/support": ["gui/link", "gui/models", "shared/base", "shared/wire", "tests/support"],
     "tests/netlab": ["shared/base", "tests/support"],
-    # These look at the whole product from outside.
+    # These folders look at the whole product from outside.
     "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/client/averaging", "tests/support"],
     "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/netlab", "tests/sim",
                     "tests/support"],
@@ -64,17 +65,17 @@ ARROWS = {
     "tests/e2e": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/support"],
 }
 
-# Tests that mirror the tree (tests/client/session tests client/session) may include their subject, whatever it may
-# include, and tests/support. Some wire up more real parts than their subject knows:
+# Tests mirror the tree (tests/client/session tests client/session): they may include their subject, everything it may
+# include, and tests/support. Some connect more real parts than their subject knows:
 EXTRA_TEST_ARROWS = {
-    "tests/client/optim": ["shared/state"],  # what optimizers step on
-    "tests/db/schema": ["db/postgres", "db/sqlite"],  # the same tables in both
+    "tests/client/optim": ["shared/state"],  # the vectors that optimizers update
+    "tests/db/schema": ["db/postgres", "db/sqlite"],  # both make equal tables
     "tests/gui/link": ["tests/gui/support"],
-    "tests/gui/models": ["client/policy", "tests/gui/support"],  # every reason that the rules know has words
+    "tests/gui/models": ["client/policy", "tests/gui/support"],  # every reason of the rules has a text
     "tests/gui/widgets": ["tests/gui/support"],
     "tests/gui/app": ["tests/gui/support"],
     "tests/client/daemon": ["client/cli"],  # the two ends of the control socket
-    "tests/client/session": ["tests/shared/swarm"],  # rounds whose members mix
+    "tests/client/session": ["tests/shared/swarm"],  # rounds whose members gossip
 }
 
 # Headers that are expensive or dangerous have one door each: the folders that may include them, and their tests.
@@ -112,8 +113,8 @@ DOORS = {
     "xxHash": (r"^(xxhash|xxh_x86dispatch)\.h$", ["shared/*", "client/*"]),
 }
 
-# A header hands on what it includes: whoever includes it needs the door as well. So most headers name no library at all;
-# these folders may have headers that do, for themselves.
+# A header passes on its includes: every file that includes it needs the door as well. Therefore most headers name no
+# library at all; these folders may have headers that do, for themselves.
 HEADER_DOORS = {
     "fmt": ["shared/base"],
     "torch": ["client/models", "client/training", "tests/golden", "tests/bench"],
@@ -136,7 +137,7 @@ BANNED_IN_PURE = {
     "touches the outside world": r"\b(getenv|system|fopen|socket|connect)\s*\(|\bstd::([io]?fstream|filesystem)\b",
 }
 
-# Words that mark work as unfinished.
+# Words that mark unfinished work.
 BANNED_WORDS = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
 
 FUNCTION_LINES_MAX = 70
@@ -157,7 +158,7 @@ def has_door(folder, door):
 
 
 def allowed_folders(folder):
-    """The patterns of what the folder may include, or None for a folder the house does not know."""
+    """The patterns of the folders that this one may include, or None for a folder that the house does not know."""
     if folder in ARROWS:
         return ARROWS[folder] + [folder]
     subject = folder.removeprefix("tests/")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""docs/protocol.md, made of what stands in shared/wire: the comments above and beside the messages' fields.
+"""docs/protocol.md, made from shared/wire: the comments above and beside the messages' fields.
 
-tidy.py says when it is not current; this writes it.
+tidy.py reports a page that is out of date; this program writes it.
 """
 
 import re
@@ -75,7 +75,7 @@ def struct_rows(body):
     for line in body:
         code, comment = split_field(line)
         if not code and comment:
-            if rows and not above and line.index("//") > 8:  # goes on with what stands beside the field above
+            if rows and not above and line.index("//") > 8:  # continues the comment beside the field above
                 rows[-1][3] += " " + comment
             else:
                 above.append(comment)

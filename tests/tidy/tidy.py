@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; plain
-English in comments; the documents; and that docs/protocol.md is what shared/wire says, the table of docs/averaging.md
-what its measurements say.
+English in comments; the documents; and that docs/protocol.md follows shared/wire, and the table of docs/averaging.md its
+measurements.
 
     tidy.py [ROOT]      prints one line a finding, and fails if any is an error
 """
@@ -88,7 +88,7 @@ def check_doors(path, text):
 
 
 def check_hidden_doors(texts):
-    """Libraries that come in through a header of ours, over any number of headers."""
+    """Libraries that arrive through a header of ours, over any number of headers."""
     includes = {path: cpp_source.includes(text) for path, text in texts.items()}
     handed_on = {}
 
@@ -194,7 +194,7 @@ def names_source(recipe, name):
 
 
 def check_built(paths, recipes):
-    """No .cpp lies about that no CMakeLists.txt names: it would not be compiled, and its tests would not run."""
+    """Every .cpp is named by a CMakeLists.txt: otherwise it would not be compiled, and its tests would not run."""
     for path in (p for p in paths if p.endswith(".cpp")):
         above = [parent.as_posix() for parent in Path(path).parents]
         texts = (recipes[f"{folder}/CMakeLists.txt"] for folder in above if f"{folder}/CMakeLists.txt" in recipes)
@@ -207,7 +207,7 @@ ALGORITHMS_PAGE = "docs/algorithms.md"
 
 
 def check_algorithms(texts, page):
-    """An algorithm's name stands where it is composed and in the documentation's table, and decides nothing elsewhere."""
+    """An algorithm's name appears where it is composed and in the docs' table, and decides nothing elsewhere."""
     names = re.findall(r'^ +Algorithm\{"([\w-]+)"', texts.get(REGISTRY, ""), re.MULTILINE)
     for name in names:
         if f"\n| `{name}` |" not in page:

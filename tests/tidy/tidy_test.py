@@ -161,7 +161,7 @@ class Folders(unittest.TestCase):
             root = Path(name)
             (root / "shared/base").mkdir(parents=True)
             (root / "shared/base/a.cpp").write_text("int x;\n")
-            self.assertEqual(len([f for f in tidy.check_tree(root) if not f.soft]), 3)  # and is not built
+            self.assertEqual(len([f for f in tidy.check_tree(root) if not f.soft]), 3)  # the file is not built either
             (root / "shared/base/CMakeLists.txt").write_text("add_library(base a.cpp)\n")
             (root / "tests/shared/base").mkdir(parents=True)
             (root / "tests/shared/base/a_test.cpp").write_text("int x;\n")
