@@ -16,11 +16,12 @@ namespace starling::api::testing {
 
 constexpr SampleCount kTarget = 60;
 
-// A signed run with that id, in the state given.
+// A signed run with that id, in the given state.
 db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db::RunState state,
                  RoundIndex checkpoint_rounds = 0);
 
-// Passes on to a real store unless told that the disk is full, or that what comes can never be stored.
+// Passes contributions on to a real store, unless a test declares the disk full or the contributions impossible to
+// store.
 class FillableContributions final : public db::ContributionStore {
  public:
   explicit FillableContributions(db::ContributionStore& real) : real_(real) {}
@@ -44,13 +45,13 @@ class TestProject {
   explicit TestProject(accounts::Policy policy = {});
   ~TestProject();
 
-  // A new invite's token.
+  // The token of a new invite.
   std::string invite(std::int64_t uses = 1, std::int64_t lifetime_ms = 60'000);
   // A client without a certificate.
   [[nodiscard]] net::HttpClient stranger() const;
   // Ends the service and starts another one on the same database, as a restart does.
   void restart();
-  // What the server does several times a second: looks at what others have changed in the database.
+  // Reads changes that others made to the database, as the server does several times a second.
   void look();
 
   [[nodiscard]] const db::Stores& stores() const { return stores_; }
@@ -87,7 +88,7 @@ class TestProject {
   std::thread thread_;
 };
 
-// A computer that joins and calls.
+// A computer that joins and sends heartbeats.
 class TestVolunteer {
  public:
   TestVolunteer(TestProject& project, std::string name) : project_(project), name_(std::move(name)) {}
@@ -95,12 +96,12 @@ class TestVolunteer {
   // The reply to a join with this invite; keeps the certificate.
   Result<wire::JoinReply> join(const std::string& invite, const std::string& password = "");
   Result<wire::HeartbeatReply> call();
-  // The reply's status to any body.
+  // The HTTP status for any body.
   int post(const std::string& path, const std::string& body);
   net::HttpResponse send(const std::string& path, std::string_view body);
 
   crypto::PrivateKey key = crypto::PrivateKey::generate();
-  std::string device_token;  // none
+  std::string device_token;  // none at first
   wire::Heartbeat beat;
   std::string certificate;
 

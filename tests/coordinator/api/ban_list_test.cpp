@@ -17,7 +17,7 @@ struct RunningProject : TestProject {
   }
 };
 
-// Joins; the account.
+// Joins; returns the account.
 AccountId join(TestProject& project, TestVolunteer& volunteer) {
   volunteer.beat.run_id = "one";
   volunteer.beat.phase = wire::MemberPhase::training;
@@ -32,7 +32,7 @@ bool holds(const std::string& range, const std::string& address) {
   return AddressRange::parse(range)->holds(AddressRange::parse(address)->address);
 }
 
-// Bans a subject for an hour from now, or until the moment given.
+// Bans a subject for an hour from now, or until the given moment.
 void ban(TestProject& project, db::BanKind kind, const std::string& subject, std::int64_t from_now_ms = 3'600'000) {
   const WallTime now = project.clock.wall_now();
   REQUIRE(project.stores().bans.add({0, kind, subject, "sends noise", now, {now.unix_ms + from_now_ms}}).ok());

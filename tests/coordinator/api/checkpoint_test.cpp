@@ -1,4 +1,4 @@
-// A copy of the state, piece by piece through TLS, gate and disk, and back again.
+// A copy of the state on its way, piece by piece, through TLS, gate and disk, and back again.
 #include <doctest/doctest.h>
 
 #include "shared/base/files.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kPiece = wire::kCheckpointPieceBytes;
 
-// One member, which has just made the state of round 1, and is asked for a copy of it.
+// One member, which has just made the state of round 1 and is asked for a copy of it.
 struct Asked : TestProject {
   Asked() {
     const db::Run run = make_run("one", manifest_key, db::RunState::running, 1);
@@ -45,7 +45,7 @@ struct Asked : TestProject {
   net::HttpResponse send(TestVolunteer& from, std::size_t offset, std::size_t bytes) {
     return from.send(path(offset), std::string_view(state).substr(offset, bytes));
   }
-  // In pieces; the answer to the last.
+  // Sends the state in pieces; returns the answer to the last.
   net::HttpResponse send_all(TestVolunteer& from) {
     std::size_t at = 0;
     for (; at + kPiece < state.size(); at += kPiece) {
@@ -68,7 +68,7 @@ struct Asked : TestProject {
 TEST_CASE_FIXTURE(Asked, "a copy that arrives in pieces is kept, survives a restart and can be loaded") {
   REQUIRE(state.size() > kPiece);
   CHECK(held(send(ada, 0, 1000)) == 1000);
-  CHECK(held(send(ada, 0, 1000)) == 1000);  // twice, since the answer was lost
+  CHECK(held(send(ada, 0, 1000)) == 1000);  // sent twice, since the answer was lost
   CHECK(held(send(ada, 5000, 1000)) == 1000);
   std::size_t at = 1000;
   for (; at < state.size(); at += kPiece) {

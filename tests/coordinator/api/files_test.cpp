@@ -1,4 +1,4 @@
-// Artefacts, and what else is open to everybody.
+// Artefacts, and other routes that are open to everybody.
 #include <doctest/doctest.h>
 
 #include "coordinator/api/responses.h"

@@ -1,4 +1,4 @@
-// Heartbeats through TLS, gate, core and SQLite, and what a restart finds.
+// Heartbeats through TLS, gate, core and SQLite, and the state after a restart.
 #include <doctest/doctest.h>
 
 #include "coordinator/api/run_report.h"
@@ -179,7 +179,7 @@ TEST_CASE("a coordinator that stands down serves nothing and stores nothing more
   project.finish(0);
   for (int tries = 0; tries < 5000 && project.contributions.refused == 0; ++tries) REQUIRE(project.ada.call().ok());
   project.run().stand_down();
-  project.contributions.full = false;  // what waits to be tried again is of a term that is over
+  project.contributions.full = false;  // the entries to retry belong to a term that is over
   CHECK(project.ada.call().error().code == ErrorCode::unavailable);
   CHECK(project.stranger().get("/v1/run")->status == 503);
   REQUIRE(project.run().poll().ok());
@@ -273,7 +273,7 @@ TEST_CASE("the run to serve is the one that runs") {
   CHECK(choose_run(runs, "b")->run_id == "a");
   runs[0].retired = {7};
   CHECK(choose_run(runs, "") == nullptr);
-  CHECK(choose_run(runs, "b")->run_id == "b");  // its members are told
+  CHECK(choose_run(runs, "b")->run_id == "b");  // its members learn of it
   for (db::Run& run : runs) run.retired = {};
   runs[0].state = db::RunState::running;
   CHECK(choose_run(runs, "b")->run_id == "a");

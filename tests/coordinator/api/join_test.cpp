@@ -229,7 +229,7 @@ TEST_CASE("a computer that is revoked, let in again or whose account is deleted 
   REQUIRE(joined.ok());
   REQUIRE(ben.join(project.invite()).ok());
   project.look();
-  CHECK(ada.post("/v1/heartbeat", "{}") == 400);  // let in, and not understood
+  CHECK(ada.post("/v1/heartbeat", "{}") == 400);  // admitted, but not understood
   REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true).ok());
   project.look();
   CHECK(ada.post("/v1/heartbeat", "{}") == 403);

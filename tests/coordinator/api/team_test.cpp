@@ -7,7 +7,7 @@
 namespace starling::api::testing {
 namespace {
 
-// What the volunteer's computer is told after this.
+// The reply that the volunteer's computer gets.
 Result<wire::TeamReply> ask(TestVolunteer& volunteer, const char* action, const char* name = "") {
   auto body = net::body_of(volunteer.send("/v1/team", wire::encode(wire::TeamRequest{action, name})));
   if (!body.ok()) return body.error();
