@@ -130,7 +130,7 @@ TEST_CASE_FIXTURE(Fixture, "HEAD has the head of GET and no body") {
   RunningGate gate(project, router);
   TlsClient client(gate->port(), project.client());
   client.send("HEAD /ping HTTP/1.1\r\nHost: x\r\n\r\nGET /ping HTTP/1.1\r\nHost: x\r\n\r\n");
-  // The body that the head announces does not come: what follows is the next answer.
+  // The body that the head announces does not follow; the next bytes are the next answer.
   const Answer both = client.read_answer();
   CHECK(both.has("Content-Length: 4\r\n"));
   CHECK(both.body == "HTTP");

@@ -1,4 +1,4 @@
-// What strangers may do to the gate, while others are served.
+// Attacks by strangers on the gate while others are served.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -23,12 +23,12 @@ namespace {
 
 constexpr std::size_t kUnreadBytes = 20'000'000;
 
-std::atomic<int> accept_failure{0};        // errno for accept4 to fail with …
-std::atomic<int> accept_failures_left{0};  // … so many times
+std::atomic<int> accept_failure{0};        // errno with which accept4 fails
+std::atomic<int> accept_failures_left{0};  // number of failures left
 
 }  // namespace
 
-// Stands before the C library's in this program, so that a test can choose how it fails.
+// Replaces the C library's function in this program, so that a test can choose its failures.
 extern "C" int accept4(int fd, sockaddr* address, socklen_t* length, int flags) {
   if (accept_failures_left > 0) {
     accept_failures_left -= 1;
@@ -206,7 +206,7 @@ TEST_CASE_FIXTURE(Fixture, "when no descriptor is left the gate waits for one an
   const Socket waiting;
   {
     const NoFilesLeft poor;
-    waiting.connect(gate->port());  // in the kernel; the gate can not accept it
+    waiting.connect(gate->port());  // in the kernel; the gate cannot accept it
     while (gate->stats().accept_failures == 0) std::this_thread::yield();
   }
   CHECK(answers(*gate));

@@ -12,7 +12,7 @@ namespace {
 
 const GateLimits kLimits;
 
-// The status of the refusal; 0 when the request is complete, -1 when more is needed.
+// The status of the refusal; 0 if the request is complete, -1 if more is needed.
 int outcome(const std::string& bytes, const GateLimits& limits = kLimits) {
   RequestParser parser(limits);
   parser.feed(bytes);

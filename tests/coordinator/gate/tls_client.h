@@ -1,4 +1,4 @@
-// A blocking TLS client that sends exactly the bytes it is told to, and a project for it to be a member of.
+// A blocking TLS client that sends exactly the bytes a test gives it, and a project for it to be a member of.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ struct Project {
   crypto::CertificateAuthority authority;
 };
 
-// A gate that serves on loopback until this goes.
+// A gate that serves on loopback during this object's lifetime.
 class RunningGate {
  public:
   RunningGate(const Project& project, const Router& router, GateOptions options = {});
@@ -46,7 +46,7 @@ class Socket {
   ~Socket();
   void connect(std::uint16_t port) const;
   bool send(std::string_view bytes) const;
-  // Until the other end has closed; "" at once when it has.
+  // Reads until the other end has closed; returns "" at once if it has closed already.
   [[nodiscard]] std::string read_all() const;
   [[nodiscard]] int fd() const { return fd_; }
 
@@ -70,7 +70,7 @@ class TlsClient {
   [[nodiscard]] bool connected() const { return connected_; }
   bool send(std::string_view bytes);
   Answer read_answer();
-  // Whether the other end closes without a further byte.
+  // Whether the other end closes without sending a further byte.
   bool at_end();
   Answer get(const std::string& path);
   Answer post(const std::string& path, const std::string& body);
