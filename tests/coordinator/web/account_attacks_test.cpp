@@ -1,4 +1,4 @@
-// What attackers try on accounts: OWASP's list, as far as it concerns us.
+// Attacks on accounts: OWASP's list, as far as it applies here.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST_CASE("a session that was planted before log-in is worth nothing after it") 
   Browser eve(pages);
   eve.cookies = {{AccountSite::kSessionCookie, fixed}};
   CHECK(header_of(eve.get("/account"), "Location") == "/login");
-  // One that was logged out is over on the server too.
+  // A session that was logged out is over on the server too.
   const std::string old = planted.cookies.at(AccountSite::kSessionCookie);
   REQUIRE(planted.post("/logout", {}, "/account").status == 303);
   eve.cookies = {{AccountSite::kSessionCookie, old}};
@@ -80,10 +80,10 @@ TEST_CASE("nobody learns which e-mail addresses are known") {
   const auto unknown = eve.post("/password", {{"email", "bob@example.org"}}, "/password");
   CHECK(known.status == unknown.status);
   CHECK(without_token(known) == without_token(unknown));
-  // Signing up with it is as good as with any; it logs in nobody but its owner.
+  // Signing up with it succeeds as with any other address; it logs in nobody but its owner.
   CHECK(eve.sign_up("Eve", "ada@example.org").status == 303);
   CHECK(pages.stores().logins.find("ada@example.org")->account_id == 1);
-  // A wrong password is told in the same words for a name that nobody has.
+  // A wrong password for an unknown name gets an identical answer.
   Browser guess(pages, "198.51.100.2");
   gate::Response wrong = guess.log_in("ada@example.org", "wrong password");
   gate::Response nobody = guess.log_in("eda@example.org", "wrong password");
@@ -106,11 +106,11 @@ TEST_CASE("somebody unknown takes as long to refuse as a wrong password") {
     const auto answer = guard.check(name, "wrong password", {"127.0.0.1", ""});
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
     REQUIRE(answer.error().code == ErrorCode::unauthenticated);
-    pages.clock.advance(30s);  // or there would be too many attempts
+    pages.clock.advance(30s);  // otherwise there would be too many attempts
     return static_cast<double>(to.tv_sec - from.tv_sec) + 1e-9 * static_cast<double>(to.tv_nsec - from.tv_nsec);
   };
-  // In turn, and the best of each, over as many turns as it takes: other programs take caches and memory for a while.
-  // A refusal that leaves the hash out takes a hundredth of the time, in every turn.
+  // Both are measured in turn, and the best of each counts, over as many turns as needed: other programs take caches
+  // and memory for a while. A refusal without the hash would take a hundredth of the time, in every turn.
   double known = 1e9;
   double unknown = 1e9;
   const auto alike = [&] { return known / unknown > 0.7 && known / unknown < 1.4; };
@@ -130,7 +130,7 @@ TEST_CASE("guessing is slow from one address and for one account, and locks nobo
   REQUIRE(pages.stores().logins.sign_up({"Bob", "", hash}).ok());
   const auto in = pages.people.log_in("Ada", kPassword, {"192.0.2.1", ""});
   REQUIRE(in.ok());
-  // Many addresses, one account.
+  // Many addresses attack one account.
   int refused = 0;
   for (int i = 0; i < 12; ++i) {
     const auto guess = pages.people.log_in("Ada", "guess", {"198.51.100." + std::to_string(i + 1), ""});
@@ -142,7 +142,7 @@ TEST_CASE("guessing is slow from one address and for one account, and locks nobo
   CHECK(pages.people.log_in("Bob", kPassword, {"203.0.113.9", ""}).ok());
   pages.clock.advance(30s);
   CHECK(pages.people.log_in("Ada", kPassword, {"203.0.113.9", ""}).ok());
-  // A proof for one account is none for another.
+  // A proof for one account is not valid for another.
   for (int i = 0; i < 10; ++i) (void)pages.people.log_in("Bob", "guess", {"198.51.101." + std::to_string(i), ""}).ok();
   CHECK_FALSE(pages.people.log_in("Bob", kPassword, {"203.0.113.9", in->known_browser}).ok());
 }

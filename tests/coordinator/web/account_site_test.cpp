@@ -13,7 +13,7 @@ PeerId peer_of(std::uint8_t byte) {
   return peer;
 }
 
-// Signs up, and tells the account.
+// Signs up; returns the account.
 AccountId newcomer(Pages& pages, Browser& browser, const std::string& name, const std::string& email = "") {
   REQUIRE(browser.sign_up(name, email).status == 303);
   return pages.stores().accounts.find_account_named(name)->id;
@@ -68,7 +68,7 @@ TEST_CASE("a computer is linked by a code, named, kept out and let in by its own
     return pages.stores().accounts.join({"", peer_of(byte), crypto::hash_token(code), pages.clock.wall_now()});
   };
   CHECK(join(1).value() == account);
-  CHECK_FALSE(join(2).ok());  // it works once
+  CHECK_FALSE(join(2).ok());  // a code works once
   const Fields computer = {{"computer", peer_of(1).hex()}};
   CHECK(ada.post("/account/computer", {computer[0], {"label", "<b>attic\x01</b>"}}, "/account").status == 303);
   CHECK(has(ada.get("/account"), "&lt;b&gt;attic&lt;/b&gt;"));
@@ -98,7 +98,7 @@ TEST_CASE("an address is proved by mail; a forgotten password is replaced by it 
   REQUIRE(pages.letters.letters.size() == 1);
   CHECK(pages.letters.letters[0].to == "ada@example.org");
   const std::string proof = pages.letters.token();
-  Browser mail_reader(pages);  // looking changes nothing: mail programs look at links by themselves
+  Browser mail_reader(pages);  // looking changes nothing: mail programs follow links by themselves
   CHECK(mail_reader.get("/verify", {{"token", proof}}).status == 200);
   CHECK(pages.stores().logins.of(account)->verified.unix_ms == 0);
   CHECK(mail_reader.post("/verify", {{"token", proof}}, "/verify").status == 200);

@@ -1,4 +1,4 @@
-// A browser without a screen over the router: it keeps cookies, finds the forms' tokens and follows redirects.
+// A browser without a screen, on top of the router: it keeps cookies, finds the forms' tokens and follows redirects.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char* kPassword = "correct horse battery";
 
-// Time stands still until a test moves it.
+// A clock that a test moves.
 class StillClock final : public Clock {
  public:
   [[nodiscard]] TimePoint now() const override { return now_; }
@@ -32,7 +32,7 @@ class StillClock final : public Clock {
   WallTime wall_{1'718'000'000'000};
 };
 
-// Keeps the letters.
+// An outbox that keeps the letters.
 class Letters final : public accounts::Outbox {
  public:
   [[nodiscard]] bool open() const override { return is_open; }
@@ -69,9 +69,9 @@ class Browser {
   explicit Browser(const Pages& pages, std::string address = "192.0.2.7") : Browser(pages.router, std::move(address)) {}
 
   gate::Response get(const std::string& path, const Fields& query = {});
-  // As a person does: looks at the page with the form first.
+  // Posts as a person does, who looks at the page with the form first.
   gate::Response post(const std::string& path, const Fields& fields, const std::string& form_at);
-  // Exactly these fields.
+  // Posts exactly these fields.
   gate::Response send(const std::string& path, const Fields& fields, const Fields& headers = {});
 
   gate::Response sign_up(const std::string& name, const std::string& email = "", const std::string& invite = "");
@@ -85,7 +85,7 @@ class Browser {
   std::string address_;
 };
 
-// What the router answers to a GET.
+// The router's answer to a GET.
 gate::Response get_from(const gate::Router& router, const std::string& path, const Fields& query = {});
 std::string header_of(const gate::Response& response, const std::string& name);
 bool has(const gate::Response& response, const std::string& text);

@@ -1,4 +1,4 @@
-// The operator's pages over a real database: what they do, and what attackers try on them.
+// The operator's pages over a real database: their actions, and attacks on them.
 #include <doctest/doctest.h>
 
 #include "coordinator/web/html.h"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The project's pages for volunteers, and the operator's beside them on a router of their own.
+// The project's pages for volunteers, and the operator's pages on a router of their own.
 struct Office {
   explicit Office(accounts::Policy policy = {.open_to_all = true}) : pages(policy) {
     site.add_routes(router);
@@ -21,7 +21,7 @@ struct Office {
   void run(const RunId& run_id) {
     REQUIRE(stores().runs.create({run_id, "envelope", db::RunState::paused, pages.clock.wall_now(), 0}).ok());
   }
-  // "who: action subject (note)" of the newest line.
+  // The newest line as "name: action subject (note)".
   [[nodiscard]] std::string newest() const {
     const auto lines = stores().audit.list(1, INT64_MAX);
     REQUIRE(lines->size() == 1);
@@ -35,7 +35,7 @@ struct Office {
   gate::Router router;
 };
 
-// Somebody logged in as grace.
+// A browser in which grace is logged in.
 struct Grace : Browser {
   explicit Grace(Office& office) : Browser(office.router) { REQUIRE(log_in("grace").status == 303); }
   gate::Response act(const std::string& what, const Fields& fields) { return post("/do/" + what, fields, "/"); }
@@ -119,7 +119,7 @@ TEST_CASE("a form that another site made does nothing") {
   CHECK(try_with(theirs, {}) == 403);
   CHECK(try_with(token, {{"Origin", "https://evil.example"}}) == 403);
   CHECK(try_with(token, {{"Sec-Fetch-Site", "cross-site"}}) == 403);
-  // The public pages are the same host at another port: that is another origin.
+  // The public pages are on this host at another port, which is another origin.
   CHECK(try_with(token, {{"Sec-Fetch-Site", "same-site"}}) == 403);
   CHECK(office.stores().runs.find("one")->state == db::RunState::paused);
   CHECK(try_with(token, {{"Origin", "https://poems.example"}}) == 303);
@@ -186,7 +186,7 @@ TEST_CASE("people are looked up, kept out for a time, and let in again") {
   REQUIRE(bans->size() == 1);
   CHECK(bans->front().expires.unix_ms - bans->front().created.unix_ms == to_ms(7 * 24h));
   CHECK(has(grace.get("/people"), "user <b><bdi>Eve</bdi></b><small>sends noise</small>"));
-  // What did not work is told, with what was typed.
+  // A failed action is reported, with the text that was typed.
   const gate::Response wrong =
       grace.act("ban", {{"kind", "address"}, {"subject", "<b>1.2.3</b>"}, {"reason", "spam"}, {"days", ""}});
   CHECK(wrong.status == 400);

@@ -1,4 +1,4 @@
-// Pages from values.
+// Pages made from values.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -37,7 +37,7 @@ std::vector<db::Evaluation> evaluations(const std::vector<RoundIndex>& rounds) {
   return list;
 }
 
-// Newest first, a second each.
+// Records newest first, one second apart.
 std::vector<db::RoundRecord> rounds(int count, int groups = 1) {
   std::vector<db::RoundRecord> list;
   for (int i = (count * groups) - 1; i >= 0; --i) {
@@ -100,14 +100,14 @@ LeaderboardData sample_board() {
 
 bool has(const std::string& html, const std::string& text) { return html.find(text) != std::string::npos; }
 
-// A page less the scripts that it should have.
+// A page without the scripts that belong on it.
 std::string without_own_scripts(std::string html) {
   const std::string own = script_tags();
   if (const std::size_t at = html.find(own); at != std::string::npos) html.erase(at, own.size());
   return html;
 }
 
-// Every tag that is opened is closed, in order; void elements and SVG leaves close themselves.
+// Whether every tag that is opened is closed, in order; void elements and SVG leaves close themselves.
 bool is_balanced(const std::string& html) {
   std::vector<std::string> open;
   for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {

@@ -53,7 +53,7 @@ struct Fixture {
 
 std::string page_of(const char* where, AccountId id) { return std::string(where) + std::to_string(id); }
 
-// What stands between `code=` and the end of the certificate's line of the code.
+// The text between `code=` and the end of the certificate's line with the code.
 std::string code_on(const gate::Response& certificate) {
   const std::size_t end = certificate.body.find("</text>\n", certificate.body.find("monospace"));
   const std::size_t begin = certificate.body.rfind('>', end - 1) + 1;
@@ -224,7 +224,7 @@ TEST_CASE("volunteers found, join and leave teams on their account page") {
   CHECK(has(ben.get("/account", {{"team", "Swans\"><b>"}}), "value=\"Swans&quot;&gt;&lt;b&gt;\""));
   CHECK(ben.post("/account/join-team", {{"team", "Swans"}}, "/account").status == 303);
   CHECK(pages.stores().teams.find_named("Swans")->members == 2);
-  CHECK(ada.send("/account/leave-team", {}).status == 403);  // a form of another site
+  CHECK(ada.send("/account/leave-team", {}).status == 403);  // a form from another site
   CHECK(ada.post("/account/leave-team", {}, "/account").status == 303);
   CHECK(pages.stores().teams.find_named("Swans")->members == 1);
 }

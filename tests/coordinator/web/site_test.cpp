@@ -84,12 +84,12 @@ TEST_CASE_FIXTURE(Fixture, "every page is strict about what a browser may do wit
     CHECK(header_of(page, "Content-Security-Policy") == strict + (charts ? "; script-src 'self'" : ""));
     CHECK(header_of(page, "X-Content-Type-Options") == "nosniff");
     CHECK(has(page, "<style>" + std::string(page_style()) + "</style>"));
-    // Scripts are files of this server, or there are none; nothing is in the page itself.
+    // Scripts are files of this server, or there are none; the page itself contains none.
     CHECK(has(page, script_tags()) == charts);
     std::string rest = page.body;
     if (charts) rest.erase(rest.find(script_tags()), script_tags().size());
     CHECK(rest.find("<script") == std::string::npos);
-    CHECK_FALSE(has(page, "style=\""));  // the policy would not let it through
+    CHECK_FALSE(has(page, "style=\""));  // the policy would not allow it
     CHECK(page.body.size() <= 100'000);
   }
   CHECK(get("/favicon.svg").content_type == "image/svg+xml");
@@ -147,7 +147,7 @@ TEST_CASE_FIXTURE(Fixture, "the leaderboard is the ledger's, in the order asked 
   CHECK(page.body.find("volunteer 2") < page.body.find("volunteer 0"));
   CHECK(has(page, "3 volunteers, by total credit"));
   CHECK(has(get("/leaderboard", {{"sort", "day"}}), "Nobody has contributed in this time or run."));
-  const gate::Response odd = get("/leaderboard", {{"sort", "<b>"}});  // what makes no sense is the usual order
+  const gate::Response odd = get("/leaderboard", {{"sort", "<b>"}});  // an unknown order falls back to the usual one
   CHECK(has(odd, "by recent average"));
 }
 
