@@ -1,4 +1,4 @@
-// Backups by a schedule, and of a server at work.
+// Scheduled backups, and backups of a server at work.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -35,8 +35,8 @@ TEST_CASE("of scheduled backups the newest of each day and week are kept, as man
     if (std::find(out.begin(), out.end(), at) == out.end()) kept.push_back(backup_name(at));
   }
   CHECK(kept == std::vector<std::string>{"2024-06-12T120000Z", "2024-06-11T200000Z", "2024-06-10T200000Z",
-                                         "2024-06-09T200000Z"});  // the last is a Sunday: of the week before
-  CHECK(outdated({noon}, {.folder = "/b", .daily = 0, .weekly = 0}).empty());  // the newest stays in any case
+                                         "2024-06-09T200000Z"});  // the last is a Sunday, in the week before
+  CHECK(outdated({noon}, {.folder = "/b", .daily = 0, .weekly = 0}).empty());  // the newest always stays
   CHECK(outdated({}, schedule).empty());
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("the running server backs up by its schedule, which can be told and en
   CHECK(server.command({"backup", "schedule", server.directory}).says("there is no schedule"));
   Process process(server.serve_command());
   REQUIRE(process.wait_for("listening on"));
-  // Half a backup of a server that was killed, and something that is nobody's business.
+  // An unfinished backup of a server that was killed, and a folder that is not a backup.
   std::filesystem::create_directories(folder / "2024-06-10T061320Z.part");
   std::filesystem::create_directories(folder / "holidays.part");
   const Ended set = server.command({"backup", "schedule", server.directory, "--every", "6h", "--to", folder.string()});
@@ -94,7 +94,7 @@ TEST_CASE("a scheduled backup that fails is told wherever an operator looks, and
   CHECK_MESSAGE(status.says("FAILED at"), status.output);
   CHECK(status.says("none yet"));
   CHECK(std::filesystem::is_regular_file(folder));
-  // Whoever backs up by hand meanwhile has one.
+  // A backup by hand ends the failure as well.
   REQUIRE(server.command({"backup", "now", server.directory}).status == 0);
   CHECK_FALSE(server.command({"status", server.directory}).says("FAILED at"));
   CHECK(server.command({"backup", "schedule", server.directory, "--every", "1m"}).says("at least 10m"));
@@ -133,7 +133,7 @@ TEST_CASE("a second backup links the data that the first one has, and copies aga
   CHECK_FALSE(std::filesystem::equivalent(second.artefacts() / data[0], third.artefacts() / data[0]));
   CHECK(std::filesystem::equivalent(second.artefacts() / data[1], third.artefacts() / data[1]));
   CHECK(server.command({"restore", second.directory.string(), "--verify"}).says("is damaged"));
-  // A backup that is gone is nothing to link to, and one of damaged data is not made.
+  // A backup that is gone cannot be linked to, and one of damaged data is not made.
   std::filesystem::remove_all(third.directory);
   const ProjectFiles fourth = back_up("fourth");
   std::filesystem::remove_all(fourth.directory);

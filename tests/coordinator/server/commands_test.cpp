@@ -1,4 +1,4 @@
-// The program from its command line: what it does, and what it says when it can not.
+// The program from its command line: its effects, and its messages on failure.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -73,7 +73,7 @@ TEST_CASE("a run is made from TOML, once, and only one runs at a time") {
   const Ended status = server.command({"run", "status", server.directory, "two", "--json"});
   CHECK(status.says(R"("run_id":"two","state":"running","round":0)"));
   CHECK(status.says(R"("ledger_samples":0)"));
-  // Training text and held-out text, once each however many runs use them.
+  // Training text and held-out text exist once each, however many runs use them.
   CHECK(std::distance(std::filesystem::directory_iterator(server.directory + "/artefacts"), {}) == 2);
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("a retired run is on no list and starts no more, and a new one is made
   REQUIRE_MESSAGE(created.status == 0, created.output);
   CHECK(created.last_line() == "poems-2");
   CHECK(server.command({"run", "start", server.directory}).says("'poems-2' is running"));
-  // The same two files of data, which the project has already.
+  // Both files of data exist in the project already.
   CHECK(std::distance(std::filesystem::directory_iterator(server.directory + "/artefacts"), {}) == 2);
   const Ended audit = server.command({"audit", server.directory});
   CHECK(audit.says("run retire"));

@@ -18,7 +18,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE_FIXTURE(Fixture, "a project on a server is made, described and examined like any other, and has no file") {
-  // The server asks for no password, but nobody may see one all the same.
+  // The server asks for no password, but a password must not be shown nevertheless.
   std::string with_password = url;
   with_password.insert(with_password.find('@'), ":secret");
   TestServer server(with_password);
@@ -122,7 +122,7 @@ TEST_CASE_FIXTURE(Fixture, "a server that is away for a while costs a wait and n
   two.settle();
   two.finish_round();
   postgres.kill();
-  CHECK(eventually([&] { return !two.ada.call().ok(); }));  // whoever leads may be another by now, for all it knows
+  CHECK(eventually([&] { return !two.ada.call().ok(); }));  // by now another may lead, for all it knows
   postgres.start();
   CHECK(eventually([&] { return two.ada.call().ok() && two.bob.call().ok(); }));
   two.settle();

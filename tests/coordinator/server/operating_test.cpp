@@ -1,4 +1,4 @@
-// What an operator does beside the running server, and what volunteers and viewers see of it.
+// An operator's actions beside the running server, and their effect on volunteers and viewers.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -88,7 +88,7 @@ TEST_CASE("the root of keys goes offline, the key that signs is replaced, and wh
   REQUIRE(server.command({"keys", "rotate", server.directory, "--root", root}).status == 0);
   REQUIRE(eventually([&] { return number() == 2; }));
   CHECK(server.command({"keys", "show", server.directory}).says("number 2"));
-  // Who joins now pins the same root; runs are made, looked at and backed up as ever.
+  // A new member pins the unchanged root; runs are made, looked at and backed up as before.
   Member bob("Bob");
   REQUIRE(bob.join(link).ok());
   CHECK(bob.manifest_key().spki() == pinned.spki());
@@ -99,7 +99,7 @@ TEST_CASE("the root of keys goes offline, the key that signs is replaced, and wh
   REQUIRE(server.command({"backup", "now", server.directory, copy}).status == 0);
   CHECK(server.command({"restore", copy, (server.folder / "again").string()}).status == 0);
   CHECK(server.command({"keys", "show", (server.folder / "again").string()}).says("number 2"));
-  // Another root is no root.
+  // Another key is not accepted as the root.
   const crypto::PrivateKey other = crypto::PrivateKey::generate();
   REQUIRE(write_file_atomically(server.folder / "other.key", other.to_pem()).ok());
   CHECK(server.command({"keys", "rotate", server.directory, "--root", (server.folder / "other.key").string()})

@@ -18,11 +18,11 @@ struct Ended {
 class Process {
  public:
   explicit Process(const std::vector<std::string>& command);
-  ~Process();  // kills it, if it still runs
+  ~Process();  // kills it if it still runs
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // Reads output until it contains `text`; false when the program ended before.
+  // Reads output until it contains `text`; false if the program ended before.
   bool wait_for(const std::string& text);
   void signal(int number) const;
   // Waits for its end.

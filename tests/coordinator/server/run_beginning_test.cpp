@@ -1,4 +1,4 @@
-// What runs begin with: signed when they are made, and afterwards for those from before that was done.
+// The first state of a run: signed when the run is made, and later for older runs whose manifest lacks it.
 #include "coordinator/server/run_beginning.h"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@
 namespace starling::server::testing {
 namespace {
 
-// Run "one" as the database has it.
+// The manifest of run "one" in the database.
 wire::RunManifest stored_manifest(const TestServer& server) {
   const Project project = load_project(server.directory).value();
   const auto database = open_database(project).value();
@@ -27,7 +27,7 @@ wire::RunManifest stored_manifest(const TestServer& server) {
   return manifest::verify_manifest(manifest::decode_envelope(run->manifest_envelope).value(), project.root).value();
 }
 
-// Makes the stored manifest what it was before first states were signed.
+// Removes the first state from the stored manifest, as in runs of older versions.
 void leave_open(const TestServer& server) {
   const Project project = load_project(server.directory).value();
   const auto database = open_database(project).value();
@@ -43,7 +43,7 @@ wire::RunManifest served_manifest(const TestServer& server, const crypto::Public
   return manifest::verify_manifest(*envelope, pinned).value();
 }
 
-// A run of the last version's that has no round yet is served, and its members follow.
+// Serves a run of an older version that has no round yet, and checks that its members follow.
 void check_upgrade(TestServer& server) {
   REQUIRE(server.create_run("one").status == 0);
   REQUIRE(server.command({"run", "start", server.directory}).status == 0);
@@ -60,7 +60,7 @@ void check_upgrade(TestServer& server) {
     REQUIRE(ada.join(server.init.last_line()).ok());
     CHECK(wire::encode_manifest(served_manifest(server, ada.manifest_key())) == wire::encode_manifest(named));
     ada.beat.run_id = "one";
-    ada.beat.state_digest.bytes.fill(9);  // whatever the first to call says
+    ada.beat.state_digest.bytes.fill(9);  // the first caller's own state does not matter
     CHECK(ada.call()->state_digest == named.initial_state_digest);
     process.signal(SIGTERM);
     const Ended ended = process.end();

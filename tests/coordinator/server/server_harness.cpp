@@ -132,7 +132,7 @@ void Two::settle() {
     bool settled = true;
     for (Member* member : {&ada, &bob}) {
       const auto reply = member->call();
-      if (!reply.ok()) {  // on a busy machine a leader may have to be chosen anew: members call again
+      if (!reply.ok()) {  // on a busy machine a leader may have to be chosen again: members repeat the call
         problem = reply.error().message;
         settled = false;
         continue;

@@ -1,4 +1,4 @@
-// A project of the real program's in a folder of its own, on a free port.
+// A project of the real program in a folder of its own, on a free port.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace starling::server::testing {
 
-// Binds a socket to a free loopback port and keeps others off it until it goes.
+// Binds a socket to a free loopback port, which keeps others off it for this object's lifetime.
 class TakenPort {
  public:
   TakenPort();
@@ -32,14 +32,14 @@ class TestServer {
   // `database`: the address of one on a server; empty: a file.
   explicit TestServer(const std::string& database = "");
 
-  // starling-coordinator with these words.
+  // Runs starling-coordinator with these arguments.
   [[nodiscard]] Ended command(std::vector<std::string> words) const;
   [[nodiscard]] std::vector<std::string> serve_command() const;
-  // Writes data and manifest.toml; what `run create` then says.
+  // Writes data and manifest.toml; returns the result of `run create`.
   Ended create_run(const std::string& run_id, const std::string& more = "") const;
 
-  // What anybody gets from the running server.
-  [[nodiscard]] net::HttpResponse get(const std::string& path, int port = 0) const;  // 0: the public one
+  // The running server's answer to anybody.
+  [[nodiscard]] net::HttpResponse get(const std::string& path, int port = 0) const;  // 0: the public port
 
   starling::testing::TempDir folder;
   std::string directory;
@@ -47,16 +47,16 @@ class TestServer {
   Ended init;
 };
 
-// Asks again until it is so: what a server looks at twice a second. False when it never is.
+// Repeats `so` until it holds, for state that a server checks twice a second. False if it never holds.
 bool eventually(const std::function<bool()>& so);
 
-// Joins over the link as the daemon does, and calls.
+// A member that joins over the link as the daemon does, and sends heartbeats.
 class Member {
  public:
   explicit Member(std::string name) : name_(std::move(name)) {}
   Status join(const std::string& link);
   Result<wire::HeartbeatReply> call();
-  // That it pinned when it joined.
+  // The key that it pinned when it joined.
   [[nodiscard]] crypto::PublicKey manifest_key() const { return crypto::PublicKey::from_pem(manifest_key_).value(); }
   [[nodiscard]] PeerId peer() const { return key_.peer_id(); }
   wire::Heartbeat beat;
@@ -70,11 +70,11 @@ class Member {
   std::string manifest_key_;
 };
 
-// Two members of run "one" that go through rounds of 60 samples together, whatever happens to the coordinator.
+// Two members of run "one" that go through rounds of 60 samples together, through all failures of the coordinator.
 struct Two {
   Two();
   void finish_round();
-  // Calls of both until every round is acknowledged.
+  // Sends heartbeats of both until every round is acknowledged.
   void settle();
 
   Member ada{"Ada"};

@@ -1,4 +1,4 @@
-// The whole way with the real program: init, run create, start, serve, join, heartbeats, kill -9, serve.
+// The whole path with the real program: init, run create, start, serve, join, heartbeats, kill -9, serve.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -28,12 +28,12 @@ TEST_CASE("a coordinator killed in the middle of rounds loses nothing and double
       REQUIRE(two.ada.call().ok());
       REQUIRE(two.bob.call().ok());
     }
-    two.settle();  // what the coordinator killed before had not acknowledged
+    two.settle();  // rounds that the killed coordinator had not acknowledged
     two.finish_round();
     two.finish_round();
     two.settle();
     two.finish_round();
-    if (life < 3) REQUIRE(two.ada.call().ok());  // Bob's word is missing when the coordinator dies
+    if (life < 3) REQUIRE(two.ada.call().ok());  // Bob's report is missing when the coordinator dies
     process.signal(SIGKILL);
     CHECK(process.end().status == 128 + SIGKILL);
   }
@@ -49,7 +49,7 @@ TEST_CASE("a coordinator killed in the middle of rounds loses nothing and double
   CHECK(server.command({"doctor", server.directory}).status == 0);
   CHECK(server.command({"credit", "check", server.directory}).status == 0);
 
-  // Beside the running server, what Ada did in two rounds turns out to be nothing.
+  // Beside the running server, Ada's credit of two rounds is reversed.
   const std::vector<std::string> reverse = {"credit", "reverse",  server.directory,
                                             "--user", "ada",      "--rounds",
                                             "2-3",    "--reason", "its group does not confirm it"};
@@ -141,7 +141,7 @@ TEST_CASE("the operator's own door has health and metrics, and the public one no
     CHECK_MESSAGE(metrics.find(line) != std::string::npos, metrics);
   }
   CHECK(get(link.port, "/metrics").find("nothing at this address") != std::string::npos);
-  // The operator's page is behind a log-in, and on this door only.
+  // The operator's page requires a log-in, and is on this port only.
   CHECK(server.get("/", port).status == 303);
   CHECK(server.get("/audit", port).status == 303);
   CHECK(server.get("/login", port).body.find("Operator&#39;s page") != std::string::npos);

@@ -1,4 +1,4 @@
-// What is published for statistics sites: what is in it, and what never is.
+// The files for statistics sites: their content, and data that must never be in them.
 #include "coordinator/server/stats_export.h"
 
 #include <doctest/doctest.h>
@@ -106,7 +106,7 @@ TEST_CASE_FIXTURE(Project, "volunteers, teams and computers with credit are told
   CHECK_FALSE(has(users, "Idle"));
   CHECK(has(table("user.jsonl.gz"), R"({"id":1,"name":"Ada & <Bob>","create_time":1717136000,"total_credit":3,)"));
   CHECK(has(table("team.gz"), " <name>Swans</name>\n <userid>1</userid>\n <total_credit>3.000000</total_credit>\n"));
-  // Whose a computer is, is told by those who show theirs.
+  // The owner of a computer is named only if the owner shows the computers.
   const std::string hosts = table("host.jsonl.gz");
   CHECK(has(hosts, R"({"id":1,"userid":1,)"));
   CHECK(has(hosts, R"({"id":2,"total_credit":2,)"));
@@ -161,20 +161,20 @@ TEST_CASE_FIXTURE(Project, "a deleted account is named by its number for 60 days
 
 TEST_CASE_FIXTURE(Project, "an export takes the place of the last one at once, and of nothing else") {
   write();
-  std::filesystem::create_directory(dir / "stats.new");  // of an export that was killed
+  std::filesystem::create_directory(dir / "stats.new");  // left by an export that was killed
   REQUIRE(write_file_atomically(dir / "stats.new" / "user.gz", "half").ok());
   write({kNow.unix_ms + kDayMs});
   CHECK(has(*read_file(folder / "tables.xml", 4096), "<update_time>1718086400<"));
   CHECK_FALSE(std::filesystem::exists(dir / "stats.new"));
   CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) ==
         static_cast<std::ptrdiff_t>(web::stats_files().size()));
-  // Somebody's own folder is not emptied.
+  // A folder with other files is not emptied.
   folder = dir / "holidays";
   std::filesystem::create_directory(folder);
   REQUIRE(write_file_atomically(folder / "sea.jpg", "x").ok());
   CHECK(write_stats(stores, folder, kNow).status().error().code == ErrorCode::failed_precondition);
   CHECK(std::filesystem::exists(folder / "sea.jpg"));
-  // Nobody sees two at work.
+  // Two exports cannot run at the same time.
   folder = dir / "stats";
   const auto lock = FileLock::acquire(dir / "stats.lock");
   REQUIRE(lock.ok());
@@ -200,7 +200,7 @@ TEST_CASE_FIXTURE(Project, "an export says what is in it: names, sizes, when, an
   CHECK(has(html, "Made 2024-06-10 06:13 UTC, 3 h ago."));
   CHECK(has(html, "<a href=\"/stats/host_deleted.jsonl.gz\">"));
   CHECK(has(html, "numbers of their computers; JSON lines, gzip"));
-  // Every field that any file has is explained.
+  // Every field of every file is explained.
   for (const std::string_view name : web::stats_files()) {
     if (name == web::kStatsTables || !name.ends_with(".gz") || name.ends_with(".jsonl.gz")) continue;
     for (const std::string& field : fields_of(table(std::string(name)))) CHECK_MESSAGE(has(html, field), field);
