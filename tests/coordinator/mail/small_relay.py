@@ -26,7 +26,7 @@ class Keeper:
 
 
 controller = Controller(Keeper(int(sys.argv[1]) if len(sys.argv) > 1 else 0), hostname="127.0.0.1", port=0)
-# The controller looks for its own port by connecting to it, which 0 does not allow: choose one.
+# The controller finds its own port by connecting to it, which port 0 does not allow: choose one.
 import socket
 with socket.socket() as probe:
     probe.bind(("127.0.0.1", 0))

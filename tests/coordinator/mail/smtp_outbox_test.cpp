@@ -1,4 +1,4 @@
-// Over a real SMTP server on loopback.
+// The outbox with a real SMTP server on loopback.
 #include "coordinator/mail/smtp_outbox.h"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ class SmallRelay {
     port = std::stoi(line());
   }
   ~SmallRelay() {
-    ::close(stdin_);  // it ends then
+    ::close(stdin_);  // this makes the relay end
     std::fclose(output_);
     ::waitpid(child_, nullptr, 0);
   }
