@@ -1,4 +1,4 @@
-// What operators do, on a real database.
+// Operators' actions on a real database.
 #include <doctest/doctest.h>
 
 #include "coordinator/operations/maintenance.h"

@@ -87,7 +87,7 @@ TEST_CASE("a description that will not do is refused by its field") {
 
 TEST_CASE("over home lines rare averagings are ahead of frequent ones, and narrow codecs of wide ones") {
   const auto all = prospects(small_run(), hosts_of(kHome));
-  // One of them names its codec, and two mix: in pairs, in pairs that take turns, in a grid, and all of them.
+  // One algorithm names its codec, and two gossip: in pairs, in pairs that take turns, in a grid, and all together.
   CHECK(all.size() == 1 + 3 * (manifest::algorithms().size() - 1 + 2 * 3) + 1);
   CHECK(std::is_sorted(all.begin(), all.end(),
                        [](const Prospect& a, const Prospect& b) { return a.samples_per_s > b.samples_per_s; }));
@@ -95,7 +95,7 @@ TEST_CASE("over home lines rare averagings are ahead of frequent ones, and narro
   const Prospect& seldom = find(all, "diloco", "fp32");
   CHECK(seldom.samples_per_s > often.samples_per_s);
   CHECK(find(all, "dedloc", "int8").samples_per_s > often.samples_per_s);
-  // 50 steps of 8 samples by 8 computers, and 512 samples.
+  // 50 steps of 8 samples by 8 computers, against 512 samples.
   CHECK(often.bytes_per_sample / seldom.bytes_per_sample == doctest::Approx(50.0 * 64 / 512).epsilon(0.02));
   CHECK(seldom.bytes_per_sample > 100 * find(all, "sparseloco", "sparse").bytes_per_sample);
   CHECK(often.why.find("slowest line sends 10 Mbit/s") != std::string::npos);
@@ -139,7 +139,7 @@ TEST_CASE("who mixes with more at a time moves more bytes, in mixings that take 
   CHECK(complete.method.mixing_members == 8);
   CHECK(pairs.round.mixing_s < grid.round.mixing_s);
   CHECK(grid.round.mixing_s < complete.round.mixing_s);
-  CHECK(pairs.samples_per_s == complete.samples_per_s);  // nobody waits for them
+  CHECK(pairs.samples_per_s == complete.samples_per_s);  // no computer waits for the exchanges
 }
 
 TEST_CASE("pairs that take turns mix half as often") {
@@ -160,9 +160,9 @@ TEST_CASE("mixings that are many steps apart count as averagings, and a round ha
   const Prospect& pairs = find(all, "noloco", "fp32");
   CHECK(pairs.method.mix_every == 50);
   CHECK(pairs.method.round_samples == 10 * whole.method.round_samples);
-  // A pair moves four sevenths of what eight do all together, ten times; and once there is a round.
+  // A pair moves four sevenths of the bytes that all eight move together, ten times a round, plus one averaging.
   CHECK(pairs.round.bytes_sent == doctest::Approx((10 * 4.0 / 7 + 1) * whole.round.bytes_sent).epsilon(0.01));
-  CHECK(pairs.samples_per_s > whole.samples_per_s);  // nobody waits for them
+  CHECK(pairs.samples_per_s > whole.samples_per_s);  // no computer waits for the exchanges
   wire::RunManifest own = small_run();
   manifest::find_algorithm("noloco")->compose(own);
   own.local->mix_every = 20;
@@ -186,7 +186,7 @@ TEST_CASE("low-rank products take the lines for as long as their factors do, and
   CHECK(factors.bytes_sent == doctest::Approx(share * whole.bytes_sent));
   CHECK(factors.averaging_s == doctest::Approx(share * (whole.averaging_s - round_trips_s) + 2 * round_trips_s));
   CHECK(factors.step_s == whole.step_s);
-  CHECK(find(all, "dedloc", "fp32").round.averaging_s == whole.averaging_s);  // a choice of this manifest alone
+  CHECK(find(all, "dedloc", "fp32").round.averaging_s == whole.averaging_s);  // a setting of this manifest alone
 }
 
 TEST_CASE("the more often volunteers depart, the more rare averagings lose, until their rounds are never full") {
