@@ -29,7 +29,7 @@ struct Cut {
   }
   Result<wire::DataOptions> cut(const CutOptions& options) { return spool.cut(out, options, progress); }
 
-  // The tokens of a file, which is checked on the way.
+  // The tokens of a file, which is checked as well.
   std::vector<int> read(const wire::Artefact& file) const {
     const std::string bytes = read_file(folder / file.sha256.hex(), 1 << 24).value();
     REQUIRE(static_cast<std::int64_t>(bytes.size()) == file.bytes);

@@ -20,7 +20,7 @@ using namespace starling::dataset;
 
 namespace {
 
-// Sentences of words that a vocabulary can be learned from.
+// Writes sentences with enough different words to learn a vocabulary from.
 std::filesystem::path write_text(const std::filesystem::path& file, int lines) {
   static const char* const kWords[] = {"the",   "quick", "brown",  "fox",   "jumps", "over", "lazy",  "dogs",
                                        "while", "seven", "herons", "watch", "from",  "a",    "reedy", "shore"};
@@ -181,7 +181,7 @@ TEST_CASE("images that are none, and folders without classes, are refused by the
 }
 
 TEST_CASE("a small file that says it is a huge picture is not unpacked") {
-  // 16384 by 4097, grey, and where its pixels would begin.
+  // The head of an image of 16384 by 4097, grey, up to the beginning of its pixels.
   constexpr std::string_view kHead("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x40\0\0\0\x10\x01\x08\0\0\0\0CRC.\0\0\0\0IDAT",
                                    41);
   const testing::TempDir folder;
