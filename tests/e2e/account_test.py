@@ -44,7 +44,7 @@ class Accounts(unittest.TestCase):
         self.assertIn("ada@example.org (not confirmed)", self.user("Ada"))
         second = self.computer("laptop")
         by_address = ("--name", "ada@example.org", "--password-file", self.password)
-        refused = self.joins(second, *by_address, check=False)  # nobody has shown yet whose address it is
+        refused = self.joins(second, *by_address, check=False)  # the address has not been verified yet
         self.assertEqual(refused.returncode, 1)
         self.coordinator.command("users", "confirm-email", self.coordinator.folder, "Ada")
         self.joins(second, *by_address)

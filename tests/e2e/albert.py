@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Four volunteers train an ALBERT on the Linux kernel's documentation (Debian: linux-doc, 28 MB) for some minutes of
-processor time, from text to a curve: how many of the words that were left out of held-out text the model guesses, beside
-the share of the commonest word, which is what guessing without looking gets."""
+processor time, from text to a curve: the share of the words left out of held-out text that the model guesses, beside
+the share of the commonest word, which a guess without looking reaches."""
 
 import argparse
 import array
@@ -43,7 +43,7 @@ def parse_arguments(arguments):
 
 
 def write_text(documents, folder):
-    """Every document in a file of its own; returns the files, in one order."""
+    """Writes every document to a file of its own; returns the files, in a fixed order."""
     folder.mkdir()
     sources = sorted(path for path in documents.glob(f"{DOCUMENTATION}/**/*")
                      if path.name.endswith((".rst.gz", ".txt.gz")) and "html" not in path.parts)
@@ -60,7 +60,7 @@ def write_text(documents, folder):
 
 
 def share_of_commonest(shards):
-    """Of all words of the training data; tokens are the tensor `tokens` (U16) of safetensors files."""
+    """Counts of the words in the training data; tokens are the tensor `tokens` (U16) of safetensors files."""
     counts = Counter()
     for path in shards.iterdir():
         if len(path.name) != 64:
@@ -75,7 +75,7 @@ def share_of_commonest(shards):
 
 
 def seconds_used(volunteer):
-    """Of processor time, by the daemon and its trainer; a trainer that was replaced counts at its daemon."""
+    """Processor time of the daemon and its trainer; a trainer that was replaced counts for its daemon."""
     used = 0
     for pid in programs.session_members(volunteer.daemon.process.pid):
         try:

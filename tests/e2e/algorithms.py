@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Trains one model by several algorithms on equally many samples, with real processes, and says what each cost: bytes
-between volunteers for every sample and for every round, time, and how well the model then knows text that it has not
-seen. Each is compared with the first one, of the same seed where there are several."""
+"""Trains one model by several algorithms on equally many samples, with real processes, and reports the cost of each:
+bytes between volunteers for every sample and for every round, time, and the loss on text that the model has not seen.
+Each is compared with the first one, of the same seed if there are several."""
 
 import argparse
 import json
@@ -19,15 +19,16 @@ from swarm import Swarm
 
 MODEL = {"layers": 2, "width": 64, "heads": 2, "context": 64}
 MICRO_BATCH = 32
-FINE_MICRO_BATCH = 4  # of gradients: nobody is then far from the end of one when a round is full
-STEPS = 50  # of every volunteer between two averagings of a parameter, where there are local steps
-FRAGMENTS = 4  # of streaming-diloco, one a round
-SPARSE_STEPS = 10  # so little is sent of each displacement that it may be sent more often
+FINE_MICRO_BATCH = 4  # for gradients: every volunteer is then near the end of one when a round is full
+STEPS = 50  # by every volunteer between two averagings of a parameter, if there are local steps
+FRAGMENTS = 4  # for streaming-diloco, one a round
+SPARSE_STEPS = 10  # fewer, since little is sent of each displacement
 TIMEOUT_S = 3600
-# There are few rounds of local steps here: an outer momentum of 0.9 would have hardly begun when they end.
+# The rounds of local steps are few here: an outer momentum of 0.9 would hardly have begun when they end.
 SHORT_OUTER = {"optimizer": {"momentum": 0.6, "nesterov": True}, "schedule": {"learning_rate": 0.8}}
-STEP_WARMUP, LOCAL_WARMUP = 0.05, 0.2  # of all rounds: a round of local steps is many steps at one rate
-FURTHER = 1.1  # how many times its schedule's rounds the first one trains: it has then judged states at others' samples
+STEP_WARMUP, LOCAL_WARMUP = 0.05, 0.2  # shares of all rounds: a round of local steps is many steps at one rate
+# the first algorithm trains this many times its schedule's rounds, so its states are judged at the others' samples too
+FURTHER = 1.1
 WAYS = {
     "dedloc": {"steps": 1, "micro_batch_size": FINE_MICRO_BATCH, "schedule": {"learning_rate": 8e-3}},
     "local-sgd": {"steps": STEPS, "local.schedule": {"learning_rate": 0.5}},
@@ -51,7 +52,7 @@ def parse_arguments(arguments):
 
 
 def settings_of(name, options, seed, further=1.0):
-    """As few rounds as the samples make; every schedule ends with them, and rounds go on `further` times as far."""
+    """The fewest rounds that the samples allow; every schedule ends with them, and rounds continue `further` times as far."""
     way = dict(WAYS[name])
     batch = MICRO_BATCH * options.volunteers * way.pop("steps")
     rounds = max(1, round(options.samples / batch))
@@ -62,7 +63,8 @@ def settings_of(name, options, seed, further=1.0):
 
 
 def train_to_the_end(swarm, name, settings):
-    """Until rounds_max; returns the run's status with the last state's held-out loss, and the seconds it took."""
+    """Trains until rounds_max; returns the run's status with the last state's held-out loss, and the seconds it
+    took."""
     swarm.create(name, settings)
     began = time.monotonic()
     last = settings["rounds_max"] - 1
@@ -88,7 +90,7 @@ def train_to_the_end(swarm, name, settings):
 
 
 def held_out_curve(swarm):
-    """[(samples of all rounds before, bits per byte)] of every state that was judged."""
+    """[(samples of all rounds before, bits per byte)] for every state that was judged."""
     samples = {}
     for journal in swarm.journals().values():
         samples.update({number: sum(entry["contributions"].values()) for number, entry in journal.items()})
@@ -97,7 +99,7 @@ def held_out_curve(swarm):
 
 
 def held_out_at(curve, samples):
-    """Between two judged states bits are taken to fall with the logarithm of samples."""
+    """Interpolates: between two judged states, bits are assumed to fall with the logarithm of samples."""
     for (before, more), (after, fewer) in zip(curve, curve[1:]):
         if 0 < before <= samples <= after:
             return more + (fewer - more) * math.log(samples / before) / math.log(after / before)
@@ -123,7 +125,7 @@ def train(name, options, seed, folder, further=1.0):
 
 
 def compare(rows):
-    """Adds how many times fewer bytes than the first one each took, and what it knows after equally many samples."""
+    """Adds to each the ratio of the first one's bytes to its own, and its loss after equally many samples."""
     samples = min(row["samples"] for row in rows)
     first = held_out_at(rows[0]["curve"], samples)
     for row in rows:
@@ -146,7 +148,7 @@ def print_table(rows):
 
 
 def print_seeds(by_seed):
-    """What differs from seed to seed, and its mean and standard deviation."""
+    """Figures that differ from seed to seed, with their mean and standard deviation."""
     print(f"{len(by_seed)} seeds\n\n| algorithm | fewer bytes a sample | held-out bits a byte | more | mean | deviation |\n"
           "|---|---:|---:|---:|---:|---:|")
     for rows in zip(*by_seed):

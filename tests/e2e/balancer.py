@@ -1,4 +1,4 @@
-"""A load balancer of a few lines: passes bytes between whoever calls and the next server that takes a connection."""
+"""A small load balancer: passes bytes between a caller and the next server that accepts a connection."""
 
 import itertools
 import socket
@@ -49,7 +49,7 @@ class Balancer:
 
 
 def _pump(source, sink):
-    """Until one of them ends; then both are told, so that the other direction ends as well."""
+    """Passes bytes until one end closes; then both are shut down, so that the other direction ends as well."""
     source.settimeout(None)
     try:
         while data := source.recv(CHUNK):

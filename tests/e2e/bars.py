@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a volunteer was promised, measured from outside the processes, over longer than a test may take.
+"""Promises to volunteers, measured from outside the processes, over longer than a test may take.
 
-    bars.py [SECONDS]     so long for each figure; 60 without it
+    bars.py [SECONDS]     for each figure; 60 without it
 
-Prints one line for each bar, and fails when one is not kept. Nothing else should want the processors.
+Prints one line for each bar, and fails if one is not kept. Nothing else should use the processors.
 """
 
 import random

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The project's pages and the operator's in a real browser: Debian's Chromium, at the widths people have, light and dark,
-by keyboard, and without scripts."""
+"""The project's pages and the operator's in a real browser: Debian's Chromium, at common widths, light and dark, by
+keyboard, and without scripts."""
 
 import base64
 import os
@@ -33,9 +33,9 @@ PUBLIC = ("/", "/leaderboard", "/leaderboard?of=teams&sort=total", "/leaderboard
           "/leaderboard?q=Swan+1&me=Swan+2", "/volunteer/2", "/team/1", "/credit", "/status", "/stats/", "/certificate",
           "/signup", "/login", "/password", "/verify?token=none", "/volunteer/999")
 OPERATORS = ("/", "/people", "/people?sought=Swan+2", "/news", "/audit")
-# What a page must not have: text wider than the window, words that can hardly be read, fields whose edge can hardly be
-# seen, two buttons that are called the same (WCAG 2.2, AA). A colour is held against the nearest ground that is painted,
-# of gradients against each of their colours.
+# Faults that a page must not have: text wider than the window, text that can hardly be read, fields whose edge can
+# hardly be seen, two buttons with one name (WCAG 2.2, AA). A colour is compared with the nearest ground that is
+# painted, and with each colour of a gradient.
 LOOK = """
 const seen = (e) => e.getClientRects().length > 0 && getComputedStyle(e).visibility !== 'hidden';
 const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
@@ -61,12 +61,12 @@ return {wide: document.documentElement.scrollWidth - document.documentElement.cl
   title: document.title, headings: document.querySelectorAll('h1').length,
   unnamed: [...document.querySelectorAll('input:not([type=hidden]),select,textarea')].filter(e => seen(e) && !e.labels.length).length};
 """
-# Everything that a hand could use: links, buttons, fields, folded texts, charts.
+# Everything that can be operated: links, buttons, fields, folded texts, charts.
 REACHABLE = """
 return [...document.querySelectorAll('a[href],button,input:not([type=hidden]),select,textarea,summary,[tabindex]')]
   .filter(e => e.getClientRects().length > 0).length;
 """
-# How large each chart is, what of it is seen, and the colour of its line or bars.
+# The size of each chart, its visible parts, and the colour of its line or bars.
 CHARTS = """
 const seen = (e) => e !== null && e.getClientRects().length > 0;
 return [...document.querySelectorAll('.chart')].map(chart => {
@@ -80,12 +80,12 @@ return [...document.querySelectorAll('.chart')].map(chart => {
     drawn: seen(canvas), canvas: canvas ? canvas.getBoundingClientRect().right : 0, ink: Object.keys(ink)};
 });
 """
-# What the page and all that it loads had in bytes, on the way.
+# The transferred bytes of the page and of all that it loads.
 TRANSFERRED = """
 return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
   .map(e => [e.name, e.encodedBodySize]);
 """
-# Scripts that somebody has got into the page: none may run.
+# Scripts injected into the page: none may run.
 INJECTED = """
 const script = document.createElement('script'); script.textContent = 'window.injected = 1';
 document.body.append(script);
@@ -133,7 +133,7 @@ class Pages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.pictures = os.environ.get("STARLING_SCREENSHOTS")  # a folder, for those who want to look
+        cls.pictures = os.environ.get("STARLING_SCREENSHOTS")  # a folder, for people who want to look at the pictures
         coordinator = cls.coordinator = programs.Coordinator(cls.folder / "project", cls.folder / "coordinator.log")
         coordinator.command("init", coordinator.folder, "--name", "Poems", "--listen", coordinator.address, "--open",
                             "--approve")
@@ -168,7 +168,7 @@ class Pages(unittest.TestCase):
         browser.set_page_load_timeout(20)
         return browser
 
-    # --- what a test does with the browser
+    # --- actions of a test with the browser
 
     def open(self, url, browser=None):
         (browser or self.browser).get(url)
@@ -185,7 +185,7 @@ class Pages(unittest.TestCase):
             (Path(self.pictures) / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
 
     def look_at(self, url, name):
-        """Holds a page against what pages promise at every width, light and dark."""
+        """Checks a page for the faults above at every width, light and dark."""
         self.open(url)
         for width in WIDTHS:
             for dark in (False, True):
@@ -219,7 +219,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(hidden, [], "the focus can not be seen")
 
     def charts(self, path, count):
-        """What the charts of a page are like, once they answer."""
+        """The state of a page's charts, once they respond."""
         self.open(self.public + path)
         WebDriverWait(self.browser, 20, poll_frequency=0.05).until(
             lambda b: len(b.find_elements(By.CSS_SELECTOR, ".chart.live")) == count, f"{count} charts on {path}")
@@ -232,8 +232,8 @@ class Pages(unittest.TestCase):
             box.send_keys(text)
 
     def press(self, words, browser=None):
-        """Sends a form, and returns when the page that answers it has come: the driver waits for that only at times, and
-        what is asked of a page that just goes ends in one of many errors."""
+        """Sends a form, and returns when the answering page has come: the driver waits for it only sometimes, and
+        queries on a page that is being left end in one of many errors."""
         browser = browser or self.browser
         browser.execute_script("window.answered = false")
         browser.find_element(By.XPATH, f"//main//button[normalize-space()='{words}']").click()

@@ -1,14 +1,14 @@
-"""Murder on a timetable: SIGKILL for a random volunteer at every interval, and once for the coordinator."""
+"""Kills on a timetable: SIGKILL for a random volunteer at every interval, and once for the coordinator."""
 
 import random
 
 KILL_EVERY_S = 20
 DOWN_S = 2  # how long a victim stays dead
-QUIET_END_S = 10  # nobody is killed in the last seconds, so that the end can be looked at
+QUIET_END_S = 10  # no kills in the last seconds, so that the end can be examined
 
 
 class Chaos:
-    """Call tick() often; it kills and restarts what is due. Times are seconds since the start of training."""
+    """Call tick() often; it kills and restarts whatever is due. Times are seconds since the start of training."""
 
     def __init__(self, swarm, seconds, seed=1):
         self.swarm = swarm
@@ -18,7 +18,7 @@ class Chaos:
         while at <= seconds - QUIET_END_S:
             self.volunteer_kills.append(at)
             at += KILL_EVERY_S
-        # Between two volunteers' kills, so that each fault is seen by itself.
+        # Halfway between two volunteers' kills, so that each fault is seen by itself.
         self.coordinator_kills = [seconds / 2 + KILL_EVERY_S / 4] if seconds >= 3 * KILL_EVERY_S else []
         self.restarts = []
         self.counts = {"volunteer": 0, "coordinator": 0}
@@ -38,7 +38,7 @@ class Chaos:
             self.restarts.append((now + DOWN_S, self.swarm.coordinator))
 
     def finish(self):
-        """Everybody is alive again."""
+        """Restarts everybody."""
         self._restart_due(float("inf"))
 
     def _restart_due(self, now):

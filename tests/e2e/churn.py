@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Kills one whole volunteer, daemon and trainer, with SIGKILL at every interval and starts it anew, while real processes
-train a small model by several algorithms; says for each how long the others stood still.
+"""Kills one whole volunteer, daemon and trainer, with SIGKILL at every interval and starts it again, while real
+processes train a small model by several algorithms; reports for each how long the others stood still.
 
-'round' is the time from one finished round to the next, whoever finishes it first: its median before anybody is killed,
-and the longest one afterwards. 'stall' is the difference of these two. 'idle' is the longest time in which one that
-lived computed nothing, 'before' the longest before anybody was killed. 'spread' is how far a volunteer's own
-parameters were from the round's average, at most, over the length of these (starling status). Exits with 1 where a stall
-is longer than --stall-max, where volunteers or the ledger disagree, or where the loss did not fall."""
+'round' is the time from one finished round to the next, by whichever volunteer finishes first: its median before the
+first kill, and the longest afterwards. 'stall' is the difference of these two. 'idle' is the longest time in which a
+living volunteer computed nothing, 'before' the longest before the first kill. 'spread' is the largest consensus
+distance: the distance of a volunteer's own parameters from the round's average, over the length of these (starling
+status). Exits with 1 if a stall is longer than --stall-max, if volunteers or the ledger disagree, or if the loss did
+not fall."""
 
 import argparse
 import json
@@ -32,11 +33,11 @@ ALGORITHMS = ("dedloc", "local-sgd", "moshpit-sgd", "diloco", "streaming-diloco"
               "decentralized-adam", "noloco")
 MICRO_BATCH = 8
 LEARNING_RATES = {"local-sgd": 0.5, "moshpit-sgd": 0.5}  # AdamW's: 3e-3
-MORE = {"noloco": {"local": {"mix_every": 10}}}  # a round has some sixty steps of everybody
+MORE = {"noloco": {"local": {"mix_every": 10}}}  # a round has some sixty steps of every volunteer
 POLL_S = 0.05
 WARM_WITHIN_S = 120
 DOWN_S = 1  # how long a victim stays dead
-QUIET_END_S = 5  # nobody is killed in the last seconds: they show whether all is well again
+QUIET_END_S = 5  # no kills in the last seconds: they show whether all is well again
 
 
 def parse_arguments(arguments):
@@ -64,7 +65,7 @@ def settings_of(name, options):
 
 
 class Journal:
-    """What a volunteer adds to its journal, read once."""
+    """New lines of a volunteer's journal, each read once."""
 
     def __init__(self, volunteer):
         self.path = volunteer.folder / "rounds.jsonl"
@@ -83,14 +84,14 @@ class Journal:
 
 @dataclass
 class Pulse:
-    """What one volunteer, as long as one process lives, has been seen to compute."""
+    """The samples that one volunteer has computed during the life of one process."""
     line: Line
     samples: int = 0
-    at: float = None  # when it had computed these; nothing before its first batch
+    at: float = None  # when it had computed these; None before its first batch
 
 
 class Watch:
-    """Looks at everybody, again and again; figures are of the time since begin()."""
+    """Looks at all volunteers, again and again; figures cover the time since begin()."""
 
     def __init__(self, volunteers):
         self.journals = {volunteer.name: Journal(volunteer) for volunteer in volunteers}
@@ -136,12 +137,12 @@ class Watch:
             pulse.samples, pulse.at = status["samples_total"], now
 
     def longest_round_s(self):
-        """The one under way included."""
+        """Includes the round under way."""
         return max([*self.rounds_s, time.monotonic() - self.newest_at])
 
 
 def kill_whole(volunteer):
-    """The daemon and whatever it has started."""
+    """Kills the daemon and every process it has started."""
     for pid in programs.session_members(volunteer.daemon.process.pid):
         with suppress(ProcessLookupError):  # a trainer ends with its daemon
             os.kill(pid, signal.SIGKILL)
@@ -161,11 +162,11 @@ def watch_for(watch, volunteers, seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         watch.look(volunteers)
-        time.sleep(POLL_S)  # between two looks, not for anything
+        time.sleep(POLL_S)  # the interval of looking, not a wait for anything
 
 
 def churn(watch, swarm, options):
-    """Returns how many were killed."""
+    """Returns the number of kills."""
     chance = random.Random(options.seed)
     began = time.monotonic()
     kills = max(1, int((60 * options.minutes - QUIET_END_S) / options.every))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Volunteers whose clocks are an hour off, either way, work as anybody does; so do those who slept for a day."""
+"""Volunteers whose clocks are an hour off, either way, work as others do; so do those that slept for a day."""
 
 import os
 import time
@@ -12,7 +12,7 @@ HOUR_S = 3600
 
 
 def shifted_clock(seconds):
-    """The environment of a process whose clock is off by so much."""
+    """The environment of a process whose clock is off by that many seconds."""
     return {"LD_PRELOAD": os.environ["STARLING_SHIFTED_CLOCK"], "CLOCK_SHIFT_S": str(seconds)}
 
 
@@ -28,7 +28,7 @@ class WrongClocks(SwarmCase):
 
     def test_0_their_clocks_are_an_hour_off(self):
         for volunteer, shift in ((self.fast, HOUR_S), (self.slow, -HOUR_S)):
-            stamp = volunteer.daemon.log().splitlines()[0][:19]  # of the first line that it logged
+            stamp = volunteer.daemon.log().splitlines()[0][:19]  # from the first line that it logged
             logged = time.mktime(time.strptime(stamp, "%Y-%m-%d %H:%M:%S"))
             self.assertAlmostEqual(logged - shift, time.time(), delta=120)
 
@@ -50,7 +50,7 @@ class WrongClocks(SwarmCase):
         programs.wait_until(lambda: len(self.contributions()) == 3, "all three are in one group", 90)
 
     def test_3_certificates_that_have_run_out_are_renewed(self):
-        """As after a day of sleep: two daemons run on, one is started with an old certificate on its disk."""
+        """Simulates a day of sleep: two daemons run on, one is started with an old certificate on its disk."""
         self.slow.daemon.stop()
         self.swarm.coordinator.server.stop()
         self.swarm.coordinator.server.environment = shifted_clock(25 * HOUR_S)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files that a disk has damaged: each is named and kept aside, and what it held comes from elsewhere."""
+"""Files that a disk has damaged: each is named and set aside, and its content is fetched from elsewhere."""
 
 import unittest
 
@@ -15,7 +15,7 @@ class DamagedCheckpoint(SwarmCase):
         return max((self.victim.folder / "checkpoints").glob("*.safetensors"), key=lambda path: path.stat().st_mtime)
 
     def problems(self):
-        """Its own: the coordinator may tell it that the others had to wait for it."""
+        """Its own problems: the coordinator may also report that the others had to wait for it."""
         return [told for told in self.victim.status()["problems"] if not told.startswith("the coordinator says:")]
 
     def test_1_it_is_named_and_kept_and_the_state_comes_from_the_swarm(self):

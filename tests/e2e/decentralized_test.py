@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Four volunteers take local steps and mix parameters in pairs meanwhile: text gets cheaper, the replicas stay together
-between the common averages, and one that is killed holds up nobody."""
+"""Four volunteers take local steps and gossip parameters in pairs meanwhile: the loss falls, the replicas stay together
+between the common averages, and a killed volunteer delays nobody."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import unittest
 import programs
 from swarm_case import LITTLE_MODEL, SwarmCase
 
-BATCH = 4 * 24 * 32  # of all: some 24 steps of 32 samples each between two rounds
+BATCH = 4 * 24 * 32  # over all volunteers: some 24 steps of 32 samples each between two rounds
 
 
 SETTINGS = {"algorithm": "decentralized-adam", "target_batch_size": BATCH, "micro_batch_size": 32, "peers_max": 16,
@@ -18,13 +18,14 @@ SETTINGS = {"algorithm": "decentralized-adam", "target_batch_size": BATCH, "micr
 
 
 class MixingCase(SwarmCase):
-    APART = 0.05  # of the parameters' length, at most, when a round ends
+    APART = 0.05  # largest consensus distance at the end of a round, over the parameters' length
 
     def local_steps(self, volunteers):
         return [v.status().get("local_steps") or {"mixings": 0, "mixings_missed": 0, "spread": 0} for v in volunteers]
 
     def wait_until_together(self, volunteers):
-        """How far apart a round leaves them depends on who had the processor, so not every round must do."""
+        """The consensus distance after a round depends on the scheduling of processes, so a single good round
+        suffices."""
         def together():
             spreads = [steps["spread"] for steps in self.local_steps(volunteers)]
             print(f"spread of each from the average: {spreads}")
@@ -78,8 +79,8 @@ class DecentralizedSwarm(MixingCase):
 
 
 class SwarmOfBuckets(MixingCase):
-    """Parameters in three buckets, and no clipping that would have to wait for all of a gradient: each steps and leaves
-    while the way back through the model goes on."""
+    """Parameters in three buckets, and no clipping, which would have to wait for the whole gradient: each bucket steps
+    and is sent while the backward pass continues."""
     VOLUNTEERS = 2
     SETTINGS = {**SETTINGS, "target_batch_size": 2 * 10 * 8, "micro_batch_size": 8,
                 "model": {"layers": 3, "width": 256, "heads": 4, "context": 32},
@@ -94,7 +95,7 @@ class SwarmOfBuckets(MixingCase):
         self.kill_trainer(self.swarm.volunteers[0])
         self.wait_for_rounds(self.swarm.volunteers, 2, 60)
         self.wait_for_mixings(self.swarm.volunteers, 3)
-        # Who begins again, without moments, has gone another way when that round ends.
+        # A volunteer that restarts without moments has moved another way when that round ends.
         self.wait_until_together(self.swarm.volunteers)
 
     def test_3_in_the_end_all_sides_agree(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Three volunteers compute the next round's gradients while the last one's are averaged: text gets cheaper, and whatever
-dies in between costs only itself."""
+"""Three volunteers compute the next round's gradients while the last one's are averaged: the loss falls, and a process
+that dies in between costs only itself."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from swarm_case import SwarmCase
 
 
 class DelayedUpdates(SwarmCase):
-    MBIT = 8  # of each volunteer: an averaging takes a second, in which a trainer can die
+    MBIT = 8  # per volunteer: an averaging takes a second, in which a trainer can die
     SETTINGS = {"delay_parameter_updates": True, "target_batch_size": 192, "peers_max": 16, "codec": "fp16",
                 "schedule": {"learning_rate": 3e-3, "warmup_rounds": 5, "total_rounds": 400}}
 
@@ -21,7 +21,8 @@ class DelayedUpdates(SwarmCase):
             volunteer.PREFERENCES = {**volunteer.PREFERENCES, "upload_max_mbit_s": cls.MBIT, "download_max_mbit_s": cls.MBIT}
 
     def wait_for_averaging(self, volunteer):
-        """Until a round of its is being averaged: bytes pass, and the round is not over yet. Returns its number."""
+        """Waits until a round of the volunteer is being averaged: bytes pass, and the round is not over. Returns its
+        number."""
         def under_way():
             rounds = self.rounds_of(volunteer)
             before, after = (volunteer.status()["rules"]["month_averaging_bytes"] for _ in range(2))
@@ -43,7 +44,8 @@ class DelayedUpdates(SwarmCase):
         return under_way in victim.journal()
 
     def test_2_a_trainer_that_dies_while_a_round_is_averaged_is_replaced_and_the_round_counts(self):
-        # What passes is seen a second late: the averaging may just have ended, and then the next round does without it.
+        # Traffic is seen a second late: the averaging may just have ended, and then the next round goes without the
+        # victim.
         victim = self.swarm.volunteers[0]
         self.assertTrue(any(self.round_counts_though_its_trainer_dies(victim) for _ in range(3)),
                         "the round in which it died counts for it")

@@ -26,7 +26,7 @@ PROMPT = "The "
 SAMPLE_BYTES = 400
 RUN_ID = "demo"
 BATCH = 96  # samples in a round
-SAMPLES_PER_CORE_S = 100  # of the model below
+SAMPLES_PER_CORE_S = 100  # for the model below
 
 
 def parse_arguments(arguments):
@@ -63,7 +63,7 @@ def run_settings(options):
 
 
 def printable(text_from_model):
-    """What a model writes may be anything: nothing of it may steer the terminal."""
+    """Makes a model's text harmless: it may be anything, and must not control the terminal."""
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}"
                    for c in text_from_model.replace("\t", " "))
 
@@ -118,7 +118,7 @@ class Demo:
         return bool(alive) and all(s["run_state"] == "complete" for s in alive)
 
     def finish(self, seconds):
-        """Drains the swarm and puts the figures together."""
+        """Drains the swarm and collects the figures."""
         if self.chaos:
             self.chaos.finish()
         sample = self.sample()
@@ -133,7 +133,7 @@ class Demo:
         return sample, {
             "volunteers": len(self.swarm.volunteers),
             "rounds": rounds,
-            # What a killed volunteer did after its last status is known only as far as it was accepted.
+            # The work of a killed volunteer after its last status is known only as far as it was accepted.
             "samples_total": max(sum(self.computed.values()), accepted),
             "samples_accepted": accepted,
             "ledger_samples": run["ledger_samples"],

@@ -79,7 +79,7 @@ class Text(unittest.TestCase):
         train = set(corpus.train.split(b"\n\n"))
         self.assertGreater(len(corpus.train) + len(corpus.held_out), text.BYTES_MIN)
         self.assertGreater(len(corpus.held_out), 100_000)
-        # Fortunes with an empty line inside fall into pieces here, and short pieces ("-- Mark Twain") may recur.
+        # Fortunes with an empty line inside are split here, and short pieces ("-- Mark Twain") may recur.
         self.assertEqual([piece for piece in held_out & train if len(piece) > 200], [])
 
     def test_the_split_is_the_same_every_time(self):

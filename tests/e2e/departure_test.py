@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Everybody who held the model is gone for good, and their disks too. The run goes on from the copy that the coordinator
-keeps, and not from the beginning, and narrow moments come from member to member to the bit."""
+"""Every holder of the model is gone for good, with its disk. The run continues from the copy that the coordinator
+keeps, not from the beginning, and narrow moments pass from member to member exactly, to the bit."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ import programs
 import results
 from swarm_case import RUN_ID, SwarmCase
 
-LONG_GONE_S = 120  # those who hold more get a minute to come back
+LONG_GONE_S = 120  # holders of more get a minute to come back
 
 
 class Departure(SwarmCase):

@@ -1,5 +1,5 @@
-"""A desktop that nobody sees, with real windows on it: screen.sh's screen, window manager and panel, and a hand on mouse
-and keyboard. Needs Xvfb, openbox, trayer, xdotool and ImageMagick."""
+"""An invisible desktop with real windows on it: screen.sh's screen, window manager and panel, and simulated use of
+mouse and keyboard. Needs Xvfb, openbox, trayer, xdotool and ImageMagick."""
 
 import contextlib
 import hashlib
@@ -17,13 +17,13 @@ TOOLS = ("Xvfb", "openbox", "trayer", "xdotool", "import")
 
 
 def missing():
-    """Why there can be no desktop here; empty when there can."""
+    """The reason why a desktop is not possible here; empty if it is."""
     absent = [tool for tool in TOOLS if shutil.which(tool) is None]
     return f"not installed: {', '.join(absent)}" if absent else ""
 
 
 class Desktop:
-    """Ends with stop(). What runs on it keeps its own settings below `folder`."""
+    """Ends with stop(). Programs on it keep their settings below `folder`."""
 
     def __init__(self, folder):
         folders = {name: Path(folder) / name for name in ("config", "data", "runtime")}
@@ -47,7 +47,7 @@ class Desktop:
                               capture_output=True, text=True, check=False).stdout
 
     def windows(self, program):
-        """Those of a program that can be seen, as {id: title}; its icon in the panel is one of them."""
+        """The visible windows of a program, as {id: title}; its icon in the panel is one of them."""
         found = self.run("xdotool", "search", "--onlyvisible", "--classname", f"^{program}$").split()
         return {window: self.run("xdotool", "getwindowname", window).strip() for window in found}
 
@@ -59,12 +59,12 @@ class Desktop:
         return programs.wait_until(found, what, timeout_s)
 
     def picture_of(self, window):
-        """Something that is the same for the same pixels."""
+        """A digest that is equal for equal pixels."""
         return hashlib.sha256(subprocess.run(["import", "-window", window, "rgb:-"], capture_output=True, check=True,
                                              env={**os.environ, **self.environment}).stdout).hexdigest()
 
     def height_of(self, window):
-        """0 when it is gone."""
+        """The window's height; 0 once it is gone."""
         shape = dict(line.split("=") for line in self.run("xdotool", "getwindowgeometry", "--shell", window).split())
         return int(shape.get("HEIGHT", 0))
 
@@ -81,7 +81,8 @@ class Desktop:
         self.run("xdotool", "key", "--delay", 40, *keys)
 
     def press_until_it_shows(self, window, key):
-        """Once more where it did not: a window that has just opened may not have the keyboard yet."""
+        """Presses the key, and repeats it if nothing happened: a window that has just opened may not have the focus
+        yet."""
         before = self.picture_of(window)
         until(lambda: self.press(key), lambda: self.picture_of(window) != before, f"{key} shows in the window")
 
@@ -90,8 +91,8 @@ class Desktop:
 
 
 def until(act, condition, what):
-    """The first true value of the condition after acting, again and again: what a busy computer did not hear is done
-    once more, as people do."""
+    """The first true value of the condition after acting. The action is repeated, as people do when a busy computer
+    does not respond."""
     def acted():
         act()
         try:
@@ -103,14 +104,15 @@ def until(act, condition, what):
 
 
 def memory_mb(pid):
-    """(resident, proportional): shared pages counted in full, and shared out among those who share them."""
+    """(resident, proportional) megabytes: shared pages counted in full, and divided among the processes that share
+    them."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     sizes = {line.split(":")[0]: int(line.split()[1]) / 1000 for line in lines[1:]}
     return sizes["Rss"] * 1.024, sizes["Pss"] * 1.024
 
 
 def processor_ms(pid):
-    """(used, waited for) by all threads of a process so far."""
+    """(used, waited for) processor time of all threads of a process so far."""
     threads = []
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         with contextlib.suppress(OSError):  # it has ended

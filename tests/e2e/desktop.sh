@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A volunteer at a desktop: a screen, a window manager, a panel, and the program that a join link starts.
+# Simulates a volunteer at a desktop: a screen, a window manager, a panel, and the program that a join link starts.
 #
 #   desktop.sh join FOLDER LINK COMMAND …   starts all that, then COMMAND … LINK, and goes through the first-run wizard by
-#                                           the keyboard, as Ada; all of it goes on afterwards
+#                                           the keyboard, as Ada; all of it continues to run afterwards
 #   desktop.sh close FOLDER                 finishes the wizard and closes the window; the icon in the panel stays
-#   desktop.sh picture FOLDER NAME          of the screen
-#   desktop.sh end FOLDER                   of the screen, and with it of what is on it
+#   desktop.sh picture FOLDER NAME          takes a picture of the screen
+#   desktop.sh end FOLDER                   ends the screen, and everything on it
 #
 # Pictures go to FOLDER, the screen's number to FOLDER/display. Each step waits for its window, by title.
 set -euo pipefail
@@ -20,7 +20,7 @@ fi
 picture() { import -window root "$folder/$1.png"; }
 
 start_screen() {
-  # It goes on when this script has ended: what it reads, it holds open itself.
+  # The screen outlives this script: it holds its standard input open itself.
   mkfifo "$folder/hold"
   exec {screen}< <(exec 2> /dev/null setsid bash "$(dirname "$0")/screen.sh" 1100x800 --panel 0<> "$folder/hold")
   read -r -t 90 -u "$screen" number || fail "no screen"
@@ -29,7 +29,7 @@ start_screen() {
   echo "$DISPLAY" > "$folder/display"
 }
 
-# The window of that title gets the keyboard.
+# Waits for the window of that title and gives it the focus.
 at_window() {
   if ! timeout 60 xdotool search --sync --onlyvisible --name "$1" > "$folder/found"; then
     picture lost
@@ -38,7 +38,7 @@ at_window() {
   xdotool windowactivate --sync "$(tail -n 1 "$folder/found")"
 }
 
-# Keys are taken one after the other, whatever page comes in between.
+# Keys are processed one after the other, whatever page comes in between.
 wizard() {
   at_window '^Join .*: Which project' # it names the project once that has answered
   picture 1-link
@@ -66,13 +66,13 @@ close_window() {
   at_window '^Join .*: First steps$'
   picture 7-accepted
   xdotool key Return
-  at_window ' Starling$' # some computers cannot say the dash before it
+  at_window ' Starling$' # some computers cannot display the dash before it
   picture 8-window
   xdotool key alt+F4
-  at_window '^Starling goes on$' # it says so the first time
+  at_window '^Starling goes on$' # shown the first time
   picture 9-goes-on
   xdotool key Return
-  # The window manager's list says it with every change.
+  # The window manager's list reports it with every change.
   wait_for_line 30 "the window is closed" "^(?!.*$(printf 0x%x "$(tail -n 1 "$folder/found")"))" \
     xprop -spy -root _NET_CLIENT_LIST
   picture 10-panel
@@ -88,5 +88,5 @@ case $1 in
     ;;
   close) close_window ;;
   picture) picture "$3" ;;
-  end) kill -- "-$(cat "$folder/screen")" ;; # all of its session
+  end) kill -- "-$(cat "$folder/screen")" ;; # its whole session
 esac

@@ -15,12 +15,12 @@ OPENS_WITHIN_MS = 500
 SAYS_SO_WITHIN_S = 10
 RESIDENT_MAX_MB = 120
 PAGES = 8
-HINT_HEIGHT_MAX = 100  # the icon's hint may open where the mouse is, too
-OPEN, PAUSE_OR_RESUME = 1, 2  # entries of the panel's menu that can be chosen, from above
+HINT_HEIGHT_MAX = 100  # the icon's hint may also open under the mouse
+OPEN, PAUSE_OR_RESUME = 1, 2  # usable entries of the panel's menu, from the top
 AWAY_WITHIN_S = 60  # heartbeats are some seconds apart
-TRAINS_WITHIN_S = 120  # trainers are the last in line
+TRAINS_WITHIN_S = 120  # trainers come last in scheduling
 STARTS = 5  # the best counts
-BUSY_MS = 100  # whoever waits so long for a processor is on a machine that does much else
+BUSY_MS = 100  # a process that waits this long for a processor is on a busy machine
 
 
 @unittest.skipIf(desktop.missing(), desktop.missing())
@@ -39,7 +39,7 @@ class RealWindows(SwarmCase):
         cls.addClassCleanup(cls.tray.stop)
 
     def window(self, words, timeout_s=20):
-        """The main window, once its title says this."""
+        """The main window, once its title contains these words."""
         return self.desktop.wait_for_window(TRAY, lambda title: title == f"{words} – Starling", f"a window says '{words}'",
                                             timeout_s)
 
@@ -47,7 +47,7 @@ class RealWindows(SwarmCase):
         return self.desktop.wait_for_window(TRAY, lambda title: title == "Starling", "an icon in the panel")
 
     def icon_picture(self):
-        self.desktop.mouse_away()  # its hint would lie above it
+        self.desktop.mouse_away()  # the icon's hint would cover the menu
         def look():
             try:
                 return self.desktop.picture_of(self.icon())
@@ -57,7 +57,7 @@ class RealWindows(SwarmCase):
         return programs.wait_until(look, "the icon can be looked at")
 
     def choose(self, entry):
-        """An entry of the icon's menu, by mouse and keyboard."""
+        """Chooses an entry of the icon's menu, by mouse and keyboard."""
         before = set(self.desktop.windows(TRAY))
 
         def menu():
@@ -83,7 +83,7 @@ class RealWindows(SwarmCase):
             used, waited = desktop.processor_ms(self.tray.process.pid)
             print(f"the window shows the daemon's state {opened} ms after the program was started, which used {used} ms of "
                   f"a processor and waited {waited} ms for one")
-            own = opened if waited <= BUSY_MS else used  # on a busy machine, what the program itself takes
+            own = opened if waited <= BUSY_MS else used  # on a busy machine, the time that the program itself uses
             if own <= OPENS_WITHIN_MS:
                 break
         self.assertLessEqual(own, OPENS_WITHIN_MS)
@@ -139,7 +139,7 @@ class RealWindows(SwarmCase):
         self.window("Training for End to end")
 
     def test_6_without_the_coordinator_the_window_says_so_and_training_goes_on(self):
-        # Members go on by themselves from the last round's group: there has to be one.
+        # Members continue by themselves from the last round's group, so there has to be one.
         self.wait_for_rounds([self.volunteer], 1, TRAINS_WITHIN_S)
         self.swarm.coordinator.server.kill()
         self.window("Training goes on; End to end cannot be reached", AWAY_WITHIN_S)
@@ -150,7 +150,7 @@ class RealWindows(SwarmCase):
         self.window("Training for End to end", AWAY_WITHIN_S)
 
     def test_7_a_killed_daemon_is_told_soon_and_started_again_on_request(self):
-        self.addCleanup(self.volunteer.command, "stop", check=False)  # the new one is nobody's child
+        self.addCleanup(self.volunteer.command, "stop", check=False)  # the new daemon has no parent here
         self.volunteer.daemon.kill()
         killed = time.monotonic()
         window = self.window("Starling is not running", SAYS_SO_WITHIN_S)
@@ -158,7 +158,7 @@ class RealWindows(SwarmCase):
         self.desktop.activate(window)
 
         def started():
-            """Its button lies below the words, which take more or less room by the font."""
+            """The button lies below the text, whose height depends on the font."""
             for y in range(80, 160, 10):
                 self.desktop.click(window, 90, y)
             return self.volunteer.status() is not None

@@ -12,13 +12,13 @@ from swarm_case import RUN_ID, SwarmCase
 
 UNSHARE = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
 INSIDE = "STARLING_PRIVATE_MOUNTS"
-# The coordinator lays in a reserve of 16 MB when there is room for four of them.
+# The coordinator sets aside a reserve of 16 MB if there is room for four of them.
 COORDINATOR_DISK_MB = 96
 VOLUNTEER_DISK_MB = 32
 
 
 def enter_private_mounts():
-    """Starts this script again where its mounts are its own. Where that is not allowed, the tests are skipped."""
+    """Starts this script again in a mount namespace of its own. If that is not allowed, the tests are skipped."""
     if INSIDE in os.environ:
         return
     probe = subprocess.run([*UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False)
@@ -37,7 +37,7 @@ class SmallDisk:
         subprocess.run(["umount", self.folder], check=True)
 
     def fill(self):
-        """To the last byte. What is given back later is taken by the next call."""
+        """Fills the disk to the last byte. The next call takes whatever was released since."""
         with open(self.filler, "ab", buffering=0) as filler:
             for piece in (1 << 20, 1 << 12, 1):
                 try:
@@ -52,8 +52,8 @@ class SmallDisk:
 
 @unittest.skipUnless(INSIDE in os.environ, "this system does not let us mount a small disk: neither root nor user namespaces")
 class FullDisks(SwarmCase):
-    # While the coordinator's disk is full there are only some ten rounds; they must last longer than it takes a volunteer
-    # that was late for one to load the state again.
+    # While the coordinator's disk is full there are only some ten rounds; they must last longer than a late volunteer
+    # takes to load the state again.
     SETTINGS = {"target_batch_size": 256, "peers_max": 64}
 
     @classmethod
@@ -70,7 +70,7 @@ class FullDisks(SwarmCase):
         return disk
 
     def wait_while_full(self, disk, condition, what):
-        """As wait_until, on a disk that stays full whatever is given back."""
+        """Works like wait_until, on a disk that stays full whatever is released."""
         def still_full():
             disk.fill()
             return condition()
@@ -78,7 +78,7 @@ class FullDisks(SwarmCase):
         return programs.wait_until(still_full, what)
 
     def unkept(self):
-        """What the victim says of rounds that it cannot keep; the coordinator may tell it of something else, too."""
+        """The victim's report of rounds that it cannot keep; the coordinator may report something else, too."""
         return next((told for told in self.victim.status()["problems"] if "keep finished rounds" in told), None)
 
     def ledger_samples(self):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Three volunteers take local steps that go on while where they have led is averaged: text gets cheaper, nobody waits for
-the line, and whatever dies in between costs only itself."""
+"""Three volunteers take local steps that continue while the result of earlier ones is averaged: the loss falls, nobody
+waits for the line, and a process that dies in between costs only itself."""
 
 import unittest
 
 import delayed_updates_test
 
-BATCH = 768  # of all: eight steps of 32 samples each, or so, between two rounds
+BATCH = 768  # over all volunteers: about eight steps of 32 samples each between two rounds
 
 
 class EagerSwarm(delayed_updates_test.DelayedUpdates):

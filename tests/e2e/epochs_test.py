@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Volunteers are killed and join at random, and so is the coordinator killed. In the end each sample of each epoch stands
-for exactly one accepted contribution, as the coordinator's database has it."""
+"""Volunteers are killed and join at random, and the coordinator is killed too. In the end each sample of each epoch
+stands for exactly one accepted contribution, according to the coordinator's database."""
 
 import random
 import time
@@ -39,7 +39,7 @@ class Epochs(SwarmCase):
         while time.monotonic() - began < CHAOS_S:
             victim = chance.choice(self.swarm.volunteers)
             victim.daemon.kill()
-            time.sleep(chance.uniform(0.2, 1))  # the others go on meanwhile
+            time.sleep(chance.uniform(0.2, 1))  # the others continue meanwhile
             if deaths and time.monotonic() - began > deaths[0]:
                 deaths.pop(0)
                 self.swarm.coordinator.server.kill()
@@ -74,7 +74,7 @@ class Epochs(SwarmCase):
         counted = self.rows("SELECT round, host, sum(samples) FROM sample_counted GROUP BY round, host")
         for round_, host, samples in counted:
             self.assertLessEqual(samples, lines[round_, host])
-        # Rounds that were formed while the coordinator was away have samples that nobody dealt: they count toward no epoch.
+        # Rounds formed while the coordinator was away have samples that were not dealt: they count toward no epoch.
         entries = [entry for journal in self.swarm.journals().values() for entry in journal.values()]
         undealt = {entry["round"] for entry in entries if entry["autonomous"]}
         dealt = sum(samples for (round_, _), samples in lines.items() if round_ not in undealt)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""evaluate_model.py PROGRAM PARAMETERS TEXT CONTEXT: bits a byte of the text, by a model that was exported from a run."""
+"""evaluate_model.py PROGRAM PARAMETERS TEXT CONTEXT: bits per byte of the text, by a model exported from a run."""
 
 import json
 import math

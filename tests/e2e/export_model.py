@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""export_model.py FOLDER: a model of one's own for a run. Writes model.pt and model.safetensors."""
+"""export_model.py FOLDER: an operator's own model for a run. Writes model.pt and model.safetensors."""
 
 import json
 import pathlib
@@ -10,7 +10,7 @@ import torch
 
 
 class Bytes(torch.nn.Module):
-    """Guesses each byte from the one before; forward takes a batch and returns the mean loss of its samples."""
+    """Guesses each byte from the previous one; forward takes a batch and returns the mean loss of its samples."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a volunteer or an operator can get wrong, and what can break under them: a clear error each time, and no loss."""
+"""Mistakes of a volunteer or an operator, and failures around them: a clear error each time, and no loss."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ class WithFolder(unittest.TestCase):
         return volunteer
 
     def assert_refused(self, done, *words):
-        """The command failed, said why in words for people, and did not crash."""
+        """The command failed, gave a reason in plain words, and did not crash."""
         message = done.stderr
         self.assertGreater(done.returncode, 0, f"it should have failed: {done.stdout}")
         for word in words:

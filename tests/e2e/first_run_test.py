@@ -16,15 +16,16 @@ FIRST_RUN = Path(os.environ.get("STARLING_TESTS", programs.BIN.parent / "tests")
 ACCOUNT = FIRST_RUN.with_name("gui_account")
 CLICKS_MAX = 12
 SECONDS_MAX = 60
-TRIES = 3  # a computer that does much else may be slow once: the best counts
+TRIES = 3  # a busy computer may be slow once: the best counts
 PASSWORD = "swan lake at dusk"
 
 
 def walk_through(case, coordinator, volunteer, who, *goal):
-    """The wizard, in a new volunteer's window that is closed at the goal. Returns what it measured; None: it gave up."""
+    """Runs the wizard in a new volunteer's window, which is closed at the goal. Returns the measurement, or None if it
+    gave up."""
     volunteer.folder.mkdir(mode=0o700)
     (volunteer.folder / "preferences.json").write_text(json.dumps(volunteer.PREFERENCES))
-    case.addCleanup(volunteer.command, "stop", check=False)  # its daemon is nobody's child
+    case.addCleanup(volunteer.command, "stop", check=False)  # its daemon has no parent here
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_CONFIG_HOME": str(case.folder / "config")}
     command = [FIRST_RUN, f"Join us: {coordinator.new_invite()}", volunteer.folder, programs.BIN / "starlingd",
                json.dumps(who), *goal]
@@ -34,7 +35,7 @@ def walk_through(case, coordinator, volunteer, who, *goal):
 
 
 class FirstRun(SwarmCase):
-    VOLUNTEERS = 1  # somebody trains already
+    VOLUNTEERS = 1  # one volunteer trains already
 
     def test_the_wizard_leads_to_an_accepted_sample(self):
         for name in [f"Ada {number}" for number in range(TRIES)]:
@@ -46,7 +47,7 @@ class FirstRun(SwarmCase):
         self.assertEqual(took["refused"], [])
         self.assertLessEqual(took["clicks"], CLICKS_MAX)
         self.assertLessEqual(took["seconds"], SECONDS_MAX)
-        # The window is gone; training is not.
+        # The window is gone, and training continues.
         status = volunteer.status()
         self.assertEqual((status["display_name"], status["project"]), (name, "End to end"))
         self.assertGreater(status["samples_credited"], 0)
@@ -54,7 +55,7 @@ class FirstRun(SwarmCase):
 
 
 class WithAnAccount(unittest.TestCase):
-    """Each test is a computer; what is refused is told in the window's language, and can be mended there."""
+    """Each test is a computer; refusals are shown in the window's language, and can be corrected there."""
 
     @classmethod
     def setUpClass(cls):

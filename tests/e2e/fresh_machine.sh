@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Does a machine with nothing but Debian 12 (SUITE=trixie: 13) and git get from clone to a running swarm? Makes such a machine
-# (a chroot), clones this repository's HEAD in it, and runs the two commands of the README, or others. Needs root, debootstrap
-# and a network.
+# Tests that a machine with nothing but Debian 12 (SUITE=trixie: 13) and git gets from clone to a running swarm. Makes
+# such a machine (a chroot), clones this repository's HEAD in it, and runs the two commands of the README, or others.
+# Needs root, debootstrap and a network.
 #
 #   fresh_machine.sh FOLDER [COMMAND …]     default commands: "./dev test" "./dev demo --minutes 1"
 #
-# FOLDER is made, and kept: a second call starts over with a new clone, but keeps the machine. To measure the time from
-# nothing, remove FOLDER first. MIRROR names another Debian mirror than debootstrap chooses.
+# FOLDER is created, and kept: a second call starts over with a new clone, but keeps the machine. To measure the time
+# from nothing, remove FOLDER first. MIRROR names another Debian mirror than debootstrap's default.
 set -euo pipefail
 
 folder=$(realpath -m "${1:?usage: fresh_machine.sh FOLDER [COMMAND …]}")
@@ -37,7 +37,7 @@ for command in "$@"; do
   echo "#### '$command' passed in $SECONDS s"
 done
 CHECK
-# Own mounts and own processes: whatever happens in there ends with it.
+# Mounts and processes of its own, which end with it.
 exec unshare --mount --pid --fork --kill-child bash -euc '
   mount --bind /dev "$0/dev"
   mount -t proc proc "$0/proc"

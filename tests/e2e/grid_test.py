@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Six volunteers average in a grid of two columns, and go on in it when one of them is killed in the middle."""
+"""Six volunteers average in a grid of two columns, and continue in it when one of them is killed in the middle."""
 
 import unittest
 
@@ -9,7 +9,7 @@ from swarm_case import SwarmCase
 
 class Grid(SwarmCase):
     VOLUNTEERS = 6
-    # Rounds that last longer than it takes to load the state: so those that came late for one are in the next.
+    # Rounds last longer than loading the state, so that a volunteer that is late for one takes part in the next.
     SETTINGS = {"target_batch_size": 256, "peers_max": 64, "codec": "fp16",
                 "averaging": {"formation": "grid", "group_size": 3}}
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Manual pages and completions know what the programs' --help says: nothing less, and nothing that is not so."""
+"""Manual pages and completions match the programs' --help exactly."""
 
 import re
 import subprocess
@@ -23,7 +23,7 @@ class HelpPages(unittest.TestCase):
                        check=True, env={"SOURCE_DATE_EPOCH": "0", "PATH": "/usr/bin:/bin"})
 
     def completions(self, *words):
-        """What bash offers at the end of the line, options apart."""
+        """Bash's completions at the end of the line, options apart."""
         script = self.pages / f"{words[0]}.bash"
         line = " ".join(f"'{word}'" for word in words)
         function = "_" + words[0].replace("-", "_")

@@ -8,16 +8,16 @@ import subprocess
 
 import programs
 
-INTERNET = "20.0.0"  # addresses that look like anybody's: routers map no ports for reserved ones
+INTERNET = "20.0.0"  # addresses that look public: routers map no ports for reserved ones
 INTERNET_ADDRESS = f"{INTERNET}.1"
 
-# What a home is made of.
+# The parts of which a home is made.
 PROBE = ("ip link add cable type veth peer name end && ip link add net type bridge && "
          "iptables -t nat -A POSTROUTING -o cable -j MASQUERADE")
 
 
 def refused(command):
-    """What this system says against it, in a network namespace that is gone at once; empty when it works."""
+    """The system's objection to the command, in a temporary network namespace; empty if it works."""
     done = subprocess.run(["unshare", "--net", "sh", "-c", command], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return ""
@@ -26,7 +26,7 @@ def refused(command):
 
 @functools.cache
 def missing():
-    """Why there can be no homes here; empty when there can."""
+    """The reason why homes are not possible here; empty if they are."""
     if os.geteuid() != 0:
         return "homes behind routers need root"
     for tool in ("ip", "iptables", "nsenter", "unshare"):
@@ -37,7 +37,7 @@ def missing():
 
 @functools.cache
 def missing_for_opening():
-    """Why there can be no router here that opens ports; empty when there can."""
+    """The reason why a router that opens ports is not possible here; empty if it is."""
     for tool in ("miniupnpd", "nft"):
         if shutil.which(tool) is None:
             return f"{tool} is not installed"
@@ -69,7 +69,7 @@ class Namespace:
         run(*self.inside(*command))
 
     def connect(self, device, other, other_device):
-        """A cable between two namespaces."""
+        """Lays a cable between two namespaces."""
         run("ip", "link", "add", device, "netns", str(self.holder.process.pid), "type", "veth", "peer", "name",
             other_device, "netns", str(other.holder.process.pid))
         self.run("ip", "link", "set", device, "up")
@@ -79,7 +79,7 @@ class Namespace:
         self.holder.stop()
 
 
-# What miniupnpd changes as ports are opened.
+# The table that miniupnpd changes as ports are opened.
 UPNP_TABLE = """
 table inet filter {
   chain forward { type filter hook forward priority 0; policy accept; jump miniupnpd; }
@@ -93,7 +93,7 @@ table inet filter {
 
 
 class OpeningRouter:
-    """A real miniupnpd on a home's router, which opens ports when asked: by UPnP, or by NAT-PMP too."""
+    """A real miniupnpd on a home's router, which opens ports on request: by UPnP, or by NAT-PMP too."""
 
     def __init__(self, router, folder, log_path, nat_pmp):
         self.router = router
@@ -118,7 +118,7 @@ class OpeningRouter:
 
 
 class Internet:
-    """The coordinator's place, and homes that reach it only through their routers."""
+    """The coordinator's namespace, and homes that reach it only through their routers."""
 
     def __init__(self, log_path, homes):
         self.core = Namespace("internet", log_path)
@@ -146,7 +146,7 @@ class Internet:
         return home
 
     def shape(self, number, mbit):
-        """The line of that home's router carries so much each way, and queues 100 ms of it."""
+        """Limits the line of that home's router to this rate each way, with a queue of 100 ms."""
         rate = ["root", "tbf", "rate", f"{mbit}mbit", "burst", max(65536, round(mbit * 1e6 / 8 / 200)), "latency", "100ms"]
         self.routers[number].run("tc", "qdisc", "add", "dev", "wan", *rate)
         self.core.run("tc", "qdisc", "add", "dev", f"home{number}", *rate)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ctrl-C ends the demo at any moment, and nothing of it is left: no process, no port, no file."""
+"""Ctrl-C ends the demo at any moment, and leaves nothing behind: no process, no port, no file."""
 
 import ctypes
 import os
@@ -19,7 +19,7 @@ import programs
 HERE = Path(__file__).resolve().parent
 PR_SET_CHILD_SUBREAPER = 36
 ORPHANS_GONE_S = 10
-# The demo itself, but for its model, which learns faster here, and for how often it speaks and kills.
+# The demo itself, except for its model, which learns faster here, and for the intervals of its reports and kills.
 QUICK_DEMO = """
 import sys, chaos, demo, swarm_case, text, view
 demo.run_settings = lambda options: swarm_case.SETTINGS
@@ -31,7 +31,7 @@ sys.exit(demo.main())
 
 
 def descendants(ancestor):
-    """The living processes that come from this one, as {pid: name}."""
+    """The living descendants of this process, as {pid: name}."""
     everybody = {pid: (name, parent) for pid, name, parent, _ in programs.processes()}
 
     def comes_from(pid):
@@ -43,7 +43,7 @@ def descendants(ancestor):
 
 
 class RunningDemo:
-    """In a process group of its own, as a shell starts it."""
+    """Runs in a process group of its own, as a shell starts it."""
 
     def __init__(self, *command):
         self.folder = tempfile.TemporaryDirectory(prefix="starling-e2e-")
@@ -60,19 +60,19 @@ class RunningDemo:
             self.output += line
 
     def pids(self, program):
-        """Of its processes that run the program."""
-        short = program[:15]  # the kernel keeps so much of a name
+        """Those of its processes that run the program."""
+        short = program[:15]  # the kernel keeps this much of a name
         return [pid for pid, name in descendants(self.process.pid).items() if name == short]
 
     def interrupt(self):
-        """Ctrl-C. Returns the exit status and the seconds it took."""
+        """Sends Ctrl-C. Returns the exit status and the seconds until the end."""
         began = time.monotonic()
         os.killpg(self.process.pid, signal.SIGINT)
         try:
             status = self.process.wait(60)
         except subprocess.TimeoutExpired:
             left = descendants(self.process.pid)
-            self.process.send_signal(signal.SIGABRT)  # Python's fault handler says where each thread stands
+            self.process.send_signal(signal.SIGABRT)  # Python's fault handler reports where each thread stands
             self.reader.join()
             raise AssertionError(f"the demo did not end; below it: {left}\n{self.output}") from None
         took = time.monotonic() - began
@@ -91,7 +91,7 @@ class RunningDemo:
 class CtrlC(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Whatever loses its parent becomes a child of this process, so that it can be found.
+        # Orphans become children of this process, so that they can be found.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
     def start(self, *command):

@@ -27,7 +27,7 @@ class Keys(unittest.TestCase):
         self.volunteer.join(link)
 
     def key_kept(self):
-        """The number of the key whose signature the volunteer believed last; None before the first."""
+        """The number of the key whose signature the volunteer trusted last; None before the first."""
         envelope = self.volunteer.folder / "manifest.json"
         if not envelope.exists():
             return None
@@ -35,7 +35,8 @@ class Keys(unittest.TestCase):
         return json.loads(json.loads(certificate)["key"])["number"] if certificate else 0
 
     def look_again(self, times):
-        """A program looks at the run when it starts; by then the server gives out what was signed so many times anew."""
+        """Restarts a program so that it looks at the run, once the server gives out a run signed again this many
+        times."""
         programs.wait_until(lambda: self.coordinator.server.log().count("signed anew") == times, "the server follows")
         self.volunteer.daemon.stop()
         self.volunteer.start()
@@ -44,7 +45,7 @@ class Keys(unittest.TestCase):
         programs.wait_until(lambda: self.key_kept() == number, f"the volunteer follows to key {number}")
 
     def kept_by_coordinator(self, envelope=None):
-        """The envelope in the database; with one, puts that there, as whoever stole a key and the server would."""
+        """The envelope in the database; with an argument, replaces it, as a thief of a key and the server would."""
         with sqlite3.connect(self.coordinator.folder / "coordinator.db", timeout=10) as db:
             if envelope:
                 db.execute("UPDATE run SET manifest_envelope = ?", (envelope,))

@@ -1,9 +1,9 @@
 // The volunteer's daemon with a lie in it, named by STARLING_LIE: everything else is the product, to the last call. The
-// linker leads the daemon's calls of two functions here first (--wrap, by their mangled names).
+// linker routes the daemon's calls of two functions here first (--wrap, by their mangled names).
 //
-//   samples   the others hear that its gradient is of a hundred million samples
-//   numbers   its gradient is no numbers
-//   report    the coordinator hears that everybody brought a thousand samples more
+//   samples   tells the others that its gradient has a hundred million samples
+//   numbers   sends a gradient that is not a number
+//   report    tells the coordinator that everybody brought a thousand samples more
 #include <cstdlib>
 #include <limits>
 #include <string_view>
@@ -33,7 +33,7 @@ Status lying_average(transport::PeerNetwork* network, transport::AverageRequest 
     "__wrap__ZN8starling9transport11PeerNetwork7averageENS0_14AverageRequestE");
 
 Status lying_average(transport::PeerNetwork* network, transport::AverageRequest request) {
-  static std::vector<float> nothing;  // of one round at a time
+  static std::vector<float> nothing;  // for one round at a time
   if (request.weight > 0 && lies_about("samples")) request.weight = kSamplesClaimed;
   if (request.weight > 0 && lies_about("numbers")) {
     nothing.assign(request.input.size(), std::numeric_limits<float>::quiet_NaN());

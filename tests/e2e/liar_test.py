@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A computer that lies among real ones: what it says is credited to nobody, the others' state is as if it were not
-there, and everybody can see that something is wrong with it."""
+"""A computer that lies among real ones: its claims are credited to nobody, the others' state is as if it were absent,
+and everybody can see that something is wrong with it."""
 
 import os
 import unittest
@@ -26,7 +26,7 @@ class Liar(SwarmCase):
         return (self.liar.status() or {"problems": []})["problems"]
 
     def assert_the_others_agree(self):
-        """Without the liar, all sides tell the same. Returns the rounds of an honest volunteer."""
+        """Without the liar, all sides agree. Returns the rounds of an honest volunteer."""
         self.liar.daemon.stop()
         self.swarm.volunteers = self.honest
         self.addClassCleanup(self.liar.daemon.stop)
@@ -35,7 +35,7 @@ class Liar(SwarmCase):
 
 
 class RefusedByAll(Liar):
-    """What it sends the others is what no honest program sends."""
+    """It sends the others messages that no honest program sends."""
 
     def check(self):
         self.wait_for_rounds(self.honest, 10, 90)

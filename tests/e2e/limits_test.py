@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One volunteer whose rules are kept, looked at from outside its processes."""
+"""One volunteer whose rules are kept, observed from outside its processes."""
 
 import contextlib
 import os
@@ -34,7 +34,8 @@ def seconds_by_thread(pid):
 
 
 def busy_threads(pid, seconds=1):
-    """How many threads took a real part in the work, once one has had so much of the processor: others may leave it little."""
+    """The number of threads that did a real part of the work, once one has had that much processor time: other programs
+    may leave it little."""
     before = seconds_by_thread(pid)
 
     def used():
@@ -46,7 +47,7 @@ def busy_threads(pid, seconds=1):
 
 
 def processors_used(pid, seconds=MEASURED_S):
-    """How many processors the process kept busy, all its threads together."""
+    """The number of processors that the process kept busy, over all its threads."""
     stat = f"/proc/{pid}/stat"
     began, used = time.monotonic(), processor_seconds(stat)
     time.sleep(seconds)  # the length of the measurement, not a wait for anything
@@ -54,7 +55,7 @@ def processors_used(pid, seconds=MEASURED_S):
 
 
 class Limits(SwarmCase):
-    """One volunteer for all of it; each test leaves it training by its rules."""
+    """One volunteer for all tests; each test leaves it training by its rules."""
 
     VOLUNTEERS = 1
 
@@ -93,7 +94,7 @@ class Limits(SwarmCase):
         return children(self.volunteer.daemon.process.pid)
 
     def trainer(self, threads):
-        """The trainer, once it computes with so many threads."""
+        """The trainer, once it computes with this many threads."""
         wanted = f"OMP_NUM_THREADS={threads}".encode()
 
         def found():
@@ -133,7 +134,7 @@ class Limits(SwarmCase):
     def test_a_pause_after_the_round_lets_it_end(self):
         self.volunteer.command("pause", "--after-round")
         done = self.rounds_of(self.volunteer)
-        status = self.wait_for_pause("paused", 60)  # as long as a round takes
+        status = self.wait_for_pause("paused", 60)  # the length of a round
         self.assertGreaterEqual(self.rounds_of(self.volunteer), done)
         self.assertEqual(status["samples_this_round"] % SETTINGS["micro_batch_size"], 0)
         self.volunteer.command("resume")
@@ -172,7 +173,8 @@ class Limits(SwarmCase):
         self.wait_for_rounds([self.volunteer], 1)
 
     def test_a_used_up_month_stops_rounds_but_not_heartbeats(self):
-        # Alone in the swarm there is no averaging; but heartbeats count as well. The daemon may just have begun anew.
+        # A volunteer alone in the swarm averages nothing; but heartbeats count as well. The daemon may just have
+        # restarted.
         programs.wait_until(lambda: self.volunteer.status()["rules"]["month_bytes"] > 1000, "heartbeats are counted", 20)
         self.set("data_max_gb_per_month", 0.000001)
         self.wait_for_pause("data_cap")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Limits on a volunteer's line, looked at from outside its processes: what the interface counts.
+"""Limits on a volunteer's line, observed from outside its processes by the interface's counters.
 
-Interfaces count Ethernet frames: with the headers of Ethernet, IP and TCP, acknowledgements, what is sent again, and
-whatever else the computer says. Every packet travels by itself here, as on a real line.
+Interfaces count Ethernet frames: with the headers of Ethernet, IP and TCP, acknowledgements, retransmissions, and all
+other traffic of the computer. Every packet travels by itself here, as on a real line.
 """
 
 import json
@@ -17,17 +17,17 @@ from swarm_case import SwarmCase
 
 MBIT = 1.0  # both ways, of every volunteer
 BYTES_PER_S = MBIT * 1e6 / 8
-WINDOW_S = 16  # what is under way at its ends, and may pass at once, is less than 2 % of what the limit allows in it
+WINDOW_S = 16  # bytes under way at its ends, and a burst, are less than 2 % of the allowance within it
 WITHIN = 0.02
-USED = 0.95  # at least, when there is enough to do: a busy machine may leave some
+USED = 0.95  # at least, with enough to do: a busy machine may leave some
 
 
 class OnLines(SwarmCase):
-    """Volunteers with a line each, both ways of which are limited to so much by their preferences."""
+    """Volunteers with a line each, which their preferences limit to this rate both ways."""
 
     VOLUNTEERS = 2
     MBIT = MBIT
-    # Text that takes longer to download, and a vector that takes longer to average, than is measured.
+    # Text that takes longer to download, and a vector that takes longer to average, than the measurement lasts.
     TRAIN_BYTES = 4_800_000
     SETTINGS = {"codec": "fp32", "model": {"layers": 4, "width": 128, "heads": 2, "context": 64}}
 
@@ -52,7 +52,7 @@ class OnLines(SwarmCase):
                               check=True).stdout
 
     def counted(self):
-        """Bytes the first volunteer has sent and received, and between which two moments."""
+        """Bytes that the first volunteer has sent and received, and the two moments between which they were read."""
         before = time.monotonic()
         stats = json.loads(self.inside("ip", "-json", "-stats", "link", "show", "wan"))[0]["stats64"]
         return stats["tx"]["bytes"], stats["rx"]["bytes"], before, time.monotonic()
@@ -65,14 +65,14 @@ class OnLines(SwarmCase):
         return programs.wait_until(met, what, timeout_s)
 
     def status(self):
-        return self.status_when(lambda status: True, "the volunteer answers")  # a busy machine lets it wait
+        return self.status_when(lambda status: True, "the volunteer answers")  # a busy machine delays it
 
 
 @unittest.skipIf(homes.missing(), homes.missing())
 class Line(OnLines):
     def shares(self, seconds=WINDOW_S):
-        """What was sent and received in a while, as shares of what the limits allow: each at least, and at most. A busy
-        machine may take a while to look."""
+        """Bytes sent and received over a time, as shares of the limits: each at least, and at most. A busy machine may
+        read the counters late."""
         sent, received, earliest, began = self.counted()
         time.sleep(seconds)  # the length of the measurement, not a wait for anything
         sent_then, received_then, ended, latest = self.counted()
@@ -88,7 +88,7 @@ class Line(OnLines):
     def test_1_a_download_takes_what_is_allowed_and_no_more(self):
         self.status_when(self.downloads, "the volunteer downloads the data")
         for _ in range(2):  # a computer that stands still for a second leaves more
-            time.sleep(1)  # what may pass at once after a rest has passed
+            time.sleep(1)  # the burst allowed after a rest has passed
             sent, received = self.shares()
             self.assertTrue(self.downloads(self.status()), "it was downloading all the time")
             print(f"downloading: sent {sent[0]:.4f} and received {received[0]:.4f} of the limits")
@@ -105,7 +105,8 @@ class Line(OnLines):
             return status["phase"] == "averaging"
 
         for _ in range(4):  # a round may end meanwhile, or the computer stand still
-            # Where the first round went on without the other, that one loads the state first: 80 s on such a line.
+            # If the first round went on without the other volunteer, that one loads the state first: 80 s on such a
+            # line.
             round_before = self.status_when(averages, "the volunteer averages", timeout_s=240)["round"]
             time.sleep(1)
             sent, received = self.shares()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Three volunteers take local steps and average where these have led: text gets cheaper, deaths cost nothing that counts."""
+"""Three volunteers take local steps and average their results: the loss falls, deaths cost nothing that counts."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ import unittest
 import programs
 from swarm_case import SwarmCase
 
-BATCH = 768  # of all: eight steps of 32 samples each, or so, between two rounds
+BATCH = 768  # over all volunteers: about eight steps of 32 samples each between two rounds
 
 
 class LocalStepsSwarm(SwarmCase):

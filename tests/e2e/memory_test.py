@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A run that asks for more memory than its volunteer allows: declined at once, with one clear reason and its remedy."""
+"""A run that needs more memory than its volunteer allows is declined at once, with one clear reason and its remedy."""
 
 import os
 import unittest
@@ -8,19 +8,19 @@ import programs
 from swarm_case import SwarmCase
 
 MEMORY_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-PROGRAMS_BYTES = 200e6  # that they take without a model
+PROGRAMS_BYTES = 200e6  # used by the programs without a model
 LAYERS = 4
-VECTORS = 8  # parameters, two moments, and five that rounds go through
+VECTORS = 8  # parameters, two moments, and five vectors that rounds pass through
 
 
 def width_that_takes(memory_bytes):
-    """Of a gpt whose blocks have 12 parameters for each square of the width."""
+    """The width of a gpt whose blocks have 12 parameters for each square of the width."""
     return int((memory_bytes / (4 * VECTORS * 12 * LAYERS)) ** 0.5) // 8 * 8
 
 
 class MemorySwarm(SwarmCase):
     VOLUNTEERS = 1
-    # Some 7 % of what there is.
+    # Some 7 % of the machine's memory.
     SETTINGS = {"model": {"layers": LAYERS, "width": width_that_takes(0.07 * MEMORY_BYTES - PROGRAMS_BYTES), "heads": 8,
                           "context": 64}}
 

@@ -38,7 +38,7 @@ class NatCoordinator(programs.Coordinator):
 
 
 class Homes(SwarmCase):
-    """Each volunteer in a home of its own."""
+    """Gives each volunteer a home of its own."""
 
     @classmethod
     def prepare(cls):
@@ -65,7 +65,7 @@ class Nat(Homes):
         self.assertIn("forward TCP port", words)
         run = json.loads(self.swarm.coordinator.page("/status.json"))["run"]
         self.assertEqual((run["direct"], run["relayed"]), (0, len(self.swarm.volunteers)))
-        # What is passed on is shown, and is what averaging needs, with little beside it.
+        # The relayed bytes are shown, and consist of averaging with little beside it.
         sent = sum(status["network"]["bytes_sent"] for status in self.swarm.statuses().values())
         passed = json.loads(self.swarm.coordinator.page("/status.json"))["run"]["relay_bytes"]
         print(f"relay: {passed} bytes passed on, members sent {sent}, round {run['round']}")
@@ -77,7 +77,7 @@ class Nat(Homes):
             return [bool(int(status["reach"]["relay"], 16)) for status in self.swarm.statuses().values()]
 
         self.assertTrue(all(relayed()))
-        self.swarm.coordinator.server.kill()  # its relay goes with it, in the middle of whatever it passes on
+        self.swarm.coordinator.server.kill()  # its relay ends with it, in the middle of its traffic
         programs.wait_until(lambda: not any(relayed()), "all see that nobody can call them any more")
         self.swarm.coordinator.serve()
         self.wait_for_rounds(self.swarm.volunteers, 3, timeout_s=120)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The operator ends one run and starts another: volunteers follow by themselves, and come back to the first as it was left."""
+"""The operator ends one run and starts another: volunteers follow by themselves, and find the first as it was left."""
 
 import unittest
 
@@ -26,7 +26,7 @@ class NextRun(SwarmCase):
         programs.wait_until(lambda: self.ledger() >= before + 64, f"samples of '{run}' are credited", 60)
 
     def samples_of(self, volunteer):
-        """What of its own it has seen accepted in the run of now."""
+        """The number of its own samples that it has seen accepted in the present run."""
         peer = volunteer.peer()
         return sum(entry["contributions"].get(peer, 0) for entry in volunteer.journal(self.swarm.run).values())
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The coordinator is away for a minute. Rounds go on without it, and when it is back it hears of every one of them."""
+"""The coordinator is away for a minute. Rounds continue without it, and after its return it learns of every one of
+them."""
 
 import time
 import unittest
@@ -8,13 +9,14 @@ import programs
 from swarm_case import SwarmCase
 
 OUTAGE_S = 60
-# Rounds take about a second. Agreeing who is left, after somebody else has gone too, takes ten.
+# Rounds take about a second. Agreeing on the remaining members, after another one has gone too, takes ten.
 STALL_MAX_S = 40
 
 
 class Outage(SwarmCase):
-    # On a fast machine the usual batch makes rounds of a tenth of a second: then one that came a moment too late for the
-    # last plan is far behind before it notices, and the pair that is left has hundreds of rounds to split in.
+    # On a fast machine the usual batch makes rounds of a tenth of a second: a volunteer that came a moment too late for
+    # the last plan is then far behind before it notices, and the remaining pair has hundreds of rounds in which to
+    # split.
     SETTINGS = {"target_batch_size": 256, "peers_max": 64}
 
     def test_1_rounds_go_on_for_a_minute_without_the_coordinator(self):
@@ -23,7 +25,7 @@ class Outage(SwarmCase):
         self.swarm.coordinator.server.kill()
         ends = time.monotonic() + OUTAGE_S
         programs.wait_until(lambda: all(v.status()["coordinator_away"] for v in volunteers), "it shows")
-        # Whoever the last plan reached alone may sit the outage out; the majority goes on.
+        # A volunteer that alone received the last plan may sit the outage out; the majority continues.
         while time.monotonic() < ends:
             before = {v: self.rounds_of(v) for v in volunteers}
             programs.wait_until(lambda: sum(self.rounds_of(v) > before[v] for v in before) >= 2,
@@ -39,7 +41,7 @@ class Outage(SwarmCase):
 
     def test_3_the_coordinator_hears_of_all_rounds_when_it_is_back(self):
         self.swarm.coordinator.serve()
-        # Hundreds of rounds are told first: a fast machine has more of them. Until then nobody can be a donor.
+        # Hundreds of rounds are reported first, more on a fast machine. Until then no volunteer can be a donor.
         self.wait_for_rounds(self.swarm.volunteers, 3, 150)
         programs.wait_until(lambda: not any(v.status()["coordinator_away"] for v in self.swarm.volunteers), "it shows")
         self.assert_all_sides_agree(10)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What delayed parameter updates gain, and what they cost: samples a second of volunteers who compute alone, who average
-on shaped lines, and who average while they compute; then the held-out loss after equally many samples. Needs root.
+"""The gain and the cost of delayed parameter updates: samples per second of volunteers that compute alone, that average
+on shaped lines, and that average while they compute; then the held-out loss after equally many samples. Needs root.
 
 Other work on this machine takes cores from trainers. It does not change 'busy', the share of the time in which trainers
 run or wait for a core, and changes 'a core-second', the samples for each second in which one ran, only a little: their
-product, over that of volunteers who compute alone, is what remains where nobody else wants the cores ('at equal cores').
-'daemons' are the cores that these take for averaging and all else. With --apart they take none of the trainers': all
-trainers together have half of the cores in each of the three ways, and all else has the other half."""
+product, over that of volunteers that compute alone, is the result without competition for the cores ('at equal cores').
+'daemons' are the cores that these use for averaging and everything else. With --apart they use none of the trainers':
+all trainers together have half of the cores in each of the three ways, and everything else has the other half."""
 
 import argparse
 import json
@@ -26,10 +26,10 @@ from nat_test import NatCoordinator
 from swarm import Swarm
 
 ALONE, AT_ONCE, DELAYED = "alone", "at once", "delayed"
-BOUNDLESS = 200_000  # samples: no round closes while it is measured
+BOUNDLESS = 200_000  # samples: no round closes during the measurement
 WARM_ROUNDS = 4
 TIMEOUT_S = 3600
-# Of speed: 4.3 million parameters, 17 MB a gradient. Of loss: the demo's.
+# For speed: 4.3 million parameters, 17 MB a gradient. For loss: the demo's model.
 FAST = {"micro_batch_size": 4, "model": {"layers": 5, "width": 256, "heads": 4, "context": 128}}
 DEMO = {"micro_batch_size": 8, "target_batch_size": 96, "model": {"layers": 4, "width": 128, "heads": 4, "context": 128}}
 
@@ -61,13 +61,13 @@ class Speed:
 
 
 def schedule_of(task):
-    """Seconds that it has run, and waited for a core."""
+    """The seconds that it has run, and waited for a core."""
     ran, waited, _ = Path(task, "schedstat").read_text().split()
     return int(ran) / 1e9, int(waited) / 1e9
 
 
 def halves():
-    """This process's cores in two."""
+    """This process's cores, divided in two."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         raise programs.ProgramError("--apart needs two cores or more")
@@ -75,7 +75,7 @@ def halves():
 
 
 class ShapedSwarm(Swarm):
-    """Each volunteer at a line of its own, with an address that others can dial."""
+    """Gives each volunteer a line of its own, with an address that others can dial."""
 
     def __init__(self, folder, options):
         super().__init__(folder, options.volunteers)
@@ -90,7 +90,7 @@ class ShapedSwarm(Swarm):
         return sum(status["samples_total"] for status in self.statuses().values())
 
     def has_measured(self):
-        """The held-out loss, as two do at first, and not again for minutes."""
+        """Whether the held-out loss is measured: by two volunteers at first, and not again for minutes."""
         measured = [status.get("validation_bits_per_byte") is not None for status in self.statuses().values() if status]
         return sum(measured) >= min(2, len(self.volunteers))
 
@@ -108,7 +108,7 @@ class ShapedSwarm(Swarm):
                 os.sched_setaffinity(int(task.name), cores)
 
     def trainers_are_on(self, cores):
-        """All of them, none of which was started anew."""
+        """All trainers are there, and none has restarted."""
         trainers = self.trainers()
         return len(trainers) == len(self.volunteers) and all(os.sched_getaffinity(pid) == cores for pid in trainers)
 
@@ -131,7 +131,7 @@ def settings_of(way, options):
 
 
 def measure_speed(way, options, folder):
-    """Of all volunteers together."""
+    """Speed of all volunteers together."""
     swarm = ShapedSwarm(folder, options)
     try:
         swarm.create(way, settings_of(way, options))
@@ -171,8 +171,8 @@ def measure_loss(way, options, folder):
 
 
 def losses(options):
-    """At equally many samples in equally many rounds: where nobody waits a round gets a few more than it is asked for,
-    and as many the other one is asked for then."""
+    """Compares at equally many samples in equally many rounds: without waiting, a round gets a few more samples than
+    its target, and the other way is then given the larger number as its target."""
     options.loss_batch = DEMO["target_batch_size"]
     delayed = in_a_folder(measure_loss, DELAYED, options)
     options.loss_batch = round(delayed["samples"] / delayed["rounds"])
@@ -225,10 +225,10 @@ def main(arguments=None):
     options = parse_arguments(arguments)
     if homes.missing():
         raise programs.ProgramError(homes.missing())
-    options.batch = options.batch or (60 if options.apart else 120)  # rounds are as long then
+    options.batch = options.batch or (60 if options.apart else 120)  # equal lengths of rounds
     if options.apart:
         options.trainer_cores, others = halves()
-        os.sched_setaffinity(0, others)  # all that is started from here inherits it
+        os.sched_setaffinity(0, others)  # inherited by everything started from here
     tables = {}
     if options.windows:
         tables["speed"] = speeds(options)

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # From a download to an empty computer again: the packages in a fresh minimal Debian 12, which then boots. Installs them
-# where there is no systemd; serves two projects by their units, one of prepared pictures and on PostgreSQL; trains both as a
-# system-wide volunteer in the hardened unit, and one as a desktop's user who is led through the first-run wizard by mouse
-# and keyboard; looks at pages, their scripts and a certificate; sees both on the leaderboard; upgrades to a higher version,
-# and sees identity and credit kept; is refused a downgrade below either database; purges, and looks for what was left.
-# Needs root, debootstrap, systemd-nspawn and a network.
+# without systemd; serves two projects by their units, one of prepared pictures and on PostgreSQL; trains both as a
+# system-wide volunteer in the hardened unit, and one as a desktop's user who goes through the first-run wizard by mouse
+# and keyboard; looks at pages, their scripts and a certificate; sees both on the leaderboard; upgrades to a higher
+# version, and sees identity and credit kept; is refused a downgrade below either database; purges, and looks for
+# leftovers. Needs root, debootstrap, systemd-nspawn and a network.
 #
-#   packages.sh FOLDER PACKAGES HIGHER      PACKAGES and HIGHER: what `./dev package` made, of two versions
+#   packages.sh FOLDER PACKAGES HIGHER      PACKAGES and HIGHER: results of `./dev package` for two versions
 #
-# FOLDER/base, a fresh Debian, is made once and kept. FOLDER/machine is made anew by every call, and kept to be looked
-# at; its /root/check holds the log and pictures of the screen. MIRROR names another Debian mirror.
+# FOLDER/base, a fresh Debian, is made once and kept. FOLDER/machine is made again by every call, and kept for
+# inspection; its /root/check holds the log and pictures of the screen. MIRROR names another Debian mirror.
 set -euo pipefail
 
 folder=$(realpath -m "${1:?usage: packages.sh FOLDER PACKAGES HIGHER}")
@@ -17,7 +17,7 @@ packages=$(realpath "${2:?the packages}")
 higher=$(realpath "${3:?those of a higher version}")
 here=$(dirname "$(readlink -f "$0")")
 machine=$folder/machine
-# What plays the desktop and looks at the result, and a database server; none of it is needed by the packages.
+# Tools that simulate the desktop and examine the result, and a database server; the packages need none of them.
 tools=(systemd dbus dbus-user-session procps curl sqlite3 python3 xvfb openbox trayer xdotool x11-utils imagemagick poppler-utils
   postgresql)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What packages.sh does inside its machine: `unbooted`, where there is no systemd, then `booted`, where there is.
+# The part of packages.sh that runs inside its machine: `unbooted`, without systemd, then `booted`, with it.
 set -euo pipefail
 cd /root/check
 exec 2>&1
@@ -17,7 +17,7 @@ say() { printf '\n#### %s: %s\n' "$(date -u +%T)" "$*"; }
 as_operator() { runuser -u starling-coordinator -- "$@"; }
 json() { python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"; }
 as_headless() { runuser -u starling -- starling --data-dir /var/lib/starling "$@"; }
-# What a volunteer has been credited with, as everybody can see it.
+# The volunteer's credit, as everybody can see it.
 credited() { curl -ksS "https://$address/v1/leaderboard.json?sort=total" | python3 -c '
 import json, sys
 found = [row for row in json.load(sys.stdin)["rows"] if row["name"] == sys.argv[1]]
@@ -77,7 +77,7 @@ MANIFEST
   as_operator starling-coordinator doctor $project
 }
 
-# Two kinds of pictures; anybody may read them.
+# Two kinds of pictures, readable by everybody.
 pictures() {
   local kind number
   for kind in plain rough; do
@@ -175,7 +175,7 @@ headless() {
   systemd-analyze security --no-pager starlingd.service | tail -1
   systemd-analyze security --no-pager starling-coordinator@poems.service | tail -1
   say "the watchdog hears both"
-  systemctl log-level debug # it tells of every message then
+  systemctl log-level debug # it then reports every message
   wait_for_line 600 "the daemon's watchdog is fed" 'WATCHDOG=1' journalctl --follow --unit starlingd
   systemctl log-level info
   pages
@@ -186,7 +186,7 @@ headless() {
   if pgrep -f starling-trainer; then fail "a trainer without its daemon"; fi
 }
 
-# What a browser asks for, by the unit that is as locked up as it is shipped.
+# Pages as a browser requests them, from the unit with all its restrictions.
 pages() {
   say "pages, their scripts, and a certificate"
   local page=https://$address volunteer script
@@ -210,7 +210,7 @@ pages() {
   if journalctl --unit starling-coordinator@poems | grep -iE 'fontconfig|glib|pango|critical'; then fail "a library complains"; fi
 }
 
-# The same volunteer, in the project on the database server.
+# Trains that volunteer in the project on the database server.
 second_project() {
   say "the second project has its turn"
   as_headless join "$(cat link_birds)" --name Headless
@@ -234,7 +234,7 @@ desktop() {
   say "a desktop's user, from the join link to the first accepted sample"
   useradd --create-home --shell /bin/bash ada
   install -d -m 755 -o ada -g ada /home/ada/screens
-  # As a browser or a mail program does with the link: by the desktop entry's Exec line.
+  # Opens the link as a browser or a mail program does: by the desktop entry's Exec line.
   local program
   program=$(sed -n 's/^Exec=\(starling-tray\) %u$/\1/p' "$(grep -l 'x-scheme-handler/starling' /usr/share/applications/*.desktop)")
   at_desktop join /home/ada/screens "$(cat link)" "$program"
@@ -247,7 +247,7 @@ desktop() {
 }
 at_desktop() { (cd /home/ada && runuser -u ada -- bash /root/check/desktop.sh "$@"); }
 
-# What must be the same after an upgrade.
+# Properties that must survive an upgrade.
 identity() {
   as_operator cat $project/ca.pem | sha256sum
   find /home/ada/.local/share/starling -name '*.key' -exec sha256sum {} +
@@ -269,7 +269,7 @@ upgraded() {
   grep -q admin $defaults || fail "the operator's settings are gone"
   [[ $(identity) == "$before_identity" ]] || fail "another identity than before"
   (($(credited Ada) >= before)) || fail "credit was lost"
-  # The daemon of a user's session is the user's: it goes on as it was until it is started anew.
+  # The daemon of a user's session belongs to the user: it continues unchanged until it is restarted.
   local old
   old=$(pgrep -u ada -x starlingd)
   runuser -u ada -- starling stop
@@ -319,7 +319,7 @@ purged() {
   local left
   left=$(files_of_system | comm -13 files_before - | grep -i starling || true)
   [[ -z $left ]] || fail "left behind: $left"
-  ls -d /home/ada/.local/share/starling # users' homes are theirs
+  ls -d /home/ada/.local/share/starling # users' homes belong to them
 }
 
 booted() {

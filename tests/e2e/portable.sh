@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Does the installer without a package manager give an ordinary user of another distribution a working volunteer? Makes a
-# machine with nothing but Debian 13 and a font (a chroot; SUITE=sid for another). In it, as a user without rights: runs the
-# installer; starts the window by its menu entry and a join link, and is led through the wizard by the keyboard; trains for a
-# project that is served outside; sees the volunteer on the leaderboard; updates to a higher version from a signed feed,
-# which the window follows, without losing identity or credit; and takes everything away again.
+# Tests that the installer without a package manager gives an ordinary user of another distribution a working volunteer.
+# Makes a machine with nothing but Debian 13 and a font (a chroot; SUITE=sid for another). In it, as a user without
+# rights: runs the installer; starts the window by its menu entry and a join link, and goes through the wizard by the
+# keyboard; trains for a project that is served outside; sees the volunteer on the leaderboard; updates to a higher
+# version from a signed feed, which the window follows, without losing identity or credit; and removes everything again.
 #
 #   portable.sh FOLDER BUILD INSTALLER HIGHER    the chroot, kept; a build with starling-coordinator and starling-release;
 #                                                the .run file; the .tar.gz of a higher version
@@ -26,7 +26,7 @@ trap '"$here/desktop.sh" end "$screens" 2> /dev/null || true; kill $(jobs -p) $h
 export STARLING_BIN=$build/bin PYTHONPATH=$here
 
 say() { printf '\n== %s\n' "$*"; }
-# Without the cache of fonts, which is every program's.
+# Leaves out the cache of fonts, which any program may write.
 files_of_ada() { (cd "$folder" && find home/ada ! -type d ! -path '*/.cache/fontconfig/*' | sort); }
 
 make_machine() {
@@ -57,7 +57,7 @@ start_machine() {
   read -r -t 30 <&"${MACHINE[0]}" || fail "no machine"
   cat > "$work/ada" << SCRIPT
 #!/bin/sh
-# As that user, without any right.
+# Runs as that user, without any rights.
 exec nsenter --mount=/proc/$MACHINE_PID/ns/mnt --pid=/proc/$MACHINE_PID/ns/pid_for_children chroot "$folder" \\
   setpriv --reuid ada --regid ada --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all \\
   env -i HOME=/home/ada PATH=/home/ada/.local/bin:/usr/bin:/bin LANG=C.UTF-8 \${DISPLAY:+DISPLAY="\$DISPLAY"} "\$@"
@@ -86,7 +86,7 @@ PYTHON
     "https://127.0.0.1:$port/status.json" || fail "the coordinator does not serve"
 }
 
-# A static host with the higher version, and where an installation of the lower one looks for it.
+# A static host with the higher version, at the address where an installation of the lower one looks for it.
 serve_release() {
   cat > "$work/host.py" << 'PYTHON'
 import shutil, sys, threading
@@ -138,7 +138,7 @@ volunteer() {
 identity() { as_ada 'sha256sum ~/.local/share/starling/host.key'; }
 # The process that is the tray of this version.
 tray_of() {
-  # Others end meanwhile, which is no failure.
+  # Other processes end meanwhile, which is not a failure.
   { find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname "*/versions/$1/bin/starling-tray" -printf '%h\n' 2> /dev/null || true; } |
     sed 's:^/proc/::' | grep .
 }

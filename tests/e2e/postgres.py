@@ -1,4 +1,4 @@
-"""A PostgreSQL server of a test's own: a new cluster in a folder of its own, which goes with it."""
+"""A PostgreSQL server for one test: a new cluster in a folder of its own, which is removed with it."""
 
 import os
 import pwd
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import programs
 
-USER = "postgres"  # of the system, where root asks: the server refuses root; and the superuser of the cluster
+USER = "postgres"  # the system's, if root starts it, since the server refuses root; also the superuser of the cluster
 
 
 class Postgres:
@@ -53,11 +53,11 @@ class Postgres:
         return done.stdout
 
     def create_database(self, name):
-        """Its address."""
+        """Creates a database; returns its address."""
         self.run("createdb", "-h", self.folder, "-U", USER, name)
         return f"postgresql://{USER}@/{name}?host={self.folder}"
 
     def rows(self, database, sql):
-        """What a SELECT finds, as lists of texts."""
+        """The rows of a SELECT, as lists of texts."""
         out = self.run("psql", "-h", self.folder, "-U", USER, "-d", database, "-At", "-F", "\t", "-c", sql)
         return [line.split("\t") for line in out.splitlines()]

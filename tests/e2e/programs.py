@@ -21,11 +21,11 @@ PR_SET_PDEATHSIG = 1
 
 
 class ProgramError(Exception):
-    """A program said no, or did not say what it must in time."""
+    """A program refused, or did not report in time."""
 
 
 def wait_until(condition, what, timeout_s=START_TIMEOUT_S):
-    """The first true value of condition(), asked over and over until the time is up."""
+    """The first true value of condition(), which is repeated until the time is up."""
     deadline = time.monotonic() + timeout_s
     while True:
         value = condition()
@@ -37,7 +37,7 @@ def wait_until(condition, what, timeout_s=START_TIMEOUT_S):
 
 
 def loopback():
-    """This machine's own address: that of IPv6, where it has one."""
+    """This machine's own address, an IPv6 one if it has one."""
     try:
         with socket.socket(socket.AF_INET6) as probe:
             probe.bind(("::1", 0))
@@ -57,7 +57,7 @@ def free_port(host="127.0.0.1"):
 
 
 def run_command(program, *arguments, timeout_s=COMMAND_TIMEOUT_S, check=True):
-    """Runs one short command of the product to its end. With check, a failure is raised with what it printed."""
+    """Runs one short command of the product to its end. With check, a failure is raised with its output."""
     command = [str(BIN / program), *map(str, arguments)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout_s,
@@ -72,7 +72,7 @@ def run_command(program, *arguments, timeout_s=COMMAND_TIMEOUT_S, check=True):
 
 
 def processes():
-    """All that live, as (pid, name, parent, session)."""
+    """All living processes, as (pid, name, parent, session)."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -95,7 +95,8 @@ def die_with_parent():
 
 
 def begin_apart():
-    """In the child, which has been made with SIGINT held up: what came before it had a session was not meant for it."""
+    """Runs in the child, which was made with SIGINT blocked: a signal from before it had a session was not meant for
+    it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -108,13 +109,13 @@ class Program:
     def __init__(self, name, command, log_path):
         self.name = name
         self.command = [str(part) for part in command]
-        self.environment = {}  # beside this process's own
+        self.environment = {}  # in addition to this process's own
         self.log_path = Path(log_path)
         self.process = None
         self.sessions = []
 
     def start(self):
-        # Python runs code of its own in the child first, and a Ctrl-C in that would print where it was.
+        # Python runs code of its own in the child first, and a Ctrl-C during that would print a traceback.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             with open(self.log_path, "ab") as log:
@@ -133,12 +134,12 @@ class Program:
         return self.process is not None and self.process.poll() is None
 
     def kill(self):
-        """SIGKILL for the program itself, not for its children: they have to notice by themselves."""
+        """Sends SIGKILL to the program itself, not to its children: they have to notice by themselves."""
         self.process.kill()
         self.process.wait()
 
     def leftovers(self):
-        """Processes of earlier starts of this program that still live."""
+        """Living processes of earlier starts of this program."""
         current = self.process.pid if self.running() else None
         return [pid for session in self.sessions if session != current for pid in session_members(session)]
 
@@ -147,7 +148,7 @@ class Program:
             self.process.terminate()
 
     def stop(self, timeout_s=STOP_TIMEOUT_S):
-        """SIGTERM, then SIGKILL for whatever is left after the time. Returns the exit status, None if it was killed."""
+        """SIGTERM, then SIGKILL for all that remain after the time. Returns the exit status, None if it was killed."""
         if self.process is None:
             return None
         self.ask_to_stop()
@@ -169,7 +170,7 @@ class Program:
         return not members
 
     def log(self):
-        """What it has printed, over all its starts."""
+        """Its output, over all its starts."""
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
     def log_tail(self, lines=15):
@@ -190,7 +191,7 @@ class Coordinator:
         return run_command("starling-coordinator", *arguments, **options)
 
     def init(self, name):
-        """Makes the project. Returns its first join link."""
+        """Creates the project. Returns its first join link."""
         return last_line(self.command("init", self.folder, "--name", name, "--listen", self.address).stdout)
 
     def new_invite(self, *options):
@@ -209,7 +210,7 @@ class Coordinator:
         return json.loads(self.command("run", "status", self.folder, run, "--json").stdout)
 
     def rows(self, query, *values):
-        """What its database has, as tuples; nothing that reads there changes or locks anything."""
+        """The database's rows, as tuples; this reading changes and locks nothing."""
         database = f"file:{self.folder / 'coordinator.db'}?mode=ro"
         with contextlib.closing(sqlite3.connect(database, uri=True, timeout=10)) as connection:
             return connection.execute(query, values).fetchall()
@@ -236,11 +237,11 @@ class Coordinator:
 class Volunteer:
     """One daemon with its data directory, and the command line that talks to it."""
 
-    # Whatever machine this is: on battery, metered, nearly full.
+    # Independent of the machine's state: on battery, metered, nearly full.
     PREFERENCES = {"compute": "always", "network": "always", "disk_free_min_gb": 0}
 
     def __init__(self, name, folder, log_path, threads=1, host="127.0.0.1"):
-        """Without threads, the preferences choose them."""
+        """Without `threads`, the preferences choose them."""
         self.name = name
         self.folder = Path(folder)
         command = [BIN / "starlingd", "--data-dir", self.folder, "--listen", host]
@@ -269,7 +270,7 @@ class Volunteer:
         return self.command("join", link, "--name", self.name, **options)
 
     def status(self):
-        """What `starling status --json` says, or None while the daemon is away."""
+        """The result of `starling status --json`, or None while the daemon is away."""
         done = self.command("status", "--json", check=False)
         try:
             return json.loads(done.stdout) if done.returncode == 0 else None
@@ -277,15 +278,15 @@ class Volunteer:
             raise ProgramError(f"{self.name}: status --json is not JSON: {done.stdout[:200]!r}") from None
 
     def peer(self):
-        """Who it is to the others; a daemon that is busy is waited for."""
+        """Its identity for the others; waits for a daemon that is busy."""
         return wait_until(self.status, f"{self.name}'s daemon answers")["peer"]
 
     def journal(self, run=None):
-        """The rounds this volunteer committed, as {round: entry}; a torn last line (it was killed) does not count."""
+        """The rounds this volunteer committed, as {round: entry}; a torn last line (after a kill) does not count."""
         return read_journal(self.folder / "rounds.jsonl", run)
 
     def acknowledged_journal(self, run):
-        """The same, but for rounds of which the coordinator may never have heard, should this one not come back."""
+        """Like journal(), without rounds of which the coordinator may never learn if this volunteer does not return."""
         waiting = set()
         for line in whole_lines(self.folder / f"reports-{run}.jsonl"):
             if "report" in line:
@@ -296,14 +297,14 @@ class Volunteer:
 
 
 def whole_lines(path):
-    """The JSON objects of a file of one a line, without a torn last one."""
+    """The JSON objects of a file with one per line, without a torn last one."""
     if not path.exists():
         return []
     return [json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
 
 def read_journal(path, run=None):
-    """{round: its entry}, of one run where several are in it."""
+    """{round: its entry}, restricted to one run if several are in it."""
     return {entry["round"]: entry for entry in whole_lines(path) if run is None or entry["run_id"] == run}
 
 

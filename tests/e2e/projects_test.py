@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One computer in two projects: one is trained at a time, by shares, and neither loses anything to the other."""
+"""One computer in two projects: it trains one at a time, by shares, and neither loses anything to the other."""
 
 import json
 import unittest
@@ -13,7 +13,7 @@ TURN_MINUTES = 0.05
 
 class Projects(SwarmCase):
     VOLUNTEERS = 1
-    # Rounds of a moment, on a busy computer too.
+    # Rounds take only a moment, on a busy computer too.
     SETTINGS = {"target_batch_size": 4, "micro_batch_size": 4,
                 "model": {"layers": 1, "width": 32, "heads": 2, "context": 32}}
 
@@ -40,9 +40,9 @@ class Projects(SwarmCase):
         self.volunteer.join(self.second.coordinator.new_invite())
         self.assertEqual(set(self.projects()), {"End to end", "Second"})
         programs.wait_until(lambda: len(self.journal_of_second()) >= 2, "two rounds of the second project", 120)
-        self.wait_for_rounds([self.volunteer], 2, 120)  # of the first one, again
+        self.wait_for_rounds([self.volunteer], 2, 120)  # the first project again
         programs.wait_until(lambda: all(p["trained_s"] > 0 for p in self.projects().values()), "both were trained")
-        # What it did for either is credited there.
+        # Its work for either project is credited there.
         self.assertGreater(self.ledger(self.swarm), 0)
         self.assertGreater(self.ledger(self.second), 0)
 
@@ -53,7 +53,7 @@ class Projects(SwarmCase):
 
     def test_3_shares_count_and_both_survive_a_crash(self):
         self.volunteer.command("projects", "share", "second", "0")
-        # Told at once, though what runs ends first.
+        # Reported at once, though the running project ends its round first.
         told = json.loads(self.volunteer.command("projects", "train", "End to end", "--json").stdout)["projects"]
         self.assertEqual([project["name"] for project in told if project["current"]], ["End to end"])
         self.volunteer.daemon.kill()

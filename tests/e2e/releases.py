@@ -1,4 +1,4 @@
-"""A per-user installation, releases for it, and the web host that they come from: all on this machine."""
+"""A per-user installation, releases for it, and the web host that serves them: all on this machine."""
 
 import http.server
 import json
@@ -17,7 +17,7 @@ PLATFORM = f"linux-{os.uname().machine}"
 
 
 class StaticHost:
-    """Any web server with plain files, over TLS, which a test can make misbehave."""
+    """A plain web server for files, over TLS, which a test can make misbehave."""
 
     def __init__(self, folder, certificate_of=None, host="127.0.0.1"):
         self.folder = folder
@@ -32,7 +32,7 @@ class StaticHost:
         self.cut_after = None  # bytes of an archive, then the connection ends
         self.hold_after = None  # bytes of an archive, then nothing until `go_on` is set
         self.go_on = threading.Event()
-        self.requests = []  # (path, first byte that was asked for)
+        self.requests = []  # (path, first byte requested)
         own = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -90,7 +90,7 @@ class StaticHost:
 
 
 class Releases:
-    """What the makers do: their key, archives, and the feed on the host."""
+    """The publisher's side: a key, archives, and the feed on the host."""
 
     def __init__(self, folder, host):
         self.folder = folder
@@ -104,7 +104,7 @@ class Releases:
                              f"{self.key}.pub", "--ca", self.host.certificate, "--out", path)
 
     def archive(self, version, files):
-        """Lays an archive on the host that holds these programs, {name: file or script's text}."""
+        """Puts an archive on the host that holds these programs, {name: file or script's text}."""
         tree = self.folder / version / "starling"
         lay_out(tree, version, files)
         path = self.host.files / f"starling-{version}-{PLATFORM}.tar.gz"
@@ -121,7 +121,7 @@ class Releases:
 
 
 def lay_out(root, version, files):
-    """The tree that archives hold and installations begin as."""
+    """Writes the tree that archives hold and installations begin with."""
     folder = root / "versions" / version / "bin"
     folder.mkdir(parents=True)
     for name, content in files.items():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A daemon is controlled from another computer: over TLS, by whoever has the token, and only where its owner said so."""
+"""A daemon is controlled from another computer: over TLS, by holders of the token, and only if its owner allowed it."""
 
 import json
 import re
@@ -22,7 +22,7 @@ class Remote(unittest.TestCase):
         cls.addClassCleanup(cls.volunteer.daemon.stop)
 
     def enable(self):
-        """Opens the door; what callers need."""
+        """Opens remote control; returns the data that callers need."""
         door = json.loads(self.volunteer.command("--json", "remote", "enable", "--port", "0").stdout)["remote"]
         token = self.folder / "token"
         token.write_text(door["token"] + "\n")
@@ -59,7 +59,7 @@ class Remote(unittest.TestCase):
             while json.loads(follower.stdout.readline())["paused"]:
                 pass
             self.volunteer.command("remote", "disable")
-            self.volunteer.command("pause")  # the news of which those that were let in do not hear
+            self.volunteer.command("pause")  # a change of which admitted callers no longer hear
             self.assertNotIn('"paused":true', follower.stdout.read())
             self.assertEqual(follower.wait(), 3)
         finally:

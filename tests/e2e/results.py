@@ -1,12 +1,12 @@
-"""What a swarm did, from two sides that know nothing of each other: the volunteers' journals and the ledger."""
+"""A swarm's results, from two independent sides: the volunteers' journals and the ledger."""
 
 
 def compare_journals(journals):
     """Merges the volunteers' journals, as {name: {round: entry}}, into (samples accepted, rounds, disagreements).
 
-    Every volunteer writes down each round it commits: the digest of its new state and whose samples went in. All who
-    were in a group must have written the same; of a grid, all have the same state, and each column its own samples, or
-    none where it was cut off from its column.
+    Every volunteer records each round it commits: the digest of its new state, and the samples in it by owner. All
+    members of a group must have recorded the same; in a grid, all have one state, and each column its own samples, or
+    none if a member was cut off from its column.
     """
     states, columns, disagreements = {}, {}, []
     for name, journal in sorted(journals.items()):
@@ -25,13 +25,13 @@ def compare_journals(journals):
 
 
 def same_state(statuses):
-    """Whether all volunteers that are at the same round hold the same state, and all are at the same round."""
+    """Whether all volunteers are at one round and hold one state."""
     states = {(s.get("state_round"), s.get("state_digest")) for s in statuses if s.get("state_digest")}
     return len(states) == 1
 
 
 def failures(result):
-    """What in a demo's result must not be, in words."""
+    """Faults in a demo's result, in words."""
     found = []
     if result["rounds"] == 0:
         found.append("no round was completed")

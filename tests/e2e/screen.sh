@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A screen that nobody sees, with a window manager and, if asked, a panel that hosts tray icons. Prints the display's
-# number on standard output once all of it can be used, and ends with its standard input. Every user of
-# this computer may use it.
+# An invisible screen, with a window manager and, on request, a panel that hosts tray icons. Prints the display's number
+# on standard output once all of it can be used, and ends with its standard input. Every user of this computer may use
+# it.
 #
 #   screen.sh WIDTHxHEIGHT [--panel]
 set -euo pipefail
@@ -13,13 +13,13 @@ end() {
 }
 trap end EXIT
 
-# It writes its number once it can be used, and finds a free one itself.
+# Xvfb writes its number once it can be used, and finds a free one itself.
 mkfifo "$folder/number"
 Xvfb -screen 0 "${1}x24" -ac -nolisten tcp -displayfd 3 3> "$folder/number" > /dev/null 2>&1 &
 started+=($!)
 read -r -t 30 number < "$folder/number" || { echo "screen.sh: no screen" >&2; exit 1; }
 export DISPLAY=:$number
-# A window manager calls its startup command when it manages.
+# A window manager runs its startup command once it manages windows.
 mkfifo "$folder/managed"
 openbox --startup "tee $folder/managed" < /dev/null > /dev/null 2>&1 &
 started+=($!)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A swarm trains a model of the operator's own: nobody runs it before being asked, loss falls, and it comes back whole."""
+"""A swarm trains a model of the operator's own: no volunteer runs it without consent, loss falls, and it comes back
+whole."""
 
 import json
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 import programs
 from swarm_case import RUN_ID, SwarmCase
 
-PYTHON = "/usr/bin/python3"  # of the system: it is the one that may have PyTorch
+PYTHON = "/usr/bin/python3"  # the system's, which may have PyTorch
 CONTEXT = 64
 
 
@@ -23,8 +24,8 @@ def has_pytorch():
 
 class ScriptSwarm(SwarmCase):
     VOLUNTEERS = 2
-    # Rounds that last a moment, with so small a model.
-    # Rounds of a second or so: where ten pass in one, nobody finds the time to judge so small a model.
+    # Rounds take a second or so with such a small model: if ten passed in one, no volunteer would find time to judge
+    # it.
     SETTINGS = {"target_batch_size": 2048, "micro_batch_size": 64, "peers_max": 4, "checkpoint_rounds": 2,
                 "schedule": {"warmup_rounds": 2, "total_rounds": 2000, "learning_rate": 1e-2},
                 "model": {"architecture": "script", "program": "model.pt", "parameters": "model.safetensors",
@@ -65,7 +66,7 @@ class ScriptSwarm(SwarmCase):
         self.wait_for_rounds(self.swarm.volunteers, 6, 90)
         rounds = self.swarm.volunteers[0].journal().values()
         self.assertTrue(any(len(round["contributions"]) == 2 for round in rounds), "both are in one group")
-        # Held-out text is measured at most a fiftieth of the time: rarely where measuring starves beside other work.
+        # Held-out text is measured at most a fiftieth of the time: rarely, if other work delays the measurement.
         programs.wait_until(lambda: all(0 < loss < 4 for loss in self.losses()),
                             f"text costs less than 4 nats a byte, of 5.5 at first: {self.losses()}", 150)
 
@@ -93,7 +94,7 @@ class ScriptSwarm(SwarmCase):
             self.assertLess(abs(in_python - after), 1e-5 * after)
 
     def bits_of(self, folder, judge):
-        """What the held-out text costs the model in the folder."""
+        """The loss on the held-out text of the model in the folder."""
         done = subprocess.run([*judge, folder / "model.pt", folder / "model.safetensors",
                                self.swarm.folder / "run/held_out.txt", str(CONTEXT)], check=True,
                               capture_output=True, text=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Volunteers train from shards on two mirrors: first one is empty and the other serves wrong bytes, later one dies. All
-of it over IPv6, where this machine has that: coordinator, mirrors and volunteers."""
+of it runs over IPv6 if this machine has it: coordinator, mirrors and volunteers."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ WRONG = "are not those of digest"
 
 
 def export(coordinator, out):
-    """Into that folder, once a copy of the state has arrived; returns what the command says."""
+    """Exports to that folder, once a copy of the state has arrived; returns the command's output."""
     def exported():
         done = coordinator.command("run", "export", coordinator.folder, RUN_ID, out, check=False)
         return done.stdout if done.returncode == 0 else None
@@ -66,7 +66,8 @@ class ShardSwarm(SwarmCase):
         for volunteer in self.swarm.volunteers:
             self.assertIn("mirror " + self.second.address, self.wait_for_log(volunteer.daemon, WRONG))
         self.assertEqual(self.rounds_of(self.swarm.volunteers[0]), 0)
-        self.lay_out(self.second)  # its keeper has noticed; it is left alone for half a minute, though, and then for more
+        # its keeper has noticed; yet volunteers avoid it for half a minute, and longer each time
+        self.lay_out(self.second)
         self.lay_out(self.first)
         self.wait_for_rounds(self.swarm.volunteers, 1)
         type(self).loss_at_first = self.loss()
@@ -105,13 +106,13 @@ class ShardSwarm(SwarmCase):
     def test_6_the_loss_has_fallen_and_all_sides_agree(self):
         self.assertLess(self.loss(), 0.9 * self.loss_at_first)
         self.assert_all_sides_agree(19)
-        for volunteer in self.swarm.volunteers:  # only what its lane has read so far, and the one to come
+        for volunteer in self.swarm.volunteers:  # only the shards that its lane has read so far, and the next one
             kept = list((volunteer.folder / "shards").iterdir())
             self.assertLess(len(kept), len(self.files()))
 
 
 class RunWithoutTokenizer(SwarmCase):
-    """Its shards were prepared before listings named what made the tokens."""
+    """Its shards were prepared by a version whose listings did not name the tokenizer."""
 
     VOLUNTEERS = 1
 

@@ -1,5 +1,5 @@
-// Preloaded into one process, this gives it a wall clock that is wrong by CLOCK_SHIFT_S seconds, as a computer with a
-// bad battery has. Only the time of day: what measures durations (CLOCK_MONOTONIC) stays right, as it does there.
+// A library to preload: gives one process a wall clock that is wrong by CLOCK_SHIFT_S seconds, like a computer with a
+// bad battery. Only the time of day is wrong: the clock for durations (CLOCK_MONOTONIC) stays right, as it does there.
 #include <dlfcn.h>
 #include <sys/time.h>
 

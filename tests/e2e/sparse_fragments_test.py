@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Three volunteers average half of the parameters at a time, while local steps go on, and of that the largest values alone,
-both ways: what is left out of a fragment waits for that fragment's next round, and whatever dies costs only itself."""
+"""Three volunteers average half of the parameters at a time while local steps continue, and send only the largest
+values of it, both ways: values left out of a fragment wait for that fragment's next round, and a process that dies
+costs only itself."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A computer of another project, with a good certificate of that one, gets in nowhere and disturbs nobody."""
+"""A computer of another project, with a valid certificate of that one, is admitted nowhere and disturbs nobody."""
 
 import json
 import socket
@@ -32,7 +32,7 @@ class HostOfAnotherProject(SwarmCase):
         theirs = json.loads(path.read_text())
         ours = json.loads((self.swarm.volunteers[0].folder / "project.json").read_text())
         del ours["device_token"]
-        # All that is public about this project, and a certificate of the other one.
+        # All public data of this project, with a certificate of the other one.
         path.write_text(json.dumps({**ours, "certificate_pem": theirs["certificate_pem"]}))
         self.mallory.start()
         self.wait_for_log(self.mallory.daemon, "refused our certificate")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Three volunteers take local steps and average a quarter of the parameters at a time, while steps go on: text gets
-cheaper, and whatever dies in between costs only itself."""
+"""Three volunteers take local steps and average a quarter of the parameters at a time, while steps continue: the loss
+falls, and a process that dies in between costs only itself."""
 
 import unittest
 
 import delayed_updates_test
 
-BATCH = 384  # of all: four steps of 32 samples each, or so, between two rounds; sixteen of a parameter
+BATCH = 384  # over all volunteers: about four steps of 32 samples each between two rounds; sixteen for a parameter
 
 
 class StreamingSwarm(delayed_updates_test.DelayedUpdates):

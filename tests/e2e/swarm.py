@@ -10,8 +10,8 @@ import programs
 import results
 import text
 
-SETTLE_TIMEOUT_S = 90  # the coordinator may wait a minute for who still averages
-STEADY_S = 1  # a round that was under way when the run was paused may be told a moment later
+SETTLE_TIMEOUT_S = 90  # the coordinator may wait a minute for members that still average
+STEADY_S = 1  # a round that was under way when the run was paused may be reported a moment later
 BUSY = ("preparing", "joining", "downloading", "training", "averaging", "stepping", "evaluating")
 
 
@@ -50,25 +50,25 @@ class Swarm:
 
     def __init__(self, folder, volunteers, host="127.0.0.1"):
         self.folder = Path(folder)
-        self.host = host  # of this machine, where everybody listens
+        self.host = host  # this machine's address, on which everybody listens
         self.logs = self.folder / "logs"
         self.logs.mkdir(parents=True, exist_ok=True)
         self.coordinator = programs.Coordinator(self.folder / "coordinator", self.logs / "coordinator.log", host)
         self.threads = threads_each(volunteers)
         self.made = 0
         self.volunteers = [self.newcomer() for _ in range(volunteers)]
-        self.departed = {}  # volunteers that do not come back, and who they were
+        self.departed = {}  # {volunteer that does not come back: its peer}
         self.pollers = ThreadPoolExecutor(max_workers=8)
         self.run = None
 
     def newcomer(self):
-        """One more volunteer, whom nobody knows yet."""
+        """Adds a new volunteer that is unknown so far."""
         self.made += 1
         name = f"volunteer-{self.made}"
         return programs.Volunteer(name, self.folder / name, self.logs / f"{name}.log", self.threads, self.host)
 
     def create(self, name, settings, corpus=None):
-        """Makes the project, its run and the volunteers' data directories, and starts everything."""
+        """Creates the project, its run and the volunteers' data directories, and starts everything."""
         manifest = write_run(self.folder / "run", corpus or text.load_corpus(), settings)
         self.coordinator.init(name)
         self.run = settings["run_id"]
@@ -81,7 +81,7 @@ class Swarm:
             volunteer.join(link)
 
     def lose(self, volunteer):
-        """It is killed, and does not come back."""
+        """Kills the volunteer for good."""
         peer = volunteer.peer()
         volunteer.daemon.kill()
         self.volunteers.remove(volunteer)
@@ -96,12 +96,13 @@ class Swarm:
         return {volunteer.name: status for volunteer, status in zip(self.volunteers, answers)}
 
     def journals(self):
-        """Of those who are gone, what the coordinator has heard: nobody else may have been left in their last round."""
+        """Journals by name. For departed volunteers, the rounds that the coordinator knows: others may not have been in
+        their last round."""
         here = {volunteer.name: volunteer.journal(self.run) for volunteer in self.volunteers}
         return here | {volunteer.name: self.heard_of(volunteer, peer) for volunteer, peer in self.departed.items()}
 
     def heard_of(self, volunteer, peer):
-        """Its rounds of which it was told that the coordinator knows them, or which the ledger has although it was not."""
+        """Its rounds that the coordinator acknowledged, or that the ledger has although it was not acknowledged."""
         told = volunteer.acknowledged_journal(self.run)
         known = self.coordinator.rows(
             "SELECT line.round FROM contribution AS line JOIN host ON host.id = line.host JOIN run ON run.number = line.run "
@@ -109,11 +110,11 @@ class Swarm:
         return {number: entry for number, entry in volunteer.journal(self.run).items() if number in told or (number,) in known}
 
     def died(self):
-        """Programs that ended although nobody asked them to."""
+        """Programs that ended unexpectedly."""
         return [program for program in self.programs() if program.process is not None and not program.running()]
 
     def drain(self):
-        """Pauses the run and waits until all volunteers hold the same state and the ledger holds what they accepted."""
+        """Pauses the run and waits until all volunteers hold one state and the ledger holds all accepted samples."""
         self.coordinator.pause_run(self.run)
 
         def unsettled():
@@ -144,7 +145,7 @@ class Swarm:
             return False
 
     def stop(self):
-        """Ends every process; one that was not started, or has ended, is no trouble."""
+        """Ends every process; harmless for one that was not started, or has ended."""
         self.pollers.shutdown(wait=True, cancel_futures=True)
         everything = self.programs() + [volunteer.daemon for volunteer in self.departed]
         for program in everything:

@@ -1,4 +1,4 @@
-"""A small run trained by real processes, for tests to do something to: what they all start from, and ask."""
+"""A small run trained by real processes, for tests to act on: their common start and queries."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ SETTINGS = {
     "model": {"layers": 2, "width": 64, "heads": 2, "context": 64},
     "schedule": {"warmup_rounds": 5, "total_rounds": 2000},
 }
-# A quarter of the time for each sample, where a round has many of them.
+# Takes a quarter of the time per sample, for rounds with many samples.
 LITTLE_MODEL = {"layers": 2, "width": 32, "heads": 2, "context": 32}
 TRAIN_BYTES = 200_000
 HELD_OUT_BYTES = 4_000
@@ -33,17 +33,17 @@ def small_corpus(train_bytes=TRAIN_BYTES):
 
 
 class SwarmCase(unittest.TestCase):
-    """One swarm for all tests of a class, and one order: each test leaves the swarm whole."""
+    """One swarm for all tests of a class, in a fixed order: each test leaves the swarm whole."""
 
     VOLUNTEERS = 3
     HOST = "127.0.0.1"
-    SETTINGS = {}  # beside those above
+    SETTINGS = {}  # in addition to those above
     TRAIN_BYTES = TRAIN_BYTES
 
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp(prefix="starling-e2e-"))
-        if "STARLING_KEEP" not in os.environ:  # to look at what it left
+        if "STARLING_KEEP" not in os.environ:  # keep them for inspection
             cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS, cls.HOST)
         cls.prepare()
@@ -52,7 +52,7 @@ class SwarmCase(unittest.TestCase):
 
     @classmethod
     def prepare(cls):
-        """What a class changes before anything starts."""
+        """A hook for changes that a class makes before anything starts."""
 
     def tearDown(self):
         if any(failed for _, failed in self._outcome.result.failures + self._outcome.result.errors):
@@ -65,32 +65,33 @@ class SwarmCase(unittest.TestCase):
         return len(volunteer.journal())
 
     def wait_for_rounds(self, volunteers, count, timeout_s=90):
-        """Each of the volunteers commits so many rounds from now on."""
+        """Waits until each of the volunteers has committed this many more rounds."""
         goals = {volunteer: self.rounds_of(volunteer) + count for volunteer in volunteers}
         programs.wait_until(lambda: all(self.rounds_of(v) >= goal for v, goal in goals.items()),
                             f"{count} more rounds of {[v.name for v in volunteers]}", timeout_s)
 
     def wait_for_log(self, program, words, timeout_s=60):
-        """The first line of the program's log, from any of its starts, that holds the words."""
+        """The first line of the program's log, from any of its starts, that contains the words."""
         def found():
             return next((line for line in program.log().splitlines() if words in line), None)
 
         return programs.wait_until(found, f"{program.name} logs '{words}'", timeout_s)
 
     def loss(self):
-        """As who has computed most tells it, 0 at first: who is left no samples stays with the loss of a round long ago."""
+        """The loss from the volunteer that has computed most, 0 at first: a volunteer without samples keeps the loss of
+        an old round."""
         told = [status for status in self.swarm.statuses().values() if status]
         return max(told, key=lambda status: status["samples_total"], default={"loss": 0})["loss"]
 
     def wait_for_a_round_of_all(self, volunteer):
-        """One of its rounds has samples of everybody: who is late for a round has none in it."""
+        """Waits for a round with samples of everybody: a volunteer that is late for a round has none in it."""
         def joint():
             return any(len(entry["contributions"]) == len(self.swarm.volunteers) for entry in volunteer.journal().values())
 
         programs.wait_until(joint, "all are in one group", 90)
 
     def assert_all_sides_agree(self, rounds_min):
-        """Pauses the run: nothing that was accepted is missing from the ledger, or there twice."""
+        """Pauses the run: every accepted sample is in the ledger exactly once."""
         self.assertTrue(self.swarm.drain(), "the swarm settles")
         accepted, rounds, disagreements = results.compare_journals(self.swarm.journals())
         self.assertEqual(disagreements, [])

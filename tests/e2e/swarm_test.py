@@ -17,7 +17,7 @@ def children(pid):
 
 
 class SwarmUnderFire(SwarmCase):
-    # Little is sent of each gradient, and of their sum: what is left out has to survive what happens here, or be missed.
+    # Little is sent of each gradient, and of their sum: the test would notice if the values left out were lost.
     SETTINGS = {"codec": "sparse", "error_feedback": 0.95, "optimizer": {"kind": "sgd"}}
 
     def trainer_of(self, volunteer):

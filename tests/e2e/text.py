@@ -1,11 +1,11 @@
-"""The demo's text: the fortunes that Debian ships, dealt into training and held-out text, the same way every time."""
+"""The demo's text: the fortunes that Debian ships, divided into training and held-out text, always alike."""
 
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 FORTUNES = Path("/usr/share/games/fortunes")
-HELD_OUT_EVERY = 20  # one fortune of so many is never trained on
+HELD_OUT_EVERY = 20  # one of this many fortunes is never trained on
 BYTES_MIN = 2_000_000
 
 
@@ -43,6 +43,6 @@ def load_corpus(folder=FORTUNES):
 
 
 def compressed_bits_per_byte(program, text):
-    """What `gzip -9` or `xz -9` needs for the text by itself."""
+    """Bits per byte of the text as compressed by `gzip -9` or `xz -9`."""
     packed = subprocess.run([program, "-9", "-c"], input=text, capture_output=True, check=True).stdout
     return 8 * len(packed) / len(text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Three coordinators share one PostgreSQL database behind a load balancer, and are killed one after another, the leader
-too. Rounds go on, and the ledger holds every contribution once.
+too. Rounds continue, and the ledger holds every contribution once.
 
     three_coordinators_test.py [--every S] [--minutes M]    longer: one is killed every S seconds, for M minutes
 """
@@ -54,7 +54,7 @@ class Fleet(programs.Coordinator):
             programs.wait_until(lambda: "listening on" in server.log(), f"{server.name} listens")
 
     def leader(self):
-        """The server that leads, as the others know it."""
+        """The leading server, according to the others."""
         address = json.loads(self.command("status", self.folder, "--json").stdout)["leader"]
         return self.servers[self.ports.index(int(address.rpartition(":")[2]))]
 
@@ -78,7 +78,8 @@ class ThreeCoordinators(SwarmCase):
         return sum(server.log().count(LEADS_NO_MORE) for server in self.fleet.servers)
 
     def kill(self, victim):
-        """And what must be so soon afterwards; the seconds until another led, where the leader was killed."""
+        """Kills a server and checks the state soon afterwards; returns the seconds until another led, if it was the
+        leader."""
         leader = self.fleet.leader()
         before = self.takeovers()
         victim.kill()
@@ -97,7 +98,7 @@ class ThreeCoordinators(SwarmCase):
 
     def test_1_all_three_answer_heartbeats_and_one_leads(self):
         self.wait_for_rounds(self.swarm.volunteers, 2, ROUNDS_MAX_S)
-        # Who stood still for some seconds has rightly lost its place.
+        # A server that stood still for some seconds has rightly lost its place.
         programs.wait_until(lambda: self.takeovers() - self.resignations() == 1, "one leads")
 
     def test_2_rounds_go_on_whichever_is_killed(self):

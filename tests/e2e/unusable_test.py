@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Of a run's samples some hold what is no number: epochs are complete without them, and the operator is told which."""
+"""Some of a run's samples contain NaN: epochs are complete without them, and the operator learns which they are."""
 
 import json
 import random
@@ -13,11 +13,11 @@ from swarm_case import RUN_ID, SwarmCase
 SAMPLES = 600
 WIDTH = 8
 BROKEN = {7, 250}  # items with a NaN among their values
-STRANGE = 120      # of a class that the model has not
+STRANGE = 120      # with a class that the model does not have
 
 
 def write_samples(path, count, broken=(), strange=None):
-    """Two classes, told apart by the sign of their values."""
+    """Two classes, distinguished by the sign of their values."""
     chance = random.Random(count)
     values, labels = [], []
     for item in range(count):

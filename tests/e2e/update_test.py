@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A volunteer's daemon that updates itself from a web host, for a run that its version is too old for: from feeds and
-downloads that are not to be believed, over versions that do not work, to the one that trains."""
+"""A volunteer's daemon that updates itself from a web host, for a run that needs a newer version: past feeds and
+downloads that must not be trusted, over versions that do not work, to the one that trains."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from swarm_case import SwarmCase
 
 NEXT = Path(os.environ.get("STARLING_NEXT", programs.ROOT / "build/release/tests/starlingd_next"))
 OLD_VERSION = programs.run_command("starlingd", "--version").stdout.strip()
-NEXT_VERSION = "99.0.0"  # what NEXT says
+NEXT_VERSION = "99.0.0"  # the version that NEXT reports
 DISK_MB = 160
 
 

@@ -21,7 +21,7 @@ def clock(seconds):
 
 
 def newest(statuses):
-    """The status of the volunteer that is furthest, and knows most about the swarm."""
+    """The status of the volunteer that is furthest ahead, and knows most about the swarm."""
     alive = [s for s in statuses.values() if s]
     return max(alive, key=lambda s: (s.get("round") or 0, (s.get("swarm") or {}).get("size") or 0), default={})
 
@@ -82,6 +82,6 @@ class View:
         self.drawn = len(lines)
 
     def note(self, message):
-        """A line that stays: the block continues below it."""
+        """Prints a line that stays: the block continues below it."""
         self.drawn = 0
         print(message, file=self.out, flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the daemon tells about time, peers, standings and join links, against what really happened."""
+"""The daemon's reports about time, peers, standings and join links, compared with the facts."""
 
 import json
 import unittest
@@ -25,7 +25,8 @@ class Views(SwarmCase):
             contributions = journal[number]["contributions"]
             self.assertEqual(point["samples"], contributions.get(me, 0))
             self.assertEqual(point["swarm_samples"], sum(contributions.values()))
-            self.assertTrue(point["loss"] > 0 or point["samples"] == 0)  # what came too late has a loss, too
+            # a contribution that came too late has a loss, too
+            self.assertTrue(point["loss"] > 0 or point["samples"] == 0)
         self.assertGreater(sum(point["samples"] for point in rounds.values()), 0)
         days = self.ask("history", "all")["history"]
         self.assertGreaterEqual(sum(point["samples"] for point in days), sum(p["samples"] for p in rounds.values()))
@@ -33,7 +34,7 @@ class Views(SwarmCase):
     def test_2_peers_are_those_of_the_swarm(self):
         known = {volunteer.status()["peer"] for volunteer in self.swarm.volunteers}
 
-        def all_there():  # who is silent for some seconds is in no plan
+        def all_there():  # a volunteer that is silent for some seconds is in no plan
             peers = self.ask("peers")["peers"]["list"]
             return {peer["peer"] for peer in peers} == known and peers
 
@@ -75,7 +76,7 @@ class Views(SwarmCase):
     def test_5_the_daemon_ends_on_request(self):
         daemon = self.swarm.volunteers[1].daemon
         self.swarm.volunteers[1].command("stop")
-        self.assertFalse(daemon.running())  # by then
+        self.assertFalse(daemon.running())  # has ended by then
         self.assertEqual(daemon.process.returncode, 0)
 
 

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# For scripts that play on a machine as a whole: they wait for what tells of itself.
+# Functions for scripts that simulate a whole machine: they wait for programs that report their own state.
 
 fail() {
   printf '#### FAILED: %s\n' "$*"
   exit 1
 }
 
-# wait_for SECONDS WHAT FILTER COMMAND …: until the filter, a command that reads what COMMAND goes on saying, has found
-# something. COMMAND is ended then.
+# wait_for SECONDS WHAT FILTER COMMAND …: runs COMMAND until FILTER, a command that reads its continuous output, has
+# found something; then ends COMMAND.
 wait_for() {
   local seconds=$1 what=$2 filter=$3 said teller found=0
   shift 3
@@ -19,11 +19,11 @@ wait_for() {
   ((found == 0)) || fail "not in time: $what"
 }
 
-# wait_for_line SECONDS WHAT PATTERN COMMAND …: for the first line that fits the pattern, one of Perl's.
+# wait_for_line SECONDS WHAT PATTERN COMMAND …: waits for the first line that fits the pattern, a Perl expression.
 wait_for_line() { wait_for "$1" "$2" "grep --quiet --max-count 1 --perl-regexp -- ${3@Q}" "${@:4}"; }
 
-# wait_for_credit SECONDS WHO SAMPLES COMMAND …: until more than so many are credited, by COMMAND, which is a
-# `starling status --follow --json` of theirs.
+# wait_for_credit SECONDS WHO SAMPLES COMMAND …: waits until COMMAND, a `starling status --follow --json` of WHO,
+# reports more than SAMPLES credited.
 wait_for_credit() {
   local more='import json, sys; sys.exit(not any(json.loads(line)["samples_credited"] > int(sys.argv[1]) for line in sys.stdin))'
   wait_for "$1" "$2 is credited with more than $3 samples" "python3 -c ${more@Q} $3" "${@:4}"

@@ -1,10 +1,10 @@
-"""What a volunteer may ask of the daemon, at random and over its socket: as many wishes as it can answer."""
+"""Random requests of a volunteer to the daemon over its socket: as many as it can answer."""
 
 import json
 import socket
 from pathlib import Path
 
-ANSWER_WITHIN_S = 10  # whoever does not answer by then hangs
+ANSWER_WITHIN_S = 10  # a daemon that does not answer by then hangs
 
 
 class Line:
@@ -32,7 +32,7 @@ class Line:
         return self.ask("status")["status"]
 
     def settings(self):
-        """The names of those that change nothing outside this computer."""
+        """The names of preferences that change nothing outside this computer."""
         names = self.ask("preferences")["preferences"]
         return sorted(set(names) - {"port_mapping", "update_check", "update_install"})
 
@@ -52,7 +52,7 @@ def any_wish(chance, names):
 
 
 def any_question(chance):
-    """Something that changes nothing of what is trained."""
+    """A request that changes nothing about the training."""
     return chance.choice([
         {"command": "history", "span": chance.choice(["rounds", "day", "month", "all", "never"])},
         {"command": "peers"}, {"command": "projects"}, {"command": "log", "lines": 3}, {"command": "remote", "remote": "show"},

@@ -11,7 +11,7 @@ from swarm_test import children
 from wishes import Line, any_question, any_wish
 
 SEED = 11
-WISHES = 250  # of each of the rounds below
+WISHES = 250  # in each of the rounds below
 ROUNDS = 4
 FREE_WITHIN_S = 5
 ALLOWS = {"compute": "always", "network": "always", "disk_free_min_gb": "0", "disk_max_gb": "1000",
@@ -38,7 +38,7 @@ class Wishes(SwarmCase):
         self.line.ask("resume")
 
     def look(self):
-        """One reason while nothing may be trained, which is then obeyed; none while something is."""
+        """One reason while training is not allowed, which is then obeyed; none while it is."""
         status = self.line.status()
         code = status["rules"]["code"]
         forbidden = code != "none"
