@@ -1,4 +1,4 @@
-# Debian and RPM packages of the components; `./dev package` calls cpack with what makes them reproducible.
+# Debian and RPM packages of the components; `./dev package` calls cpack with the settings that make them reproducible.
 
 set(CPACK_PACKAGE_NAME starling)
 set(CPACK_PACKAGE_VENDOR "Starling developers")
@@ -29,7 +29,7 @@ set(story_coordinator "This package has the coordinator that a project runs: it 
  contribute and shows a leaderboard. It does no training itself, and needs no other server; its database can be on a\
  PostgreSQL server.")
 
-# A control file wants lines that are not too long, and a blank before each.
+# A control file requires short lines, with a blank before each.
 function(starling_wrapped text out)
   string(REPLACE " " ";" words "${text}")
   set(line "")
@@ -46,7 +46,7 @@ function(starling_wrapped text out)
   set(${out} "${lines}${line}" PARENT_SCOPE)
 endfunction()
 
-# The newest change to the coordinator's database that this version knows: a package of it refuses to replace a newer one.
+# The newest change to the coordinator's database in this version: its package refuses to replace a newer one.
 file(GLOB migrations ${PROJECT_SOURCE_DIR}/db/schema/migrations/*.sql)
 list(SORT migrations)
 list(GET migrations -1 newest)
@@ -87,7 +87,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   set(CPACK_RPM_${COMPONENT}_FILE_NAME RPM-DEFAULT)
 endforeach()
 
-# Debian.
+# Settings for Debian.
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${STARLING_MAINTAINER}")
@@ -97,9 +97,10 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-# OpenBLAS on OpenMP: LibTorch brings OpenMP, two thread pools fight over the cores, and the plain library crawls.
+# OpenBLAS on OpenMP: LibTorch brings OpenMP; otherwise two thread pools compete for the cores, and the plain library is
+# very slow.
 set(CPACK_DEBIAN_CLIENT_PACKAGE_DEPENDS "adduser, libopenblas0-openmp")
-# Whose word web servers show, on which a run's data may lie; the coordinator's are mail relays.
+# Authorities that vouch for web servers, on which a run's data may lie; for the coordinator, for mail relays.
 set(CPACK_DEBIAN_CLIENT_PACKAGE_RECOMMENDS "ca-certificates")
 set(CPACK_DEBIAN_COORDINATOR_PACKAGE_RECOMMENDS "ca-certificates")
 set(CPACK_DEBIAN_CLIENT_PACKAGE_SUGGESTS "starling-tray")
@@ -109,7 +110,7 @@ set(CPACK_DEBIAN_COORDINATOR_PACKAGE_SUGGESTS "postgresql, prometheus")
 set(CPACK_DEBIAN_TRAY_PACKAGE_DEPENDS "starling-client (= ${STARLING_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), qt6-qpa-plugins")
 set(CPACK_DEBIAN_TRAY_PACKAGE_RECOMMENDS "qt6-wayland, qt6-translations-l10n, hicolor-icon-theme")
 
-# RPM: the same files; what dpkg's scripts do, in RPM's terms.
+# Settings for RPM: the files are those for Debian, and its scripts do the work of dpkg's in RPM's terms.
 set(CPACK_RPM_COMPONENT_INSTALL ON)
 set(CPACK_RPM_PACKAGE_LICENSE "GPL-3.0-or-later")
 set(CPACK_RPM_PACKAGE_RELEASE 1)
@@ -127,7 +128,7 @@ set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
   /usr/share/icons/hicolor/symbolic/apps /usr/share/man /usr/share/man/man1
   /usr/share/metainfo /usr/share/zsh /usr/share/zsh/site-functions /usr/share/zsh/vendor-completions /usr/libexec
   /usr/lib/systemd /usr/lib/systemd/system /usr/lib/systemd/user)
-# Nothing of the machine and the moment it is made on.
+# Excludes everything about the machine and the moment of the build.
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost starling\n%define use_source_date_epoch_as_buildtime 1
 %define clamp_mtime_to_source_date_epoch 1\n%define packager ${STARLING_MAINTAINER}\n%define _build_id_links none\n%define source_date_epoch_from_changelog 0")
 foreach(component IN ITEMS client coordinator)

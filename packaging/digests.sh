@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Lists the digests of a folder's files in its SHA256SUMS, and signs that list where a key is named.
+# Lists the digests of a folder's files in its SHA256SUMS, and signs that list if a key is named.
 #
-#   digests.sh FOLDER [--sign KEY]     KEY: whatever gpg knows it by
-#   digests.sh --check-key KEY         only whether it could sign
+#   digests.sh FOLDER [--sign KEY]     KEY: any name that gpg knows it by
+#   digests.sh --check-key KEY         only checks whether it can sign
 #
-# Whoever downloads checks with: gpg --verify SHA256SUMS.asc SHA256SUMS && sha256sum --check --ignore-missing SHA256SUMS
+# To check a download: gpg --verify SHA256SUMS.asc SHA256SUMS && sha256sum --check --ignore-missing SHA256SUMS
 set -euo pipefail
 
 sign() { gpg --batch --yes --armor --local-user "$1" --output "$2.asc" --detach-sign "$2"; }
 
-# Signs something, since a key that is there may have expired, be another's public half, or want a passphrase.
+# Signs something, since an existing key may have expired, be another's public half, or need a passphrase.
 check_key() {
   tried=$(mktemp -d)
   trap 'rm -rf "$tried"' EXIT

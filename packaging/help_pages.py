@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Manual pages, and completions for bash, zsh and fish, from what the programs' own --help says.
+"""Manual pages, and completions for bash, zsh and fish, from the programs' own --help.
 
     help_pages.py --bin DIR --out DIR PROGRAM …
 
@@ -44,8 +44,8 @@ FILES_ARE = {
 
 @dataclass
 class Entry:
-    names: list  # of an option with its dashes; of anything else one name
-    value: str  # what --help says of its value; empty: it has none
+    names: list  # an option's names with dashes; otherwise one name
+    value: str  # description of its value in --help; empty: it has none
     help: str
 
     @property
@@ -82,7 +82,7 @@ def join_short_names(line):
 
 
 def sections_of(text):
-    """The text before the first heading, the entries below each, and what follows the last."""
+    """The text before the first heading, the entries below each, and the text after the last."""
     before, entries, after, heading = [], {name: [] for name in HEADINGS}, [], None
     for line in text.splitlines():
         if line in HEADINGS:
@@ -103,7 +103,7 @@ def sections_of(text):
 
 
 def read_command(folder, words, clean):
-    # Whatever computer it is built on, the defaults shown are those of somebody's own.
+    # The defaults shown are those for an ordinary user, whatever computer it is built on.
     environment = {"HOME": HOME, "PATH": os.defpath, "LC_ALL": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"}
     shown = subprocess.run([folder / words[0], *words[1:], "--help"], capture_output=True, text=True, check=True,
                            env=environment)
@@ -160,7 +160,7 @@ def man_page(program, version, date):
     return text + ".SH SEE ALSO\n" + ", ".join(f"\\fB{roff(s)}\\fR" for s in SEE_ALSO[name]) + "\n"
 
 
-# Completions. Each shell first finds the command that the line has got to, then offers what that one knows.
+# Completions. Each shell first finds the command on the line, then offers the entries of that command.
 
 def path_of(command):
     return " ".join(command.words[1:])
@@ -253,7 +253,7 @@ def fish(program):
 
 
 def completions(program, folder):
-    """By file name. A program that can write its own, as some can, knows better."""
+    """The completions by file name. A program that can write its own knows better."""
     name = program.words[0]
     files = {f"{name}.bash": bash, f"_{name}": zsh, f"{name}.fish": fish}
     if not any(command.words[-1] == "completion" for command in program.commands):
@@ -276,7 +276,7 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
 
     def as_installed(text):
-        """Programs that are asked in the build name their neighbours there."""
+        """Replaces the paths of programs that were asked in the build folder by installed ones."""
         return text.replace(str(folder), arguments.libexec).replace(str(folder.parent), arguments.prefix)
 
     for name in arguments.programs:

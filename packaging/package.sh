@@ -3,7 +3,7 @@
 #
 #   package.sh BUILD OUT [--sign KEY]
 #
-# SOURCE_DATE_EPOCH is set: all dates are that one.
+# SOURCE_DATE_EPOCH is set: all dates equal it.
 set -euo pipefail
 umask 022
 
@@ -20,7 +20,7 @@ fi
 
 say() { printf '\n== %s\n' "$*"; }
 
-# make GENERATOR PATTERN: what cpack makes, into OUT.
+# make GENERATOR PATTERN: moves cpack's results into OUT.
 make() {
   say "packages: $1"
   local folder=$build/packages-$1
@@ -30,8 +30,8 @@ make() {
   rm -rf "$folder"
 }
 
-# CPack's packages of symbols list digests by the paths of the build, and lack what every package has. In their place,
-# one as Debian's own tools would make it.
+# CPack's packages of symbols list digests by the paths of the build, and lack some standard files. Replaces them by
+# packages as Debian's own tools would make them.
 mend_symbols() {
   local tree name
   tree=$build/symbols

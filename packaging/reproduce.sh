@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Are packages and archives the same to the byte, whoever makes them? Makes those of this commit twice, in fresh clones
-# under unlike circumstances: folder names of other lengths, time zone, language, umask, home, one or all processors, and
-# once without the compiler cache. Then compares every file. What it has made it keeps, and goes on with when called again.
+# Tests that packages and archives are identical to the byte, on every machine. Makes those of this commit twice, in
+# fresh clones under different circumstances: folder names of other lengths, time zone, language, umask, home, one or
+# all processors, and once without the compiler cache. Then compares every file. Finished results are kept, and a
+# further call continues with them.
 #
 #   reproduce.sh FOLDER
 set -euo pipefail
@@ -11,14 +12,14 @@ source=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
 commit=$(git -C "$source" rev-parse HEAD)
 [[ -z $(git -C "$source" status --porcelain) ]] || echo "what is not committed in $source is not in what is compared" >&2
 
-# clone NAME: this commit, there.
+# clone NAME: clones this commit there.
 clone() {
   [[ -e $folder/$1 ]] || git clone --quiet --no-checkout "$source" "$folder/$1"
   git -C "$folder/$1" fetch --quiet "$source" "$commit"
   git -C "$folder/$1" checkout --quiet --detach "$commit"
 }
 
-# make NAME UMASK SETTING …: packages and archives, in made-NAME.
+# make NAME UMASK SETTING …: makes packages and archives in made-NAME.
 make() {
   local name=$1 umask=$2
   shift 2
@@ -33,7 +34,7 @@ make() {
   ) > "$folder/$name.log" 2>&1 || { tail -n 20 "$folder/$name.log" >&2; exit 1; }
 }
 
-# Every file, and what is not one: names, modes and where links lead.
+# Lists every file and its digest, and for other entries names, modes and the targets of links.
 contents() {
   cd "$folder/made-$1"
   find . -printf '%y %m %P %l\n' | LC_ALL=C sort -k 3

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the coordinator's root file system and an OCI image of it, with debootstrap and umoci and without a container
-# engine; then runs it as the image says, without rights and on a read-only root, and looks whether it is well. Needs root.
+# engine; then runs it with the image's settings, without rights and on a read-only root, and checks its health. Needs
+# root.
 #
 #   make_root.sh PROGRAM OUT      PROGRAM: a starling-coordinator built on Debian 12
 set -euo pipefail
@@ -18,24 +19,24 @@ say() { printf '\n== %s\n' "$*"; }
 make_root() {
   say "root file system"
   rm -rf --one-file-system "$root"
-  # What the program is linked with, by the packages that bring it; curl is the health check.
+  # The libraries with which the program is linked, by the packages that contain them; curl is for the health check.
   local libraries
   mapfile -t libraries < <(ldd "$program" | awk '/=> \// { print $3 }' | xargs "$here/../packages_of.sh")
   ((${#libraries[@]} > 0))
-  # Whatever it mounts and does not unmount is gone with its own table of mounts.
+  # Mounts that debootstrap leaves behind vanish with their own table of mounts.
   unshare --mount debootstrap --variant=minbase --include="ca-certificates,curl,$(IFS=,; echo "${libraries[*]}")" bookworm "$root" \
     ${MIRROR:+"$MIRROR"} > "$out/debootstrap.log"
   install -m 755 -s "$program" "$root/usr/bin/starling-coordinator"
   install -d -o $user -g $user -m 700 "$root/project"
   rm -rf "$root"/var/cache/apt/*.bin "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/* "$root"/var/log/*.log \
     "$root"/usr/share/man/* "$root"/usr/share/locale/*
-  # Whoever gives an image away gives the licences with it.
+  # The licences must accompany an image that is given away.
   find "$root/usr/share/doc" -type f ! -name copyright -delete
   install -D -m 644 "$here/../debian/copyright" "$root/usr/share/doc/starling-coordinator/copyright"
   du -s --apparent-size --block-size=1M "$root"
 }
 
-# The same words as in the Containerfile.
+# The settings equal those in the Containerfile.
 make_image() {
   say "OCI image"
   rm -rf "$image" "$out/bundle"
@@ -51,7 +52,7 @@ make_image() {
   umoci stat --image "$image:latest" | head -n 4
 }
 
-# in_root COMMAND …: as the image's user, on a read-only root with one volume, without rights.
+# in_root COMMAND …: runs it as the image's user, on a read-only root with one volume, without rights.
 in_root() {
   unshare --mount --pid --fork --kill-child bash -euc '
     mount --bind "$0" "$0"
@@ -79,7 +80,7 @@ try_it() {
     healthy=yes
   fi
   if in_root touch /usr/anything 2> /dev/null; then healthy="no: the root can be written"; fi
-  kill "$(pgrep --parent $server)" # unshare, with which all goes that it has started
+  kill "$(pgrep --parent $server)" # unshare, which ends together with all its processes
   wait $server || true
   echo "healthy: $healthy"
   [[ $healthy == yes ]]

@@ -1,12 +1,12 @@
 # cmake -DTREE=… -DQT_PLUGINS=… -P gather.cmake
-# Lays everything that the programs of an installed tree need of this system into its lib/: LibTorch, Qt, and what they
-# need in turn, and their licences beside it. Not the C library, the dynamic loader and the C++ runtime, which every system
-# has its own of: a library of the system that is loaded later, such as a graphics driver, may need a newer one.
+# Copies the system's libraries that the programs of an installed tree need into its lib/: LibTorch, Qt, and their own
+# dependencies, with their licences beside it. Leaves out the C library, the dynamic loader and the C++ runtime, which
+# every system has: a library of the system that is loaded later, such as a graphics driver, may need a newer one.
 cmake_minimum_required(VERSION 3.25)
 
 set(from_system
   "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|nsl|anl)\\.so" "^lib(stdc\\+\\+|gcc_s)\\.so")
-# What Qt asks for by name while it runs. Of its platforms those for a desktop, and one without a screen.
+# Plug-ins that Qt loads by name at run time. Its platforms are those for a desktop, and one without a screen.
 set(plugins
   platforms/libqxcb.so platforms/libqoffscreen.so platforms/libqwayland-generic.so
   iconengines/libqsvgicon.so imageformats/libqsvg.so
@@ -45,11 +45,11 @@ foreach(library IN LISTS found)
   get_filename_component(real_name ${real} NAME)
   file(COPY ${real} DESTINATION ${TREE}/lib)
   if(NOT name STREQUAL real_name)
-    file(RENAME ${TREE}/lib/${real_name} ${TREE}/lib/${name}) # the name it is asked for by
+    file(RENAME ${TREE}/lib/${real_name} ${TREE}/lib/${name}) # the name under which it is loaded
   endif()
 endforeach()
 
-# Whoever gives libraries away gives their licences with them, and says which sources they are made of.
+# Libraries that are given away must be accompanied by their licences and the names of their sources.
 list(APPEND given_away ${found})
 execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../packages_of.sh ${given_away}
   OUTPUT_VARIABLE packages OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
@@ -60,4 +60,4 @@ foreach(package IN LISTS packages)
 endforeach()
 execute_process(COMMAND dpkg-query --show --showformat "\${source:Package} \${source:Version}\\n" ${packages}
   COMMAND sort -u OUTPUT_FILE ${documents}/debian-sources COMMAND_ERROR_IS_FATAL ANY)
-file(COPY /usr/share/common-licenses DESTINATION ${documents}) # which the others refer to
+file(COPY /usr/share/common-licenses DESTINATION ${documents}) # the other licences refer to them

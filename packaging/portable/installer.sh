@@ -32,7 +32,7 @@ unpack_to() {
   payload | tar --extract --gzip --directory "$1" --strip-components=1
 }
 
-# Lays the version beside those that are there, then switches; a running daemon goes on until it is started again.
+# Adds the version beside the existing ones, then switches to it; a running daemon continues until it is restarted.
 install_to() {
   if [ -e "$1/versions/$version" ]; then
     echo "Starling $version is installed in $1 already." >&2

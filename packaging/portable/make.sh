@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes what needs no package manager out of a build: an archive that runs from any folder, a self-extracting installer of
-# it, and an AppDir.
+# Makes the downloads without a package manager from a build: an archive that runs from any folder, a self-extracting
+# installer of it, and an AppDir.
 #
 #   make.sh BUILD OUT [--updates FILE] [--sign KEY]
 #
-# FILE says where such installations look for newer versions (starling-release source). SOURCE_DATE_EPOCH, where it is
-# set, is the date of every file, so that the same build makes the same bytes.
+# FILE says where such installations look for newer versions (starling-release source). SOURCE_DATE_EPOCH, if it is set,
+# is the date of every file, so that equal builds make equal bytes.
 set -euo pipefail
 umask 022
 
@@ -22,7 +22,7 @@ while (($#)); do
   esac
 done
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-own_bytes_max=20000000 # what a client without a window may weigh beside LibTorch
+own_bytes_max=20000000 # limit for a client without a window, beside LibTorch
 
 version=$("$build/bin/starlingd" --version)
 platform=linux-$(uname -m)
@@ -50,7 +50,7 @@ install_tree() {
   set_paths
 }
 
-# Qt's own words, in the languages that the window speaks.
+# Qt's own texts, in the languages of the window.
 copy_translations() {
   local qt language
   qt=$(qmake6 -query QT_INSTALL_TRANSLATIONS)
@@ -60,7 +60,7 @@ copy_translations() {
   done
 }
 
-# The old kind of path, which also holds for what the libraries themselves need.
+# Uses the old kind of path, which also applies to the dependencies of the libraries themselves.
 set_paths() {
   local file
   for file in "$tree"/bin/* "$tree"/libexec/starling/*; do
@@ -76,7 +76,7 @@ describe_root() {
   cp "$here/README.txt" "$root/README.txt"
 }
 
-# tar as it is the same for everybody.
+# Calls tar with settings that give equal results for everybody.
 pack() {
   tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-$(date +%s)}" "$@"
 }
@@ -95,7 +95,7 @@ make_installer() {
   chmod 755 "$out/$name.run"
 }
 
-# What appimagetool takes; nobody here has that program, so the folder itself is what is made.
+# Makes the folder that appimagetool turns into an AppImage; that program is not available here.
 make_appdir() {
   say "AppDir"
   local appdir=$out/Starling.AppDir
@@ -110,13 +110,13 @@ make_appdir() {
   install -m 755 "$here/AppRun" "$appdir/AppRun"
 }
 
-# needs FILE …: bytes of the bundled libraries that these need, all in all.
+# needs FILE …: the size in bytes of all bundled libraries that these need.
 needs() {
   LD_LIBRARY_PATH=$tree/lib ldd "$@" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | xargs -r realpath | sort -u |
     grep "^$(realpath "$tree")/lib/" | xargs -r du -cb | tail -n 1 | cut -f1
 }
 
-# What this project adds to LibTorch, for a computer without a window.
+# The sizes that this project adds to LibTorch, for a computer without a window.
 tell_sizes() {
   say "sizes in bytes"
   local libtorch client
@@ -132,7 +132,7 @@ tell_sizes() {
 
 list_digests() {
   say "digests"
-  find "$out" -maxdepth 1 -name 'starling-*' ! -name "$name.*" -type f -exec rm {} + # of other versions
+  find "$out" -maxdepth 1 -name 'starling-*' ! -name "$name.*" -type f -exec rm {} + # those of other versions
   "$here/../digests.sh" "$out" ${key:+--sign "$key"}
 }
 

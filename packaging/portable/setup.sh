@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes an unpacked Starling known to this user's desktop, and takes it away again. Nothing outside the home folder is
+# Makes an unpacked Starling known to this user's desktop, and removes it again. Nothing outside the home folder is
 # touched, and no rights are needed.
 set -eu
 
@@ -21,7 +21,7 @@ uninstall    ends Starling and removes all that, and this folder. --purge: model
 HELP
 }
 
-# Says what it does when somebody looks.
+# Reports progress if somebody looks.
 say() { printf '%s\n' "$*"; }
 
 each_shared_file() { # icons and the menu entry, relative to share/
@@ -66,7 +66,7 @@ install_for_user() {
   esac
 }
 
-# The daemon saves what it has learned first, and takes its trainer with it; nobody writes here any more afterwards.
+# The daemon first saves the model and ends its trainer; after this nobody writes here any more.
 end_programs() {
   ended=
   for process in /proc/[0-9]*; do
@@ -83,7 +83,7 @@ uninstall_for_user() {
     if [ "$(readlink "$commands/$program" 2> /dev/null)" = "$root/current/bin/$program" ]; then rm "$commands/$program"; fi
   done
   each_shared_file | while read -r file; do rm -f "$data/$file"; done
-  # Of these the window has written some itself: for a copy that was run before it was installed.
+  # The window has written some of these itself, for a copy that was run before it was installed.
   for entry in "$autostart_entry" "$data/applications/starling-tray-links.desktop"; do
     if grep -qs "$root/" "$entry"; then rm -f "$entry"; fi
   done
