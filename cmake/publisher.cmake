@@ -1,6 +1,6 @@
-# Who publishes the packages of a build. Nobody has registered anything for this tree, so its defaults are below
-# example.org, which is reserved for examples and belongs to nobody. Whoever publishes names a domain of theirs, an address
-# that is read, and a page if there is one: ./dev package -DSTARLING_DOMAIN=… -DSTARLING_MAINTAINER=… -DSTARLING_HOMEPAGE=…
+# The publisher of a build's packages. Nothing is registered for this tree, so the defaults are below example.org, which
+# is reserved for examples and belongs to nobody. A publisher names a domain they own, an address that is read, and a
+# page if there is one: ./dev package -DSTARLING_DOMAIN=… -DSTARLING_MAINTAINER=… -DSTARLING_HOMEPAGE=…
 set(STARLING_DOMAIN example.org CACHE STRING "The publisher's domain, which names of desktop entry and AppStream component are below")
 set(STARLING_MAINTAINER "Starling developers <starling@${STARLING_DOMAIN}>" CACHE STRING "Who answers for the packages")
 set(STARLING_HOMEPAGE "" CACHE STRING "Shown by software centres and package managers; empty: none is named")

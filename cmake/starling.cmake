@@ -1,4 +1,4 @@
-# The shapes of target in this tree. A folder is a static library; a test folder is a doctest program.
+# Functions for the kinds of target in this tree. A folder is a static library; a test folder is a doctest program.
 
 # starling_library(NAME SOURCES … [DEPS …] [PRIVATE_DEPS …])
 # NAME is the folder with '/' as '_'. DEPS are what its headers need, PRIVATE_DEPS what only its .cpp files see.
@@ -10,7 +10,7 @@ function(starling_library name)
   target_link_libraries(starling_${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS} starling_warnings)
 endfunction()
 
-# The same, for folders whose headers have Qt's signals.
+# Like starling_library, for folders whose headers have Qt's signals.
 function(starling_gui_library name)
   starling_library(${name} ${ARGN})
   set_target_properties(starling_${name} PROPERTIES AUTOMOC ON)
@@ -38,7 +38,7 @@ function(starling_test name)
     set(arg_TIMEOUT 120)
   endif()
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5") # instrumented code is that much slower
+    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5") # instrumented code is this much slower
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
 endfunction()
