@@ -233,12 +233,7 @@ void Swarm::finish(VirtualMember& member, const wire::RoundReport& agreed) {
   evaluate(member);
 }
 
-HeartbeatDecision Swarm::call(VirtualMember& member) {
-  ++member.calls;
-  if (!coordinator_reachable) {
-    member.next_call = now + std::chrono::milliseconds(500);
-    return {};
-  }
+wire::Heartbeat Swarm::heartbeat_of(const VirtualMember& member) {
   wire::Heartbeat beat;
   beat.run_id = "test";
   beat.phase = member.paused && member.phase == wire::MemberPhase::training ? wire::MemberPhase::paused : member.phase;
@@ -256,6 +251,16 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
   for (const wire::RoundReport& report : member.reports) {
     if (beat.reports.size() < wire::kReportsPerHeartbeatMax) beat.reports.push_back(report);
   }
+  return beat;
+}
+
+HeartbeatDecision Swarm::call(VirtualMember& member) {
+  ++member.calls;
+  if (!coordinator_reachable) {
+    member.next_call = now + std::chrono::milliseconds(500);
+    return {};
+  }
+  const wire::Heartbeat beat = heartbeat_of(member);
   const OpenHosts& known = hosts;
   const MemberIdentity who{member.peer, known.account_of(member.peer).value_or(0), "192.0.2.1"};
   HeartbeatDecision decision = coordinator->on_heartbeat(now, wall, who, beat);

@@ -122,6 +122,7 @@ class Swarm {
   void train(VirtualMember& member);
   void evaluate(VirtualMember& member);
   void meet(const GroupId& group);
+  static wire::Heartbeat heartbeat_of(const VirtualMember& member);
   void finish(VirtualMember& member, const wire::RoundReport& report);
   void take(const std::vector<StoreOp>& ops);
   void store_pending();
