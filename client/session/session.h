@@ -58,7 +58,7 @@ struct SessionOptions {
   std::uint64_t seed = 1;
   Duration checkpoint_interval = std::chrono::seconds(20);
   bool delay_parameter_updates = false;  // wire::RunManifest
-  Digest initial_state_digest;           // the same; zero: whatever the coordinator says
+  Digest initial_state_digest{};         // the same; zero: whatever the coordinator says
 };
 
 // Where the replica stands when the session starts: round 0 (Trainer::initialize) or a checkpoint.

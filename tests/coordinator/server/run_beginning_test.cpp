@@ -102,10 +102,10 @@ TEST_CASE("a run that has rounds and no signed first state goes on as it is") {
   leave_open(server);
   Process process(server.serve_command());
   REQUIRE(process.wait_for("listening on"));
-  Member bob("Bob");
-  REQUIRE(bob.join(server.command({"invite", "new", server.directory}).last_line()).ok());
-  bob.beat.run_id = "one";
-  const auto reply = bob.call();
+  Member carol("Carol");
+  REQUIRE(carol.join(server.command({"invite", "new", server.directory}).last_line()).ok());
+  carol.beat.run_id = "one";
+  const auto reply = carol.call();
   REQUIRE(reply.ok());
   CHECK(reply->round == 1);
   CHECK(reply->state_digest == last);
