@@ -54,11 +54,11 @@ SampleCount ProjectRun::samples_max() const {
 Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, const RunOptions& options,
                                                        const RunInputs& inputs) {
   STARLING_ASSIGN(RunParts parts, open_run(threads.clock, options, inputs));
-  return std::unique_ptr<ProjectRun>(new ProjectRun(threads, std::move(parts)));
+  return std::unique_ptr<ProjectRun>(new ProjectRun(threads, options.outgoing, std::move(parts)));
 }
 
-ProjectRun::ProjectRun(const Threads& threads, RunParts parts)
-    : threads_(threads), parts_(std::make_unique<RunParts>(std::move(parts))) {
+ProjectRun::ProjectRun(const Threads& threads, Outgoing outgoing, RunParts parts)
+    : threads_(threads), outgoing_(std::move(outgoing)), parts_(std::make_unique<RunParts>(std::move(parts))) {
   courier_.emplace();
   if (parts_->manifest.delay_parameter_updates) {
     parts_->stepper = std::make_unique<TaskLoop>(threads_.clock);

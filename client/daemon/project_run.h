@@ -20,6 +20,7 @@
 #include "client/daemon/coordinator_calls.h"
 #include "client/daemon/corrected_clock.h"
 #include "client/daemon/governor.h"
+#include "client/daemon/outgoing.h"
 #include "client/daemon/run_preparation.h"
 #include "client/daemon/snapshot_keeper.h"
 #include "client/daemon/task_loop.h"
@@ -47,6 +48,7 @@ struct RunOptions {
   std::filesystem::path trainer_program;
   std::string listen_host = "::";
   int listen_port = 0;
+  Outgoing outgoing = {};
 };
 
 // What the volunteer's rules allow a run just now.
@@ -112,7 +114,7 @@ class ProjectRun final : private session::Session::Mediator {
   [[nodiscard]] wire::PeersView peers() const;
 
  private:
-  ProjectRun(const Threads& threads, RunParts parts);
+  ProjectRun(const Threads& threads, Outgoing outgoing, RunParts parts);
 
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
@@ -178,6 +180,7 @@ class ProjectRun final : private session::Session::Mediator {
   void note_saving(const char* what, const Status& saved, std::string& problem);
 
   Threads threads_;
+  const Outgoing outgoing_;
   std::unique_ptr<RunParts> parts_;
   Listener listener_;
   wire::PeersView peers_;

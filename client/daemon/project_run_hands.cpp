@@ -37,8 +37,9 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
   }
   wire::Heartbeat heartbeat = session_heartbeat;
   tell_reach(heartbeat);
-  threads_.coordinator.post([this, heartbeat = std::move(heartbeat)] {
+  threads_.coordinator.post([this, heartbeat = std::move(heartbeat)]() mutable {
     if (stopped_) return;
+    if (outgoing_.heartbeat) outgoing_.heartbeat(heartbeat);
     auto reply = parts_->calls.heartbeat(heartbeat);
     deliver([this, reply = std::move(reply)](TimePoint now) mutable {
       if (!reply.ok()) {
@@ -184,6 +185,7 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
       parts_->session->on_averaged(now, outcome);
     });
   };
+  if (outgoing_.contribution) outgoing_.contribution(request);
   const Status begun = parts_->network->average(std::move(request));
   if (!begun.ok()) averaging_refused(begun, group.members.size());
 }

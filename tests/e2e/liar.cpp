@@ -1,17 +1,18 @@
-// The volunteer's daemon with a lie in it, named by STARLING_LIE: everything else is the product, to the last call. The
-// linker routes the daemon's calls of two functions here first (--wrap, by their mangled names).
+// The volunteer's daemon with a lie in it, named by STARLING_LIE: everything else is the product.
 //
-//   samples   tells the others that its gradient has a hundred million samples
-//   numbers   sends a gradient that is not a number
-//   report    tells the coordinator that everybody brought a thousand samples more
+//   samples      tells the others that its gradient has a hundred million samples
+//   numbers      sends a gradient that is not a number
+//   report       tells the coordinator that everybody brought a thousand samples more
+//   lone-report  reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
+//   filed-ahead  the same of rounds to come, behind its true reports
 #include <cstdlib>
 #include <limits>
-#include <string_view>
-#include <utility>
+#include <memory>
+#include <string>
 #include <vector>
 
-#include "client/daemon/coordinator_calls.h"
-#include "client/transport/peer_network.h"
+#include "client/daemon/daemon_program.h"
+#include "shared/base/mutex.h"
 
 namespace {
 
@@ -19,39 +20,80 @@ using namespace starling;
 
 constexpr SampleCount kSamplesClaimed = 100'000'000;
 constexpr SampleCount kSamplesAdded = 1000;
+constexpr SampleCount kSamplesAlone = 3840;
+constexpr RoundIndex kRoundsAlone = 8;
+constexpr int kCallsBetweenLies = 3;
+constexpr std::uint8_t kInvented = 0x66;  // each byte of the state that nobody has
 
-bool lies_about(std::string_view what) {
-  const char* lie = std::getenv("STARLING_LIE");
-  return lie != nullptr && what == lie;
+wire::RoundReport lone_report(const PeerId& self, RoundIndex round) {
+  wire::RoundReport report;
+  report.round = round;
+  report.group.bytes.fill(static_cast<std::uint8_t>(round));
+  report.members = {self};
+  report.contributions = {{self, kSamplesAlone}};
+  report.state_digest.bytes.fill(kInvented);
+  return report;
+}
+
+// Learns in its first averaging who it is, on another thread than heartbeats are sent from.
+class LoneReporter {
+ public:
+  explicit LoneReporter(bool ahead) : ahead_(ahead) {}
+
+  void on_averaging(const transport::AverageRequest& request) {
+    const MutexLock lock(mutex_);
+    self_ = request.group.members[request.self].endpoint.peer;
+  }
+  void change(wire::Heartbeat& heartbeat) {
+    const MutexLock lock(mutex_);
+    if (self_.is_zero() || ++calls_ % kCallsBetweenLies != 0) return;
+    if (!ahead_) heartbeat.reports.clear();
+    for (RoundIndex i = 0; i < kRoundsAlone; ++i) {
+      heartbeat.reports.push_back(lone_report(self_, heartbeat.state_round + i));
+    }
+    if (ahead_) return;
+    heartbeat.state_round += kRoundsAlone;
+    heartbeat.state_digest.bytes.fill(kInvented);
+  }
+
+ private:
+  const bool ahead_;
+  Mutex mutex_;
+  PeerId self_ GUARDED_BY(mutex_);
+  int calls_ GUARDED_BY(mutex_) = 0;
+};
+
+daemon::Outgoing lies_of(const std::string& lie) {
+  daemon::Outgoing outgoing;
+  if (lie == "samples") {
+    outgoing.contribution = [](transport::AverageRequest& request) {
+      if (request.weight > 0) request.weight = kSamplesClaimed;
+    };
+  } else if (lie == "numbers") {
+    // For one round at a time.
+    outgoing.contribution = [nothing = std::make_shared<std::vector<float>>()](transport::AverageRequest& request) {
+      if (request.weight == 0) return;
+      nothing->assign(request.input.size(), std::numeric_limits<float>::quiet_NaN());
+      request.input = *nothing;
+    };
+  } else if (lie == "report") {
+    outgoing.heartbeat = [](wire::Heartbeat& heartbeat) {
+      for (wire::RoundReport& report : heartbeat.reports) {
+        for (wire::Contribution& contribution : report.contributions) contribution.samples += kSamplesAdded;
+      }
+    };
+  } else if (lie == "lone-report" || lie == "filed-ahead") {
+    const auto reporter = std::make_shared<LoneReporter>(lie == "filed-ahead");
+    outgoing.contribution = [reporter](const transport::AverageRequest& request) { reporter->on_averaging(request); };
+    outgoing.heartbeat = [reporter](wire::Heartbeat& heartbeat) { reporter->change(heartbeat); };
+  }
+  return outgoing;
 }
 
 }  // namespace
 
-Status real_average(transport::PeerNetwork* network, transport::AverageRequest request) asm(
-    "__real__ZN8starling9transport11PeerNetwork7averageENS0_14AverageRequestE");
-Status lying_average(transport::PeerNetwork* network, transport::AverageRequest request) asm(
-    "__wrap__ZN8starling9transport11PeerNetwork7averageENS0_14AverageRequestE");
-
-Status lying_average(transport::PeerNetwork* network, transport::AverageRequest request) {
-  static std::vector<float> nothing;  // for one round at a time
-  if (request.weight > 0 && lies_about("samples")) request.weight = kSamplesClaimed;
-  if (request.weight > 0 && lies_about("numbers")) {
-    nothing.assign(request.input.size(), std::numeric_limits<float>::quiet_NaN());
-    request.input = nothing;
-  }
-  return real_average(network, std::move(request));
-}
-
-Result<wire::HeartbeatReply> real_heartbeat(daemon::CoordinatorCalls* calls, const wire::Heartbeat& heartbeat) asm(
-    "__real__ZN8starling6daemon16CoordinatorCalls9heartbeatERKNS_4wire9HeartbeatE");
-Result<wire::HeartbeatReply> lying_heartbeat(daemon::CoordinatorCalls* calls, const wire::Heartbeat& heartbeat) asm(
-    "__wrap__ZN8starling6daemon16CoordinatorCalls9heartbeatERKNS_4wire9HeartbeatE");
-
-Result<wire::HeartbeatReply> lying_heartbeat(daemon::CoordinatorCalls* calls, const wire::Heartbeat& heartbeat) {
-  if (!lies_about("report")) return real_heartbeat(calls, heartbeat);
-  wire::Heartbeat lie = heartbeat;
-  for (wire::RoundReport& report : lie.reports) {
-    for (wire::Contribution& contribution : report.contributions) contribution.samples += kSamplesAdded;
-  }
-  return real_heartbeat(calls, lie);
+int main(int argc, char** argv) {
+  const char* const lie = std::getenv("STARLING_LIE");
+  return daemon::run_daemon(argc, argv,
+                            {STARLING_TRAINER_FOLDER, STARLING_UPDATE_SOURCE, lies_of(lie != nullptr ? lie : "")});
 }

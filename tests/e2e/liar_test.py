@@ -86,5 +86,45 @@ class FalseReports(Liar):
         self.assertGreater(sum(entry["contributions"].get(peer, 0) for entry in journal.values()), 0)
 
 
+class AloneWithItsRounds(Liar):
+    """Reports of rounds that it says it averaged alone: they decide nothing, and mint nothing."""
+
+    INVENTED = "66" * 32  # the state that it says came of them (liar.cpp)
+
+    def check(self):
+        self.wait_for_rounds(self.honest, 10, 90)
+        coordinator = self.swarm.coordinator
+
+        def refused():
+            return any("does not count" in line for line in self.liar.daemon.log().splitlines())
+
+        programs.wait_until(refused, "the coordinator refuses what it says", 60)
+        self.wait_for_rounds(self.honest, 10, 60)
+        decided = coordinator.rows("SELECT round, hex(state_digest), samples FROM round ORDER BY round")
+        self.assertNotIn(self.INVENTED, [digest for _, digest, _ in decided])
+        journal = self.honest[0].journal(RUN_ID)
+        peer = self.liar.status()["peer"]
+        for number, _, samples in decided:
+            if number in journal:
+                self.assertEqual(samples, sum(journal[number]["contributions"].values()))
+        self.assertLess(max((entry["contributions"].get(peer, 0) for entry in journal.values()), default=0), 3840)
+        self.assertNotIn("the run goes on from", coordinator.server.log())
+        self.assert_the_others_agree()
+
+
+class LoneReports(AloneWithItsRounds):
+    LIE = "lone-report"
+
+    def test_they_decide_nothing(self):
+        self.check()
+
+
+class ReportsFiledAhead(AloneWithItsRounds):
+    LIE = "filed-ahead"
+
+    def test_they_decide_nothing_when_their_rounds_come(self):
+        self.check()
+
+
 if __name__ == "__main__":
     unittest.main(failfast=True)

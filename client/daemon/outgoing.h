@@ -1,0 +1,18 @@
+// What a run is about to say to others. The product says it as it is. A test's own daemon may change it first, to find
+// out what a volunteer that lies can do.
+#pragma once
+
+#include <functional>
+
+#include "client/transport/peer_network.h"
+#include "shared/wire/messages.h"
+
+namespace starling::daemon {
+
+// Each is called on the thread that speaks, right before; empty: nothing is changed.
+struct Outgoing {
+  std::function<void(wire::Heartbeat&)> heartbeat;               // to the coordinator
+  std::function<void(transport::AverageRequest&)> contribution;  // to the group of a round
+};
+
+}  // namespace starling::daemon
