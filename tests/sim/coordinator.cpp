@@ -63,8 +63,8 @@ void Coordinator::crash() {
 }
 
 std::optional<AccountId> Coordinator::account_of(const PeerId& peer) const {
-  if (!hosts_.contains(peer)) return std::nullopt;
-  return static_cast<AccountId>(peer.bytes[0]) + 1;
+  const auto host = hosts_.find(peer);
+  return host == hosts_.end() ? std::nullopt : std::optional(host->second);
 }
 
 wire::HeartbeatReply Coordinator::on_heartbeat(const PeerId& from, const wire::Heartbeat& heartbeat) {
@@ -125,6 +125,8 @@ void Coordinator::apply(const core::StoreOp& op) {
     ++store_.epochs[sample->epoch];
     store_.set_aside.push_back(*sample);
     if (on_set_aside) on_set_aside(*sample);
+  } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
+    if (on_adopted) on_adopted(*adopted);
   } else if (const auto* change = std::get_if<core::RunStateChanged>(&op)) {
     store_.state = change->state;
   }

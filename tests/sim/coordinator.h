@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,7 +41,7 @@ class Coordinator final : private core::KnownHosts {
   void start();
   void crash();
   [[nodiscard]] bool up() const { return core_ != nullptr; }
-  void add_host(const PeerId& peer) { hosts_.insert(peer); }
+  void add_host(const PeerId& peer, AccountId account) { hosts_[peer] = account; }
 
   wire::HeartbeatReply on_heartbeat(const PeerId& from, const wire::Heartbeat& heartbeat);
   void on_unusable(const PeerId& from, const wire::UnusableSamples& samples);
@@ -53,6 +52,7 @@ class Coordinator final : private core::KnownHosts {
   // Called when a round became durable.
   std::function<void(const core::RoundDecided&)> on_durable;
   std::function<void(const core::SampleSetAside&)> on_set_aside;
+  std::function<void(const core::StateAdopted&)> on_adopted;
 
  private:
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
@@ -64,7 +64,7 @@ class Coordinator final : private core::KnownHosts {
   Scheduler& scheduler_;
   const SwarmOptions& options_;
   const wire::RunManifest& manifest_;
-  std::set<PeerId> hosts_;
+  std::map<PeerId, AccountId> hosts_;
   Store store_;
   std::unique_ptr<core::RunCoordinator> core_;
   std::uint64_t incarnation_ = 0;

@@ -31,6 +31,7 @@ void Invariants::fail(std::string what) {
 void Invariants::on_report(const wire::RoundReport& report) {
   const std::vector<SampleCount> accepted = report.grid ? report.grid->accepted : std::vector<SampleCount>();
   const Finished mine{report.result_digest, report.state_digest, accepted, {}};
+  states_.insert(report.state_digest);
   Finished& theirs = finished_.emplace(report.group, mine).first->second;
   const std::uint32_t column = report.grid ? report.grid->column : 0;
   const std::map<PeerId, averaging::Stake> contributions = as_map(report.contributions);
@@ -158,6 +159,12 @@ std::int64_t Invariants::check_epochs(std::int64_t epoch_samples) {
 void Invariants::on_forgotten(const Store& store, const wire::RoundReport& report) {
   if (!store.rounds.contains(report.round)) {
     fail(fmt::format("round {} was acknowledged but is not in the ledger", report.round));
+  }
+}
+
+void Invariants::on_adopted(const core::StateAdopted& adopted) {
+  if (!states_.contains(adopted.state_digest)) {
+    fail(fmt::format("round {}: a state that nobody has computed became the swarm's", adopted.round));
   }
 }
 

@@ -18,7 +18,7 @@ namespace starling::sim {
 class Invariants {
  public:
   // `options` must outlive this object.
-  explicit Invariants(const SwarmOptions& options) : options_(options) {}
+  Invariants(const SwarmOptions& options, const Digest& initial_state) : options_(options), states_{initial_state} {}
   // Members of one group that finished a round hold the same bits and agree on who gave what.
   void on_report(const wire::RoundReport& report);
   // The ledger holds each round once, as some group reported it, and never gives a member a round twice. Of leased
@@ -36,6 +36,7 @@ class Invariants {
   [[nodiscard]] SampleCount set_aside() const { return static_cast<SampleCount>(set_aside_.size()); }
   // A report is only let go when its round is in the ledger.
   void on_forgotten(const Store& store, const wire::RoundReport& report);
+  void on_adopted(const core::StateAdopted& adopted);
   // A member was told that the result does not count.
   void on_withdrawn(const Store& store, const wire::RoundReport& report);
   // Of one mixing between rounds: members that were through with each other hold the same mean, of each of them once.
@@ -62,6 +63,7 @@ class Invariants {
   [[nodiscard]] bool unusable(const std::pair<std::int64_t, std::int64_t>& sample) const;
   void check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::Stake& accepted);
   const SwarmOptions& options_;
+  std::set<Digest> states_;  // that somebody has honestly come to
   std::map<GroupId, Finished> finished_;
   std::map<GroupId, Hash128> mixed_;
   std::set<std::pair<RoundIndex, PeerId>> credited_;

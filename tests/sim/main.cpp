@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include "shared/base/permutation.h"
 #include "tests/sim/decentralized_command.h"
 #include "tests/sim/experiments.h"
+#include "tests/sim/liar.h"
 #include "tests/sim/moshpit_command.h"
 #include "tests/sim/progress.h"
 #include "tests/sim/swarm.h"
@@ -27,9 +29,14 @@ struct Arguments {
   double seconds = 60;
   double calm = 40;
   double upload_mbit = 0;  // 0: as the seed says
+  std::string liars = "5/16";
   bool vary = true;
   bool verbose = false;
 };
+
+constexpr double kSlowedDownMax = 1.3;  // by liars: rounds take so many times as long, at most
+constexpr double kHonestSamplesLostMax = 0.02;
+constexpr SampleCount kLiedToBatch = 1024;
 
 // Different sizes and weathers, so that many seeds are not the same swarm many times.
 sim::SwarmOptions varied(sim::SwarmOptions options) {
@@ -39,6 +46,22 @@ sim::SwarmOptions varied(sim::SwarmOptions options) {
   options.segment_floats = 4 + static_cast<int>(hash >> 16 & 31);
   options.target_batch_size = 16 + static_cast<SampleCount>(hash >> 24 & 127);
   return options;
+}
+
+// `liars` is "K/N". Empty, or what is wrong with it.
+std::string seat_liars(const std::string& liars, sim::SwarmOptions& options) {
+  int count = 0;
+  int all = 0;
+  char more = 0;
+  if (std::sscanf(liars.c_str(), "%d/%d%c", &count, &all, &more) != 2 || count < 1 || all <= count || all > 1000) {
+    return fmt::format("--liars {}: give how many lie, and of how many volunteers, as in 5/16", liars);
+  }
+  options.peers = all - count;
+  // Rounds of seconds, so that what counts is how long the members are kept, not how many they are.
+  options.target_batch_size = kLiedToBatch;
+  options.seconds_between_faults = 0;
+  options.liars = options.byzantine == "sybil" ? sim::kSybilHosts : count;
+  return {};
 }
 
 std::string rounds_text(const sim::SwarmOptions& options, const sim::SwarmResult& result) {
@@ -66,6 +89,21 @@ void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result,
       result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
+// Why the swarm of these options does not bear its liars; empty if it does. `lied_to`: what came of it with them.
+std::string harmed(const sim::SwarmOptions& options, const sim::SwarmResult& lied_to) {
+  const double lost =
+      static_cast<double>(lied_to.honest_samples_lost) /
+      static_cast<double>(std::max<SampleCount>(1, lied_to.honest_samples + lied_to.honest_samples_lost));
+  if (lost > kHonestSamplesLostMax) return fmt::format("{:.1f} % of the honest samples were lost", 100 * lost);
+  sim::SwarmOptions honest = options;
+  honest.liars = 0;
+  honest.byzantine.clear();
+  const sim::SwarmResult alone = *sim::run_swarm(honest);
+  const auto slower = static_cast<double>(alone.rounds_decided) / static_cast<double>(lied_to.rounds_decided);
+  if (slower > kSlowedDownMax) return fmt::format("rounds took {:.2f} times as long as without liars", slower);
+  return {};
+}
+
 int run(const Arguments& arguments) {
   std::int64_t rounds = 0;
   std::int64_t crashes = 0;
@@ -83,8 +121,14 @@ int run(const Arguments& arguments) {
     options.calm = from_seconds(arguments.calm);
     if (arguments.upload_mbit > 0) options.upload_mbit_min = options.upload_mbit_max = arguments.upload_mbit;
     if (arguments.vary) options = varied(options);
+    if (!options.byzantine.empty()) {
+      if (const std::string why = seat_liars(arguments.liars, options); !why.empty()) {
+        fmt::print(stderr, "starling-sim swarm: {}\n", why);
+        return 2;
+      }
+    }
     const auto start = std::chrono::steady_clock::now();
-    const auto run_of_seed = sim::run_swarm(options, [&](double of_seed) {
+    auto run_of_seed = sim::run_swarm(options, [&](double of_seed) {
       const auto before = static_cast<double>(seed - arguments.first_seed);
       progress.show((before + of_seed) / static_cast<double>(arguments.seeds),
                     fmt::format("seed {} ({} of {}), {} broken so far", seed, seed - arguments.first_seed + 1,
@@ -94,7 +138,8 @@ int run(const Arguments& arguments) {
       fmt::print(stderr, "starling-sim swarm: {}\n", run_of_seed.error().message);
       return 2;
     }
-    const sim::SwarmResult& result = *run_of_seed;
+    sim::SwarmResult& result = *run_of_seed;
+    if (options.liars > 0 && result.broken.empty()) result.broken = harmed(options, result);
     const double seconds = to_seconds(std::chrono::steady_clock::now() - start);
     rounds += result.rounds_decided;
     epochs += result.epochs_complete;
@@ -116,6 +161,7 @@ int run(const Arguments& arguments) {
     fmt::print("{} epochs complete; {} of {} accepted samples counted in epochs, {} samples set aside\n", epochs,
                counted, samples, set_aside);
   }
+  if (!arguments.swarm.byzantine.empty()) fmt::print("{} seeds, {} broken\n", arguments.seeds, broken);
   return broken == 0 ? 0 : 1;
 }
 
@@ -194,6 +240,16 @@ const CLI::Option* add_swarm(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   swarm->add_option("--garbage", arguments.swarm.garbage_peers, "Of the volunteers, so many send what is no number");
   swarm->add_option("--slow", arguments.swarm.slow_peers, "… and so many send at a hundredth of the speed they tell");
+  swarm->add_option("--accounts", arguments.swarm.accounts,
+                    "The volunteers belong to so many accounts, in turn; 0: each to one of its own");
+  swarm->add_option("--byzantine", arguments.swarm.byzantine,
+                    "Some of the volunteers lie in this way: all, " + sim::lie_names() +
+                        ". No other faults, rounds of seconds. Each seed runs once more without liars, and is broken, "
+                        "too, if they make rounds a third longer, or lose more than 2 % of the honest samples");
+  swarm
+      ->add_option("--liars", arguments.liars,
+                   "So many of so many, as in 5/16 (of sybils: all computers of one account)")
+      ->capture_default_str();
   swarm->add_option("--upload-mbit", arguments.upload_mbit, "Of every line, up; default: 5 to 100");
   swarm->add_flag("--speeds-known", arguments.swarm.speeds_known, "Plans know what lines carry");
   swarm->add_flag("--verbose", arguments.verbose, "Log what the product logs");

@@ -41,6 +41,9 @@ struct SwarmOptions {
   bool speeds_known = false;  // members tell what their lines carry
   int garbage_peers = 0;      // of the peers, the last so many send floats that are none …
   int slow_peers = 0;         // … and those before them send at a hundredth of what they tell
+  int accounts = 0;           // that the peers belong to, in turn; 0: each to one of its own
+  int liars = 0;              // peers beyond `peers` that lie to the coordinator …
+  std::string byzantine;      // … in this way (liar.h); "all": each in another
 };
 
 // How long who was killed is down, on average.
@@ -59,11 +62,13 @@ struct SwarmResult {
   std::int64_t coordinator_crashes = 0;
   std::int64_t freezes = 0;
   std::int64_t partitions = 0;
-  std::int64_t rounds_lost = 0;   // a member's work of a round that did not count
-  std::int64_t results_void = 0;  // a member's, of groups that came to no decision: it returned to the state before
-  std::int64_t downloads = 0;     // of the swarm's state, begun
-  double in_step = 0;             // share of the peers' time in which they held the swarm's state
-  double samples_per_s_calm = 0;  // averaged, after the faults
+  std::int64_t rounds_lost = 0;    // a member's work of a round that did not count
+  std::int64_t results_void = 0;   // a member's, of groups that came to no decision: it returned to the state before
+  std::int64_t downloads = 0;      // of the swarm's state, begun
+  SampleCount honest_samples = 0;  // credited to those who do not lie, …
+  SampleCount honest_samples_lost = 0;  // … and averaged in results that were void, or lost with an expelled member
+  double in_step = 0;                   // share of the peers' time in which they held the swarm's state
+  double samples_per_s_calm = 0;        // averaged, after the faults
   double batch_filled = 0;  // samples of a round over those that were asked for, mean of `length`'s last two thirds
   // Averaged from one round to the last one of that time, before anybody was killed, and afterwards.
   double samples_per_s_usual = 0;

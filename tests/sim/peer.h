@@ -83,6 +83,8 @@ class Peer final : private session::Session::Mediator {
   [[nodiscard]] std::span<const float> parameters() const { return learner_->agreed(); }
   [[nodiscard]] std::span<const float> state() const { return learner_->state(); }
   [[nodiscard]] session::Session::View view() const;
+  // Samples in the averaging under way, or the last.
+  [[nodiscard]] SampleCount brought() const { return current_ ? current_->weight : 0; }
   [[nodiscard]] std::int64_t downloads() const { return static_cast<std::int64_t>(fetches_); }
   [[nodiscard]] const std::vector<wire::RoundReport>& pending_reports() const { return disk_.pending; }
 

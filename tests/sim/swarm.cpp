@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -14,6 +15,7 @@
 #include "shared/plot/dot_plot.h"
 #include "tests/sim/coordinator.h"
 #include "tests/sim/invariants.h"
+#include "tests/sim/liar.h"
 #include "tests/sim/network.h"
 #include "tests/sim/peer.h"
 #include "tests/sim/quadratic_problem.h"
@@ -91,6 +93,9 @@ class Swarm final : private World, private Network::Mediator {
   void on_batch_done(const Peer& peer, Duration after) override;
 
   void add_peers();
+  [[nodiscard]] bool lies(const Peer& peer) const { return peer.index() >= options_.peers; }
+  [[nodiscard]] Lie lie_of(int index) const;
+  [[nodiscard]] AccountId account_of(int index) const;
   void plan_faults();
   void plan_hiccups();
   void plan_kills();
@@ -118,7 +123,7 @@ class Swarm final : private World, private Network::Mediator {
   Scheduler scheduler_;
   Network network_;
   Coordinator coordinator_;
-  Invariants invariants_{options_};
+  Invariants invariants_{options_, manifest_.initial_state_digest};
   SwarmResult result_;
   std::set<const Peer*> well_;    // seen at the swarm's state near the end
   double samples_per_s_ = 0;      // of all peers
@@ -133,6 +138,7 @@ class Swarm final : private World, private Network::Mediator {
   std::int64_t looks_in_step_ = 0;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::unordered_map<PeerId, Peer*> by_id_;
+  std::vector<Liar> liars_;  // of the last peers
 };
 
 Peer* Swarm::find(const PeerId& id) {
@@ -140,8 +146,19 @@ Peer* Swarm::find(const PeerId& id) {
   return found != by_id_.end() ? found->second : nullptr;
 }
 
+Lie Swarm::lie_of(int index) const {
+  if (const auto lie = lie_named(options_.byzantine)) return *lie;
+  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead, Lie::leap, Lie::first_state, Lie::sybil};
+  return kAll[static_cast<std::size_t>(index) % kAll.size()];
+}
+
+AccountId Swarm::account_of(int index) const {
+  if (index >= options_.peers && lie_of(index - options_.peers) == Lie::sybil) return 1'000'000;
+  return 1 + (options_.accounts > 0 ? index % options_.accounts : index);
+}
+
 void Swarm::add_peers() {
-  for (int index = 0; index < options_.peers; ++index) {
+  for (int index = 0; index < options_.peers + options_.liars; ++index) {
     LinkRates rates;
     rates.upload_bytes_per_s = uniform(options_.upload_mbit_min, options_.upload_mbit_max) * 1e6 / 8;
     rates.download_bytes_per_s = rates.upload_bytes_per_s * uniform(1, 5);
@@ -161,9 +178,11 @@ void Swarm::add_peers() {
     peers_.push_back(std::make_unique<Peer>(world, index, id, speed));
     peers_.back()->set_line(told);
     by_id_[id] = peers_.back().get();
-    coordinator_.add_host(id);
-    // Newcomers trickle in.
-    scheduler_.after(from_seconds(uniform(0, 3)), [peer = peers_.back().get()] { peer->start(); });
+    coordinator_.add_host(id, account_of(index));
+    const bool is_liar = index >= options_.peers;
+    if (is_liar) liars_.emplace_back(lie_of(index - options_.peers), id);
+    // Newcomers trickle in, and liars are there first.
+    scheduler_.after(from_seconds(is_liar ? 0 : uniform(0, 3)), [peer = peers_.back().get()] { peer->start(); });
   }
 }
 
@@ -171,7 +190,9 @@ void Swarm::take_checkpoint(const Peer& from, RoundIndex round, const Digest& di
   if (coordinator_.up()) coordinator_.on_checkpoint(from.id(), {round, digest, {digest, 1}}, from.state());
 }
 
-void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) {
+void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& truth) {
+  const wire::Heartbeat heartbeat =
+      lies(from) ? liars_[static_cast<std::size_t>(from.index() - options_.peers)].tell(truth) : truth;
   Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
   if (uniform(0, 1) < options_.calls_delayed) way += from_seconds(uniform(0.2, 1.5));
   const auto reply_to = [this, peer = &from, life = from.incarnation()](const Result<wire::HeartbeatReply>& reply,
@@ -220,6 +241,7 @@ void Swarm::on_round_recorded(const Peer& peer, const wire::RoundReport& report)
 }
 
 void Swarm::on_reports_forgotten(const Peer& peer, RoundIndex below) {
+  if (lies(peer)) return;  // it is answered by what it says
   for (const wire::RoundReport& report : peer.pending_reports()) {
     if (report.round < below) invariants_.on_forgotten(coordinator_.store(), report);
   }
@@ -229,9 +251,12 @@ void Swarm::on_reports_withdrawn(const Peer& peer, RoundIndex from) {
   for (const wire::RoundReport& report : peer.pending_reports()) {
     if (report.round < from) continue;
     ++result_.results_void;
+    for (const wire::Contribution& contribution : report.contributions) {
+      if (contribution.peer == peer.id() && !lies(peer)) result_.honest_samples_lost += contribution.samples;
+    }
     log_debug("{:.3f} peer {} returns from round {}: group {} came to no decision",
               to_seconds(scheduler_.now().time_since_epoch()), peer.index(), report.round, report.group.brief());
-    invariants_.on_withdrawn(coordinator_.store(), report);
+    if (!lies(peer)) invariants_.on_withdrawn(coordinator_.store(), report);
   }
 }
 
@@ -260,7 +285,9 @@ void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging:
   if (outcome.verdict == Verdict::diverged) {
     invariants_.fail(fmt::format("peer {} was left with a result that differs from its group's", peer.index()));
   }
-  if (outcome.verdict == Verdict::expelled) ++result_.rounds_lost;
+  if (outcome.verdict != Verdict::expelled) return;
+  ++result_.rounds_lost;
+  if (!lies(peer)) result_.honest_samples_lost += peer.brought();
 }
 
 void Swarm::on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) {
@@ -422,6 +449,7 @@ void Swarm::check_well(RoundIndex rounds_before_calm) {
   const auto rounds = static_cast<RoundIndex>(coordinator_.store().rounds.size());
   if (rounds < rounds_before_calm + 2) invariants_.fail("no rounds were finished in calm weather");
   for (const auto& peer : peers_) {
+    if (lies(*peer)) continue;
     if (!peer->up()) return invariants_.fail(fmt::format("peer {} did not come back", peer->index()));
     const session::Session::View view = peer->view();
     const bool culprit = peer->index() >= options_.peers - options_.garbage_peers - options_.slow_peers;
@@ -442,6 +470,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
       if (scheduler_.now() >= kills_begin()) filled_.push_back(filled(round));
     }
   };
+  coordinator_.on_adopted = [this](const core::StateAdopted& adopted) { invariants_.on_adopted(adopted); };
   coordinator_.on_set_aside = [this](const core::SampleSetAside& sample) { invariants_.on_set_aside(sample); };
   coordinator_.start();
   add_peers();
@@ -478,6 +507,8 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   for (const auto& [round, decided] : coordinator_.store().rounds) {
     for (const core::CreditedContribution& row : decided.contributions) {
       result_.samples_ledger += row.samples;
+      const Peer* const peer = find(row.peer);
+      if (peer != nullptr && !lies(*peer)) result_.honest_samples += row.samples;
       if (round >= rounds_before_calm) result_.samples_per_s_calm += static_cast<double>(row.samples);
     }
   }
@@ -499,6 +530,10 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
 }  // namespace
 
 Result<SwarmResult> run_swarm(const SwarmOptions& options, const std::function<void(double)>& on_progress) {
+  if (!options.byzantine.empty() && options.byzantine != "all" && !lie_named(options.byzantine)) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("no liars of kind '{}': there are all, {}", options.byzantine, lie_names())};
+  }
   STARLING_ASSIGN(wire::RunManifest manifest, manifest_of(options));
   return Swarm(options, std::move(manifest)).run(on_progress);
 }

@@ -1,0 +1,105 @@
+#include "tests/sim/liar.h"
+
+#include <array>
+#include <utility>
+
+#include "shared/base/permutation.h"
+
+namespace starling::sim {
+namespace {
+
+constexpr std::array<std::pair<Lie, std::string_view>, 5> kNames{{{Lie::lone_report, "lone-report"},
+                                                                  {Lie::filed_ahead, "filed-ahead"},
+                                                                  {Lie::leap, "leap"},
+                                                                  {Lie::first_state, "first-state"},
+                                                                  {Lie::sybil, "sybil"}}};
+constexpr std::uint64_t kCallsBetweenLies = 3;
+constexpr int kLoneReports = 8;
+constexpr RoundIndex kLeap = 900'000;
+constexpr SampleCount kClaimed = 64 * 60;
+
+GroupId invented_group(std::uint64_t seed) {
+  GroupId group;
+  for (std::size_t i = 0; i < group.bytes.size(); ++i) group.bytes[i] = static_cast<std::uint8_t>(mix64(seed + i));
+  return group;
+}
+
+wire::RoundReport lone_report(const PeerId& self, RoundIndex round, std::uint64_t seed) {
+  wire::RoundReport report;
+  report.round = round;
+  report.group = invented_group(mix64(seed) + static_cast<std::uint64_t>(round));
+  report.members = {self};
+  report.contributions = {{self, kClaimed}};
+  report.state_digest = invented_state(seed);
+  return report;
+}
+
+}  // namespace
+
+std::string_view to_string(Lie lie) {
+  for (const auto& [known, name] : kNames) {
+    if (known == lie) return name;
+  }
+  return "";
+}
+
+std::optional<Lie> lie_named(std::string_view name) {
+  for (const auto& [lie, known] : kNames) {
+    if (known == name) return lie;
+  }
+  return std::nullopt;
+}
+
+std::string lie_names() {
+  std::string names;
+  for (const auto& [lie, name] : kNames) names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
+
+Digest invented_state(std::uint64_t seed) {
+  Digest digest;
+  for (std::size_t i = 0; i < digest.bytes.size(); ++i) digest.bytes[i] = static_cast<std::uint8_t>(mix64(~seed + i));
+  return digest;
+}
+
+wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
+  wire::Heartbeat told = truth;
+  const std::uint64_t own = self_.bytes[0] + 256ULL * self_.bytes[1];
+  ++calls_;
+  switch (lie_) {
+    case Lie::lone_report:
+      if (calls_ % kCallsBetweenLies != 0) break;
+      told.reports.clear();
+      for (int i = 0; i < kLoneReports; ++i) told.reports.push_back(lone_report(self_, truth.state_round + i, own));
+      told.state_round += kLoneReports;
+      told.state_digest = invented_state(own);
+      break;
+    case Lie::filed_ahead:
+      if (calls_ % kCallsBetweenLies != 0) break;
+      for (RoundIndex round = truth.state_round; told.reports.size() < wire::kReportsPerHeartbeatMax; ++round) {
+        told.reports.push_back(lone_report(self_, round, own));
+      }
+      break;
+    case Lie::leap:
+      told.reports.clear();
+      told.state_round += kLeap;
+      told.state_digest = invented_state(own);
+      break;
+    case Lie::first_state:
+      if (truth.state_round == 0) told.state_digest = invented_state(own);
+      break;
+    case Lie::sybil:
+      for (wire::RoundReport& report : told.reports) {
+        const Digest invented = invented_state(report.group.bytes[0] + 256ULL * report.group.bytes[1]);
+        if (told.state_digest == report.state_digest) told.state_digest = invented;
+        report.state_digest = invented;
+        for (wire::Contribution& contribution : report.contributions) {
+          if (contribution.peer == self_) contribution.samples = kClaimed;
+        }
+      }
+      break;
+  }
+  return told;
+}
+
+}  // namespace starling::sim

@@ -1,0 +1,45 @@
+// Volunteers that lie to the coordinator. A liar computes and averages like everybody else; only its heartbeats differ
+// from the truth. The kinds are those of a stranger with a certificate and a hand-made heartbeat.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "shared/base/ids.h"
+#include "shared/wire/messages.h"
+
+namespace starling::sim {
+
+enum class Lie : std::uint8_t {
+  lone_report,  // reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
+  filed_ahead,  // the same of rounds to come, behind its true reports
+  leap,         // says that it holds an invented state of a round far ahead
+  first_state,  // says from the first moment that round 0 begins with an invented state
+  sybil,        // all computers of one account report the same invented result of every group
+};
+std::string_view to_string(Lie lie);
+std::optional<Lie> lie_named(std::string_view name);
+// "lone-report, filed-ahead, …"
+std::string lie_names();
+
+constexpr int kSybilHosts = 50;  // of the one account
+
+// A digest that no honest computation ends with.
+Digest invented_state(std::uint64_t seed);
+
+class Liar {
+ public:
+  Liar(Lie lie, const PeerId& self) : lie_(lie), self_(self) {}
+
+  // What it says instead of `truth`.
+  [[nodiscard]] wire::Heartbeat tell(const wire::Heartbeat& truth);
+
+ private:
+  Lie lie_;
+  PeerId self_;
+  std::uint64_t calls_ = 0;
+};
+
+}  // namespace starling::sim
