@@ -109,7 +109,7 @@ bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
 }
 
 void AllReduce::Impl::witness(Rank rank, wire::Fault fault) {
-  if (roster_.late(rank) && !roster_.begun(rank)) return;  // nobody has said that it would come
+  if (roster_.late(rank) && !roster_.begun(rank)) return;  // nobody promised that this member would come
   if (!roster_.lost(rank) && !peers_[rank].fault) peers_[rank].fault = fault;
 }
 
@@ -118,7 +118,7 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
   for (const LostMember& casualty : casualties) grew = mark_lost(casualty) || grew;
   if (!grew) return;
   for (const LostMember& missing : late_and_missing())
-    mark_lost(missing);  // all who are left have to say what they hold
+    mark_lost(missing);  // every survivor then has to say what it holds
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (peers_[rank].left) mark_lost({rank, "left when it was done, before others were"});
   }
@@ -128,7 +128,7 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
   }
   sums_.drop_adopted();
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (owes_nothing(rank)) watch_.on_awaited(now, rank);  // its inventory, now
+    if (owes_nothing(rank)) watch_.on_awaited(now, rank);  // its inventory is awaited now
   }
   recovery_.enter_view();
   outbox_.send_inventories();
@@ -149,7 +149,7 @@ void AllReduce::Impl::close_complete(TimePoint now) {
   check_settled(now);
 }
 
-// Nobody waits for them when there is a sum that could be closed, or when others are lost.
+// Late members that have not begun. Nobody waits for them once a sum could be closed or other members are lost.
 std::vector<LostMember> AllReduce::Impl::late_and_missing() const {
   std::vector<LostMember> missing;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
@@ -174,7 +174,7 @@ void AllReduce::Impl::encode_result(SegmentIndex segment, SampleCount weight) {
                  : vectors_.rest;
   if (wants_rest) std::copy(values.begin(), values.end(), rest.begin());
   if (codec_ != Codec::fp32) {
-    // What everybody gets is the encoded result, so that is what is kept here too.
+    // Every other member decodes the encoded result, so this member keeps the decoded values too.
     const EncodedResults::Bytes encoded = encoded_.make_room(segment, encoded_bytes(codec_, values.size()));
     encode(codec_, values, *encoded);
     VERIFY(decode(codec_, *encoded, values).ok());
@@ -215,8 +215,9 @@ void AllReduce::Impl::recover(TimePoint now) {
   close_complete(now);
 }
 
-// Weights of all contributors are needed to say who gave how much. An unknown one comes with its begin or with the
-// inventory of a survivor that has it; a lost member whose begin no survivor has counts as nothing, everywhere.
+// The weights of all contributors are needed to say who gave how much. An unknown weight arrives with the member's
+// begin, or with the inventory of a survivor that knows it. A lost member whose begin no survivor has counts as
+// nothing, everywhere.
 bool AllReduce::Impl::contributors_known() const {
   const bool all_told = !late_ && recovery_.complete();
   for (const ContributorSet& set : table_.sets()) {
@@ -234,7 +235,7 @@ void AllReduce::Impl::check_settled(TimePoint now) {
     digest_ = table_.result_digest();
     watch_.on_all_held(now);
     for (Rank rank = 0; rank < roster_.size(); ++rank) {
-      if (!outbox_.listens(rank)) outbox_.send_done(rank);  // for them it is over when it is settled
+      if (!outbox_.listens(rank)) outbox_.send_done(rank);  // for a listener the round is over only when it has settled
     }
   }
   std::vector<LostMember> different;
@@ -245,7 +246,7 @@ void AllReduce::Impl::check_settled(TimePoint now) {
   }
   if (!contributors_known()) return;
   if (!different.empty()) {
-    // The odd ones are left out where the others are a clear majority; otherwise nobody can say who is right.
+    // Members with different bits are lost if the others are a clear majority. Otherwise nobody can say who is right.
     Votes alike = roster_.surviving_votes();
     for (const LostMember& odd : different) alike -= roster_.votes(odd.rank);
     if (!roster_.is_majority(alike)) return settle(now, Verdict::diverged);

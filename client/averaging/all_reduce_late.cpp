@@ -13,7 +13,7 @@ Error nonsense(std::string message) { return {ErrorCode::corrupt, std::move(mess
 
 }  // namespace
 
-// It may be lost here already, or not yet.
+// The sender may be lost here already, or not yet.
 Status AllReduce::Impl::on_listen(TimePoint now, Rank from) {
   if (!options_.latecomers || outbox_.listens(from) || (outcome_ && outcome_->verdict != Verdict::averaged)) return {};
   if (!outcome_) lose(now, {{from, "it says that it is too late"}});
@@ -22,13 +22,15 @@ Status AllReduce::Impl::on_listen(TimePoint now, Rank from) {
   return {};
 }
 
-// The results of this member's own part are on their way. Only now is it certain what became of lost owners' parts.
+// The results of this member's own part are on their way already. Only now is it certain what became of lost owners'
+// parts.
 void AllReduce::Impl::serve_listener(Rank rank) {
   for (const SegmentIndex segment : recovery_.mine()) outbox_.answer(rank, segment);
   outbox_.send_done(rank);
 }
 
-// Of a segment that somebody else should have sent it: it asks those who said that they hold everything.
+// A late member asks for a segment that another member should have sent: it asks those who said that they hold
+// everything.
 Status AllReduce::Impl::on_late_want(Rank from, SegmentIndex segment) {
   if (segment >= table_.size()) return nonsense(fmt::format("there is no segment {}", segment));
   if (!table_.held(segment) || outbox_.answers(from) >= 2 * table_.size()) return {};
@@ -41,7 +43,7 @@ void AllReduce::Impl::fall_behind(TimePoint now, std::string why) {
   if (!options_.latecomers || outcome_) return settle(now, Verdict::expelled);
   late_ = true;
   late_heard_ = late_fed_ = now;
-  table_ = SegmentTable(group_);  // what came so far may have been made anew since
+  table_ = SegmentTable(group_);  // values that came so far may have been computed again since
   digest_.reset();
   for (Peer& peer : peers_) peer.done.reset();
   outbox_.listen();
@@ -74,13 +76,13 @@ Status AllReduce::Impl::receive_late(TimePoint now, Rank from, const wire::Frame
       STARLING_TRY(take_done_late(from, payload));
       break;
     default:
-      return {};  // what it sent before it knew
+      return {};  // sent before the sender knew that this member is late
   }
   check_late(now);
   return {};
 }
 
-// It was not there yet when this member's begin went out: it is asked now.
+// The sender was not there yet when this member's begin went out, so it is asked now.
 Status AllReduce::Impl::take_begin_late(TimePoint now, Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Begin begin, wire::decode_begin(payload));
   if (begin.rank != from || !roster_.begin(from, {begin.weight, begin.draw})) return {};
@@ -96,8 +98,8 @@ void AllReduce::Impl::learn_late(TimePoint now, const wire::Inventory& inventory
   check_late(now);
 }
 
-// With weights, it is the word of a member that agrees with all others who go on; without, it was sent before that one
-// knew that this one is late.
+// A done with weights comes from a member that agrees with all others who go on. One without weights was sent before
+// the sender knew that this member is late.
 Status AllReduce::Impl::take_done_late(Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Done done, wire::decode_done(payload, roster_.size()));
   if (done.weights.empty()) return {};
@@ -116,7 +118,7 @@ Status AllReduce::Impl::take_result_late(SegmentIndex segment, Payload payload) 
   return {};
 }
 
-// Whether what is missing may still come from it. A link alone tells nothing: it may be used for the next round.
+// Whether missing results may still come from `rank`. A link alone proves nothing: it may be in use for the next round.
 bool AllReduce::Impl::helps(TimePoint now, Rank rank) const {
   const bool here = roster_.live(rank) && roster_.begun(rank) && !peers_[rank].severed;
   return here && (peers_[rank].done || watch_.hears(now, rank));
@@ -131,7 +133,7 @@ std::string_view AllReduce::Impl::hopeless(TimePoint now) const {
   return silent ? "nobody sends the result" : "";
 }
 
-// Parts of members that this one hears nothing of: whoever is done has them.
+// Asks a member that is done for the parts of members that are not heard here.
 void AllReduce::Impl::ask_others(TimePoint now) {
   Rank holder = 0;
   while (holder < roster_.size() && !(helps(now, holder) && peers_[holder].done)) ++holder;
@@ -145,7 +147,7 @@ void AllReduce::Impl::ask_others(TimePoint now) {
   }
 }
 
-// Done, hopeless, or still waiting.
+// Decides between done, hopeless and still waiting.
 void AllReduce::Impl::check_late(TimePoint now) {
   if (outcome_) return;
   if (table_.missing() == 0 && !digest_) digest_ = table_.result_digest();

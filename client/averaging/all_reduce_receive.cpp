@@ -18,9 +18,9 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
   if (outcome_ && outcome_->verdict == Verdict::expelled) return {};
   if (late_) return receive_late(now, from, header, payload);
   if (peers_[from].severed) return on_return(now, from, header, payload);
-  if (peers_[from].left && header.type == FrameType::begin) return {};  // another process, of a member that was done
+  if (peers_[from].left && header.type == FrameType::begin) return {};  // a new process of a member that was done
   if (!roster_.live(from)) {
-    // A lost member's late frames change nothing. One that begins too late is told that it is too late.
+    // A lost member's late frames change nothing. A member that begins too late has to learn that it is too late.
     if (roster_.linked(from) && header.type == FrameType::begin && !roster_.begun(from))
       return on_late_begin(from, payload);
     if (!roster_.linked(from) || !roster_.begun(from)) return {};
@@ -95,7 +95,7 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
     peers_[from].awaited = true;
     ++awaited_;
   }
-  // Its machine may not have been there yet when this member's begin went out.
+  // The sender may not have been there yet when this member's begin went out.
   outbox_.send_begin(from);
   if (roster_.dialable(self_) && !roster_.dialable(from)) outbox_.relay_begin(from);
   close_complete(now);
@@ -110,7 +110,7 @@ Status AllReduce::Impl::on_late_begin(Rank from, Payload payload) {
   return {};
 }
 
-// Whoever begins again is another process, which has nothing of the round: it is told that it is too late.
+// A member that begins again is a new process and has nothing of the round. It has to learn that it is too late.
 Status AllReduce::Impl::on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
   if (header.type != FrameType::begin) return {};
   if (!outcome_) {
@@ -135,8 +135,8 @@ Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex s
     return nonsense("a contribution's size is wrong");
   if (roster_.weight(from) == 0) return nonsense("it contributes although it said that it only listens");
   const bool own = table_[segment].owner == self_;
-  // Around a change of view, contributions to what is not (or no longer) owned here are to be expected. A sum that is
-  // adopted was adopted with all inventories in, so what comes for it was sent knowing this view.
+  // Around a change of view, contributions to segments that are not (or no longer) owned here are to be expected. An
+  // orphan is adopted with all inventories in, so contributions to it were sent in this view.
   if (!sums_.open(segment) || sums_.contributed(segment, from)) return {};
   Peer& peer = peers_[from];
   STARLING_TRY(sums_.add(segment, {from, roster_.weight(from), contribution_codecs_[from], payload}, peer.awaited));
@@ -174,7 +174,7 @@ Status AllReduce::Impl::on_result(TimePoint now, Rank from, SegmentIndex segment
   return {};
 }
 
-// In fp32 the values are hashed where they came, which the cache still has, as it has not got the output.
+// In fp32 the received bytes are hashed, because the cache still has them; it does not have the output.
 Result<Hash128> AllReduce::Impl::take_values(SegmentIndex segment, Payload payload) {
   const Payload encoded = payload.subspan(set_bytes_);
   STARLING_TRY(decode(codec_, encoded, output_of(segment)));
@@ -182,7 +182,7 @@ Result<Hash128> AllReduce::Impl::take_values(SegmentIndex segment, Payload paylo
 }
 
 Status AllReduce::Impl::on_want(Rank from, SegmentIndex segment) {
-  // Sent in a view that one of the two has left already: the new owner asks again.
+  // The want was sent in a view that one of the two members has left already: the new owner will ask again.
   if (!recovery_.noted(from)) return {};
   if (!roster_.lost(table_[segment].owner) || roster_.new_owner(segment) != from) {
     return nonsense("it asked for a segment that is not its own");
@@ -198,7 +198,7 @@ bool AllReduce::Impl::slander(TimePoint now, const wire::RankSet& lost) const {
   std::size_t others = 0;
   std::size_t well = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (!lost.test(rank) || roster_.late(rank)) continue;  // those who come late are lost without a complaint
+    if (!lost.test(rank) || roster_.late(rank)) continue;  // late members are lost without a complaint
     left -= roster_.votes(rank);
     if (!roster_.live(rank) || !roster_.begun(rank)) continue;
     ++others;

@@ -7,8 +7,9 @@ namespace {
 
 using Kind = OutboxItem::Kind;
 
-// From so many bytes/s on processors and memory hold a round up, not lines: then results go out at once, before they
-// have left the cache. Slower lines all have work for longer when what other members wait for goes first.
+// From this speed (bytes/s) on, processors and memory slow a round down, not lines: results then go out at once, before
+// they have left the cache. Slower lines stay busy for longer when contributions, which other members wait for, go
+// first.
 constexpr double kSwift = 64e6;
 
 wire::FrameType frame_type(Kind kind) {
@@ -105,7 +106,7 @@ void AllReduce::Impl::compose_floats(const OutboxItem& item, Rank to, OutgoingFr
 }
 
 EncodedResults::Bytes AllReduce::Impl::encoded_contribution(Rank to, std::span<const float> values) {
-  // One stream of a link may still be sending the last one while another stream takes the next.
+  // A stream of the link may still be sending the last contribution while another stream takes the next one.
   EncodedResults::Bytes& room = peers_[to].contribution;
   if (room.use_count() != 1) room = std::make_shared<std::vector<std::uint8_t>>();
   room->resize(encoded_bytes(contribution_codecs_[self_], values.size()));

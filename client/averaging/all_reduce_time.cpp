@@ -5,13 +5,13 @@
 namespace starling::averaging {
 namespace {
 
-// Whoever would have lost a member itself within this time has seen enough to say so.
+// A member that would have lost another one itself within this time has seen enough to say so.
 constexpr Duration kCorroborates = std::chrono::seconds(1);
 
 }  // namespace
 
-// Timers that fire much too late mean that this process was stopped or starved. What the others sent meanwhile may
-// still wait in the sockets, so their limits move by as much.
+// Timers that fire much too late mean that this process was stopped or starved. Frames that the others sent meanwhile
+// may still wait in the sockets, so their limits move by as much.
 void AllReduce::Impl::notice_oversleeping(TimePoint now) {
   if (next_tick_ == kNever || now <= next_tick_ + options_.ping_interval) return;
   const Duration slept = now - next_tick_;
@@ -23,12 +23,13 @@ void AllReduce::Impl::notice_oversleeping(TimePoint now) {
   next_tick_ = now;
 }
 
-// Unless its inventory is needed for others.
+// While members are lost, the inventory of `rank` is needed as well.
 bool AllReduce::Impl::finished_with(Rank rank) const {
   return digest_ && peers_[rank].done == digest_ && (!recovery_.in_view() || recovery_.noted(rank));
 }
 
-// Nor does it owe a sign of life then: whoever has settled is silent, for as long as others' results take to come.
+// A member that owes nothing need not give a sign of life either: it is silent from the time it settles, however long
+// other members' results take to come.
 bool AllReduce::Impl::owes_nothing(Rank rank) const {
   const Peer& peer = peers_[rank];
   const bool gave_all = peer.done && table_.missing(rank) == 0 && peer.wants_open == 0;
@@ -42,7 +43,7 @@ Duration AllReduce::Impl::yield(Rank rank) const {
 void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault) {
   VERIFY(peer < roster_.size());
   if (!started_) return;
-  // Whoever has nothing left to do but to serve a deferred member may go when this one needs it no longer.
+  // A member that only serves a deferred member may leave when that one no longer needs it.
   peers_[peer].severed = !finished_with(peer) && !(roster_.deferred(self_) && owes_nothing(peer));
   if (late_ && !outcome_) return check_late(now);
   if (!roster_.live(peer)) return;
@@ -86,7 +87,7 @@ Watch::Deadline AllReduce::Impl::deadline(TimePoint now, Rank rank, bool owes_re
     Watch::Waits waits;
     waits.life = !owes_nothing(rank);
     waits.answer = peer.wants_open > 0 || (recovery_.in_view() && !recovery_.noted(rank));
-    waits.results = owes_results && roster_.unbegun() == 0;  // nobody can have results before
+    waits.results = owes_results && roster_.unbegun() == 0;  // nobody can have results before all have begun
     waits.done = digest_.has_value() && roster_.waits_for_done_of(rank);
     due = watch_.deadline(rank, waits);
   }

@@ -5,11 +5,11 @@
 namespace starling::averaging {
 namespace {
 
-// Segments by which a link may be ahead of the last one: enough that its socket never runs dry.
+// The number of segments by which a link may be ahead of the last one: enough that its socket never runs dry.
 constexpr double kLeadMax = 2;
 // A rest is over when this many segments could have gone out at the link's own pace.
 constexpr double kRestSegments = 3;
-// Links that need less time a segment are not worth the wakes.
+// Links that need less time for a segment are not worth the wakes.
 constexpr Duration kPaceMin = std::chrono::milliseconds(2);
 
 }  // namespace
@@ -19,7 +19,7 @@ void Balance::set_sent(TimePoint now, Rank to, std::uint32_t segments) {
   links_[to].sent = segments;
 }
 
-// In segments of the first link: how far it is ahead of the place at which both would be in step.
+// How far `ahead` is ahead of the place at which both links would be in step, in segments of that link.
 double Balance::lead(Rank ahead, Rank behind) const {
   return links_[ahead].sent - static_cast<double>(links_[behind].sent) * planned_[ahead] / planned_[behind];
 }

@@ -1,7 +1,7 @@
-// Keeps a member's links in step. What a link carries in a round is known beforehand; one that gets more of the common
-// line than its share only makes the others late, and with them everybody who waits for what they carry. So a link
-// that runs ahead rests until the last one has caught up. One that stays behind all the same is held back by something
-// else than this line, and nobody waits for it any more.
+// Keeps a member's links in step. The data that a link carries in a round is known beforehand. A link that takes more
+// than its share of the common line only makes the others late, and with them everybody who waits for their data. So a
+// link that runs ahead rests until the last one has caught up. A link that stays behind all the same is held back by
+// something other than this line, and nobody waits for it any more.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace starling::averaging {
 
 class Balance {
  public:
-  // `planned`: segments that each link will carry; 0: neither rests nor is waited for.
+  // `planned`: the number of segments that each link will carry. A link with 0 neither rests nor is waited for.
   explicit Balance(std::vector<std::uint32_t> planned) : links_(planned.size()), planned_(std::move(planned)) {}
 
-  // So many of its segments have gone out, or need not any more.
+  // `segments` of the link's segments have gone out, or need not go out any more.
   void set_sent(TimePoint now, Rank to, std::uint32_t segments);
   // Whether the link should rest now. `open`: whether a link has something to send.
   bool rests(TimePoint now, Rank to, const std::function<bool(Rank)>& open);
-  // Links that have been resting: the one they waited for has moved. They may ask again.
+  // Links that were resting and may ask again, because the link they waited for has moved.
   [[nodiscard]] std::vector<Rank> take_resting();
-  // When a rest ends at the latest; kNever when nobody rests.
+  // The latest time at which a rest ends; kNever when no link rests.
   [[nodiscard]] TimePoint wake_at() const;
 
  private:

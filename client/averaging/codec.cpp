@@ -21,12 +21,12 @@ constexpr std::uint32_t kSummandMaxBits = std::bit_cast<std::uint32_t>(kSummandM
 constexpr int kHalfTopExponent = 14;
 constexpr std::uint16_t kTopHalfMin = (kHalfTopExponent + 15) << 10;
 constexpr std::uint16_t kTopHalfMax = kTopHalfMin | 0x3ff;
-constexpr int kScaleExponentMin = -126;  // the inverse of a smaller scale is no float; halves are fine enough anyway
+constexpr int kScaleExponentMin = -126;  // the inverse of a smaller scale is not finite; halves are fine enough anyway
 constexpr float kSummandScaleMax = 0x1p86F;
 constexpr float kScaleMax = 0x1p111F;  // 65504 times it is still finite
 
-// The greatest bf16 (scale or value) of each packed codec that makes no value too large to be added up, or none that is
-// not finite.
+// For each packed codec, the greatest bf16 (scale or value) that keeps all values within kSummandMax, and the greatest
+// one that keeps them finite.
 struct PackedCodec {
   const PackedKernels& kernels;
   std::uint16_t summand_max;
@@ -37,7 +37,7 @@ constexpr std::uint16_t bf16_bits(int exponent, int mantissa = 0) {
   return static_cast<std::uint16_t>((127 + exponent) << 7 | mantissa);
 }
 
-constexpr std::uint16_t kLevelMax = bf16_bits(100);  // of sparse values
+constexpr std::uint16_t kLevelMax = bf16_bits(100);  // greatest level of sparse values
 
 PackedCodec packed(Codec codec) {
   if (codec == Codec::int8) return {kernels().int8, bf16_bits(93), bf16_bits(121, 1)};
@@ -53,7 +53,7 @@ const std::uint8_t* bytes_of(std::span<const float> values) {
 
 float power_of_two(int exponent) { return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23); }
 
-// Rounding the largest magnitude first makes encoding idempotent: the decoded largest has the same exponent.
+// Rounding the largest magnitude first makes encoding idempotent: the decoded largest value has that exponent too.
 int scale_exponent(std::uint32_t largest_bits) {
   const int exponent = static_cast<int>((largest_bits + 0x1000u) >> 23) - 127;
   return std::max(exponent - kHalfTopExponent, kScaleExponentMin);
@@ -68,7 +68,7 @@ void encode_halves(std::span<const float> values, std::span<std::uint8_t> out) {
   kernel.to_halves(values.data(), power_of_two(-exponent), out.data() + kScaleBytes, values.size());
 }
 
-// The scale that halves come with, if an encoder writes it with any.
+// The scale before the halves; corrupt if no encoder writes it.
 Result<float> checked_scale(std::span<const std::uint8_t> bytes, float scale_max) {
   float scale = 0;
   std::memcpy(&scale, bytes.data(), kScaleBytes);
@@ -78,10 +78,10 @@ Result<float> checked_scale(std::span<const std::uint8_t> bytes, float scale_max
   return scale;
 }
 
-// Whether it writes this one with halves of which this is the largest.
+// Whether an encoder writes `scale` with halves of which `largest` is the largest.
 Status check_halves(std::uint16_t largest, float scale) {
   if (largest > kTopHalfMax) return corrupt("a value is not finite, or does not fit its scale");
-  // With a scale that is coarser than it should be, the values would not encode again as they are.
+  // With a scale that is coarser than necessary, the values would not encode to these bytes again.
   if (largest < kTopHalfMin && scale > power_of_two(kScaleExponentMin)) return corrupt("its scale is too large");
   return {};
 }

@@ -1,6 +1,6 @@
-// How floats travel. Sums are always fp32. Decoding checks every length and value: bytes that hold a non-finite or
-// absurd value are refused, and no sum is changed by them. Values decoded from accepted bytes encode and decode to
-// themselves on every machine: whoever passes a result on passes on the same bits.
+// Encodings of floats on the wire. Sums are always fp32. Decoding checks every length and value: bytes that hold a
+// non-finite or absurd value are refused, and they change no sum. Values decoded from accepted bytes encode and decode
+// to themselves on every machine, so a member that passes a result on passes on identical bits.
 //
 //   fp32   little-endian floats
 //   fp16   f32 scale (a power of two), then IEEE halves of value / scale.
@@ -11,8 +11,9 @@
 //   bf16   the upper halves of floats, rounded. Error: at most 2^-8 of each value's magnitude, plus 2^-134
 //   int4   blocks of 64 floats (the last may be shorter): bf16 scale, then codes -7 to 7, two to a byte, as code + 8.
 //          The largest magnitude has code 7 or -7. Error: at most 1/13.9 of the block's largest magnitude, plus 2^-107
-//   sparse 64 of every 4096 values, two bits each (sparse.h). Only with error feedback: no value has an error bound;
-//          the squares of all errors add up to less than those of the values, which is what error feedback needs
+//   sparse 64 of every 4096 values, two bits each (sparse.h). Only with error feedback, because no value has an error
+//   bound:
+//          the squares of all errors add up to less than those of the values, which is all that error feedback needs
 #pragma once
 
 #include <cstdint>
@@ -28,19 +29,19 @@ using wire::codec_from_name;
 using wire::encoded_bytes;
 using wire::to_string;
 
-// Larger magnitudes are refused in what is added up, so that no sum of kGroupMembersMax members overflows.
+// Summands of larger magnitude are refused, so that no sum of kGroupMembersMax members overflows.
 constexpr float kSummandMax = 0x1p100F;
 
-// out.size() == encoded_bytes(codec, values.size()). Values that are not finite give bytes that decoding refuses.
+// out.size() == encoded_bytes(codec, values.size()). Values that are not finite give bytes that decode() refuses.
 void encode(Codec codec, std::span<const float> values, std::span<std::uint8_t> out);
 
-// out = values; after an error it may hold anything.
+// out = values. After an error `out` may hold anything.
 Status decode(Codec codec, std::span<const std::uint8_t> bytes, std::span<float> out);
 
 // sum = base + values; base may be the sum itself. corrupt also for magnitudes beyond kSummandMax.
 Status decode_add(Codec codec, std::span<const std::uint8_t> bytes, std::span<const float> base, std::span<float> sum);
 
-// Whether all values are finite, as all that decode() takes are, and none is absurd.
+// Whether all values are finite and none is absurd, as decode_add() requires.
 bool summable(std::span<const float> values);
 // values /= divisor.
 void divide(std::span<float> values, float divisor);

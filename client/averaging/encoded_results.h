@@ -1,6 +1,6 @@
-// Results of late, as they go out where their codec loses precision: most members take a segment within a moment of
-// each other, so that it need not be encoded for each of them. Whoever comes later has it encoded again, from the
-// output.
+// The most recent results in encoded form, for codecs that lose precision. Most members take a segment within a moment
+// of each other, so it need not be encoded for each of them. For a member that comes later the result is encoded again,
+// from the output.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class EncodedResults {
  public:
   using Bytes = std::shared_ptr<std::vector<std::uint8_t>>;
 
-  // Of a vector of so many segments.
+  // `segments`: the number of segments of the vector.
   explicit EncodedResults(SegmentIndex segments);
 
-  // Null when it is not among them (any more).
+  // Null when the segment is not kept (any more).
   [[nodiscard]] Bytes find(SegmentIndex segment) const;
-  // So many bytes, to be filled, in the place of others, and where nobody has these, in their memory.
+  // Room for `bytes` bytes, to be filled, in place of an older result; in that result's memory if nobody else holds it.
   Bytes make_room(SegmentIndex segment, std::size_t bytes);
 
  private:

@@ -1,5 +1,5 @@
-// The rounds that ended here last: whoever begins in one of them later has to be told that nobody is there any more
-// (frame over), or it waits for that until its patience ends.
+// The rounds that ended here most recently. A member that begins in one of them later has to learn that nobody is there
+// any more (frame over); otherwise it waits until its patience ends.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace starling::averaging {
 
 class EndedRounds {
  public:
-  static constexpr std::size_t kKept = 64;  // rounds of 0.1 s for as long as a member starts
-  // The oldest is forgotten when there are more.
+  static constexpr std::size_t kKept = 64;  // rounds of 0.1 s, for the time that a member takes to start
+  // The oldest round is forgotten when there are more than `kept`.
   explicit EndedRounds(std::size_t kept = kKept) : kept_(kept) {}
   void add(const wire::GroupInfo& group) {
     keep(group.id);

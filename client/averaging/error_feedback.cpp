@@ -53,7 +53,7 @@ void ErrorFeedback::keep_rest() {
     const std::span<float> values = std::span(values_).subspan(begin, table[segment].floats);
     const std::span<float> residual = std::span(residual_).subspan(begin, table[segment].floats);
     if (carried_[segment]) {
-      if (!reduced_[segment]) subtract_encoded(values);  // what is reduced here goes in as it is
+      if (!reduced_[segment]) subtract_encoded(values);  // a segment that is reduced here goes in unencoded
       std::copy(values.begin(), values.end(), residual.begin());
     } else if (reduced_[segment]) {
       for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
@@ -66,7 +66,7 @@ void ErrorFeedback::subtract_encoded(std::span<float> values) {
   encoded_.resize(encoded_bytes(codec, values.size()));
   decoded_.resize(values.size());
   encode(codec, values, encoded_);
-  VERIFY(decode(codec, encoded_, decoded_).ok());  // the owner took the same bytes
+  VERIFY(decode(codec, encoded_, decoded_).ok());  // the owner decoded these bytes too
   for (std::size_t i = 0; i < values.size(); ++i) values[i] -= decoded_[i];
 }
 

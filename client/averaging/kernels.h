@@ -1,4 +1,4 @@
-// The loops of the codecs, for the machine at hand: every version gives the same bits (IEEE operations, no fused
+// The loops of the codecs, for the processor at hand. Every version gives identical bits (IEEE operations, no fused
 // multiply-add, rounding to nearest even), so peers with different processors agree.
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace starling::averaging {
 
-// Of a codec that is a run of values, or of blocks of them, with no more to them.
+// Loops of a codec that consists of nothing but a run of values or of blocks.
 struct PackedKernels {
-  // Values that are not finite give bytes that are not sound.
+  // Values that are not finite give bytes that sound() refuses.
   void (*encode)(const float* values, std::uint8_t* bytes, std::size_t size);
-  // Whether an encoder writes such bytes, with no bf16 (value or scale) of greater magnitude than these bits.
+  // Whether an encoder writes such bytes, with no bf16 (value or scale) of greater magnitude than `bits_max`.
   bool (*sound)(const std::uint8_t* bytes, std::size_t size, std::uint16_t bits_max);
   void (*decode)(const std::uint8_t* bytes, float* out, std::size_t size);
   // sum = base + values
@@ -22,13 +22,13 @@ struct PackedKernels {
 struct Kernels {
   // Largest magnitude, as the bits of a non-negative float: NaN and infinity are the largest of all.
   std::uint32_t (*largest)(const std::uint8_t* floats, std::size_t size);
-  // out = floats, past the caches where the processor can do that: a round's result is more than they hold, and is not
-  // looked at before it is whole. Returns what largest() does.
+  // out = floats, past the caches where the processor can do that: a round's result does not fit into them, and is not
+  // read before it is whole. Returns the largest magnitude as largest() does.
   std::uint32_t (*copy)(const std::uint8_t* floats, float* out, std::size_t size);
   // sum = base + floats
   void (*add)(const std::uint8_t* floats, const float* base, float* sum, std::size_t size);
   void (*divide)(float* values, float divisor, std::size_t size);
-  // Sum of products: 32 sums, of every 32nd, the two halves of which are added up until one is left.
+  // Sum of products, from 32 partial sums (one for every 32nd value), which are added up by halves.
   float (*dot)(const float* a, const float* b, std::size_t size);
   // sum += values * factor
   void (*add_scaled)(const float* values, float factor, float* sum, std::size_t size);
@@ -36,19 +36,20 @@ struct Kernels {
   void (*to_halves)(const float* values, float factor, std::uint8_t* halves, std::size_t size);
   // Largest magnitude, as the bits of a non-negative half.
   std::uint16_t (*largest_half)(const std::uint8_t* halves, std::size_t size);
-  // out = halves * scale. Returns what largest_half() does.
+  // out = halves * scale. Returns the largest magnitude as largest_half() does.
   std::uint16_t (*from_halves)(const std::uint8_t* halves, float scale, float* out, std::size_t size);
   // sum = base + halves * scale
   void (*add_halves)(const std::uint8_t* halves, float scale, const float* base, float* sum, std::size_t size);
   PackedKernels bf16;
   PackedKernels int8;
   PackedKernels int4;
-  // The indices, ascending, of the `wanted` of largest magnitude, of ties the first; of at most kSparseChunkFloats.
+  // The ascending indices of the `wanted` values of largest magnitude, the first of equal ones. size: at most
+  // kSparseChunkFloats.
   void (*select_largest)(const float* values, std::size_t size, std::size_t wanted, std::uint16_t* chosen);
 };
 
 const Kernels& portable_kernels();
-// With AVX2 and F16C; null where the processor has not got them.
+// With AVX2 and F16C; null where the processor does not have them.
 const Kernels* avx2_kernels();
 // The best of the above.
 const Kernels& kernels();

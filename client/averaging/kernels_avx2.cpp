@@ -27,14 +27,15 @@ STARLING_AVX2 __m256 load_halves(const std::uint8_t* bytes, std::size_t i) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 2 * i)));
 }
 
-// Of a vector that no cache has, the processor by itself fetches too little ahead. Nothing is read: it may be past the
-// vector's end.
+// Fetches ahead in a vector that is in no cache; the processor by itself fetches too little ahead. Nothing is read, so
+// the address may be past the vector's end.
 void fetch_ahead(const float* at) {
   constexpr std::uintptr_t kAhead = 2048;
   _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(at) + kAhead), _MM_HINT_T0);
 }
 
-// Of whole vectors of floats, four at a time. Not an array of four, which GCC 12 keeps in memory: a third as fast.
+// The largest magnitude of whole vectors of floats, four at a time. Four members, not an array: GCC 12 keeps an array
+// in memory, at a third of the speed.
 struct LargestFloat {
   __m256i first = {}, second = {}, third = {}, fourth = {};
 
@@ -87,7 +88,7 @@ STARLING_AVX2 std::uint32_t copy(const std::uint8_t* floats, float* out, std::si
     _mm256_stream_ps(out + i + 2 * kLanes, c);
     _mm256_stream_ps(out + i + 3 * kLanes, d);
   }
-  _mm_sfence();  // other threads see them before whatever this one does next
+  _mm_sfence();  // other threads see these stores before any later ones of this thread
   return std::max({before, found.bits(), portable_kernels().copy(floats + 4 * i, out + i, size - i)});
 }
 
@@ -152,7 +153,7 @@ STARLING_AVX2 void to_halves(const float* values, float factor, std::uint8_t* ha
   portable_kernels().to_halves(values + i, factor, halves + 2 * i, size - i);
 }
 
-// Of 16 halves a vector.
+// The largest magnitude of halves, 16 a vector.
 struct LargestHalf {
   __m256i found = {};
 

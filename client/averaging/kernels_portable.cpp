@@ -18,14 +18,14 @@ T load(const std::uint8_t* bytes, std::size_t index) {
   return value;
 }
 
-// To the nearest half, ties to even; beyond 65519 infinity, NaN stays NaN.
+// The nearest half, ties to even. Values beyond 65519 become infinity; NaN stays NaN.
 std::uint16_t half_from_float(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
   if (magnitude >= 0x47800000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65536 and more
-  if (magnitude < 0x38800000u) {  // below 2^-14: adding 0.5 lines the bits of a subnormal half up, rounded
+  if (magnitude < 0x38800000u) {  // below 2^-14: adding 0.5 aligns the bits of a subnormal half and rounds them
     const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
   }

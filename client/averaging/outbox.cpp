@@ -19,8 +19,8 @@ void Outbox::Queue::clear() {
   head = 0;
 }
 
-// What each link carries when nothing goes wrong: contributions to its end's part, results of the part here.
-// Nothing of that is in step with the line of a member that nobody waits for.
+// The number of segments that each link carries when nothing goes wrong: contributions to the part at its other end,
+// and results of the part here. Links with members that nobody waits for are not kept in step.
 std::vector<std::uint32_t> Outbox::planned(const SegmentTable& table, const Roster& roster, bool contributes) {
   const Rank self = roster.self();
   const SegmentIndex own = table.first(self + 1) - table.first(self);
@@ -130,12 +130,12 @@ bool Outbox::has_data(Rank to) const {
   return roster_.live(to) && roster_.begun(to) && (contribution || lane.results_taken < results_.size());
 }
 
-// Contributions first, where nothing else is said: whoever gets them has results to send then, and never runs out of
-// work while others are late.
+// Contributions go first unless put_results_first() says otherwise. A member that gets them has results to send then,
+// and never runs out of work while others are late.
 OutboxItem Outbox::next_data(Rank to, Lane& lane) {
   if (results_first_ && lane.results_taken < results_.size()) return next_result(lane);
   while (contributes_ && lane.next_contribution < table_.first(to + 1)) {
-    // The owner may have closed a segment without this member: its result is here already.
+    // If the result is here already, the owner has closed the segment without this member.
     const SegmentIndex segment = lane.next_contribution++;
     if (!table_.held(segment)) return {Kind::contribution, segment, 0};
   }
@@ -191,7 +191,7 @@ OutboxItem Outbox::next(TimePoint now, Rank to) {
   if (roster_.begun(to)) {
     if (take(lane.inventory)) return {Kind::inventory, 0, 0};
     const OutboxItem item = next_round_item(now, to, lane);
-    if (item.kind == Kind::ping) return take(lane.ping) ? item : OutboxItem{};  // it rests
+    if (item.kind == Kind::ping) return take(lane.ping) ? item : OutboxItem{};  // the link rests
     if (item.kind != Kind::none) return item;
     if (take(lane.done)) return {Kind::done, 0, 0};
   }

@@ -1,6 +1,6 @@
-// What should go to each member next. Nothing is queued but positions: floats are read from the vectors when a link
-// can take them. To each member, in this order: begin, inventory, wants, contributions to its part, results (or these
-// first), answers to its wants, done, ping. Links that get ahead of the others rest (balance.h).
+// Items that should go to each member next. Only positions are queued: floats are read from the vectors when a link can
+// take them. Each member gets its items in this order: begin, inventory, wants, contributions to its part, results (or
+// results before contributions), answers to its wants, done, ping. Links that get ahead of the others rest (balance.h).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace starling::averaging {
 struct OutboxItem {
   enum class Kind : std::uint8_t { none, begin, inventory, want, result, contribution, done, listen, ping };
   Kind kind = Kind::none;
-  SegmentIndex segment = 0;  // of want, result, contribution
-  Rank rank = 0;             // of begin: whose
+  SegmentIndex segment = 0;  // for want, result, contribution
+  Rank rank = 0;             // for begin: the member whose begin it is
 };
 
 class Outbox {
@@ -26,16 +26,16 @@ class Outbox {
 
   // Takes the next item for `to`; none when there is nothing to send.
   OutboxItem next(TimePoint now, Rank to);
-  // When wake() has something to do at the latest: links that rest may go on.
+  // The latest time at which wake() has something to do: links that rest may go on.
   [[nodiscard]] TimePoint wake_at() const { return balance_.wake_at(); }
   void wake(TimePoint now);
-  // Results before contributions, as soon as there are any; until this is said, contributions go first.
+  // Whether results go before contributions, as soon as there are any. At first, contributions go first.
   void put_results_first(bool first) { results_first_ = first; }
-  // The round is decided here: what is left goes out as fast as it can.
+  // The round is decided here: everything left goes out as fast as it can.
   void stop_resting();
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
-  // Members for which there may be something, each once, starting behind this member's own rank: not everybody
-  // begins with the same owner.
+  // Members for which there may be something, each once, starting behind this member's own rank, so that not everybody
+  // begins with one and the same owner.
   std::vector<Rank> take_ready();
   void touch(Rank to);
   void touch_all();
@@ -44,19 +44,20 @@ class Outbox {
   void send_done(Rank to) { due(to, &Lane::done); }
   void send_ping(Rank to) { due(to, &Lane::ping); }
   void send_inventory(Rank to) { due(to, &Lane::inventory); }
-  // To everybody, the lost included: that is how they learn. Wants and answers of the view before are dropped.
+  // Sends to everybody, the lost included: that is how they learn of it. Wants and answers of the view before are
+  // dropped.
   void send_inventories();
   void send_result_to_all(SegmentIndex segment);
   void want(Rank to, SegmentIndex segment);
-  // The result of `segment` if it is held when its turn comes, this member's contribution otherwise.
+  // Answers with the result of `segment` if it is held when its turn comes, otherwise with this member's contribution.
   void answer(Rank to, SegmentIndex segment);
-  // `to` is out, and gets what everybody gets all the same: from now on, from the first result on. It comes to `to` in
-  // the order given here, with what is answered before it is done last.
+  // `to` is out of the round and gets all results all the same, from the first one on. The results come in the order
+  // given here, the answers before they are done last.
   void add_listener(Rank to);
   [[nodiscard]] bool listens(Rank to) const { return lanes_[to].listens; }
-  // This member is out itself: it has nothing more to say than that it would like the result.
+  // This member is out itself: from now on it only asks for the result.
   void listen();
-  // The begin of `whose`, passed on to members that have no link to it.
+  // Passes on the begin of `whose` to members that have no link to it.
   void relay_begin(Rank whose);
 
   // Answers asked for by `to` in this view, taken or not.
@@ -79,9 +80,9 @@ class Outbox {
     bool ping = false;
     bool listen = false;                 // this member asks it for results
     bool listens = false;                // it has asked this member for results
-    std::uint32_t results_taken = 0;     // of results_
-    std::uint32_t relays_taken = 0;      // of relays_
-    SegmentIndex next_contribution = 0;  // to the part of this member
+    std::uint32_t results_taken = 0;     // items of results_ that it has taken
+    std::uint32_t relays_taken = 0;      // items of relays_ that it has taken
+    SegmentIndex next_contribution = 0;  // next segment of this member's part to contribute to
     Queue wants;
     Queue answers;
   };

@@ -31,7 +31,7 @@ STARLING_AVX2 __m256i load256(const std::uint8_t* bytes) {
 
 // -- bf16
 
-// In the lower halves of eight lanes.
+// Eight bf16 values, in the lower halves of the lanes.
 STARLING_AVX2 __m256i bf16_lanes(const float* values) {
   const __m256i bits = _mm256_castps_si256(_mm256_loadu_ps(values));
   const __m256i magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7fffffff));
@@ -82,7 +82,7 @@ STARLING_AVX2 void bf16_add(const std::uint8_t* bytes, const float* base, float*
   portable().bf16.add(bytes + 2 * i, base + i, sum + i, size - i);
 }
 
-// -- blocks: whole ones here, a shorter last one by the portable kernels
+// -- blocks: whole ones here; a shorter last block is left to the portable kernels
 
 STARLING_AVX2 std::uint32_t largest_lane(__m256i values) {
   __m128i half = _mm_max_epu32(_mm256_castsi256_si128(values), _mm256_extracti128_si256(values, 1));
@@ -108,9 +108,9 @@ STARLING_AVX2 __m256i rounded(const float* values, __m256 inverse) {
   return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(values), inverse));
 }
 
-// 32 codes, a byte each.
+// 32 codes, one byte each.
 STARLING_AVX2 __m256i codes_of(const float* values, __m256 inverse) {
-  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // undoes what packing does to the halves
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // undoes the order that packing gives the halves
   const __m256i low = _mm256_packs_epi32(rounded(values, inverse), rounded(values + kLanes, inverse));
   const __m256i high = _mm256_packs_epi32(rounded(values + 2 * kLanes, inverse), rounded(values + 3 * kLanes, inverse));
   return _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order);
@@ -119,7 +119,7 @@ STARLING_AVX2 __m256i codes_of(const float* values, __m256 inverse) {
 // The largest of 32 bytes.
 STARLING_AVX2 int largest_magnitude(__m256i magnitudes) {
   __m128i half = _mm_max_epu8(_mm256_castsi256_si128(magnitudes), _mm256_extracti128_si256(magnitudes, 1));
-  // The smallest of the complements, 16 bits at a time: the upper byte joins the lower first.
+  // The smallest of the complements, 16 bits at a time; the upper byte joins the lower one first.
   half = _mm_max_epu8(half, _mm_srli_epi16(half, 8));
   half = _mm_sub_epi16(_mm_set1_epi16(255), _mm_and_si128(half, _mm_set1_epi16(255)));
   return 255 - (_mm_cvtsi128_si32(_mm_minpos_epu16(half)) & 0xffff);
@@ -136,7 +136,7 @@ struct Int8 {
   static constexpr int kCodeMax = kInt8CodeMax;
   static const PackedKernels& portable_kernels() { return portable().int8; }
 
-  // 32 codes at a time, to and from where they lie.
+  // Store or load 32 codes at a time, a byte each.
   STARLING_AVX2 static void put(__m256i codes, std::uint8_t* bytes) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(bytes), codes);
   }
@@ -207,7 +207,7 @@ struct Blocks {
     return Format::portable_kernels().sound(bytes, size, bits_max);
   }
 
-  // out = codes x scale, or base + that.
+  // out = codes x scale, or base + codes x scale.
   template <bool kAdds>
   STARLING_AVX2 static void decode_block(const std::uint8_t* block, const float* base, float* out) {
     const __m256 scales = _mm256_set1_ps(float_from_bf16(scale_of(block)));

@@ -1,4 +1,5 @@
-// The kernels of bf16 and of blocks of integers: packed_portable.cpp and packed_avx2.cpp, for the sets of kernels.h.
+// The kernels of bf16 and of blocks of integers, for the sets in kernels.h; defined in packed_portable.cpp and
+// packed_avx2.cpp.
 #pragma once
 
 #include "client/averaging/kernels.h"
@@ -12,7 +13,7 @@ struct PackedSet {
 };
 
 PackedSet portable_packed();
-// Only to be run where there is AVX2.
+// Run these only where the processor has AVX2.
 PackedSet avx2_packed();
 
 }  // namespace starling::averaging

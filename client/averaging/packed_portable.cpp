@@ -36,7 +36,7 @@ void bf16_add(const std::uint8_t* bytes, const float* base, float* sum, std::siz
   for (std::size_t i = 0; i < size; ++i) sum[i] = base[i] + float_from_bf16(load16(bytes + 2 * i));
 }
 
-// Blocks: a bf16 scale, then codes, as they lie in a byte each or two to a byte.
+// Blocks: a bf16 scale, then codes, each in a byte or two to a byte.
 struct Int8 {
   static constexpr std::size_t kFloats = wire::kInt8BlockFloats;
   static constexpr std::size_t kCodesPerByte = 1;
@@ -45,7 +45,7 @@ struct Int8 {
   static int get(const std::uint8_t* codes, std::size_t i) { return static_cast<std::int8_t>(codes[i]); }
 };
 
-// The lower half of a byte first; an unused half is written as code 0.
+// The first code is in the lower half of a byte; an unused half is written as code 0.
 struct Int4 {
   static constexpr std::size_t kFloats = wire::kInt4BlockFloats;
   static constexpr std::size_t kCodesPerByte = 2;

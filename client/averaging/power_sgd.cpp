@@ -12,10 +12,10 @@ namespace {
 
 using wire::LowRankMatrix;
 
-// What is left of a vector's length when it lies in the span of those before it, rounding apart.
+// The relative length, up to rounding, that remains of a vector that lies in the span of those before it.
 constexpr double kDependent = 1e-5;
 
-// One after the other, in doubles: the same on every machine.
+// Adds one product after the other, in doubles, so that every machine gets an identical sum.
 double product(std::span<const float> a, std::span<const float> b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += double{a[i]} * b[i];
@@ -169,7 +169,7 @@ void PowerSgd::finish(std::span<const float> averaged, const AveragingOutcome& o
   next_right(averaged);
 }
 
-// A factor that has no direction of its own any more looks for one anew.
+// A factor that no longer has a direction of its own gets a new random one.
 void PowerSgd::next_right(std::span<const float> averaged) {
   if (averaged.data() != right_.data()) std::copy(averaged.begin(), averaged.end(), right_.begin());
   for (const LowRankMatrix& matrix : layout_.matrices) {

@@ -1,5 +1,5 @@
-// Who holds what of the segments whose owners were lost, as far as this member must know it: it decides only about
-// segments of which it is the new owner. A *view* is one value of the lost set; each view starts from nothing.
+// Knowledge of who holds which segments of lost owners, as far as this member needs it: it decides only about segments
+// of which it is the new owner. A *view* is one value of the lost set; each view starts from nothing.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,21 @@ class Recovery {
   void enter_view();
   // False until the first loss.
   [[nodiscard]] bool in_view() const { return !inventory_.empty(); }
-  // This member's, encoded: the lost set, and what was held when the view was entered.
+  // This member's encoded inventory: the lost set, and the segments held when the view was entered.
   [[nodiscard]] const std::vector<std::uint8_t>& inventory() const { return inventory_; }
 
-  // Takes in another member's inventory, if it is of this very view and the first; otherwise nothing changes.
+  // Takes in another member's inventory if it belongs to this very view and is the member's first in it; otherwise
+  // nothing changes.
   bool note(Rank from, const wire::Inventory& inventory);
-  // Whether the inventory of `rank` for this view is in: what it sends from now on, it sends knowing this view.
+  // Whether the inventory of `rank` for this view is in: all frames that it sends afterwards, it sends knowing this
+  // view.
   [[nodiscard]] bool noted(Rank rank) const { return !noted_.empty() && noted_[rank]; }
   // Every survivor's inventory is in.
   [[nodiscard]] bool complete() const { return in_view() && noted_count_ == expected_; }
 
   // Segments of lost owners that this member owns now.
   [[nodiscard]] const std::vector<SegmentIndex>& mine() const { return mine_; }
-  // Of the i-th of mine(): the lowest-ranked other member that held it, and whether a given one did.
+  // The lowest-ranked other member that held the i-th of mine(), and whether a given member held it.
   [[nodiscard]] Rank holder(std::size_t i) const { return holder_[i]; }
   [[nodiscard]] bool held_by(std::size_t i, Rank rank) const { return holders_[i].test(rank); }
   // Position in mine(), or mine().size().

@@ -5,8 +5,8 @@
 namespace starling::averaging {
 namespace {
 
-// An account's vote: divisible by as many members as accounts commonly have in a group. What a division leaves over is
-// nobody's, which all members of the group compute alike.
+// An account's vote: divisible by any number of members that an account commonly has in a group. A remainder of the
+// division is nobody's; all members of the group compute that alike.
 constexpr Votes kVotesOfAccount = 720720;
 
 }  // namespace
@@ -27,7 +27,7 @@ Roster::Roster(const wire::GroupInfo& group, Rank self, const Stake& own)
 }
 
 void Roster::deal_votes(const wire::GroupInfo& group) {
-  std::map<std::uint32_t, Votes> members_of;  // by voter, those that are not late
+  std::map<std::uint32_t, Votes> members_of;  // by voter: the number of members that are not late
   for (Rank rank = 0; rank < size(); ++rank) members_of[group.members[rank].voter] += late(rank) ? 0 : 1;
   for (Rank rank = 0; rank < size(); ++rank) {
     if (late(rank)) continue;

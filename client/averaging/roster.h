@@ -1,5 +1,5 @@
-// What this member knows of the others in one round: who began, with what weight, who is lost, who has a link to
-// whom. The lost set only grows.
+// This member's knowledge of the others in one round: who has begun and with what weight, who is lost, who has a link
+// to whom. The lost set only grows.
 #pragma once
 
 #include <cstdint>
@@ -26,50 +26,52 @@ class Roster {
     return rank != self_ && (members_[rank].dialable || members_[self_].dialable);
   }
 
-  // Was not there when the plan was made: it has no say in what counts, and if it has not begun when a sum of all
-  // others could be closed, or when others are lost, it is out.
+  // A late member was not there when the plan was made. It has no say in what counts, and it is out if it has not begun
+  // when a sum of all others could be closed, or when others are lost.
   [[nodiscard]] bool late(Rank rank) const { return members_[rank].late; }
-  // The member's share of its account's vote (GroupMember::voter): each account of the group has the same, divided
-  // among its members that are not late. Late ones have none.
+  // The member's share of its account's vote (GroupMember::voter). Each account of the group has an equal vote, divided
+  // among its members that are not late; late members have none.
   [[nodiscard]] Votes votes(Rank rank) const { return members_[rank].votes; }
   [[nodiscard]] Votes all_votes() const { return all_votes_; }
   [[nodiscard]] Votes surviving_votes() const { return surviving_votes_; }
-  // Two sets of members without a common one cannot both have a majority.
+  // Two disjoint sets of members cannot both have a majority.
   [[nodiscard]] bool is_majority(Votes votes) const { return 2 * votes > all_votes_; }
 
-  // Takes results as its line allows: the others wait for its contributions, but not for its being done, …
+  // A deferred member takes results as fast as its line allows. The others wait for its contributions, but not for its
+  // done (see waits_for_done_of).
   [[nodiscard]] bool deferred(Rank rank) const { return members_[rank].deferred; }
-  // … as long as the others that survive are a majority of the group: no two results can then both have one.
+  // Nobody waits for the done of a deferred member as long as the other survivors are a majority of the group: two
+  // results can then not both have a majority.
   [[nodiscard]] bool waits_for_done_of(Rank rank) const {
     return live(rank) && !late(rank) && (!deferred(rank) || !is_majority(surviving_votes_ - deferred_votes_));
   }
 
-  // Its own begin arrived here. False when it had before.
+  // The member's own begin arrived here. False when it had arrived before.
   bool begin(Rank rank, const Stake& stake);
   [[nodiscard]] bool begun(Rank rank) const { return members_[rank].begun; }
-  // Somebody else said with what it began.
+  // Another member said with what stake this one began.
   void learn_stake(Rank rank, const Stake& stake);
-  // What has been averaged in of it, whatever it said: another process may have begun in its place.
+  // Sets the stake that was averaged in, whatever the member itself said: another process may have begun in its place.
   void set_stake(Rank rank, const Stake& stake);
   [[nodiscard]] bool weight_known(Rank rank) const { return members_[rank].weight_known; }
   // 0 while unknown.
   [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].stake.weight; }
   [[nodiscard]] const Stake& stake(Rank rank) const { return members_[rank].stake; }
-  // Survivors with a link to this member that have not begun, late ones apart.
+  // Survivors with a link to this member that have not begun; late ones do not count.
   [[nodiscard]] std::size_t unbegun() const { return unbegun_; }
 
-  // False when it was lost already. Never called for this member itself.
+  // False when it was lost already. Never call it for this member itself.
   bool lose(Rank rank);
   [[nodiscard]] bool lost(Rank rank) const { return lost_.test(rank); }
   [[nodiscard]] const wire::RankSet& lost_set() const { return lost_; }
-  // This member included.
+  // Number of survivors, this member included.
   [[nodiscard]] std::size_t survivors() const { return survivors_; }
   [[nodiscard]] bool live(Rank rank) const { return linked(rank) && !lost(rank); }
 
-  // Who owns a segment of a lost owner: survivors that can be dialled take turns, those who are not waited for only
-  // when no other is left.
+  // The new owner of an orphan. Survivors that can be dialled take turns; deferred and late ones only when no other is
+  // left.
   [[nodiscard]] Rank new_owner(std::size_t segment) const { return owners_[segment % owners_.size()]; }
-  // Tells members without links of each other. Meaningless when no survivor can be dialled.
+  // The survivor that tells members without links about each other. Meaningless when no survivor can be dialled.
   [[nodiscard]] Rank hub() const { return owners_.front(); }
 
  private:
@@ -91,7 +93,7 @@ class Roster {
   std::size_t survivors_;
   Votes all_votes_ = 0;
   Votes surviving_votes_ = 0;
-  Votes deferred_votes_ = 0;  // of deferred survivors other than this member
+  Votes deferred_votes_ = 0;  // votes of deferred survivors other than this member
   std::size_t unbegun_ = 0;
   std::vector<Rank> owners_;
 };

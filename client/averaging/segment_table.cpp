@@ -46,7 +46,7 @@ std::uint32_t SegmentTable::intern(std::span<const std::uint8_t> contributors) {
 
 Hash128 SegmentTable::result_digest() const {
   VERIFY(missing_total_ == 0);
-  // A chain: digest so far, values, contributors.
+  // The digest is a chain; each link hashes the digest so far, the values and the contributors.
   std::array<std::uint8_t, 3 * Hash128::kSize> link{};
   Hash128 digest;
   for (SegmentIndex segment = 0; segment < size(); ++segment) {

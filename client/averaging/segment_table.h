@@ -1,4 +1,4 @@
-// The vector of one round, cut into parts and segments, and which segments this member holds final.
+// The vector of one round, cut into parts and segments, and the set of segments whose final values this member holds.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ using SegmentIndex = std::uint32_t;
 struct Segment {
   std::int64_t begin = 0;  // first coordinate
   std::uint32_t floats = 0;
-  std::uint32_t owner = 0;  // planned: the rank whose part it is cut from
+  std::uint32_t owner = 0;  // planned owner: the rank whose part it is cut from
 };
 
-// Who is in a result. Most segments of a round share one set, so each different set is kept once.
+// The members in a result. Most segments of a round have equal sets, so each different set is kept once.
 struct ContributorSet {
   wire::RankSet members;
   Hash128 digest;
@@ -42,17 +42,17 @@ class SegmentTable {
   void hold(SegmentIndex segment, std::span<const std::uint8_t> contributors, const Hash128& values_digest);
   [[nodiscard]] bool held(SegmentIndex segment) const { return (held_[segment / 8] >> segment % 8 & 1) != 0; }
   [[nodiscard]] const std::vector<std::uint8_t>& held_bits() const { return held_; }
-  // Segments not held yet: of a member's part, and of all.
+  // Number of segments not held yet: of a member's part, and of all parts.
   [[nodiscard]] std::size_t missing(Rank owner) const { return missing_[owner]; }
   [[nodiscard]] std::size_t missing() const { return missing_total_; }
 
-  // Of a held segment.
+  // Hash of the values of a held segment.
   [[nodiscard]] const Hash128& values_digest(SegmentIndex segment) const { return values_digest_[segment]; }
   [[nodiscard]] const wire::RankSet& contributors(SegmentIndex segment) const {
     return sets_[set_of_[segment]].members;
   }
   [[nodiscard]] const std::vector<ContributorSet>& sets() const { return sets_; }
-  // Of all values and contributor sets, once every segment is held.
+  // Digest of all values and contributor sets, once every segment is held.
   [[nodiscard]] Hash128 result_digest() const;
 
  private:

@@ -24,7 +24,7 @@ static_assert(kSparseChunkFloats == 1 << kIndexBits);
 
 using Indices = std::array<std::uint16_t, kValuesMax>;
 
-// Bits behind bits, from the lowest of the first byte on.
+// Writes bits one after another, from the lowest bit of the first byte on.
 class BitWriter {
  public:
   explicit BitWriter(std::uint8_t* out) : out_(out) {}
@@ -100,7 +100,7 @@ constexpr std::array<double, kValuesMax + 1> inverses() {
 }
 constexpr std::array<double, kValuesMax + 1> kInverse = inverses();
 
-// The best two: of all ways to cut the sorted magnitudes in two, the one whose means leave the least error.
+// The best two levels: of all ways to cut the sorted magnitudes in two, the one whose means leave the least error.
 Levels choose_levels(std::span<const float> magnitudes) {
   if (!std::isfinite(magnitudes.back())) return {kNoScale, kNoScale};
   double total = 0;
@@ -124,7 +124,7 @@ Levels choose_levels(std::span<const float> magnitudes) {
   return {bf16_from_float(static_cast<float>(lower)), bf16_from_float(static_cast<float>(upper))};
 }
 
-// Ascending. Every magnitude is compared with every other: for so few, that is faster than what branches.
+// Sorts in ascending order. Every magnitude is compared with every other: for this few, that is faster than branching.
 void sort_small(std::array<float, kValuesMax>& magnitudes, std::size_t count) {
   std::array<std::int32_t, kValuesMax> bits{};
   std::array<std::int32_t, kValuesMax> smaller{};
@@ -146,7 +146,7 @@ void encode_chunk(std::span<const float> values, std::uint8_t* out) {
   Indices chosen;
   kernels().select_largest(values.data(), values.size(), count, chosen.data());
   std::array<float, kValuesMax> magnitudes{};
-  // NaN has no place in an order: anything not finite counts as infinity, and is refused as that.
+  // NaN has no place in an order: values that are not finite count as infinity, and are refused as such.
   for (std::size_t i = 0; i < count; ++i) {
     const float value = values[chosen[i]];
     magnitudes[i] = std::isfinite(value) ? std::abs(value) : INFINITY;
@@ -177,7 +177,7 @@ bool chunk_sound(const std::uint8_t* chunk, std::size_t floats, std::uint16_t bi
   if (level(chunk, 0) > level(chunk, 1) || level(chunk, 1) > bits_max) return false;
   const Layout layout(floats);
   BitReader indices(chunk + Layout::kIndicesAt);
-  std::size_t least = 0;  // what the next index must be at least
+  std::size_t least = 0;  // the next index must be at least this
   for (std::size_t i = 0; i < layout.values; ++i) {
     const std::size_t index = indices.take(kIndexBits);
     if (index < least || index >= floats) return false;

@@ -17,11 +17,11 @@ namespace {
 constexpr std::size_t kLanes = 8;
 constexpr std::size_t kFloats = wire::kSparseChunkFloats;
 constexpr std::size_t kWanted = wire::sparse_values(kFloats);
-// Of so many groups of values, one a lane, the largest are found first: the smallest of the `kWanted` largest of these
-// is no larger than the value that is looked for, and few others are larger.
+// The largest value of each of kGroups groups, one group a lane, is found first. The smallest of the kWanted largest of
+// these is not above the bound that is looked for, and few other values are larger.
 constexpr std::size_t kGroups = 2 * kWanted;
 constexpr unsigned kMagnitudeBits = 31;
-constexpr unsigned kRoughBits = 15;  // that need not be known to tell which are worth a closer look
+constexpr unsigned kRoughBits = 15;  // low bits that need not be known to tell which values are worth a closer look
 
 using Magnitudes = std::array<std::int32_t, kFloats + kLanes>;
 
@@ -72,7 +72,8 @@ STARLING_AVX2 std::int32_t reached_by_wanted(const std::int32_t* values, std::si
   return least;
 }
 
-// The same 128 bytes of the next chunk come while this one is worked on; where nothing lies, nothing happens.
+// Fetches the corresponding 128 bytes of the next chunk while this one is worked on. An address without memory does no
+// harm.
 STARLING_AVX2 void prefetch_next(const float* values) {
   const auto* bytes = reinterpret_cast<const char*>(values) + kFloats * sizeof(float);
   _mm_prefetch(bytes, _MM_HINT_T0);
@@ -101,7 +102,7 @@ STARLING_AVX2 std::size_t gather_above(const float* values, std::int32_t bound, 
   return count;
 }
 
-// The few that are not zero, and the first of the zeros between them.
+// The values that are not zero, when they are too few, and the first zeros between them.
 void with_zeros(const std::uint16_t* others, std::size_t count, std::uint16_t* chosen) {
   std::size_t zeros = kWanted - count;
   std::size_t used = 0;

@@ -1,4 +1,4 @@
-// The search of the sparse codec: sparse_portable.cpp and sparse_avx2.cpp, for the sets of kernels.h.
+// The search of the sparse codec, for the sets in kernels.h; defined in sparse_portable.cpp and sparse_avx2.cpp.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace starling::averaging {
 
-// As Kernels::select_largest.
+// See Kernels::select_largest.
 void portable_select(const float* values, std::size_t size, std::size_t wanted, std::uint16_t* chosen);
-// Only to be run where there is AVX2.
+// Run it only where the processor has AVX2.
 void avx2_select(const float* values, std::size_t size, std::size_t wanted, std::uint16_t* chosen);
 
 }  // namespace starling::averaging

@@ -13,7 +13,8 @@ std::uint32_t magnitude_bits(float value) { return std::bit_cast<std::uint32_t>(
 
 }  // namespace
 
-// Magnitudes are counted by exponent and three more bits first: only those at the edge have to be compared.
+// Magnitudes are first counted by exponent and three more bits, so only those in the bin at the edge have to be
+// compared.
 void portable_select(const float* values, std::size_t size, std::size_t wanted, std::uint16_t* chosen) {
   VERIFY(wanted <= size && size <= wire::kSparseChunkFloats);
   constexpr unsigned kShift = 20;

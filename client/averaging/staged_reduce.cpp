@@ -11,7 +11,7 @@ namespace {
 using Verdict = AveragingOutcome::Verdict;
 using Bytes = std::vector<std::uint8_t>;
 
-// What a head says with its begin: the digest of the heads' result and, by column, the samples that are in it.
+// A head's note in its begin: the digest of the heads' result and, by column, the samples that are in it.
 struct HeadsResult {
   Hash128 digest;
   std::vector<SampleCount> accepted;
@@ -58,7 +58,7 @@ class StagedReduce::Impl {
  public:
   Impl(wire::GroupInfo group, Rank self, RoundVectors vectors, const AllReduceOptions& options)
       : group_(std::move(group)), self_(self), vectors_(std::move(vectors)), options_(options) {
-    // What a column has averaged is not the result yet.
+    // The average of a column is not the result yet.
     options_.latecomers = options_.latecomers && !group_.grid;
     const std::vector<wire::Endpoint> all = wire::contacts(group_);
     for (const wire::Endpoint& endpoint : all) contacts_.push_back(endpoint.peer);
@@ -169,9 +169,9 @@ class StagedReduce::Impl {
     Rank self = 0;
     std::vector<Rank> contact_of;              // by rank
     std::vector<std::optional<Rank>> rank_of;  // by contact
-    std::map<Rank, EarlyBegin> early;          // came before this stage began here
-    std::map<Rank, Loss> gone;                 // is known to be lost already
-    std::unique_ptr<AllReduce> engine;         // null before
+    std::map<Rank, EarlyBegin> early;          // begins that came before this stage began here
+    std::map<Rank, Loss> gone;                 // members that are known to be lost already
+    std::unique_ptr<AllReduce> engine;         // null until the stage begins
   };
 
   void add_stage(wire::GroupInfo group) {
@@ -190,7 +190,7 @@ class StagedReduce::Impl {
 
   [[nodiscard]] bool is_head() const { return stages_.size() == 3; }
 
-  // Heads bring what whole columns have brought.
+  // Heads contribute with the weight of whole columns.
   [[nodiscard]] AllReduceOptions options_of(const Stage& stage) const {
     AllReduceOptions options = options_;
     if (&stage != &stages_.front()) options.weight_max = wire::kWeightMax;
@@ -204,14 +204,15 @@ class StagedReduce::Impl {
     stage.engine->start(now);
     for (const auto& [rank, begin] : stage.early) {
       stage.gone.erase(rank);
-      // A begin that does not fit loses its sender, as at any other time; the engine has noted it.
+      // A begin that does not fit loses its sender, as at any other time; the engine has noted the error.
       (void)stage.engine->on_frame(now, rank, begin.header, begin.payload);
     }
     for (const auto& [rank, loss] : stage.gone) stage.engine->on_link_lost(now, rank, loss.reason, loss.fault);
     stage.early.clear();
   }
 
-  // Whom a stage has lost need not be waited for in the next ones. A minority's word is not carried to the heads.
+  // Members that one stage has lost need not be waited for in the next ones. A minority's losses are not carried to the
+  // heads.
   void hand_on_losses(const AveragingOutcome& settled, const Stage& from) {
     for (const LostMember& lost : settled.lost) {
       const Rank contact = from.contact_of[lost.rank];
@@ -243,11 +244,11 @@ class StagedReduce::Impl {
 
   void after_column(TimePoint now, const AveragingOutcome& settled) {
     if (settled.verdict == Verdict::expelled || settled.verdict == Verdict::diverged) return finish(now, settled);
-    // A minority contributes nothing: the others of its column may. But the result is good for it, too.
+    // A minority contributes nothing, because the others of its column may. But it can use the result, too.
     column_samples_.resize(settled.samples.size());
     if (settled.verdict == Verdict::averaged) column_samples_ = settled.samples;
     if (!is_head()) return begin_stage(now, {0, {}, vectors_.output});
-    // Halves, so that the column counts in full with both heads, and not twice when they lose each other.
+    // Each head takes half, so that the column counts in full with both heads, and not twice when they lose each other.
     const SampleCount total = sum_of(column_samples_);
     std::vector<PeerId> heads;
     for (const wire::GridPlan::Head& head : group_.grid->heads) {
@@ -255,7 +256,7 @@ class StagedReduce::Impl {
     }
     const auto count = static_cast<SampleCount>(heads.size());
     const auto place = std::find(heads.begin(), heads.end(), contacts_[self_]) - heads.begin();
-    // A member may have claimed more than anybody can bring: what does not fit does not count.
+    // A member may have claimed more than anybody can contribute: the excess does not count.
     const SampleCount weight = std::min(total / count + (place < total % count ? 1 : 0), wire::kWeightMax / count);
     heads_input_.resize(column_mean_.size());
     std::transform(column_mean_.begin(), column_mean_.end(), heads_input_.begin(),
@@ -266,7 +267,7 @@ class StagedReduce::Impl {
 
   void after_heads(TimePoint now, const AveragingOutcome& settled) {
     if (settled.verdict != Verdict::averaged || settled.weight_total == 0) {
-      return begin_stage(now, {0, {}, vectors_.output});  // the other head may have it
+      return begin_stage(now, {0, {}, vectors_.output});  // the other head may have the result
     }
     HeadsResult result{settled.result_digest, std::vector<SampleCount>(group_.grid->columns)};
     for (std::size_t rank = 0; rank < settled.samples.size(); ++rank) {
@@ -298,15 +299,16 @@ class StagedReduce::Impl {
     return outcome;
   }
 
-  // What the heads whose values were spread say; nothing when they contradict each other, when none has spoken, or when
-  // some of the values came from nobody.
+  // The result as stated by the heads whose values were spread; nothing when they contradict each other, when none has
+  // stated it, or when some of the values came from nobody.
   [[nodiscard]] std::optional<HeadsResult> heads_result(const AveragingOutcome& settled) const {
     const Stage& spread = stages_.back();
     std::optional<HeadsResult> agreed;
     for (const ContributorRun& run : settled.contributors) {
       if (run.members.count() == 0) return std::nullopt;
       for (Rank rank = 0; rank < run.members.size(); ++rank) {
-        // A head whose begin never came here has brought what the others' notes say, or the state will show it.
+        // A head whose begin never came here has spread the result that the others' notes name; if not, the state's
+        // digest will show it.
         if (!run.members.test(rank) || spread.engine->note(rank).empty()) continue;
         const auto said = decode_heads_result(spread.engine->note(rank), group_.grid->columns);
         if (!said || (agreed && agreed != said)) return std::nullopt;
@@ -316,7 +318,7 @@ class StagedReduce::Impl {
     return agreed;
   }
 
-  // Heads of other columns are their columns' business.
+  // Faults of heads of other columns are their columns' business.
   void note_faults(const Stage& stage, std::vector<SeenFault>& faults) const {
     for (const SeenFault& seen : stage.engine->outcome()->faults) {
       const Rank contact = stage.contact_of[seen.rank];
@@ -353,7 +355,7 @@ class StagedReduce::Impl {
   const RoundVectors vectors_;
   AllReduceOptions options_;
   std::vector<PeerId> contacts_;
-  std::vector<Stage> stages_;  // column, heads if it is one, spread
+  std::vector<Stage> stages_;  // column, heads (if this member is one), spread
   std::size_t begun_ = 0;
   TimePoint started_at_{};
   std::vector<float> column_mean_;

@@ -1,17 +1,17 @@
-// What one member does in a round's averaging, whatever its plan: of one group, an AllReduce and nothing else; of a
-// grid (wire::GridPlan), three of them, one after the other.
+// One member's averaging in a round, whatever the plan. For one group it is a single AllReduce; for a grid
+// (wire::GridPlan) it is three, one after the other.
 //
 //   column   every member of the column, with its own vector
 //   heads    heads only: the column's average, with half the weight of all that is in it
 //   spread   the column again: heads contribute what the heads averaged, the others listen
 //
-// The heads' result is computed once, so all that end with it have the same bits; whether it counts is decided by the
-// heads' majority alone. Two heads of a column spread equal values, and their mean is that value, whichever of them a
-// segment came from. With its begin a head says what the heads' result is made of; who gets values that no head spoke
-// for, or not all of them, has lost the round.
+// The heads' result is computed once, so all members that end with it have identical bits. The heads' majority alone
+// decides whether it counts. Two heads of a column spread equal values, and the mean of these is that value, whichever
+// head a segment came from. A head says with its begin what the heads' result is made of. A member has lost the round
+// if it gets values that no head vouched for, or only some of the values.
 //
-// Words. A *contact* is anybody that this member has to do with: wire::contacts(group), so the members of the (first)
-// group have their ranks for numbers. Single-threaded, as AllReduce, whose calls these are.
+// Words. A *contact* is any peer that this member deals with: an index in wire::contacts(group), which for members of
+// the (first) group is their rank. Single-threaded, as is AllReduce, whose calls these are.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace starling::averaging {
 
 class StagedReduce {
  public:
-  // As AllReduce's. A grid takes up to three vectors of memory beside these.
+  // Parameters as for AllReduce. A grid takes up to three vectors of memory beside these.
   StagedReduce(wire::GroupInfo group, Rank self, RoundVectors vectors, AllReduceOptions options = {});
   ~StagedReduce();
 
@@ -39,11 +39,11 @@ class StagedReduce {
                     std::optional<wire::Fault> fault = wire::Fault::gone);
   void on_timer(TimePoint now);
   [[nodiscard]] TimePoint next_deadline() const;
-  // In every stage that it is in.
+  // True when it holds in every stage that the contact is in.
   [[nodiscard]] bool finished_with(Rank contact) const;
-  // Of the whole round. Of a grid: samples by rank in the column, as far as the heads have averaged them; contributors
-  // as the column averaged; the digest is the heads'. minority: this column got no result, and is none the worse for
-  // it; expelled: it got a part of one.
+  // Outcome of the whole round. For a grid: samples by rank in the column, as far as the heads have averaged them;
+  // contributors as the column averaged; the digest of the heads. The verdict minority means that this column got no
+  // result, and can go on all the same; expelled means that it got a part of one.
   [[nodiscard]] const AveragingOutcome* outcome() const;
 
  private:

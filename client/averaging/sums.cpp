@@ -55,7 +55,8 @@ Status Sums::add(SegmentIndex segment, const Contribution& contribution, bool aw
   VERIFY(index != kNone && sums_[index].open && !in(index, contribution.rank));
   Sum& sum = sums_[index];
   const std::span<float> out = output_of(segment);
-  // The first contribution meets the own values on its way in: no pass over memory only to copy them.
+  // The first contribution is added to this member's own values on its way in, which saves a pass over memory for
+  // copying them.
   std::span<const float> base = out;
   if (!sum.any && vectors_.weight > 0) base = input_of(segment);
   if (!sum.any && vectors_.weight == 0) std::fill(out.begin(), out.end(), 0.0F);

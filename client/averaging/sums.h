@@ -1,5 +1,5 @@
-// The sums this member forms: its own part from the start, and segments of lost owners that it adopts. Each sum
-// grows inside the output vector as contributions arrive; who is in it is one bit a member.
+// The sums this member forms: those of its own part from the start, and those of orphans that it adopts. Each sum grows
+// inside the output vector as contributions arrive; the set of members in it has one bit for each.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace starling::averaging {
 
 class Sums {
  public:
-  // What a member sent of one segment.
+  // One member's contribution to one segment.
   struct Contribution {
     Rank rank = 0;
     SampleCount weight = 0;
@@ -22,22 +22,22 @@ class Sums {
     std::span<const std::uint8_t> payload;
   };
 
-  // Own values take part when their weight is not 0. `table` outlives this object.
+  // This member's own values take part when their weight is not 0. `table` outlives this object.
   Sums(const SegmentTable& table, Rank self, const RoundVectors& vectors);
 
-  // Being formed here: contributions are welcome.
+  // The sum is being formed here and accepts contributions.
   [[nodiscard]] bool open(SegmentIndex segment) const;
   [[nodiscard]] bool contributed(SegmentIndex segment, Rank rank) const;
-  // Adds a member's values to an open segment that it has not contributed to; all or, with an error, nothing.
+  // Adds a member's values to an open segment that it has not contributed to; all of them or, with an error, none.
   // `awaited`: whether the sum would have waited for this member (counts toward complete()).
   Status add(SegmentIndex segment, const Contribution& contribution, bool awaited);
-  // Whether as many awaited members as there are have contributed.
+  // Whether `awaited` awaited members have contributed.
   [[nodiscard]] bool complete(SegmentIndex segment, std::size_t awaited) const;
   // The sum is not waiting for `rank` any more; what it contributed stays.
   void stop_awaiting(Rank rank);
 
-  // Adds the own values, divides by the weights, closes the segment. Returns the bytes of the contributor set, valid
-  // until the next call that is not const.
+  // Puts this member's own values in (unless its weight is 0), divides by the weights, closes the segment. Returns the
+  // bytes of the contributor set, valid until the next call that is not const.
   std::span<const std::uint8_t> finish(SegmentIndex segment);
   // Samples in a segment that is closed.
   [[nodiscard]] SampleCount weight(SegmentIndex segment) const { return sums_[find(segment)].weight; }
@@ -54,7 +54,7 @@ class Sums {
     std::uint32_t awaited_in = 0;  // awaited members that have contributed
     SampleCount weight = 0;
     bool open = true;
-    bool any = false;  // somebody else's values are in
+    bool any = false;  // another member's values are in
   };
   static constexpr std::size_t kNone = SIZE_MAX;
   // Index in sums_, or kNone.
@@ -68,7 +68,7 @@ class Sums {
   Rank self_;
   RoundVectors vectors_;
   std::size_t set_bytes_;
-  std::vector<Sum> sums_;  // own part in order, then adopted
+  std::vector<Sum> sums_;  // segments of the own part in order, then adopted ones
   std::size_t own_count_;
   std::vector<std::uint8_t> sets_;                         // contributor sets of sums_, set_bytes_ each
   std::unordered_map<SegmentIndex, std::size_t> adopted_;  // segment to index in sums_

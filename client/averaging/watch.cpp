@@ -5,11 +5,11 @@
 namespace starling::averaging {
 namespace {
 
-// Results depend on others' contributions, done on others' results: those have their own limits to run into first.
+// Results depend on others' contributions, and done on others' results: those have their own, shorter limits.
 constexpr int kResultWaits = 3;
 constexpr int kDoneWaits = 6;
 
-// A sender that costs the others less than this is none to complain about.
+// A sender that costs the others less than this is not worth a complaint.
 constexpr Duration kSlowFloor = std::chrono::milliseconds(1500);
 
 Duration scaled(Duration duration, double factor) { return from_seconds(to_seconds(duration) * factor); }
