@@ -45,7 +45,7 @@ Reach reach_of(const AddressBytes& bytes) {
     return bytes[15] == 1 ? Reach::loopback : Reach::never;
   }
   if ((bytes[0] & 0xfe) == 0xfc) return Reach::local_network;  // unique local
-  // 2000::/3 is all that is routed; the rest is link-local, multicast, translated or unassigned.
+  // only 2000::/3 is routed; other addresses are link-local, multicast, translated or unassigned
   return (bytes[0] & 0xe0) == 0x20 ? Reach::global : Reach::never;
 }
 

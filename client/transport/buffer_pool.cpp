@@ -6,7 +6,7 @@ namespace starling::transport {
 
 BufferPool::Buffer BufferPool::take() {
   if (free_.empty()) {
-    free_.reserve(++made_);  // giving back allocates nothing
+    free_.reserve(++made_);  // so that giving back allocates nothing
     return {new std::uint8_t[bytes_], GiveBack{this}};
   }
   Buffer buffer(free_.back().release(), GiveBack{this});

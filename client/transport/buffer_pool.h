@@ -1,5 +1,5 @@
-// Buffers of one size for what is on its way through a network's links. A link takes one while there is something in
-// it: so links that go on one after the other use the same memory, which the processor still has at hand. Net thread
+// Buffers of one size for data on its way through a network's links. A link takes one only while there is data in it,
+// so links that work one after the other use the very memory that the processor still has in its cache. Net thread
 // only; outlives its buffers.
 #pragma once
 
@@ -22,13 +22,13 @@ class BufferPool {
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  // Of each buffer.
+  // Size of each buffer.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  // The one that was given back last, or a new one.
+  // The buffer that was given back last, or a new one.
   Buffer take();
-  // Frees those that nobody has.
+  // Frees the buffers that nobody has.
   void trim();
-  // Not given back yet.
+  // Number of buffers not given back yet.
   [[nodiscard]] std::size_t taken() const { return made_ - free_.size(); }
 
  private:

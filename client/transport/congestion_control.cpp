@@ -9,16 +9,17 @@
 namespace starling::transport {
 namespace {
 
-// Any that every system has.
+// A congestion control that every system has.
 constexpr const char* kOtherCongestionControl = "reno";
 constexpr double kPacketBytes = 1448;
-// Windows a round trip, at which bbr begins.
+// Number of windows per round trip at which bbr begins.
 constexpr double kBeginsWith = 2.885;
-// A pace that would rise by less is not worth it.
+// The least factor by which the pace has to rise to be worth a restart.
 constexpr double kWorth = 1.2;
-// While it looks for the shortest round trip, or has lost all that was on its way. Both end by themselves.
+// Packets in the window while bbr looks for the shortest round trip, or has lost everything on its way. Both states end
+// by themselves.
 constexpr int kNarrow = 4;
-// Well before it looks for the shortest round trip.
+// Often enough that bbr never gets to look for the shortest round trip.
 constexpr Duration kRenewEvery = std::chrono::seconds(5);
 
 }  // namespace
@@ -51,7 +52,7 @@ void begin_anew(int fd, const std::string& name) {
 bool WhilePaced::renews(TimePoint now, const TcpCounters& counters) {
   if (counters.window_packets <= kNarrow) return false;
   const double window = kPacketBytes * counters.window_packets;
-  const double would = kBeginsWith * window;  // in a round trip
+  const double would = kBeginsWith * window;  // bytes in a round trip, right after a restart
   const bool slow = would > kWorth * counters.pace_bytes_per_s * to_seconds(counters.round_trip);
   if (!slow && renewed_at_ && now - *renewed_at_ < kRenewEvery) return false;
   renewed_at_ = now;

@@ -1,5 +1,5 @@
-// Runs one state download over the links: passes frames, losses and time to the StateFetcher, and its requests to
-// the donors. Net thread only.
+// Runs one state download over the links: passes frames, losses and time to the StateFetcher, and its requests to the
+// donors. Net thread only.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,10 @@ class FetchDriver {
  public:
   using LinkTo = std::function<Link*(const PeerId&)>;
 
-  // `fetch` has at least one donor and an `out` of a size that can be.
+  // `fetch` has at least one donor and an `out` of a possible size.
   FetchDriver(TimePoint now, StateFetch fetch, LinkTo link_to);
 
-  // A donor that cannot be dialled and has no link is of no use.
+  // Call it for a donor that cannot be dialled and has no link: the donor is dropped.
   void give_up_on(TimePoint now, const PeerId& donor, const std::string& why);
 
   [[nodiscard]] bool wants_frame(const Link& link, const wire::FrameHeader& header) const;
@@ -39,7 +39,7 @@ class FetchDriver {
  private:
   struct Donor {
     PeerId peer;
-    const Link* link = nullptr;  // the one that requests went out on
+    const Link* link = nullptr;  // the link that requests went out on
     int failed_dials = 0;
     bool drop_logged = false;
   };

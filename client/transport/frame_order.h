@@ -1,6 +1,6 @@
-// The order of the frames of a link with several streams, as far as they have one (wire::keeps_order): what is told
-// apart by its segment is delivered as it comes, so that a packet that one stream has lost holds up one frame, and not
-// the link. Whatever comes before its turn waits in its stream's socket. Pure.
+// The order of frames on a link with several streams, for types that have one (wire::keeps_order). Frames told apart by
+// their segment are delivered as they arrive, so a packet lost on one stream holds up one frame and not the link. A
+// frame that comes before its turn waits in its stream's socket. Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace starling::transport {
 
-// Of frames in the order in which they go out, or in which they are delivered.
+// Counts frames in the order in which they go out, or in which they are delivered.
 class FrameCount {
  public:
   explicit FrameCount(std::uint32_t first = 0) : count_(first), free_from_(first) {}
-  // That the next frame has, if it is of this type.
+  // The number of the next frame, if it is of this type.
   [[nodiscard]] std::uint32_t number(wire::FrameType type) const {
     return wire::keeps_order(type) ? count_ : free_from_;
   }
@@ -31,14 +31,14 @@ class FrameOrder {
  public:
   enum class Turn : std::uint8_t {
     now,    // it may be delivered
-    early,  // once others have been
-    past,   // its place was taken, or it was sent before what keeps its place
+    early,  // its turn comes after other frames were delivered
+    past,   // its place was taken, or it was sent before a frame that keeps its place
   };
 
   explicit FrameOrder(FrameCount delivered = FrameCount()) : delivered_(delivered) {}
 
   [[nodiscard]] Turn turn_of(const wire::FrameHeader& header) const {
-    // Numbers go round; what seems farther ahead lies behind.
+    // Numbers wrap around: one that seems farther ahead than this lies behind.
     constexpr std::uint32_t kFarthest = UINT32_MAX / 2;
     const std::uint32_t ahead = header.number - delivered_.number(header.type);
     if (ahead == 0) return Turn::now;

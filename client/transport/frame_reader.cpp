@@ -5,7 +5,7 @@
 namespace starling::transport {
 namespace {
 
-// Unwanted payloads are read past in pieces of at most this size.
+// Size limit of the pieces in which unwanted payloads are read past.
 constexpr std::size_t kDiscardBytes = 16 * 1024;
 
 }  // namespace

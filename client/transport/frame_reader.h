@@ -1,5 +1,5 @@
-// Cuts the incoming byte stream into frames. Says where the next bytes should go, so that payloads are
-// decrypted straight into place; one buffer serves all payloads, until they are half as long.
+// Cuts the incoming byte stream into frames. It says where the next bytes should go, so payloads are decrypted straight
+// into place. One buffer serves all payloads; it shrinks when they are half as long.
 #pragma once
 
 #include <array>
@@ -22,9 +22,9 @@ class FrameReader {
 
   // Where the next bytes go; never empty.
   [[nodiscard]] std::span<std::uint8_t> target();
-  // Bytes of the frame under way that are still to come, as far as is known: at least 1.
+  // Bytes of the current frame that are still to come, as far as is known: at least 1.
   [[nodiscard]] std::size_t bytes_missing() const;
-  // That many bytes were put into target(). corrupt for a header that breaks the protocol.
+  // `bytes` bytes were put into target(). corrupt for a header that breaks the protocol.
   Result<Event> advance(std::size_t bytes);
   // Answers Event::header. An unwanted payload is read past without being kept: payload() is empty. Returns frame at
   // once when there is no payload to wait for.

@@ -29,7 +29,7 @@ IoState FrameWriter::write_rest(TlsStream& stream, std::size_t& budget) {
   const std::span<const std::uint8_t> head = current_.frame.head;
   const std::span<const std::uint8_t> payload = current_.frame.payload;
   while (head_sent_ < head.size() || payload_sent_ < payload.size()) {
-    if (budget == 0) return IoState::done;  // the rest of it another time
+    if (budget == 0) return IoState::done;  // the rest goes out another time
     const bool in_head = head_sent_ < head.size();
     const auto rest = in_head ? head.subspan(head_sent_) : payload.subspan(payload_sent_);
     const IoStep step = stream.write(rest.first(std::min(rest.size(), budget)));

@@ -1,4 +1,5 @@
-// What goes out on one stream of a link: the frame that introduces us, then whatever is pulled, one at a time.
+// The output of one stream of a link: first the frame that introduces this peer, then the frames that are pulled, one
+// at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +16,21 @@ namespace starling::transport {
 
 struct FrameToSend {
   averaging::OutgoingFrame frame;
-  // Holds what payload points into. Null: borrowed from somebody who calls detach_payload before it goes.
+  // Holds the memory that `payload` points into. Null: it is borrowed from an owner who calls detach_payload before it
+  // goes.
   std::shared_ptr<const void> owner;
-  // What is urgent goes before its rest, on other links: see LinkStream::Owner::output_allowed.
+  // Urgent frames on other links go before the rest of this one: see LinkStream::Owner::output_allowed.
   bool yields = false;
 };
 
 class FrameWriter {
  public:
-  // Fills in the next frame, or says that there is none.
+  // Fills in the next frame; false when there is none.
   using Pull = std::function<bool(FrameToSend&)>;
 
   explicit FrameWriter(Pull pull) : pull_(std::move(pull)) {}
 
-  // Once, before anything is written.
+  // Call it once, before anything is written.
   void say_first(std::vector<std::uint8_t> frame);
   // Writes until there is nothing left (done), the budget is used up (done) or the stream stops it.
   IoState write(TlsStream& stream, std::size_t& budget);

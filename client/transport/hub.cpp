@@ -15,11 +15,11 @@
 namespace starling::transport {
 namespace {
 
-// Of the frames that a peer may send before we know why it calls.
+// Size limit of frames that a peer may send before we know why it calls.
 constexpr std::uint32_t kShortFrameBytesMax = 4096;
 constexpr Duration kProgressEvery = std::chrono::milliseconds(250);
-// All links together gather this part of a round's vector for sockets that keep them waiting: fewer and larger calls of
-// the system, for some extra memory.
+// All links together gather this part of a round's vector for sockets that keep them waiting. It makes system calls
+// fewer and larger, at the price of some memory.
 constexpr std::size_t kGatheredOutput = 16;
 
 std::int64_t frame_bytes(std::size_t payload) { return static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload); }
@@ -40,7 +40,7 @@ Status check_request(const AverageRequest& request, const PeerId& self) {
   return {};
 }
 
-// Two members that own nothing have nothing to tell each other, and need not take a relay's line for it.
+// Two members that own nothing have nothing to tell each other, and need not take up a relay's line.
 std::vector<wire::Endpoint> members_to_link(const AverageRequest& request) {
   const wire::GroupMember& self = request.group.members[request.self];
   std::vector<wire::Endpoint> endpoints = wire::contacts(request.group);
@@ -132,7 +132,7 @@ void Hub::end(const RoundDriver* round, averaging::EndedRounds& ended) {
   round->take_leave();
 }
 
-// Its links have no pace: they are in use while a round is not.
+// Links of a gossip averaging have no pace: they are in use while no round is.
 Status Hub::mix(std::size_t bucket, AverageRequest request) {
   STARLING_TRY(check_request(request, links_.self));
   end_mixing(bucket);
@@ -168,7 +168,7 @@ void Hub::want_partners() {
       endpoints.push_back(endpoint);
     }
   }
-  if (partners == partners_) return;  // whoever is wanted anew is dialled anew
+  if (partners == partners_) return;  // peers that are wanted again are dialled again
   partners_ = std::move(partners);
   switchboard_.want(Switchboard::Purpose::mixing, endpoints, &self);
 }
@@ -184,7 +184,7 @@ Status Hub::fetch_state(StateFetch fetch) {
   const TimePoint now = clock_.now();
   const std::vector<wire::Endpoint> donors = fetch.donors;
   ++fetch_number_;
-  progress_told_ = now - kProgressEvery;  // the first chunk is told at once, however fast the rest comes
+  progress_told_ = now - kProgressEvery;  // so the first chunk is reported at once, however fast the rest comes
   fetch_ = std::make_unique<FetchDriver>(now, std::move(fetch),
                                          [this](const PeerId& peer) { return switchboard_.link_to(peer); });
   for (const wire::Endpoint& donor : donors) {
@@ -277,7 +277,7 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
     case wire::FrameType::want:
     case wire::FrameType::done:
     case wire::FrameType::listen:
-      // Not ours any more, or never was: a slower member may still be in a round that is over here.
+      // The round may be over here, or never have been ours: a slower member may still be in it.
       if (const RoundDriver* driver = driver_of(header.group)) return driver->wants_frame(link, header);
       return false;
     case wire::FrameType::over:
@@ -324,7 +324,7 @@ Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::spa
   return {};
 }
 
-// In a round the engine answers, as it decides what silence means; otherwise any peer may ask whether we live.
+// In a round the engine answers, because it decides about silence. Otherwise any peer may ask whether we live.
 Status Hub::handle_liveness(Link& link, const wire::FrameHeader& header) {
   bool heard = false;
   Status status;
@@ -349,7 +349,8 @@ Status Hub::answer_request(Link& link, std::span<const std::uint8_t> payload) {
   return {};
 }
 
-// Links that got their turn to send a state: from the event loop, as this may come from another link's pump.
+// Pumps links whose turn it is to send a state. From the event loop, because the call may come from another link's
+// pump.
 void Hub::pump_donations() {
   if (donations_posted_) return;
   donations_posted_ = true;
@@ -385,7 +386,7 @@ bool Hub::next_frame(Link& link, FrameToSend& frame) {
   if (from_round != nullptr) {
     const std::size_t bytes = frame_bytes(frame.frame.payload.size());
     totals_.round_bytes_sent += bytes;
-    // Neither what a round still says to slower members, nor pairs that mix, have a group that waits.
+    // No group waits for frames that a settled round still sends to slower members, nor for gossip.
     if (from_round == round_.get() && !round_reported_) donor_.round_sends(now, bytes, upload_speed());
     return true;
   }
@@ -396,7 +397,8 @@ bool Hub::next_frame(Link& link, FrameToSend& frame) {
   return true;
 }
 
-// A chunk of a state, in its middle. Whoever has a part in an averaging itself gets what it needs for that behind it.
+// Holds back the rest of a state's chunk. A member of an averaging is not held back: the frames that it needs for that
+// come behind the chunk.
 bool Hub::holds_back(Link& link) {
   bool is_member = false;
   each_driver([&](const RoundDriver& driver) { is_member = is_member || driver.is_member(link); });
@@ -432,7 +434,7 @@ void Hub::link_closed(Link& link, const Error& why) {
   service();
 }
 
-// What was to become a further stream of a link: it has, or the link does without.
+// A link that was to become a further stream of another one: it has become one, or the other link does without.
 void Hub::stream_closed(Link& link, const Error& why) {
   log_debug("a further stream to {} ({}): {}", link.info().peer.brief(), link.info().remote, why.message);
   switchboard_.link_closed(link);
@@ -478,7 +480,7 @@ void Hub::tend_donations(TimePoint now) {
   }
 }
 
-// Who only downloads learns nothing of its upload, and the first plan needs it.
+// A peer that only downloads learns nothing about its upload, and the first plan needs that.
 void Hub::probe_upload(TimePoint now) {
   if (probe_.begun() || upload_.bytes_per_s() > 0) return;
   const auto state_bytes = static_cast<std::int64_t>(fetch_->request().out.size_bytes());
@@ -491,7 +493,8 @@ void Hub::probe_upload(TimePoint now) {
 }
 
 void Hub::measure(TimePoint now) {
-  // What waits for this house's line waits on every way; on some it also waits for the other end's.
+  // A queue at this house's line shows on every way, so the least wait counts; some ways also have a queue at the other
+  // end's line.
   std::optional<Duration> queue;
   for (const auto& [key, link] : switchboard_.links()) {
     const std::optional<Duration> waits = link->count_traffic();
@@ -508,11 +511,11 @@ void Hub::measure(TimePoint now) {
   count_on_wire();
   count_relayed(now);
   measured_at_ = now;
-  // The slower direction, as the plan has it: so all members come to about the same time for the round.
+  // The slower direction, as the plan takes it: all members then need about equally long for the round.
   pace_.note(now, std::min(upload_speed(), download_speed()), queue.value_or(Duration::zero()));
 }
 
-// What went over the line for states is known by their bytes, and the rest went for rounds.
+// Bytes on the line for states follow from the bytes of states; the rest went for rounds.
 void Hub::count_on_wire() {
   const std::int64_t grown =
       links_.on_wire.sent - on_wire_before_.sent + links_.on_wire.received - on_wire_before_.received;
@@ -524,12 +527,12 @@ void Hub::count_on_wire() {
   totals_.round_wire_bytes += grown - std::clamp<std::int64_t>(for_states, 0, grown);
 }
 
-// Relaying has a limit of its own, which is not above these: links get what it leaves.
+// Relaying has a limit of its own, which is not above these limits: links get the remainder.
 void Hub::count_relayed(TimePoint now) {
   const std::int64_t relayed = relays_.view().serving.bytes_total;
   const auto since = static_cast<std::size_t>(relayed - relayed_before_);
   relayed_before_ = relayed;
-  if (since == 0 || now - measured_at_ > RateMeter::kSlotMax) return;  // no link was held up by it
+  if (since == 0 || now - measured_at_ > RateMeter::kSlotMax) return;  // no link was held up by the relayed bytes
   links_.upload.others_passed(since);
   links_.download.others_passed(since);
 }
@@ -542,7 +545,7 @@ void Hub::pace_round(TimePoint now) {
     expect_beats(pace_.beats());
   } else if (pace_.bytes_per_s() > 0 && (round_->is_thinned() || round_->outcome() != nullptr)) {
     pace_.lift();
-    next_beat_ = now;  // with what the pace had kept back
+    next_beat_ = now;  // data that the pace had kept back goes out now
   } else if (measured_at_ != now) {
     return;
   }
@@ -560,7 +563,7 @@ void Hub::expect_beats(bool beats) {
 void Hub::beat(TimePoint now) {
   const Duration since_last = now - last_beat_;
   last_beat_ = now;
-  std::vector<std::shared_ptr<Link>> links;  // what one of them takes in may open or close others
+  std::vector<std::shared_ptr<Link>> links;  // a copy: the input of one link may open or close others
   std::size_t streams = 0;
   for (const auto& [key, link] : switchboard_.links()) {
     if (!round_->is_member(*link)) continue;
@@ -570,7 +573,7 @@ void Hub::beat(TimePoint now) {
   next_beat_ = now + pace_.next_beat(streams, round_->have_begun(), round_->bytes_left());
   beating_ = true;
   for (const auto& link : links) {
-    link->expect_beats(pace_.beats());  // it may be new
+    link->expect_beats(pace_.beats());  // the link may be new
     link->beat(since_last);
   }
   beating_ = false;
@@ -585,11 +588,11 @@ void Hub::report_round() {
   measure(clock_.now());
   upload_.rest();
   download_.rest();
-  // Whoever calls from now on is let in, but nobody is called any more.
+  // From now on callers are let in, but nobody is called any more.
   switchboard_.want(Switchboard::Purpose::round, {}, nullptr);
   asio::post(io_, [this, number = round_number_, outcome = *round_->outcome()] {
     if (number != round_number_) return;
-    if (const auto done = round_->request().done) done(outcome);  // a copy: it may well begin the next round
+    if (const auto done = round_->request().done) done(outcome);  // a copy: the callback may well begin the next round
   });
 }
 
@@ -623,12 +626,12 @@ void Hub::report_fetch(TimePoint now) {
   progress_told_ = now;
   asio::post(io_, [this, number = fetch_number_, progress] {
     if (number != fetch_number_ || fetch_ == nullptr) return;
-    const auto tell = fetch_->request().progress;  // a copy: it may cancel the download
+    const auto tell = fetch_->request().progress;  // a copy: the callback may cancel the download
     tell(progress);
   });
 }
 
-// While beats come, all that is due waits for the next one.
+// While pacing ticks come, everything due waits for the next one.
 TimePoint Hub::next_deadline() const {
   if (next_beat_ != kNever) return next_beat_;
   TimePoint next = std::min(switchboard_.next_tick(), donor_.next_deadline());
@@ -640,7 +643,7 @@ TimePoint Hub::next_deadline() const {
 
 void Hub::set_timer(TimePoint now) {
   const TimePoint next = next_deadline();
-  // Waking too early is harmless, and cheaper than setting the timer anew at every frame.
+  // Waking too early is harmless, and cheaper than setting the timer again for every frame.
   if (next == kNever || (timer_set_for_ <= next && timer_set_for_ > now)) return;
   timer_set_for_ = next;
   timer_.expires_after(std::max(next - now, Duration(0)));

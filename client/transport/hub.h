@@ -1,5 +1,5 @@
-// Where everything meets on the net thread: links, the round, the download and the donations. Decides which of
-// them a frame is for, whose turn it is to send, and when to look again.
+// The place where everything meets on the net thread: links, the round, gossip, the download and the donations. The hub
+// decides which of them a frame is for, whose turn it is to send, and when to look again.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -28,7 +28,7 @@ class Hub final : public Link::Mediator {
   Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::TlsContext& tls, const Clock& clock,
       StateSource source);
 
-  // As PeerNetwork's.
+  // See PeerNetwork for these.
   Status average(AverageRequest request);
   void abandon();
   Status mix(std::size_t bucket, AverageRequest request);
@@ -56,39 +56,40 @@ class Hub final : public Link::Mediator {
 
  private:
   void stream_closed(Link& link, const Error& why);
-  // Calls with those that are under way, or over here but maybe not for slower members; in the order in which they may
-  // send.
+  // Visits the averagings that are under way, and those that are over here but maybe not for slower members, in the
+  // order in which they may send.
   template <typename Visit>
   void each_driver(const Visit& visit) const;
-  // Of the averaging that frames of this group belong to; null when it is none of ours.
+  // The averaging that frames of this group belong to; null when it is none of ours.
   [[nodiscard]] RoundDriver* driver_of(const GroupId& group) const;
   Status answer_request(Link& link, std::span<const std::uint8_t> payload);
   Status handle_liveness(Link& link, const wire::FrameHeader& header);
   void pump_donations();
-  // After every event: lets time pass, sends what has become ready, reports what has settled, sets the timer.
+  // Lets time pass, sends frames that have become ready, reports averagings that have settled, sets the timer. Call
+  // after every event.
   void service();
-  // The same, soon and from the event loop: for what comes up while a link is being filled.
+  // Calls service() soon, from the event loop: for needs that come up while a link is being filled.
   void post_service();
-  // Before it is dropped or replaced: nobody is to wait for this member in it.
+  // Call it before an averaging is dropped or replaced, so that nobody waits for this member in it.
   static void end(const RoundDriver* round, averaging::EndedRounds& ended);
   void report_round();
   void report_mixings();
-  // Links with those whom mixings under way are with.
+  // Keeps links with the partners of gossip under way.
   void want_partners();
   void report_fetch(TimePoint now);
-  // Notes what TCP has moved since the last time, for the speeds in stats().
+  // Notes the bytes that TCP has moved since the last call, for the speeds in stats().
   void measure(TimePoint now);
   void probe_upload(TimePoint now);
   void tend_donations(TimePoint now);
-  // As measured, under the volunteer's limit.
+  // Measured speeds, under the volunteer's limit.
   [[nodiscard]] double upload_speed() const { return links_.upload.limited(upload_.bytes_per_s()); }
   [[nodiscard]] double download_speed() const { return links_.download.limited(download_.bytes_per_s()); }
   // Keeps the round's links at the pace that the line is known to allow.
   void pace_round(TimePoint now);
-  // Links of a round that takes a while move what they have to move in beats, all of them at once.
+  // Links of a round that takes a while move their data in pacing ticks, all of them at once.
   void expect_beats(bool beats);
   void beat(TimePoint now);
-  // What has been relayed since the last time is taken from what links may pass.
+  // Subtracts bytes relayed since the last call from those that links may pass.
   void count_on_wire();
   void count_relayed(TimePoint now);
   [[nodiscard]] TimePoint next_deadline() const;
@@ -97,7 +98,7 @@ class Hub final : public Link::Mediator {
 
   asio::io_context& io_;
   const Clock& clock_;
-  net::Line own_line_;  // where no other is given
+  net::Line own_line_;  // used when the options name no line
   LinkContext links_;
   Switchboard switchboard_;
   RelayDesk relays_;
@@ -106,29 +107,29 @@ class Hub final : public Link::Mediator {
   bool service_posted_ = false;
   EarlyBegins early_begins_;
   averaging::EndedRounds ended_;
-  // Apart, as there are many of them in a round.
+  // Separate, because a round has many gossip averagings.
   averaging::EndedRounds ended_mixings_{averaging::EndedRounds::kKept * wire::kBucketsMost};
 
   std::unique_ptr<RoundDriver> round_;
-  std::unique_ptr<RoundDriver> before_;  // what `round_` follows; over here, but maybe not for slower members
+  std::unique_ptr<RoundDriver> before_;  // predecessor of `round_`; over here, but maybe not for slower members
   bool round_reported_ = false;
-  std::uint64_t round_number_ = 0;  // of average() and abandon(): tells callbacks that came too late
+  std::uint64_t round_number_ = 0;  // number of the last average() or abandon(), by which late callbacks are known
 
   struct MixingUnderWay {
     std::size_t bucket = 0;
     std::unique_ptr<RoundDriver> driver;
     bool reported = false;
   };
-  std::map<std::uint64_t, MixingUnderWay> mixings_;  // by the number of their mix(); at most one of a bucket
-  std::uint64_t mixing_number_ = 0;                  // of the last mix()
-  std::vector<PeerId> partners_;                     // that links are wanted with for them
+  std::map<std::uint64_t, MixingUnderWay> mixings_;  // by the number of their mix(); at most one for each bucket
+  std::uint64_t mixing_number_ = 0;                  // number of the last mix()
+  std::vector<PeerId> partners_;                     // peers that links are wanted with for gossip
 
   std::unique_ptr<FetchDriver> fetch_;
   std::uint64_t fetch_number_ = 0;
   TimePoint progress_told_{};
 
   LinePace pace_;
-  std::uint64_t paced_round_ = 0;  // the latest that has begun
+  std::uint64_t paced_round_ = 0;  // the latest round that has begun
   TimePoint next_beat_ = kNever;
   TimePoint last_beat_{};
   bool beating_ = false;
@@ -136,9 +137,9 @@ class Hub final : public Link::Mediator {
   RateMeter download_;
   UploadProbe probe_;
   TimePoint measured_at_{};
-  TcpCounters moved_before_;         // at that time
-  net::WireBytes on_wire_before_;    // the same
-  std::int64_t relayed_before_ = 0;  // the same
+  TcpCounters moved_before_;         // counters at that time
+  net::WireBytes on_wire_before_;    // also at that time
+  std::int64_t relayed_before_ = 0;  // also at that time
   NetworkStats totals_;
   LogLimit refusals_logged_;
   asio::steady_timer timer_;

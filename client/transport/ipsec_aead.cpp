@@ -13,7 +13,7 @@
 namespace starling::transport {
 namespace {
 
-// Of one length of keys, and one direction.
+// The library's functions for one key length and one direction.
 struct Functions {
   aes_gcm_pre_t expand_key;
   aes_gcm_init_t begin;
@@ -21,12 +21,13 @@ struct Functions {
   aes_gcm_enc_dec_finalize_t finish;
 };
 
-// The library's for this processor.
+// The library's functions for this processor.
 struct Library {
   Functions seal_128, open_128, seal_256, open_256;
 };
 
-// Empty where the library is not worth while. What chooses the functions has 200 KB for other ciphers, and is not kept.
+// Empty where the library is not worth using. The object that chooses the functions has 200 KB for other ciphers, and
+// is not kept.
 std::optional<Library> choose_library() {
   const std::unique_ptr<IMB_MGR, void (*)(IMB_MGR*)> chooser(alloc_mb_mgr(0), free_mb_mgr);
   if (chooser == nullptr) return std::nullopt;
@@ -40,8 +41,8 @@ std::optional<Library> choose_library() {
                  .open_256 = {of.gcm256_pre, of.gcm256_init, of.gcm256_dec_update, of.gcm256_dec_finalize}};
 }
 
-// What is sealed lies in vectors that no cache has: while a piece of it is encrypted, what is behind it is fetched, the
-// next piece or that of the next record. Nothing is read: it may be past the vector's end.
+// Plaintext lies in vectors that are in no cache: while one piece is encrypted, the bytes behind it are fetched, which
+// are the next piece or that of the next record. Nothing is read, so the address may be past the vector's end.
 constexpr std::size_t kFetchedBytes = 2048;
 
 void fetch(const std::uint8_t* piece) {
@@ -104,7 +105,7 @@ class IpsecAead final : public Aead {
 
   const Functions functions_;
   const std::size_t key_bytes_;
-  alignas(64) gcm_key_data key_;  // its header says so for its own compilations only
+  alignas(64) gcm_key_data key_;  // the library's header aligns it in the library's own compilations only
   gcm_context_data context_;
 };
 

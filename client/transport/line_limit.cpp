@@ -6,9 +6,10 @@
 namespace starling::transport {
 namespace {
 
-// Less is not worth a system call.
+// Fewer bytes are not worth a system call.
 constexpr double kTurnBytesMin = 2 * 1024;
-// Of the limit: what was not foreseen is paid back from that much of it, so that nobody falls silent meanwhile.
+// The share of the limit from which unforeseen bytes are paid back: less than all of it, so that nobody falls silent
+// meanwhile.
 constexpr double kPaybackShare = 0.25;
 
 }  // namespace
@@ -51,7 +52,7 @@ bool LineLimit::acquire() {
   return granted_ >= kTurnBytesMin;
 }
 
-// Never from within this call, even if the time has come: the caller is not waiting yet.
+// Does not call back from within this call, even if the time has come: the caller is not waiting yet.
 void LineLimit::await_turn() {
   if (timer_runs_) return;
   timer_runs_ = true;
@@ -87,7 +88,8 @@ void LineLimit::settle(std::int64_t wire_bytes) {
 
 void LineLimit::others_passed(std::size_t bytes) { spend(static_cast<double>(bytes) * net::kOnTheLine); }
 
-// Whoever takes nothing leaves the turn to the next; all are asked once at most, as those with more to pass come again.
+// A link that takes nothing leaves the turn to the next. All are asked once at most, because those with more to pass
+// come again.
 void LineLimit::give_turns() {
   for (std::size_t left = waiting_.size(); left > 0 && acquire(); --left) {
     const auto go = std::move(waiting_.front());

@@ -6,38 +6,39 @@
 namespace starling::transport {
 namespace {
 
-// Of the measured speed: where nothing waits for a line, it may well carry more; where much does, less.
+// Factors on the measured speed. A line may well carry more when nothing waits for it, and less when much does.
 constexpr double kMost = 1.1;
 constexpr double kLeast = 0.9;
-// Packets that wait so long on their way make the pace the least; so long they wait for nobody, and jitter.
+// Waits in queues, in seconds. kQueueMost makes the pace the least; kQueueNone counts as jitter and no wait at all.
 constexpr double kQueueMost = 0.06;
 constexpr double kQueueNone = 0.01;
-// So long after a round has begun nobody knows what waits on the way; until then, the measured speed is the most. All
-// lines have rested, everybody begins at once, and what is too much then overflows queues or stays in them.
+// For this long after a round has begun nobody knows how long the queues on the way are; until then the measured speed
+// is the limit. All lines have rested and everybody begins at once, so an excess overflows queues or stays in them.
 constexpr Duration kUnseen = std::chrono::milliseconds(300);
-// A measured speed that has risen by more since the round before is still being found out.
+// A measured speed that has risen by more than this since the round before is still being found out.
 constexpr double kStill = 1.15;
-// A round that takes this much longer than planned is not going to plan.
+// A round that takes this many times longer than planned is not going to plan.
 constexpr double kOverdue = 1.5;
-// A shorter round is over before its streams are in each other's way, and beats would only make it longer.
+// A shorter round is over before its streams get in each other's way, and ticks would only make it longer.
 constexpr double kLongSeconds = 0.5;
-// A line so fast is not what links wait for.
+// Links do not wait for a line faster than this (bytes/s).
 constexpr double kPaceMax = 60e6;
 
-// Beats are far enough apart for each stream to have so much to send, within bounds: a shorter one costs no less than a
-// long one, and what it brings is waited for elsewhere.
+// Ticks are far enough apart for each stream to have this much to send, within bounds. A shorter tick costs no less
+// than a long one, and its data is waited for elsewhere.
 constexpr double kBeatBytes = 48 * 1024;
 constexpr double kBeatSecondsMin = 0.02;
-constexpr double kBeatSecondsOfStream = 0.004;  // each makes one dearer, however fast the line
+constexpr double kBeatSecondsOfStream = 0.004;  // each stream makes a tick dearer, however fast the line
 constexpr double kBeatSecondsMax = 0.04;
 constexpr Duration kShortBeat = std::chrono::milliseconds(5);
-constexpr double kClosingSeconds = 0.1;                          // what is left when beats become short
-constexpr Duration kShortMost = std::chrono::milliseconds(500);  // of them together, in a row
+constexpr double kClosingSeconds = 0.1;                          // time left to send or receive when ticks become short
+constexpr Duration kShortMost = std::chrono::milliseconds(500);  // total of short ticks in a row
 
 constexpr double kShareMin = 1024;
-// What TCP did not take of a link's share is kept for so long, and sent when it does: links should end together.
+// The time for which a link keeps the part of its share that TCP did not take: it is sent later, because links should
+// end together.
 constexpr double kKeptSeconds = 0.2;
-// What is sent at once is whole pieces of this, a part of it on credit: TLS records.
+// Output goes out in whole pieces of this size (TLS records), a part of it on credit.
 constexpr double kPieceBytes = 16 * 1024;
 
 }  // namespace

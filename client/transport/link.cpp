@@ -11,11 +11,11 @@
 namespace starling::transport {
 namespace {
 
-// So many losses that slow streams down for nothing are no accident.
+// This many losses that slow streams down without need are no accident.
 constexpr int kLossesEnough = 2;
-// After a stream that could not be added.
+// Wait after a stream that could not be added.
 constexpr Duration kJoinAgain = std::chrono::seconds(30);
-constexpr std::size_t kWordBytes = 6 * 1024;  // a sign of life: more than the other end lets gather
+constexpr std::size_t kWordBytes = 6 * 1024;  // bytes in a sign of life: more than the other end lets gather
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
   return fmt::format("{} port {}", endpoint.address().to_string(), endpoint.port());
@@ -82,7 +82,7 @@ void Link::join(const std::shared_ptr<Link>& link) {
 }
 
 void Link::connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then) {
-  asio::error_code ignored;  // the connection will tell
+  asio::error_code ignored;  // the connection will show any error
   socket_.open(endpoint.protocol(), ignored);
   begin_congestion_control(socket_.native_handle(), context_.congestion_control);
   socket_.async_connect(endpoint, [self = shared_from_this(), then = std::move(then)](const asio::error_code& error) {
@@ -102,7 +102,7 @@ void Link::begin_tls(TlsStream::Role role) {
   stream->begin(tls_, role);
 }
 
-// The certificate proves a member; the plan said which one.
+// The certificate proves that the peer is a member; the plan said which one.
 Status Link::stream_secured(LinkStream& stream, const PeerId& peer) {
   if ((info_.dialled || info_.relayed) && peer != info_.peer) {
     return Error{ErrorCode::unauthenticated,
@@ -135,7 +135,7 @@ Result<LinkStream::Wish> Link::wants_frame(LinkStream& /*stream*/, const wire::F
   }
   if (first) return Wish::take;
   const FrameOrder::Turn turn = order_.turn_of(header);
-  // The answer to our join may still be on its way, on the stream where the missing frame is.
+  // The answer to our join may still be on its way, on the stream with the missing frame.
   const bool alone = streams_.size() == 1 && !joining_ && !info_.ending;
   if (turn == FrameOrder::Turn::past || (turn == FrameOrder::Turn::early && alone)) return out_of_order(header);
   if (turn == FrameOrder::Turn::early) return Wish::later;
@@ -149,7 +149,7 @@ Status Link::frame_received(LinkStream& stream, FrameReader& frame) {
   const wire::FrameHeader& header = frame.header();
   if (header.type == wire::FrameType::hello) return handle_hello(stream, frame.payload());
   if (header.type == wire::FrameType::join) return handle_join(stream, frame.payload());
-  // Two streams may have begun the same frame before either had it whole.
+  // Two streams may have begun the same frame before either had all of it.
   if (order_.turn_of(header) != FrameOrder::Turn::now) return out_of_order(header);
   if (frame.wanted()) STARLING_TRY(deliver(header, frame.payload()));
   order_.advance(header.type);
@@ -172,7 +172,7 @@ void Link::resume_due() {
 
 Status Link::handle_hello(LinkStream& stream, std::span<const std::uint8_t> payload) {
   if (info_.joins) return Error{ErrorCode::corrupt, "a hello in answer to a join"};
-  if (!speaks_first_) STARLING_TRY(introduce(stream));  // even one that is refused here should learn why
+  if (!speaks_first_) STARLING_TRY(introduce(stream));  // even a peer that is refused here should learn why
   STARLING_ASSIGN(const wire::Hello hello, wire::decode_hello(payload));
   if (hello.protocol != wire::kPeerProtocolVersion) {
     return Error{ErrorCode::unsupported, fmt::format("peer speaks version {} of the protocol, this program {}",
@@ -188,7 +188,7 @@ Status Link::handle_hello(LinkStream& stream, std::span<const std::uint8_t> payl
   return {};
 }
 
-// The token was told to nobody but the peer at the link's other end, and this stream's end has proven to be that peer.
+// Only the peer at the link's other end knows the token, and this stream's end has proven to be that peer.
 Status Link::handle_join(LinkStream& stream, std::span<const std::uint8_t> payload) {
   STARLING_ASSIGN(const wire::Join join, wire::decode_join(payload));
   std::shared_ptr<Link> link = joined_.lock();
@@ -230,7 +230,8 @@ void Link::join_failed() {
   join_again_ = context_.clock.now() + kJoinAgain;
 }
 
-// To twice as many streams: how many are enough shows only once they are there, and each time takes losses to find out.
+// Doubles the number of streams. Only once they are there does it show whether they are enough, and finding out takes
+// losses each time.
 void Link::widen() {
   losses_ = 0;
   if (info_.phase != Phase::up || info_.relayed || streams_.size() >= wire::kLinkStreamsMax) return;
@@ -283,7 +284,7 @@ void Link::send_control(wire::FrameType type, std::span<const std::uint8_t> payl
 
 void Link::pump() {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const std::shared_ptr<LinkStream> stream = streams_[(turn_ + i) % streams_.size()];  // it may end, and leave
+    const std::shared_ptr<LinkStream> stream = streams_[(turn_ + i) % streams_.size()];  // a copy: it may end and go
     stream->pump();
   }
   ++turn_;
@@ -331,7 +332,7 @@ std::optional<Duration> Link::count_traffic() {
 
 PeerSpeed Link::speed() const {
   PeerSpeed speed{info_.peer, upload_.bytes_per_s(), download_.bytes_per_s(), {}};
-  if (info_.relayed) return speed;  // the kernel knows the way to the relay alone
+  if (info_.relayed) return speed;  // the kernel knows only the way to the relay
   for (const auto& stream : streams_) speed.merge({.round_trip = stream->counted().round_trip_least});
   return speed;
 }
@@ -356,7 +357,7 @@ void Link::beat(Duration since_last) {
   if (info_.phase != Phase::up) return;
   beat_ = since_last;
   pace_.beat(since_last);
-  const std::vector<std::shared_ptr<LinkStream>> streams = streams_;  // what they bring may add or end some
+  const std::vector<std::shared_ptr<LinkStream>> streams = streams_;  // a copy: their input may add or end some
   for (const auto& stream : streams) stream->beat();
 }
 
@@ -368,11 +369,11 @@ void Link::detach_payload() {
   for (const auto& stream : streams_) stream->detach_payload();
 }
 
-// What was on its way on that stream is lost. But who ends a link ends all its streams, in any order: what was said
-// last on the others is worth hearing.
+// Data on its way on that stream is lost. But an end that closes a link ends all its streams, in any order, and the
+// last messages on the others are worth hearing.
 void Link::stream_ended(LinkStream& stream, const Error& why) {
   const bool silent = info_.phase == Phase::greeting && !speaks_first_;
-  if (silent && why.code == ErrorCode::unsupported) (void)introduce(stream);  // in another version of the protocol
+  if (silent && why.code == ErrorCode::unsupported) (void)introduce(stream);  // so that it learns our protocol version
   const bool whole = streams_.size() < 2 || info_.phase != Phase::up || why.code != ErrorCode::unavailable;
   const Error named = why.prefixed(streams_.size() < 2 ? info_.remote : info_.remote + ", one of several streams");
   std::erase_if(streams_, [&](const auto& each) { return each.get() == &stream; });
@@ -387,7 +388,7 @@ void Link::close(Error why) {
   part(std::move(why));
 }
 
-// Frames that no stream has taken yet, one after another.
+// The frames that no stream has taken yet, one after another.
 std::vector<std::uint8_t> Link::take_control() {
   std::vector<std::uint8_t> frames;
   for (std::vector<std::uint8_t>& frame : control_) {

@@ -1,6 +1,6 @@
-// A link to another volunteer: connect, hello, then frames both ways. Output is pulled: when the link can take more,
-// the mediator is asked for the next frame, so nothing queues up here but small control frames. Net thread only; held
-// by shared_ptr because waits in flight keep it alive.
+// A link to another volunteer: connect, hello, then frames both ways. Output is pulled: when the link can take more, it
+// asks the mediator for the next frame, so nothing queues up here but small control frames. Net thread only. Held by
+// shared_ptr because waits in flight keep it alive.
 #pragma once
 
 #include <asio/ip/tcp.hpp>
@@ -26,32 +26,33 @@ namespace starling::transport {
 
 class Link final : public std::enable_shared_from_this<Link>, private LinkStream::Owner {
  public:
-  // Everything that needs to know more than one link.
+  // The owner of everything that needs to know more than one link.
   class Mediator {
    public:
     virtual ~Mediator() = default;
     virtual void link_up(Link& link) = 0;
-    // Whether the announced payload is wanted at all; an error cuts the link. Asked before memory is set aside.
+    // Whether the announced payload is wanted; an error cuts the link. Called before memory is set aside.
     virtual Result<bool> wants_frame(Link& link, const wire::FrameHeader& header) = 0;
-    // A wanted frame. An error cuts the link.
+    // A wanted frame arrived. An error cuts the link.
     virtual Status frame_received(Link& link, const wire::FrameHeader& header,
                                   std::span<const std::uint8_t> payload) = 0;
     // Bytes were received, maybe whole frames, and this link now pauses for other links' sake.
     virtual void input_paused(Link& link) = 0;
     virtual bool next_frame(Link& link, FrameToSend& frame) = 0;
-    // Whether the rest of a frame that yields waits now. Then pump() will be called when it need not any more.
+    // Whether the rest of a frame that yields waits now. If so, pump() will be called when it may go on.
     virtual bool holds_back(Link& link) = 0;
-    // This link, which we dialled, would carry more with another stream: a new one is to join() it. False: no room.
+    // This link, which we dialled, would carry more with another stream: make a new link that will join() it. False: no
+    // room.
     virtual bool add_stream(Link& link) = 0;
     // The link with this peer that has this token and may have another stream; null when there is none.
     virtual Link* link_to_join(const PeerId& peer, const wire::LinkToken& token) = 0;
-    // Once, from the event loop: never from within a call of one of the link's methods.
+    // Called once, from the event loop: never from within a call of one of the link's methods.
     virtual void link_closed(Link& link, const Error& why) = 0;
   };
 
   enum class Phase : std::uint8_t { connecting, handshaking, greeting, up, closed };
 
-  // One of several streams has ended: the others have a moment to bring what the other end said last.
+  // One of several streams has ended: the others have a moment to deliver the other end's last messages.
   struct Ending {
     TimePoint at{};
     Error why;
@@ -60,28 +61,28 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   struct Info {
     PeerId peer;  // expected when dialling; proven from `greeting` on
     bool dialled = false;
-    bool relayed = false;  // the two ends called each other at a relay
+    bool relayed = false;  // the two ends met at a relay
     std::string remote;    // address and port, for messages
     Phase phase = Phase::connecting;
     bool was_up = false;
-    bool refused = false;  // nobody listens at the address that was dialled
+    bool refused = false;  // nobody listens at the dialled address
     TimePoint opened{};
-    TimePoint last_used{};  // when something was last received
-    bool joins = false;     // it is to be, or has become, a further stream of another link
+    TimePoint last_used{};  // when something was received last
+    bool joins = false;     // it is to become, or has become, a further stream of another link
     std::optional<Ending> ending;
   };
 
-  // A peer that leaves so many control bytes unread is cut off.
+  // A peer that leaves this many control bytes unread is cut off.
   static constexpr std::size_t kControlQueueBytesMax = 2 * wire::kStateInfoPayloadMax;
 
-  // From so many bytes at a stretch on, a link's speed is worth telling: a member's share of a small vector.
+  // Least bytes at a stretch from which a link's speed is reported: a member's share of a small vector.
   static constexpr std::int64_t kSpeedBytes = 32 * 1024;
 
   Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls);
   ~Link() override;
 
-  // One of the four, once: take over a connected socket, connect to a peer that must prove to be `expected`, meet it at
-  // a relay, or connect as a further stream of a link that was dialled.
+  // Call one of the four, once: take over a connected socket, connect to a peer that must prove to be `expected`, meet
+  // it at a relay, or connect as a further stream of a link that was dialled.
   void accept(asio::ip::tcp::socket socket);
   void dial(const asio::ip::tcp::endpoint& endpoint, const PeerId& expected);
   void meet(const reach::RelayPoint& relay, const PeerId& expected, bool calling);
@@ -89,25 +90,26 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
 
   // Control frames are small and go before all others.
   void send_control(wire::FrameType type, std::span<const std::uint8_t> payload, const GroupId& group = {});
-  // Sends what there is to send; cheap when there is nothing, or the socket is full.
+  // Sends frames that are ready; cheap when there are none, or the socket is full.
   void pump();
-  // Sends a word that we live, or, where a frame is held back, as much of it.
+  // Sends a sign of life: a frame or, where a frame is held back, some bytes of it.
   void show_life();
-  // What streams have taken and what send_control was given is still written, as far as the other end takes it within
-  // LinkStream::kLastWords; nothing is read any more.
+  // Frames that streams have taken or send_control() was given are still written, as far as the other end takes them
+  // within LinkStream::kLastWords. Nothing is read any more.
   void close(Error why);
-  // Adds what TCP has moved since the last call to the context's totals, and to what speed() tells. How long packets
-  // wait on this way, where any was acknowledged meanwhile.
+  // Adds the bytes that TCP has moved since the last call to the context's totals and to the speeds in speed(). Returns
+  // how long packets wait on this way, if any was acknowledged meanwhile.
   std::optional<Duration> count_traffic();
-  // From now on no faster than so many bytes/s, in beats; 0: as fast as TCP allows.
+  // From now on at most this many bytes/s, in ticks; 0: as fast as TCP allows.
   void set_pace(double bytes_per_s);
-  // Of a round, until there are none. Afterwards there is no pace.
+  // Whether ticks of a round come. When they end, the pace ends too.
   void expect_beats(bool beats);
-  // Takes in what has come in this time, and allows for as much output as the pace does; pump() sends it.
+  // A tick: takes in the data that has come since the last one, and adds to the output that the pace allows; pump()
+  // sends it.
   void beat(Duration since_last);
-  // After a change of the download's limit: little more than it may be on its way to us.
+  // Call it after a change of the download's limit: little more than the limit may be on its way to us.
   void limit_window();
-  // See FrameWriter: the giver of borrowed payloads is about to go.
+  // See FrameWriter: the owner of borrowed payloads is about to go.
   void detach_payload();
 
   [[nodiscard]] const Info& info() const { return info_; }
@@ -129,20 +131,20 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   void output_sent(std::size_t bytes) override;
   void stream_ended(LinkStream& stream, const Error& why) override;
 
-  // The first frame each way: the TLS client speaks first.
+  // Sends the first frame: the TLS client speaks first.
   Status introduce(LinkStream& stream);
   Status handle_hello(LinkStream& stream, std::span<const std::uint8_t> payload);
   Status handle_join(LinkStream& stream, std::span<const std::uint8_t> payload);
   Status deliver(const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  // Streams that wait for what was delivered just now.
+  // Resumes streams that were waiting for the frame delivered just now.
   void resume_due();
-  // For more streams; does nothing where there can be none.
+  // Asks for more streams; does nothing where there can be none.
   void widen();
   void add_stream();
   void adopt(std::shared_ptr<LinkStream> stream);
-  // Gives the next frame that is sent its number.
+  // Gives the next frame to be sent its number.
   void number(std::span<std::uint8_t, wire::kFrameHeaderBytes> header);
-  // As close(), but drops what is not written: there is nobody to write it to, or nobody who deserves it.
+  // Closes like close(), but drops unwritten data: there is nobody to write it to, or nobody who deserves it.
   void cut(Error why);
   void part(Error why);
   std::vector<std::uint8_t> take_control();
@@ -156,29 +158,29 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   asio::ip::tcp::socket socket_;                  // until it is connected with the peer
   std::shared_ptr<reach::RelayTalk> relay_talk_;  // uses the socket
   std::vector<std::shared_ptr<LinkStream>> streams_;
-  std::size_t turn_ = 0;  // whose it is to send first
+  std::size_t turn_ = 0;  // index of the stream whose turn it is to send first
   std::deque<std::vector<std::uint8_t>> control_;
   std::size_t control_bytes_ = 0;
   bool beats_ = false;
-  Duration beat_{};  // the last one's time, while they come
+  Duration beat_{};  // time of the last tick, while ticks come
   PaceShare pace_;
   Duration queue_{};
   std::size_t word_ = 0;  // bytes that may go out of a frame that is held back
   FrameCount sent_;
-  FrameOrder order_;  // of those that we receive
+  FrameOrder order_;  // order of frames received
   RateMeter upload_{kSpeedBytes};
   RateMeter download_{kSpeedBytes};
 
   wire::LinkToken token_;
-  wire::LinkToken peer_token_;  // of the same link at the other end
+  wire::LinkToken peer_token_;  // token of this link at the other end
   asio::ip::tcp::endpoint dialled_;
   std::weak_ptr<Link> joined_;  // the link that this is to be a stream of
-  int losses_ = 0;              // lately, on a line with room
+  int losses_ = 0;              // recent losses on a line with room
   bool speaks_first_ = false;
   bool introduced_ = false;
-  std::size_t streams_wanted_ = 1;  // by the end that dialled
+  std::size_t streams_wanted_ = 1;  // chosen by the end that dialled
   bool joining_ = false;            // a further stream is on its way
-  TimePoint join_again_{};          // not before
+  TimePoint join_again_{};          // no join before this time
 };
 
 }  // namespace starling::transport

@@ -20,37 +20,37 @@ namespace {
 // Bytes moved for one link before the others get their turn.
 constexpr std::size_t kReadBudget = 512 * 1024;
 constexpr std::size_t kWriteBudget = 512 * 1024;
-// Read at a stretch of what nobody wants any more.
+// Bytes read at a stretch when nobody wants them any more.
 constexpr std::size_t kDiscardBytes = 16 * 1024;
 
-// Unsent bytes in the kernel beyond which a socket counts as full: what flows in kNotSentTime. Enough to keep it busy
-// until we come round again; little enough that what is urgent is not queued behind what is not, that links keep in
-// step, and that data stays in the cache. In beats we come round rarely.
+// Unsent bytes in the kernel beyond which a socket counts as full: as much as flows in kNotSentTime. It is enough to
+// keep the socket busy until we come round again, and little enough that urgent frames do not queue behind others, that
+// links keep in step, and that data stays in the cache. With ticks we come round rarely.
 constexpr int kNotSentMax = 256 * 1024;
 constexpr int kNotSentMin = 32 * 1024;
 constexpr Duration kNotSentTime = std::chrono::milliseconds(40);
 constexpr Duration kNotSentTimeInBeats = std::chrono::milliseconds(80);
-// Input is left to gather for about so long, in one frame, rather than to wake us for every packet; less where a link
-// is slow, so that it shows signs of life.
+// Input may gather for about this long, within one frame, so that not every packet wakes us; less on a slow link, so
+// that it shows signs of life.
 constexpr Duration kGatherTime = std::chrono::milliseconds(10);
 constexpr int kGatherMin = 4 * 1024;
 constexpr int kGatherMax = 64 * 1024;
-// More than this wakes us before the next beat. The kernel enlarges a socket's buffer to hold it; where the download is
-// limited so much must not lie there unread.
+// More input than this wakes us before the next tick. The kernel enlarges a socket's buffer to hold it; where the
+// download is limited, this much must not lie there unread.
 constexpr int kBeatInputMax = 256 * 1024;
-// Bytes/s beyond which a link brings that much at once anyway.
+// A link faster than this (bytes/s) brings that much at once anyway.
 constexpr double kGatherRateMax = 50e6;
-// The shortest time over which a link's rate is worth a thought.
+// The shortest time over which a link's rate means anything.
 constexpr Duration kRateTimeMin = std::chrono::milliseconds(20);
-// Counters that are no older than this need not be asked for again.
+// Counters no older than this need not be read again.
 constexpr Duration kCountsHold = std::chrono::milliseconds(10);
 
 void set_option(int fd, int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); }
 
-// Send and receive buffers are left to the kernel: setting them would switch off its tuning, and the limit for
-// unprivileged programs is far below what a long fast path needs.
+// Send and receive buffers are left to the kernel. Setting them would switch off its tuning, and the limit for
+// unprivileged programs is far below the needs of a long fast path.
 void configure(int fd) {
-  ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // a child that held it would keep the link alive after us
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // a child process that held the socket would keep the link alive after us
   reach::keep_alive(fd);
   set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kNotSentMax);
 }
@@ -99,7 +99,8 @@ void LinkStream::wait(asio::ip::tcp::socket::wait_type type) {
   });
 }
 
-// The event loop watches a socket for all that it was ever asked to, which ends with its hold on the socket only.
+// The event loop goes on watching a socket for everything that it was ever asked to watch for. Only releasing the
+// socket ends that.
 void LinkStream::forget_room() {
   if (!room_wakes_) return;
   asio::error_code error;
@@ -162,8 +163,8 @@ void LinkStream::read_frames() {
   });
 }
 
-// Only the volunteer's limit cuts a record short, which has to be set aside then. Others' turn is when the buffer may
-// go to them, too.
+// Only the volunteer's limit cuts a record short; the record has to be set aside then. When others get their turn, the
+// buffer may go to them, too.
 IoState LinkStream::read_some(std::size_t allowed, std::size_t& got) {
   const bool limited = allowed < kReadBudget;
   while ((got < allowed || (!limited && tls_->has_record())) && phase_ == Phase::open && !left_for_later_) {
@@ -252,7 +253,7 @@ void LinkStream::pump() {
   context_.upload.passed(sent);
   if (phase_ == Phase::open) owner_->output_sent(sent);
   if (state == IoState::closed && phase_ == Phase::finishing) return close();
-  // Why the other end takes no more is told by what it sent last, for instance a refusal of our certificate.
+  // The other end's last message tells why it takes no more: for instance, it refuses our certificate.
   if (state == IoState::closed) output_over_ = true;
   if (output_over_) return;
   if (state != IoState::done) return stop(state);
@@ -268,7 +269,7 @@ void LinkStream::post_pump() {
   });
 }
 
-// What a stream that does not go on waits for.
+// Waits for the event that lets a stopped stream go on.
 void LinkStream::stop(IoState state) {
   switch (state) {
     case IoState::want_read:
@@ -276,7 +277,7 @@ void LinkStream::stop(IoState state) {
       return wait(asio::ip::tcp::socket::wait_read);
     case IoState::want_write:
       blocked_ = true;
-      // It has enough until the next beat.
+      // The socket has enough until the next tick.
       if (beats_ && phase_ == Phase::open && unsent_max_ < kNotSentMax) return;
       return wait(asio::ip::tcp::socket::wait_write);
     case IoState::closed:
@@ -289,7 +290,7 @@ void LinkStream::stop(IoState state) {
   VERIFY(false);
 }
 
-// The kernel counts on while this process does something else, so that its numbers tell more of the line than ours.
+// The kernel counts on while this process does something else, so its numbers say more about the line than ours.
 LossWatch::Finding LinkStream::count_traffic(Duration beat) {
   if (!socket_.is_open()) return LossWatch::Finding::nothing;
   const TcpCounters moved = tcp_counters(socket_.native_handle());
@@ -326,7 +327,7 @@ void LinkStream::paced() {
 
 void LinkStream::set_company(std::size_t streams) {
   streams_ = streams;
-  context_.buffers->large.trim();  // several streams need smaller ones
+  context_.buffers->large.trim();  // several streams need smaller buffers
   limit_window();
 }
 
@@ -352,7 +353,7 @@ void LinkStream::expect_beats(bool beats) {
   gather_input();
   if (beats) return;
   blocked_ = false;
-  // The last beat may have left something that the socket will not wake us for.
+  // The last tick may have left input that the socket will not wake us for.
   asio::post(context_.io, [self = shared_from_this()] { self->read_frames(); });
 }
 
@@ -383,7 +384,7 @@ void LinkStream::limit_unsent(double bytes_per_s) {
   set_unsent_max();
 }
 
-// What the kernel has is sent, whatever becomes urgent meanwhile.
+// Bytes that the kernel has are sent, whatever becomes urgent meanwhile.
 void LinkStream::set_unsent_max() {
   set_option(socket_.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, yields_ ? kNotSentMin : unsent_max_);
 }
@@ -398,7 +399,7 @@ void LinkStream::finish(std::vector<std::uint8_t> last) {
   closes_at_->async_wait([self = shared_from_this()](const asio::error_code& error) {
     if (!error) self->close();
   });
-  post_pump();  // this may come from within one
+  post_pump();  // posted, because this call may come from within a pump
 }
 
 void LinkStream::await_close() {

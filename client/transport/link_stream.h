@@ -1,6 +1,6 @@
 // One connection of a link: a socket, TLS over it, and frames both ways. Output is pulled: when the socket can take
-// more, the owner is asked for the next frame. Net thread only; held by shared_ptr because waits in flight keep it
-// alive.
+// more, the stream asks its owner for the next frame. Net thread only. Held by shared_ptr because waits in flight keep
+// it alive.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -24,95 +24,98 @@
 
 namespace starling::transport {
 
-// What all links of a network share; outlives them.
+// Objects and totals that all links of a network share. Outlives the links.
 struct LinkContext {
   asio::io_context& io;
   const Clock& clock;
   PeerId self;
   RunId run_id;
-  std::string congestion_control = {};           // see PeerNetworkOptions; of links …
-  Duration far_from = LossWatch::kRoundTripMin;  // … with a round trip of this or more
-  // What TCP has moved over all links so far, as far as count_traffic has seen it.
+  std::string congestion_control = {};           // for links that are far; see PeerNetworkOptions
+  Duration far_from = LossWatch::kRoundTripMin;  // a link is far from this round trip on
+  // Totals that TCP has moved over all links, as far as count_traffic has seen them.
   TcpCounters moved = {};
-  // What the volunteer allows all of them together, and whatever else uses the line.
+  // The line that the volunteer allows all links together, and everything else that uses it.
   net::Line& line;
   LineLimit upload{io, clock, line.upload};
   LineLimit download{io, clock, line.download};
-  // Outlive this, as streams do that the event loop still holds.
+  // Shared, because it outlives this context together with streams that the event loop still holds.
   std::shared_ptr<TlsStream::Buffers> buffers = std::make_shared<TlsStream::Buffers>();
-  // Bytes of output that each link may gather for its socket, if that takes so much within a moment, and of input that
-  // it may take from it at a time.
+  // Bytes of output that each link may gather for its socket, if that takes so much within a moment; also bytes of
+  // input that it may take from the socket at a time.
   std::size_t gathers = TlsStream::kBufferBytes;
-  // What all links have put on the line and taken from it so far, as far as count_traffic has seen it.
+  // Totals that all links have put on the line and taken from it, as far as count_traffic has seen them.
   net::WireBytes on_wire = {};
 };
 
 class LinkStream : public std::enable_shared_from_this<LinkStream> {
  public:
-  // Told of everything from within the stream's own turns of the event loop. It may close the stream in any of these.
+  // The owner hears of everything from within the stream's own turns of the event loop, and may close the stream in any
+  // of these calls.
   enum class Wish : std::uint8_t {
     take,
     skip,   // read past the payload
-    later,  // leave it where it is until resume()
+    later,  // leave the frame where it is until resume()
   };
   class Owner {
    public:
     virtual ~Owner() = default;
     // The handshake is over; an error ends the stream.
     virtual Status stream_secured(LinkStream& stream, const PeerId& peer) = 0;
-    // What to do with an announced frame; an error ends the stream. Asked before memory is set aside.
+    // Says what to do with an announced frame; an error ends the stream. Called before memory is set aside.
     virtual Result<Wish> wants_frame(LinkStream& stream, const wire::FrameHeader& header) = 0;
-    // A whole frame, taken or skipped. An error ends the stream.
+    // A whole frame arrived, taken or skipped. An error ends the stream.
     virtual Status frame_received(LinkStream& stream, FrameReader& frame) = 0;
     // Bytes were received, maybe whole frames, and this stream now pauses for others' sake.
     virtual void input_paused(LinkStream& stream) = 0;
     virtual bool next_frame(LinkStream& stream, FrameToSend& frame) = 0;
-    // Bytes that may be sent now; after 0 the owner will call pump() again. in_yielding: of a frame that yields.
+    // Bytes that may be sent now; after 0 the owner will call pump() again. in_yielding: they would belong to a frame
+    // that yields.
     virtual std::size_t output_allowed(bool in_yielding) = 0;
     virtual void output_sent(std::size_t bytes) = 0;
-    // Once, just before it closes; not for close().
+    // Called once, just before the stream closes; not for close().
     virtual void stream_ended(LinkStream& stream, const Error& why) = 0;
   };
 
-  // How long the streams of a link that ends have for what was said last.
+  // The time that the streams of an ending link have for its last messages.
   static constexpr Duration kLastWords = std::chrono::seconds(1);
 
-  // Of a connected socket. The owner outlives its open streams.
+  // Takes a connected socket. The owner outlives its open streams.
   LinkStream(LinkContext& context, Owner& owner, asio::ip::tcp::socket socket);
   ~LinkStream();
   void set_owner(Owner& owner) { owner_ = &owner; }
 
   void begin(const crypto::TlsContext& tls, TlsStream::Role role);
-  // Before all that is pulled.
+  // Sends a frame before all that are pulled.
   void say_first(std::vector<std::uint8_t> frame);
-  // Sends what there is to send; cheap when there is nothing, or the socket is full.
+  // Sends frames that are ready; cheap when there are none, or the socket is full.
   void pump();
   // The frame that was left for later, if one was.
   [[nodiscard]] const wire::FrameHeader* left_for_later() const {
     return left_for_later_ ? &reader_.header() : nullptr;
   }
-  // Asks for it again.
+  // Asks the owner about that frame again.
   void resume();
-  // Writes what it has taken, and `last`, for as long as kLastWords, and closes. The owner is asked and told nothing
-  // more, and may go.
+  // Writes the data it has taken and `last`, for at most kLastWords, and closes. The owner is not called any more, and
+  // may go.
   void finish(std::vector<std::uint8_t> last);
-  // At once, with whatever is not written.
+  // Closes at once and drops unwritten data.
   void close();
-  // Adds what TCP has moved since the last call to the context's totals. beat: see LossWatch.
+  // Adds the bytes that TCP has moved since the last call to the context's totals. beat: see LossWatch.
   LossWatch::Finding count_traffic(Duration beat = {});
-  // Of the stream, as count_traffic has seen them last.
+  // The stream's counters, as count_traffic has seen them last.
   [[nodiscard]] const TcpCounters& counted() const { return counted_; }
-  // In beats all links of a round move what they have to move: neither input nor room for output wakes us by itself.
+  // Whether ticks come. All links of a round then move their data in ticks: neither input nor room for output wakes us
+  // by itself.
   void expect_beats(bool beats);
-  // Its link has a pace: before its first output in beats, and several times a second.
+  // Call it when the link has a pace: before its first output in ticks, and several times a second.
   void paced();
-  // Takes in what has come since the last one, and takes it that the socket has room again.
+  // A tick: takes in the data that has come since the last one, and assumes that the socket has room again.
   void beat();
-  // The link has so many streams now.
+  // The link has this many streams now.
   void set_company(std::size_t streams);
-  // After a change of the download's limit: little more than it may be on its way to the link.
+  // Call it after a change of the download's limit: little more than the limit may be on its way to the link.
   void limit_window();
-  // See FrameWriter: the giver of borrowed payloads is about to go.
+  // See FrameWriter: the owner of borrowed payloads is about to go.
   void detach_payload() { writer_.detach_payload(); }
 
  private:
@@ -125,7 +128,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void on_ready(bool input);
   void on_handshake();
   void read_frames();
-  // Until about as much as is allowed has been read (done), or the stream stops it.
+  // Reads until about as much as is allowed has been read (done), or the stream stops it.
   IoState read_some(std::size_t allowed, std::size_t& got);
   Status advance(std::size_t bytes);
   Status begin_frame();
@@ -133,7 +136,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   bool pull(FrameToSend& frame);
   bool pull_last(FrameToSend& frame);
   [[nodiscard]] std::size_t output_allowed() const;
-  // Lets the other end close first: a socket that is closed with unread input drops what is on its way from it.
+  // Lets the other end close first: closing a socket that has unread input would drop data on its way to the other end.
   void await_close();
   void discard_input();
   void stop(IoState state);
@@ -150,32 +153,32 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   Phase phase_ = Phase::handshaking;
   FrameReader reader_;
   FrameWriter writer_;
-  std::size_t streams_ = 1;  // of the link
+  std::size_t streams_ = 1;  // number of streams of the link
   bool ended_ = false;       // the owner knows
   bool left_for_later_ = false;
   bool awaits_input_ = false;
-  bool room_wakes_ = true;  // since it was waited for, even while it is not; connecting does so
+  bool room_wakes_ = true;  // from the first wait for room on, even while nothing waits; connecting waits for it
   bool window_limited_ = false;
   bool input_waits_ = false;   // for its turn under the volunteer's limit
-  bool output_waits_ = false;  // the same
-  bool blocked_ = false;       // awaits room for output, or the next beat
+  bool output_waits_ = false;  // for its turn, too
+  bool blocked_ = false;       // waits for room for output, or for the next tick
   bool output_over_ = false;
   bool pumping_ = false;
   bool pump_posted_ = false;
-  std::vector<std::uint8_t> last_;  // to be written before it closes
+  std::vector<std::uint8_t> last_;  // bytes to be written before it closes
   std::optional<asio::steady_timer> closes_at_;
   LossWatch losses_;
-  bool loss_based_ = false;  // its congestion control
-  TcpCounters counted_;      // in the context's totals
+  bool loss_based_ = false;  // whether its congestion control is
+  TcpCounters counted_;      // counters already in the context's totals
   net::WireBytes counted_on_wire_;
-  std::int64_t header_bytes_ = 0;  // of each packet
+  std::int64_t header_bytes_ = 0;  // header bytes of each packet
   TimePoint counted_at_{};
   bool beats_ = false;
   WhilePaced while_paced_;
   int gather_max_;       // bytes worth waiting for
   int wakes_at_ = 1;     // bytes in the socket that wake us
-  int unsent_max_;       // bytes in the kernel beyond which the socket counts as full, …
-  bool yields_ = false;  // … or fewer, as the last frame that was pulled yields
+  int unsent_max_;       // bytes in the kernel beyond which the socket counts as full
+  bool yields_ = false;  // the last pulled frame yields: the socket counts as full with fewer bytes
 };
 
 }  // namespace starling::transport

@@ -3,12 +3,12 @@
 namespace starling::transport {
 namespace {
 
-// Of the shortest round trip, and on top of it: what varies without a queue.
+// Factor on the shortest round trip, and a constant (s) on top of it: variation that needs no queue.
 constexpr double kCalm = 1.5;
 constexpr double kJitter = 0.005;  // s
-// A stream with so much of its window in flight is limited by it; under a pace less is in flight.
+// A stream with this share of its window in flight is limited by its window; under a pace less is in flight.
 constexpr double kWindowUsed = 0.85;
-// A piece waits for its own line, and for the other end's, where others' pieces come together.
+// A piece waits for its own line, and for the other end's, where it meets others' pieces.
 constexpr double kLines = 2;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Tells why a TCP stream loses packets: because the line is full, or for no fault of its own. Loss-based congestion
+// Tells why a TCP stream loses packets: because the line is full, or without such a cause. Loss-based congestion
 // control slows down in both cases, and one such stream then leaves most of the line unused, where several would not.
-// On a full line packets wait before they are lost, so that round trips have become longer. Pure.
+// On a full line packets wait before they are lost, so round trips have become longer. Pure.
 #pragma once
 
 #include "client/transport/tcp_counters.h"
@@ -10,7 +10,7 @@ namespace starling::transport {
 
 class LossWatch {
  public:
-  // Nearer than this, a stream makes up for a loss so quickly that several are no better.
+  // A stream nearer than this makes up for a loss so quickly that several are no better.
   static constexpr Duration kRoundTripMin = std::chrono::milliseconds(4);
 
   enum class Finding : std::uint8_t {
@@ -18,8 +18,8 @@ class LossWatch {
     line_full,  // packets were lost on a full line
     held_back,  // packets were lost on a line with room, by a stream that sends as much as its window allows
   };
-  // Several times a second. `backlogged`: there is more to send than the stream takes. `beat`: what is sent comes in
-  // pieces of so much time, of which each may wait for the one before without a line being full; 0: as it can.
+  // Call it several times a second. `backlogged`: there is more to send than the stream takes. `beat`: the interval of
+  // ticks; each tick's data may wait for that of the one before without the line being full. 0: no ticks.
   Finding note(const TcpCounters& counters, bool backlogged, Duration beat = {});
 
  private:

@@ -51,10 +51,10 @@ class OpensslAead final : public Aead {
                                    std::span<const std::uint8_t> sealed, std::uint8_t* out) override {
     VERIFY(sealed.size() > kTagBytes);
     const std::size_t held = sealed.size() - kTagBytes - 1;
-    std::array<std::uint8_t, kTagBytes> tag;  // not const to EVP_CIPHER_CTX_ctrl
+    std::array<std::uint8_t, kTagBytes> tag;  // EVP_CIPHER_CTX_ctrl takes no const pointer
     std::copy_n(sealed.end() - kTagBytes, kTagBytes, tag.begin());
     std::uint8_t last = 0;
-    std::uint8_t none = 0;  // a stream cipher has nothing left in the end
+    std::uint8_t none = 0;  // a stream cipher writes nothing at its end
     const bool opened =
         begin(nonce, header) && update(sealed.first(held), out) && update(sealed.subspan(held, 1), &last) &&
         EVP_CIPHER_CTX_ctrl(context_.get(), EVP_CTRL_AEAD_SET_TAG, kTagBytes, tag.data()) == 1 && finish(&none);

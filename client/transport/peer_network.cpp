@@ -17,7 +17,7 @@
 namespace starling::transport {
 
 void PeerSpeed::merge(const PeerSpeed& other) {
-  constexpr Duration kUnknown = std::chrono::minutes(1);  // so the kernel puts what it has not measured
+  constexpr Duration kUnknown = std::chrono::minutes(1);  // the kernel's value for what it has not measured
   upload_bytes_per_s = std::max(upload_bytes_per_s, other.upload_bytes_per_s);
   download_bytes_per_s = std::max(download_bytes_per_s, other.download_bytes_per_s);
   if (other.round_trip <= Duration{} || other.round_trip >= kUnknown) return;
@@ -45,7 +45,7 @@ class PeerNetwork::Impl {
     return {};
   }
 
-  // Runs `work` on the net thread and waits for what it returns.
+  // Runs `work` on the net thread and waits for its result.
   template <typename Work>
   auto on_net(Work work) -> decltype(work()) {
     if (std::this_thread::get_id() == thread_.get_id()) return work();
@@ -77,7 +77,7 @@ Result<std::unique_ptr<PeerNetwork>> PeerNetwork::create(const PeerNetworkOption
     auto impl = std::make_unique<Impl>(options, tls, clock, std::move(state_source));
     STARLING_TRY(impl->start(options));
     return std::unique_ptr<PeerNetwork>(new PeerNetwork(std::move(impl)));
-  } catch (const std::system_error& error) {  // no descriptor or no thread to be had
+  } catch (const std::system_error& error) {  // no descriptor or no thread was available
     return Error{ErrorCode::resource_exhausted, std::string("start the peer network: ") + error.what()};
   }
 }

@@ -20,14 +20,14 @@
 namespace starling::transport {
 namespace {
 
-// A router at home answers within milliseconds; the library would go on asking for two minutes.
+// A router at home answers within milliseconds; the library itself would go on asking for two minutes.
 constexpr int kNatPmpTries = 3;
 constexpr int kNatPmpWaitMs = 400;
 constexpr int kUpnpWaitMs = 1500;  // for devices to answer
 constexpr unsigned char kUpnpTtl = 2;
 constexpr const char* kDescription = "Starling";
 
-// One talk with the default gateway by NAT-PMP (RFC 6886).
+// One exchange with the default gateway by NAT-PMP (RFC 6886).
 class NatPmp {
  public:
   NatPmp() : open_(initnatpmp(&state_, 0, 0) == 0) {}
@@ -178,7 +178,7 @@ class PortMapper::Impl {
     changed_();
   }
 
-  // Until it is time to ask again; true when it ends.
+  // Sleeps until it is time to ask again; true when the mapper ends.
   bool rest() {
     const MutexLock lock(mutex_);
     const Duration time = mapping_.port != 0 ? options_.lifetime / 2 : options_.retry;

@@ -11,24 +11,24 @@
 namespace starling::transport {
 
 struct PortMapperOptions {
-  int port = 0;                               // of TCP, on this computer; the same is wished for outside
-  Duration lifetime = std::chrono::hours(1);  // of a mapping: renewed at half of it, gone then if nobody removes it
-  Duration retry = std::chrono::minutes(10);  // after a router said no, or none was found
+  int port = 0;                               // TCP port on this computer; the router is asked for an equal one outside
+  Duration lifetime = std::chrono::hours(1);  // mappings are renewed at half of it, and end after it unless removed
+  Duration retry = std::chrono::minutes(10);  // wait after a router refused, or none was found
 };
 
 struct PortMapping {
   int port = 0;         // outside; 0: none
   std::string method;   // "NAT-PMP" or "UPnP", when there is one
-  std::string problem;  // why there is none
+  std::string problem;  // reason when there is none
 };
 
 class PortMapper {
  public:
   // `changed` is called on the mapper's thread when a mapping came, went or failed for another reason than before.
   PortMapper(PortMapperOptions options, std::function<void()> changed);
-  ~PortMapper();  // as close(), and waits: as long as the router takes, a few seconds at most
+  ~PortMapper();  // closes as close() does, and waits for the router: a few seconds at most
 
-  // The mapping is to be removed; once it is, or the router did not answer, this is closed.
+  // Removes the mapping. closed() is true once it is removed, or the router did not answer.
   void close();
   [[nodiscard]] bool closed() const;
   [[nodiscard]] PortMapping mapping() const;

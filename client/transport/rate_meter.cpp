@@ -6,14 +6,15 @@
 namespace starling::transport {
 namespace {
 
-// Of the way to what a window shows, with every slot.
+// The part of the way from the estimate to the window's rate that the estimate moves with every slot.
 constexpr double kRise = 0.15;
 constexpr double kFall = 0.001;
-// The same for a window so much faster that no jitter explains it: the line was held up by slower ones until now, and
-// such moments are short.
+// The corresponding part for a window so much faster that jitter does not explain it: slower peers held the line up
+// until now, and such moments are short.
 constexpr double kLeap = 0.5;
 constexpr double kFarFaster = 1.5;
-// For so long bytes wait for what is missing: gaps that come one upon another make a slot, and slots have an end.
+// Received bytes wait at most this long for missing ones before them: gaps that follow one another make one slot, and
+// slots have to end.
 constexpr Duration kGapMost = std::chrono::seconds(2);
 // A slot slower than this part of the estimate is a rest, not a measurement.
 constexpr double kIdle = 0.05;
@@ -57,10 +58,10 @@ void RateMeter::take(Span slot) {
   slot += std::exchange(pause_, {});
   add(slot);
   if (window_.time < kWindow || window_.moved() < window_bytes_min_) return;
-  for (std::int64_t i = 0; i < slots; ++i) judge();  // as often as usual
+  for (std::int64_t i = 0; i < slots; ++i) judge();  // once for each slot of the usual length
 }
 
-// The window is as short as it may be.
+// The window stays as short as it may be.
 void RateMeter::add(const Span& slot) {
   slots_.push_back(slot);
   window_ += slot;

@@ -15,7 +15,7 @@
 namespace starling::transport {
 namespace {
 
-constexpr std::uint8_t kVersion = 3;  // 0x0303 in every record's header, whatever was agreed on
+constexpr std::uint8_t kVersion = 3;  // 0x0303 in every record's header, whatever version was agreed on
 
 Error refuse(const char* why) { return {ErrorCode::corrupt, std::string("link: ") + why}; }
 
@@ -57,7 +57,7 @@ RecordCipher::~RecordCipher() {
   OPENSSL_cleanse(iv_.data(), iv_.size());
 }
 
-// HKDF-Expand-Label(secret, label, "", bytes) of section 7.1.
+// HKDF-Expand-Label(secret, label, "", bytes), section 7.1.
 std::vector<std::uint8_t> RecordCipher::expand(const char* label, std::size_t bytes) const {
   const std::unique_ptr<EVP_KDF, decltype(&EVP_KDF_free)> kdf(EVP_KDF_fetch(nullptr, "TLS13-KDF", nullptr),
                                                               EVP_KDF_free);
@@ -67,7 +67,7 @@ std::vector<std::uint8_t> RecordCipher::expand(const char* label, std::size_t by
   std::string prefix = "tls13 ";
   std::string name = label;
   std::string digest = suite_.digest;
-  std::vector<std::uint8_t> secret = secret_;  // parameters are not const
+  std::vector<std::uint8_t> secret = secret_;  // the parameters' constructor takes no const pointer
   const std::array parameters = {
       OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
       OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest.data(), 0),
@@ -97,7 +97,7 @@ void RecordCipher::update_key() {
   set_key();
 }
 
-// The number of the record, over the key's own (section 5.3).
+// The record's number combined with the key's own nonce (section 5.3).
 Aead::Nonce RecordCipher::next_nonce() {
   Aead::Nonce nonce;
   std::copy(iv_.begin(), iv_.end(), nonce.begin());
@@ -134,7 +134,7 @@ Result<RecordCipher::Opened> RecordCipher::open(std::span<const std::uint8_t> re
   std::optional<std::uint8_t> last =
       aead_->open(next_nonce(), record.first(kHeaderBytes), record.subspan(kHeaderBytes), out.data());
   if (!last) return refuse("a record was changed on its way");
-  // The type is the last byte that is none of the padding's zeros.
+  // The type is the last byte that is not one of the padding's zeros.
   std::size_t size = held;
   while (*last == 0 && size > 0) last = out[--size];
   if (*last < static_cast<std::uint8_t>(RecordType::alert) || *last > static_cast<std::uint8_t>(RecordType::data)) {

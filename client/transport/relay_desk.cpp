@@ -8,12 +8,12 @@
 namespace starling::transport {
 namespace {
 
-// With a caller that says nothing.
+// Patience with a caller that says nothing.
 constexpr Duration kPatience = std::chrono::seconds(10);
 // A volunteer's computer has fewer descriptors to spare than an operator's, and few clients.
 constexpr reach::RelayLimits kLimits = {.visitors_max = 128, .posts_max = wire::kRelayClientsMax, .streams_max = 192};
 
-// Of two limits; 0 is none.
+// The lower one of two limits; 0 is no limit.
 double lower(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
 
 }  // namespace
@@ -74,8 +74,8 @@ std::optional<reach::RelayAllowance> RelayDesk::allowance(const PeerId& caller, 
   const bool client_calls = clients_.contains(caller);
   const bool for_client = client_calls || clients_.contains(called);
   if (!for_client && (!members_.contains(caller) || !members_.contains(called))) return std::nullopt;
-  // A client's own relay does not know whether others who call it, or whom it calls, are of the same run: most are
-  // newcomers that get the state. All of them together take no more than one member of the group.
+  // A client's own relay does not know whether peers that call the client, or are called by it, are of its run: most
+  // are newcomers that get the state. All of these together get no more than one member of the group.
   const PeerId& other = client_calls ? called : caller;
   const bool known = !for_client || clients_.contains(other) || members_.contains(other);
   const std::int64_t bytes_max = for_client ? duty_.bytes_per_round : round_bytes_max_;

@@ -1,5 +1,5 @@
-// This computer and relays: it relays for members of its own group that cannot reach each other, and for those that the
-// coordinator named; and it may itself be posted at a relay, where others call it. Net thread only.
+// This computer's part in relaying. It relays for members of its own group that cannot reach each other, and for peers
+// that the coordinator named. It may itself be posted at a relay, where others call it. Net thread only.
 #pragma once
 
 #include <functional>
@@ -27,12 +27,12 @@ class RelayDesk final : private reach::RelayRules {
   void take_call(asio::ip::tcp::socket socket) { sorter_.take(std::move(socket)); }
   void renew(const crypto::TlsContext& tls);
 
-  // The group of the round that begins: from now on its members may meet here.
+  // A round begins with this group: from now on its members may meet here.
   void serve(const wire::GroupInfo& group);
   void serve(RelayDuty duty);
-  // What the volunteer allows all traffic to take of its line: what is relayed goes through both directions of it.
+  // The volunteer's limits for all traffic on the line: relayed data goes through both directions of it.
   void limit(double upload_bytes_per_s, double download_bytes_per_s);
-  // An error when the relay's address is none that may be dialled; then, and for nothing, the post is left.
+  // An error when the relay's address may not be dialled; the post is left then, and for nothing.
   Status post_at(const std::optional<wire::Endpoint>& relay, std::function<void()> changed);
 
   [[nodiscard]] RelayView view() const;
@@ -45,12 +45,12 @@ class RelayDesk final : private reach::RelayRules {
   void set_rate();
 
   AddressPolicy addresses_;
-  std::unordered_set<PeerId> members_;  // of the latest group
+  std::unordered_set<PeerId> members_;  // members of the latest group
   RoundIndex round_ = 0;
   std::int64_t round_bytes_max_ = 0;
   RelayDuty duty_;
   double line_bytes_per_s_ = 0;         // 0: no limit
-  std::unordered_set<PeerId> clients_;  // of duty_
+  std::unordered_set<PeerId> clients_;  // clients in duty_
   reach::Relay relay_;
   reach::RelayPost post_;
   reach::CallSorter sorter_;

@@ -5,19 +5,19 @@
 namespace starling::transport {
 namespace {
 
-// How often the engine is told that bytes of an unfinished frame arrive.
+// Interval at which the engine hears that bytes of an unfinished frame arrive.
 constexpr Duration kAliveEvery = std::chrono::milliseconds(200);
 
-// All links should end together, so that what is left decides how the line is shared; but one that has fallen far
-// behind does not take it all, since something else than this line may hold it back.
+// All links should end together, so each link's remaining data decides its share of the line. But a link that has
+// fallen far behind does not get it all, because something other than this line may hold it back.
 constexpr double kPaceLeast = 0.7;
 constexpr double kPaceMost = 1.5;
 
 constexpr const char* kHasLeft = "the round is over there";
 
-// From one member to another go its contribution, if there is any, to the other's part, and the result of its own. What
-// one gets that nobody waits for, its own line paces.
-// In a grid the lines are never all in use at once: links are as fast as they can.
+// A member sends to another one its contribution, if there is any, to the other's part, and the result of its own part.
+// Results that nobody waits for are paced by the receiver's own line.
+// In a grid the lines are never all in use at once: links are as fast as they can be.
 std::int64_t planned_bytes(const wire::GroupInfo& group, averaging::Rank from, averaging::Rank to, bool contributes) {
   if (group.grid) return 0;
   const auto part = [&group](averaging::Rank rank) {
@@ -160,7 +160,7 @@ void RoundDriver::link_closed(TimePoint now, const Link& link, const Error& why)
   if (seat.sends == &link) seat.sends = nullptr;
   if (seat.hears == &link) seat.hears = nullptr;
   seat.gone = seat.gone || used;
-  // What was on its way is gone; a link that carried nothing of this round is no loss.
+  // Data on its way is lost. A link that carried nothing of this round is no loss.
   const wire::Fault fault = why.code == ErrorCode::corrupt ? wire::Fault::nonsense : wire::Fault::gone;
   if (used && engine_ != nullptr) engine_->on_link_lost(now, *rank, why.message, fault);
 }
@@ -200,7 +200,7 @@ void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
     std::erase_if(begins, [&, from = link](const EarlyBegin& begin) {
       if (!takes(begin.header.group)) return false;
       seats_[*rank].hears = from;
-      // A begin that does not fit loses its sender, as at any other time; the engine has noted it.
+      // A begin that does not fit loses its sender, as at any other time; the engine has noted the error.
       (void)engine_->on_frame(now, *rank, begin.header, begin.payload);
       return true;
     });

@@ -1,5 +1,5 @@
-// Runs one averaging round over the links: owns the StagedReduce, begins it at its time, and passes frames, losses
-// and time to it. Net thread only.
+// Runs one averaging round over the links: owns the StagedReduce, begins it at its time, and passes frames, losses and
+// time to it. Net thread only.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,7 @@ struct EarlyBegin {
   wire::FrameHeader header;
   std::vector<std::uint8_t> payload;
 };
-constexpr std::size_t kEarlyBeginsMax = 4 + wire::kBucketsMost;  // of a link; the oldest is forgotten
+constexpr std::size_t kEarlyBeginsMax = 4 + wire::kBucketsMost;  // limit for each link; the oldest is forgotten
 using EarlyBegins = std::unordered_map<const Link*, std::deque<EarlyBegin>>;
 
 class RoundDriver {
@@ -32,11 +32,11 @@ class RoundDriver {
   // The request has been checked. `link_to` gives the link to send on, or null.
   RoundDriver(AverageRequest request, LinkTo link_to);
 
-  // Before the start, and after the other's end: who was lost in that averaging is lost in this one, and so is whose
-  // link was lost since, and has no other.
+  // Call it before the start, and after the end of `before`. Members lost in that averaging are lost in this one, and
+  // so are members whose link was lost since and who have no other.
   void follow(const RoundDriver& before);
 
-  // What frames of this round from this peer are: wanted, to be skipped, or a breach.
+  // Whether frames of this round from this peer are wanted or to be skipped; an error for a breach of the protocol.
   [[nodiscard]] Result<bool> wants_frame(const Link& link, const wire::FrameHeader& header) const;
   Status frame_received(TimePoint now, Link& link, const wire::FrameHeader& header,
                         std::span<const std::uint8_t> payload);
@@ -44,49 +44,51 @@ class RoundDriver {
   void input_came(TimePoint now, const Link& link);
   bool next_frame(TimePoint now, Link& link, FrameToSend& frame);
   void link_closed(TimePoint now, const Link& link, const Error& why);
-  // Its process has ended, whether it had begun or not.
+  // The peer's process has ended, whether it had begun or not.
   void peer_gone(TimePoint now, const Link& link, const Error& why);
-  // It said that this round is over there.
+  // The peer said that this round is over there.
   void peer_left(TimePoint now, const Link& link);
-  // Right before the end of this object: whoever may still wait for something of the round learns that it is over here.
+  // Call it right before the end of this object: members that may still wait for something of the round learn that it
+  // is over here.
   void take_leave() const;
 
-  // Begins when it is time, lets time pass, sends what has become ready. Call after every event.
+  // Begins when it is time, lets time pass, sends frames that have become ready. Call after every event.
   void service(TimePoint now, EarlyBegins& early);
   [[nodiscard]] TimePoint next_deadline() const;
 
-  // What links have to send in the round that is running, as far as is planned.
+  // Bytes that links have to send in the running round, as far as is planned.
   [[nodiscard]] std::int64_t bytes_planned() const;
-  // Of these, what no link has taken yet; or what links have not brought yet of what was planned, if that is more.
+  // Planned bytes that no link has taken yet, or planned bytes that links have not delivered here yet, whichever is
+  // more.
   [[nodiscard]] std::int64_t bytes_left() const;
-  // Each link gets its part of the pace by what it has left to send. Call it several times a second.
+  // Each link gets its part of the pace according to its remaining data. Call it several times a second.
   void set_pace(const LinePace& pace);
-  // A link has sent all it had to, or is lost.
+  // A link has sent everything, or is lost.
   [[nodiscard]] bool is_thinned() const { return thinned_; }
-  // Every link has begun to send what it has to.
+  // Every link with something to send has begun to.
   [[nodiscard]] bool have_begun() const;
 
-  // Whether service() would send something: the last next_frame let other links go on.
+  // Whether service() would send something: the last next_frame may have let other links go on.
   [[nodiscard]] bool has_ready() const { return running() && engine_->has_ready(); }
   [[nodiscard]] bool running() const { return engine_ != nullptr; }
-  // Nothing has gone over this link yet: until its begin has, the other end holds back what it has for this one.
+  // Nothing has gone over this link yet: until its begin has, the other end holds its own frames back.
   [[nodiscard]] bool owes_begin(const Link& link) const;
   // Frames of this group belong to the round.
   [[nodiscard]] bool takes(const GroupId& group) const { return wire::has_stage(request_.group, group); }
-  // Of the round that is running.
+  // A member of the running round is at this link's other end.
   [[nodiscard]] bool is_member(const Link& link) const { return running() && rank_of(link.info().peer) != nullptr; }
   [[nodiscard]] const AverageRequest& request() const { return request_; }
   [[nodiscard]] const averaging::AveragingOutcome* outcome() const { return engine_ ? engine_->outcome() : nullptr; }
 
  private:
   struct Seat {
-    Link* sends = nullptr;        // our frames of this round go here, all of them
-    const Link* hears = nullptr;  // the peer's come from here
-    TimePoint alive_at{};         // when the engine last heard of it
-    bool gone = false;  // its link was lost in this averaging or in the one that it follows, or its process has ended
-    bool left = false;  // it said so before this round began here
-    bool lost_before = false;  // by the engine of the one that it follows
-    std::int64_t planned = 0;  // bytes to send to it
+    Link* sends = nullptr;        // all our frames of this round go here
+    const Link* hears = nullptr;  // the peer's frames come from here
+    TimePoint alive_at{};         // when the engine last heard from it
+    bool gone = false;            // its link was lost in this averaging or in the one before, or its process has ended
+    bool left = false;            // it said that the round is over there, before this round began here
+    bool lost_before = false;     // lost by the engine of the averaging that this one follows
+    std::int64_t planned = 0;     // bytes to send to it
     std::int64_t sent = 0;
     std::int64_t expected = 0;  // bytes from it
     std::int64_t received = 0;
@@ -100,8 +102,8 @@ class RoundDriver {
   AverageRequest request_;
   LinkTo link_to_;
   std::vector<wire::Endpoint> contacts_;
-  std::unordered_map<PeerId, averaging::Rank> ranks_;  // of the others, in contacts_
-  std::vector<Seat> seats_;                            // as contacts_
+  std::unordered_map<PeerId, averaging::Rank> ranks_;  // ranks of the others, in contacts_
+  std::vector<Seat> seats_;                            // in the order of contacts_
   bool thinned_ = false;
   std::unique_ptr<averaging::StagedReduce> engine_;  // null before the start
 };

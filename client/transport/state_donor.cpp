@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kLineUnknown = 1e6;                          // bytes/s
 constexpr Duration kTellEvery = std::chrono::seconds(3);      // StateFetcher is patient for longer
-constexpr Duration kRoundPauseMax = std::chrono::seconds(4);  // of a round that goes on
-constexpr double kFramesUnderWay = 4;                         // of a round, on several links
+constexpr Duration kRoundPauseMax = std::chrono::seconds(4);  // longest pause of a round that goes on
+constexpr double kFramesUnderWay = 4;                         // frames of a round on several links
 
 wire::StateInfo info_of(const wire::StateRequest& request, const StateSnapshot* state) {
   wire::StateInfo info;

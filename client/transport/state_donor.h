@@ -1,9 +1,10 @@
-// The giving side of a state transfer: which chunks go out on which link, and when. Slots go round among the links that
-// ask, one request at a time, so that many newcomers share the uplink without any of them starving.
+// The giving side of a state transfer: decides which chunks go out on which link, and when. Slots go round among the
+// links that ask, one request at a time, so that many newcomers share the uplink and none starves.
 //
-// A round comes first: its group waits for the slowest, and newcomers are nobody's group yet. While it sends, states
-// wait, in the middle of a chunk too; between rounds, and when a round sends nothing because others are awaited, they
-// have the line. A round that is held open for newcomers (coordinator/core/cadence.h) gives them the time they need.
+// A round comes first: its group waits for the slowest member, and no group waits for a newcomer yet. While the round
+// sends, states wait, even in the middle of a chunk. Between rounds, and when a round sends nothing because it waits
+// for others, states have the line. A round that is held open for newcomers (coordinator/core/cadence.h) gives them the
+// time they need.
 #pragma once
 
 #include <deque>
@@ -23,33 +24,33 @@ namespace starling::transport {
 
 class Link;
 
-// State frames carry it in place of a group: frames of a transfer that was given up are known by it.
+// State frames carry it in place of a group, so frames of an abandoned transfer are recognised.
 GroupId transfer_id(const Digest& state_digest);
 
 class StateDonor {
  public:
-  static constexpr std::size_t kRequestsQueuedMax = 32;  // of one link; StateFetcher stays below
+  static constexpr std::size_t kRequestsQueuedMax = 32;  // limit for each link; StateFetcher stays below
   static constexpr std::size_t kChunksPerRequestMax = 64;
-  static constexpr std::size_t kLinksWaitingMax = 64;  // beyond it peers are told to go elsewhere
+  static constexpr std::size_t kLinksWaitingMax = 64;  // beyond it peers are sent elsewhere
 
   StateDonor(StateSource source, std::size_t slots) : source_(std::move(source)), slots_(slots) {}
 
-  // An answer to send at once, or none: chunks follow by next_frame. An error cuts the link.
+  // An answer to send at once, or none: chunks follow by next_frame(). An error cuts the link.
   Result<std::optional<wire::StateInfo>> on_request(const Link* link, const wire::StateRequest& request);
   bool next_frame(TimePoint now, const Link* link, FrameToSend& frame);
-  // Whether a link may send nothing of a state now: then it is among those of take_ready() when it may.
+  // Whether a link may send nothing of a state now: if so, take_ready() will name it when it may.
   bool waits(TimePoint now, const Link* link);
   void forget(const Link* link);
   // Links that may send since the last call: they want to be pumped.
   std::vector<const Link*> take_ready() { return std::exchange(ready_, {}); }
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
 
-  // A round hands so many bytes to a line of this speed (0: unknown).
+  // A round hands `bytes` to a line of this speed (0: unknown).
   void round_sends(TimePoint now, std::size_t bytes, double line_bytes_per_s);
   void round_ended();
   void on_timer(TimePoint now);
   [[nodiscard]] TimePoint next_deadline() const;
-  // Links that wait because of the round, every few seconds: a word shows them that this donor lives.
+  // Links that wait because of the round, every few seconds: a sign of life shows them that this donor lives.
   std::vector<const Link*> take_waiting(TimePoint now);
 
  private:
@@ -68,11 +69,11 @@ class StateDonor {
 
   StateSource source_;
   std::size_t slots_;
-  std::unordered_map<const Link*, Client> clients_;  // with requests only
+  std::unordered_map<const Link*, Client> clients_;  // clients with requests only
   std::deque<const Link*> waiting_;
   std::vector<const Link*> ready_;
-  TimePoint busy_until_{};                     // the round that sends is expected to go on by then
-  std::unordered_set<const Link*> held_back_;  // would have sent meanwhile
+  TimePoint busy_until_{};                     // the round that is sending is expected to go on by then
+  std::unordered_set<const Link*> held_back_;  // links that would have sent meanwhile
   TimePoint told_to_wait_{};
 };
 

@@ -11,7 +11,7 @@ namespace starling::transport {
 namespace {
 
 constexpr double kSmoothing = 0.3;
-// Before the first chunk came nothing is known of a donor: ask little.
+// Nothing is known about a donor before its first chunk came: ask little.
 constexpr std::size_t kFirstRequest = 2;
 
 }  // namespace
@@ -57,7 +57,7 @@ Status StateFetcher::on_info(TimePoint now, Donor donor, const wire::StateInfo& 
   if (info.state_digest != wanted_.digest || info.round != wanted_.round) {
     return refuse(ErrorCode::corrupt, "the donor answers for another state");
   }
-  if (info.state_floats == 0) {  // honest, and of no use
+  if (info.state_floats == 0) {  // honest, but useless
     donor_lost(now, donor, "it does not hold that state any more");
     return {};
   }
@@ -79,7 +79,7 @@ Status StateFetcher::on_chunk(TimePoint now, Donor donor, std::size_t chunk, std
     donor_lost(now, donor, std::string(why));
     return Error{ErrorCode::corrupt, fmt::format("state of round {}, chunk {}: {}", wanted_.round, chunk, why)};
   };
-  // Asked for by a download of the same state that was given up a moment ago.
+  // A download of this state that was given up a moment ago has asked for the chunk.
   if (record.phase != Phase::serving) return {};
   if (chunk >= chunks_.size()) return refuse("no state has it");
   const double seconds = to_seconds(now - record.last_whole);
@@ -117,7 +117,7 @@ std::optional<wire::StateRequest> StateFetcher::next_request(TimePoint now, Dono
     return wire::StateRequest{
         .round = wanted_.round, .state_digest = wanted_.digest, .first_chunk = 0, .chunk_count = 0};
   }
-  // Half a window is on its way while the other half is asked for.
+  // Half a window is on its way while the other half is requested.
   if (record.phase != Phase::serving || record.owed.size() > window_of(record) / 2) return std::nullopt;
   if (record.owed.empty()) record.last_heard = record.last_whole = now;
   if (const std::optional<std::size_t> first = next_free()) return ask(donor, *first, window_of(record));
@@ -126,7 +126,7 @@ std::optional<wire::StateRequest> StateFetcher::next_request(TimePoint now, Dono
   return std::nullopt;
 }
 
-// Asks for `first` and, as far as they are free and in a row, the chunks after it.
+// Asks for `first` and for the chunks after it, as far as they are free and in a row.
 std::optional<wire::StateRequest> StateFetcher::ask(Donor donor, std::size_t first, std::size_t limit) {
   std::size_t count = 0;
   for (std::size_t chunk = first; count < limit; ++chunk, ++count) {
@@ -157,7 +157,7 @@ std::optional<std::size_t> StateFetcher::owed_by_slowest(Donor asking) const {
   for (Donor donor = 0; donor < donors_.size(); ++donor) {
     const DonorRecord& record = donors_[donor];
     if (donor == asking || record.owed.empty()) continue;
-    // One that has not sent anything yet is taken for slow.
+    // A donor that has not sent anything yet counts as slow.
     const double seconds = record.chunk_seconds == 0 ? 1e9 : record.chunk_seconds;
     const double wait = seconds * static_cast<double>(record.owed.size());
     const auto last = std::find_if(record.owed.rbegin(), record.owed.rend(), [&](std::uint32_t chunk) {

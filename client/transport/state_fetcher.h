@@ -1,10 +1,10 @@
-// How a state is gathered from several donors at once: which chunk is asked of whom, and what becomes of it.
-// Pure: time, messages and losses come in, requests and an outcome come out.
+// Gathers a state from several donors at once: decides which chunk to ask of which donor, and judges the answers. Pure:
+// time, messages and losses come in, requests and an outcome come out.
 //
-// A donor first tells its chunk digests, which must hash to the wanted state digest; then every chunk is checked
-// as it comes. A donor that lies, leaves or falls silent is dropped, and what was asked of it is asked of others.
-// Requests grow until one takes about a second. When nothing is left to ask, idle donors are asked once more for
-// what slower ones still owe, so that the slowest donor does not decide when the transfer ends.
+// A donor first sends its chunk digests, which must hash to the wanted state digest; then every chunk is checked as it
+// comes. A donor that lies, leaves or falls silent is dropped, and its open requests go to others. Requests grow until
+// one takes about a second. When nothing is left to ask, idle donors are asked once more for chunks that slower ones
+// still owe, so that the slowest donor does not decide when the transfer ends.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct StateFetcherOptions {
   // A donor is silent when nothing, not even part of a chunk, came for max(floor, factor x its largest gap so far).
   Duration silence_floor = std::chrono::seconds(10);
   double silence_factor = 4.0;
-  // One that trickles is given up all the same when a chunk takes longer than this (2 KB/s).
+  // A donor that only trickles is given up as well when a chunk takes longer than this (2 KB/s).
   Duration chunk_deadline = std::chrono::seconds(120);
   Duration request_target = std::chrono::seconds(1);
   std::size_t chunks_per_request_max = 16;
@@ -47,14 +47,14 @@ class StateFetcher {
   StateFetcher(TimePoint now, Wanted wanted, std::size_t donors, StateFetcherOptions options = {});
 
   void donor_up(TimePoint now, Donor donor);
-  // For good. Dropping a donor twice is harmless.
+  // The donor is lost for good. Dropping a donor twice is harmless.
   void donor_lost(TimePoint now, Donor donor, const std::string& reason);
-  // An error: the donor lied and is dropped; cut the link.
+  // An error means that the donor lied and is dropped: cut the link.
   Status on_info(TimePoint now, Donor donor, const wire::StateInfo& info);
   Status on_chunk(TimePoint now, Donor donor, std::size_t chunk, std::span<const std::uint8_t> bytes);
   // Some bytes of an unfinished chunk came.
   void bytes_came(TimePoint now, Donor donor);
-  // What to ask next, if anything; ask after every event until there is nothing.
+  // The next request, if any; ask after every event until there is none.
   std::optional<wire::StateRequest> next_request(TimePoint now, Donor donor);
   // Drops silent donors.
   void on_timer(TimePoint now);
@@ -72,16 +72,16 @@ class StateFetcher {
   enum class Phase : std::uint8_t { connecting, greeted, informing, serving, dropped };
   struct DonorRecord {
     Phase phase = Phase::connecting;
-    std::deque<std::uint32_t> owed;  // asked for, not here yet
-    TimePoint last_heard{};          // any bytes
-    TimePoint last_whole{};          // a whole answer, or the first request after a pause
+    std::deque<std::uint32_t> owed;  // chunks asked for that are not here yet
+    TimePoint last_heard{};          // when any bytes came
+    TimePoint last_whole{};          // when a whole answer came, or the first request after a pause went out
     Duration largest_gap{};
     double chunk_seconds = 0;  // smoothed; 0: none came yet
     std::string drop_reason;
   };
   struct Chunk {
     bool held = false;
-    std::uint8_t asked = 0;  // of how many donors at present
+    std::uint8_t asked = 0;  // number of donors asked at present
   };
 
   void heard(TimePoint now, DonorRecord& donor);
@@ -98,7 +98,7 @@ class StateFetcher {
   std::vector<Digest> digests_;  // empty until the first honest info
   std::vector<Chunk> chunks_;
   std::size_t first_unasked_ = 0;          // all chunks from here on were never asked for
-  std::vector<std::uint32_t> given_back_;  // asked of donors that were dropped
+  std::vector<std::uint32_t> given_back_;  // chunks asked of donors that were dropped
   std::size_t held_count_ = 0;
   std::optional<Status> outcome_;
 };

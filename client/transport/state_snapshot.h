@@ -1,4 +1,4 @@
-// A replica's state as it is given to others.
+// A replica's state in the form in which it is given to others.
 #pragma once
 
 #include <span>
@@ -14,14 +14,14 @@ namespace starling::transport {
 constexpr std::size_t kStateChunksMax = wire::kStateInfoPayloadMax / Digest::kSize;
 constexpr std::size_t kStateFloatsMax = kStateChunksMax * wire::kStateChunkFloats;
 
-// A state that can be given to others. Whoever makes one keeps `floats` alive and unchanged until the last
-// shared_ptr to the snapshot is gone (give the pointer a deleter, or own the floats in a derived object).
+// A state that can be given to others. The maker keeps `floats` alive and unchanged until the last shared_ptr to the
+// snapshot is gone (give the pointer a deleter, or own the floats in a derived object).
 struct StateSnapshot {
   RoundIndex round = 0;  // the replica has taken this many steps
   Digest digest;
   std::span<const float> floats;
   std::vector<Digest> chunk_digests;
-  wire::StateForm form;  // how it travels
+  wire::StateForm form;  // form in which it travels
 };
 
 // A snapshot of `floats`, digests computed here (about a second per GB). `floats` stays the caller's.

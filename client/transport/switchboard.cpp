@@ -11,11 +11,11 @@
 namespace starling::transport {
 namespace {
 
-// How often links are looked after: while some are being made, and otherwise.
+// Intervals of looking after links: while some are being made, and otherwise.
 constexpr Duration kBusyTick = std::chrono::milliseconds(100);
 constexpr Duration kIdleTick = std::chrono::seconds(10);
 
-// Of one that check_address has passed.
+// The endpoint has passed check_address.
 asio::ip::tcp::endpoint address_of(const wire::Endpoint& endpoint) {
   asio::error_code error;
   const asio::ip::address address = asio::ip::make_address(endpoint.host, error);
@@ -75,7 +75,7 @@ std::shared_ptr<Link> Switchboard::make_link() {
   return link;
 }
 
-// For one more link that somebody else wants; false when there is none.
+// Makes room for one more link that somebody else wants; false when there is none.
 bool Switchboard::make_room() {
   evict([](const Link& link) { return !link.info().was_up && !link.info().dialled; }, options_.unproven_max,
         "too many callers that say nothing");
@@ -106,7 +106,7 @@ void Switchboard::dial(TimePoint now, Peer& peer) {
   link->meet({endpoint.relay, address_of(endpoint)}, endpoint.peer, true);
 }
 
-// Both ends choose the same relay, as they have the same plan and start at about the same time.
+// Both ends choose one relay, because they have one plan and start at about the same time.
 void Switchboard::meet(TimePoint now, Peer& peer) {
   peer.meet_at = now + options_.relay_again;
   std::vector<const wire::Endpoint*> others;
@@ -170,7 +170,7 @@ void Switchboard::link_up(Link& link) {
   peer.lost = peer.lost && info.relayed;
   const bool lower_dialled = (context_.self < info.peer) == info.dialled;
   Link*& slot = peer.up[info.relayed ? 2 : lower_dialled ? 0 : 1];
-  if (info.relayed && slot != nullptr) return;  // both may have called: the other end may send on either
+  if (info.relayed && slot != nullptr) return;  // both may have called: the other end may send on either link
   if (slot != nullptr)
     slot->close({ErrorCode::unavailable, fmt::format("{}: a newer call took its place", info.remote)});
   slot = &link;
@@ -257,7 +257,7 @@ void Switchboard::tick(TimePoint now) {
   plan_tick(now);
 }
 
-// Called whenever links or wishes change, so that asking for the next tick costs nothing.
+// Called whenever links or wanted peers change, so that asking for the next tick costs nothing.
 void Switchboard::plan_tick(TimePoint now) {
   const auto passing = [](const Link::Info& info) { return !info.was_up || info.ending.has_value(); };
   const bool making_links =
@@ -267,7 +267,7 @@ void Switchboard::plan_tick(TimePoint now) {
       });
   const TimePoint busy = making_links ? now + kBusyTick : kNever;
   const TimePoint idle = links_.empty() ? kNever : now + kIdleTick;
-  // A tick that is planned already stays, or frequent changes would put it off for ever.
+  // A tick that is planned already stays, because frequent changes would put it off for ever.
   next_tick_ = std::min({next_tick_ > now ? next_tick_ : kNever, busy, idle});
 }
 

@@ -1,12 +1,12 @@
-// Which links exist: dials the peers that somebody wants, takes calls, keeps what is up by PeerId, and ends what
+// Decides which links exist: dials wanted peers, takes calls, keeps links that are up by PeerId, and ends links that
 // nobody needs. Net thread only.
 //
-// Two peers may come to have several links (each dialled the other at the same moment, or they met at a relay as well).
-// All stay until they are idle: senders prefer the one that the lower PeerId dialled, and any to a relayed one, and
-// keep to a link for a whole round; receivers take frames from each, so nothing in flight is ever lost to the choice.
+// Two peers may come to have several links (each dialled the other at one moment, or they met at a relay as well). All
+// stay until they are idle. Senders prefer the link that the lower PeerId dialled, and any link to a relayed one, and
+// keep to one link for a whole round. Receivers take frames from each, so the choice loses nothing in flight.
 //
-// Two members of a round that can be dialled and yet have no link after a while meet at a third one that can be, the
-// same for both (shared/reach).
+// Two members of a round that can be dialled and yet have no link after a while meet at a third member that can be
+// dialled, and both choose the same one (shared/reach).
 #pragma once
 
 #include <array>
@@ -25,23 +25,24 @@ namespace starling::transport {
 struct SwitchboardOptions {
   AddressPolicy addresses;
   std::size_t links_max = 1024;
-  std::size_t unproven_max = 64;   // inbound, hello not here yet; the oldest gives way
-  std::size_t strangers_max = 64;  // up, but in no plan yet; the one idle longest gives way
+  std::size_t unproven_max = 64;   // inbound links without a hello so far; the oldest gives way
+  std::size_t strangers_max = 64;  // links that are up but in no plan yet; the one idle longest gives way
   Duration handshake_deadline = std::chrono::seconds(10);
   Duration stranger_idle_max = std::chrono::seconds(60);
   Duration member_idle_max = std::chrono::minutes(15);
-  Duration age_max = std::chrono::hours(24);  // as long as a certificate lives
+  Duration age_max = std::chrono::hours(24);  // lifetime of a certificate
   Duration redial_first = std::chrono::milliseconds(200);
   Duration redial_max = std::chrono::seconds(3);
-  // The one whose turn it is not to dial does so after this, in case the other cannot.
+  // The peer whose turn it is not to dial does so after this delay, in case the other cannot.
   Duration second_dialler_delay = std::chrono::milliseconds(1500);
-  // Members that have no link by then, after both have dialled, meet at a relay in their group; at another one each
-  // time.
+  // Members that have no link by then, after both have dialled, meet at a relay in their group, each time at another
+  // one.
   Duration relay_delay = std::chrono::milliseconds(2500);
   Duration relay_again = std::chrono::seconds(10);
 };
 
-// Who of two dials: the lower id when the higher can be dialled, else the higher. Without a relay where that can be.
+// Whether `self` dials: the lower id does when the higher can be dialled, else the higher. Without a relay where that
+// can be.
 bool dials_first(const wire::Endpoint& self, const wire::Endpoint& other);
 
 class Switchboard {
@@ -50,14 +51,14 @@ class Switchboard {
 
   Switchboard(LinkContext& context, Link::Mediator& mediator, crypto::TlsContext tls, SwitchboardOptions options);
 
-  // Peers to have links with from now on; replaces what was wanted for this purpose. `self` is this member as the
+  // Peers to have links with from now on; replaces those wanted for this purpose before. `self` is this member as the
   // plan has it, or null to dial all of them at once.
   void want(Purpose purpose, const std::vector<wire::Endpoint>& peers, const wire::Endpoint* self);
   void renew(crypto::TlsContext tls) { tls_ = std::move(tls); }
-  // Why this peer cannot be dialled, if so.
+  // An error with the reason if this peer cannot be dialled.
   [[nodiscard]] Status may_dial(const wire::Endpoint& peer) const;
   void take_call(asio::ip::tcp::socket socket);
-  // Somebody waits at this relay to be connected with us.
+  // A caller waits at this relay to be connected with us.
   void answer_call(const reach::RelayPoint& relay, const PeerId& caller);
   // See Link::Mediator.
   bool add_stream(Link& link);
@@ -66,7 +67,7 @@ class Switchboard {
   [[nodiscard]] Link* link_to(const PeerId& peer) const;
 
   // Whether the end of this link means that the peer's process is gone: a direct link with it has ended, and now nobody
-  // listens where the plan has it. A refusal alone may be that of a router that does not lead back into its own home.
+  // listens where the plan has it. A refusal alone may come from a router that does not lead back into its own home.
   [[nodiscard]] bool is_gone(const Link& closed) const;
 
   // The mediator passes these on.
@@ -80,7 +81,7 @@ class Switchboard {
 
  private:
   struct Peer {
-    std::array<Link*, 3> up{};  // dialled by the lower id, by the higher, over a relay
+    std::array<Link*, 3> up{};  // dialled by the lower id, dialled by the higher, over a relay
     Link* dialling = nullptr;
     Link* meeting = nullptr;  // at a relay in the group
     wire::Endpoint endpoint;
@@ -90,7 +91,7 @@ class Switchboard {
     TimePoint dial_at = kNever;
     Duration redial{};
     TimePoint meet_at = kNever;
-    std::size_t meetings = 0;  // tried in vain
+    std::size_t meetings = 0;  // failed meetings
 
     [[nodiscard]] bool is_wanted() const { return wanted[0] || wanted[1] || wanted[2]; }
     [[nodiscard]] bool is_up() const { return up[0] != nullptr || up[1] != nullptr || up[2] != nullptr; }
@@ -103,7 +104,7 @@ class Switchboard {
   void dial(TimePoint now, Peer& peer);
   void meet(TimePoint now, Peer& peer);
   bool make_room();
-  // Streams of all links count like links.
+  // Streams of all links count as links.
   [[nodiscard]] bool has_room_for_stream() const;
   void forget_if_idle(const PeerId& id);
   [[nodiscard]] bool is_stranger(const Link& link) const;

@@ -1,6 +1,6 @@
 #include "client/transport/tcp_counters.h"
 
-// The kernel's own header, as the C library's stops short of these counters; the two cannot be included together.
+// The kernel's own header, because the C library's stops short of these counters; the two cannot be included together.
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// What the kernel counted on a TCP connection.
+// The kernel's counters of a TCP connection.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@ namespace starling::transport {
 
 struct TcpCounters {
   std::int64_t bytes_acknowledged = 0;  // sent, and known to have arrived
-  std::int64_t bytes_delivered = 0;     // the same, and what has arrived behind a gap, as whole packets of today's size
+  std::int64_t bytes_delivered = 0;     // acknowledged, or arrived behind a gap (counted in whole present-size packets)
   std::int64_t bytes_sent = 0;          // handed to the network, again or for the first time
-  std::int64_t bytes_received = 0;      // whether they have been read or not
-  std::int64_t packets_sent = 0;        // and received: acknowledgements and repeats, too
+  std::int64_t bytes_received = 0;      // read or not
+  std::int64_t packets_sent = 0;        // both packet counts include acknowledgements and repeats
   std::int64_t packets_received = 0;
   std::int64_t packets_sent_again = 0;
   std::int64_t packets_behind_gap = 0;  // received while something before them was missing
-  // As things are now.
+  // Present values.
   int packets_in_flight = 0;
-  int window_packets = 0;  // that may be in flight, as congestion control has it
+  int window_packets = 0;  // limit of packets in flight set by congestion control
   Duration round_trip{};   // smoothed
   Duration round_trip_least{};
-  double pace_bytes_per_s = 0;  // at which the kernel sends, or would
+  double pace_bytes_per_s = 0;  // speed at which the kernel sends, or would
 };
 
-// Zeros for what is no TCP connection.
+// Zeros for anything but a TCP connection.
 TcpCounters tcp_counters(int fd);
 
 }  // namespace starling::transport

@@ -15,33 +15,33 @@
 namespace starling::transport {
 namespace {
 
-// What a record of the handshake's type may hold once that is over (RFC 8446, section 4).
+// Messages that a record of the handshake's type may hold after the handshake (RFC 8446, section 4).
 constexpr std::uint8_t kNewSessionTicket = 4;
 constexpr std::uint8_t kKeyUpdate = 24;
 constexpr std::size_t kMessageHeaderBytes = 4;
 constexpr std::size_t kKeyUpdateBytes = kMessageHeaderBytes + 1;
 constexpr std::size_t kAlertBytes = 2;
-// Records in a row that hold nothing for us, as OpenSSL allows: they cost time, and no budget.
+// Limit of records in a row that hold nothing for us, as in OpenSSL: they cost time, and no budget.
 constexpr int kWithoutDataMax = 32;
 
-// The socket behind a TLS connection, with its buffers: what the BIO below reads and writes during the handshake.
+// The socket behind a TLS connection, with its buffers: the BIO below reads and writes it during the handshake.
 struct BufferedSocket {
   explicit BufferedSocket(const TlsStream::Socket& socket) : buffers(socket.buffers), fd(socket.fd) {}
 
-  const std::shared_ptr<TlsStream::Buffers> buffers;  // outlive those below
+  const std::shared_ptr<TlsStream::Buffers> buffers;  // outlives the buffers below
   const int fd;
   BufferPool::Buffer output;  // null while nothing is unsent
   std::size_t begin = 0;      // unsent output is [begin, end)
   std::size_t end = 0;
-  std::size_t output_max = TlsStream::kSmallBufferBytes;  // where this buffer counts as full, …
-  std::size_t gather_max = TlsStream::kSmallBufferBytes;  // … and the next one
-  BufferPool::Buffer input;                               // null while …
-  std::vector<std::uint8_t> begun;                        // … the beginning of a record is kept here
+  std::size_t output_max = TlsStream::kSmallBufferBytes;  // size at which this buffer counts as full
+  std::size_t gather_max = TlsStream::kSmallBufferBytes;  // output_max of the next buffer
+  BufferPool::Buffer input;                               // null while `begun` holds the unread input
+  std::vector<std::uint8_t> begun;                        // the beginning of a record, kept while there is no buffer
   std::size_t read_at = 0;                                // unread input is [read_at, read_end)
   std::size_t read_end = 0;
-  std::size_t input_max = TlsStream::kSmallBufferBytes;  // where this buffer is full, …
-  std::size_t read_max = TlsStream::kSmallBufferBytes;   // … and the next one
-  bool emptied = false;                                  // the last recv() took all there was
+  std::size_t input_max = TlsStream::kSmallBufferBytes;  // size at which this buffer is full
+  std::size_t read_max = TlsStream::kSmallBufferBytes;   // input_max of the next buffer
+  bool emptied = false;                                  // the last recv() took everything there was
   bool at_end = false;                                   // the other end closed, or the socket failed
 
   [[nodiscard]] std::span<const std::uint8_t> unread() const {
@@ -74,7 +74,7 @@ struct BufferedSocket {
     return true;
   }
 
-  // Another link may use the input's buffer now, unless more is in it than the beginning of a record.
+  // Lets another link use the input's buffer, unless it holds more than the beginning of a record.
   void rest() {
     const std::span<const std::uint8_t> kept = unread();
     if (input == nullptr || kept.size() >= RecordCipher::kRecordMax) return;
@@ -100,8 +100,8 @@ struct BufferedSocket {
     return true;
   }
 
-  // Makes room for `bytes` at the end, sending if need be. What a slow socket left is moved only when at least as much
-  // has gone: moving it for every few bytes that go would cost more than encrypting it.
+  // Makes room for `bytes` at the end, sending if need be. Bytes that a slow socket left are moved only when at least
+  // as many have gone: moving them for every few bytes would cost more than encrypting them.
   bool make_room(std::size_t bytes) {
     if (end + bytes > output_max) {
       send_some();
@@ -148,8 +148,8 @@ int bio_read(BIO* bio, char* out, int size) {
   return static_cast<int>(bytes);
 }
 
-// OpenSSL asks for a flush at the end of each of the handshake's flights. It always succeeds: what the socket
-// does not take now is sent later, and OpenSSL's own buffer above this BIO would not pass "try again" on.
+// OpenSSL asks for a flush at the end of each of the handshake's flights. It always succeeds: bytes that the socket
+// does not take now are sent later, and OpenSSL's own buffer above this BIO would not pass "try again" on.
 long bio_control(BIO* bio, int command, long /*number*/, void* /*pointer*/) {
   if (command != BIO_CTRL_FLUSH) return 0;
   socket_of(bio).send_some();
@@ -194,7 +194,7 @@ class TlsStream::Impl {
     ERR_clear_error();  // OpenSSL takes an old error for that of the next call
     IoState state = state_after(SSL_do_handshake(ssl_.get()));
     if (state == IoState::done) state = begin_records();
-    // Whatever is left to say, an alert above all, should reach the other end.
+    // Bytes left to send, an alert above all, should reach the other end.
     const bool all_sent = socket_.send_some();
     if (state == IoState::want_read) rest();
     return state == IoState::want_read && !all_sent && !socket_.at_end ? IoState::want_write : state;
@@ -236,7 +236,7 @@ class TlsStream::Impl {
 
   [[nodiscard]] bool drained() const { return socket_.emptied && !has_record(); }
 
-  // Of the record under way, of which something is missing, and of the plaintext behind it.
+  // Bytes missing of the record under way, plus those of the plaintext behind it.
   [[nodiscard]] std::size_t input_before(std::size_t plaintext) const {
     const std::size_t here = socket_.unread().size();
     const Result<std::size_t> whole = record_bytes();
@@ -294,7 +294,7 @@ class TlsStream::Impl {
     return lost ? IoState::closed : IoState::failed;
   }
 
-  // OpenSSL has read no further than to the end of the handshake, and says nothing more by itself: there are no
+  // OpenSSL has read no further than to the end of the handshake, and sends nothing more by itself: there are no
   // tickets.
   IoState begin_records() {
     if (SSL_has_pending(ssl_.get()) != 0) return fail({ErrorCode::corrupt, "link: more than a handshake's end"}).state;
@@ -308,28 +308,28 @@ class TlsStream::Impl {
     return IoState::done;
   }
 
-  // For good: what comes behind a record that is wrong is not looked at.
+  // Fails for good: input behind a wrong record is not looked at.
   IoStep fail(const Error& why) {
     error_ = {why.code == ErrorCode::corrupt ? ErrorCode::unavailable : why.code, why.message};
     opens_.reset();
     return {IoState::failed, 0};
   }
 
-  // With its header and seal, once the header is here; before that 0.
+  // Length of the record, with header and seal, once its header is here; before that 0.
   [[nodiscard]] Result<std::size_t> record_bytes() const {
     const std::span<const std::uint8_t> here = socket_.unread();
     if (here.size() < RecordCipher::kHeaderBytes) return std::size_t{0};
     return RecordCipher::record_bytes(here.first<RecordCipher::kHeaderBytes>());
   }
 
-  // That the input begins with; empty: it is not all here yet.
+  // The record at the beginning of the input; empty: it is not all here yet.
   [[nodiscard]] Result<std::span<const std::uint8_t>> whole_record() const {
     STARLING_ASSIGN(const std::size_t bytes, record_bytes());
     const std::span<const std::uint8_t> here = socket_.unread();
     return bytes > here.size() ? std::span<const std::uint8_t>() : here.first(bytes);
   }
 
-  // For records that hold more than they are wanted for.
+  // For records that hold more than is wanted of them.
   std::span<std::uint8_t> set_aside(std::size_t bytes) {
     VERIFY(bytes <= RecordCipher::kPlaintextMax);
     if (aside_ == nullptr) aside_ = socket_.buffers->record.take();
@@ -343,7 +343,7 @@ class TlsStream::Impl {
     return {IoState::done, bytes};
   }
 
-  // What OpenSSL would take in by itself: the other end's alerts and new keys.
+  // Takes messages that OpenSSL would take in by itself: the other end's alerts and new keys.
   IoState take_message(RecordType type, std::span<const std::uint8_t> message) {
     if (type == RecordType::alert && message.size() == kAlertBytes) {
       const unsigned long reason = ERR_PACK(ERR_LIB_SSL, 0, SSL_AD_REASON_OFFSET + message[1]);
@@ -358,7 +358,7 @@ class TlsStream::Impl {
         owes_key_update_ = owes_key_update_ || message[kMessageHeaderBytes] == 1;
         return IoState::done;
       }
-      if (!message.empty() && message[0] == kNewSessionTicket) return IoState::done;  // of no use here
+      if (!message.empty() && message[0] == kNewSessionTicket) return IoState::done;  // useless here
     }
     return fail({ErrorCode::corrupt, "link: a record of TLS that has no place here"}).state;
   }
@@ -370,7 +370,7 @@ class TlsStream::Impl {
     return true;
   }
 
-  // Where one is due: what comes next is under new keys.
+  // Seals a key update if one is due: later records use new keys.
   bool seal_key_update() {
     if (!owes_key_update_ && bytes_under_key_ < rekey_bytes_) return true;
     constexpr std::array<std::uint8_t, kKeyUpdateBytes> kNotRequested = {kKeyUpdate, 0, 0, 1, 0};
@@ -385,14 +385,14 @@ class TlsStream::Impl {
   BufferedSocket socket_;
   const Role role_;
   const std::int64_t rekey_bytes_;
-  std::optional<crypto::TrafficSecrets> secrets_;  // until the handshake is over, …
-  std::optional<RecordCipher> seals_, opens_;      // … and from then on
+  std::optional<crypto::TrafficSecrets> secrets_;  // until the handshake is over
+  std::optional<RecordCipher> seals_, opens_;      // from the end of the handshake on
   Result<PeerId> peer_ = Error{ErrorCode::failed_precondition, "identify peer: the handshake is not over"};
-  BufferPool::Buffer aside_;              // a record's plaintext, of which …
-  std::span<const std::uint8_t> opened_;  // … this is still to be given out
+  BufferPool::Buffer aside_;              // plaintext of one record
+  std::span<const std::uint8_t> opened_;  // the part of aside_ that is still to be given out
   std::int64_t bytes_under_key_ = 0;
   bool owes_key_update_ = false;
-  int without_data_ = 0;  // records, the last so many
+  int without_data_ = 0;  // number of such records in a row
   Error error_{ErrorCode::unavailable, "link: closed"};
 };
 

@@ -1,8 +1,9 @@
 // One TLS 1.3 connection over a non-blocking socket that somebody else owns and waits for.
 //
-// The handshake is OpenSSL's. Afterwards records are sealed from the caller's memory into a buffer, which leaves in few
-// large send() calls, and opened from one into the caller's: no byte is moved in between, and nothing is allocated
-// while data flows. Both are of a pool, and taken only while they hold something.
+// The handshake is OpenSSL's. Afterwards output records are sealed from the caller's memory into a buffer, which leaves
+// in few large send() calls; input records are opened from a buffer into the caller's memory. No byte is moved in
+// between, and nothing is allocated while data flows. Both buffers come from a pool, and are held only while they
+// contain something.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,9 @@
 namespace starling::transport {
 
 enum class IoState : std::uint8_t {
-  done,        // it went on; ask again
+  done,        // progress was made; ask again
   want_read,   // nothing more until the socket is readable
-  want_write,  // … writable
+  want_write,  // nothing more until the socket is writable
   closed,      // the other end is gone
   failed,      // error() says why
 };
@@ -34,7 +35,7 @@ struct IoStep {
 class TlsStream {
  public:
   enum class Role : std::uint8_t { client, server };
-  // Whole records: where one ends in the next buffer, its beginning is copied there.
+  // Sizes in whole records. The beginning of a record that ends in the next buffer is copied there.
   static constexpr std::size_t kBufferBytes = 4 * RecordCipher::kRecordMax;
   static constexpr std::size_t kSmallBufferBytes = 2 * RecordCipher::kRecordMax;
   static constexpr std::size_t kLargeBufferBytes = 16 * RecordCipher::kRecordMax;
@@ -45,7 +46,7 @@ class TlsStream {
     BufferPool usual{kBufferBytes};
     BufferPool large{kLargeBufferBytes};
 
-    // That holds so many bytes.
+    // The pool of buffers that hold `bytes`.
     BufferPool& of(std::size_t bytes) {
       if (bytes > kBufferBytes) return large;
       return bytes > kSmallBufferBytes ? usual : small;
@@ -55,41 +56,41 @@ class TlsStream {
     int fd = -1;
     std::shared_ptr<Buffers> buffers;
   };
-  // New keys are derived after so many bytes: AES-GCM must not be used for ever (RFC 8446, section 5.5).
+  // New keys are derived after this many bytes: AES-GCM must not be used for ever (RFC 8446, section 5.5).
   static constexpr std::int64_t kRekeyBytes = std::int64_t{64} << 30;
 
-  // `now` judges the other end's certificate. The socket stays open as long as this object.
+  // `now` judges the other end's certificate. The socket stays open as long as this object lives.
   TlsStream(const crypto::TlsContext& context, const Socket& socket, Role role, WallTime now,
             std::int64_t rekey_bytes = kRekeyBytes);
   ~TlsStream();
 
   // Until it is done, read() and write() fail.
   [[nodiscard]] IoState handshake();
-  // At least one byte into `out` (not empty), unless the state says otherwise. Read until want_read: input that was
-  // read ahead does not make the socket readable again.
+  // Reads at least one byte into `out` (not empty), unless the state says otherwise. Read until want_read: input that
+  // was read ahead does not make the socket readable again.
   [[nodiscard]] IoStep read(std::span<std::uint8_t> out);
-  // Something that was received is unread, more than the beginning of a record.
+  // Whether received input is unread and is more than the beginning of a record.
   [[nodiscard]] bool has_record() const;
-  // Nothing is, and most likely the socket has no more: another read would only find that out, at the price of a
-  // system call.
+  // Whether no input is unread and the socket most likely has none: another read would only find that out, at the price
+  // of a system call.
   [[nodiscard]] bool drained() const;
-  // When drained or after want_read: at least so many bytes the socket must bring before `plaintext` more bytes can
-  // have been read.
+  // When drained or after want_read: the least number of bytes that the socket must deliver before `plaintext` more
+  // bytes can have been read.
   [[nodiscard]] std::size_t input_before(std::size_t plaintext) const;
-  // Gives the input's buffer back to the pool until the next read(): call it when reading pauses. The beginning of a
-  // record that has not come whole is kept; while a whole one is unread, so is the buffer.
+  // Gives the input's buffer back to the pool until the next read(): call it when reading pauses. The beginning of an
+  // incomplete record is kept; while a whole record is unread, so is the buffer.
   void rest();
-  // How much output is gathered for the socket before it has to take some, from the next buffer on: kSmallBufferBytes
-  // to kLargeBufferBytes, at first the former. A stream whose socket takes no more holds it.
+  // The output that is gathered before the socket has to take some, from the next buffer on: kSmallBufferBytes (at
+  // first) to kLargeBufferBytes. A stream whose socket takes no more holds this much.
   void gather_output(std::size_t bytes);
-  // How much input is taken from the socket at a time, from the next buffer on, within the same bounds.
+  // The input that is taken from the socket at a time, from the next buffer on, within these bounds too.
   void read_ahead(std::size_t bytes);
   // Takes a piece of `data` into the output buffer, or nothing.
   [[nodiscard]] IoStep write(std::span<const std::uint8_t> data);
   // Sends what is buffered.
   [[nodiscard]] IoState flush();
 
-  // Of a finished handshake.
+  // The peer's identity, after the handshake.
   [[nodiscard]] const Result<PeerId>& peer() const;
   [[nodiscard]] const Error& error() const;
 

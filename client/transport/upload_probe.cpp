@@ -22,7 +22,7 @@ void UploadProbe::begin(TimePoint now, const Link* link, std::int64_t state_byte
   acknowledged_ = acknowledged;
 }
 
-// A chunk of no transfer: whoever gets it reads past it.
+// A chunk that belongs to no transfer: its receiver reads past it.
 bool UploadProbe::next_frame(const Link* link, FrameToSend& frame) {
   if (link_ == nullptr || link != link_ || left_ <= 0) return false;
   wire::FrameHeader header;

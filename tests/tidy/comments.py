@@ -11,7 +11,6 @@ PATH = "tests/tidy/comments.py"
 ROOMS_STILL_TO_CLEAN = [
     "client/daemon",
     "client/session",
-    "client/transport",
     "coordinator/api",
     "coordinator/core",
     "coordinator/server",
