@@ -10,7 +10,7 @@ namespace {
 
 std::string no_account(AccountId account) { return fmt::format("there is no account {}", account); }
 
-// One statement about one account or computer, inside a write.
+// Runs one statement about one account or computer, inside a write.
 template <typename... Values>
 Status change(Connection& connection, std::string_view sql, const Values&... values) {
   STARLING_ASSIGN(Statement statement, connection.prepare(sql));

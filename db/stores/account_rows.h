@@ -1,4 +1,4 @@
-// What the stores about accounts share. Inside db/stores only.
+// Helpers that the stores about accounts share. Inside db/stores only.
 #pragma once
 
 #include <string_view>
@@ -15,14 +15,14 @@ constexpr std::string_view kAnonymousName = "(anonymous)";
 Result<Account> read_account(const Statement& row);
 std::string_view name_of(AccountState state);
 
-// All inside a write of the caller's.
+// Everything below runs inside a write of the caller's.
 struct NewAccount {
   std::string display_name;
   AccountState state = AccountState::active;
   WallTime now;
 };
-Result<AccountId> insert_account(Connection& connection, const NewAccount& account);  // already_exists: the name
-Status leave_team(Connection& connection, AccountId account);  // failed_precondition: they are in none
+Result<AccountId> insert_account(Connection& connection, const NewAccount& account);  // already_exists: name taken
+Status leave_team(Connection& connection, AccountId account);  // failed_precondition: they are in no team
 Status count_revocation(Connection& connection);               // see AccountStore::revocations()
 Status spend_invite(Connection& connection, const Digest& token_hash, WallTime now);
 

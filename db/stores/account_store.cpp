@@ -49,7 +49,7 @@ Result<AccountId> join_again(Connection& connection, const Host& host, const Joi
   return host.account_id;
 }
 
-// The account that the code links a computer to, if it is such a code and still good. It works once.
+// The account that the code links a computer to, if the code is of that kind and still good. It works once.
 Result<std::optional<AccountId>> spend_code(Connection& connection, const Digest& code, WallTime now) {
   STARLING_ASSIGN(Statement spend,
                   connection.prepare("DELETE FROM ticket WHERE token_hash = ? AND purpose = 'computer' "
@@ -58,7 +58,7 @@ Result<std::optional<AccountId>> spend_code(Connection& connection, const Digest
   return good ? std::optional<AccountId>(spend.integer(0)) : std::nullopt;
 }
 
-// The one account of all who give no name.
+// The one account of everybody who gives no name.
 Result<AccountId> anonymous_account(Connection& connection, WallTime now) {
   STARLING_ASSIGN(Statement find, connection.prepare("SELECT id FROM account WHERE state = 'anonymous'"));
   STARLING_ASSIGN(const bool there, find.step());

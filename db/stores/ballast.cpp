@@ -9,7 +9,7 @@ namespace starling::db {
 namespace {
 
 constexpr Duration kRetryEvery = from_ms(10'000);
-constexpr std::uintmax_t kRoomFactor = 4;  // free space wanted, in ballasts, before one is laid in
+constexpr std::uintmax_t kRoomFactor = 4;  // a ballast is laid in when this many times its size is free
 
 }  // namespace
 

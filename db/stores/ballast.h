@@ -1,5 +1,5 @@
-// A file that only takes up space, so that there is some left to give when the disk is full: the writes
-// of that moment still succeed, and whoever runs the coordinator is warned before any is refused.
+// A file that only takes up space, so that there is some left to give when the disk is full: the writes of that moment
+// still succeed, and the operator is warned before any is refused.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class Ballast {
 
   // Frees the space; false when there was none to free.
   bool release();
-  // Lays it in where it is missing and the disk has room for several of it. Tries rarely, so it may be
-  // called often.
+  // Lays it in where it is missing and the disk has room for several times its size. Tries rarely, so it may be called
+  // often.
   void replenish(TimePoint now);
 
  private:

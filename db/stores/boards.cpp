@@ -8,8 +8,8 @@
 namespace starling::db {
 namespace {
 
-// The plus keeps SQLite from taking "more than nothing" for the end of an index's range where a place is counted, which
-// has ends of its own.
+// The plus keeps SQLite from using "more than nothing" as the end of an index's range in queries that count a place:
+// these have ends of their own.
 BoardSql volunteer_board(Board board) {
   const std::string order = "credit DESC, samples DESC, account_id";
   switch (board) {
@@ -80,18 +80,18 @@ std::string tally_sql(TallyKind kind, std::string_view name, std::string_view fr
       static_cast<int>(kind), name, from, kSums);
 }
 
-// Whose it is, and which of theirs; what its owner calls it is for nobody else.
+// Owner's name and the computer's number among theirs. The label that its owner gave it is not for others.
 constexpr std::string_view kComputerNameSql =
     "(SELECT display_name FROM account WHERE id = host.account_id) || ', computer ' || "
     "(SELECT count(*) FROM host AS other WHERE other.account_id = host.account_id AND other.id <= host.id)";
 
-// What the board is ordered by, upwards.
+// The columns that the board is ordered by, ascending.
 std::string key_columns(const BoardSql& board) {
   return board.recent_key.empty() ? fmt::format("credit, samples, -{}", board.id)
                                   : fmt::format("{}, -{}", board.recent_key, board.id);
 }
 
-// The same, of the one whom `parameter` names.
+// The values of key_columns() for the holder that `parameter` names.
 std::string key_of(const BoardSql& board, std::string_view parameter) {
   return fmt::format("(SELECT {} FROM {} AND {} = {})", key_columns(board), board.from, board.id, parameter);
 }
@@ -189,7 +189,7 @@ std::string_view named_sql(Holder of) {
       return "SELECT a.id FROM account AS a JOIN account_total AS t ON t.account_id = a.id WHERE a.display_name = ?1";
     case Holder::team:
       return "SELECT team.id FROM team JOIN tally AS t ON t.kind = 1 AND t.holder = team.id WHERE name = ?1";
-    case Holder::computer:  // has no name of its own
+    case Holder::computer:  // a computer has no name of its own
       return "SELECT id FROM host WHERE ?1 <> ?1";
   }
   return "";

@@ -1,4 +1,4 @@
-// The SQL of boards: whose, in which order, and what a row of them says. Inside db/stores only.
+// The SQL of boards: their holders, their order, and the content of their rows. Inside db/stores only.
 #pragma once
 
 #include <string>
@@ -9,20 +9,22 @@
 
 namespace starling::db {
 
-// A board: SELECT id FROM from ORDER BY order. The order is an index's, so that no board is ever sorted. ?1 is the run.
+// A board: SELECT id FROM from ORDER BY order. The order is that of an index, so no board is ever sorted. ?1 is the
+// run.
 struct BoardSql {
   std::string_view id;
   std::string from;
   std::string order;
-  std::string_view recent_key = {};  // of Board::recent: what it is ordered by, upwards
+  std::string_view recent_key = {};  // for Board::recent: the expression it is ordered by, ascending
 };
 BoardSql board_sql(Holder of, Board board);
 
-// How many are before ?2.
+// Counts the holders before ?2.
 std::string rank_sql(const BoardSql& board);
 // A holder's place on the board, from 1; 0: it is not on it. Counts entries of the board's index.
 Result<std::int64_t> rank_on(Connection& connection, const BoardSql& board, const RunId& run, std::int64_t holder);
-// The same of one who is known to be on it behind `ahead`, whose place is known: only what is between them is counted.
+// The place of a holder known to be on the board behind `ahead`, whose place is known: only holders between them are
+// counted.
 struct Ranked {
   std::int64_t holder = 0;
   std::int64_t rank = 0;
@@ -34,13 +36,13 @@ Result<std::int64_t> rank_behind(Connection& connection, const BoardSql& board, 
 const std::string& standing_sql(Holder of);
 Standing read_standing(const Statement& row);
 
-// The first ?3 by name of those whose name is like ?2, in the board's order, and whether they are on it: those that are
-// not come last.
+// The first ?3 by name of the holders whose name is like ?2, in the board's order, and whether they are on it: those
+// not on it come last.
 std::string matches_sql(Holder of, const BoardSql& board);
-// The one whose name is ?1.
+// The holder whose name is ?1.
 std::string_view named_sql(Holder of);
 
-// `text` anywhere in a name, whatever it holds.
+// Matches `text` anywhere in a name, whatever characters it holds.
 std::string like_pattern(std::string_view text);
 
 }  // namespace starling::db

@@ -38,7 +38,7 @@ Status insert(Connection& connection, const KeptCheckpoint& checkpoint) {
       .run();
 }
 
-// Removes all copies but the newest; the files that none of those left needs.
+// Removes all copies but the newest. Returns the artefacts that none of the remaining copies needs.
 Result<std::vector<Digest>> remove_old(Connection& connection, const RunId& run_id) {
   STARLING_ASSIGN(Statement old, connection.prepare("SELECT round, artefact FROM checkpoint WHERE run_id = ? "
                                                     "ORDER BY round DESC LIMIT ? OFFSET ?"));

@@ -24,7 +24,7 @@ Status insert_round(Connection& connection, const RoundRecord& record) {
   return advance.bind(record.round + 1, record.run_id).run();
 }
 
-// Which samples the lines stand for; leases that are over by this round go.
+// Records which samples the lines stand for, and deletes leases that are over by this round.
 Status count_samples(Connection& connection, const RoundResult& result) {
   const RunId& run_id = result.record.run_id;
   STARLING_ASSIGN(Statement insert,
@@ -91,7 +91,7 @@ Result<Contribution> read_contribution(const Statement& row) {
   return contribution;
 }
 
-// Each query lists what differs: a label and the two sums.
+// Each query lists differences: a label and the two sums.
 constexpr std::string_view kVolunteerDifferences =
     "SELECT 'account ' || account_id || ' in run ' || run_id, sum(ledger), sum(kept) FROM ("
     "  SELECT run.run_id, account_id, line.samples AS ledger, 0 AS kept, line.credit AS ledger_credit,"

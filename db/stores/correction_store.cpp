@@ -11,11 +11,10 @@
 namespace starling::db {
 namespace {
 
-constexpr int kLinesAtOnceMax = 10'000;            // of one write; others wait for it
-constexpr double kRecentToleranceRelative = 1e-6;  // of a replay: the order of additions is the same, exp() may not be
+constexpr int kLinesAtOnceMax = 10'000;            // most lines of one write, because others wait for it
+constexpr double kRecentToleranceRelative = 1e-6;  // replays add in the same order, but exp() may differ
 
-// Lines that are no reversals and have none. ?1 … ?6: at most so many, account, first and last round, run or empty,
-// computer.
+// Lines that are not reversals and have none. ?1 … ?6: limit, account, first and last round, run or empty, computer.
 std::string chosen_lines(const CorrectionRequest& request) {
   return fmt::format(
       "SELECT line.id, line.samples, line.credit"
@@ -58,7 +57,7 @@ Result<std::int64_t> add_correction(Connection& connection, const CorrectionRequ
   return add.integer(0);
 }
 
-// Out of the windows first, while the line still counts there.
+// The line leaves the windows first, while it still counts there.
 Status reverse_line(Connection& connection, std::int64_t line, std::int64_t correction) {
   STARLING_ASSIGN(Statement window,
                   connection.prepare("SELECT days FROM standing_window WHERE tail < ?1 AND head >= ?1"));
@@ -80,7 +79,7 @@ Status reverse_line(Connection& connection, std::int64_t line, std::int64_t corr
   return note.bind(reversal, correction).run();
 }
 
-// What is left of an account's average when every line that still counts is granted again.
+// The account's average when every line that still counts is granted again.
 Result<RecentAverage> replay(Connection& connection, AccountId account) {
   STARLING_ASSIGN(Statement created, connection.prepare("SELECT created_ms FROM account WHERE id = ?"));
   STARLING_TRY(created.bind(account).step().status());
@@ -105,7 +104,7 @@ Status store_recent(Connection& connection, AccountId account, const RecentAvera
 
 Status expect_same(Connection& connection, const std::string& whose, const RecentAverage& kept,
                    const RecentAverage& replayed) {
-  // Both at one moment: a correction may leave the last grant earlier than it was.
+  // Both values are taken at one moment, because a correction may leave the last grant earlier than it was.
   const WallTime when = std::max(kept.at, replayed.at);
   const double a = decayed(kept, when);
   const double b = decayed(replayed, when);
@@ -114,7 +113,7 @@ Status expect_same(Connection& connection, const std::string& whose, const Recen
                fmt::format("{}: {}: the recent average is kept as {} and is {}", connection.name(), whose, a, b)};
 }
 
-// Some lines in one write. `correction` is 0 before the first.
+// Corrects some lines in one write. `correction` is 0 before the first call.
 Result<CorrectionOutcome> correct_some(Connection& connection, const CorrectionRequest& request,
                                        std::int64_t& correction) {
   CorrectionOutcome outcome;
@@ -178,7 +177,7 @@ Result<RunAudit> SqlCreditStore::audit(const RunId& run_id, double micro_credit_
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   RunAudit audit;
   audit.run_id = run_id;
-  // A line's credit is rounded to a whole number and bounded, which the lesser of the two and the tolerance allow for.
+  // A line's credit is rounded to a whole number and bounded; the minimum and the tolerance allow for that.
   STARLING_ASSIGN(
       Statement ledger,
       reader->prepare("SELECT count(*), count(reverses), sum(samples), sum(credit), "

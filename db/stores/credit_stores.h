@@ -1,5 +1,5 @@
-// What the coordinator may ask about credit: who stands where, and corrections. See stores.h for what holds
-// for every call.
+// Questions that the coordinator may ask about credit: standings and corrections. See stores.h for rules that hold for
+// every call.
 #pragma once
 
 #include <optional>
@@ -12,54 +12,54 @@
 
 namespace starling::db {
 
-// Who has credit.
+// Kinds of holders of credit.
 enum class Holder : std::uint8_t {
   volunteer,
   team,
-  computer,  // of volunteers who show theirs
+  computer,  // only computers of volunteers who show theirs
 };
 
-// What they are ordered by; then by samples, then by who was first.
+// The credit that holders are ordered by; ties go by samples, then by who was first.
 enum class Board : std::uint8_t { recent, total, run, day, week };
 
 struct StandingsRequest {
   Holder of = Holder::volunteer;
   Board board = Board::recent;
-  RunId run_id = {};        // of Board::run, and of what rows say about a run
+  RunId run_id = {};        // for Board::run, and for the run's totals in rows
   int limit = 50;           // 1 … kPageRowsMax
   std::int64_t offset = 0;  // rows before the first one wanted
-  std::string search = {};  // only names that contain it, of computers their owner's; empty: everybody
+  std::string search = {};  // only names that contain it, for computers their owner's; empty: everybody
   std::string pinned = {};  // the name of one volunteer or team to look up as well
 };
 
 // A volunteer, team or computer as leaderboards show it.
 struct Standing {
   std::int64_t rank = 0;       // on the board asked for, from 1; 0: not on it
-  std::int64_t holder_id = 0;  // an account's, for volunteers
+  std::int64_t holder_id = 0;  // account id for volunteers
   std::string display_name;
-  WallTime joined;  // of a team: founded
+  WallTime joined;  // for a team, when it was founded
   WallTime last_contribution;
   RecentAverage recent;
   Totals total;
   Totals run;
   Totals day;                // the last 24 hours
   Totals week;               // the last 7 days
-  std::int64_t team_id = 0;  // that a volunteer is in; 0: in none
+  std::int64_t team_id = 0;  // team of a volunteer; 0: none
   std::string team_name;
 };
 
 struct Standings {
-  std::int64_t volunteers = 0;  // on the board; with `search`: matches, counted up to kPageRowsMax
+  std::int64_t volunteers = 0;  // number on the board; with `search`: number of matches, counted up to kPageRowsMax
   std::vector<Standing> rows;
   std::optional<Standing> pinned;
 };
 
-// The page of one volunteer or team.
+// Asks for the page of one volunteer or team.
 struct ProfileRequest {
   Holder of = Holder::volunteer;
   std::int64_t holder_id = 0;
   WallTime now;
-  int days = 30;  // before and with today
+  int days = 30;  // number of days up to and including today
 };
 struct RunTotals {
   RunId run_id;
@@ -70,16 +70,16 @@ struct DayTotals {
   Totals earned;
 };
 struct Profile {
-  Standing standing;            // its rank is that of the recent average
+  Standing standing;            // its rank is by the recent average
   std::int64_t total_rank = 0;  // 0: no credit yet
-  std::int64_t ranked = 0;      // how many have a recent average above kRankedRecentMin
+  std::int64_t ranked = 0;      // number of holders with a recent average above kRankedRecentMin
   std::vector<RunTotals> runs;  // newest first, at most kProfileRunsMax
   std::vector<DayTotals> days;  // with credit, oldest first
 };
-constexpr double kRankedRecentMin = 1;  // credit a day: fewer are no competition
+constexpr double kRankedRecentMin = 1;  // credit a day: less is no competition
 constexpr int kProfileRunsMax = 20;
 
-// What happened lately.
+// Totals of the last day and week.
 struct Activity {
   Totals day;
   std::int64_t volunteers_day = 0;
@@ -87,22 +87,22 @@ struct Activity {
   std::int64_t volunteers_week = 0;
 };
 
-// Only those with credit on a board are on it.
+// Standings of the holders that have credit on a board.
 class StandingsStore {
  public:
   virtual ~StandingsStore() = default;
   virtual Result<Standings> page(const StandingsRequest& request) const = 0;
-  virtual Result<Profile> profile(const ProfileRequest& request) const = 0;  // or not_found; not of computers
+  virtual Result<Profile> profile(const ProfileRequest& request) const = 0;  // or not_found; not for computers
   virtual Result<Activity> activity() const = 0;
-  // Moves the sums of the last day and week on to `now`. Returns at once and promises nothing; does nothing
-  // when the last call was a moment ago. They are late by as long as nobody calls it.
+  // Moves the sums of the last day and week on to `now`. Returns at once and promises nothing; does nothing when the
+  // last call was a moment ago. The sums are late by as long as nobody calls it.
   virtual Status roll(WallTime now) = 0;
 };
 
-// Which ledger lines to take back: all conditions that are given.
+// Ledger lines to take back: those that meet all conditions given.
 struct CorrectionRequest {
   AccountId account_id = 0;
-  std::optional<PeerId> peer_id = {};  // only what this computer of theirs did
+  std::optional<PeerId> peer_id = {};  // only contributions of this computer of theirs
   RunId run_id = {};                   // empty: in all runs
   RoundIndex round_min = 0;
   RoundIndex round_max = INT64_MAX;
@@ -115,30 +115,31 @@ struct CorrectionOutcome {
   Totals taken_back;
 };
 
-// A run's credit, summed over the ledger and over what is kept beside it.
+// A run's credit, summed over the ledger and over the totals kept beside it.
 struct RunAudit {
   RunId run_id;
-  std::int64_t lines = 0;  // reversals too
+  std::int64_t lines = 0;  // number of lines, including reversals
   std::int64_t reversals = 0;
   Totals ledger;
   Totals volunteers;
   Totals teams;
-  Totals teamless;             // of the ledger: lines of volunteers that were in no team
+  Totals teamless;             // part of the ledger: lines of volunteers that were in no team
   std::int64_t misvalued = 0;  // lines whose credit is not their samples times the run's constant
 };
 
 class CreditStore {
  public:
   virtual ~CreditStore() = default;
-  // What correct() would take back.
+  // The lines that correct() would take back.
   virtual Result<CorrectionOutcome> preview(const CorrectionRequest& request) const = 0;
-  // Adds a reversal for every such line that has none yet. An interrupted call is finished by another one.
+  // Adds a reversal for every such line that has none yet. Another call finishes an interrupted one.
   virtual Result<CorrectionOutcome> correct(const CorrectionRequest& request) = 0;
-  // The ledger's number of the newest reversal, 0 when there is none: grows whenever credit is taken back.
+  // Ledger number of the newest reversal, 0 when there is none: it grows whenever credit is taken back.
   virtual Result<std::int64_t> newest_reversal() const = 0;
-  // Adds every line up. `micro_credit_per_sample` is the run's constant; a line may be off it by rounding.
+  // Adds up all lines of the run. `micro_credit_per_sample` is the run's constant; a line may differ from it by
+  // rounding.
   virtual Result<RunAudit> audit(const RunId& run_id, double micro_credit_per_sample) const = 0;
-  // corrupt, with the first difference, unless every kept average is what a replay of the ledger gives.
+  // corrupt, with the first difference, unless every kept average equals a replay of the ledger.
   virtual Status verify_recent() const = 0;
 };
 

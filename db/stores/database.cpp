@@ -30,9 +30,9 @@ namespace starling::db {
 namespace {
 
 constexpr std::uintmax_t kCheckAtOpenBytesMax = 64 * 1024 * 1024;  // larger files are checked on demand
-constexpr Duration kOpenPatience = from_ms(10'000);                // for another process's write
+constexpr Duration kOpenPatience = from_ms(10'000);                // patience with another process's write
 
-// Made empty and private first: the files that SQLite puts beside it take over its permissions.
+// The file is made empty and private first: the files that SQLite puts beside it take over its permissions.
 Status create_private(const std::filesystem::path& file) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return os_error("create database", file, errno);
@@ -88,7 +88,7 @@ struct Database::Parts {
         writes(std::move(writer), {.commit_interval = options.commit_interval, .on_fatal = options.on_fatal}) {}
 
   std::filesystem::path file;      // empty: it is on a server
-  ServerWriter* server = nullptr;  // of `writes`, whose thread alone uses it
+  ServerWriter* server = nullptr;  // the writer in `writes`, whose thread alone uses it
   ReaderPool readers;
   WriteQueue writes;
   Access access{readers, writes};

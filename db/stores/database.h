@@ -1,8 +1,8 @@
 // The coordinator's database: its one writer thread, its readers, its stores. It is a SQLite file in WAL mode, or lives
 // on a PostgreSQL server.
-// Several processes may open the same one (the server, and an operator's command beside it). One at a time writes: of
-// a file by a lock file beside it, since SQLite before 3.51.3 can damage a database when two connections write or
-// checkpoint at once; on a server by a lock of its own. Readers never wait.
+// Several processes may open one database (the server, and an operator's command beside it). One at a time writes. A
+// file is guarded by a lock file beside it, because SQLite before 3.51.3 can damage a database when two connections
+// write or checkpoint at once; a server has a lock of its own. Readers never wait.
 #pragma once
 
 #include <filesystem>
@@ -21,30 +21,30 @@ struct DatabaseOptions {
   Duration commit_interval = from_ms(10);  // how long a write waits for others to share its commit
   int readers_max = 8;                     // read connections; further readers wait their turn
   std::string vfs = {};                    // SQLite's file layer, empty for the default; tests use their own
-  // Of a file: a space reserve, freed to finish a checkpoint when the disk is full. 0: none.
+  // Space reserve beside a file, freed to finish a checkpoint when the disk is full. 0: none.
   std::int64_t ballast_bytes = 16 * 1024 * 1024;
-  // Called once, from the writer's thread, when the disk lost a write that it had accepted (EIO): after
-  // it every write fails, and the process should end with an error, so that a supervisor restarts it.
+  // Called once, from the writer's thread, when the disk lost a write that it had accepted (EIO). Every later write
+  // fails, and the process should end with an error, so that a supervisor restarts it.
   std::function<void(const Error&)> on_fatal = {};
 };
 
 struct DatabaseHealth {
   std::int64_t commits = 0;
   std::int64_t writes = 0;      // operations in those commits
-  std::int64_t file_bytes = 0;  // of a server's: what it takes there
+  std::int64_t file_bytes = 0;  // for a server's database: the size it takes there
   std::int64_t wal_bytes = 0;
   bool disk_full = false;  // the last batch found no space; cleared by the next that succeeds
 };
 
 class Database {
  public:
-  // Opens, checks and migrates the file. corrupt: the message names the file, which is left as it is.
-  // unsupported: a newer program wrote it.
+  // Opens, checks and migrates the file. corrupt: the message names the file, which is left untouched. unsupported: a
+  // newer program wrote it.
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path& file, const DatabaseOptions& options);
-  // The same on a server (db/postgres says what `url` may be and what can be wrong with it). The database itself must
-  // be there and, with `create`, may be empty.
+  // Opens a database on a server (db/postgres describes `url` and its errors). The database itself must exist and, with
+  // `create`, may be empty.
   static Result<std::unique_ptr<Database>> connect(const std::string& url, const DatabaseOptions& options);
-  // Commits what is queued, then closes.
+  // Commits queued writes, then closes.
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -53,15 +53,15 @@ class Database {
   [[nodiscard]] DatabaseHealth health() const;
   // Reads every page (of a file) and checks the ledger against its totals. Takes seconds on a large one.
   Status check() const;
-  // A consistent copy as a file, made while others read and write, wherever this one is; `to` must not exist.
+  // Makes a consistent copy as a file while others read and write, wherever this database is; `to` must not exist.
   Status backup(const std::filesystem::path& to);
-  // The same into the database at `url`, on a server, which is empty (or already_exists). All of it or nothing.
+  // Copies it into the empty database at `url`, on a server (already_exists if it is not empty). All of it or nothing.
   Status copy_to_server(const std::string& url);
-  // Of the processes that serve one database, one leads: plans rounds and writes what came of them. Takes the lead if
-  // nobody has it; whether this process has it now. To be asked every half second: whoever leads and does not ask for
-  // db::kLeaderSilenceMax loses it, and whoever lost it is told so once before it may have it again. From the first
-  // call on, contributions, lanes, evaluations and copies of the state are refused (failed_precondition) while this
-  // process does not lead. A file's server always leads: it is alone, by a lock of the project's.
+  // One of the processes that serve one database leads: it plans rounds and writes their results. Takes the lead if
+  // nobody has it; returns whether this process has it now. Call it every half second: a leader that does not call for
+  // db::kLeaderSilenceMax loses the lead, and is told so once before it may have it again. From the first call on,
+  // contributions, lanes, evaluations and copies of the state are refused (failed_precondition) while this process does
+  // not lead. A file's server always leads: a lock of the project's makes it the only one.
   Result<bool> campaign();
 
  private:

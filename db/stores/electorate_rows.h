@@ -1,4 +1,4 @@
-// Rows of seated groups, inside a transaction of somebody else's.
+// Rows of seated groups, inside the caller's transaction.
 #pragma once
 
 #include "db/sql/connection.h"
@@ -6,9 +6,9 @@
 
 namespace starling::db {
 
-// A group that is there already stays as it is.
+// An existing group stays unchanged.
 Status insert_seated_group(Connection& connection, const RunId& run_id, const SeatedGroup& group);
-// Those of rounds before `below` go, with their seats.
+// Deletes groups of rounds before `below`, with their seats.
 Status delete_seated_groups(Connection& connection, const RunId& run_id, RoundIndex below);
 
 }  // namespace starling::db

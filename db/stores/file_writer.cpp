@@ -61,7 +61,7 @@ Status FileWriter::tidy(bool idle) {
     if (!status)
       log_warning("'{}-wal' has grown to {} MB: a reader keeps it from being moved", file_.string(), bytes >> 20);
   }
-  // Unavailable: a reader is busy, next time will do. Full: what is in the WAL is safe there.
+  // unavailable: a reader is busy; the next call will do. Full: the data in the WAL is safe there.
   if (!status && (status.error().code == ErrorCode::io || status.error().code == ErrorCode::corrupt)) return status;
   return {};
 }

@@ -11,7 +11,7 @@
 namespace starling::db {
 
 struct FileWriterOptions {
-  Duration lock_patience = from_ms(5'000);  // for a commit of another process
+  Duration lock_patience = from_ms(5'000);  // for another process's commit
   std::int64_t ballast_bytes = 0;
 };
 

@@ -14,7 +14,7 @@ Result<std::int64_t> read_count(const Statement& row) { return row.integer(0); }
 
 }  // namespace
 
-// The order is an index's, so a page costs what it shows, not what there is.
+// The order is that of an index, so the cost of a page depends on its rows only.
 Result<std::vector<LeaderboardRow>> SqlLeaderboard::rows(const RunId& run_id, const Page& page) const {
   if (run_id.empty()) {
     return select(access_,

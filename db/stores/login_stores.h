@@ -1,5 +1,5 @@
-// How people get at their accounts: passwords, browsers' sessions, links and codes that work once, and what owners and
-// operators change about an account. See stores.h for what holds for every call.
+// Ways in which people reach their accounts: passwords, browsers' sessions, links and codes that work once; and changes
+// that owners and operators make to an account. See stores.h for rules that hold for every call.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace starling::db {
 
-// How somebody gets at an account by a password.
+// The password login of an account.
 struct Login {
   AccountId account_id = 0;
   std::string email;     // lower case; empty: none
-  WallTime verified;     // when somebody showed that the address is theirs; 0: not yet
+  WallTime verified;     // when the address was shown to be theirs; 0: not yet
   std::string password;  // a hash (shared/crypto/secrets.h)
 };
 
@@ -31,17 +31,17 @@ struct SignUp {
 class LoginStore {
  public:
   virtual ~LoginStore() = default;
-  // Account and login together, spending a use of the invite. Errors as AccountStore::join.
+  // Creates account and login together, spending a use of the invite. Errors as for AccountStore::join.
   virtual Result<AccountId> sign_up(const SignUp& request) = 0;
-  // By display name, or by an address that was shown to be theirs; or not_found.
+  // Finds by display name, or by an address that was shown to be theirs; or not_found.
   virtual Result<Login> find(const std::string& name_or_email) const = 0;
   virtual Result<Login> of(AccountId account) const = 0;  // or not_found
-  // Whom a forgotten password of this address may belong to: the account it was shown to be of, else those that claim
-  // it, newest first; at most 5.
+  // Accounts that a forgotten password of this address may belong to: the account that it was shown to belong to, else
+  // those that claim it, newest first; at most 5.
   virtual Result<std::vector<Login>> claiming(const std::string& email) const = 0;
   virtual Status set(const Login& login) = 0;
-  // The address is the account's own from now on, and no longer stands at others. A claim of a moment ago that is no
-  // longer what the account says is failed_precondition.
+  // The address is the account's own from now on, and is removed from other accounts. failed_precondition when the
+  // account no longer claims it.
   virtual Status verify(AccountId account, const std::string& email, WallTime now) = 0;
 };
 
@@ -71,11 +71,11 @@ struct Ticket {
 class SessionStore {
  public:
   virtual ~SessionStore() = default;
-  virtual Status open(const WebSession& session) = 0;                                 // drops expired ones
+  virtual Status open(const WebSession& session) = 0;                                 // drops expired sessions
   virtual Result<WebSession> find(const Digest& token_hash, WallTime now) const = 0;  // or not_found
-  virtual Status close(const Digest& token_hash) = 0;                                 // fine when there is none
+  virtual Status close(const Digest& token_hash) = 0;                                 // ok when there is none
   virtual Status close_all(AccountId account, const std::optional<Digest>& but) = 0;
-  // At most kTicketsMax of one purpose for one account: older ones are dropped.
+  // At most kTicketsMax for each purpose of an account: older ones are dropped.
   virtual Status issue(const Ticket& ticket, WallTime now) = 0;
   virtual Result<Ticket> look_at(const Digest& token_hash, TicketPurpose purpose, WallTime now) const = 0;
   virtual Result<Ticket> spend(const Digest& token_hash, TicketPurpose purpose, WallTime now) = 0;  // or not_found
@@ -83,7 +83,7 @@ class SessionStore {
   static constexpr int kTicketsMax = 5;
 };
 
-// What owners and operators change. All are not_found when there is no such account or computer.
+// Changes that owners and operators make. All are not_found when there is no such account or computer.
 class AccountKeeper {
  public:
   virtual ~AccountKeeper() = default;
@@ -91,9 +91,9 @@ class AccountKeeper {
   virtual Status set_state(AccountId account, AccountState state) = 0;
   virtual Status show_computers(AccountId account, bool shown) = 0;
   virtual Status label_host(AccountId account, const PeerId& peer, const std::string& label) = 0;
-  // Name, login, sessions, tickets and labels are gone, its computers revoked; what it contributed stays.
+  // Name, login, sessions, tickets and labels are removed, its computers revoked; its contributions stay.
   virtual Status erase(AccountId account, WallTime now) = 0;
-  // In this state, oldest first.
+  // Accounts in this state, oldest first.
   virtual Result<std::vector<Account>> list(AccountState state, int limit, std::int64_t offset) const = 0;
 };
 

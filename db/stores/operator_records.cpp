@@ -1,4 +1,4 @@
-// Settings, the audit log, and who may use the operator's page.
+// Settings, the audit log, and the accounts for the operator's page.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Result<Operator> read_operator(const Statement& row) { return Operator{row.text(
 
 std::string no_operator(const std::string& name) { return fmt::format("there is no operator '{}'", name); }
 
-// One statement; how many rows it changed does not matter.
+// Runs one statement; the number of changed rows does not matter.
 template <typename... Values>
 Status write(const Access& access, std::string_view sql, const Values&... values) {
   return access.writes.run([&](Connection& connection) -> Status {

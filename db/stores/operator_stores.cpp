@@ -23,7 +23,7 @@ Result<Ban> read_ban(const Statement& row) {
   return ban;
 }
 
-// One INSERT … RETURNING id.
+// Runs one INSERT … RETURNING id.
 template <typename... Values>
 Result<std::int64_t> insert(const Access& access, std::string_view sql, const Values&... values) {
   std::int64_t id = 0;

@@ -1,5 +1,5 @@
-// What an operator writes: news for volunteers, bans, settings; and who did what. See stores.h for what holds for every
-// call.
+// Records that an operator writes: news for volunteers, bans, settings, and the audit log. See stores.h for rules that
+// hold for every call.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ struct Ban {
   std::int64_t id = 0;
   BanKind kind = BanKind::user;
   std::string subject;  // a number of an account or team, a computer's digest in hex, a range of addresses
-  std::string reason;   // told to whoever is kept out
+  std::string reason;   // shown to those who are kept out
   WallTime created;
   WallTime expires;  // kNoExpiry: never
 };
@@ -43,7 +43,7 @@ std::string_view name_of(BanKind kind);
 class BanStore {
  public:
   virtual ~BanStore() = default;
-  // Its id. A subject that is banned already gets the new reason and expiry.
+  // Returns the ban's id. A subject that is banned already gets the new reason and expiry.
   virtual Result<std::int64_t> add(const Ban& ban) = 0;
   virtual Result<std::vector<Ban>> list() const = 0;  // oldest first, expired ones too; at most kBansMax
   virtual Status remove(std::int64_t id) = 0;         // or not_found
@@ -51,25 +51,25 @@ class BanStore {
   static constexpr int kBansMax = 100'000;
 };
 
-// What the coordinator must remember of itself, as texts by name.
+// Facts that the coordinator must remember about itself, as texts by name.
 class SettingStore {
  public:
   virtual ~SettingStore() = default;
-  // The text kept under that name; `fresh` is kept, and given, when there is none yet.
+  // The text kept under that name. If there is none yet, `fresh` is kept and returned.
   virtual Result<std::string> keep(const std::string& name, const std::string& fresh) = 0;
   virtual Result<std::optional<std::string>> find(const std::string& name) const = 0;
   virtual Status set(const std::string& name, const std::string& value) = 0;
-  virtual Status remove(const std::string& name) = 0;  // fine when there is none
+  virtual Status remove(const std::string& name) = 0;  // ok when there is none
 };
 
-// What an operator did. Lines are never changed.
+// An operator's action. Lines are never changed.
 struct AuditLine {
   std::int64_t id = 0;
   WallTime at;
   std::string who;
-  std::string action;   // "ban add", "run pause", …
-  std::string subject;  // whom or what it was done to
-  std::string note;     // why, or with which result
+  std::string action;   // for example "ban add" or "run pause"
+  std::string subject;  // object of the action
+  std::string note;     // reason or result
 };
 
 class AuditStore {
@@ -85,17 +85,17 @@ struct Operator {
   WallTime created;
 };
 
-// Who may use the operator's own page, and browsers that are logged in there.
+// Accounts for the operator's own page, and browsers that are logged in there.
 class OperatorStore {
  public:
   virtual ~OperatorStore() = default;
-  virtual Status set(const Operator& account) = 0;  // a new password ends its sessions
+  virtual Status set(const Operator& account) = 0;  // a new password ends the account's sessions
   virtual Result<Operator> find(const std::string& name) const = 0;
   virtual Result<std::vector<Operator>> list() const = 0;
-  virtual Status remove(const std::string& name) = 0;  // and its sessions; or not_found
-  // Drops expired ones.
+  virtual Status remove(const std::string& name) = 0;  // removes its sessions too; or not_found
+  // Drops expired sessions.
   virtual Status open(const Digest& token_hash, const std::string& name, WallTime now, WallTime expires) = 0;
-  virtual Result<std::string> session(const Digest& token_hash, WallTime now) const = 0;  // whose; or not_found
+  virtual Result<std::string> session(const Digest& token_hash, WallTime now) const = 0;  // its operator; or not_found
   virtual Status close(const Digest& token_hash) = 0;
 };
 

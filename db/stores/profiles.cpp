@@ -1,4 +1,4 @@
-// What one volunteer or team has done: SqlStandingsStore::profile().
+// The page of one volunteer or team: SqlStandingsStore::profile().
 #include <fmt/core.h>
 
 #include "db/sql/transaction.h"
@@ -15,7 +15,7 @@ std::string ranked_key(WallTime now) {
   return fmt::format("{} / {}.0", now.unix_ms, kRecentHalfLifeMs);
 }
 
-// How many have a recent average above kRankedRecentMin now.
+// Number of holders with a recent average above kRankedRecentMin now.
 Result<std::int64_t> count_ranked(Connection& connection, const BoardSql& recent, WallTime now) {
   STARLING_ASSIGN(Statement count, connection.prepare(fmt::format("SELECT count(*) FROM {} AND {} > {}", recent.from,
                                                                   recent.recent_key, ranked_key(now))));

@@ -15,7 +15,7 @@ Result<ReaderPool::Lease> ReaderPool::acquire() {
     MutexLock lock(mutex_);
     while (lent_ >= readers_max_) {
       const TimePoint now = clock.now();
-      // Others may take what comes back: the patience is for all waits together.
+      // Others may take a returned reader: the patience is for all waits together.
       if (now >= give_up || (!returned_.wait_for(mutex_, give_up - now) && lent_ >= readers_max_)) {
         return Error{ErrorCode::unavailable, "all database readers are busy; try again later"};
       }

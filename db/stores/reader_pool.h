@@ -1,4 +1,4 @@
-// Connections that only read, lent one to a caller at a time.
+// Connections that only read, each lent to one caller at a time.
 #pragma once
 
 #include <functional>

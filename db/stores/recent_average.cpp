@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMsPerDay = 86'400'000;
 constexpr double kDaysPerHalfLife = kRecentHalfLifeMs / kMsPerDay;
-// Below this the growth over the elapsed time is taken at its limit: the quotient would lose its digits.
+// For a shorter time the growth over it takes its limit value: the quotient would lose its digits.
 constexpr std::int64_t kInstantMs = 1000;
 
 double weight_after(std::int64_t elapsed_ms) {

@@ -1,6 +1,6 @@
-// The recent average: credit a day, of which half is forgotten every 7 days. BOINC's formula, so that people
-// can compare (reference: update_average in BOINC's lib/util). The schema's trigger computes the same in SQL
-// for every ledger line; this is for replays, for checks, and for what a page shows at a later moment.
+// The recent average: credit a day, half of which is forgotten every 7 days. The formula is BOINC's, so that people can
+// compare (reference: update_average in BOINC's lib/util). The schema's trigger computes it in SQL for every ledger
+// line; the functions here serve replays, checks, and pages that show it at a later moment.
 #pragma once
 
 #include "db/stores/records.h"
@@ -10,14 +10,14 @@ namespace starling::db {
 
 struct RecentAverage {
   double per_day = 0;  // credit, true at `at`
-  WallTime at;         // starts as the moment the account was created
+  WallTime at;         // begins as the time when the account was created
 };
 
 constexpr std::int64_t kRecentHalfLifeMs = std::int64_t{7} * 24 * 3600 * 1000;
 
-// After `credit` was granted at `when`. A clock that went back counts as no time.
+// The average after `credit` was granted at `when`. A clock that went back counts as no time.
 RecentAverage granted(const RecentAverage& average, MicroCredit credit, WallTime when);
-// Its value at a later moment, without new credit.
+// The average at a later moment, without new credit.
 double decayed(const RecentAverage& average, WallTime now);
 
 }  // namespace starling::db

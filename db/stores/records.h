@@ -19,9 +19,9 @@ constexpr int kPageRowsMax = 1000;  // the most rows that any listing returns at
 
 enum class AccountState : std::uint8_t {
   active,
-  waiting,    // for the operator's approval
-  deleted,    // by its owner; only what it contributed is left
-  anonymous,  // the one that everybody without a name shares
+  waiting,    // waits for the operator's approval
+  deleted,    // deleted by its owner; only its contributions are left
+  anonymous,  // the one account of everybody without a name
 };
 
 struct Account {
@@ -39,19 +39,19 @@ struct Host {
   WallTime created;
   WallTime last_seen;
   bool revoked = false;
-  std::string label = {};                 // what its owner calls it; for nobody else
-  std::optional<Digest> token_hash = {};  // of its device token; nothing where it joined without one
+  std::string label = {};                 // its owner's name for it; not shown to others
+  std::optional<Digest> token_hash = {};  // hash of its device token; nothing where it joined without one
 };
 
-// A computer's first visit. Without an invite only where the project is open to everybody.
+// A computer's first visit. It comes without an invite only where the project is open to everybody.
 struct JoinRequest {
   std::string display_name;
   PeerId peer_id;
-  std::optional<Digest> invite;  // of the token of an invite, or of the code that links a computer to an account
+  std::optional<Digest> invite;  // hash of an invite's token, or of the code that links a computer to an account
   WallTime now;
-  AccountState state = AccountState::active;  // of the new account; `anonymous` shares one account among all
-  AccountId account_id = 0;                   // 0: a new one; else the computer becomes one of this account's
-  std::optional<Digest> token_hash = {};      // of the computer's device token
+  AccountState state = AccountState::active;  // state of the new account; `anonymous` shares one account among all
+  AccountId account_id = 0;                   // 0: a new account; else the computer becomes one of this account's
+  std::optional<Digest> token_hash = {};      // hash of the computer's device token
 };
 
 struct Invite {
@@ -70,10 +70,10 @@ struct Run {
   RunState state = RunState::paused;
   WallTime created;
   RoundIndex round = 0;   // the round being worked on: one past the highest that has a result
-  WallTime retired = {};  // on no list and open to nobody since then; 0: in use
+  WallTime retired = {};  // since then it is on no list and open to nobody; 0: in use
 };
 
-// What one group did in one round.
+// The result of one group in one round.
 struct RoundRecord {
   RunId run_id;
   RoundIndex round = 0;
@@ -111,7 +111,7 @@ inline double credit_of(const Totals& totals) {
   return static_cast<double>(totals.credit) / static_cast<double>(kMicroCreditsPerCredit);
 }
 
-// Of the state at the start of a round.
+// Quality of the state at the start of a round.
 struct Evaluation {
   RunId run_id;
   RoundIndex round = 0;
@@ -120,7 +120,7 @@ struct Evaluation {
   std::int64_t bytes = 0;  // held-out bytes that were predicted
   WallTime at;
   std::optional<double> accuracy{};  // the share of predictions that were right
-  int measured_by = 1;               // computers that measured it, and agree: the figures are their means
+  int measured_by = 1;               // number of computers that measured it and agree: the figures are their means
   [[nodiscard]] bool confirmed() const { return measured_by > 1; }
 };
 
@@ -131,7 +131,7 @@ struct LeaderboardRow {
   WallTime last_contribution;
 };
 
-// Samples that a computer says it brought and that its group does not confirm: never in the ledger.
+// Samples that a computer claims to have brought and that its group does not confirm: never in the ledger.
 struct UnconfirmedClaim {
   RunId run_id;
   RoundIndex round = 0;
@@ -141,7 +141,7 @@ struct UnconfirmedClaim {
   WallTime at;
 };
 struct ClaimSums {
-  std::int64_t claims = 0;  // a computer makes one in a round, at most
+  std::int64_t claims = 0;  // at most one for each computer and round
   SampleCount samples = 0;
 };
 
@@ -163,10 +163,10 @@ struct LeasedSamples {
   RoundIndex last_round = 0;
 };
 
-// A member's place in a group, and whose vote it shares. `role` is a number that the coordinator gives (its
+// A member's place in a group, and the account whose vote it shares. `role` is a number that the coordinator gives (its
 // MemberRole).
 struct Seat {
-  int column = 0;  // of a grid; 0 in a single group
+  int column = 0;  // column of a grid; 0 in a single group
   PeerId peer_id;
   AccountId account_id = 0;
   int role = 0;
@@ -176,7 +176,7 @@ struct Seat {
 struct SeatedGroup {
   GroupId group_id;
   RoundIndex round = 0;
-  bool dealt = true;  // by a coordinator; else it is the one that members form without
+  bool dealt = true;  // by a coordinator; false: members form the group without one
   SampleCount samples_max = 0;
   std::vector<Seat> seats{};  // by column and rank
   friend bool operator==(const SeatedGroup&, const SeatedGroup&) = default;
@@ -199,7 +199,7 @@ struct SampleTried {
   RoundIndex last_round = 0;
 };
 
-// A sample of an epoch whose gradient can not be had.
+// A sample of an epoch whose gradient cannot be had.
 struct SampleSetAside {
   std::int64_t epoch = 0;
   std::int64_t place = 0;
@@ -207,19 +207,19 @@ struct SampleSetAside {
 
 struct EpochProgress {
   std::int64_t epoch = 0;
-  SampleCount samples = 0;    // in it
-  SampleCount counted = 0;    // of these, …
-  SampleCount set_aside = 0;  // … and others that are not waited for
+  SampleCount samples = 0;    // number in the epoch
+  SampleCount counted = 0;    // number counted
+  SampleCount set_aside = 0;  // number of other samples that are not waited for
 };
 
-// A copy of a run's state, as the members of a round agreed on it; its file is an artefact.
+// A copy of a run's state, which the members of a round agreed on; its file is an artefact.
 struct KeptCheckpoint {
   RunId run_id;
-  RoundIndex round = 0;  // the state at its start
+  RoundIndex round = 0;  // the copy is of the state at this round's start
   Digest state_digest;
   Digest artefact;
   std::int64_t bytes = 0;
-  PeerId peer_id;  // sent it
+  PeerId peer_id;  // sender
   WallTime at;
 };
 

@@ -1,4 +1,4 @@
-// How far a run is in its passes over the data.
+// Progress of a run in its passes over the data.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 namespace starling::db {
 
 struct RunEpochs {
-  std::int64_t complete = 0;             // of which every sample is counted or set aside
-  std::optional<EpochProgress> current;  // the oldest of the others; none between two
-  SampleCount set_aside = 0;             // in all of them: samples whose gradient can not be had
+  std::int64_t complete = 0;             // epochs in which every sample is counted or set aside
+  std::optional<EpochProgress> current;  // the oldest incomplete epoch; none between two
+  SampleCount set_aside = 0;             // total of samples whose gradient cannot be had
 };
 
 // Nothing where no samples were ever leased: the run draws them at random, or has not begun.

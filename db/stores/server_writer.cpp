@@ -44,14 +44,14 @@ Status ServerWriter::write(const Work& work) {
     if (written.ok() || connection_->usable()) return written;
     log_warning("{}; connecting again", written.error().message);
     hang_up();
-    if (number == 0) continue;  // it broke before the commit: nothing of it is there
+    if (number == 0) continue;  // the connection broke before the commit: nothing was written
     STARLING_ASSIGN(const bool committed, settle(number));
     if (committed) return {};
   }
   return written;
 }
 
-// `number` is the transaction's from the moment on that it may be on the disk.
+// `number` is the transaction's from the moment on at which it may be on the disk.
 Status ServerWriter::attempt(const Work& work, std::int64_t& number) {
   STARLING_ASSIGN(Transaction transaction, Transaction::begin(*connection_, TransactionKind::write));
   STARLING_TRY(work(*connection_));
@@ -73,7 +73,7 @@ bool ServerWriter::hurried_within(Duration time) {
   return hurry_;
 }
 
-// What became of the transaction: the server says it, as soon as it is there again.
+// Whether the transaction was committed: the server says so, as soon as it is there again.
 Result<bool> ServerWriter::settle(std::int64_t number) {
   const SystemClock clock;
   const TimePoint give_up = clock.now() + kServerAwayMax;

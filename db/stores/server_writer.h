@@ -1,11 +1,11 @@
 // Writes to a PostgreSQL server, which may go away and come back.
 //
-// A transaction whose connection breaks is done again on a new one; when that happened in the middle of its commit, the
-// server is asked first what became of it. So whatever was told ok was written, and once.
+// A transaction whose connection breaks is repeated on a new one. If the break happened in the middle of its commit,
+// the server is asked first whether it was committed. So everything reported as ok was written, and once.
 //
-// The process that leads is the one whose writing session holds the server's leader lock. Lock and session end
-// together, and so a leader that was cut off, stopped or replaced can write nothing more as one: may_lead() holds for
-// the session.
+// The leading process is the one whose writing session holds the server's leader lock. Lock and session end together,
+// so a leader that was cut off, stopped or replaced can write nothing more as the leader: may_lead() holds for the
+// session.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace starling::db {
 
 class ServerWriter final : public Writer {
  public:
-  // `connection` of role writer, to the database at `url`.
+  // `connection` has the role writer and leads to the database at `url`.
   ServerWriter(std::string url, Connection connection);
 
   Status write(const Work& work) override;
@@ -27,8 +27,9 @@ class ServerWriter final : public Writer {
   [[nodiscard]] Status may_lead() const override;
   [[nodiscard]] const std::string& name() const override { return name_; }
 
-  // Takes the lead if nobody has it; whether this process has it now. Once it is lost, the next call says so, and only
-  // the one after it tries again. Inside `work`; every second at least while leading (kLeaderSilenceMax).
+  // Takes the lead if nobody has it; returns whether this process has it now. Once the lead is lost, the next call says
+  // so, and only the one after it tries again. Call it inside `work`, every second at least while leading
+  // (kLeaderSilenceMax).
   Result<bool> campaign();
 
  private:
@@ -40,10 +41,10 @@ class ServerWriter final : public Writer {
 
   const std::string url_;
   const std::string name_;
-  std::optional<Connection> connection_;  // nothing: it broke
+  std::optional<Connection> connection_;  // empty: it broke
   bool candidate_ = false;
-  bool leads_ = false;      // with the present connection
-  bool lost_lead_ = false;  // and nobody has been told
+  bool leads_ = false;      // in the present connection
+  bool lost_lead_ = false;  // the loss has not been reported yet
 
   Mutex mutex_;
   ConditionVariable hurried_;

@@ -19,7 +19,7 @@ class SqlStandingsStore final : public StandingsStore {
  private:
   struct Rolling;
   Access access_;
-  std::shared_ptr<Rolling> rolling_;  // shared with a write under way, which may outlive this
+  std::shared_ptr<Rolling> rolling_;  // shared with a write under way, which may outlive this object
 };
 
 class SqlCreditStore final : public CreditStore {

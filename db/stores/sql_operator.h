@@ -1,4 +1,4 @@
-// What operators write, in SQL. Inside db/stores only.
+// Operators' records, in SQL. Inside db/stores only.
 #pragma once
 
 #include "db/stores/sql_stores.h"

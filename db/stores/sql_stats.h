@@ -1,4 +1,4 @@
-// What statistics sites are told, in SQL. Inside db/stores only.
+// Statistics for other sites, in SQL. Inside db/stores only.
 #pragma once
 
 #include "db/stores/sql_stores.h"

@@ -13,7 +13,7 @@
 
 namespace starling::db {
 
-// How all stores reach the file.
+// The two ways into the database that all stores share.
 struct Access {
   ReaderPool& readers;
   WriteQueue& writes;
@@ -74,8 +74,8 @@ class SqlAccountStore final : public AccountStore {
  private:
   Access access_;
   Mutex mutex_;
-  std::unordered_map<PeerId, WallTime> touched_ GUARDED_BY(mutex_);  // when the store last wrote it
-  WallTime forgotten_ GUARDED_BY(mutex_);                            // when old entries were last dropped
+  std::unordered_map<PeerId, WallTime> touched_ GUARDED_BY(mutex_);  // when the store last wrote each host
+  WallTime forgotten_ GUARDED_BY(mutex_);                            // when old entries were dropped last
 };
 
 class SqlInviteStore final : public InviteStore {

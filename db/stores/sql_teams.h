@@ -20,7 +20,7 @@ class SqlTeamStore final : public TeamStore {
   Access access_;
 };
 
-// What everybody reads as a team's name: an SQL expression over `team`.
+// A team's name as everybody sees it: an SQL expression over `team`.
 constexpr std::string_view kTeamNameSql =
     "CASE WHEN EXISTS (SELECT 1 FROM ban WHERE kind = 'team' AND subject = CAST(team.id AS TEXT) AND expires_ms > "
     "unixepoch() * 1000) THEN '(team ' || team.id || ', kept out)' ELSE team.name END";

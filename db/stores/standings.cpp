@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kRollEveryMs = 5'000;
 
-// Reads of one request, all at one moment of the database.
+// The reads of one request, all at one moment of the database.
 class Reading {
  public:
   Reading(Connection& connection, const StandingsRequest& request)
@@ -26,7 +26,7 @@ class Reading {
     return count.integer(0);
   }
 
-  // Those on one page, in order.
+  // Holders on one page, in order.
   Result<std::vector<std::int64_t>> page() {
     const int limit = std::clamp(request_.limit, 0, kPageRowsMax);
     STARLING_ASSIGN(Statement list, connection_.prepare(fmt::format("SELECT {} FROM {} ORDER BY {} LIMIT ?2 OFFSET ?3",
@@ -35,7 +35,7 @@ class Reading {
     return ids(list);
   }
 
-  // In order; first those that are on the board, of whom there are `ranked`.
+  // Matching holders in order; the first `ranked` of them are on the board.
   struct Matches {
     std::vector<std::int64_t> holders;
     std::int64_t ranked = 0;
@@ -97,7 +97,7 @@ Status read_page(Reading& reading, const StandingsRequest& request, Standings& s
   return {};
 }
 
-// In the board's order; those that are on no board come last.
+// Reads matches in the board's order; those on no board come last.
 Status read_matches(Reading& reading, const StandingsRequest& request, Standings& standings) {
   STARLING_ASSIGN(const Reading::Matches matches, reading.matches());
   const auto count = static_cast<std::int64_t>(matches.holders.size());
@@ -128,10 +128,10 @@ Status read_pinned(Reading& reading, const StandingsRequest& request, Standings&
 
 }  // namespace
 
-// What calls of roll() and the writes they start share.
+// State shared by calls of roll() and the writes they start.
 struct SqlStandingsStore::Rolling {
   std::atomic<bool> under_way = false;
-  std::atomic<bool> behind = true;  // so that the first call rolls
+  std::atomic<bool> behind = true;  // true at first, so that the first call rolls
   std::atomic<std::int64_t> rolled_ms = 0;
 };
 

@@ -14,7 +14,7 @@ constexpr std::string_view kUsers =
     " FROM account AS a JOIN account_total AS t ON t.account_id = a.id"
     " WHERE t.credit > 0 AND a.state <> 'deleted' ORDER BY a.id";
 
-// Of hosts of deleted accounts the credit stays in the totals, but nobody is told of them.
+// The credit of deleted accounts' hosts stays in the totals, but the hosts are not listed.
 constexpr std::string_view kHosts =
     "SELECT h.id, CASE WHEN a.shows_computers = 1 THEN a.id ELSE 0 END, h.created_ms, t.samples, t.credit, t.recent, "
     "t.recent_ms"
@@ -36,7 +36,7 @@ std::string teams_sql() {
       kTeamNameSql);
 }
 
-// What was earned, from that column on.
+// Reads earned credit, from that column on.
 void read_earned(const Statement& row, int column, Totals& total, RecentAverage& recent) {
   total = {row.integer(column), row.integer(column + 1)};
   recent = {row.real(column + 2), {row.integer(column + 3)}};

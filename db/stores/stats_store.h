@@ -1,5 +1,5 @@
-// Everything that statistics sites are told of a project: who has earned how much. See stores.h for what holds for
-// every call. No e-mail, address, or name of a computer.
+// Everything that a project publishes for statistics sites: who has earned how much, without e-mail, address, or name
+// of a computer. See stores.h for rules that hold for every call.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct StatsUser {
 
 struct StatsTeam {
   TeamId id = 0;
-  std::string name;  // as everybody reads it
+  std::string name;  // name that everybody sees
   AccountId founder = 0;
   std::string founder_name;
   WallTime created;
@@ -40,13 +40,13 @@ struct StatsHost {
   RecentAverage recent;
 };
 
-// An account that its owner has ended, with the computers it had.
+// An account that its owner has deleted, or a computer of one.
 struct StatsDeleted {
   std::int64_t id = 0;
   WallTime at;
 };
 
-// Called for each, by number; the first failure ends it.
+// Called for each row, in the order of ids; the first failure ends the visit.
 struct StatsVisitor {
   std::function<Status(const StatsUser&)> user;
   std::function<Status(const StatsTeam&)> team;
@@ -58,8 +58,8 @@ struct StatsVisitor {
 class StatsStore {
  public:
   virtual ~StatsStore() = default;
-  // Those with credit, all at one moment, and what was deleted at `deleted_since` or later. Of deleted accounts nothing
-  // else is told.
+  // Visits everybody with credit, all at one moment, and accounts deleted at `deleted_since` or later. Nothing else
+  // about deleted accounts is published.
   virtual Status visit(const StatsVisitor& visitor, WallTime deleted_since) const = 0;
 };
 

@@ -1,8 +1,8 @@
-// The typed stores: what the coordinator may ask of its database. Every call may be made from any
-// thread. Reads see the last commit. Writes return after their commit reached the disk (some 10-20 ms,
-// shared with the other writes of that moment): an ok() is a promise that survives a power cut.
-// Common errors: resource_exhausted (disk or write queue full: answer 503/507, reads go on), corrupt
-// (the message names the file), unavailable (the database is closing).
+// The typed stores: questions and orders that the coordinator may give its database. Every call may be made from any
+// thread. Reads see the last commit. Writes return after their commit reached the disk (some 10-20 ms, shared with the
+// other writes of that moment): an ok() is a promise that survives a power cut.
+// Common errors: resource_exhausted (disk or write queue full: answer 503/507, reads go on), corrupt (the message names
+// the file), unavailable (the database is closing).
 #pragma once
 
 #include <functional>
@@ -24,24 +24,23 @@ struct Page {
   std::int64_t offset = 0;
 };
 
-// permission_denied unless `shown` is the device token that the host joined with, both by their hashes; one that joined
-// without shows none or any.
+// permission_denied unless `shown` equals `kept`, both hashes: the device token shown now, and the one with which the
+// host joined. A host that joined without a token may show any or none.
 Status check_device_token(const std::optional<Digest>& kept, const std::optional<Digest>& shown);
 
 class AccountStore {
  public:
   virtual ~AccountStore() = default;
-  // Creates account and host and spends one use of the invite: all of it or nothing. A host that is
-  // known already gets its account again and spends nothing, so a lost answer may be asked for again.
-  // already_exists: the name is taken. unauthenticated: no such invite. permission_denied: the invite
-  // is expired or used up, the host is revoked, or it joined by another device token. A code that links a computer
-  // makes no account.
+  // Creates account and host and spends one use of the invite: all of it or nothing. A host that is known already gets
+  // its account again and spends nothing, so the request may be repeated when the answer was lost. already_exists: the
+  // name is taken. unauthenticated: no such invite. permission_denied: the invite is expired or used up, the host is
+  // revoked, or it joined by another device token. A code that links a computer makes no account.
   virtual Result<AccountId> join(const JoinRequest& request) = 0;
   virtual Result<Account> find_account(AccountId id) const = 0;                           // or not_found
   virtual Result<Account> find_account_named(const std::string& display_name) const = 0;  // or not_found
   virtual Result<Host> find_host(const PeerId& peer) const = 0;                           // or not_found
   virtual Result<std::vector<Host>> hosts_of(AccountId id) const = 0;
-  // Notes that the host was heard of, to the minute. Returns at once and promises nothing.
+  // Notes that the host was heard from, to the minute. Returns at once and promises nothing.
   virtual Status touch_host(const PeerId& peer, WallTime now) = 0;
   virtual Status set_revoked(const PeerId& peer, bool revoked) = 0;  // or not_found
   // Grows whenever hosts are revoked or let in again.
@@ -65,7 +64,7 @@ class RunStore {
   virtual Result<std::vector<Run>> list() const = 0;                  // oldest first; at most kPageRowsMax
   virtual Status set_state(const RunId& run_id, RunState state) = 0;  // or not_found
   virtual Status retire(const RunId& run_id, WallTime now) = 0;       // for good; or not_found
-  // The same manifest, signed anew; or not_found.
+  // Replaces the signature on the run's manifest; or not_found.
   virtual Status set_envelope(const RunId& run_id, const std::string& envelope) = 0;
   // Newest first.
   virtual Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const = 0;
@@ -75,11 +74,11 @@ struct RoundResult {
   RoundRecord record;
   std::vector<Contribution> contributions;
   std::vector<CountedSamples> counted{};
-  std::optional<SeatedGroup> successor{};  // may decide the next round
+  std::optional<SeatedGroup> successor{};  // group that may decide the next round
 };
 struct AppendOutcome {
-  int inserted = 0;    // ledger lines that are new
-  int duplicates = 0;  // lines whose (run, round, peer) the ledger had already: nothing was added for them
+  int inserted = 0;    // number of new ledger lines
+  int duplicates = 0;  // number of lines whose (run, round, peer) the ledger had already: nothing was added for them
 };
 
 class ContributionStore {
@@ -87,13 +86,13 @@ class ContributionStore {
   using Appended = std::function<void(Result<AppendOutcome>)>;
   virtual ~ContributionStore() = default;
   // Round, ledger lines, totals, counted samples, the successor's seats and the run's round counter change together.
-  // Leases whose last round it is go, and groups of the rounds before it. Idempotent: what is in the ledger already
-  // stays as it is and counts once.
+  // Leases that end with this round are deleted, and so are groups of earlier rounds. Idempotent: lines that are in the
+  // ledger already stay unchanged and count once.
   virtual Result<AppendOutcome> append(const RoundResult& result) = 0;
   // append() without waiting: `done` is called once, from the writer's thread, after the commit or the
   // failure; it must be quick and must not call the stores' writes. An error here means `done` is not called.
   virtual Status append_async(RoundResult result, Appended done) = 0;
-  // The lines of a round, reversals apart.
+  // The lines of a round, without reversals.
   virtual Result<std::vector<Contribution>> of_round(const RunId& run_id, RoundIndex round) const = 0;
   // Sum of the ledger itself, not of the totals kept beside it.
   virtual Result<Totals> ledger_sum(const RunId& run_id) const = 0;
@@ -104,11 +103,11 @@ class ContributionStore {
 
 constexpr std::int64_t kClaimsKeptMs = std::int64_t{90} * 24 * 3'600'000;
 
-// What was claimed and not credited in the last ninety days.
+// Samples that were claimed and not credited in the last ninety days.
 class ClaimStore {
  public:
   virtual ~ClaimStore() = default;
-  // One of a computer in a round; a repeated one is ignored. Those that are too old go.
+  // Adds the one claim of a computer in a round; a repeated one is ignored. Claims that are too old are deleted.
   virtual Status add(const UnconfirmedClaim& claim) = 0;
   virtual Result<ClaimSums> of(AccountId account) const = 0;
   virtual Result<std::vector<UnconfirmedClaim>> list(const Page& page) const = 0;  // newest first
@@ -124,19 +123,20 @@ class EvaluationStore {
   virtual Result<std::optional<Evaluation>> latest(const RunId& run_id) const = 0;
 };
 
-// By credit, then samples, then who was first. `run_id` empty: over all runs.
+// Ordered by credit, then samples, then who was first. `run_id` empty: over all runs.
 class LeaderboardQuery {
  public:
   virtual ~LeaderboardQuery() = default;
   virtual Result<std::vector<LeaderboardRow>> rows(const RunId& run_id, const Page& page) const = 0;
-  virtual Result<std::int64_t> volunteers(const RunId& run_id) const = 0;  // how many rows there are
+  virtual Result<std::int64_t> volunteers(const RunId& run_id) const = 0;  // number of rows
   virtual Result<Totals> totals(const RunId& run_id) const = 0;
 };
 
 class LaneStore {
  public:
   virtual ~LaneStore() = default;
-  // All or none, in this order. A peer's own lane is replaced; who held the lane before has none any more.
+  // Assigns all or none, in this order. A peer's own lane is replaced; the peer that held the lane before has none any
+  // more.
   virtual Status assign(const RunId& run_id, const std::vector<Lane>& lanes) = 0;
   virtual Result<std::vector<Lane>> list(const RunId& run_id) const = 0;
 };
@@ -146,36 +146,37 @@ class LaneStore {
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
-  // All or none. epoch_samples: of each epoch of the run. already_exists when the peer holds such a number.
+  // Adds all or none. epoch_samples: samples in each epoch of the run. already_exists when the peer holds such a
+  // number.
   virtual Status add(const RunId& run_id, SampleCount epoch_samples, const std::vector<LeasedSamples>& leases) = 0;
   virtual Result<std::vector<LeasedSamples>> held(const RunId& run_id) const = 0;  // by peer and number
-  // All or none; one that is known is fine. Tries of epochs before `oldest_epoch` go.
+  // Adds all or none; known ones are fine. Tries of epochs before `oldest_epoch` are deleted.
   virtual Status add_tried(const RunId& run_id, const std::vector<SampleTried>& tries, std::int64_t oldest_epoch) = 0;
   virtual Result<std::vector<SampleTried>> tried(const RunId& run_id) const = 0;
-  // It is not waited for any more, and its tries go. Fine when that is known.
+  // The sample is not waited for any more, and its tries are deleted. Ok when it is set aside already.
   virtual Status set_aside(const RunId& run_id, const SampleSetAside& sample) = 0;
   virtual Result<std::vector<SampleSetAside>> all_set_aside(const RunId& run_id, const Page& page) const = 0;  // newest
   virtual Result<std::int64_t> count_set_aside(const RunId& run_id) const = 0;
-  // Those that not all samples of are counted or set aside, …
+  // Epochs of which samples are still neither counted nor set aside.
   virtual Result<std::vector<EpochProgress>> open_epochs(const RunId& run_id) const = 0;
-  // … and the number after the last one that anything was leased of.
+  // The number after the last epoch from which anything was leased.
   virtual Result<std::int64_t> next_epoch(const RunId& run_id) const = 0;
   virtual Result<std::vector<CountedSamples>> counted(const RunId& run_id, std::int64_t epoch) const = 0;
 };
 
 // Groups that may decide a round, from the round before the current one on (coordinator/core/electorate.h).
-// ContributionStore::append adds successors, and removes groups that are of no use any more.
+// ContributionStore::append adds successors, and removes groups that are no longer needed.
 class ElectorateStore {
  public:
   virtual ~ElectorateStore() = default;
-  virtual Status add(const RunId& run_id, const SeatedGroup& group) = 0;         // fine when it is there already
+  virtual Status add(const RunId& run_id, const SeatedGroup& group) = 0;         // ok when it is there already
   virtual Result<std::vector<SeatedGroup>> list(const RunId& run_id) const = 0;  // by round
 };
 
 class ArtefactStore {
  public:
   virtual ~ArtefactStore() = default;
-  virtual Status add(const ArtefactRecord& artefact) = 0;               // fine when it is there already
+  virtual Status add(const ArtefactRecord& artefact) = 0;               // ok when it is there already
   virtual Result<ArtefactRecord> find(const Digest& digest) const = 0;  // or not_found
   virtual Result<std::vector<ArtefactRecord>> list() const = 0;
 };
@@ -184,7 +185,7 @@ class ArtefactStore {
 class CheckpointStore {
  public:
   virtual ~CheckpointStore() = default;
-  // Also makes the file an artefact. What is returned are artefacts that are none any more: their files may go.
+  // Also makes the file an artefact. Returns the artefacts that are none any more: their files may be deleted.
   virtual Result<std::vector<Digest>> keep(const KeptCheckpoint& checkpoint) = 0;
   virtual Result<std::optional<KeptCheckpoint>> newest(const RunId& run_id) const = 0;
 };

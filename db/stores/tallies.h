@@ -1,4 +1,4 @@
-// What the stores know of the tallies of teams and computers. Inside db/stores only.
+// Helpers for the tallies of teams and computers. Inside db/stores only.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace starling::db {
 
-// As the schema numbers them.
+// Numbers as in the schema.
 enum class TallyKind : std::uint8_t { volunteer = 0, team = 1, computer = 2 };
 
-// Its recent average when every line that still counts is granted again.
+// The holder's recent average when every line that still counts is granted again.
 Result<RecentAverage> replay_tally(Connection& connection, TallyKind kind, std::int64_t holder);
 
-// Replays and keeps those that the account's lines count in. Inside a write, after lines of theirs were reversed.
+// Replays and stores the tallies that the account's lines count in. Inside a write, after lines of the account were
+// reversed.
 Status restore_tallies_of(Connection& connection, AccountId account);
 
-// Calls back for every kept one until that fails.
+// Calls `check` for every kept average until that fails.
 template <typename Check>
 Status for_each_tally(Connection& connection, const Check& check) {
   STARLING_ASSIGN(Statement all, connection.prepare("SELECT kind, holder, recent, recent_ms FROM tally"));

@@ -41,7 +41,7 @@ Status put(Connection& connection, AccountId account, TeamId team) {
   return update.bind(team, account).run();
 }
 
-// Ends the team that nobody is in and that has earned nothing.
+// Ends the team if nobody is in it and it has earned nothing.
 Status end_if_empty(Connection& connection, TeamId team) {
   STARLING_ASSIGN(
       Statement end,

@@ -24,7 +24,7 @@ Result<std::vector<Window>> read_windows(Connection& connection) {
   }
 }
 
-// Lines enter in the order of their ids, and so they leave: the first that is young enough ends the search.
+// Lines enter in the order of their ids and leave in that order: the first line that is young enough ends the search.
 Result<std::int64_t> new_tail(Connection& connection, const Window& window, WallTime now) {
   const std::int64_t last = std::min(window.head, window.tail + kRollLinesMax);
   STARLING_ASSIGN(Statement find, connection.prepare("SELECT id FROM contribution WHERE id > ? AND id <= ? AND "
@@ -49,7 +49,7 @@ Result<bool> roll(Connection& connection, Window window, std::int64_t newest, Wa
   return window.head < newest || window.tail == before.tail + kRollLinesMax;
 }
 
-// The same for teams and computers.
+// Counts the lines for teams and computers.
 Status tally_in_window(Connection& connection, const WindowLines& lines) {
   STARLING_ASSIGN(
       Statement add,

@@ -15,8 +15,8 @@
 namespace starling::db {
 namespace {
 
-// Another process holds it for one commit. flock() itself waits without end, a signal that cut it short would be the
-// whole process's, and nothing tells when the lock of a killed process has gone: so it is tried again and again.
+// Another process holds the lock for one commit. It is tried repeatedly because flock() itself waits without end, a
+// signal that cut it short would affect the whole process, and nothing tells when a killed process's lock has gone.
 constexpr std::chrono::milliseconds kRetryEvery{1};
 
 }  // namespace

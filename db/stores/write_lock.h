@@ -1,5 +1,5 @@
-// Lets one process at a time write to a database or checkpoint it. A file beside the database, locked by
-// flock: the lock of a killed process is gone with it.
+// Lets one process at a time write to a database or checkpoint it. The lock is a flock on a file beside the database:
+// that of a killed process ends with it.
 #pragma once
 
 #include <filesystem>

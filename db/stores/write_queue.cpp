@@ -16,7 +16,7 @@ namespace {
 
 constexpr Duration kIdleBeforeTidying = from_ms(2'000);
 
-// What the database says, as opposed to what one operation got wrong.
+// Whether an error is the database's, not one operation's.
 bool concerns_all(ErrorCode code) {
   return code == ErrorCode::resource_exhausted || code == ErrorCode::io || code == ErrorCode::corrupt;
 }
@@ -77,7 +77,7 @@ void WriteQueue::loop() {
   tidy(true);
 }
 
-// Empty when there has been nothing to do for a while; nothing when the queue is closing and empty.
+// An empty batch when there has been nothing to do for a while; nothing when the queue is closing and empty.
 std::optional<WriteQueue::Batch> WriteQueue::next_batch(TimePoint not_before) {
   MutexLock lock(mutex_);
   while (queue_.empty() && !closing_) {

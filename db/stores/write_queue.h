@@ -20,7 +20,7 @@
 namespace starling::db {
 
 struct WriteQueueOptions {
-  Duration commit_interval = from_ms(10);           // from the start of one commit to the next at least
+  Duration commit_interval = from_ms(10);           // least time from the start of one commit to the next
   std::size_t batch_max = 4096;                     // operations in one transaction
   std::size_t queue_max = 16'384;                   // operations that wait; further ones are refused
   std::function<void(const Error&)> on_fatal = {};  // see DatabaseOptions
@@ -34,19 +34,18 @@ struct WriteStats {
 
 class WriteQueue {
  public:
-  // Runs inside a transaction, on the writer's thread; may run twice (when the first try found the disk
-  // full, or its server went away), so it assigns its results rather than adding to them. An error undoes this
-  // operation alone, but resource_exhausted, io and corrupt, which speak of the file, undo the whole batch.
+  // Runs inside a transaction, on the writer's thread. It may run twice (when the first try found the disk full, or its
+  // server went away), so it assigns its results rather than adding to them. An error undoes this operation alone,
+  // except resource_exhausted, io and corrupt: these concern the file and undo the whole batch.
   using Operation = std::function<Status(Connection&)>;
   // Called once on the writer's thread when the outcome is certain. Must be quick; must not wait for a write.
   using Completion = std::function<void(const Status&)>;
 
-  // Whose operation it is: one of the leader's is refused (failed_precondition) in a process that does not lead any
-  // more.
+  // The operation's origin: one of the leader's is refused (failed_precondition) in a process that no longer leads.
   enum class By : std::uint8_t { anybody, leader };
 
   WriteQueue(std::unique_ptr<Writer> writer, const WriteQueueOptions& options);
-  // Commits what is queued, tidies up, closes.
+  // Commits queued operations, tidies up, closes.
   ~WriteQueue();
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
@@ -76,7 +75,7 @@ class WriteQueue {
 
   const WriteQueueOptions options_;
   SystemClock clock_;
-  std::unique_ptr<Writer> writer_;  // the writer thread's
+  std::unique_ptr<Writer> writer_;  // used by the writer thread only
 
   std::atomic<std::int64_t> commits_{0};
   std::atomic<std::int64_t> writes_{0};

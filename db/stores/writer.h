@@ -1,4 +1,5 @@
-// Where the batches of a write queue go: the one connection of this process that writes. One thread's, but hurry().
+// The destination of a write queue's batches: the one connection of this process that writes. Used by one thread,
+// except hurry().
 #pragma once
 
 #include <functional>
@@ -14,20 +15,20 @@ class Writer {
   using Work = std::function<Status(Connection&)>;
   virtual ~Writer() = default;
 
-  // One transaction around `work`, which no other process writes into: ok() once it is on the disk. `work` may be
-  // called again, when a first transaction has left nothing behind. resource_exhausted, io and corrupt speak of the
+  // Runs `work` in one transaction, into which no other process writes: ok() once it is on the disk. `work` may be
+  // called again, when a first transaction has left nothing behind. resource_exhausted, io and corrupt concern the
   // whole database; unavailable: not now.
   virtual Status write(const Work& work) = 0;
-  // A write found no room: true when it is worth another try.
+  // Called when a write found no room; true when another try is worthwhile.
   virtual bool make_room() { return false; }
-  // Between writes; `idle`: nothing has been written for a while. An error is for good.
+  // Called between writes; `idle`: nothing has been written for a while. An error is permanent.
   virtual Status tidy(bool idle) = 0;
   [[nodiscard]] virtual bool untidy() const { return false; }  // tidy(true) would do something
-  // From any thread: the database is being closed, so nobody waits for what is away any more.
+  // From any thread: the database is being closed, so nobody waits for a server that is away any more.
   virtual void hurry() {}
-  // Inside `work`. failed_precondition: this process took part in choosing a leader and is not the one.
+  // Inside `work`. failed_precondition: this process took part in choosing a leader and is not the leader.
   [[nodiscard]] virtual Status may_lead() const { return {}; }
-  [[nodiscard]] virtual const std::string& name() const = 0;  // as errors call the database
+  [[nodiscard]] virtual const std::string& name() const = 0;  // name of the database in error messages
 };
 
 }  // namespace starling::db

@@ -14,7 +14,6 @@ ROOMS_STILL_TO_CLEAN = [
     "coordinator/api",
     "coordinator/core",
     "coordinator/server",
-    "db/stores",
     "shared/swarm",
     "shared/wire",
     "tests/client/averaging",
