@@ -1,4 +1,4 @@
-// Texts of the command line as values.
+// Converts texts of the command line into values.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace starling::server {
 
-// "host:port", "[v6]:port".
+// "host:port" or "[v6]:port".
 Result<net::Endpoint> parse_endpoint(std::string_view text);
 std::string format_endpoint(const net::Endpoint& endpoint);
 // "30s", "12h", "7d", "2w": a whole number above 0 and a unit of s, m, h, d or w.
 Result<Duration> parse_duration(std::string_view text);
-// "3-17" or "5", both ends included; empty is everything.
+// "3-17" or "5", both ends included; an empty text means everything.
 struct RoundRange {
   std::int64_t first = 0;
   std::int64_t last = INT64_MAX;
 };
 Result<RoundRange> parse_rounds(std::string_view text);
-// "18:30" of today, "2024-06-10 18:30", both where this machine is; or a duration from `now` on.
+// "18:30" today or "2024-06-10 18:30", both in this machine's time zone; or a duration from `now` on.
 Result<WallTime> parse_time(std::string_view text, WallTime now);
-// "0.0.0.0" or "::": nothing that could be dialled.
+// "0.0.0.0" or "::", which nobody can dial.
 bool is_wildcard(std::string_view host);
 
 }  // namespace starling::server

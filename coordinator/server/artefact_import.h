@@ -1,4 +1,4 @@
-// Files of an operator's become artefacts: copied beside the database under the name of their digest.
+// Makes an operator's files artefacts: copies them beside the database, each under the name of its digest.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct FilePart {
 };
 
 Result<std::int64_t> file_bytes(const std::filesystem::path& file);
-// The tensors of a safetensors file; of its data nothing is read.
+// The tensors of a safetensors file; its data is not read.
 Result<std::vector<wire::TensorInfo>> read_tensor_file_head(const std::filesystem::path& file);
-// Copies the part into `folder`, on disk when it returns. What is there already is written again: it may
+// Copies the part into `folder`; it is on disk when the call returns. An existing file is written again, because it may
 // have been damaged.
 Result<wire::Artefact> import_artefact(const FilePart& part, const std::filesystem::path& folder);
 

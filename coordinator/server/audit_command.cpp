@@ -1,4 +1,4 @@
-// Who did what.
+// The command that shows the audit log.
 #include <fmt/core.h>
 
 #include <algorithm>

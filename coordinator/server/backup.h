@@ -1,4 +1,4 @@
-// Backups of a project: one now, and by a schedule while it is served.
+// Backups of a project: made now by a command, and by a schedule while it is served.
 #pragma once
 
 #include <atomic>
@@ -16,18 +16,18 @@ struct LastBackup {
   WallTime at;
   std::string folder;
 };
-// Nothing when there is none that this project knows of.
+// Nothing when this project knows of none.
 std::optional<LastBackup> last_backup(const ProjectFiles& files);
 
-// It is the last one now, and what failed before does not matter any more.
+// Records `made` as the last backup, and clears an earlier failure.
 Status note_backup(const ProjectFiles& files, const LastBackup& made);
 
-// A copy of everything, with its digests, into a folder that does not exist yet. What fails leaves nothing behind.
+// Copies everything, with its digests, into a folder that does not exist yet. A failure leaves nothing behind.
 // resource_exhausted, before anything is copied, when there is too little space.
 Status make_backup(const Project& project, db::Database& database, const std::filesystem::path& to);
 
-// What `backup schedule` sets. The newest backup of each of the last `daily` days and `weekly` weeks that have one is
-// kept, and the newest of all.
+// The settings of `backup schedule`. The newest backup is kept, and the newest one of each of the last `daily` days and
+// `weekly` weeks that have one.
 struct BackupSchedule {
   Duration every{};
   std::string folder;  // absolute
@@ -45,16 +45,16 @@ std::string words_of(const BackupSchedule& schedule);
 // "2024-06-10T061320Z", and back; nothing for other names.
 std::string backup_name(WallTime at);
 std::optional<WallTime> backup_time(const std::string& name);
-// Which of these backups are not kept.
+// The backups that are not kept.
 std::vector<WallTime> outdated(std::vector<WallTime> backups, const BackupSchedule& schedule);
 
-// How the schedule goes; `failure` is empty after a success.
+// How the schedule is going; `failure` is empty after a success.
 struct BackupState {
   std::int64_t failures = 0;  // since the start
   WallTime failed_at = {};
   std::string failure;
 };
-// What the server noted of the last failure, for other processes; nothing once a backup was made.
+// The server's note of the last failure, for other processes; nothing once a backup was made.
 std::optional<BackupState> last_failure(const ProjectFiles& files);
 void forget_failure(const ProjectFiles& files);
 
@@ -68,11 +68,11 @@ class BackupKeeper {
   BackupKeeper(const BackupKeeper&) = delete;
   BackupKeeper& operator=(const BackupKeeper&) = delete;
 
-  // Begins one if it is time, and none is under way. Often.
+  // Begins a backup if it is time and none is under way. Call it often.
   Status look();
   [[nodiscard]] BackupState state() const EXCLUDES(mutex_);
 
-  // After a failure it is tried again so soon.
+  // Time until the next try after a failure.
   static constexpr Duration kRetry = std::chrono::minutes(15);
 
  private:

@@ -22,10 +22,10 @@ namespace starling::server {
 namespace {
 
 constexpr std::size_t kSumsBytesMax = 16 * 1024 * 1024;
-constexpr const char* kStamp = "last-backup";  // in the project: when and where
+constexpr const char* kStamp = "last-backup";  // file in the project with time and place of the last backup
 constexpr const char* kKeys[] = {"ca.key", "ca.pem", "manifest.key", "server.key", "server.pem", "web.key", "web.pem"};
 
-// Makes a folder of this call's own, so that it may be removed again: whoever finds it made already is told so.
+// Makes a folder of this call's own, so that it may be removed again. already_exists when somebody else made it.
 Status make_new_folder(const std::filesystem::path& wanted) {
   const std::filesystem::path folder = wanted.has_filename() ? wanted : wanted.parent_path();
   if (folder.has_parent_path()) STARLING_TRY(ensure_directory(folder.parent_path(), 0700));
@@ -34,7 +34,7 @@ Status make_new_folder(const std::filesystem::path& wanted) {
   return os_error("create folder", folder, errno);
 }
 
-// Half a copy is none, and the space that it takes may be what was missing.
+// Removes a partial copy: it is useless, and the space that it takes may be what was missing.
 Status keep_if_whole(const Status& made, const std::filesystem::path& folder) {
   std::error_code ignored;
   if (!made.ok()) std::filesystem::remove_all(folder, ignored);
@@ -48,8 +48,8 @@ Status copy_to(const std::filesystem::path& from, const std::filesystem::path& t
   return sync_to_disk(to);
 }
 
-// From where to where. Artefacts never change and are named by their digest: what the last backup has is linked and not
-// copied again, where both are on one disk.
+// Source and destination of a copy. Artefacts never change and are named by their digest: those that the last backup
+// has are linked and not copied again, where both are on one disk.
 struct Way {
   const ProjectFiles& from;
   const ProjectFiles& to;
@@ -80,7 +80,7 @@ Status take(const Way& way, const db::ArtefactRecord& artefact) {
   return copy_to(way.from.artefacts() / name, to);
 }
 
-// Those that are not there yet. Copies of runs' states come and go meanwhile.
+// Takes the artefacts that are not there yet. Copies of runs' states come and go meanwhile.
 Status take_artefacts(const db::ArtefactStore& store, const Way& way) {
   STARLING_ASSIGN(const auto artefacts, store.list());
   for (const db::ArtefactRecord& artefact : artefacts) {
@@ -96,7 +96,7 @@ Status take_artefacts(const db::ArtefactStore& store, const Way& way) {
   return sync_to_disk(way.to.artefacts());
 }
 
-// Room for what is copied, and some that the project itself goes on with where both are on one disk.
+// Expects room for the copies and, where both are on one disk, some for the project itself to go on with.
 Status expect_room(const db::Database& database, const Way& way) {
   constexpr std::uint64_t kSpare = 64 << 20;
   const db::DatabaseHealth health = database.health();
@@ -118,17 +118,17 @@ Status copy_project(const Project& project, db::Database& database, const Projec
   STARLING_TRY(expect_room(database, way));
   STARLING_TRY(ensure_directory(copy.artefacts(), 0700));
   const db::ArtefactStore& artefacts = database.stores().artefacts;
-  // What takes long goes first, so that the files which the copied database names are still there afterwards.
+  // Slow copies go first, so that the files which the copied database names are still there afterwards.
   STARLING_TRY(take_artefacts(artefacts, way));
   STARLING_TRY(database.backup(copy.database()));
   STARLING_TRY(take_artefacts(artefacts, way));
   for (const char* name : kKeys) STARLING_TRY(copy_to(project.files.at(name), copy.at(name)));
   ProjectConfig config = project.config;
-  config.database.clear();  // wherever it was, here it is a file
+  config.database.clear();  // the copy's database is a file, wherever the project's is
   return write_config(copy, config);
 }
 
-// Every file below `folder` but the list itself, by its path within.
+// Digests of all files below `folder` except the list itself, by path within it.
 Result<std::map<std::string, Digest>> digests_of(const std::filesystem::path& folder) {
   std::map<std::string, Digest> digests;
   std::error_code problem;
@@ -160,7 +160,7 @@ Result<std::map<std::string, Digest>> read_sums(const std::filesystem::path& fol
   return sums;
 }
 
-// An artefact whose bytes are not those of its name was damaged in the backup that it was linked to, or in the project.
+// An artefact whose digest is not its name was damaged in the backup that it was linked to, or in the project.
 Status heal_artefacts(const ProjectFiles& project, const ProjectFiles& copy, std::map<std::string, Digest>& digests) {
   for (auto& [path, digest] : digests) {
     const std::filesystem::path file = copy.directory / path;
@@ -183,12 +183,12 @@ Status fill_backup(const Project& project, db::Database& database, const Project
   STARLING_TRY(copy_project(project, database, copy));
   STARLING_ASSIGN(auto digests, digests_of(copy.directory));
   STARLING_TRY(heal_artefacts(project.files, copy, digests));
-  std::string sums;  // as sha256sum writes it and `sha256sum -c` reads it
+  std::string sums;  // in the format that sha256sum writes and `sha256sum -c` reads
   for (const auto& [name, digest] : digests) sums += fmt::format("{}  {}\n", digest.hex(), name);
-  return write_file_atomically(copy.sums(), sums);  // last: a backup that has it is complete
+  return write_file_atomically(copy.sums(), sums);  // last: a backup that has this file is complete
 }
 
-// Names the first file that is not what was backed up.
+// Names the first file that differs from the backed-up one.
 Status compare(const std::map<std::string, Digest>& sums, const std::map<std::string, Digest>& found) {
   for (const auto& [name, digest] : sums) {
     const auto file = found.find(name);
@@ -201,7 +201,7 @@ Status compare(const std::map<std::string, Digest>& sums, const std::map<std::st
   return {};
 }
 
-// Opens a copy, so that the backup itself stays as it is; the sums of its ledger.
+// Opens a copy of the database, so that the backup itself stays unchanged, and adds up its ledger.
 Status try_database(const ProjectFiles& backup) {
   std::string name = (std::filesystem::temp_directory_path() / "starling-restore-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) return os_error("create folder", name, errno);

@@ -18,13 +18,13 @@ namespace starling::server {
 namespace {
 
 constexpr const char* kSetting = "backup schedule";
-constexpr const char* kFailure = "last-backup-failure";  // in the project: when and why
-constexpr const char* kPart = ".part";                   // of a backup that is not whole yet
+constexpr const char* kFailure = "last-backup-failure";  // file in the project with time and reason of the failure
+constexpr const char* kPart = ".part";                   // suffix of an incomplete backup
 constexpr std::size_t kSmallBytesMax = 64 * 1024;
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr const char* kNameFormat = "%Y-%m-%dT%H%M%SZ";
 
-// What earlier tries left behind in the folder: one server makes backups there, and none is under way.
+// Removes leftovers of earlier tries in the folder: one server makes backups there, and none is under way.
 void remove_halves(const std::filesystem::path& folder) {
   std::error_code ignored;
   for (std::filesystem::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
@@ -181,7 +181,7 @@ void BackupKeeper::make(const BackupSchedule& schedule) {
     log_info("backup: everything is in '{}/{}'", schedule.folder, backup_name(now));
   } else {
     log_error("backup: {}; it is tried again in {:.0f} min", made.error().message, to_seconds(kRetry) / 60);
-    // For `status`. A disk that is full may not take this either: then the age of the last backup has to tell.
+    // For `status`. A full disk may not take this note either: then the age of the last backup has to tell.
     (void)write_file_atomically(project_.files.at(kFailure), fmt::format("{} {}", now.unix_ms, made.error().message))
         .ok();
   }

@@ -1,4 +1,4 @@
-// Keeping volunteers, computers and addresses out, and telling volunteers the news.
+// Commands for bans of volunteers, computers, addresses and teams, and for news to volunteers.
 #include <fmt/core.h>
 
 #include "coordinator/operations/people.h"

@@ -1,4 +1,4 @@
-// What the command line can do. Each prints its result on standard output; an error is told by its caller.
+// The commands of the command line. Each prints its result on standard output; its caller reports an error.
 #pragma once
 
 #include <filesystem>
@@ -16,13 +16,13 @@ struct InitOptions {
   std::filesystem::path directory;
   std::string name;
   std::string listen;
-  std::string public_at;  // empty: as listen
+  std::string public_at;  // empty: the value of `listen`
   bool open_to_all = false;
   bool approval = false;
   bool anonymous = false;
-  std::string database;  // of PostgreSQL; empty: a file
+  std::string database;  // address of a PostgreSQL database; empty: a file
 };
-// Last line: a join link with the first invite.
+// Prints a join link with the first invite as its last line.
 Status init_project(const InitOptions& options);
 
 struct InviteOptions {
@@ -30,15 +30,15 @@ struct InviteOptions {
   std::int64_t uses = 1;
   std::string expires = "7d";
 };
-// Last line: the join link. Its token is shown here and never again.
+// Prints the join link as its last line. Its token is shown here and never again.
 Status new_invite(const InviteOptions& options);
 Status list_invites(const std::filesystem::path& directory);
 
-// Text files, or folders of images, become shards that `create_run` takes. Prints what to write into the manifest.
+// Turns text files, or folders of images, into shards that `create_run` takes. Prints the lines for the manifest.
 Status prepare_text(const dataset::TextOptions& options);
 Status prepare_images(const dataset::ImageOptions& options);
 
-// Last line: the run's id.
+// Prints the run's id as its last line.
 Status create_run(const std::filesystem::path& directory, const std::filesystem::path& manifest);
 // `run` may be empty where the project has one run only.
 struct RunOptions {
@@ -48,22 +48,23 @@ struct RunOptions {
 };
 Status start_run(const RunOptions& options);
 Status pause_run(const RunOptions& options);
-// For good.
+// Retires the run for good.
 Status retire_run(const RunOptions& options);
 Status show_run(const RunOptions& options);
 
-// Signs a run anew with the project's key, with what may change while volunteers train it; what is not said stays.
+// Signs a run again with the project's key, with changes that are allowed while volunteers train it. Empty options
+// leave their values unchanged.
 struct SignOptions {
   std::filesystem::path directory;
-  std::string run;  // as RunOptions
+  std::string run;  // see RunOptions
   std::optional<std::string> title;
   std::optional<std::string> client_min;
-  std::vector<std::string> mirrors;  // in place of all before; empty: as they are, or
-  bool no_mirrors = false;           // none: the coordinator gives the data out
+  std::vector<std::string> mirrors;  // replace all mirrors; empty: unchanged, or none with no_mirrors
+  bool no_mirrors = false;           // no mirrors: the coordinator gives the data out
 };
 Status sign_run(const SignOptions& options);
 
-// Writes a manifest.toml that differs from the run's own in its id only; its data is that which the project has.
+// Writes a manifest.toml that differs from the run's own in its id only; the project already has its data.
 struct CloneOptions {
   std::filesystem::path directory;
   std::string run;
@@ -72,14 +73,14 @@ struct CloneOptions {
 };
 Status clone_run(const CloneOptions& options);
 
-// What the manifest's run, and every algorithm in its place, would take a swarm: a table, or JSON.
+// Predicts the rounds of a swarm for the manifest's run, and for every algorithm in its place: a table, or JSON.
 struct PlanAheadOptions {
   std::filesystem::path manifest;  // TOML
   std::filesystem::path swarm;     // JSON: operations::read_swarm; empty: from_run
-  std::filesystem::path from_run;  // a project's folder: the swarm that its server has at the moment
+  std::filesystem::path from_run;  // a project's folder: the present swarm of its server
   std::filesystem::path plot;      // an SVG file of the ranking; empty: none
   double samples = 1e6;            // to train on
-  std::int64_t local_steps = 50;   // between two averagings, where there are any
+  std::int64_t local_steps = 50;   // steps between two averagings, where there are any
   bool json = false;
 };
 Status plan_ahead(const PlanAheadOptions& options);
@@ -87,29 +88,29 @@ Status plan_ahead(const PlanAheadOptions& options);
 struct ExportOptions {
   std::filesystem::path directory;
   std::string run;
-  std::filesystem::path folder;  // made if it is not there
+  std::filesystem::path folder;  // created if missing
 };
-// Writes the model of the newest copy of the state as files that others open.
+// Writes the model of the newest copy of the state as files that other programs open.
 Status export_run(const ExportOptions& options);
 
 struct StatsOptions {
   std::filesystem::path directory;
-  std::filesystem::path folder;  // empty: the project's own, which the server gives out at /stats/
+  std::filesystem::path folder;  // empty: the project's own folder, which the server gives out at /stats/
 };
-// Files for statistics sites (stats_export.h), in place of those of before.
+// Writes files for statistics sites (stats_export.h), in place of earlier ones.
 Status export_stats(const StatsOptions& options);
 
-// Adds the whole ledger up; failed_precondition unless the sum of volunteers is the sum of samples times the
-// runs' constants, and every total and average follows from the ledger.
+// Adds the whole ledger up. failed_precondition unless the sum of volunteers is the sum of samples times the runs'
+// constants, and every total and average follows from the ledger.
 Status check_credit(const std::filesystem::path& directory);
 
-// Samples that computers said they brought and that their groups did not confirm.
+// Lists samples that computers claimed and that their groups did not confirm.
 Status list_claims(const std::filesystem::path& directory);
 
 struct ReverseOptions {
   std::filesystem::path directory;
   std::string user;
-  std::string computer;  // empty: all of the user's
+  std::string computer;  // empty: all of the user's computers
   std::string run;       // empty: in all runs
   std::string rounds;    // "A-B"; empty: all
   std::string reason;
@@ -128,7 +129,7 @@ struct UsersOptions {
 Status list_users(const UsersOptions& options);
 Status show_user(const UsersOptions& options);
 Status approve_user(const UsersOptions& options);
-// Last line: a link with which the user sets a new password.
+// Prints a link with which the user sets a new password as its last line.
 Status new_password_link(const UsersOptions& options);
 Status confirm_email(const UsersOptions& options);
 Status delete_user(const UsersOptions& options);
@@ -136,7 +137,7 @@ Status list_hosts(const UsersOptions& options);
 Status revoke_host(const UsersOptions& options);
 Status admit_host(const UsersOptions& options);
 
-// "user:NAME", "host:HEX", "team:NAME" or "address:192.0.2.0/24", for a time ("30d") or for good (empty).
+// Subject "user:NAME", "host:HEX", "team:NAME" or "address:192.0.2.0/24", for a time ("30d") or for good (empty).
 struct BanOptions {
   std::filesystem::path directory;
   std::string who;
@@ -163,19 +164,19 @@ Status remove_news(const NumberedOptions& options);
 struct MaintenanceOptions {
   std::filesystem::path directory;
   std::string message;
-  std::string until;  // as parse_time reads; empty: not known
+  std::string until;  // a time for parse_time; empty: not known
 };
 Status maintenance_on(const MaintenanceOptions& options);
 Status maintenance_off(const std::filesystem::path& directory);
 Status show_maintenance(const std::filesystem::path& directory);
 
-// Accounts of the operator's page; the list needs no name.
+// Accounts for the operator's page; listing needs no name.
 struct OperatorsOptions {
   std::filesystem::path directory;
   std::string name;
-  std::filesystem::path password_file;  // its first line; empty: one is made up
+  std::filesystem::path password_file;  // the password is its first line; empty: one is made up
 };
-// Last line: the password that was made up. A name that is there already gets the new one, and its sessions end.
+// Prints the made-up password as its last line. An existing account gets the new password, and its sessions end.
 Status add_operator(const OperatorsOptions& options);
 Status list_operators(const OperatorsOptions& options);
 Status remove_operator(const OperatorsOptions& options);
@@ -184,10 +185,9 @@ struct KeysOptions {
   std::filesystem::path directory;
   std::filesystem::path root;  // the root key, in PEM
 };
-// Moves the key that clients have pinned to `root`, which must not exist, and lets it certify another one to sign with.
+// Moves the key that clients have pinned to `root`, which must not exist, and lets it certify another key to sign with.
 Status take_root_offline(const KeysOptions& options);
-// Has the root certify a new key and signs every run with it; clients follow, and the last key is worth nothing to
-// them.
+// Has the root certify a new key and signs every run with it. Clients follow, and no longer trust the last key.
 Status rotate_key(const KeysOptions& options);
 Status show_keys(const KeysOptions& options);
 
@@ -196,7 +196,7 @@ struct AuditOptions {
   int lines = 50;
   bool json = false;
 };
-// What operators did, newest last.
+// Shows operators' actions, newest last.
 Status show_audit(const AuditOptions& options);
 
 struct StatusOptions {
@@ -205,11 +205,11 @@ struct StatusOptions {
 };
 Status show_status(const StatusOptions& options);
 
-// The number of the newest change to the database's layout, which is looked at and not changed: programs that know
-// fewer refuse it.
+// Prints the number of the newest change to the database's layout, without changing it: programs that know fewer
+// changes refuse the database.
 Status show_schema(const std::filesystem::path& directory);
 
-// The database moves from its file to an empty one on a PostgreSQL server.
+// Moves the database from its file to an empty one on a PostgreSQL server.
 struct MoveOptions {
   std::filesystem::path directory;
   std::string to;
@@ -218,31 +218,32 @@ Status move_database(const MoveOptions& options);
 
 struct ServeOptions {
   std::filesystem::path directory;
-  std::string listen;    // HOST:PORT of this process; empty: as the project says
-  std::string internal;  // HOST:PORT at which the project's other coordinators reach this one; empty: where it listens
+  std::string listen;    // HOST:PORT of this process; empty: the project's setting
+  std::string internal;  // HOST:PORT at which the project's other coordinators reach this one; empty: the address where
+                         // it listens
   std::string admin;     // HOST:PORT of the operator's page, /metrics, /healthz and /readyz; empty: none
   int connections_per_address = 64;
   int workers = 4;
   std::vector<std::string> trusted_proxies;  // IP addresses of proxies that end TLS
-  std::string relay;          // ADDRESS:PORT of the operator's relay, as volunteers reach it; empty: none
-  double relay_mbit_s = 100;  // what flows through it, at most
-  std::string smtp;           // the mail relay's URL; empty: the project sends no mail
-  std::string mail_from;      // the address that letters come from
-  std::string smtp_user;      // with the password in DIR/smtp.password; empty: the relay asks for none
-  bool dial_back = false;     // find out which volunteers others can dial, instead of believing what they say
+  std::string relay;                         // ADDRESS:PORT of the operator's relay for volunteers; empty: none
+  double relay_mbit_s = 100;                 // limit of the traffic through it
+  std::string smtp;                          // the mail relay's URL; empty: the project sends no mail
+  std::string mail_from;                     // the address that letters come from
+  std::string smtp_user;                     // the password is in DIR/smtp.password; empty: the relay asks for none
+  bool dial_back = false;                    // test which volunteers others can dial, instead of believing them
 };
-// Until SIGTERM or SIGINT. Prints "listening on https://HOST:PORT".
+// Serves until SIGTERM or SIGINT. Prints "listening on https://HOST:PORT".
 Status serve(const ServeOptions& options);
 
-// Looks at everything a project needs; failed_precondition when something is wrong.
+// Checks everything that a project needs; failed_precondition when something is wrong.
 Status examine(const std::filesystem::path& directory);
-// A copy of everything, with its digests. `to` must not exist; empty: a dated folder in the project.
+// Copies everything, with its digests. `to` must not exist; empty: a dated folder in the project.
 struct BackupOptions {
   std::filesystem::path directory;
   std::filesystem::path to;
 };
 Status back_up(const BackupOptions& options);
-// Backups by the running server. Without `every` and `off` it tells what is set.
+// Schedules backups by the running server. Without `every` and `off` it prints the present schedule.
 struct ScheduleOptions {
   std::filesystem::path directory;
   std::string every;         // a duration
@@ -252,7 +253,7 @@ struct ScheduleOptions {
   bool off = false;
 };
 Status schedule_backups(const ScheduleOptions& options);
-// Proves that a backup is whole, then copies it to `to`, which must not exist.
+// Proves that a backup is complete, then copies it to `to`, which must not exist.
 struct RestoreOptions {
   std::filesystem::path backup;
   std::filesystem::path to;

@@ -1,4 +1,4 @@
-// What volunteers are credited with: is it right, and how it is put right.
+// Commands that check volunteers' credit and correct it.
 #include <fmt/core.h>
 
 #include "coordinator/api/run_report.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kClaimsShown = 200;  // the newest
 
-// One run's sums; false when they do not agree.
+// Compares one run's sums; false when they do not agree.
 Result<bool> check_run(const Project& project, const db::Stores& stores, const db::Run& run) {
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
   STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.root));

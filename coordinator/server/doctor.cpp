@@ -1,4 +1,4 @@
-// Is everything in order? Each finding is a line; what is wrong says what to do.
+// The command that checks a project. Each finding is a line; a bad one says what to do.
 #include <fmt/core.h>
 #include <netdb.h>
 #include <sys/resource.h>
@@ -27,10 +27,10 @@ constexpr std::int64_t kCertificateLeftMs = 14 * kDayMs;  // the server renews i
 constexpr std::int64_t kBackupAgeMs = 36 * 3'600'000;
 constexpr int kSamplesNamed = 5;
 constexpr std::uint64_t kDiskFreeMin = std::uint64_t{256} << 20;
-constexpr rlim_t kOpenFilesMin = 12'000;           // gate::GateLimits::connections_max, and some for files
-constexpr WallTime kNotBefore{1'700'000'000'000};  // this program is younger
+constexpr rlim_t kOpenFilesMin = 12'000;           // gate::GateLimits::connections_max, and some more for files
+constexpr WallTime kNotBefore{1'700'000'000'000};  // this program is younger, so no clock before it is right
 
-// Prints one finding a line and counts those that are bad.
+// Prints one finding a line and counts the bad ones.
 class Findings {
  public:
   void add(std::string_view what, const Status& status) {
@@ -41,7 +41,7 @@ class Findings {
       fmt::print("  PROBLEM  {}: {}\n", what, status.error().message);
     }
   }
-  // What may be meant so, or can not be known from here.
+  // Adds a finding that may be intended, or that cannot be judged from here.
   void add_note(std::string_view what, const Status& status) {
     fmt::print("  {}  {}{}\n", status.ok() ? "ok     " : "note   ", what,
                status.ok() ? "" : ": " + status.error().message);
@@ -86,7 +86,7 @@ std::string name_of(const db::SampleSetAside& sample, const wire::RunManifest& m
   return fmt::format("item {} of shard {} in epoch {}", item, shard, sample.epoch + 1);
 }
 
-// Samples that no computer could train on: which items of the data they are.
+// Names items of the data that no computer could train on.
 Status check_samples(const db::Stores& stores, const wire::RunManifest& manifest) {
   STARLING_ASSIGN(const std::int64_t count, stores.leases.count_set_aside(manifest.run_id));
   if (count == 0) return {};
@@ -157,7 +157,7 @@ Status check_certificate(const Project& project, WallTime now) {
 
 Status check_backup(const Project& project, WallTime now) {
   const auto last = last_backup(project.files);
-  // Nobody can see from here what a database's server does by itself.
+  // Nobody can see from here which copies a database's server makes by itself.
   if (!last && !project.config.database.empty()) {
     return Error{
         ErrorCode::not_found,

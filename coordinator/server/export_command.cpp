@@ -20,7 +20,7 @@ std::string_view bytes_of(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
 
-// corrupt when it is not what its name, the digest, says.
+// corrupt when the file's digest is not its name.
 Result<std::string> read_artefact(const Project& project, const wire::Artefact& artefact) {
   const std::filesystem::path file = project.files.artefacts() / artefact.sha256.hex();
   STARLING_ASSIGN(std::string bytes, read_file(file, static_cast<std::size_t>(artefact.bytes)));
@@ -51,7 +51,7 @@ Status write_model(wire::ExportedModel model, const db::KeptCheckpoint& kept, co
   return write_file_atomically(folder / "config.json", model.config + "\n");
 }
 
-// What makes of text the tokens that the model knows, as transformers want it told.
+// Writes the files that turn text into the model's tokens, in the format of transformers.
 Status write_tokenizer(const Project& project, const wire::RunManifest& manifest, const std::filesystem::path& folder) {
   if (manifest.data.kind != "tokens") return {};
   if (manifest.data.tokenizer == wire::Artefact()) {

@@ -19,7 +19,7 @@ constexpr std::string_view kScheme = "Bearer ";
 constexpr std::string_view kMark = "handed-on|";
 constexpr char kSeparator = '|';
 
-// Routes of programs and pages whose answer is in the leader's memory.
+// Routes for programs and for pages whose answer is in the leader's memory.
 constexpr std::array kPrograms = {"/v1/heartbeat", "/v1/checkpoint", "/v1/run", "/v1/status"};
 constexpr std::array kPages = {"/", "/v1/leaderboard", "/credit", "/status", "/status.json", "/swarm.json"};
 
@@ -34,7 +34,7 @@ bool is_plain(std::string_view text) {
   });
 }
 
-// What these routes are asked needs no encoding; what does is no question of theirs.
+// Queries of these routes need no encoding; a parameter that does is not one of theirs.
 std::string target_of(const gate::Request& request) {
   std::string target = request.path;
   char before = '?';
@@ -46,7 +46,7 @@ std::string target_of(const gate::Request& request) {
   return target;
 }
 
-// Of a reply, but what the gate says of its own.
+// The reply, without the headers that the gate adds itself.
 gate::Response handed_back(net::HttpResponse reply) {
   gate::Response response;
   response.status = reply.status;
@@ -93,7 +93,7 @@ gate::Response Handover::answer(const gate::Request& request, const gate::Handle
   if (is_handed_on(request)) {
     const auto original = received(request);
     if (!original) return api::error_response(original.error());
-    // Not handed on again: two that take each other for the leader would go on for ever.
+    // Not handed on again: two processes that take each other for the leader would go on for ever.
     return leadership_.leads() ? own(*original) : come_later();
   }
   if (leadership_.leads()) return own(request);

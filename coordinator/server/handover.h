@@ -1,7 +1,8 @@
-// What only the leader can answer, handed on to it by the other processes that serve the project.
+// Hands requests that only the leader can answer on to it, from the other processes that serve the project.
 //
-// They speak TLS as a volunteer's daemon does: the leader shows the coordinator's certificate, of the project's own
-// authority. Who asked, and from where, goes along in a token that only holders of the coordinator's secret can make.
+// They speak TLS as a volunteer's daemon does: the leader shows the coordinator's certificate, issued by the project's
+// own authority. The original sender and address go along in a token that only holders of the coordinator's secret can
+// make.
 #pragma once
 
 #include <memory>
@@ -20,17 +21,18 @@ namespace starling::server {
 
 class Handover {
  public:
-  // `tls` as of TlsContext::coordinator_client; `secret` as of accounts::own_secret(). `leadership` must outlive it.
+  // `tls` is a TlsContext::coordinator_client; `secret` comes from accounts::own_secret(). `leadership` must outlive
+  // this object.
   Handover(const Leadership& leadership, crypto::TlsContext tls, std::string secret)
       : leadership_(leadership), tls_(std::move(tls)), secret_(std::move(secret)) {}
 
-  // From now on the router's routes that need the run which is being served ask the leader, wherever that is. While
-  // there is none, programs are told to come back in a second, and pages are made of what the database knows.
-  // The router must not be used after this object.
+  // From now on those of the router's routes that need the served run ask the leader, wherever it is. While there is
+  // none, programs are told to come back in a second, and pages are made from the database. The router must not be used
+  // after this object.
   void divert(gate::Router& router);
 
  private:
-  enum class Without : std::uint8_t { come_later, own_answer };  // a leader
+  enum class Without : std::uint8_t { come_later, own_answer };  // the answer without a leader
   struct Idle {
     std::string address;
     std::unique_ptr<net::HttpClient> client;
@@ -40,7 +42,7 @@ class Handover {
   Result<gate::Response> ask(const gate::Request& request, const std::string& leader);
   std::unique_ptr<net::HttpClient> client_for(const std::string& leader);
   [[nodiscard]] std::string token_for(const gate::Request& request) const;
-  // The request as it came to the process that handed it on; unauthenticated when none did.
+  // The request as it reached the process that handed it on; unauthenticated when none did.
   [[nodiscard]] Result<gate::Request> received(const gate::Request& request) const;
 
   const Leadership& leadership_;

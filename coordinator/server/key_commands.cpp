@@ -1,4 +1,4 @@
-// The key that signs runs, and its root.
+// Commands for the key that signs runs, and for its root.
 #include <fmt/core.h>
 
 #include "coordinator/server/commands.h"
@@ -14,21 +14,21 @@ constexpr WriteOptions kSecret{.mode = 0600};
 
 std::string fingerprint(const crypto::PublicKey& key) { return "sha256:" + crypto::sha256(key.spki()).hex(); }
 
-// 0: the key is its own root.
+// Number of the key's certificate; 0: the key is its own root.
 std::int64_t number_of(const Project& project) {
   if (project.key_certificate.empty()) return 0;
   const auto certificate = manifest::verify_key(project.key_certificate, project.root);
   return certificate ? certificate->number : 0;
 }
 
-// Every run as it is, signed with the project's key. Until all are, some have the last key's signature, which counts as
-// well; a running server and clients follow each by itself.
+// Signs every run, unchanged, with the project's key. Until all are signed, some have the last key's signature, which
+// counts as well; a running server and clients pick each one up by themselves.
 Status sign_runs_again(const Project& project, const db::Stores& stores) {
   const manifest::SigningKey signer(project.manifest_key, project.key_certificate);
   STARLING_ASSIGN(const auto runs, stores.runs.list());
   for (const db::Run& run : runs) {
     STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
-    STARLING_TRY(manifest::verify_manifest(envelope, project.root).status());  // nothing slips in between
+    STARLING_TRY(manifest::verify_manifest(envelope, project.root).status());  // no foreign manifest slips in between
     STARLING_TRY(
         stores.runs.set_envelope(run.run_id, manifest::encode_envelope(manifest::sign_again(envelope, signer))));
   }

@@ -5,7 +5,7 @@
 namespace starling::server {
 namespace {
 
-constexpr const char* kLeader = "leader";  // the setting that says where it is
+constexpr const char* kLeader = "leader";  // the setting with the leader's address
 
 }  // namespace
 
@@ -15,7 +15,7 @@ Status Leadership::look() {
     return {};
   }
   const Result<bool> campaign = database_.campaign();
-  const bool led = leads_.exchange(campaign.ok() && *campaign);  // before this look
+  const bool led = leads_.exchange(campaign.ok() && *campaign);  // whether it led before this look
   if (led && !leads_) log_warning("this coordinator does not lead any more");
   STARLING_TRY(campaign.status());
   return follow(led);

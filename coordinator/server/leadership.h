@@ -1,5 +1,5 @@
-// Which of the processes that serve one project leads it: that one alone hears heartbeats and plans rounds. A project
-// whose database is a file has one process, and it leads.
+// The leader among the processes that serve one project: it alone hears heartbeats and plans rounds. A project whose
+// database is a file has one process, and it leads.
 #pragma once
 
 #include <atomic>
@@ -14,21 +14,21 @@ namespace starling::server {
 
 class Leadership {
  public:
-  // `address`: HOST:PORT at which others reach this process, empty when they can not; nothing: there are no others. The
-  // database must outlive it.
+  // `address`: HOST:PORT at which others reach this process, empty when they cannot; nothing: there are no others. The
+  // database must outlive this object.
   Leadership(db::Database& database, std::optional<std::string> address)
       : database_(database), address_(std::move(address)) {}
 
-  // Takes the lead if nobody has it. Every half second, from one thread. An error: the database can not be asked, and
-  // until it can this process does not lead.
+  // Takes the lead if nobody has it. Call it every half second, from one thread. An error: the database cannot be
+  // asked, and until it can this process does not lead.
   Status look();
 
-  // From any thread.
+  // May be called from any thread.
   [[nodiscard]] bool leads() const { return leads_; }
-  // HOST:PORT of the process that led when anybody last said so; empty: none did.
+  // HOST:PORT of the process that led at the last report; empty: none did.
   [[nodiscard]] std::string leader() const EXCLUDES(mutex_);
 
-  // The same for commands beside the servers.
+  // The leader's address as the database has it, for commands beside the servers.
   static Result<std::string> read_leader(const db::Stores& stores);
 
  private:

@@ -1,4 +1,4 @@
-// starling-coordinator: everything that a community project runs.
+// starling-coordinator: the one program that a community project runs.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -24,7 +24,7 @@ constexpr const char* kExample = R"(Example: a project from nothing to its first
 init prints a join link; a volunteer gives it to `starling join`. More links: invite new.
 All commands may be used while the project is served.)";
 
-// What --help of a command, and of each of its own, ends with.
+// Ends of the --help texts of commands and of their subcommands.
 constexpr std::pair<const char*, const char*> kExamples[] = {
     {"init", R"(Example: who may join
   starling-coordinator init poems --name Poems --listen 0.0.0.0:7300 --public poems.example.org:7300
@@ -91,7 +91,7 @@ void teach(CLI::App& command, const std::string& example) {
   for (CLI::App* of_it : command.get_subcommands([](CLI::App*) { return true; })) teach(*of_it, example);
 }
 
-// Every command, as what main() calls once the line is parsed.
+// The options of every command, as main() passes them on once the line is parsed.
 struct Commands {
   InitOptions init;
   InviteOptions invite;
@@ -563,7 +563,7 @@ int main(int argc, char** argv) {
   add_keys(cli, commands);
   add_care(cli, commands);
   add_backup(cli, commands);
-  cli.footer(kExample);  // of this list only: every command has its own
+  cli.footer(kExample);  // this list only; every command has its own footer
   for (const auto& [command, example] : kExamples) teach(*cli.get_subcommand(command), example);
   try {
     cli.parse(argc, argv);

@@ -1,4 +1,4 @@
-// Telling volunteers that the project is being looked after.
+// Commands that announce maintenance to volunteers.
 #include "coordinator/operations/maintenance.h"
 
 #include <fmt/core.h>

@@ -14,7 +14,7 @@ class Text {
     name_ = fmt::format("starling_{}", name);
     text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", name_, help, type);
   }
-  // `labels` with braces, or empty.
+  // `labels` is empty or includes its braces.
   void value(double value, std::string_view labels = "", std::string_view suffix = "") {
     text_ += fmt::format("{}{}{} {}\n", name_, suffix, labels, value);
   }

@@ -21,8 +21,8 @@ struct Observed {
   const db::Database& database;
   const api::RunService& run;
   const gate::Gate& gate;
-  const gate::Router& router;       // of the public gate
-  const reach::RelayServer* relay;  // the operator's; null: none
+  const gate::Router& router;       // the public gate's router
+  const reach::RelayServer* relay;  // the operator's relay; null: none
   const Clock& clock;
   WallTime started;
   WallTime certificate_ends;
@@ -32,7 +32,7 @@ struct Observed {
 
 // The text format of Prometheus, version 0.0.4.
 std::string metrics_text(const Observed& observed);
-// ok() when the database reads and writes. The message says what does not.
+// ok() when the database reads and writes. The message says which of these fails.
 Status ready(const Observed& observed);
 // /healthz, /readyz and /metrics. `observed` must outlive the router.
 void add_admin_routes(gate::Router& router, const Observed& observed);

@@ -1,4 +1,4 @@
-// A project that has outgrown its file.
+// The command for a project that has outgrown its file.
 #include <fmt/core.h>
 
 #include "coordinator/server/commands.h"

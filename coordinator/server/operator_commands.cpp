@@ -1,4 +1,4 @@
-// Who may use the operator's page.
+// Commands for the accounts of the operator's page.
 #include <fmt/core.h>
 
 #include <string>

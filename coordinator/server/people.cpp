@@ -14,7 +14,7 @@ accounts::Policy policy_of(const ProjectConfig& config) {
   return {config.open_to_all, config.approval, config.anonymous};
 }
 
-// A relay on this very machine may do without TLS.
+// A mail relay on this very machine may do without TLS.
 bool is_local(const std::string& url) {
   return url.starts_with("smtp://127.0.0.1") || url.starts_with("smtp://[::1]") || url.starts_with("smtp://localhost");
 }

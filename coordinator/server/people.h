@@ -1,4 +1,4 @@
-// Everything about accounts, put together for the server.
+// Everything about accounts, assembled for the server.
 #pragma once
 
 #include <memory>
@@ -29,10 +29,10 @@ struct People {
   web::AccountSite site;
 };
 
-// What `parts` refer to must outlive it.
+// The objects that `parts` refers to must outlive the result.
 Result<std::unique_ptr<People>> open_people(const PeopleParts& parts);
 
-// The project's join link with that invite; empty: without one.
+// The project's join link with that invite; without one if `invite` is empty.
 std::string link_with(const Project& project, const std::string& invite);
 
 }  // namespace starling::server

@@ -79,13 +79,13 @@ void print_json(const std::vector<Prospect>& rows, double samples) {
   fmt::print("{}\n", writer.str());
 }
 
-// What of a round nothing is computed in, because others are waited for, and because of the averaging.
+// The parts of a round without computing: waiting for others, and averaging.
 std::pair<double, double> apart(const swarm::RoundForecast& round) {
   if (!round.overlapped) return {round.wait_s, round.averaging_s + round.recovery_s};
   return {0, round.period_s() - round.compute_s - round.step_s};
 }
 
-// The fastest above, each bar the hours that it takes; without those that never end.
+// A plot of the fastest rows; each bar has the hours that the row takes. Rows that never end are left out.
 std::string picture(const std::vector<Prospect>& rows, const PlanAheadOptions& options, std::size_t computers) {
   plot::BarPlot plot;
   plot.title = fmt::format("{:g} samples by {} computers", options.samples, computers);

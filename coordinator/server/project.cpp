@@ -80,8 +80,7 @@ Result<crypto::PrivateKey> read_key(const ProjectFiles& files, const char* name)
   return key;
 }
 
-// manifest.key: the private key in PEM, and after it, when there is a root beside it, the root's public key and its
-// word.
+// manifest.key: the private key in PEM. If it has a root, the root's public key and its certificate for the key follow.
 constexpr std::string_view kRootBegins = "-----BEGIN PUBLIC KEY-----";
 constexpr std::string_view kRootEnds = "-----END PUBLIC KEY-----\n";
 
@@ -116,7 +115,7 @@ Result<ManifestKey> read_manifest_key(const ProjectFiles& files) {
   return key;
 }
 
-// What browsers may find in the address bar.
+// Hosts that browsers may show in the address bar.
 std::vector<std::string> web_hosts(const ProjectConfig& config) {
   std::vector<std::string> hosts = {config.public_at.host, config.listen.host, "localhost", "127.0.0.1", "::1"};
   std::sort(hosts.begin(), hosts.end());
@@ -154,7 +153,7 @@ Status check_directory_is_free(const std::filesystem::path& directory) {
                fmt::format("'{}' exists already and is not empty; choose a new directory", directory.string())};
 }
 
-// Another project's would be taken for this one's.
+// Refuses another project's database: it would be taken for this one's.
 Status check_database_is_free(const ProjectConfig& config) {
   if (config.database.empty()) return {};
   STARLING_ASSIGN(db::Connection connection, db::open_server(config.database, db::ServerRole::reader));
@@ -235,7 +234,7 @@ Result<Project> read_project(const std::filesystem::path& directory) {
 }
 
 Status replace_manifest_key(Project& project, const crypto::PrivateKey& key, const std::string& certificate) {
-  // All in one file: a crash leaves the old three or the new ones.
+  // All three are in one file, so a crash leaves the old ones or the new ones.
   STARLING_TRY(write_file_atomically(project.files.at("manifest.key"),
                                      key.to_pem() + project.root.to_pem() + certificate + "\n", kSecret));
   project.manifest_key = key;

@@ -4,12 +4,13 @@
 //   coordinator.db     accounts, runs, ledger (SQLite; -wal, -shm and .lock beside it), unless they are on a PostgreSQL
 //                      server: then project.json says where
 //   ca.pem, ca.key     the project's own certificate authority; its fingerprint is in every join link
-//   server.pem, .key   the coordinator's certificate for volunteers; web.pem, .key the one browsers see
+//   server.pem, .key   the coordinator's certificate for volunteers; web.pem, .key for browsers
 //   manifest.key       signs the descriptions of runs; clients pin it when they join. Once its root is offline (`keys
-//                      offline`), it is the key that the root certified last, with the root's public half and its word
+//                      offline`), it is the key that the root certified last, with the root's public half and
+//                      certificate
 //   artefacts/         training data, each file named by its SHA-256
 //   stats/             figures for statistics sites, once they were exported
-//   backups/           copies of all of this, by date; last-backup says which is the newest
+//   backups/           copies of all of this, by date; last-backup names the newest
 //
 // Keys are readable by their owner only (0600).
 #pragma once
@@ -32,14 +33,14 @@ namespace starling::server {
 struct ProjectConfig {
   std::string name;
   net::Endpoint listen;      // an IP literal
-  net::Endpoint public_at;   // what join links say
+  net::Endpoint public_at;   // address in join links
   bool open_to_all = false;  // joining needs no invite
   bool approval = false;     // new accounts wait for the operator
   bool anonymous = false;    // joining needs no name
   std::string database;      // address of the PostgreSQL database, perhaps with its password; empty: the file
 };
 
-// Where browsers find it: "https://example.org:7300".
+// The address for browsers: "https://example.org:7300".
 std::string web_root(const ProjectConfig& config);
 
 // Paths inside a project directory.
@@ -50,8 +51,8 @@ struct ProjectFiles {
   [[nodiscard]] std::filesystem::path database() const { return at("coordinator.db"); }
   [[nodiscard]] std::filesystem::path artefacts() const { return at("artefacts"); }
   [[nodiscard]] std::filesystem::path backups() const { return at("backups"); }
-  [[nodiscard]] std::filesystem::path stats() const { return at("stats"); }      // that the server gives out
-  [[nodiscard]] std::filesystem::path sums() const { return at("SHA256SUMS"); }  // of a backup only
+  [[nodiscard]] std::filesystem::path stats() const { return at("stats"); }      // files that the server gives out
+  [[nodiscard]] std::filesystem::path sums() const { return at("SHA256SUMS"); }  // present in a backup only
 
   std::filesystem::path directory;
 };
@@ -61,41 +62,43 @@ struct Project {
   ProjectConfig config;
   crypto::CertificateAuthority authority;
   crypto::PrivateKey manifest_key;
-  crypto::PublicKey root;       // what clients pin: manifest_key's own, or that of the root which is offline
-  std::string key_certificate;  // the root's word for manifest_key; empty: it is the root
+  crypto::PublicKey root;       // the key that clients pin: manifest_key's own, or that of the offline root
+  std::string key_certificate;  // the root's certificate for manifest_key; empty: manifest_key is the root
 };
 
-// The project signs with that key from now on: manifest.key is replaced, and `project` follows.
+// The project signs with that key from now on: replaces manifest.key and updates `project`.
 Status replace_manifest_key(Project& project, const crypto::PrivateKey& key, const std::string& certificate);
 
 // Makes the whole directory. already_exists when it holds anything already.
 Result<Project> create_project(const std::filesystem::path& directory, const ProjectConfig& config, WallTime now);
-// not_found, with advice, when the directory is no project's; failed_precondition for a backup, which stays as it was
-// made.
+// not_found, with advice, when the directory is not a project's; failed_precondition for a backup, which must stay
+// unchanged.
 Result<Project> load_project(const std::filesystem::path& directory);
-// The same for a backup too, for those who only look.
+// Like load_project(), but accepts a backup too, for commands that only read.
 Result<Project> read_project(const std::filesystem::path& directory);
-// What project.json says, for those who need no keys.
+// The content of project.json, for commands that need no keys.
 Result<ProjectConfig> read_config(const ProjectFiles& files);
-// Replaces project.json. Readable by its owner only when it holds a database's address, which may have a password.
+// Replaces project.json. It is readable by its owner only when it holds a database's address, which may have a
+// password.
 Status write_config(const ProjectFiles& files, const ProjectConfig& config);
-// Held while a project with a file is served, and by whoever needs that it is not. already_exists: it is.
+// The lock that is held while a project with a file is served, and by commands that need that it is not.
+// already_exists: it is being served.
 Result<FileLock> lock_against_serving(const Project& project);
-// Where the database is, for people.
+// The place of the database, for people.
 std::string database_place(const Project& project);
 // The database of a project, checked and migrated. Errors name it.
 Result<std::unique_ptr<db::Database>> open_database(const Project& project, const db::DatabaseOptions& options = {});
 
-// How a command acts on the project's database, which must outlive it as the clock must.
+// The desk on which a command acts on the project's database; database and clock must outlive it.
 operations::Desk desk_of(const db::Database& database, const Clock& clock);
 
-// The coordinator's own certificates: taken from disk, or issued anew when they end within a month.
+// The coordinator's own certificates: read from disk, or issued again when they end within a month.
 struct ServerIdentity {
   crypto::TlsIdentity volunteers;
   crypto::WebIdentity browsers;
 };
 Result<ServerIdentity> server_identity(const Project& project, WallTime now);
-// When the certificate on disk ends.
+// The time when the certificate on disk ends.
 Result<WallTime> certificate_end(const Project& project);
 
 }  // namespace starling::server

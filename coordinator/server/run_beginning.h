@@ -10,14 +10,14 @@
 
 namespace starling::server {
 
-// The manifest, which is checked already, names it from now on. A program's parameters lie in `artefacts`. About two
-// seconds for every GB of parameters, and memory for a piece of them.
+// Adds the digest of the initial state to the manifest, which is checked already. A script model's parameters are in
+// `artefacts`. Takes about two seconds for every GB of parameters, and memory for a piece of them.
 Status name_initial_state(wire::RunManifest& manifest, const std::filesystem::path& artefacts);
 
-// Whether a run still has to begin, and its manifest is from before it said with what: nobody may train it then.
+// Whether a run still has to begin and its manifest does not name the initial state: nobody may train it then.
 bool begins_unsigned(const db::Run& run, const wire::RunManifest& manifest);
 
-// Signs the manifests of such runs anew, which then say it. What can not be signed is logged, and its run is not
+// Signs the manifests of such runs again, with the initial state in them. A failure is logged, and the run is not
 // served.
 Status sign_beginnings(const Project& project, const operations::Desk& desk);
 

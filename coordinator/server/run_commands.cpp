@@ -42,7 +42,7 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
   fmt::print("{}\n", manifest.run_id);
 }
 
-// A run of a project's, with its manifest as the project has signed it.
+// One of a project's runs, with its signed manifest.
 struct OpenedRun {
   Project project;
   std::unique_ptr<db::Database> database;
@@ -61,7 +61,7 @@ Result<OpenedRun> open_run(const std::filesystem::path& directory, const RunId& 
   return OpenedRun{std::move(project), std::move(database), std::move(run), std::move(manifest)};
 }
 
-// Something that an operator does with a run.
+// Applies an operator's action to a run.
 Status act_on(const RunOptions& options, Status (*act)(const operations::Desk&, const db::Run&),
               std::string_view done) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
@@ -83,7 +83,7 @@ std::string next_id(const RunId& run_id) {
   return fmt::format("{}{}", numbered ? run_id.substr(0, digits) : run_id + "-", number + 1);
 }
 
-// The live figures, from the server when one serves this project; else everything stays zero.
+// The live figures, from the server when one serves this project; otherwise everything stays zero.
 core::SwarmView ask_server(const Project& project, const RunId& run_id) {
   core::SwarmView view;
   const auto body = ServerLink(project).get("/v1/status");
@@ -237,7 +237,7 @@ Status show_run(const RunOptions& options) {
   const db::Stores& stores = opened.stores();
   const RunId& run_id = opened.run.run_id;
   STARLING_ASSIGN(api::RunReport report, api::read_run_report(stores, opened.run, opened.manifest.target_batch_size));
-  // The operator's own view is the ledger itself, not the totals kept beside it.
+  // The operator's own view uses the ledger itself, not the totals kept beside it.
   STARLING_ASSIGN(report.totals, stores.contributions.ledger_sum(run_id));
   report.swarm = ask_server(opened.project, run_id);
   if (options.json) {

@@ -15,7 +15,7 @@
 namespace starling::server {
 namespace {
 
-// Words or samples that a file of that kind has, as its head says.
+// Number of tokens or samples in a file of that kind, according to its head.
 Result<std::int64_t> items_of(const std::string& kind, const std::filesystem::path& file) {
   STARLING_ASSIGN(const auto tensors, read_tensor_file_head(file));
   const wire::TensorInfo* tensor = wire::find_tensor(tensors, kind == "tokens" ? "tokens" : "labels");
@@ -24,7 +24,7 @@ Result<std::int64_t> items_of(const std::string& kind, const std::filesystem::pa
                                                         file.string(), kind, kind == "tokens" ? "tokens" : "labels")};
 }
 
-// Training and held-out bytes of the operator's files: two files, or two parts of one.
+// Takes over training and held-out bytes of the operator's files: two files, or two parts of one.
 Status take_files_over(wire::DataOptions& data, const manifest::ManifestSource& source,
                        const std::filesystem::path& folder) {
   if (data.kind != "bytes") {
@@ -55,14 +55,15 @@ Status take_over(const wire::Artefact& wanted, const std::filesystem::path& file
                            file.string())};
 }
 
-// From beside the listing: under its own name as it was prepared, under its digest's as an earlier run kept it.
+// Takes the tokenizer from beside the listing: under its own name if just prepared, under its digest if an earlier run
+// kept it.
 Status take_tokenizer_over(const wire::Artefact& tokenizer, const std::filesystem::path& from,
                            const std::filesystem::path& folder) {
   const std::filesystem::path kept = from / tokenizer.sha256.hex();
   return take_over(tokenizer, std::filesystem::exists(kept) ? kept : from / dataset::kTokenizerName, folder);
 }
 
-// Tokens of a larger vocabulary than the model's would end the first micro-batch of every volunteer.
+// Refuses data with tokens beyond the model's vocabulary: they would end every volunteer's first micro-batch.
 Status check_vocabulary(const wire::RunManifest& manifest, const std::filesystem::path& held_out) {
   STARLING_ASSIGN(const auto tensors, read_tensor_file_head(held_out));
   const wire::TensorInfo* words = wire::find_tensor(tensors, "word_starts");

@@ -1,4 +1,4 @@
-// A run's data on its way from the operator's files into the project.
+// Takes a run's data from the operator's files into the project.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 namespace starling::server {
 
-// Copies what the coordinator is to serve into `folder`, under the names of the digests, and completes the manifest's
-// data: two files, two parts of one, or shards as they are listed. Of shards that have mirrors only what is held out
+// Copies the files that the coordinator will serve into `folder`, under the names of their digests, and completes the
+// manifest's data: two files, two parts of one, or the shards in a listing. If shards have mirrors, only held-out data
 // and the tokenizer are copied. corrupt when a file is not the one that the listing names.
 Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem::path& folder);
-// Afterwards: the database knows them.
+// Records the artefacts in the database; call it afterwards.
 Status record_artefacts(const db::Stores& stores, const manifest::OperatorManifest& wanted);
 
 // Writes a listing of a run's shards into `folder`, from which a further run can be made.

@@ -1,4 +1,4 @@
-// A model of the operator's own on its way into the project: its program is copied and never opened.
+// Takes a model of the operator's own into the project: its program is copied and never opened.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 namespace starling::server {
 
-// Copies both files into `folder`, under the names of their digests; what the manifest lists of the parameters is what
-// their file's head says.
+// Copies both files into `folder`, under the names of their digests. The manifest's list of parameters is taken from
+// their file's head.
 Status import_script(const manifest::ManifestSource& source, const std::filesystem::path& folder,
                      wire::ScriptModel& script);
-// Afterwards: the database knows them.
+// Records the artefacts in the database; call it afterwards.
 Status record_script(const db::Stores& stores, const manifest::OperatorManifest& wanted);
 
 }  // namespace starling::server

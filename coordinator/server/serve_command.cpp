@@ -38,12 +38,12 @@
 namespace starling::server {
 namespace {
 
-constexpr Duration kPollInterval = std::chrono::milliseconds(500);  // of what operators set in the database
+constexpr Duration kPollInterval = std::chrono::milliseconds(500);  // interval of reading operators' settings
 constexpr Duration kWaitMax = std::chrono::milliseconds(100);
 constexpr double kBytesPerMbit = 1e6 / 8;
 constexpr Duration kWaitMin = std::chrono::milliseconds(2);
 
-// A connection is a descriptor: take all that the system gives.
+// Raises the limit of descriptors to all that the system gives, because each connection takes one.
 void allow_many_connections() {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -51,7 +51,7 @@ void allow_many_connections() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// SIGTERM and SIGINT are held back in this thread and those it starts, to be waited for.
+// Blocks SIGTERM and SIGINT in this thread and those it starts, so that they can be waited for.
 sigset_t hold_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -96,7 +96,7 @@ std::optional<web::ShownRun> shown(const api::RunService& run) {
                        static_cast<std::int64_t>(wire::parameter_count(manifest.model))};
 }
 
-// On a server that does not lead: what the database knows of the run that the leader serves.
+// The run that the leader serves, as far as the database knows it: for a server that does not lead.
 std::optional<web::ShownRun> shown_from_afar(const db::Stores& stores) {
   const auto runs = stores.runs.list();
   const db::Run* run = runs ? api::choose_run(*runs, "") : nullptr;
@@ -145,13 +145,13 @@ Result<core::CoordinatorOptions> core_options(const ServeOptions& options, const
   return core;
 }
 
-// How this computer shows itself to those who call it.
+// The TLS identity that this computer shows to its callers.
 Result<crypto::TlsContext> as_coordinator(const Project& project, const ServerIdentity& identity) {
   return crypto::TlsContext::coordinator_server(project.authority.certificate_pem(), identity.volunteers,
                                                 identity.browsers);
 }
 
-// How this computer shows itself on volunteers' ports and at its relay.
+// The TLS identity that this computer shows on volunteers' ports and at its relay.
 Result<crypto::TlsContext> as_peer(const Project& project, const ServerIdentity& identity) {
   return crypto::TlsContext::peer(project.authority.certificate_pem(), identity.volunteers);
 }
@@ -164,8 +164,8 @@ Status start_dialling_back(api::RunService& run, const ServeOptions& options, co
   return {};
 }
 
-// The operator's own relay; nothing when none is asked for. It listens on all addresses, since the one that volunteers
-// reach may be translated on its way.
+// The operator's own relay; nothing when none is asked for. It listens on all addresses, because the address that
+// volunteers reach may be translated on its way.
 Result<std::unique_ptr<reach::RelayServer>> open_relay(const ServeOptions& options, int port,
                                                        reach::RelayServer::Parts parts) {
   if (options.relay.empty()) return std::unique_ptr<reach::RelayServer>();
@@ -190,7 +190,7 @@ class GateThread {
   GateThread(const GateThread&) = delete;
   GateThread& operator=(const GateThread&) = delete;
 
-  // What ended it: ok() when it was asked to.
+  // Returns the reason why it ended: ok() when it was asked to.
   Status stop() {
     gate_.stop();
     if (thread_.joinable()) thread_.join();
@@ -200,7 +200,7 @@ class GateThread {
  private:
   gate::Gate& gate_;
   Status status_;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last: it uses the other members
 };
 
 Result<std::unique_ptr<gate::Gate>> public_gate(const ServeOptions& options, const ProjectConfig& config,
@@ -209,7 +209,7 @@ Result<std::unique_ptr<gate::Gate>> public_gate(const ServeOptions& options, con
   return gate::Gate::create(gate, tls, router);
 }
 
-// The operator's own door; nothing when none is asked for.
+// The gate of the operator's page; nothing when none is asked for.
 Result<std::unique_ptr<gate::Gate>> admin_gate(const ServeOptions& options, const crypto::TlsContext& tls,
                                                const gate::Router& router) {
   if (options.admin.empty()) return std::unique_ptr<gate::Gate>();
@@ -217,13 +217,13 @@ Result<std::unique_ptr<gate::Gate>> admin_gate(const ServeOptions& options, cons
   gate::GateOptions gate;
   gate.address = at.host;
   gate.port = at.port;
-  gate.workers = 2;  // one may be at a password while the other answers a probe
+  gate.workers = 2;  // one may be checking a password while the other answers a probe
   auto opened = gate::Gate::create(gate, tls, router);
   if (!opened) return opened.error().prefixed("--admin");
   return opened;
 }
 
-// What is looked at from time to time.
+// Parts of the server that need attention from time to time.
 struct Cared {
   Leadership& leadership;
   api::RunService& run;
@@ -235,7 +235,8 @@ struct Cared {
   const db::Stores& stores;
 };
 
-// Takes the lead or gives it up, as the database has it; the leader alone looks at runs, which begins what it serves.
+// Takes the lead or gives it up, according to the database. Only the leader looks at runs, which begins those that it
+// serves.
 Status look_at_lead(const Cared& cared) {
   const bool led = cared.leadership.leads();
   const Status looked = cared.leadership.look();
@@ -246,7 +247,7 @@ Status look_at_lead(const Cared& cared) {
   return cared.run.poll();
 }
 
-// What fails at every look is told now and then; what fails first has most likely failed the others too.
+// A failure that repeats at every look is logged now and then; the first one has most likely caused the others too.
 void look_after(const Cared& cared, const Clock& clock, LogLimit& complaints) {
   const auto tell = [&](std::string_view what, const Status& status) {
     if (!status.ok() && complaints.admit(clock.now())) log_error("{}: {}", what, status.error().message);
@@ -261,7 +262,7 @@ void look_after(const Cared& cared, const Clock& clock, LogLimit& complaints) {
   }
 }
 
-// Timers of the run until a signal, or until something broke.
+// Runs the timers until a signal comes or something breaks.
 void work(const Cared& cared, const sigset_t& signals, const std::atomic<bool>& broken, ServiceManager& manager) {
   const SystemClock clock;
   LogLimit complaints;
@@ -288,7 +289,7 @@ void announce(const Project& project, std::uint16_t port) {
   log_info("starling-coordinator {} serves '{}'", kVersion, project.config.name);
 }
 
-// Until `work` returns, which it does when it is asked to or something broke.
+// Serves until `work` returns, which it does when it is asked to or something broke.
 Status serve_at(gate::Gate& gate, gate::Gate* admin, std::atomic<bool>& broken, const std::function<void()>& work) {
   GateThread serving(gate, broken);
   std::optional<GateThread> serving_admin;
@@ -301,7 +302,7 @@ Status serve_at(gate::Gate& gate, gate::Gate* admin, std::atomic<bool>& broken, 
   return {};
 }
 
-// What the database calls when nothing more can be stored.
+// The database calls this when nothing more can be stored.
 std::function<void(const Error&)> breaking(std::atomic<bool>& broken) {
   return [&broken](const Error& error) {
     log_error("{}; ending, since nothing more can be stored", error.message);
@@ -309,7 +310,7 @@ std::function<void(const Error&)> breaking(std::atomic<bool>& broken) {
   };
 }
 
-// A project in a file is served by one process, others by any number.
+// Several processes may serve a project, unless its database is a file.
 bool is_shared(const Project& project) { return !project.config.database.empty(); }
 
 Result<Project> project_to_serve(const ServeOptions& options) {
@@ -326,7 +327,7 @@ Result<std::optional<FileLock>> lock_to_serve(const Project& project) {
   return std::optional<FileLock>(std::move(lock));
 }
 
-// As open_database(); runs from before their first state was signed are ready to be served then.
+// Opens the database like open_database(), and signs runs whose initial state is not signed yet.
 Result<std::unique_ptr<db::Database>> database_to_serve(const Project& project, const Clock& clock,
                                                         std::atomic<bool>& broken) {
   STARLING_ASSIGN(auto database, open_database(project, {.on_fatal = breaking(broken)}));
@@ -334,7 +335,7 @@ Result<std::unique_ptr<db::Database>> database_to_serve(const Project& project, 
   return database;
 }
 
-// Where the project's other servers reach this one; nothing: there can be no others.
+// The address at which the project's other servers reach this one; nothing: there can be no others.
 Result<std::optional<std::string>> internal_address(const ServeOptions& options, const Project& project) {
   if (!is_shared(project)) return std::optional<std::string>();
   net::Endpoint at = project.config.listen;

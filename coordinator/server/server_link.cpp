@@ -16,7 +16,7 @@ namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(2);
 
-// Where it can be dialled from this machine.
+// The address at which this machine can dial the server.
 net::Endpoint dialled(const Project& project) {
   net::Endpoint at = project.config.listen;
   if (is_wildcard(at.host)) at.host = at.host == "::" ? "::1" : "127.0.0.1";

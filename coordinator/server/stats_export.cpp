@@ -24,7 +24,7 @@ namespace {
 
 constexpr unsigned kFolderMode = 0755;
 
-// A compressed file that is being written; what went wrong is told at its end.
+// A compressed file that is being written; finish() reports any error.
 class GzipFile {
  public:
   explicit GzipFile(std::filesystem::path path) : path_(std::move(path)), file_(::gzopen(path_.c_str(), "wb")) {}
@@ -39,7 +39,7 @@ class GzipFile {
     failed_ = ::gzwrite(file_, text.data(), static_cast<unsigned>(text.size())) != static_cast<int>(text.size());
     if (failed_) errno_ = errno;
   }
-  // On disk when it returns.
+  // The file is on disk when the call returns.
   Status finish() {
     if (file_ == nullptr) return os_error("create", path_, errno);
     const bool closed = ::gzclose(std::exchange(file_, nullptr)) == Z_OK;
@@ -54,7 +54,7 @@ class GzipFile {
   int errno_ = 0;
 };
 
-// One kind of rows, in both formats.
+// Rows of one kind, in both formats.
 class Table {
  public:
   Table(const std::filesystem::path& folder, std::string_view row, std::string_view all)
@@ -115,7 +115,7 @@ class Table {
   std::int64_t count_ = 0;
 };
 
-// The same number for a volunteer in every export, that tells nothing of them: it is made from the project's secret.
+// An id that a volunteer has in every export and that reveals nothing about them: it is made from the project's secret.
 std::string cross_project_id(const std::string& secret, AccountId account) {
   return crypto::keyed_digest(secret, fmt::format("cross-project id\n{}", account)).hex().substr(0, 32);
 }
@@ -213,7 +213,7 @@ Status write_digests(const std::filesystem::path& folder) {
   return write_file_atomically(folder / web::kStatsDigests, sums);
 }
 
-// Whether nothing but an export, whole or in part, is in the folder; fine when there is none.
+// Fails if anything but an export, whole or partial, is in the folder; ok when there is none.
 Status check_ours(const std::filesystem::path& folder) {
   std::error_code problem;
   if (!std::filesystem::exists(folder, problem)) return {};
@@ -234,7 +234,7 @@ Status check_ours(const std::filesystem::path& folder) {
   return {};
 }
 
-// `fresh` stands at `folder` from one moment to the next, and what was there is gone.
+// Puts `fresh` at `folder` in one step, and removes the old folder.
 Status publish(const std::filesystem::path& fresh, const std::filesystem::path& folder) {
   std::error_code problem;
   const unsigned how = std::filesystem::exists(folder, problem) ? RENAME_EXCHANGE : RENAME_NOREPLACE;

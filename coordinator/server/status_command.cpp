@@ -1,4 +1,4 @@
-// How a project stands, at a glance.
+// The command that shows a project's state at a glance.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kMsPerHour = 3'600'000;
 
-// What the running server says of itself; all zero when none runs.
+// Figures from the running server; all zero when none runs.
 struct Live {
   bool served = false;
   double uptime_s = 0;
@@ -63,8 +63,8 @@ Live ask(const Project& project) {
 struct Overview {
   Live live;
   std::vector<db::Run> runs;
-  std::vector<db::Totals> totals;                              // of each run, …
-  std::vector<std::optional<db::KeptCheckpoint>> checkpoints;  // … and of its state
+  std::vector<db::Totals> totals;                              // totals of each run
+  std::vector<std::optional<db::KeptCheckpoint>> checkpoints;  // newest copy of each run's state
   std::int64_t volunteers = 0;
   db::Activity activity;
   std::size_t bans = 0;

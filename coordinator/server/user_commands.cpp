@@ -1,4 +1,4 @@
-// Accounts and computers, for the operator.
+// Commands for accounts and computers.
 #include <fmt/core.h>
 
 #include "coordinator/accounts/accounts.h"
@@ -23,7 +23,7 @@ db::AccountState state_of(UsersListed listed) {
   return db::AccountState::active;
 }
 
-// A command about one account.
+// The context of a command about one account.
 struct Opened {
   Project project;
   std::unique_ptr<db::Database> database;

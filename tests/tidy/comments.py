@@ -13,7 +13,6 @@ ROOMS_STILL_TO_CLEAN = [
     "client/session",
     "coordinator/api",
     "coordinator/core",
-    "coordinator/server",
     "shared/swarm",
     "shared/wire",
     "tests/client/averaging",
