@@ -35,7 +35,8 @@ std::size_t events_without_fault(const GroupOptions& options) {
   return group.events();
 }
 
-// Everybody alive finished, in time, all alike, and as a majority exactly where it is one.
+// Runs the group. Everybody alive must finish in time, all alike, and with a majority's verdict exactly where it is
+// one.
 std::string crash_check(InMemoryGroup& group, Duration time_max) {
   group.run();
   if (std::string why = wrong(group, tolerance(group)); !why.empty()) return why;
@@ -77,7 +78,7 @@ TEST_CASE("a member may die at any event: survivors finish, alike and truthful")
             CAPTURE(event);
             CAPTURE(kind == Kind::kill_dirty);
             InMemoryGroup group(options, {{.kind = kind, .rank = victim, .event = event}});
-            // Nothing but links and the courtesy delay decides: far below any silence limit.
+            // Only links and yield_delay decide here, so the time is far below any silence limit.
             const std::string why = crash_check(group, from_ms(1000));
             CHECK(why == "");
           }
@@ -107,7 +108,7 @@ TEST_CASE("whoever dies while a deferred member still takes results, it ends lik
 TEST_CASE("two or three members may die at any events, in any order") {
   std::vector<unsigned> seeds(12000);
   std::iota(seeds.begin(), seeds.end(), 1U);
-  // Once: one that was done and gone was awaited for ever by members without a link to it.
+  // Regression: members without a link to it waited for ever for one that was done and gone.
   seeds.insert(seeds.end(), {69862U, 76217U, 97107U});
   for (const unsigned seed : seeds) {
     CAPTURE(seed);
@@ -127,7 +128,7 @@ TEST_CASE("two or three members may die at any events, in any order") {
     std::vector<Fault> faults;
     for (std::size_t i = 0; i < 2 + random() % 2; ++i) {
       const Kind kind = random() % 2 == 0 ? Kind::kill : Kind::kill_dirty;
-      // Deaths come in clusters: the second one usually strikes while the first is being dealt with.
+      // Deaths come in clusters: the second one usually strikes while the first is still being handled.
       const std::size_t event = i == 0 || random() % 4 == 0 ? random() % 250 : faults[0].event + random() % 60;
       faults.push_back({.kind = kind, .rank = random() % options.members, .event = event});
     }
@@ -295,7 +296,7 @@ TEST_CASE("a member that lives but withholds something is not waited for past a 
     bool lost;
   };
   const Case cases[] = {
-      {wire::FrameType::contribution, from_ms(6000), false},  // left behind, in its place
+      {wire::FrameType::contribution, from_ms(6000), false},  // left behind, but keeps its place
       {wire::FrameType::result, from_ms(35000), true},
       {wire::FrameType::inventory, from_ms(12000), true},
       {wire::FrameType::done, from_ms(65000), true},
@@ -366,7 +367,7 @@ TEST_CASE("any storm of faults ends without a wrong success") {
       if (group.alive(rank)) REQUIRE_MESSAGE(group.outcome(rank) != nullptr, "member " << rank << " never ended");
       if (group.outcome(rank) == nullptr) continue;
       CHECK(group.outcome(rank)->verdict != Verdict::diverged);
-      // In a remnant, the weight of a lost contributor may be known to nobody: its samples count as none there.
+      // In a remnant nobody may know the weight of a lost contributor: its samples count as none there.
       if (group.outcome(rank)->verdict == Verdict::minority) CHECK(untrue_values(group, rank) == "");
       if (group.outcome(rank)->verdict != Verdict::averaged) continue;
       CHECK(untruth(group, rank) == "");

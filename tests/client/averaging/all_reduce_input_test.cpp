@@ -1,4 +1,4 @@
-// One engine, and frames that another member should not, or may, have sent.
+// One engine, and frames from other members: frames that they should not send, and frames that they may.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ wire::GroupInfo plan() {
   return group;
 }
 
-// Plays everybody else to one engine of rank 1, whose weight is 2 and whose values are all 2.
+// Plays all other members to one engine of rank 1, whose weight is 2 and whose values are all 2.
 struct Stage {
   wire::GroupInfo group;
   std::vector<float> input = std::vector<float>(kFloats, 2.0F);
@@ -76,7 +76,7 @@ struct Stage {
     while (engine.next_frame(now, to, frame)) said.push_back(static_cast<FrameType>(frame.head[0]));
     return said;
   }
-  // The lost set as this engine tells it to `to`; empty set when it does not mention any.
+  // The lost set that this engine sends to `to`; an empty set when it mentions none.
   wire::RankSet lost_as_told(Rank to) {
     wire::RankSet lost(4);
     OutgoingFrame frame;
@@ -182,7 +182,7 @@ TEST_CASE("nothing of a result that is not finite gets into the sum that takes i
   for (const Rank rank : {0, 3}) {
     REQUIRE(stage.say(rank, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {1}})).ok());
   }
-  // Of the lost part, segment 4 is this member's now.
+  // Segment 4 of the lost part is this member's now.
   for (const Rank rank : {0, 3}) REQUIRE(stage.say(rank, FrameType::contribution, 4, kEight).ok());
   const auto segment = stage.output.begin() + 24;
   CHECK(std::vector<float>(segment, segment + 8) == std::vector<float>(8, 1.0F));
@@ -254,7 +254,7 @@ TEST_CASE("a member contributes no more than its role and its begin say") {
   Stage listener;
   REQUIRE(listener.say(2, FrameType::begin, 0, listener.begin(2, 0)).ok());
   CHECK_FALSE(listener.say(2, FrameType::contribution, 2, kEight).ok());
-  CHECK(listener.has_lost(2) == false);  // member 0 has not begun: nobody to tell
+  CHECK(listener.has_lost(2) == false);  // member 0 has not begun, so there is nobody to tell
   REQUIRE(listener.say(0, FrameType::begin, 0, listener.begin(0)).ok());
   CHECK(listener.has_lost(2));
 
@@ -295,11 +295,11 @@ TEST_CASE("what may happen around a change of view is ignored, not punished") {
   stage.all_begin();
   REQUIRE(stage.say(0, FrameType::contribution, 2, kEight).ok());
   const std::vector<float> once = stage.output;
-  CHECK(stage.say(0, FrameType::contribution, 2, kEight).ok());  // twice
+  CHECK(stage.say(0, FrameType::contribution, 2, kEight).ok());  // sent twice
   CHECK(stage.output == once);
   CHECK(stage.say(0, FrameType::contribution, 4, kEight).ok());   // not owned here
   CHECK(stage.say(0, FrameType::want, 4, {}).ok());               // nothing was lost
-  CHECK(stage.say(0, FrameType::begin, 0, stage.begin(0)).ok());  // the same begin again
+  CHECK(stage.say(0, FrameType::begin, 0, stage.begin(0)).ok());  // a repeated begin
   REQUIRE(stage.say(0, FrameType::result, 0, result(15, kEight)).ok());
   CHECK(stage.say(0, FrameType::result, 0, result(15, kEight)).ok());
   CHECK(stage.say(0, FrameType::ping, 0, {}).ok());
@@ -328,7 +328,7 @@ TEST_CASE("who comes back by another link, with nothing of the round, is told th
   stage.engine.on_link_lost(stage.now, 0, "connection reset");
   OutgoingFrame frame;
   CHECK_FALSE(stage.engine.next_frame(stage.now, 0, frame));
-  CHECK(stage.say(0, FrameType::contribution, 2, kEight).ok());  // of whom nobody is to say here that it talks nonsense
+  CHECK(stage.say(0, FrameType::contribution, 2, kEight).ok());  // nobody here may accuse this one of nonsense
   CHECK(stage.lost_as_told(2).count() == 0);
   REQUIRE(stage.say(0, FrameType::begin, 0, stage.begin(0, 5)).ok());
   std::vector<FrameType> said;
@@ -349,7 +349,7 @@ TEST_CASE("a member that hears that it and half of the others are lost leaves, a
   wire::RankSet lost(4);
   lost.set(kSelf);
   lost.set(0);
-  for (int i = 0; i < 4; ++i) {  // not heard since: or this would be a complaint about members that are well
+  for (int i = 0; i < 4; ++i) {  // not heard since; otherwise this would be a complaint about members that are well
     stage.now += std::chrono::milliseconds(250);
     stage.engine.on_timer(stage.now);
   }
@@ -381,7 +381,7 @@ TEST_CASE("a member that hears that it is lost asks for the result, and takes no
   CHECK_FALSE(stage.say(0, FrameType::result, 0, Bytes(1 + 8 * sizeof(float), 0xff)).ok());  // a member too many
   CHECK_FALSE(stage.say(0, FrameType::done, 0, wire::encode(wire::Done{{}, {1, 2}})).ok());
   CHECK(stage.say(0, FrameType::result, 0, result(1)).ok());
-  // What it would have to hold is not what they say that they hold.
+  // The segments that it would have to hold are not those that they claim to hold.
   for (const std::uint32_t segment : {1, 3, 5, 7}) {
     Bytes payload = result(2);
     payload.resize(1 + 4 * sizeof(float));
@@ -419,7 +419,7 @@ TEST_CASE("one that sends different results to different members is left out by 
       return true;
     });
     group.run();
-    // Rank 0 holds other bits than the others: they are a majority without it, it is none without them.
+    // Rank 0 holds other bits than the others. They are a majority without it; it is not one without them.
     CHECK(group.outcome(0)->verdict != Verdict::averaged);
     for (Rank rank = 1; rank < members; ++rank) {
       CHECK(group.outcome(rank)->verdict == Verdict::averaged);

@@ -18,7 +18,7 @@ using Verdict = AveragingOutcome::Verdict;
 
 namespace {
 
-// What codecs may add to values of magnitude at most 1: one loss on the way to the owner, one on the way back.
+// The most that codecs may add to values of magnitude at most 1: one loss on the way to the owner, one on the way back.
 double tolerance(const GroupOptions& options) {
   const auto loss = [](const std::string& codec) {
     if (codec == "int4") return 1 / 13.9;
@@ -37,7 +37,7 @@ bool all_averaged(const InMemoryGroup& group) {
   return true;
 }
 
-// Lets engines talk until nobody has anything to say: no latency, no copies of what needs none.
+// Lets engines exchange frames until none has any: without latency, and without copies where none is needed.
 void exchange_all(const std::vector<std::unique_ptr<AllReduce>>& engines) {
   OutgoingFrame frame;
   Bytes joined;
@@ -58,7 +58,7 @@ void exchange_all(const std::vector<std::unique_ptr<AllReduce>>& engines) {
 
 constexpr const char* kCodecs[] = {"fp32", "fp16", "bf16", "int8", "int4"};
 
-// Everything that may vary without anything going wrong.
+// Varies everything that may vary without a fault.
 GroupOptions random_options(unsigned seed) {
   std::mt19937 random(seed);
   GroupOptions options;
@@ -160,7 +160,8 @@ TEST_CASE("fp16 stays within its error bound of the exact mean") {
   InMemoryGroup group({.members = 6, .vector_floats = 4000, .codec = "fp16"});
   group.run();
   CHECK(all_averaged(group));
-  // Contributions are within 2^-11 of values of magnitude at most the weight; so is the result, of at most 1.
+  // Contributions are within 2^-11 of values of magnitude at most the weight; so is the result, within 2^-11 of at most
+  // 1.
   CHECK(wrong(group, std::ldexp(1.0, -11) + std::ldexp(1.0, -11) + std::ldexp(1.0, -22)) == "");
 }
 
@@ -225,8 +226,8 @@ TEST_CASE("each link carries every part once, and the results once") {
   InMemoryGroup group({.members = 4, .vector_floats = floats, .segment_floats = 1024});
   group.run();
   CHECK(all_averaged(group));
-  // Out: 3/4 of the vector as contributions, 3 times the own quarter as results; headers, begins, pings and done on
-  // top.
+  // Bytes sent: 3/4 of the vector as contributions and 3 times the own quarter as results; headers, begins, pings and
+  // done come on top.
   const std::int64_t payload = floats * 4 * 6 / 4;
   for (Rank rank = 0; rank < 4; ++rank) {
     CHECK(group.outcome(rank)->bytes_sent >= payload);
@@ -295,7 +296,7 @@ TEST_CASE("whoever has given a deferred member all it had may fall silent, leave
   options.shares = {8, 1, 0, 1};  // the first one's results take 5 s to come, the others' half a second
   options.member_slowdown = {1, 1, 40, 1};
   options.bytes_per_s = 1e6;
-  constexpr double kCoarse = 0.03;  // half a step of int4, times its part of all weights
+  constexpr double kCoarse = 0.03;  // half a step of int4, times this member's part of all weights
   constexpr Duration kLater = std::chrono::milliseconds(4000);
 
   InMemoryGroup silent(options);
@@ -332,7 +333,7 @@ TEST_CASE("a large group averages") {
 }
 
 TEST_CASE("beside the vectors, a round keeps far less than a vector in memory") {
-  // Frames go from engine to engine without a copy: what is allocated now is the engines' own.
+  // Frames go from engine to engine without a copy, so memory allocated from here on is the engines' own.
   for (const char* codec : {"fp32", "fp16"}) {
     CAPTURE(codec);
     const std::size_t members = 4;
@@ -351,8 +352,7 @@ TEST_CASE("beside the vectors, a round keeps far less than a vector in memory") 
     exchange_all(engines);
     for (const auto& engine : engines) REQUIRE(engine->outcome() != nullptr);
     const double extra = static_cast<double>(mallinfo2().uordblks - before) / static_cast<double>(members);
-    // fp16 keeps 128 segments of the own part as they were sent (a sixteenth of the vector here), and one for each
-    // peer.
+    // fp16 keeps 128 segments of the own part in encoded form (a sixteenth of the vector here), and one for each peer.
     CHECK(extra < static_cast<double>(floats) * sizeof(float) * (std::string(codec) == "fp32" ? 0.01 : 0.08));
   }
 }

@@ -18,7 +18,7 @@ TEST_CASE("a link that is ahead rests until the last one has moved") {
   balance.set_sent(now, 1, 1);
   now += 10ms;
   balance.set_sent(now, 0, 3);
-  CHECK_FALSE(balance.rests(now, 0, everybody));  // two ahead
+  CHECK_FALSE(balance.rests(now, 0, everybody));  // two segments ahead
   balance.set_sent(now, 0, 4);
   CHECK(balance.rests(now, 0, everybody));
   CHECK(balance.wake_at() > now);

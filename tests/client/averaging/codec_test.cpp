@@ -16,7 +16,7 @@ using namespace starling::averaging;
 
 namespace {
 
-// Those that keep every value, within a bound.
+// The codecs that keep every value, within a bound.
 constexpr Codec kCodecs[] = {Codec::fp32, Codec::fp16, Codec::bf16, Codec::int8, Codec::int4};
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -51,7 +51,7 @@ bool same_bits(const Floats& a, const Floats& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
-// Also with values that are not finite, and with damaged bytes.
+// Also compares them with values that are not finite, and with damaged bytes.
 void check_packed_kernels(const PackedKernels& a, const PackedKernels& b, Codec codec, Floats values) {
   const std::size_t size = values.size();
   const Floats base = random_floats(static_cast<unsigned>(size), size, -140, 100);
@@ -122,7 +122,7 @@ struct BlockCodec {
   Codec codec;
   std::size_t floats;
   int code_max;
-  double relative_error;  // to the largest of the block
+  double relative_error;  // relative to the largest of the block
   double absolute_error;
 };
 constexpr BlockCodec kBlockCodecs[] = {{Codec::int8, wire::kInt8BlockFloats, 127, 1 / 253.0, 0x1p-103},
@@ -168,7 +168,7 @@ TEST_CASE("blocks keep their error bound, whatever lies in other blocks") {
 
 TEST_CASE("a block's largest magnitude gets the largest code, wherever its scale is rounded to") {
   for (const BlockCodec& format : kBlockCodecs) {
-    for (std::uint32_t step = 0; step < 1 << 16; ++step) {  // all that decides how the scale is rounded
+    for (std::uint32_t step = 0; step < 1 << 16; ++step) {  // all bits that decide how the scale is rounded
       const float top = std::bit_cast<float>(0x3f800000u + (step << 7));
       const Bytes bytes = encoded(format.codec, {0.3F, -top, 0});
       const int code = format.codec == Codec::int8 ? static_cast<std::int8_t>(bytes[3]) : (bytes[2] >> 4) - 8;
@@ -191,11 +191,11 @@ TEST_CASE("blocks that no encoder writes are refused: they would not be passed o
   CHECK(refused(Codec::int8, int8, 2, 126));                         // nothing has the largest code
   CHECK(refused(Codec::int8, int8, 3, 0x80));                        // -128
   CHECK(refused(Codec::int8, int8, 1, 0xbc));                        // a negative scale
-  CHECK(refused(Codec::int8, int8, 1, 0x00));                        // a scale below all
-  CHECK(refused(Codec::int8, int8, 1, 0x7f));                        // one that is not finite
+  CHECK(refused(Codec::int8, int8, 1, 0x00));                        // a scale below all valid ones
+  CHECK(refused(Codec::int8, int8, 1, 0x7f));                        // a scale that is not finite
   CHECK(refused(Codec::int4, int4, 2, 0x4e));                        // nothing has the largest code
   CHECK(refused(Codec::int4, int4, 2, 0x0f));                        // -8
-  CHECK(refused(Codec::int4, int4, 3, 0x9a));                        // something in the half that nobody reads
+  CHECK(refused(Codec::int4, int4, 3, 0x9a));                        // bits in the half that nobody reads
   CHECK_FALSE(decode(Codec::int8, Bytes{0, 0, 1, 0, 0}, out).ok());  // codes without a scale
   CHECK_FALSE(decode(Codec::int4, Bytes{0, 0, 0x98, 0x88}, out).ok());
 }
@@ -263,7 +263,7 @@ TEST_CASE("a value that is not finite is refused wherever it stands, and the sum
           bytes[at * 2] = 0x80;
           bytes[at * 2 + 1] = static_cast<std::uint8_t>(std::signbit(poison) ? 0xff : 0x7f);
         }
-        // In blocks, the scale is the only place for it.
+        // In blocks, only the scale can hold it.
         if (codec == Codec::int8) bytes[1] = std::signbit(poison) ? 0xff : 0x7f;
         if (codec == Codec::int4) bytes[at < 64 ? 1 : 35] = std::signbit(poison) ? 0xff : 0x7f;
         if (codec == Codec::fp16) bytes[4 + at * 2 + 1] = static_cast<std::uint8_t>(std::signbit(poison) ? 0xfe : 0x7c);
@@ -277,7 +277,7 @@ TEST_CASE("a value that is not finite is refused wherever it stands, and the sum
         CHECK_FALSE(read.ok());
         values[at] = poison;
         CHECK_FALSE(summable(values));
-        CHECK_FALSE(decode(codec, encoded(codec, values), out).ok());  // a sender's own mistake is seen as well
+        CHECK_FALSE(decode(codec, encoded(codec, values), out).ok());  // a sender's own mistake is noticed as well
       }
     }
   }
@@ -358,7 +358,7 @@ TEST_CASE("every processor computes the same bits") {
     for (float& value : values) value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
     CHECK(a.largest(bytes, size) == b.largest(bytes, size));
-    const std::size_t place = random() % 20;  // in a cache line, or across its end
+    const std::size_t place = random() % 20;  // position in a cache line, or across its end
     Floats expected(place + size + 1, 1.0F);
     std::copy(values.begin(), values.end(), expected.begin() + static_cast<std::ptrdiff_t>(place));
     for (const Kernels* each : {&a, &b}) {

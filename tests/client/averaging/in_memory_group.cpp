@@ -11,7 +11,7 @@
 namespace starling::averaging {
 namespace {
 
-constexpr std::size_t kWindowFrames = 2;  // handed to a link and not arrived
+constexpr std::size_t kWindowFrames = 2;  // frames handed to a link that have not arrived
 
 }  // namespace
 
@@ -154,7 +154,7 @@ void InMemoryGroup::send(Rank from, Rank to, std::vector<std::uint8_t> bytes) {
   ++line.in_flight;
   const wire::FrameType type = wire::type_of(std::span(bytes).first<wire::kFrameHeaderBytes>());
   const bool placed = options_.seed % 2 == 0 || wire::keeps_order(type);
-  // Behind those that it never overtakes its jitter does not show.
+  // Jitter does not show behind frames that this one never overtakes.
   const TimePoint after = placed ? line.last_arrival : line.placed_arrival;
   const TimePoint arrival = std::max(sent + options_.latency + Duration(jitter), after + Duration(1));
   line.last_arrival = std::max(line.last_arrival, arrival);
@@ -166,7 +166,7 @@ void InMemoryGroup::send(Rank from, Rank to, std::vector<std::uint8_t> bytes) {
 void InMemoryGroup::deliver(Rank from, Rank to, const Frame& frame) {
   Link& line = link(from, to);
   if (line.generation != frame.generation) return;
-  if (now_ < nodes_[to].frozen_until) {  // stays in the socket
+  if (now_ < nodes_[to].frozen_until) {  // the frame stays in the socket
     nodes_[to].held_up.push_back([=, this] { deliver(from, to, frame); });
     return;
   }

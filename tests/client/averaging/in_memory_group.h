@@ -1,7 +1,7 @@
-// n reduction engines over an in-memory network on virtual time: links with latency, rate and a small window, first
-// in, first out as one TCP stream where the seed is even, and else as several of them (wire::keeps_order); and faults
-// that strike at a given event or time. Results for which an engine posts a receive come in halves. Everything follows
-// from the seed.
+// n reduction engines over an in-memory network on virtual time. Links have latency, rate and a small window. With an
+// even seed a link is first in, first out, as one TCP stream is; otherwise it behaves as several streams
+// (wire::keeps_order). Faults strike at a given event or time. Results for which an engine posts a receive come in
+// halves. Everything follows from the seed.
 #pragma once
 
 #include <algorithm>
@@ -22,15 +22,15 @@ struct GroupOptions {
   std::int64_t vector_floats = 1000;
   std::int64_t segment_floats = 64;
   std::string codec = "fp32";
-  std::vector<std::string> codecs{};      // of contributions, by rank; empty: all as `codec`
+  std::vector<std::string> codecs{};      // codecs of contributions, by rank; empty: all as `codec`
   std::vector<double> shares{};           // empty: equal parts
   std::vector<SampleCount> weights{};     // empty: rank + 1 samples each
   std::vector<bool> undialable{};         // empty: everybody can be dialled; two that cannot have no link
   std::vector<bool> deferred{};           // empty: nobody
   std::vector<bool> late{};               // empty: nobody
   std::vector<Duration> start_after{};    // empty: all start at once
-  Duration latency = from_ms(5);          // one way; plus up to as much again, drawn for every frame
-  double bytes_per_s = 10e6;              // of every link
+  Duration latency = from_ms(5);          // one way; a random extra of up to this much is drawn for every frame
+  double bytes_per_s = 10e6;              // rate of every link
   std::vector<double> member_slowdown{};  // empty: none; divides the rate of a member's links
   std::int64_t begin_within_ms = 1000;
   bool rest_in_input = false;  // RoundVectors::rest
@@ -38,16 +38,16 @@ struct GroupOptions {
   unsigned seed = 1;
 };
 
-// What happens right before the event-th event is handled (or at a time, when event is kNoEvent).
+// A fault that strikes right before the event-th event is handled (or at a time, when event is kNoEvent).
 struct Fault {
   static constexpr std::size_t kNoEvent = SIZE_MAX;
   enum class Kind {
-    kill,        // gone; links break; what was on its way arrives first
-    kill_dirty,  // gone; links break; what was on its way is lost
+    kill,        // the process ends; links break; frames on their way arrive first
+    kill_dirty,  // the process ends; links break; frames on their way are lost
     freeze,      // stands still for `lasting`; its links stay up
     mute,        // its frames to `other` vanish from now on, silently
     black_hole,  // frames between it and `other` vanish, silently
-    break_link,  // both ends are told that the link between them is gone
+    break_link,  // both ends learn that the link between them is gone
   };
   Kind kind = Kind::kill;
   Rank rank = 0;
@@ -57,14 +57,14 @@ struct Fault {
   Duration lasting{};
 };
 
-// The first draw that each member tells (Stake::draw).
+// The first draw in each member's begin (Stake::draw).
 constexpr SampleCount draw_of(Rank rank) { return 1000 + static_cast<SampleCount>(rank); }
 
 class InMemoryGroup {
  public:
   explicit InMemoryGroup(GroupOptions options, std::vector<Fault> faults = {});
 
-  // Until every running engine has its outcome, or nothing happens any more, or `limit` of virtual time has passed.
+  // Runs until every running engine has its outcome, nothing happens any more, or `limit` of virtual time has passed.
   void run(Duration limit = std::chrono::seconds(300));
   // Handles one event; false when there is none.
   bool step();
@@ -89,7 +89,7 @@ class InMemoryGroup {
   }
   [[nodiscard]] std::size_t events() const { return events_; }
   [[nodiscard]] Duration elapsed() const { return now_ - TimePoint{}; }
-  // Frames that engines refused, as "rank from rank: why".
+  // Refused frames, as "rank from rank: why".
   [[nodiscard]] const std::vector<std::string>& refusals() const { return refusals_; }
 
  private:
@@ -101,16 +101,16 @@ class InMemoryGroup {
     bool started = false;
     bool dead = false;
     TimePoint frozen_until{};
-    std::vector<std::function<void()>> held_up;  // while frozen, in order
+    std::vector<std::function<void()>> held_up;  // deliveries held up while frozen, in order
     TimePoint timer_at = kNever;
   };
   struct Link {
     std::size_t in_flight = 0;
     TimePoint free_at{};
     TimePoint last_arrival{};
-    TimePoint placed_arrival{};  // of the last frame that nothing overtakes
-    bool silent = false;         // swallows
-    bool cut = false;            // refuses
+    TimePoint placed_arrival{};  // arrival of the last frame that nothing overtakes
+    bool silent = false;         // swallows frames
+    bool cut = false;            // refuses frames
     std::uint32_t generation = 0;
   };
   struct Event {

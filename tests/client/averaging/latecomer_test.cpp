@@ -1,4 +1,4 @@
-// Those that the others go on without leave with the others' result, whenever they come.
+// Members that the others go on without: they leave with the others' result, whenever they come.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using Kind = Fault::Kind;
 
 namespace {
 
-// A round of about two seconds, of which the last member misses the begin.
+// A round of about two seconds whose last member misses the begin.
 GroupOptions long_round(Duration comes) {
   GroupOptions options;
   options.members = 5;
@@ -85,7 +85,7 @@ TEST_CASE("members that die while a latecomer is served do not cost it the resul
     if (averaged) CHECK(group.outcome(4)->result_digest == group.outcome(0)->result_digest);
     if (averaged) ++kept;
   }
-  CHECK(kept >= 30);  // of 33
+  CHECK(kept >= 30);  // there are 33 cases
 }
 
 TEST_CASE("a latecomer gives up on members that are alive, but send it nothing of the round") {
@@ -95,7 +95,7 @@ TEST_CASE("a latecomer gives up on members that are alive, but send it nothing o
     return to != 4 || header->type == wire::FrameType::begin || header->type == wire::FrameType::inventory ||
            wire::is_sign_of_life(header->type);
   });
-  // Their links carry the next rounds.
+  // The members' links carry the next rounds.
   std::vector<std::uint8_t> ping(wire::kFrameHeaderBytes);
   wire::encode_header({}, std::span(ping).first<wire::kFrameHeaderBytes>());
   Duration pinged{};
@@ -127,7 +127,7 @@ TEST_CASE("nobody waits for members that were not there when the plan was made")
       if (rank < 3) CHECK(group.outcome(rank)->elapsed < std::chrono::seconds(4));
     }
     CHECK(disagreement(group) == "");
-    // In time, what they bring counts like anybody's.
+    // If it comes in time, its contribution counts like anybody's.
     CHECK(group.outcome(0)->samples[4] == (comes_ms <= 5 ? group.weight(4) : 0));
   }
 }
@@ -135,14 +135,14 @@ TEST_CASE("nobody waits for members that were not there when the plan was made")
 TEST_CASE("those who were not there when the plan was made have no say in what counts") {
   GroupOptions options = long_round({});
   options.late = {false, false, true, true, true};
-  // One of the two that have a say dies: with the three others it would be most of the group, without them it is not.
+  // One of the two members with a vote dies: the three others have none, so the remaining one is not most of the group.
   InMemoryGroup group(options, {{.kind = Kind::kill, .rank = 1, .at = from_ms(300)}});
   group.run();
   for (const Rank rank : {0, 2, 3, 4}) {
     REQUIRE(group.outcome(rank) != nullptr);
     CHECK(group.outcome(rank)->verdict != Verdict::averaged);
   }
-  // One alone that has a say decides alone.
+  // A single member with a vote decides alone.
   options.late = {false, true, true, true, true};
   InMemoryGroup alone(options, {{.kind = Kind::kill, .rank = 1, .at = from_ms(300)}});
   alone.run();

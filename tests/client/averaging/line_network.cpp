@@ -130,7 +130,7 @@ void LineNetwork::arrive(Rank from, Rank to, std::size_t bytes) {
 }
 
 void LineNetwork::deliver(Rank from, Rank to, std::size_t bytes) {
-  schedule(now_ + options_.delay, [this, from, to, bytes] {  // acknowledged
+  schedule(now_ + options_.delay, [this, from, to, bytes] {  // acknowledged now
     stream(from, to).on_way -= bytes;
     send_next(from);
   });

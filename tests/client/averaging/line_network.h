@@ -1,5 +1,5 @@
-// n reduction engines behind access lines of given rates, on virtual time: what the order of segments alone costs,
-// with TCP replaced by streams that share lines as its do, each with a window and a weight of its own.
+// n reduction engines behind access lines of given rates, on virtual time. It shows the cost of the order of segments
+// alone: TCP is replaced by streams that share lines as TCP's do, each with a window and a weight of its own.
 #pragma once
 
 #include <deque>
@@ -13,12 +13,12 @@
 namespace starling::averaging {
 
 struct LineOptions {
-  std::vector<double> bytes_per_s;  // of each member's line, either way
-  std::vector<double> shares;       // of the vector
+  std::vector<double> bytes_per_s;  // rate of each member's line, either way
+  std::vector<double> shares;       // shares of the vector
   std::int64_t vector_floats = 1 << 19;
   std::int64_t segment_floats = 1 << 12;
-  Duration delay = from_ms(20);    // one way, between any two
-  double window_s = 0.1;           // each stream may have what its faster end's line carries in this time on the way
+  Duration delay = from_ms(20);  // one way, between any two
+  double window_s = 0.1;  // each stream may have as many bytes on the way as its faster end's line carries in this time
   std::size_t unsent_max = 32768;  // bytes that wait at the sender before a stream counts as full
   double unfairness = 0;           // streams' weights are drawn from [1 - this, 1 + this]
   unsigned seed = 1;
@@ -28,16 +28,16 @@ class LineNetwork {
  public:
   explicit LineNetwork(LineOptions options);
   ~LineNetwork();
-  // Seconds of virtual time until the last member has its outcome; `false` in `ok` when one has none, or a bad one.
+  // Seconds of virtual time until the last member has its outcome. ok() is false when a member has none, or a bad one.
   double run();
   [[nodiscard]] bool ok() const;
 
  private:
   struct Stream {
-    std::deque<std::vector<std::uint8_t>> frames;  // handed over, not delivered whole
+    std::deque<std::vector<std::uint8_t>> frames;  // handed over, not delivered completely
     std::size_t unsent = 0;
     std::size_t on_way = 0;
-    std::size_t delivered = 0;  // of frames.front()
+    std::size_t delivered = 0;  // bytes of frames.front()
     double turn = 0;            // virtual time of fair queueing
     double weight = 1;
   };

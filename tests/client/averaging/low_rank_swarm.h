@@ -24,13 +24,13 @@ class LowRankSwarm {
  public:
   explicit LowRankSwarm(LowRankOptions options);
 
-  // What a member has computed; to be set before every round.
+  // A member's computed gradient; set it before every round.
   [[nodiscard]] std::vector<float>& gradient(Rank rank) { return members_[rank].gradient; }
-  // Faults strike in the first averaging of the round, or in the second. Who dies stays dead.
+  // Faults strike in the first averaging of the round, or in the second. A member that dies stays dead.
   void play_round(const std::vector<Fault>& in_first = {}, std::vector<Fault> in_second = {});
 
   [[nodiscard]] bool alive(Rank rank) const { return members_[rank].alive; }
-  // Of the last round; null for the dead, and for those whose first averaging failed.
+  // The outcome of the last round; null for the dead, and for members whose first averaging failed.
   [[nodiscard]] const AveragingOutcome* outcome(Rank rank) const;
   [[nodiscard]] const std::vector<float>& result(Rank rank) const { return members_[rank].result; }
   [[nodiscard]] const wire::LowRankLayout& layout() const { return members_.front().power->layout(); }

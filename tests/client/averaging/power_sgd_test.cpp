@@ -1,5 +1,5 @@
-// Gradients averaged as low-rank products: against the algorithm written out in doubles, over many rounds, and among
-// members that are lost in the middle.
+// Gradients averaged as low-rank products: compared with the algorithm written out in doubles, over many rounds, and
+// with members that are lost in the middle.
 #include "client/averaging/power_sgd.h"
 
 #include <doctest/doctest.h>
@@ -51,7 +51,7 @@ double energy(std::span<const float> values) {
   return sum;
 }
 
-// One member alone: both averagings give back what it contributes, over its weight.
+// One member alone: both averagings return its contribution, divided by its weight.
 Floats alone(PowerSgd& power, const Floats& gradient, float weight = 1) {
   Floats left(power.layout().left_floats);
   std::copy_n(power.project(gradient).begin(), left.size(), left.begin());
@@ -115,14 +115,14 @@ TEST_CASE("one round is the algorithm as it is written: project, make orthonorma
   const Floats before = alone(power, first);
   const Floats after = alone(power, second);
   for (const wire::LowRankMatrix& at : layout.matrices) {
-    // What the second round works on: its gradient and what the first left out.
+    // The second round works on its gradient plus the residual of the first.
     Matrix m = matrix_of(at, second);
     const Matrix g = matrix_of(at, first);
     const Matrix said = matrix_of(at, before);
     for (std::size_t i = 0; i < at.rows; ++i) {
       for (std::size_t j = 0; j < at.columns; ++j) m[i][j] += g[i][j] - said[i][j];
     }
-    // Q spans the rows of what the first round ended with: P = m said^T spans what m Q does.
+    // Q spans the rows of the first round's result: P = m said^T has the span of m Q.
     Matrix p;
     for (std::size_t k = 0; k < layout.rank; ++k) {
       std::vector<double> vector(at.rows);
@@ -193,7 +193,7 @@ TEST_CASE("what is left out is said later: over many rounds the sum is the sum o
     }
     for (std::size_t i = 0; i < kFloats; ++i) sum[i] -= gradient[i];
     if (kept == 1) CHECK(energy(sum) < 0.01 * energy(gradient));
-    if (kept == 0) CHECK(energy(sum) > 0.3 * energy(gradient));  // without: 2 of 16 and 24 factors stay all there is
+    if (kept == 0) CHECK(energy(sum) > 0.3 * energy(gradient));  // without feedback only 2 of 16 and 24 factors count
   }
 }
 
@@ -248,7 +248,7 @@ TEST_CASE(
       Floats sum(kFloats, 0.0F);
       constexpr int kRounds = 40;
       for (int round = 0; round < kRounds; ++round) {
-        for (Rank rank = 0; rank < 5; ++rank) swarm.gradient(rank) = random_gradient(50);  // all mean the same
+        for (Rank rank = 0; rank < 5; ++rank) swarm.gradient(rank) = random_gradient(50);  // all have one gradient
         const bool strikes = round == 1;
         swarm.play_round(strikes && !in_second ? death : std::vector<Fault>{},
                          strikes && in_second ? death : std::vector<Fault>{});

@@ -22,7 +22,8 @@ std::vector<Rank> finishers(const InMemoryGroup& group) {
 std::string disagreement(const InMemoryGroup& group) {
   std::vector<Rank> ranks = finishers(group);
   if (group.has_unlinked()) {
-    // Where all that could be dialled are gone, the others cannot hear of each other: each is a minority of its own.
+    // Where all members that could be dialled are gone, the others cannot hear of each other: each is a minority of its
+    // own.
     std::erase_if(ranks, [&](Rank rank) { return group.outcome(rank)->verdict == Verdict::minority; });
   }
   for (const Rank rank : ranks) {

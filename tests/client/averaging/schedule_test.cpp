@@ -1,5 +1,5 @@
-// What the order in which segments go out costs: whole rounds behind access lines on virtual time, against the least
-// time in which the lines could carry them.
+// The cost of the order in which segments go out: whole rounds behind access lines on virtual time, compared with the
+// least time in which the lines could carry them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using namespace starling::averaging;
 
 namespace {
 
-// Lines of so many Mbit/s, and a vector, both an eighth of what they stand for.
+// Lines of these speeds (Mbit/s) and a vector, both an eighth of the real size.
 LineOptions lines(const std::vector<double>& mbit, unsigned seed) {
   LineOptions options;
   options.seed = seed;
@@ -26,7 +26,7 @@ LineOptions lines(const std::vector<double>& mbit, unsigned seed) {
   return options;
 }
 
-// Time over the bound.
+// Time relative to the bound.
 double run(const LineOptions& options) {
   const std::vector<double>& rates = options.bytes_per_s;
   const double bytes = static_cast<double>(options.vector_floats) * sizeof(float);
@@ -68,6 +68,6 @@ TEST_CASE("streams that get unequal shares of a line are kept in step") {
 TEST_CASE("a line far slower than planned does not make the others rest") {
   LineOptions options = lines(kEqual4, 1);
   options.bytes_per_s[3] /= 4;
-  // Its own part alone takes it this long; nobody is faster than who waits for all of its results.
-  CHECK(run(options) < 1.6);  // the bound is that of the slow line with a part of its own
+  // Its own part alone takes it this long; nobody is faster than a member that waits for all of its results.
+  CHECK(run(options) < 1.6);  // the bound for a slow line that has a part of its own
 }

@@ -1,4 +1,5 @@
-// What members tell of each other after a round: what they saw themselves, so that several voices are several.
+// Members' reports about each other after a round. They report only faults that they saw themselves, so that several
+// voices really are several.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,10 +28,10 @@ GroupOptions small(std::size_t members) {
 struct Voices {
   int about_victim = 0;
   int about_others = 0;
-  wire::Fault fault = wire::Fault::gone;  // the victim's, as the last one says
+  wire::Fault fault = wire::Fault::gone;  // the victim's fault according to the last voice
 };
 
-// Of those that averaged.
+// Voices of the members that averaged.
 Voices voices(const InMemoryGroup& group, Rank victim) {
   Voices voices;
   for (Rank rank = 0; rank < group.size(); ++rank) {

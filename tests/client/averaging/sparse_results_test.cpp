@@ -1,5 +1,5 @@
-// Results that leave most values out, as contributions do: all members hold the same, and nothing that was meant is
-// lost.
+// Results that leave most values out, as contributions do: all members hold identical values, and nothing of any
+// gradient is lost.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Volunteers {
     for (std::size_t i = 0; i < members; ++i) feedback_.push_back(std::make_unique<ErrorFeedback>(meant_.size(), 1.0F));
   }
 
-  // Everybody contributes what the group has drawn for it, and what it makes up for.
+  // Everybody contributes the gradient that the group has drawn for it, and its residual.
   void contribute(InMemoryGroup& group) {
     for (Rank rank = 0; rank < group.size(); ++rank) {
       const std::span<const float> gradient = group.input(rank);
@@ -61,7 +61,7 @@ class Volunteers {
     }
   }
 
-  // What the next round of everybody would make up for.
+  // The sum of residuals that everybody's next round would make up for.
   std::vector<double> residuals(const InMemoryGroup& group) {
     std::vector<double> sum(meant_.size());
     const Floats zeros(meant_.size(), 0.0F);
@@ -87,21 +87,21 @@ double largest(const std::vector<double>& values) {
   return most;
 }
 
-// By coordinate: who is in the result.
+// Contributors to a coordinate of the result.
 const wire::RankSet& contributors_at(const AveragingOutcome& outcome, std::int64_t coordinate) {
   const auto holds = [coordinate](const ContributorRun& run) { return coordinate < run.begin + run.floats; };
   return std::find_if(outcome.contributors.begin(), outcome.contributors.end(), holds)->members;
 }
 
-// How many of those that finished say that they made a segment's result.
+// Number of members that finished and claim to have made a segment's result.
 std::size_t reducers(const InMemoryGroup& group, SegmentIndex segment) {
   const std::vector<Rank> ranks = finishers(group);
   return static_cast<std::size_t>(
       std::count_if(ranks.begin(), ranks.end(), [&](Rank rank) { return group.outcome(rank)->reduced[segment]; }));
 }
 
-// After one round from nothing: in every segment whose contributors and reducer are still there, the result and what
-// these make up for are what they have contributed. Returns how many segments that were.
+// After one round from nothing: in every segment whose contributors and reducer are still there, the result and their
+// residuals add up to the contributions. Returns the number of such segments.
 std::size_t check_nothing_lost(InMemoryGroup& group, const std::vector<Floats>& contributed, Volunteers& volunteers) {
   const std::vector<Rank> ranks = finishers(group);
   const AveragingOutcome& outcome = *group.outcome(ranks.front());
@@ -169,7 +169,7 @@ TEST_CASE("everybody holds the same sparse result, and over rounds all that was 
       GroupOptions options = sparse_group(members, kFloats);
       options.seed = 100 * round + static_cast<unsigned>(members);
       for (Rank rank = 0; rank < members; ++rank) {
-        options.shares.push_back(1.0 + static_cast<double>((rank + round) % 3));  // parts change hands
+        options.shares.push_back(1.0 + static_cast<double>((rank + round) % 3));  // parts change owners
         options.weights.push_back(rank > 0 && rank == round % members ? 0 : static_cast<SampleCount>(rank) + 1);
       }
       InMemoryGroup group(options);

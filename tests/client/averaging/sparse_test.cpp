@@ -1,4 +1,4 @@
-// The sparse codec, and error feedback, which makes up for what it leaves out.
+// The sparse codec, and error feedback, which makes up for values that the codec leaves out.
 #include "client/averaging/sparse.h"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ Floats decoded(const Bytes& bytes, std::size_t size) {
   return values;
 }
 
-// Few large values among many small ones, as gradients have.
+// A few large values among many small ones, as gradients have.
 Floats heavy_tailed(unsigned seed, std::size_t size) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
@@ -126,7 +126,7 @@ TEST_CASE("every processor chooses the same values: the largest magnitudes, of t
       [](std::mt19937& random) { return std::normal_distribution<float>()(random); },
       [](std::mt19937&) { return 0.0F; },
       [](std::mt19937&) { return -2.5F; },
-      [](std::mt19937& random) { return random() % 300 == 0 ? -1.0F : 0.0F; },                  // fewer than are sent
+      [](std::mt19937& random) { return random() % 300 == 0 ? -1.0F : 0.0F; },  // fewer values than are sent
       [](std::mt19937& random) { return static_cast<float>(static_cast<int>(random() % 7)); },  // many ties
       [](std::mt19937& random) { return std::bit_cast<float>(static_cast<std::uint32_t>(random() % 2000)); },  // tiny
       [](std::mt19937& random) { return random() % 50 == 0 ? INFINITY : NAN; },
@@ -166,7 +166,7 @@ TEST_CASE("sparse bytes that are out of order, out of place or out of range chan
     CHECK(sum == Floats(4096, 2.0F));
     return !status.ok() && status.error().code == ErrorCode::corrupt;
   };
-  Bytes twice = good;  // the second index again is the first
+  Bytes twice = good;  // the second index repeats the first
   twice[5] = static_cast<std::uint8_t>((twice[5] & 15) | twice[4] << 4);
   twice[6] = static_cast<std::uint8_t>(twice[5] << 4 | twice[4] >> 4);
   CHECK(refused(twice));
@@ -180,7 +180,7 @@ TEST_CASE("sparse bytes that are out of order, out of place or out of range chan
     CHECK(refused(bad));
   }
   Bytes beyond = encoded(Floats(100, 1.0F));
-  beyond[5] = static_cast<std::uint8_t>(beyond[5] | 0x0f);  // index 3840 and more, of 100
+  beyond[5] = static_cast<std::uint8_t>(beyond[5] | 0x0f);  // index 3840 and more, in a chunk of 100
   Floats small(100, 2.0F);
   CHECK_FALSE(decode_add(Codec::sparse, beyond, small, small).ok());
   CHECK(small == Floats(100, 2.0F));
@@ -223,7 +223,7 @@ AveragingOutcome averaged(std::int64_t floats, std::initializer_list<Rank> membe
   return outcome;
 }
 
-// What the owners take of a contribution: segments are encoded one by one.
+// The values that owners decode from a contribution: segments are encoded one by one.
 Floats as_sent(const wire::GroupInfo& group, std::span<const float> values) {
   Floats sent;
   const Codec codec = wire::contribution_codec(group, 0);
@@ -285,7 +285,8 @@ TEST_CASE("what is made up for is what this member's encoded values left out, or
   const wire::GroupInfo group = plan(kSize, "sparse");
   const Floats gradient = heavy_tailed(7, kSize);
   const Floats zeros(kSize, 0.0F);
-  // Of a member that has reduced the first half, of which its results left out a quarter of one everywhere, or not.
+  // Residuals of a member that has reduced the first half (its results left out a quarter of one everywhere), or has
+  // not.
   const auto left_after = [&](bool reduces, const AveragingOutcome* outcome, std::span<const float> input) {
     ErrorFeedback feedback(kSize, 1);
     (void)feedback.contribute(group, 1, input);

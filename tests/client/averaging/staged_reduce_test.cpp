@@ -54,7 +54,7 @@ class Grid {
     }
   }
 
-  // Until everybody alive has an outcome; `before` is asked before every frame and may strike.
+  // Runs until everybody alive has an outcome; `before` is called before every frame and may strike.
   void run(const std::function<void(std::size_t)>& before = {}) {
     for (auto& [peer, who] : volunteers_) who.engine->start(now_);
     for (int step = 0; step < kStepsMax && !all_done(); ++step) {
@@ -81,7 +81,7 @@ class Grid {
   [[nodiscard]] std::size_t frames() const { return frames_; }
   // The group that the frame about to be delivered belongs to.
   [[nodiscard]] const GroupId& sending() const { return sending_; }
-  // Of a column's heads, the n-th.
+  // The n-th head of a column.
   [[nodiscard]] PeerId head(std::size_t column, std::size_t n) const {
     for (const wire::GridPlan::Head& head : columns_[column].grid->heads) {
       if (head.column == column && n-- == 0) return head.member.endpoint.peer;
@@ -91,7 +91,7 @@ class Grid {
   }
   [[nodiscard]] const AveragingOutcome& outcome(const PeerId& peer) { return *volunteers_.at(peer).engine->outcome(); }
 
-  // What is wrong with those that ended with a result: they must be alike, to the bit, and count nobody twice.
+  // Describes errors in members that ended with a result: they must be identical, to the bit, and count nobody twice.
   std::string disagreement() {
     const Volunteer* first = nullptr;
     std::map<std::uint32_t, std::vector<SampleCount>> by_column;
