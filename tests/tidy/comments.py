@@ -24,7 +24,6 @@ ROOMS_STILL_TO_CLEAN = [
     "tests/client/session",
     "tests/client/trainer_link",
     "tests/client/training",
-    "tests/client/transport",
     "tests/client/updates",
     "tests/coordinator/core",
     "tests/shared/base",

@@ -16,7 +16,7 @@ namespace {
 constexpr TimePoint kBegin{1h};
 const tcp::endpoint kAnyPort(asio::ip::address_v4::loopback(), 0);
 
-// 100 packets each 40 ms: 3.6 MB/s.
+// 100 packets in 40 ms: 3.6 MB/s.
 TcpCounters at_pace(double bytes_per_s) {
   TcpCounters counters;
   counters.window_packets = 100;
@@ -25,7 +25,7 @@ TcpCounters at_pace(double bytes_per_s) {
   return counters;
 }
 
-constexpr double kBeginsAt = 10.4e6;  // 2.9 times that
+constexpr double kBeginsAt = 10.4e6;  // 2.9 times 3.6 MB/s
 
 }  // namespace
 

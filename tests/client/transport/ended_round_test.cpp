@@ -1,4 +1,4 @@
-// A round that is over at some members and not at others: those learn it from a frame, not from silence.
+// A round that is over at some members and not at others: the latter learn it from a frame, not from silence.
 #include <doctest/doctest.h>
 
 #include "tests/client/transport/swarm.h"
@@ -18,11 +18,11 @@ wire::GroupInfo patient_plan(const Members& members, std::int64_t floats, std::i
   return plan;
 }
 
-// Alone, at once, and without a complaint about anybody.
+// The member ends alone, at once, and without a complaint about anybody.
 void check_left_alone(Seat& seat) {
   const AveragingOutcome outcome = seat.wait();
   CHECK(outcome.verdict == AveragingOutcome::Verdict::minority);
-  CHECK(outcome.elapsed < 5s);  // not one of the limits of waiting is that short with these plans
+  CHECK(outcome.elapsed < 5s);  // no waiting limit is that short with these plans
   CHECK(outcome.lost.size() == 2);
   for (const averaging::LostMember& lost : outcome.lost) CHECK(lost.reason == "the round is over there");
   CHECK(outcome.faults.empty());
@@ -47,7 +47,7 @@ TEST_CASE("who is in the middle of a round hears that the others have left it") 
   const Project project;
   Members members = make_members(project, 3);
   const Seats seats = seats_of(patient_plan(members, 3'000'000));
-  for (const auto& member : members) member->net->limit(1e6, 1e6);  // twelve seconds of a round
+  for (const auto& member : members) member->net->limit(1e6, 1e6);  // twelve seconds for a round
   for (Rank rank = 0; rank < 3; ++rank) REQUIRE(seats[rank]->start(*members[rank]).ok());
   wait_until([&] { return members[2]->net->stats().round_bytes_received > 100'000; });
   for (const Rank rank : {0, 1}) members[rank]->net->abandon();

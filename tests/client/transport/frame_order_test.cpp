@@ -36,9 +36,9 @@ TEST_CASE("what is told apart by its segment, and signs of life, may overtake ea
 }
 
 TEST_CASE("frames of both kinds on several streams: each once, and each that keeps its place where it was sent") {
-  std::mt19937 random(11);  // NOLINT: always the same
+  std::mt19937 random(11);  // NOLINT: a fixed seed
   for (int run = 0; run < 50; ++run) {
-    FrameCount count(run % 2 == 0 ? 0 : 0xffffffe0);  // numbers go round
+    FrameCount count(run % 2 == 0 ? 0 : 0xffffffe0);  // numbers wrap around
     FrameOrder order(count);
     std::array<std::deque<wire::FrameHeader>, 8> streams;
     constexpr std::uint32_t kFrames = 200;
@@ -53,7 +53,7 @@ TEST_CASE("frames of both kinds on several streams: each once, and each that kee
     }
     std::vector<std::uint32_t> delivered;
     while (delivered.size() < kFrames) {
-      // Some stream's next frame has its turn, whatever the others bring.
+      // Some stream's next frame always has its turn, whatever the others deliver.
       std::vector<std::deque<wire::FrameHeader>*> can;
       for (auto& stream : streams) {
         if (!stream.empty() && order.turn_of(stream.front()) == Turn::now) can.push_back(&stream);
@@ -84,6 +84,6 @@ TEST_CASE("what may overtake waits for what keeps its place alone, which waits f
   CHECK(order.turn_of(frame(2)) == Turn::now);
   order.advance(kPlaced);
   CHECK(order.turn_of(frame(2)) == Turn::past);
-  CHECK(order.turn_of(frame(0, kFree)) == Turn::past);  // all that was before it has been there
+  CHECK(order.turn_of(frame(0, kFree)) == Turn::past);  // all frames before it have arrived
   CHECK(order.turn_of(frame(3, kFree)) == Turn::now);
 }

@@ -16,13 +16,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr double kOnTheLine = 1.04;  // of a byte of payload: headers
+constexpr double kOnTheLine = 1.04;  // bytes on the line for a byte of payload: headers
 
 double seconds_since(std::chrono::steady_clock::time_point began) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
 
-// All that was sent or received, over all that the limit allows in that time.
+// Bytes sent or received, relative to the limit in that time.
 double part_used(std::int64_t bytes, double seconds, double limit) {
   return static_cast<double>(bytes) * kOnTheLine / (seconds * limit);
 }
@@ -55,16 +55,16 @@ TEST_CASE("a turn that comes while it is asked for is given later, when the aske
   }
 }
 
-// The first of the rounds shows what the line allows, the last ones move in beats. A machine that is busy or stands
-// still for a second holds rounds up, but hardly all of them.
+// The first of the rounds shows the line's speed; the last ones move in ticks. A machine that is busy or stands still
+// for a second delays rounds, but hardly all of them.
 TEST_CASE("rounds take as long as the slowest limit allows, and are right") {
   const Project project;
   Members members = make_members(project, 3);
-  check_exact_round(members, plan_of(members, 30'000));  // links are up
+  check_exact_round(members, plan_of(members, 30'000));  // links are up after it
   constexpr double kLimit = 4e6;
   SUBCASE("of an upload") { members[0]->net->limit(kLimit, 0); }
   SUBCASE("of a download") { members[0]->net->limit(0, kLimit); }
-  const auto bytes_sent = [&] { return members[0]->net->stats().round_bytes_sent; };  // as many are received
+  const auto bytes_sent = [&] { return members[0]->net->stats().round_bytes_sent; };  // equally many are received
   const std::int64_t before = bytes_sent();
   const auto began = std::chrono::steady_clock::now();
   double best = 0;
@@ -76,7 +76,7 @@ TEST_CASE("rounds take as long as the slowest limit allows, and are right") {
   }
   const double seconds = seconds_since(began);
   const NetworkStats after = members[0]->net->stats();
-  // In three seconds; a tenth of a second may pass at once.
+  // In three seconds, a tenth of a second's worth may pass at once.
   CHECK(part_used(after.round_bytes_sent - before, seconds, kLimit) < 1.04);
   CHECK(best > 0.75);
   CHECK(std::min(after.upload_bytes_per_s, after.download_bytes_per_s) <= kLimit);

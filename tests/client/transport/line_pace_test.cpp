@@ -16,7 +16,7 @@ constexpr std::int64_t kPlanned = 20'000'000;
 constexpr double kLine = 10e6;
 constexpr TimePoint kSettled = TimePoint{} + 1s;
 
-// In its second round at the same speed.
+// The pace in the second round at one speed.
 LinePace pace_at(double line_bytes_per_s) {
   LinePace pace;
   pace.begin(TimePoint{}, kPlanned, line_bytes_per_s);
@@ -175,16 +175,16 @@ TEST_CASE("the more streams share a line, and the slower it is, the rarer are be
   CHECK(pace.next_beat(7, true, kPlanned) > pace.next_beat(6, true, kPlanned));
   CHECK(pace.next_beat(50, true, kPlanned) == 40ms);
   CHECK(pace_at(kLine / 2).next_beat(3, true, kPlanned) == pace.next_beat(6, true, kPlanned));
-  // A fast line's streams have that much in no time; but each makes a beat dearer.
+  // A fast line's streams have that much to send in no time, but each stream makes a tick dearer.
   CHECK(pace_at(4 * kLine).next_beat(3, true, kPlanned) == 20ms);
   CHECK(pace_at(4 * kLine).next_beat(7, true, kPlanned) == 28ms);
 }
 
-// What is measured in long ones rises too little from round to round, where links wait for each other.
+// Speeds measured in long ticks rise too little from round to round where links wait for each other.
 TEST_CASE("a line whose speed is still being found out has beats without a pace, and no long ones") {
   LinePace pace;
   pace.begin(TimePoint{}, kPlanned, 0);
-  CHECK_FALSE(pace.beats());  // it may well be a fast one
+  CHECK_FALSE(pace.beats());  // the line may well be a fast one
   pace.begin(TimePoint{}, kPlanned, kLine);
   CHECK(pace.beats());
   CHECK(pace.bytes_per_s() == 0);

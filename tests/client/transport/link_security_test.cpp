@@ -53,7 +53,7 @@ TEST_CASE("a member of the project is let in; one of another project, or with no
   const Member member(project);
   const crypto::PrivateKey key = crypto::PrivateKey::generate();
   CHECK(is_let_in(member, project.context(project.identity(key))));
-  // It trusts our CA, but its own certificate is of another.
+  // It trusts our CA, but another CA issued its own certificate.
   CHECK_FALSE(is_let_in(member, project.context(other_project.identity(key))));
   CHECK_FALSE(is_let_in(member, other_project.context(other_project.identity(key))));
   CHECK_FALSE(is_let_in(member, project.context(project.identity(key, issued_ago(std::chrono::hours(25))))));
@@ -84,7 +84,7 @@ TEST_CASE("a peer that shows our own certificate is refused") {
 TEST_CASE("a renewed certificate is shown on new links") {
   const Project project;
   const crypto::PrivateKey key = crypto::PrivateKey::generate();
-  // This one has run out: nobody lets it in.
+  // This certificate has expired: nobody lets it in.
   std::vector<float> state(1000, 2.5F);
   const auto snapshot = std::make_shared<const StateSnapshot>(snapshot_of(1, state));
   const Member donor(project, true, [&](RoundIndex, const Digest&) { return snapshot; });

@@ -24,7 +24,7 @@ namespace {
 
 using asio::ip::tcp;
 
-// One end of a link, with what the product's hub and switchboard do for it.
+// One end of a link, with the parts that the product's hub and switchboard play for it.
 struct End final : Link::Mediator {
   End(asio::io_context& io, const Project& project, const std::string& congestion_control, Duration far_from)
       : key(crypto::PrivateKey::generate()),
@@ -97,11 +97,11 @@ struct End final : Link::Mediator {
   std::vector<std::shared_ptr<Link>> links;
   Link* up = nullptr;
   std::string ended;
-  wire::FrameType type = wire::FrameType::state_info;  // of what it sends
+  wire::FrameType type = wire::FrameType::state_info;  // type of the frames that it sends
   std::uint32_t to_send = 0;
   std::uint32_t sent = 0;
   std::uint32_t received = 0;
-  std::set<std::uint32_t> segments;  // the same
+  std::set<std::uint32_t> segments;  // segments of received frames
   int pongs = 0;
   int heard = 0;
   bool held_back = false;
@@ -146,15 +146,15 @@ struct LinkPair {
   void run_until_quiet() {
     while (io.run_one_for(std::chrono::milliseconds(50)) > 0) continue;
   }
-  // Of the last stream that was accepted.
+  // Congestion control of the stream accepted last.
   [[nodiscard]] std::string congestion_control() const { return congestion_control_of(accepted); }
-  // From now on the kernel sends no faster, but may become faster again.
+  // From now on the kernel sends no faster than this, but may become faster again.
   void slow_down(unsigned bytes_per_s) const {
     for (const unsigned most : {bytes_per_s, ~0U}) {
       REQUIRE(::setsockopt(accepted, SOL_SOCKET, SO_MAX_PACING_RATE, &most, sizeof most) == 0);
     }
   }
-  // As an end does that is held back; the other one may have no link left to say it on.
+  // Asks for streams as an end does that is held back; the other end may have no link left for another request.
   void widen(std::size_t streams) {
     for (std::size_t i = 1; i < streams; ++i) {
       acceptor.up->send_control(wire::FrameType::widen, {});
@@ -177,7 +177,7 @@ int receive_buffer_of(int fd) {
   return bytes;
 }
 
-// Of this process, by what the kernel tells of its event loops.
+// Counts this process's sockets that are watched for room, according to the kernel's view of its event loops.
 int sockets_watched_for_room() {
   int found = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
@@ -194,7 +194,7 @@ int sockets_watched_for_room() {
   return found;
 }
 
-// A member that holds a state, and a peer of it that is no product of ours.
+// A member that holds a state, and a peer that is not one of our programs.
 struct Donor {
   explicit Donor(std::size_t chunks) : floats(chunks * wire::kStateChunkFloats, 0.5F) {
     snapshot = std::make_shared<const StateSnapshot>(snapshot_of(1, floats));
@@ -216,7 +216,7 @@ struct Donor {
   crypto::PrivateKey key = crypto::PrivateKey::generate();
 };
 
-// Of one link with the donor.
+// Two streams of one link with the donor.
 struct TwoStreams {
   TwoStreams(const Donor& donor, const crypto::PrivateKey& key) : first(donor.call(key)), second(donor.call(key)) {
     first.say_hello();
@@ -257,7 +257,7 @@ TEST_CASE("floats of a round come each once over several streams, in any order, 
     pair.run_until([&] { return pair.acceptor.pongs == i; });
   }
   pair.run_until([&] { return pair.dialler.received == kFrames && pair.acceptor.received == kFrames; });
-  // What keeps its place comes behind all of them.
+  // A frame that keeps its place comes behind all of them.
   pair.dialler.type = wire::FrameType::state_info;
   ++pair.dialler.to_send;
   pair.dialler.up->pump();
@@ -269,7 +269,7 @@ TEST_CASE("a frame that yields waits in its middle while it is held back, but fo
   LinkPair pair;
   constexpr std::uint32_t kFrames = 60;
   pair.dialler.to_send = kFrames;
-  pair.dialler.up->pump();  // as much as a link sends before others get their turn
+  pair.dialler.up->pump();  // pumps as much as a link sends before others get their turn
   pair.dialler.held_back = true;
   pair.run_until_quiet();
   const std::uint32_t begun = pair.dialler.sent;
@@ -327,7 +327,7 @@ TEST_CASE("a link that ends takes all its streams with it, after what was said l
 TEST_CASE("what a link has taken is still written when it closes, and nothing that it has not") {
   LinkPair pair;
   pair.widen(3);
-  for (End* end : {&pair.dialler, &pair.acceptor}) {  // neither end's sockets take so much
+  for (End* end : {&pair.dialler, &pair.acceptor}) {  // neither end's sockets take this much
     end->to_send = 600;
     end->up->pump();
   }
@@ -345,7 +345,7 @@ TEST_CASE("what a link has taken is still written when it closes, and nothing th
 
 TEST_CASE("a far stream of bbr's that has become slow begins anew, if its link has a pace in beats") {
   LinkPair pair("bbr", Duration{});
-  if (is_loss_based(pair.accepted)) return;  // this system has no bbr for us
+  if (is_loss_based(pair.accepted)) return;  // this system does not offer us bbr
   Link& link = *pair.acceptor.up;
   const auto pace = [&] { return tcp_counters(pair.accepted).pace_bytes_per_s; };
   pair.slow_down(20'000);
@@ -382,11 +382,11 @@ TEST_CASE("in beats a full socket waits for the next one, or for their end") {
   pair.dialler.to_send = kFrames;
   link.expect_beats(true);
   link.pump();
-  for (int slot = 0; slot < 8; ++slot) {  // until it is known how fast the socket is
+  for (int slot = 0; slot < 8; ++slot) {  // until the socket's speed is known
     run_for(30ms);
     (void)link.count_traffic();
   }
-  const auto settled = [&] {  // frames that are there when no more come
+  const auto settled = [&] {  // number of frames received once no more come
     std::uint32_t there = 0;
     do {
       there = pair.acceptor.received;
@@ -413,7 +413,7 @@ TEST_CASE("in beats no room for output wakes us, and what comes afterwards is he
     end->up->pump();
   }
   pair.run_until([&] { return pair.dialler.received == 100 && pair.acceptor.received == 100; });
-  CHECK(sockets_watched_for_room() > 0);  // the one that was dialled, in any case
+  CHECK(sockets_watched_for_room() > 0);  // the dialled one, in any case
   for (int round = 1; round <= 2; ++round) {
     for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_beats(true);
     CHECK(sockets_watched_for_room() == 0);
@@ -458,7 +458,7 @@ TEST_CASE("frames that a stream does not take go over another") {
   TwoStreams streams(donor, donor.key);
   auto& [first, second] = streams;
   CHECK(donor.member->net->stats().streams_up == 2);
-  // 15 MB, of which the first stream's sockets take the less: nobody reads there.
+  // 15 MB; the first stream's sockets take only a part, because nobody reads there.
   for (std::uint32_t chunk = 0; chunk < 60; chunk += 20) donor.ask(first, chunk, 20);
   std::set<std::uint32_t> chunks;
   while (chunks.size() < 20) {
@@ -528,7 +528,7 @@ TEST_CASE("a frame that two streams bring ends the link") {
   const auto heard = [&](std::int64_t requests) {
     wait_until([&] { return donor.member->net->stats().state_bytes_received == requests * frame; });
   };
-  // One request, and the beginning of another: both are heard at once. The other stream has that one whole.
+  // One request, and the beginning of another, are both heard at once. The other stream has the whole second one.
   std::vector<std::uint8_t> bytes;
   for (int i = 0; i < 2; ++i) {
     const auto header = streams.first.header(wire::FrameType::state_request, request.size());

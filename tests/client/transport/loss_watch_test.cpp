@@ -8,9 +8,9 @@ using Finding = LossWatch::Finding;
 
 namespace {
 
-// A stream over a line of 40 ms, looked at again and again.
+// A stream over a line of 40 ms, observed repeatedly.
 struct Stream {
-  // What is found when so many more packets had to be sent again.
+  // The finding after this many more packets had to be sent again.
   Finding look(int sent_again) {
     counters.packets_sent_again += sent_again;
     return watch.note(counters, backlogged, beat);

@@ -1,4 +1,5 @@
-// Mixings of two or a few, between rounds and beside what is left of them, with whatever can happen to a partner.
+// Gossip averagings of two or a few members, between rounds and beside the rest of rounds, with everything that can
+// happen to a partner.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -111,7 +112,7 @@ TEST_CASE("of a partner that dies in the middle of its buckets, those that are t
   for (const auto& seat : buckets[0]) check_mean(*seat);
   const AveragingOutcome last = buckets[3][0]->wait();
   CHECK(last.verdict == AveragingOutcome::Verdict::minority);
-  CHECK(last.weight_total == 1);  // nothing of it had come: the first one's frames go first
+  CHECK(last.weight_total == 1);  // nothing from the partner had come: the first averaging's frames go first
   for (std::size_t bucket = 0; bucket < 4; ++bucket) members[0]->net->end_mixing(bucket);
 }
 
@@ -164,11 +165,11 @@ TEST_CASE("a partner at a later mixing is not waited for, nor blamed") {
   REQUIRE(later[0]->start(*members[0]).ok());
   REQUIRE(earlier[1]->start(*members[1]).ok());
   const AveragingOutcome outcome = earlier[1]->wait();
-  CHECK(outcome.weight_total == 2);  // its own
+  CHECK(outcome.weight_total == 2);  // its own samples
   CHECK(outcome.faults.empty());
   CHECK(outcome.lost.size() == 1);
   CHECK(outcome.elapsed < 10s);
-  REQUIRE(later[1]->start(*members[1]).ok());  // it passes on to that one, where the other waits
+  REQUIRE(later[1]->start(*members[1]).ok());  // it moves on to that averaging, where the other waits
   for (const auto& seat : later) {
     CHECK(seat->wait().verdict == AveragingOutcome::Verdict::averaged);
     check_mean(*seat);
@@ -180,7 +181,7 @@ TEST_CASE("a partner that dies in the middle leaves what it has sent") {
   const Project project;
   Members members = make_members(project, 2);
   const Seats seats = mixing_seats(pair_of(*members[0], *members[1], 3'000'000, 0));
-  for (const auto& member : members) member->net->limit(2e6, 2e6);  // six seconds of a mixing
+  for (const auto& member : members) member->net->limit(2e6, 2e6);  // six seconds for a gossip averaging
   for (Rank rank = 0; rank < 2; ++rank) REQUIRE(seats[rank]->start(*members[rank]).ok());
   wait_until([&] { return members[0]->net->stats().round_bytes_received > 1'000'000; });
   members[1]->leave();
@@ -220,7 +221,7 @@ TEST_CASE("a partner that lies about lengths is cut off, and what it sent is in 
   const auto begin = wire::encode(about);
   liar.send_header(wire::FrameType::begin, begin.size(), plan.id);
   liar.send(begin);
-  liar.send_header(wire::FrameType::contribution, 12, plan.id);  // of a segment of 128 KiB
+  liar.send_header(wire::FrameType::contribution, 12, plan.id);  // part of a segment of 128 KiB
   liar.send(std::vector<std::uint8_t>(12, 1));
   const AveragingOutcome outcome = seats[0]->wait();
   CHECK(outcome.weight_total == 1);

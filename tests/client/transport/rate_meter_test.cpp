@@ -47,8 +47,8 @@ TEST_CASE("a short transfer counts when it is over") {
   CHECK(meter.bytes_per_s() == doctest::Approx(1e7));
 }
 
-// A vector of 8 MB over a line of 3 MB/s, as the first round of a slow member shows it: TLS, who begins, the first
-// packets; the whole line; what others still wait for.
+// A vector of 8 MB over a line of 3 MB/s, as a slow member's first round shows it: TLS and begins in the first packets,
+// then the whole line, then the rest that others still wait for.
 TEST_CASE("one transfer of seconds shows the line, however it begins and ends") {
   RateMeter meter;
   TimePoint now = TimePoint{} + 1s;
@@ -68,7 +68,7 @@ TEST_CASE("a fast line among slow ones shows in the moments in which it has work
   meter.note(now, 0);
   for (int round = 0; round < 2; ++round) {
     run(meter, now, 1, 100'000);
-    run(meter, now, 7, 600'000);  // what is for other fast ones
+    run(meter, now, 7, 600'000);  // data for other fast members
     run(meter, now, 20, 150'000);
     meter.rest();
   }
@@ -100,7 +100,7 @@ TEST_CASE("what a lost packet has held up is not taken for speed") {
   CHECK(meter.bytes_per_s() < 1.2 * 3e6);
 }
 
-// As a line of 6 MB/s was seen whose queue had overflowed: of all streams something was missing for 0.15 s.
+// Recorded from a line of 6 MB/s whose queue had overflowed: every stream had a gap for 0.15 s.
 TEST_CASE("what comes behind a gap is not taken for speed when that is filled") {
   RateMeter meter;
   TimePoint now = TimePoint{} + 1s;
@@ -115,7 +115,7 @@ TEST_CASE("what comes behind a gap is not taken for speed when that is filled") 
     in_order(1, 840'000, 21);
   }
   CHECK(meter.bytes_per_s() == doctest::Approx(6e6).epsilon(0.01));
-  // A gap upon another, for seconds: they do not make it blind.
+  // Gaps that follow one another for seconds do not blind the meter.
   meter = RateMeter();
   for (int i = 0; i < 100; ++i) in_order(1, 300'000, 5);
   CHECK(meter.bytes_per_s() == doctest::Approx(6e6).epsilon(0.01));
@@ -126,7 +126,7 @@ TEST_CASE("a trickle says nothing of the line, however early it comes; a slow tr
   TimePoint now = TimePoint{} + 1s;
   meter.note(now, 0);
   for (int i = 0; i < 50; ++i) {
-    run(meter, now, 6, 600);  // who begins, who has what
+    run(meter, now, 6, 600);  // begins and inventories
     run(meter, now, 1, 0);
   }
   run(meter, now, 2, 20'000);
@@ -155,7 +155,7 @@ TEST_CASE("what comes out of a queue all at once is not taken for speed") {
   TimePoint now = TimePoint{} + 1s;
   meter.note(now, 0);
   for (int i = 0; i < 40; ++i) {
-    const bool draining = i / 4 % 2 == 0;  // acknowledgements of two windows come in one
+    const bool draining = i / 4 % 2 == 0;  // acknowledgements of two windows arrive in one
     meter.note(now += RateMeter::kSlot, 500'000, draining ? 800'000 : 200'000);
   }
   CHECK(meter.bytes_per_s() <= 1e7);

@@ -16,7 +16,8 @@ RawPeer::RawPeer(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXE
   const timeval patience{.tv_sec = 20, .tv_usec = 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  // As links of the product do; otherwise the second half of a frame may wait for a delayed acknowledgement.
+  // The product's links set this option too; without it the second half of a frame may wait for a delayed
+  // acknowledgement.
   const int on = 1;
   ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   sockaddr_in address{};
@@ -28,7 +29,7 @@ RawPeer::RawPeer(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXE
 
 RawPeer::RawPeer(int port, const crypto::TlsContext& tls) : RawPeer(port) {
   stream_.emplace(tls, TlsStream::Socket{socket_, buffers_}, TlsStream::Role::client, SystemClock().wall_now());
-  (void)stream_->handshake();  // a refusal shows with the first read
+  (void)stream_->handshake();  // a refusal shows in the first read
 }
 
 RawPeer::~RawPeer() {
@@ -40,7 +41,7 @@ void RawPeer::send_plain(std::span<const std::uint8_t> bytes) const {
   CHECK(::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()));
 }
 
-// The other end may cut us off at any byte; who wants to know asks is_cut_off.
+// The other end may cut us off at any byte; a test that cares calls is_cut_off().
 void RawPeer::send(std::span<const std::uint8_t> bytes) {
   while (!bytes.empty()) {
     const IoStep step = stream_->write(bytes);

@@ -1,4 +1,4 @@
-// Another program on a peer port: says what a test wants said, over plain TCP or TLS, and sees what comes back.
+// Another program at a peer port: sends anything that a test wants, over plain TCP or TLS, and sees the answers.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace starling::transport::testing {
 
 class RawPeer {
  public:
-  // Connects to 127.0.0.1; with `tls`, shakes hands too. Calls block, for 20 s at most.
+  // Connects to 127.0.0.1; with `tls`, also completes the handshake. Calls block, for 20 s at most.
   explicit RawPeer(int port);
   RawPeer(int port, const crypto::TlsContext& tls);
   ~RawPeer();
@@ -24,7 +24,7 @@ class RawPeer {
 
   void send_plain(std::span<const std::uint8_t> bytes) const;
   void send(std::span<const std::uint8_t> bytes);
-  // Of the next frame that is sent, whose number it takes.
+  // The header of the next frame, with that frame's number.
   std::vector<std::uint8_t> header(wire::FrameType type, std::size_t payload_bytes, const GroupId& group = {});
   void send_header(wire::FrameType type, std::size_t payload_bytes, const GroupId& group = {});
   // Says hello and reads the other end's.
@@ -37,9 +37,9 @@ class RawPeer {
   bool is_cut_off();
 
   std::vector<std::uint8_t> payload;
-  wire::LinkToken token;      // of the other end, after say_hello
-  std::uint32_t segment = 0;  // the same
-  FrameCount sent;            // streams of one link count together
+  wire::LinkToken token;      // token of the other end's link, after say_hello
+  std::uint32_t segment = 0;  // segment of the frame that next_frame() returned
+  FrameCount sent;            // the streams of one link count together
 
  private:
   bool read_exactly(std::span<std::uint8_t> out);

@@ -104,7 +104,7 @@ TEST_CASE("the true type comes out, and padding does not") {
   REQUIRE(opened.ok());
   CHECK((*opened == counting(100)));
   CHECK(ends.type == RecordType::data);
-  // Nothing but padding, or an unknown type.
+  // A record of nothing but padding, or of an unknown type.
   CHECK(ends.open(ends.seal(Bytes(100), RecordType{0})).error().code == ErrorCode::corrupt);
   CHECK(ends.open(ends.seal(counting(20), RecordType{20})).error().code == ErrorCode::corrupt);
 }

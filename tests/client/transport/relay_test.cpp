@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kFloats = 300'000;
 constexpr std::int64_t kPlenty = std::int64_t{1} << 40;
 
-// The member as others see it when they can call it only at this relay.
+// The member's endpoint for others when they can call it only at this relay.
 wire::Endpoint posted_at(const wire::Endpoint& relay, const Member& member) {
   return {member.id, relay.host, relay.port, relay.peer};
 }
@@ -44,7 +44,7 @@ struct Posted {
   std::vector<wire::Endpoint> endpoints;
 };
 
-// An operator's relay that relays for those it is told of.
+// An operator's relay that relays for listed clients.
 struct OperatorRules final : reach::RelayRules {
   std::vector<PeerId> clients;
   std::int64_t bytes_max = kPlenty;
@@ -65,7 +65,7 @@ struct OperatorRelay {
   void serve(std::vector<PeerId> clients, std::int64_t bytes_max = kPlenty) {
     rules.clients = std::move(clients);
     rules.bytes_max = bytes_max;
-    (void)server->stats();  // its thread sees them from here on
+    (void)server->stats();  // from here on its thread sees the new rules
   }
   [[nodiscard]] wire::Endpoint endpoint() const { return {key.peer_id(), "127.0.0.1", server->port()}; }
 
@@ -97,7 +97,7 @@ TEST_CASE("a group that nobody can dial averages over a volunteer's relay outsid
   const reach::RelayStats stats = relay.net->stats().relay.serving;
   CHECK(stats.streams == 6);  // one for each pair
   CHECK(stats.posts == 4);
-  // Every coordinate goes to its owner from three others and back to them, and little else passes.
+  // Every coordinate goes to its owner from three others and back to them, and little else passes through the relay.
   const std::int64_t vector_bytes = 2 * 3 * kFloats * 4;
   CHECK(stats.bytes_total > vector_bytes);
   CHECK(stats.bytes_total < vector_bytes + vector_bytes / 10);
@@ -118,7 +118,7 @@ TEST_CASE("two members that cannot reach each other meet at a third of their gro
   const Project project;
   Members members = make_members(project, 3);
   wire::GroupInfo group = plan_of(members, kFloats);
-  // Nobody listens where the first two believe that they can be dialled.
+  // Nobody listens where the first two members are supposed to be dialled.
   group.members[0].endpoint.port = group.members[1].endpoint.port = 1;
   const Seats seats = start_all(members, group);
   for (Rank rank = 0; rank < 3; ++rank) {
@@ -132,14 +132,14 @@ TEST_CASE("two members that cannot reach each other meet at a third of their gro
 
 TEST_CASE("a relay that dies in mid-round costs only the links over it") {
   const Project project;
-  OperatorRelay relay(project, {.bytes_per_s = 2e6});  // several seconds for this round, were it to end
+  OperatorRelay relay(project, {.bytes_per_s = 2e6});  // this round would take several seconds
   Posted group(project, relay.endpoint(), 3);
   relay.serve(group.ids());
   group.post();
   const Seats seats = start_all(group.members, plan_of(group.endpoints, 4 * kFloats));
   wait_until([&] { return relay.server->stats().bytes_total > 1'000'000; });
   relay.server.reset();
-  // Each is left alone with what it has heard so far, and says so.
+  // Each is left alone with the frames that it has heard so far, and says so.
   for (Rank rank = 0; rank < 3; ++rank) CHECK(seats[rank]->wait().lost.size() == 2);
   for (const auto& member : group.members) {
     CHECK_FALSE(member->net->stats().relay.posted_at.has_value());

@@ -46,7 +46,7 @@ TEST_CASE("the next round runs over the same links") {
   Members members = make_members(project, 3);
   check_exact_round(members, plan_of(members, kFloats, 0));
   for (const auto& member : members) CHECK(member->net->stats().links_up == 2);
-  // Nobody can be called any more: the links that are there must do.
+  // Nobody can be called any more: existing links have to do.
   wire::GroupInfo second = plan_of(members, kFloats, 1);
   for (wire::GroupMember& member : second.members) member.endpoint.port = 1;
   check_exact_round(members, second);
@@ -173,7 +173,7 @@ TEST_CASE("a grid of columns and heads ends with everybody's exact mean") {
     for (std::size_t p = 0; p < seat->output.size(); ++p) {
       worst = std::max<double>(worst, std::abs(seat->output[p] - mean_of(all, p)));
     }
-    CHECK(worst < 1e-4);  // of values up to 43
+    CHECK(worst < 1e-4);  // the values are up to 43
   }
   abandon_all(members);
 }
@@ -183,7 +183,7 @@ TEST_CASE("traffic is counted") {
   Members members = make_members(project, 2);
   const wire::GroupInfo group = plan_of(members, 2'000'000);
   check_exact_round(members, group);
-  const std::int64_t one_way = group.vector_floats * 4;  // half a vector to reduce, half a vector of results
+  const std::int64_t one_way = group.vector_floats * 4;  // half a vector to reduce, and half a vector of results
   for (const auto& member : members) {
     const NetworkStats stats = member->net->stats();
     CHECK(stats.round_bytes_sent >= one_way);
@@ -193,7 +193,7 @@ TEST_CASE("traffic is counted") {
   }
 }
 
-// How long a transfer has to be for that depends on the machine: the vector grows until it is long enough.
+// The length of transfer that shows a speed depends on the machine, so the vector grows until both are measured.
 TEST_CASE("the speed of the links is seen") {
   const Project project;
   Members members = make_members(project, 2);
@@ -259,7 +259,7 @@ TEST_CASE("who is gone before the round, or between its plan and its start, is n
   wire::GroupInfo plan = plan_of(members, kFloats, 1);
   plan.begin_within_ms = 60'000;
   const Seats seats = seats_of(plan);
-  members[0]->leave();  // the lowest or not: whose turn it was to dial does not matter
+  members[0]->leave();  // whether it was the lowest does not matter, nor whose turn it was to dial
   for (const Rank rank : {1, 2}) REQUIRE(seats[rank]->start(*members[rank], 200ms).ok());
   members[3]->leave();
   for (const Rank rank : {1, 2}) {
@@ -284,7 +284,7 @@ TEST_CASE("members go on without one that is gone in the middle of the round") {
     CHECK(seats[rank]->output == seats[0]->output);
     CHECK(outcomes[rank].samples == outcomes[0].samples);
   }
-  std::size_t neither = 0;  // with the lost member's data, or without
+  std::size_t neither = 0;  // coordinates that are neither the mean with the lost member's data nor that without
   for (std::size_t i = 0; i < seats[0]->output.size(); ++i) {
     const float value = seats[0]->output[i];
     neither += value == mean_of({0, 1, 2, 3}, i) || value == mean_of({0, 1, 2}, i) ? 0 : 1;
@@ -328,10 +328,10 @@ TEST_CASE("garbage, oversized frames and frames out of place on the port do not 
   const crypto::TlsContext tls = project.context(project.identity(key));
   RawPeer rude(port, tls);  // a member of the project that sends noise instead of frames
   rude.send(noise);
-  RawPeer greedy(port, tls);  // one that announces more than any frame may have
+  RawPeer greedy(port, tls);  // a member that announces more than any frame may have
   greedy.say_hello();
   greedy.send_header(wire::FrameType::contribution, wire::kFramePayloadMax + 1);
-  RawPeer hasty(port, tls);  // one that skips the hello
+  RawPeer hasty(port, tls);  // a member that skips the hello
   hasty.send_header(wire::FrameType::ping, 0);
   RawPeer other_run(port, tls);
   other_run.say_hello("another-run");

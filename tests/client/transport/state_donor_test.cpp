@@ -14,7 +14,7 @@ using std::chrono::seconds;
 constexpr std::size_t kChunkBytes = wire::kStateChunkFloats * sizeof(float);
 constexpr double kLine = 1e6;  // bytes/s
 
-// A donor whose state of many chunks two newcomers ask for. Links are known by their address only.
+// A donor with a state of many chunks, for which two newcomers ask. Links are known by their address only.
 struct Donor {
   std::vector<float> floats = std::vector<float>(64 * wire::kStateChunkFloats);
   std::shared_ptr<const StateSnapshot> state = std::make_shared<StateSnapshot>(snapshot_of(3, floats));
@@ -53,7 +53,7 @@ TEST_CASE("states wait while a round sends, and go on when it is over, or sends 
   CHECK_FALSE(f.sends(0));
   f.now += milliseconds(4500);
   f.donor.on_timer(f.now);
-  CHECK(f.donor.take_ready().empty());  // a slow line carries a frame for as long
+  CHECK(f.donor.take_ready().empty());  // a slow line may take this long for a frame
   f.now += seconds(1);
   f.donor.on_timer(f.now);
   CHECK(f.donor.take_ready() == std::vector{f.link(0)});
@@ -65,7 +65,7 @@ TEST_CASE("a link waits in the middle of its last chunk, too, for as long as a r
   Donor f;
   CHECK_FALSE(f.donor.waits(f.now, f.link(0)));
   f.donor.round_sends(f.now, kChunkBytes, kLine);
-  CHECK(f.donor.waits(f.now, f.link(0)));  // it has no requests any more
+  CHECK(f.donor.waits(f.now, f.link(0)));  // it no longer has requests
   CHECK(f.donor.waits(f.now, f.link(1)));
   CHECK(f.donor.next_deadline() < kNever);
   f.donor.forget(f.link(1));
@@ -83,7 +83,7 @@ TEST_CASE("newcomers that wait for a round hear that their donor lives") {
   f.ask(0);
   f.ask(1);
   f.donor.round_sends(f.now, kChunkBytes, kLine);
-  CHECK(f.donor.next_deadline() == kNever);  // nobody has been held back
+  CHECK(f.donor.next_deadline() == kNever);  // no link has been held back
   CHECK_FALSE(f.sends(0));
   CHECK(f.donor.take_waiting(f.now).empty());
   for (int i = 0; i < 3; ++i) {

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A state, and a place to fetch it to.
+// A state, and memory to fetch it into.
 struct Transfer {
   explicit Transfer(std::size_t chunks) : state((chunks - 1) * wire::kStateChunkFloats + 100), out(state.size()) {
     std::iota(state.begin(), state.end(), 1.0F);
@@ -35,7 +35,7 @@ struct Transfer {
     const auto floats = state::chunk_of(std::span(state), chunk);
     return {reinterpret_cast<const std::uint8_t*>(floats.data()), floats.size_bytes()};
   }
-  // The donor connects and shows its digests.
+  // The donor connects and sends its digests.
   void introduce(StateFetcher& fetcher, StateFetcher::Donor donor) const {
     fetcher.donor_up(now, donor);
     const auto request = fetcher.next_request(now, donor);
@@ -43,7 +43,7 @@ struct Transfer {
     REQUIRE(request->chunk_count == 0);
     REQUIRE(fetcher.on_info(now, donor, info()).ok());
   }
-  // All that the donor is asked for now, in order.
+  // All chunks that the donor is asked for now, in order.
   std::vector<std::size_t> asked(StateFetcher& fetcher, StateFetcher::Donor donor) const {
     std::vector<std::size_t> chunks;
     while (const auto request = fetcher.next_request(now, donor)) {
@@ -51,7 +51,7 @@ struct Transfer {
     }
     return chunks;
   }
-  // Lets the donor answer everything it is asked, until there is nothing more; `each` passes between chunks.
+  // Lets the donor answer every request, until there are none; `each` passes between chunks.
   void serve(StateFetcher& fetcher, StateFetcher::Donor donor, Duration each) {
     for (auto chunks = asked(fetcher, donor); !chunks.empty(); chunks = asked(fetcher, donor)) {
       for (const std::size_t chunk : chunks) {
@@ -224,7 +224,7 @@ TEST_CASE("an idle donor is asked for what the slowest still owes, once") {
   const auto again = transfer.asked(fetcher, 2);
   REQUIRE(again.size() == 1);
   CHECK(std::find(slow.begin(), slow.end(), again[0]) != slow.end());
-  // Both copies arrive: the second one is simply not needed any more.
+  // Both copies arrive: the second one is simply no longer needed.
   CHECK(fetcher.on_chunk(transfer.now, 2, again[0], transfer.bytes(again[0])).ok());
   CHECK(fetcher.on_chunk(transfer.now, 0, again[0], transfer.bytes(again[0])).ok());
   CHECK(fetcher.chunks_held() == 1);

@@ -20,7 +20,7 @@ std::vector<float> state_of(std::size_t floats) {
   return state;
 }
 
-// Holds one state and gives it to whoever asks for it.
+// Holds one state and gives it to all who ask for it.
 struct Holder {
   explicit Holder(std::vector<float> values, const wire::StateForm& form = {})
       : floats(std::move(values)), snapshot(std::make_shared<const StateSnapshot>(snapshot_of(kRound, floats, form))) {}
@@ -34,7 +34,7 @@ struct Holder {
   std::vector<float> floats;
   std::shared_ptr<const StateSnapshot> snapshot;
   std::atomic<int> asked = 0;
-  std::shared_future<void> hold_back;  // the donor does not answer before this; set before it is asked
+  std::shared_future<void> hold_back;  // the donor does not answer before this; set it before anybody asks
 };
 
 struct Download {
@@ -85,9 +85,9 @@ TEST_CASE("narrow moments travel in half the bytes, and arrive as what the diges
   const Project project;
   const std::size_t parameters = 7 * wire::kStateChunkFloats + 41;
   std::vector<float> state = state_of(3 * parameters);
-  for (std::size_t i = parameters; i < state.size(); ++i) state[i] = static_cast<float>(i % 16) / 8;  // as fp8 has them
+  for (std::size_t i = parameters; i < state.size(); ++i) state[i] = static_cast<float>(i % 16) / 8;  // exact in fp8
   Holder holder(std::move(state), {parameters, wire::MomentForm::fp8});
-  Member donor(project, true, holder.source());  // one: then no chunk comes twice
+  Member donor(project, true, holder.source());  // a single donor, so that no chunk comes twice
   Member newcomer(project, false);
   Download download(holder.snapshot->digest, holder.floats.size());
   download.form = holder.snapshot->form;
@@ -114,7 +114,7 @@ TEST_CASE("a newcomer knows its upload before its first round") {
 TEST_CASE("a donor that lies about chunks is dropped, and the other gives what is missing") {
   const Project project;
   Holder honest(state_of(20 * wire::kStateChunkFloats));
-  // Tells the true digests and sends other floats.
+  // This donor sends the true digests and other floats.
   std::vector<float> lies = honest.floats;
   for (float& value : lies) value += 1;
   StateSnapshot lie = *honest.snapshot;
@@ -254,7 +254,7 @@ TEST_CASE("a peer that asks and never reads is cut off") {
   request.round = kRound;
   request.state_digest = holder.snapshot->digest;
   const auto bytes = wire::encode(request);
-  for (int i = 0; i < 2000; ++i) {  // 32 KB of digests each
+  for (int i = 0; i < 2000; ++i) {  // each request gets 32 KB of digests
     asker.send_header(wire::FrameType::state_request, bytes.size());
     asker.send(bytes);
   }

@@ -160,7 +160,7 @@ void check_exact_round(Members& members, const wire::GroupInfo& group) {
     for (std::size_t i = 0; i < seat->output.size(); ++i) wrong += seat->output[i] == mean_of(all, i) ? 0 : 1;
     CHECK(wrong == 0);
   }
-  // Nobody may still be answering from these vectors when they go.
+  // The networks must no longer answer from these vectors when they are destroyed.
   for (const auto& member : members) member->net->abandon();
 }
 

@@ -13,7 +13,7 @@
 namespace starling::transport::testing {
 
 constexpr const char* kRun = "test-run";
-// A round or transfer that takes longer has hung. Nothing here waits for it to pass.
+// A round or transfer that takes longer has hung. No test waits for this time to pass.
 constexpr std::chrono::seconds kPatience{60};
 
 class Project {
@@ -31,7 +31,7 @@ class Project {
 // PeerNetworkOptions for this peer on 127.0.0.1.
 PeerNetworkOptions options_for(const PeerId& id, bool listens = true);
 
-// Looks again and again until it is so; fails the test after kPatience.
+// Polls until the condition holds; fails the test after kPatience.
 void wait_until(const std::function<bool()>& condition);
 
 // One volunteer. Move-only; its network ends with it, or by leave().
@@ -51,11 +51,11 @@ struct Member {
 using Members = std::vector<std::unique_ptr<Member>>;
 Members make_members(const Project& project, std::size_t count);
 
-// A plan of equal parts among those that can be dialled. Ranks are as given.
+// A plan of equal parts among the members that can be dialled. Ranks are in the given order.
 wire::GroupInfo plan_of(const std::vector<wire::Endpoint>& endpoints, std::int64_t floats, std::int64_t round = 0);
 wire::GroupInfo plan_of(const Members& members, std::int64_t floats, std::int64_t round = 0);
 
-// One member's part in a round: its input, and the outcome when it comes. Unmoved while the round lasts.
+// One member's part in a round: its input, and the outcome when it comes. Must not move while the round lasts.
 struct Seat {
   Seat(const wire::GroupInfo& group, averaging::Rank rank, SampleCount weight);
 
@@ -63,7 +63,7 @@ struct Seat {
   Status start(Member& member, Duration delay = {});
   // Fails the test when it takes longer than kPatience.
   averaging::AveragingOutcome wait();
-  // The value that each member's input has, from its rank and the position.
+  // The value of a member's input at a position.
   static float value(averaging::Rank rank, std::size_t position);
 
   wire::GroupInfo group;
@@ -73,8 +73,8 @@ struct Seat {
   std::vector<float> output;
   averaging::AllReduceOptions engine;
   bool follows = false;
-  bool mixes = false;          // a mixing instead, …
-  std::size_t bucket = 0;      // … of this bucket
+  bool mixes = false;          // a gossip averaging instead of a round
+  std::size_t bucket = 0;      // the bucket of that
   std::function<void()> then;  // runs where the outcome is reported
   std::promise<averaging::AveragingOutcome> promise;
   std::future<averaging::AveragingOutcome> outcome = promise.get_future();

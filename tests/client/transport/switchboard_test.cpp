@@ -30,7 +30,7 @@ TEST_CASE("of two peers exactly one dials first, unless neither can be dialled")
       const bool lower_dials = dials_first(endpoint(1, low), endpoint(2, high));
       const bool higher_dials = dials_first(endpoint(2, high), endpoint(1, low));
       CHECK(lower_dials + higher_dials == (low || high ? 1 : 0));
-      CHECK(lower_dials == high);  // the lower one, wherever it can
+      CHECK(lower_dials == high);  // the lower one, wherever it can dial
     }
   }
 }

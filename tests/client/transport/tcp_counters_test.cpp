@@ -11,7 +11,7 @@
 using namespace starling::transport;
 using asio::ip::tcp;
 
-// The loopback's packets may be as long as 64 KiB; what was delivered is counted by what is in them.
+// Packets on the loopback may be as long as 64 KiB; delivered data is counted by its real size.
 TEST_CASE("small packets count as what they carry") {
   asio::io_context io;
   tcp::acceptor acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
@@ -24,7 +24,7 @@ TEST_CASE("small packets count as what they carry") {
   for (int i = 0; i < 100; ++i) {
     asio::write(near, echo);
     asio::read(far, echo);
-    asio::write(far, echo);  // acknowledges, too
+    asio::write(far, echo);  // it acknowledges, too
     asio::read(near, echo);
   }
   const TcpCounters counters = tcp_counters(near.native_handle());

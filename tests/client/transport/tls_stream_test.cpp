@@ -17,11 +17,12 @@ using namespace starling::transport::testing;
 
 namespace {
 
-// Two streams over a pair of non-blocking sockets, driven in turn by one thread.
+// Number of buffers that are in use.
 std::size_t taken(const TlsStream::Buffers& buffers) {
   return buffers.record.taken() + buffers.small.taken() + buffers.usual.taken() + buffers.large.taken();
 }
 
+// Two streams over a pair of non-blocking sockets, driven in turn by one thread.
 struct Pair {
   explicit Pair(std::int64_t rekey_bytes = TlsStream::kRekeyBytes) {
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) == 0);
@@ -42,7 +43,7 @@ struct Pair {
     }
     REQUIRE(both);
   }
-  // Moves all of `bytes` from one to the other; returns what came out.
+  // Moves all of `bytes` from one stream to the other; returns the received bytes.
   static std::vector<std::uint8_t> move(TlsStream& from, TlsStream& to, std::span<const std::uint8_t> bytes) {
     std::vector<std::uint8_t> got(bytes.size());
     std::size_t sent = 0;
@@ -80,7 +81,7 @@ struct Pair {
   std::optional<TlsStream> acceptor;
 };
 
-// A stream, and OpenSSL alone at the other end of it.
+// A stream with OpenSSL alone at the other end.
 struct MixedPair {
   explicit MixedPair(TlsStream::Role role, std::int64_t rekey_bytes = TlsStream::kRekeyBytes) {
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) == 0);
@@ -173,7 +174,7 @@ TEST_CASE("a stream gathers as much output as it may, from the next buffer on") 
   Pair pair;
   pair.shake_hands();
   const auto bytes = counting(1'000'000);
-  const auto gathered = [&] {  // beside what the socket takes
+  const auto gathered = [&] {  // bytes beside those that the socket takes
     std::size_t sum = 0;
     for (IoStep step; (step = pair.dialler->write(bytes)).state == IoState::done;) sum += step.bytes;
     return sum;
@@ -262,7 +263,7 @@ TEST_CASE("a stream at rest leaves its buffers to others, in the middle of a rec
     return taken(*pair.buffers);
   };
   CHECK(rest_both() == 0);
-  // What the socket does not take stays.
+  // Bytes that the socket does not take stay in the buffer.
   while (pair.dialler->write(bytes).state == IoState::done) continue;
   CHECK(rest_both() == 1);
   while (pair.dialler->flush() == IoState::want_write) {
@@ -327,7 +328,7 @@ TEST_CASE("changed bytes on the way are noticed") {
   CHECK(pair.acceptor->read(got).state == IoState::failed);
   REQUIRE(pair.dialler->write(bytes).bytes == bytes.size());
   REQUIRE(pair.dialler->flush() == IoState::done);
-  CHECK(pair.acceptor->read(got).state == IoState::failed);  // whatever comes after it
+  CHECK(pair.acceptor->read(got).state == IoState::failed);  // everything after it fails, too
 }
 
 TEST_CASE("whoever has OpenSSL alone notices no difference, whichever end dialled, and takes and gives new keys") {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr TimePoint kStart{std::chrono::seconds(100)};
 constexpr std::int64_t kLargeState = 64 * 1024 * 1024;
-constexpr std::int64_t kBefore = 12345;  // what had been acknowledged before
+constexpr std::int64_t kBefore = 12345;  // bytes acknowledged before
 // Two links, of which only the addresses matter.
 struct alignas(Link) Place {
   char of_a_link = 0;
@@ -28,7 +28,7 @@ std::int64_t send_all(UploadProbe& probe) {
   return bytes;
 }
 
-// What a line of that speed shows; looked at as often as the hub does.
+// The speed that the probe shows for a line of that speed, observed as often as the hub does.
 double shown_by(UploadProbe& probe, double bytes_per_s) {
   for (TimePoint now = kStart; probe.running(); now += std::chrono::milliseconds(50)) {
     const auto moved =
