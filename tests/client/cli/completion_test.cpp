@@ -24,7 +24,7 @@ std::string script_for(std::string_view shell) {
   return completion_of(app, shell);
 }
 
-// What bash offers behind these words, the last of which is only begun.
+// The completions that bash offers for these words; the last word is incomplete.
 std::string offered(const std::vector<std::string>& words) {
   const testing::TempDir dir;
   const auto file = dir.path() / "script";
