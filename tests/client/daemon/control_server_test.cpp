@@ -107,7 +107,7 @@ TEST_CASE("a waiter hears of a change at once, and of nothing after the time is 
   status.phase = "training";
   board.publish(status);
   const std::int64_t revision = board.wait(-1, Duration::zero()).revision;
-  board.publish(status);  // nothing new
+  board.publish(status);  // nothing has changed
   CHECK(board.wait(revision, std::chrono::milliseconds(1)).revision == revision);
   std::thread publisher([&] {
     status.phase = "averaging";

@@ -15,7 +15,7 @@ using namespace starling::daemon;
 
 namespace {
 
-// Takes connections and says nothing.
+// Accepts connections and sends nothing.
 class SilentServer {
  public:
   SilentServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -30,7 +30,7 @@ class SilentServer {
     port_ = ntohs(address.sin_port);
   }
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  // The next caller.
+  // The next caller's connection.
   [[nodiscard]] UniqueFd accept() const { return UniqueFd(::accept(listener_.get(), nullptr, nullptr)); }
 
  private:
@@ -65,7 +65,7 @@ TEST_CASE("a renewal of the certificate that hangs ends when the calls are cance
   calls->cancel();
   coordinator_thread.join();
   REQUIRE_FALSE(renewed->ok());
-  CHECK(renewed->error().code == ErrorCode::unavailable);  // deadline_exceeded, had it waited for its time
+  CHECK(renewed->error().code == ErrorCode::unavailable);  // waiting until its time is up would give deadline_exceeded
 }
 
 TEST_CASE("a heartbeat is waited for by what earlier ones took, within bounds") {

@@ -56,7 +56,7 @@ TEST_CASE("a snooze survives a restart and ends when it said it would") {
     CHECK(until.unix_ms == desk.clock.wall.unix_ms + kHourMs);
   }
   desk.clock.wall.unix_ms += kHourMs / 2;
-  desk.clock.monotonic = TimePoint();  // the computer was restarted
+  desk.clock.monotonic = TimePoint();  // the computer has restarted
   Governor governor = desk.start();
   CHECK(governor.verdict().reason == Reason::snoozed);
   CHECK(governor.verdict().ends_at == until);
@@ -181,7 +181,7 @@ TEST_CASE("a crash loses little of what was counted, half a percent of the cap")
     governor.count({1, 0, 0});
     governor.count({5'000'000, 0, 0});
     governor.count({5'100'000, 0, 0});
-    governor.count({5'200'000, 0, 0});  // too little to write it down at once
+    governor.count({5'200'000, 0, 0});  // too little to be written down at once
   }
   Governor governor = desk.start();
   wire::DaemonStatus status;
@@ -196,7 +196,7 @@ TEST_CASE("near the month's cap data slows down, and beyond it trickles") {
   Governor governor = desk.start();
   CHECK(governor.bytes_per_s_below_cap() == 0);
   REQUIRE(governor.change_preferences(setting("data_max_gb_per_month", "1")).ok());
-  CHECK(governor.bytes_per_s_below_cap() == 0);  // no line is that fast
+  CHECK(governor.bytes_per_s_below_cap() == 0);  // no line is this fast
   std::int64_t counted = 900'000'000;
   governor.count({counted, 0, 0});
   CHECK(governor.bytes_per_s_below_cap() == doctest::Approx(12.5e6));

@@ -28,7 +28,7 @@ TEST_CASE("half a megabit beside fast peers is warned of, with the times") {
 
 TEST_CASE("limits that leave time enough are not warned of") {
   ExchangeNeeds narrow = needs();
-  narrow.error_feedback = true;  // next to nothing need be sent of each gradient then
+  narrow.error_feedback = true;  // hardly any part of each gradient need be sent then
   CHECK(limit_warning(narrow, kHalfMegabit, 0).empty());
   CHECK(limit_warning(needs(), 0, 0).empty());
   CHECK(limit_warning(needs(), 40 * kHalfMegabit, 40 * kHalfMegabit).empty());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kGigabyte = 1'000'000'000;
 
-// 1.0 GB of state and moments, 1.7 of gradients, 0.2 of programs, and what a sample takes.
+// A run with 1.0 GB of state and moments, 1.7 of gradients, 0.2 of programs, and the memory for a sample.
 wire::RunManifest a_large_run() {
   wire::RunManifest manifest;
   manifest.model = {.layers = 12, .width = 768, .heads = 12, .context = 256};

@@ -52,7 +52,7 @@ std::string said(Result<cli::ControlClient>& client, const char* command) {
   return reply->error.has_value() ? std::string(to_string(reply->error->code)) : reply->text;
 }
 
-// Somebody who has connected, and may say anything.
+// A stranger who has connected and may send anything.
 struct Stranger {
   explicit Stranger(const wire::RemoteView& at) {
     auto made = net::TlsStream::connect({"127.0.0.1", static_cast<std::uint16_t>(at.port)},
@@ -61,7 +61,7 @@ struct Stranger {
     stream = std::move(*made);
   }
   void say(std::string_view text) { (void)stream->write_all(text, net::monotonic_now() + 60s); }
-  // Whether the door hangs up without a word.
+  // Whether the door hangs up without an answer.
   bool is_hung_up_on() {
     char byte = 0;
     const auto got = stream->read_some({&byte, 1}, net::monotonic_now() + 60s);

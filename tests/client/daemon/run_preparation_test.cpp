@@ -67,7 +67,7 @@ TEST_CASE("a manifest from before the first state was signed does not take the p
   open.run_id = "poems";
   wire::RunManifest named = open;
   named.initial_state_digest.bytes.fill(7);
-  CHECK(check_beginning(open, named).ok());  // the project was brought up to date
+  CHECK(check_beginning(open, named).ok());  // the project was updated
   CHECK(check_beginning(open, open).ok());
   CHECK(check_beginning(named, named).ok());
   CHECK(check_beginning(named, open).error().code == ErrorCode::permission_denied);

@@ -22,7 +22,7 @@ constexpr std::size_t kShards = 4;
 
 std::string content_of(std::size_t shard) { return std::string(1000 + shard, static_cast<char>('a' + shard)); }
 
-// Three mirrors, each of which a test makes fail as it likes.
+// Three mirrors; a test chooses the failure of each.
 struct Mirrors {
   Mutex mutex;
   std::map<std::size_t, Error> fails GUARDED_BY(mutex);

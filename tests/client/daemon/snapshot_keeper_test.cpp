@@ -40,7 +40,7 @@ TEST_CASE("whoever asks while the state changes is not kept waiting, and gets no
   REQUIRE(before.ok());
   bool asked = false;
   const auto after = keeper.change(2, [&]() -> Status {
-    CHECK(keeper.find(1, *before) == nullptr);  // a lock that were held here would never be free
+    CHECK(keeper.find(1, *before) == nullptr);  // a lock that were held here would never be released
     CHECK(keeper.held().digest.is_zero());
     asked = true;
     state.assign(state.size(), 2.0F);
@@ -58,7 +58,7 @@ TEST_CASE("a copy that is being handed out keeps its values when the state moves
   REQUIRE(first.ok());
   const auto copy = keeper.find(1, *first);
   REQUIRE(copy != nullptr);
-  CHECK(keeper.find(1, *first) == copy);  // one copy for all who ask
+  CHECK(keeper.find(1, *first) == copy);  // one copy for everybody
   const auto second = keeper.change(2, [&]() -> Status {
     state.assign(state.size(), 2.0F);
     return {};

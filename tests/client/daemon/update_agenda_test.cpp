@@ -24,7 +24,7 @@ UpdateRules any_rules(Chance& chance) {
   return {!chance.one_in(3), !chance.one_in(2), !chance.one_in(3), !chance.one_in(3)};
 }
 
-// What the keeper does, and when it knows to come back.
+// Acts as the keeper would, and sets the times at which it has to come back.
 void do_what_is_due(UpdateAgenda& agenda, TimePoint now, const UpdateRules& rules, Chance& chance) {
   const UpdateAgenda::Due due = agenda.due(now, rules);
   if (due.end_trial) agenda.well_at = kNever;
@@ -82,7 +82,7 @@ TEST_CASE("the alarm is never in the past, wakes nobody for nothing, and misses 
         REQUIRE(agenda.due(alarm, rules).any());
         REQUIRE_FALSE(agenda.due(now + chance.within(alarm - now - Duration(1)), rules).any());
       }
-      if (chance.one_in(2) || alarm == kNever) {  // something happens before it rings
+      if (chance.one_in(2) || alarm == kNever) {  // something happens before the alarm
         now += alarm == kNever ? chance.within(24h) : chance.within(alarm - now);
         rules = any_rules(chance);
         agenda.asked_to_install = chance.one_in(4);
