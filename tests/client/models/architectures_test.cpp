@@ -1,4 +1,4 @@
-// What holds for every architecture: gradients, what a sample costs, and learning.
+// Checks that hold for every architecture: gradients, the cost of a sample, and learning.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/types.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 #include <vector>
-// After torch, whose CHECK must give way.
+// Comes after torch, because torch's CHECK must give way.
 #include <doctest/doctest.h>
 
 #include "client/models/flop_counter.h"
@@ -74,7 +74,7 @@ Batch batch_for(const wire::ModelOptions& model) {
   return {noise(shape, 6), below(model.classes, {kBatch}, 7)};
 }
 
-// In doubles, over vectors of its own, with weights large enough that every path matters.
+// The model runs in doubles, over vectors of its own, with weights large enough that every path matters.
 struct Fixture {
   explicit Fixture(const wire::ModelOptions& options)
       : layout(wire::model_layout(options)),
@@ -112,7 +112,7 @@ TEST_CASE("the gradient of every architecture agrees with finite differences, te
     const Batch batch = batch_for(options);
     fixture.model->loss(batch).backward();
     const torch::NoGradGuard no_grad;
-    const std::size_t stride = fixture.layout.size() > 40 ? 7 : 1;  // of a deep one, some of each kind
+    const std::size_t stride = fixture.layout.size() > 40 ? 7 : 1;  // in a deep one, some of each kind
     for (std::size_t i = 0; i < fixture.layout.size(); i += stride) {
       const wire::ParameterInfo& info = fixture.layout[i];
       // Along the gradient of one tensor the loss must rise by the gradient's length.

@@ -5,7 +5,7 @@
 #include <torch/types.h>
 
 #include <array>
-// After torch, whose CHECK must give way.
+// Comes after torch, because torch's CHECK must give way.
 #include <doctest/doctest.h>
 
 using namespace starling::models;
@@ -56,7 +56,7 @@ TEST_CASE("turned queries and keys see of each other how far they lie apart, and
   const int heads = 2, width = 12;
   const at::Tensor qkv = random({1, 1, 3 * width}).expand({1, 10, 3 * width}).contiguous();
   const at::Tensor turned = with_rotary_positions(qkv, heads).view({10, 3, heads, width / heads});
-  CHECK(at::equal(turned.select(1, 2), qkv.view({10, 3, heads, width / heads}).select(1, 2)));  // values stay
+  CHECK(at::equal(turned.select(1, 2), qkv.view({10, 3, heads, width / heads}).select(1, 2)));  // values stay unchanged
   for (int head = 0; head < heads; ++head) {
     const at::Tensor scores = at::mm(turned.select(1, 0).select(1, head), turned.select(1, 1).select(1, head).t());
     for (int apart = -9; apart <= 9; ++apart) {

@@ -6,7 +6,7 @@
 #include <torch/utils.h>
 
 #include <cmath>
-// After torch, whose CHECK must give way.
+// Comes after torch, because torch's CHECK must give way.
 #include <doctest/doctest.h>
 
 #include "shared/wire/model_layout.h"
