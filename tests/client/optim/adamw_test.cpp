@@ -32,7 +32,7 @@ float noise(std::uint64_t seed, std::size_t i) {
   return static_cast<float>(static_cast<double>(mix64(seed * 1000003 + i) >> 11) * 0x1p-53 - 0.5);
 }
 
-// The update as it stands in the paper, in double precision, one element at a time.
+// The update as the paper states it, in double precision, one element at a time.
 struct Reference {
   std::vector<double> p, m, v;
 

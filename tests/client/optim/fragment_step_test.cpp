@@ -23,8 +23,8 @@ wire::RunManifest manifest_of(const char* kind, int fragments) {
   wire::RunManifest manifest;
   manifest.model = {.layers = 1, .width = 16, .heads = 2, .context = 8};
   manifest.optimizer = wire::default_optimizer(kind);
-  manifest.optimizer.weight_decay = 0.1;  // of matrices alone, wherever fragments cut them
-  manifest.optimizer.clip_norm = 0;       // would be of a fragment
+  manifest.optimizer.weight_decay = 0.1;  // for matrices alone, wherever fragments cut them
+  manifest.optimizer.clip_norm = 0;       // a norm would be that of a fragment
   manifest.schedule = {.kind = "constant", .learning_rate = 0.01, .warmup_rounds = 0};
   manifest.delay_parameter_updates = true;
   manifest.local.emplace().fragments = fragments;

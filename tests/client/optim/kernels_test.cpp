@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kKinds[] = {"sgd", "adamw", "lamb", "muon", "accum_adamw"};
 
-// Of very different sizes, as gradients are.
+// Values of very different sizes, as gradients have.
 std::vector<float> noise(std::uint64_t seed, std::size_t count) {
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i) {

@@ -15,7 +15,7 @@ using namespace starling::optim;
 
 namespace {
 
-constexpr SampleCount kSamples = 4;  // a step
+constexpr SampleCount kSamples = 4;  // samples in a step
 
 wire::RunManifest local_manifest(const char* kind, double learning_rate) {
   wire::RunManifest manifest;
@@ -51,7 +51,7 @@ struct Own {
   LocalSteps local;
 };
 
-// What the sum of increments should be: samples times displacement.
+// Error of the sum of increments, which should be samples times displacement.
 double error_of(const std::vector<float>& sum, const std::vector<float>& agreed, std::span<const float> own,
                 SampleCount samples) {
   double worst = 0;
@@ -140,7 +140,7 @@ TEST_CASE("a step that leaves the finite numbers adds nothing, and the next one 
   REQUIRE(local.step(0, kSamples, gradient).ok());
   std::vector<float> broken(own.agreed.size(), std::numeric_limits<float>::quiet_NaN());
   CHECK(local.step(0, kSamples, broken).error().code == ErrorCode::corrupt);
-  // A way of 3e38 is a number, samples times that are not.
+  // A displacement of 3e38 is finite; multiplied by the samples it is not.
   std::fill(own.agreed.begin(), own.agreed.end(), 3e38F);
   CHECK(local.step(0, kSamples, gradient).error().code == ErrorCode::corrupt);
   CHECK(std::equal(own.agreed.begin(), own.agreed.end(), local.parameters().begin()));

@@ -52,8 +52,8 @@ struct Members {
 
 constexpr std::array<std::size_t, 2> kPair{0, 1};
 
-// As many as there are values, who meet in pairs drawn anew; nobody's own steps lead anywhere but the first ones.
-// Returns how far apart they are in the end.
+// Sixteen peers that meet in random pairs, drawn again each time. Nobody's own steps lead anywhere except the first
+// ones. Returns their consensus distance at the end.
 double spread_after(const wire::LocalOptions& options, int meetings) {
   constexpr std::size_t kPeers = 16;
   std::mt19937 random(1);
@@ -77,7 +77,7 @@ TEST_CASE("by default a mixing is the mean of parameters, with what was computed
   std::array own{2.0F, 0.0F}, sent{0.0F, 0.0F};
   step.send_out(agreed, own, sent);
   CHECK(sent == std::array{1.0F, -2.0F});
-  own[0] += 0.25F;  // a batch beside the mixing
+  own[0] += 0.25F;  // a batch during the gossip
   step.take_in(sent, std::array{3.0F, -1.0F}, own);
   CHECK(own == std::array{4.25F, 1.0F});
 }
@@ -109,7 +109,7 @@ TEST_CASE("a mixing with momentum follows NoLoCo's formula, and steps meanwhile 
 TEST_CASE("meeting in pairs brings everybody together, with momentum as without") {
   CHECK(spread_after(options_of(0.7, 0.5, 0.7), 100) < 1e-4);
   CHECK(spread_after(options_of(1, 0, 1), 100) < 1e-4);
-  CHECK(spread_after(options_of(0.7, 0.5, 0.01), 100) > 0.02);  // hardly any pull
+  CHECK(spread_after(options_of(0.7, 0.5, 0.01), 100) > 0.02);  // hardly any pull towards each other
 }
 
 TEST_CASE("the momentum goes on through a round's end, and the way from the agreed parameters begins anew") {
@@ -117,7 +117,7 @@ TEST_CASE("the momentum goes on through a round's end, and the way from the agre
   members.mix(kPair);
   CHECK(members.own[0] == doctest::Approx(0.7));
   for (std::size_t k = 0; k < 2; ++k) {
-    members.own[k] = 0;  // where the round has led is where everybody counts from now
+    members.own[k] = 0;  // everybody counts from the round's result now
     members.steps[k].begin_round();
   }
   members.mix(kPair);

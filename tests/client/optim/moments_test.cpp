@@ -31,7 +31,7 @@ wire::RunManifest small_manifest(const std::string& kind, const std::string& mom
   return manifest;
 }
 
-// Of gradients some of which are nothing, and whose sizes span so many powers of ten within every block.
+// The state after gradients some of which are zero, and whose sizes span this many powers of ten within every block.
 std::vector<float> state_after(RoundIndex rounds, const wire::RunManifest& manifest, float powers) {
   const Optimizer optimizer(manifest);
   std::vector<float> state(optimizer.state_size());
@@ -54,7 +54,7 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
 
 constexpr std::size_t kBlocks = 1000;
 
-// As many values as blocks have, rounded as a first or second moment (vector 1 or 2).
+// A block's number of values, rounded as a first or second moment (vector 1 or 2).
 std::vector<float> rounded(wire::MomentForm form, std::size_t vector, std::vector<float> values) {
   kernels().round_moments({wire::narrow_floats(form, vector), 17, 0}, values.data(), values.size());
   return values;
@@ -130,10 +130,10 @@ TEST_CASE("rounding changes nothing twice, and is right in the mean") {
         sum += value;
         farthest = std::max(farthest, std::abs(static_cast<double>(value) - kValue));
       }
-      // A mantissa is of 0.5 to 1 here.
+      // A mantissa is between 0.5 and 1 here.
       const double step = std::ldexp(0.5, -wire::narrow_floats(form, vector).mantissa_bits);
       CHECK(farthest < step);
-      CHECK(std::abs(sum / static_cast<double>(once.size()) - kValue) < 0.01 * step);  // 64 000 of them
+      CHECK(std::abs(sum / static_cast<double>(once.size()) - kValue) < 0.01 * step);  // 64 000 values
     }
   }
 }
@@ -159,7 +159,7 @@ TEST_CASE("narrow moments follow a gradient that becomes ten times smaller") {
     const std::size_t n = optimizer.parameter_count();
     std::vector<float> state(optimizer.state_size());
     const auto journal = std::make_unique<StepJournal>();
-    const float length = 1 / std::sqrt(static_cast<float>(n));  // not clipped
+    const float length = 1 / std::sqrt(static_cast<float>(n));  // short enough not to be clipped
     for (RoundIndex round = 0; round < 1500; ++round) {
       REQUIRE(optimizer.step(round, std::vector<float>(n, round < 500 ? length : length / 10), state, *journal).ok());
     }

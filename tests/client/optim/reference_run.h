@@ -9,7 +9,7 @@
 
 namespace starling::optim::testing {
 
-// What a formula keeps of one tensor. All vectors are as long as the tensor; those of moments begin at zero.
+// A formula's memory of one tensor. All vectors are as long as the tensor; those of moments begin at zero.
 struct ReferenceTensor {
   wire::ParameterInfo info;
   std::vector<double> p, m, v, a;
@@ -29,8 +29,8 @@ double norm(const std::vector<double>& values);
 // A small model with decayed, plain, square and oblong tensors.
 wire::RunManifest reference_manifest(const std::string& kind);
 
-// Length of the difference over the length of the values after so many rounds on the same noise, for the tensor where
-// it is worst.
+// Length of the difference over the length of the values after this many rounds on equal noise, for the tensor where
+// the quotient is largest.
 double difference_after(RoundIndex rounds, const wire::RunManifest& manifest, const ReferenceFormula& formula);
 
 }  // namespace starling::optim::testing

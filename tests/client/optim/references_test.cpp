@@ -123,7 +123,7 @@ TEST_CASE("a hundred steps of LAMB follow its formula") {
 
 TEST_CASE("LAMB's trust ratio stays within its bounds") {
   wire::RunManifest manifest = reference_manifest("lamb");
-  manifest.optimizer.trust_min = 0.25;  // most tensors want less here
+  manifest.optimizer.trust_min = 0.25;  // most tensors would get a smaller ratio here
   CHECK(difference_after(100, manifest, lamb) < 1e-6);
   manifest.optimizer.trust_min = 1;
   manifest.optimizer.trust_max = 1;

@@ -1,5 +1,5 @@
-// Kills a process in the middle of a step, for real: the shared state has a page that may not be written,
-// so the child dies at the first store into it. Another process then finishes the step.
+// Really kills a process in the middle of a step: the shared state has a page that may not be written, so the child
+// dies at the first store into it. Another process then finishes the step.
 #include "client/optim/step_journal.h"
 
 #include <doctest/doctest.h>
@@ -44,7 +44,7 @@ class SharedPages {
   std::size_t bytes_;
 };
 
-// Three and a half blocks, decayed and plain stretches within them.
+// A model of three and a half blocks, with decayed and plain stretches within them.
 wire::RunManifest manifest_of_several_blocks(const char* kind = "adamw") {
   wire::RunManifest manifest;
   manifest.optimizer = wire::default_optimizer(kind);
@@ -84,7 +84,7 @@ bool step_dies(const Optimizer& optimizer, std::span<const float> gradient, std:
 }  // namespace
 
 TEST_CASE("a step whose process dies at any store is finished by another process to the same bits") {
-  // Round 7 ends a window of AccumAdamW, in which it writes all of its vectors.
+  // Round 7 ends a window of AccumAdamW, in which that writes all of its vectors.
   for (const char* kind : {"adamw", "sgd", "lamb", "muon", "accum_adamw", "narrow adamw"}) {
     CAPTURE(kind);
     const bool narrow = std::string_view(kind) == "narrow adamw";
