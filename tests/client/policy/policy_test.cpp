@@ -16,7 +16,7 @@ namespace {
 const WallTime kNow = utc(2026, 11, 20, 11);  // Friday 12:00 in central Europe
 constexpr std::int64_t kGigabyte = 1'000'000'000;
 
-// A desktop on which everything is known and nothing is in the way.
+// A desktop with all sensors known and no obstacle.
 struct Desk {
   wire::Preferences preferences;
   Surroundings around;
@@ -45,7 +45,7 @@ struct Desk {
 
 wire::WeekHours hours(std::string_view text) { return *wire::parse_week_hours(text); }
 
-// One desk for each reason there is, with that reason in the way and no other.
+// One desk for each reason, with that obstacle and no other.
 std::vector<std::pair<Reason, Desk>> every_obstacle() {
   std::vector<std::pair<Reason, Desk>> desks;
   const auto add = [&](Reason reason, auto change) {

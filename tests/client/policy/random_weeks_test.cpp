@@ -120,7 +120,7 @@ void happen(Volunteer& v, Chance& chance) {
   }
 }
 
-// What the volunteer would expect, spelled out once more and in another way: everything that is in the way.
+// All obstacles that the volunteer would expect, computed again in another way.
 bool anything_in_the_way(const Volunteer& v, const UtcOffset& offset) {
   const Preferences& p = v.preferences;
   const Surroundings& a = v.around;
@@ -154,7 +154,7 @@ void check_words(const Verdict& verdict) {
   REQUIRE(verdict.gpu == verdict.gpu_text.empty());
 }
 
-// The reason is there until the moment it was said to end, unless one that binds more comes up; and not after.
+// The reason lasts until the time that it announced, unless a stronger one comes up, and not longer.
 void check_end(Volunteer v, const Verdict& verdict, const UtcOffset& offset) {
   if (!verdict.ends_at) return;
   REQUIRE(*verdict.ends_at > v.now);
@@ -183,7 +183,7 @@ void live(std::uint64_t seed, const UtcOffset& offset) {
   Volunteer v;
   v.preferences = any_preferences(chance);
   v.around = any_surroundings(chance);
-  // Half of them live through the weeks of a change of time.
+  // Half of the volunteers live through weeks with a change of time.
   v.now = chance.one_in(2) ? utc(2026, 3, 25) : chance.one_in(2) ? utc(2026, 10, 21) : utc(2026, 1, 1);
   for (int event = 0; event < kEvents; ++event) {
     happen(v, chance);
