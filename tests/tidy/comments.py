@@ -15,7 +15,6 @@ ROOMS_STILL_TO_CLEAN = [
     "coordinator/core",
     "shared/swarm",
     "shared/wire",
-    "tests/client/sensors",
     "tests/client/session",
     "tests/client/trainer_link",
     "tests/client/training",

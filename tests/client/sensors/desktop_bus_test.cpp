@@ -22,7 +22,7 @@ namespace {
 class PrivateBus {
  public:
   PrivateBus() {
-    // It ends when its parent's end of the pipe is closed, too: "exec" keeps the pid that is printed.
+    // The daemon also ends when its parent's end of the pipe is closed: "exec" keeps the printed pid.
     FILE* out = ::popen("dbus-daemon --session --fork --print-address=1 --print-pid=1", "r");
     REQUIRE(out != nullptr);
     std::array<char, 512> line{};

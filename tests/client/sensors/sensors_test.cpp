@@ -18,7 +18,7 @@ SensorOptions of_a_bare_machine(const TempDir& root) {
   SensorOptions options;
   options.root = root.path();
   options.data_dir = root.path();
-  options.display = ":64999";  // where no server is
+  options.display = ":64999";  // no server is there
   options.system_bus = options.session_bus = kNowhere;
   return options;
 }

@@ -36,7 +36,7 @@ class VirtualServer {
     REQUIRE_MESSAGE(problem == 0, "install xvfb");
     write.reset();
     char byte = 0;
-    while (::read(read.get(), &byte, 1) == 1 && byte != '\n') display_ += byte;  // it is told when all is ready
+    while (::read(read.get(), &byte, 1) == 1 && byte != '\n') display_ += byte;  // written when all is ready
     REQUIRE(display_.size() > 1);
   }
   ~VirtualServer() { stop(); }
@@ -98,7 +98,7 @@ TEST_CASE("an X server tells how long nobody touched it, and whether the active 
   VirtualServer server;
   X11Screen screen(server.display());
   CHECK(screen.idle(kNow).value_or(Duration(-1)) >= Duration(0));
-  CHECK_FALSE(screen.fullscreen(kNow).has_value());  // no window manager, no word
+  CHECK_FALSE(screen.fullscreen(kNow).has_value());  // unknown without a window manager
   WindowManager manager(server.display());
   manager.activate(false);
   CHECK(screen.fullscreen(kNow) == false);
