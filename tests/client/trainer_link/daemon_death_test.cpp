@@ -49,7 +49,7 @@ TEST_CASE("a killed daemon takes its trainer along, in the middle of a batch") {
   const starling::UniqueFd trainer(static_cast<int>(::syscall(SYS_pidfd_open, daemon.trainer, 0)));
   REQUIRE(trainer);
   pollfd end{trainer.get(), POLLIN, 0};
-  CHECK(::poll(&end, 1, 0) == 0);  // it lives
+  CHECK(::poll(&end, 1, 0) == 0);  // the trainer is alive
   REQUIRE(::kill(daemon.pid, SIGKILL) == 0);
   REQUIRE(::waitpid(daemon.pid, nullptr, 0) == daemon.pid);
   CHECK(::poll(&end, 1, kPatienceMs) == 1);

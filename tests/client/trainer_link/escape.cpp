@@ -38,7 +38,7 @@ bool executes() {
   char program[] = "/bin/true";
   char* arguments[] = {program, nullptr};
   ::execv(program, arguments);
-  return false;  // it returned
+  return false;  // execv has returned
 }
 
 bool forks() {

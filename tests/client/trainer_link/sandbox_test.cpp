@@ -89,7 +89,7 @@ TEST_CASE("a card's driver gets its device files and nothing more" * doctest::sk
   CHECK(prisoner.tries_to("write " + secret.string()) != "done");
   CHECK(prisoner.tries_to("create " + (folder / "new").string()) != "done");
   CHECK(prisoner.tries_to("write /dev/null") != "done");
-  CHECK(prisoner.tries_to("ioctl") != "done");  // of no such driver
+  CHECK(prisoner.tries_to("ioctl") != "done");  // not a command of such a driver
   const std::string confinement = prisoner.view().confinement;
   if (has_landlock(prisoner)) {
     CHECK_MESSAGE(confinement.ends_with("; computes on cpu with 50 % of its memory"), confinement);
@@ -128,7 +128,7 @@ TEST_CASE("the same attempts succeed outside the sandbox, so they prove somethin
 TEST_CASE("the child inherits no descriptor and no environment") {
   const starling::testing::TempDir folder;
   std::ofstream(folder / "open") << "x";
-  const int leaked = ::open((folder / "open").c_str(), 0);  // without close-on-exec
+  const int leaked = ::open((folder / "open").c_str(), 0);  // lacks close-on-exec
   REQUIRE(leaked >= 0);
   REQUIRE(::setenv("STARLING_TEST_SECRET", "1", 1) == 0);
   TrainerProcessOptions options = tiny_options(TEST_CHILD);

@@ -37,7 +37,7 @@ struct Outcome {
   Duration slowest{0};
 };
 
-// Rounds with a child each, which `behaviour` may kill in its step.
+// Runs several rounds with one child each, which `behaviour` may kill in its step.
 Outcome run(const std::string& behaviour) {
   auto trainer = TrainerProcess::create(wide_options(behaviour));
   REQUIRE(trainer.ok());
@@ -45,7 +45,7 @@ Outcome run(const std::string& behaviour) {
   Outcome outcome;
   REQUIRE((*trainer)->initialize().ok());
   for (RoundIndex round = 0; round < kRounds; ++round) {
-    REQUIRE((*trainer)->evaluate().ok());  // a child is there
+    REQUIRE((*trainer)->evaluate().ok());  // a child exists from here on
     const TimePoint begun = clock.now();
     REQUIRE((*trainer)->step(round, gradient_of(round, (*trainer)->layout().parameter_count)).ok());
     outcome.slowest = std::max(outcome.slowest, clock.now() - begun);

@@ -1,5 +1,5 @@
-// A trainer without torch, in the product's own child: exact gradients, the product's optimizer, and one
-// misbehaviour, named by STARLING_TEST_BEHAVIOUR ("crash 2": in the second batch).
+// A trainer without torch, in the product's own child: exact gradients, the product's optimizer, and one misbehaviour,
+// named by STARLING_TEST_BEHAVIOUR ("crash 2": in the second batch).
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ Behaviour behaviour_of_this_child() {
   return behaviour;
 }
 
-// Kills this process `delay` from now, wherever it is then.
+// Kills this process after `delay`, wherever it is then.
 class TimeBomb {
  public:
   explicit TimeBomb(std::chrono::microseconds delay)
@@ -133,7 +133,7 @@ class QuadraticTrainer final : public session::Trainer {
                                static_cast<std::int64_t>(resources_.validation_bytes.size())};
   }
 
-  // The prompt is what to try; see escape.h.
+  // The prompt names the attempt; see escape.h.
   Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double) override {
     if (count == 0) return session::words_of_bytes(try_to(session::bytes_of_words(prompt)));
     return session::words_of_bytes(std::string(static_cast<std::size_t>(count), 'x'));
@@ -169,7 +169,7 @@ class QuadraticTrainer final : public session::Trainer {
     if (::send(kChannelFd, message.data(), message.size(), 0) < 0) std::perror("send");
   }
 
-  // Uses so much processor time, however long that takes.
+  // Uses this much processor time, however long that takes.
   static void burn(std::chrono::milliseconds time) {
     timespec used{};
     const auto is_enough = [&] {
@@ -199,7 +199,7 @@ Result<std::unique_ptr<session::Trainer>> make_trainer(const TrainerResources& r
   return std::unique_ptr<session::Trainer>(new QuadraticTrainer(resources, std::move(behaviour)));
 }
 
-// A card of this machine's processor: whatever follows from having one does so as with any other.
+// Declares this machine's processor to be a card, so that everything that follows from having a card happens.
 Result<std::vector<std::string>> open_cards(int memory_percent) {
   if (behaviour_of_this_child().name == "broken_card") return Error{ErrorCode::internal, "it fell off the bus"};
   return memory_percent == 50 ? std::vector<std::string>{"cpu"} : std::vector<std::string>();

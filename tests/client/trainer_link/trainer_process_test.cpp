@@ -54,7 +54,7 @@ std::set<std::string> environment_of(int pid) {
   return entries;
 }
 
-// A batch that must fail; returns why.
+// Runs a batch that must fail; returns its error.
 Error failing_batch(TrainerProcess& trainer) {
   std::vector<float> gradient(trainer.layout().parameter_count, 5.0F);
   const auto report = trainer.train_batch(kBatch, gradient);
@@ -103,7 +103,7 @@ TEST_CASE("daemon and child agree on the state of every optimizer, and on every 
     auto trainer = TrainerProcess::create(std::move(options));
     REQUIRE(trainer.ok());
     REQUIRE((*trainer)->initialize().ok());
-    REQUIRE((*trainer)->evaluate().ok());  // a child is there
+    REQUIRE((*trainer)->evaluate().ok());  // a child exists from here on
     const optim::Optimizer optimizer(manifest);
     REQUIRE((*trainer)->state().size() == optimizer.state_size());
     CHECK((*trainer)->layout().size() == optimizer.state_size());
@@ -140,7 +140,7 @@ TEST_CASE("with delayed updates a child keeps its parameters until a sum begins,
   const std::size_t count = trainer->layout().parameter_count;
   const std::vector<float> first = computed();
   CHECK(first == expected(count));
-  state[0] += 1;  // as a step that is under way does
+  state[0] += 1;  // a step that is under way also changes it
   CHECK(computed() == first);
   trainer->begin_sum();
   CHECK(computed() == expected(count));
@@ -190,13 +190,13 @@ TEST_CASE("a sum ahead is computed where a step with one's own gradient leads, u
   CHECK(computed() == expected_at(ahead));
   trainer->begin_sum();  // the round did not count
   CHECK(computed() == before);
-  trainer->begin_sum_ahead(0, own, 0);  // nothing of one's own
+  trainer->begin_sum_ahead(0, own, 0);  // without a contribution of its own
   CHECK(computed() == before);
   trainer->begin_sum_ahead(0, std::vector<float>(count, std::numeric_limits<float>::infinity()), 8);
   CHECK(computed() == before);
 
   trainer->begin_sum_ahead(0, own, 8);
-  trainer->stop();  // whoever comes after it may still be told
+  trainer->stop();  // the next child can still be given the sum
   CHECK(computed() == expected_at(ahead));
   trainer->stop();
   CHECK(computed() == before);
@@ -207,7 +207,7 @@ TEST_CASE("a sum ahead is computed where a step with one's own gradient leads, u
   const std::vector<float> after = expected_at(trainer->state());
   CHECK(after != before);
   CHECK(computed() == after);
-  trainer->begin_sum_ahead(0, own, 8);  // comes too late
+  trainer->begin_sum_ahead(0, own, 8);  // too late
   CHECK(computed() == after);
 }
 
@@ -299,7 +299,7 @@ TEST_CASE("local steps go on beside a step, and take it in with the next batch, 
     trainer->begin_sum();  // the round did not count
     expected->begin();
     check_batch(1);
-    trainer->begin_sum_ahead(1, ones, 40);  // nothing is computed until it is over
+    trainer->begin_sum_ahead(1, ones, 40);  // nothing is computed until it has ended
     REQUIRE(trainer->step(1, ones).ok());
     trainer->begin_sum_ahead(1, ones, 40);
     expected->begin();
@@ -308,12 +308,12 @@ TEST_CASE("local steps go on beside a step, and take it in with the next batch, 
     expected->cut(0);
     check_batch(3);
     REQUIRE(trainer->step(2, ones).ok());
-    trainer->begin_sum_ahead(3, ones, 8);  // all that the next round is made of was computed meanwhile
+    trainer->begin_sum_ahead(3, ones, 8);  // everything that the next round needs was computed meanwhile
     expected->merge();
     expected->cut(0);
     check_batch(4);
     trainer->stop();
-    REQUIRE(trainer->evaluate().ok());  // by another one, whose moments begin at zero
+    REQUIRE(trainer->evaluate().ok());  // by another child, whose moments begin at zero
     expected.emplace(manifest, agreed, own).begin();
     check_batch(2);
     CHECK(trainer->view().deaths == 0);
@@ -400,7 +400,7 @@ TEST_CASE("a child with another share of the machine is replaced by one that has
   const int first = trainer->view().pid;
   CHECK(environment_of(first).count("OMP_NUM_THREADS=1") == 1);
   CHECK(environment_of(first).count("CUDA_VISIBLE_DEVICES=") == 0);
-  trainer->set_share({1, memory_bytes, 50});  // the same
+  trainer->set_share({1, memory_bytes, 50});  // an unchanged share
   check_good_batch(*trainer);
   CHECK(trainer->view().pid == first);
   trainer->set_share({2, memory_bytes / 2, 0});
