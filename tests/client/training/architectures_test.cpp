@@ -59,7 +59,7 @@ struct Trainee {
     REQUIRE(trainer->initialize().ok());
   }
 
-  // The mean loss of the last of so many rounds.
+  // The mean loss of the last of `rounds` rounds.
   double train(int rounds) {
     double loss = 0;
     for (RoundIndex round = 0; round < rounds; ++round) {
@@ -94,14 +94,14 @@ TEST_CASE("a gpt over tokens learns which follow each other, and counts bits by 
   trainee.train(80);
   const auto after = trainee.trainer->evaluate();
   REQUIRE(after.ok());
-  // 12 words of two tokens of two bytes each: log2(12) / 4 bits a byte for who knows them all.
+  // 12 words of two tokens of two bytes each: log2(12) / 4 bits a byte for a model that knows them all.
   CHECK(before->bits_per_byte > 2.3);
   CHECK(after->bits_per_byte < 1.2);
   CHECK(after->bits_per_byte > 0.85);
   CHECK(before->accuracy.value() < 0.2);
-  CHECK(after->accuracy.value() > 0.45);  // the second token of each word, and one in twelve first ones
+  CHECK(after->accuracy.value() > 0.45);  // the second token of each word, and one in twelve first tokens
   CHECK(after->accuracy.value() < 0.7);
-  // The word that was begun is ended, and so on, in tokens.
+  // The model completes the incomplete word and continues, in tokens.
   const auto words = trainee.trainer->sample_words(std::vector<int>{7, 8, 21}, 9, 0);
   REQUIRE_MESSAGE(words.ok(), words.error().message);
   REQUIRE(words->size() == 9);
@@ -122,9 +122,9 @@ TEST_CASE("an albert learns to guess words, also by LAMB") {
   Trainee trainee(run);
   const double first = trainee.train(1);
   const double last = trainee.train(500);
-  CHECK(first > 3.7);  // log(30) for a word, log(2) for the order
-  CHECK(last < 3);     // 3.87 (log(24) and log(2)) for who knows only which words there are
-  CHECK(trainee.trainer->evaluate()->accuracy.value() > 0.1);  // one in 24 for who knows only that
+  CHECK(first > 3.7);  // log(30) for a word, and log(2) for the order
+  CHECK(last < 3);     // a model that only knows the set of words has 3.87 (log(24) and log(2))
+  CHECK(trainee.trainer->evaluate()->accuracy.value() > 0.1);  // a model that only knows that has one in 24
   CHECK(trainee.trainer->sample_words(std::vector<int>{7}, 1, 1).error().code == ErrorCode::unsupported);
 }
 

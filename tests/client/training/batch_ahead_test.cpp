@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 #include <thread>
-// After torch, whose CHECK must give way.
+// Comes after torch, because torch's CHECK must give way.
 #include <doctest/doctest.h>
 
 using namespace starling;
@@ -56,6 +56,6 @@ TEST_CASE("what went wrong is said to whoever takes the batch, and to nobody els
   ahead.begin(kSamples, []() -> Result<models::Batch> { throw std::runtime_error("no memory"); });
   CHECK_THROWS_AS((void)ahead.take(kSamples), std::runtime_error);
   ahead.begin(kSamples, []() -> Result<models::Batch> { throw std::runtime_error("no memory"); });
-  ahead.begin(kSamples, [] { return Result<models::Batch>(batch_of(7)); });  // in its place
+  ahead.begin(kSamples, [] { return Result<models::Batch>(batch_of(7)); });  // replaces the failed one
   CHECK(ahead.take(kSamples)->ok());
 }

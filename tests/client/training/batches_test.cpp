@@ -4,7 +4,7 @@
 
 #include <set>
 #include <vector>
-// After torch, whose CHECK must give way.
+// Comes after torch, because torch's CHECK must give way.
 #include <doctest/doctest.h>
 
 using namespace starling;

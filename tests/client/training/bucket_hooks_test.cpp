@@ -4,7 +4,7 @@
 
 #include <vector>
 
-// After torch, whose CHECK must give way.
+// Comes after torch, because torch's CHECK must give way.
 #include <doctest/doctest.h>
 
 using namespace starling;
@@ -35,7 +35,7 @@ TEST_CASE("a bucket is complete once, when the last use of its tensors has been 
   const at::Tensor& shared = flat.leaves[1];
   const at::Tensor& third = flat.leaves[2];
   const at::Tensor& last = flat.leaves[3];
-  for (int batch = 1; batch <= 2; ++batch) {  // hooks are the graph's: of the first there is nothing in the second
+  for (int batch = 1; batch <= 2; ++batch) {  // hooks are the graph's: the second batch has none of the first's
     const at::Tensor loss = (((first * shared + shared) * third * shared) * last).sum();
     std::vector<std::size_t> told;
     on_complete(loss, flat.gradient, buckets, [&](const wire::Bucket& bucket) {
@@ -44,10 +44,10 @@ TEST_CASE("a bucket is complete once, when the last use of its tensors has been 
       if (bucket.number == 0) {
         CHECK(gradient[4] == 2 * batch);  // d loss / d third = (first · shared + shared) · shared · last
         CHECK(gradient[6] == 2 * batch);
-        CHECK(gradient[0] == batch - 1);  // the way back has not come there
+        CHECK(gradient[0] == batch - 1);  // the backward pass has not come there yet
       } else {
         CHECK(gradient[0] == batch);
-        CHECK(gradient[2] == 4 * batch);  // of all three uses
+        CHECK(gradient[2] == 4 * batch);  // the sum over all three uses
       }
     });
     loss.backward();

@@ -1,4 +1,4 @@
-// Data files of the kinds that a manifest knows, made on the spot.
+// Data files of the kinds that a manifest knows, made by the tests.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ inline Bytes tensor_file(std::vector<std::pair<wire::TensorInfo, Bytes>> tensors
   return file;
 }
 
-// Tokens 5 to 28 in pairs that belong together: an odd one, which begins a word, is followed by the next even one. The
-// words follow each other at random, or in their order.
+// Tokens 5 to 28 in pairs: an odd token, which begins a word, is followed by the next even one. The words follow each
+// other at random, or in order.
 inline Bytes paired_tokens(std::size_t pairs, bool in_order = false) {
   std::vector<std::uint16_t> tokens;
   for (std::size_t i = 0; i < pairs; ++i) {
@@ -46,7 +46,7 @@ inline Bytes paired_tokens(std::size_t pairs, bool in_order = false) {
                       {{"word_bytes", wire::TensorType::u8, {30}}, lengths}});
 }
 
-// Images of 3 channels, the brighter half of which tells their class: 0 the upper, 1 the lower.
+// Images of 3 channels whose brighter half is their class: 0 the upper half, 1 the lower.
 inline Bytes two_kinds_of_images(std::int64_t count, std::int64_t size) {
   Bytes pixels;
   std::vector<std::int32_t> labels;

@@ -9,7 +9,7 @@
 #include "client/models/model.h"
 #include "client/training/batches.h"
 #include "shared/wire/model_layout.h"
-// After torch, whose CHECK must give way.
+// Comes after torch, because torch's CHECK must give way.
 #include <doctest/doctest.h>
 
 using namespace starling;
@@ -17,11 +17,11 @@ using namespace starling::training;
 
 namespace {
 
-// A model on vectors of the caller's, or on copies of them: of all, as a device has, or of the parameters.
+// A model on the caller's vectors, or on copies of them: copies of all, as on a device, or of the parameters only.
 struct Place {
   Place(const wire::ModelOptions& model, Copies copies)
       : parameters(wire::parameter_count(model), 0.0F),
-        gradient(parameters.size(), 7.0F),  // of an earlier batch
+        gradient(parameters.size(), 7.0F),  // left over from an earlier batch
         vectors(at::Device(at::kCPU), copies, parameters, gradient),
         net(models::make_model(model, vectors.parameters(), vectors.gradient())) {}
 

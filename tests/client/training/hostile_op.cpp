@@ -1,4 +1,4 @@
-// What native code would do that a program has made its own: TorchScript alone has no word for a connection.
+// An op that does what a program's smuggled-in native code would do: TorchScript alone cannot open a connection.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// 0, or why not.
+// 0, or the error number.
 std::int64_t connect_to(std::int64_t port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   if (fd < 0) return errno;
@@ -26,7 +26,7 @@ std::int64_t connect_to(std::int64_t port) {
 
 }  // namespace
 
-// Conservative: it is not to be computed once and kept as a constant.
+// CONSERVATIVE: the op must not be computed once and kept as a constant.
 TORCH_LIBRARY_FRAGMENT(aten, library) {
   library.def(torch::schema("aten::starling_connect(int port) -> int", c10::AliasAnalysisKind::CONSERVATIVE),
               connect_to);

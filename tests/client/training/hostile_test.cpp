@@ -1,4 +1,4 @@
-// A model's program that wants more than to compute, in the real trainer.
+// A model's program that tries to do more than compute, in the real trainer.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
@@ -34,7 +34,7 @@ UniqueFd file_of(const std::string& bytes) {
   return fd;
 }
 
-// A run of such a program: its forward's result is `value`, an expression.
+// A run with such a program: its forward's result is the expression `value`.
 class Visitor {
  public:
   Visitor(const std::string& value, bool sandbox) {
@@ -64,7 +64,7 @@ class Visitor {
     REQUIRE(trainer_->initialize().ok());
   }
 
-  // Of one batch: the mean of what forward returned, or why it did not.
+  // Result of one batch: the mean of forward's results, or its error.
   Result<double> result() {
     std::vector<float> gradient(trainer_->layout().parameter_count);
     STARLING_ASSIGN(const session::BatchReport report, trainer_->train_batch({0, 0, 0, kBatch}, gradient));

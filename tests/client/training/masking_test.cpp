@@ -31,7 +31,7 @@ std::vector<std::int64_t> text_of(std::uint64_t seed) {
   return text;
 }
 
-// The text that the sample was made of.
+// The text that the sample was made from.
 std::vector<std::int64_t> undone(MaskedSample sample) {
   for (std::size_t i = 0; i < sample.places.size() && sample.guesses[i] != models::kNoGuess; ++i) {
     sample.words[static_cast<std::size_t>(sample.places[i])] = sample.guesses[i];

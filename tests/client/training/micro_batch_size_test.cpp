@@ -9,7 +9,7 @@ using namespace starling::training;
 
 namespace {
 
-// The size it comes to when a piece takes so long.
+// The size that it settles at when samples take this long.
 SampleCount settled(SampleCount most, const std::function<double(SampleCount size)>& seconds_a_sample) {
   MicroBatchSize size(most);
   for (int i = 0; i < 100; ++i) size.on_time(most, seconds_a_sample(size.size()) * static_cast<double>(most));

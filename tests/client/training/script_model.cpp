@@ -1,6 +1,6 @@
-// script_model FOLDER: what export_model.py writes, where no Python has PyTorch.
-// script_model PROGRAM PARAMETERS TEXT CONTEXT: bits a byte of the text, by our trainer; evaluate_model.py's are the
-// same.
+// script_model FOLDER: writes the files of export_model.py, where no Python has PyTorch.
+// script_model PROGRAM PARAMETERS TEXT CONTEXT: prints bits a byte of the text, computed by our trainer;
+// evaluate_model.py prints an equal number.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

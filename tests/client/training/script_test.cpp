@@ -1,4 +1,4 @@
-// Models of an operator's own, in the product's trainer.
+// An operator's own models, in the product's trainer.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-// A trainer of a run on images of 8 pixels, with the script's parameters or, of another model, the run's own.
+// A trainer for a run on images of 8 pixels, with the script's parameters or, for another model, the run's own.
 struct Trainee {
   Trainee(wire::RunManifest wanted, const ScriptFiles& script)
       : manifest(std::move(wanted)), files(script), file(two_kinds_of_images(64, 8)) {
@@ -115,7 +115,7 @@ TEST_CASE("a script learns, and is judged without what it leaves to chance") {
   const auto before = trainer.evaluate();
   REQUIRE_MESSAGE(before.ok(), before.error().message);
   CHECK(trainer.evaluate()->bits_per_byte == before->bits_per_byte);
-  CHECK_FALSE(before->accuracy);  // a script tells its loss and no more
+  CHECK_FALSE(before->accuracy);  // a script reports its loss and nothing else
   for (RoundIndex round = 0; round < 30; ++round) {
     std::fill(trainee.sum.begin(), trainee.sum.end(), 0.0F);
     REQUIRE(trainer.train_batch({round, 0, 0, kBatch}, trainee.sum).ok());
@@ -145,7 +145,7 @@ TEST_CASE("what a sample of a script costs is counted call by call") {
   same.classes = 2;
   const auto counted = models::count_sample(bytes_of(files.program), {.words = 0, .values = {3, 8, 8}});
   CHECK(counted.flops == doctest::Approx(wire::flops_per_sample(same)).epsilon(1e-9));
-  // The widest weights' gradient before it is added up, 192 · 24 floats, and what 24 units keep.
+  // The widest weights' gradient before it is added up, 192 · 24 floats, and the values kept for 24 units.
   CHECK(counted.activation_bytes > 192 * 24 * 4);
   CHECK(counted.activation_bytes < 192 * 24 * 4 + 8192);
 }

@@ -54,7 +54,7 @@ TrainerProcessOptions options_of_a_small_run() {
   return options;
 }
 
-// Attention of so many heads over 2048 words: 17 MB a head and sample.
+// Attention with `heads` heads over 2048 words: 17 MB for each head and sample.
 TrainerProcessOptions options_of_a_hungry_run(int heads, std::uint64_t memory_bytes) {
   TrainerProcessOptions options = options_of_a_small_run();
   wire::RunManifest& manifest = options.manifest;

@@ -95,7 +95,7 @@ TEST_CASE("held-out text gets cheaper with every few rounds") {
   Bench bench(tiny_manifest());
   const auto first = bench.trainer->evaluate();
   REQUIRE(first.ok());
-  // Nothing is known yet: eight bits, and a little more for guesses that differ at random.
+  // A model that knows nothing needs eight bits, and a little more for guesses that differ at random.
   CHECK(first->bits_per_byte > 7.9);
   CHECK(first->bits_per_byte < 9);
   for (RoundIndex round = 0; round < 60; ++round) {
@@ -115,7 +115,7 @@ TEST_CASE("devices that share a batch compute what one alone does, also ahead of
   for (RoundIndex round = 0; round < 3; ++round) {
     CAPTURE(round);
     for (Bench* bench : {&alone, &together}) bench->trainer->begin_sum();
-    std::vector<float> mean = alone.gradient_of({round, 1, 0, 16});  // no multiple of three
+    std::vector<float> mean = alone.gradient_of({round, 1, 0, 16});  // not a multiple of three
     CHECK(distance(mean, together.gradient_of({round, 1, 0, 16})) < 1e-4);
     const std::vector<float> own = mean;
     for (Bench* bench : {&alone, &together}) bench->trainer->begin_sum_ahead(round, own, 16);
@@ -167,12 +167,12 @@ TEST_CASE("batches that are assembled ahead are those that are asked for, also w
   const wire::RunManifest manifest = tiny_manifest();
   Bench alone(manifest), ahead(manifest, {}, {"cpu", "cpu"}, kThreads);
   for (const wire::SampleRange& samples : {wire::SampleRange{0, 1, 0, 8},
-                                           {0, 1, 8, 8},   // as expected
+                                           {0, 1, 8, 8},   // the expected batch
                                            {0, 1, 16, 5},  // fewer
                                            {1, 1, 0, 8},   // another round
                                            {1, 1, 8, 8},
                                            {1, 2, 16, 8},    // another lane
-                                           {1, 1, 8, 1}}) {  // nothing for one of the devices
+                                           {1, 1, 8, 1}}) {  // no samples for one of the devices
     CAPTURE(samples.first);
     CHECK(distance(alone.gradient_of(samples), ahead.gradient_of(samples)) < 1e-4);
   }
@@ -185,7 +185,7 @@ TEST_CASE("the gradient of a batch is the sum of the gradients of its halves") {
   Bench bench(tiny_manifest());
   const std::vector<float> whole = bench.gradient_of({2, 3, 10, 16});
   std::vector<float> halves = bench.gradient_of({2, 3, 10, 8});
-  const auto report = bench.trainer->train_batch({2, 3, 18, 8}, halves);  // adds to what is there
+  const auto report = bench.trainer->train_batch({2, 3, 18, 8}, halves);  // adds to the existing gradient
   REQUIRE(report.ok());
   CHECK(distance(whole, halves) < 1e-5);
   CHECK(*std::max_element(whole.begin(), whole.end()) > 1e-2);
@@ -218,7 +218,7 @@ TEST_CASE("with local steps, what is added up is samples times the way that step
     CHECK(distance(sum, way) < 1e-3);
     CHECK(*std::max_element(sum.begin(), sum.end()) > 0.1);
   }
-  // Held-out text is judged, and written, with what all agree on.
+  // Held-out text is judged, and sampled, with the agreed parameters.
   std::copy(agreed.begin(), agreed.end(), plain.state.begin());
   CHECK(bench.trainer->evaluate()->bits_per_byte == plain.trainer->evaluate()->bits_per_byte);
   CHECK(*bench.trainer->sample_words(session::words_of_bytes("the "), 20, 0) ==
@@ -241,7 +241,7 @@ TEST_CASE("buckets step while the way back goes on, and come to where a step of 
       Bench whole(manifest);
       manifest.local->partners = "exponential";
       std::vector<std::size_t> told;
-      bool whole_way_back = false;  // when the first bucket had stepped
+      bool whole_way_back = false;  // whether the backward pass was complete when the first bucket had stepped
       const wire::ParameterInfo first_layer = wire::model_layout(manifest.model).front();
       const std::vector<float>* gradient = nullptr;
       Bench apart(manifest, [&](const wire::Bucket& bucket) {
@@ -262,7 +262,7 @@ TEST_CASE("buckets step while the way back goes on, and come to where a step of 
         CHECK(by_whole == by_buckets);
         CHECK(whole.local == apart.local);
         CHECK(told == std::vector<std::size_t>{0, 1, 2});
-        if (samples == 4) CHECK(whole_way_back == (clip_norm > 0));  // only its norm has to be waited for
+        if (samples == 4) CHECK(whole_way_back == (clip_norm > 0));  // only clipping waits for the whole way back
       }
     }
   }
