@@ -16,7 +16,6 @@ ROOMS_STILL_TO_CLEAN = [
     "shared/swarm",
     "shared/wire",
     "tests/client/session",
-    "tests/client/updates",
     "tests/coordinator/core",
     "tests/shared/base",
     "tests/shared/crypto",

@@ -1,4 +1,5 @@
-// The parts of a handover that return. That a daemon becomes the next one is tested with real daemons, in tests/e2e.
+// The parts of a handover that return. The tests in tests/e2e use real daemons to show that a daemon becomes the next
+// one.
 #include "client/updates/handover.h"
 
 #include <doctest/doctest.h>
@@ -52,7 +53,7 @@ TEST_CASE("starts of a version on trial are counted, others are not") {
     count_start(installation, {});
     CHECK(installation.trial()->starts == start);
   }
-  // One too many, and version 0.9.0 cannot be started: it returns, and `current` leads back all the same.
+  // One start too many, and version 0.9.0 cannot be started: the call returns, and `current` leads back all the same.
   count_start(installation, {});
   CHECK(played.current() == "versions/0.9.0");
   CHECK(installation.failed() == std::vector<std::string>{"1.0.0"});

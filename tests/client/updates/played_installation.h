@@ -1,4 +1,4 @@
-// An installation in a temporary folder, whose programs are scripts, and archives for it made by the real tar.
+// An installation in a temporary folder whose programs are scripts, and archives for it made by the real tar.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace starling::testing {
 
-// A starlingd that only passes its self-check; with `exit_code`, not even that.
+// A starlingd that can only pass its self-check, or fail it with `exit_code`.
 std::string working_daemon(const std::string& version, int exit_code = 0);
 
 class PlayedInstallation {
@@ -18,10 +18,10 @@ class PlayedInstallation {
 
   [[nodiscard]] updates::Installation open(const std::string& version) const;
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
-  // What `current` leads to: "versions/1.0.0".
+  // The target of `current`: "versions/1.0.0".
   [[nodiscard]] std::string current() const;
   void add_version(const std::string& version, const std::string& daemon) const;
-  // An archive as releases have it, with that version inside.
+  // An archive in the format of releases, with that version inside.
   [[nodiscard]] std::filesystem::path archive(const std::string& version, const std::string& daemon) const;
 
  private:

@@ -78,6 +78,6 @@ TEST_CASE("a check that is due waits until the daemon has started, and one that 
   CHECK(until_check({}, false, kNow, 0) == kFirstCheckAfter);
   CHECK(until_check(ago(90h), false, kNow, 0.999) < 11min);
   CHECK(until_check(ago(90h), true, kNow, 0.5) == 1h);
-  const WallTime ahead{kNow.unix_ms + 1'000'000'000};  // the clock was set back since
+  const WallTime ahead{kNow.unix_ms + 1'000'000'000};  // the clock has been set back since
   CHECK(until_check(ahead, false, kNow, 0) == kFirstCheckAfter);
 }
