@@ -15,7 +15,7 @@ namespace {
 
 using namespace starling;
 
-// What systemd is to a service: a datagram socket, and two words in its environment.
+// The part of systemd that a service sees: a datagram socket, and two variables in its environment.
 class Listener {
  public:
   Listener() {
@@ -30,7 +30,7 @@ class Listener {
     ::close(fd_);
     for (const char* name : {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}) ::unsetenv(name);
   }
-  // The next word, or nothing.
+  // The next message, or nothing.
   [[nodiscard]] std::string heard() const {
     char word[64];
     const ssize_t size = ::recv(fd_, word, sizeof word, MSG_DONTWAIT);
