@@ -12,7 +12,7 @@ namespace {
 
 using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
-// As it comes in a certificate, decoded in `library`.
+// The key as encoded in a certificate, decoded in `library`.
 Key decoded(const Key& key, OSSL_LIB_CTX* library) {
   unsigned char* bytes = nullptr;
   const int size = i2d_PUBKEY(key.get(), &bytes);

@@ -58,7 +58,7 @@ TEST_CASE("the full-strength hash gets the memory it needs") {
 }
 
 TEST_CASE("a hash made by another implementation of scrypt is recognised") {
-  // By Python's hashlib.scrypt for N=2^4, r=8, p=1 and this salt.
+  // Computed by Python's hashlib.scrypt for N=2^4, r=8, p=1 and this salt.
   const char* stored =
       "$scrypt$ln=4,r=8,p=1$000102030405060708090a0b0c0d0e0f$"
       "1aec9c0af3af0574b25e7efe9d8f92c21b686ba126a9eaa5c85c446cf39ecf9a";

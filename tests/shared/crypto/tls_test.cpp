@@ -1,4 +1,4 @@
-// Real handshakes of OpenSSL over a pair of memory buffers: what is accepted, what is refused, and how it is said.
+// Real handshakes of OpenSSL over a pair of memory buffers: accepted ones, refused ones, and the messages.
 #include "shared/crypto/tls.h"
 
 #include <doctest/doctest.h>

@@ -16,7 +16,7 @@ struct Fixture {
   [[nodiscard]] X509Ptr certificate() const {
     return *parse_certificate(*authority.issue(make_csr(PrivateKey::generate()), {.now = kNow}));
   }
-  // Whether it is taken for good, where only `trusted` is trusted.
+  // Whether the certificate is accepted when only `trusted` is trusted.
   bool verify(VerifiedCertificates& cache, const X509Ptr& certificate, const CertificateAuthority* trusted,
               WallTime now = kNow) const {
     const StorePtr store(X509_STORE_new());
