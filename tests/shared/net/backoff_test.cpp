@@ -74,7 +74,7 @@ TEST_CASE("waiting as long as the bucket says is always enough") {
     REQUIRE(bucket.try_take(amount, now));
     taken += amount;
   }
-  // All but the burst had to be waited for, at 3 a second.
+  // Everything beyond the burst had to be waited for, at 3 a second.
   CHECK(to_seconds(now - kStart) == doctest::Approx((taken - 7) / 3).epsilon(0.01));
 }
 

@@ -125,7 +125,7 @@ TEST_CASE("other bytes than promised are removed and never become the file") {
   CHECK(client.download_artefact(download).error().code == ErrorCode::corrupt);
   CHECK(!std::filesystem::exists(folder / "f"));
   CHECK(!std::filesystem::exists(folder / "f.part"));
-  honest = true;  // and the next try is not spoilt by the first
+  honest = true;  // the next try is not spoilt by the first
   CHECK(client.download_artefact(download).ok());
 }
 

@@ -19,7 +19,7 @@ using testing::TestServer;
 
 namespace {
 
-// For tests that must wait until it is over.
+// A timeout for tests that must wait until it is over.
 constexpr Duration kShort = 200ms;
 
 bool mentions(const Error& error, const std::string& words) { return error.message.find(words) != std::string::npos; }

@@ -50,7 +50,7 @@ TEST_CASE("over a minute exactly the limit passes, however unevenly it is asked 
       const Duration late =
           asked % 5 == 0 ? std::min(3 * from_seconds(turn / rate), LineBudget::kBurst / 2) : Duration::zero();
       now = budget.reserve(now + late, turn);
-      const double more = asked % 7 == 0 ? 16'384 : 0;  // a record more now and then
+      const double more = asked % 7 == 0 ? 16'384 : 0;  // a record more than reserved, now and then
       budget.take(now, more);
       passed += turn + more;
     }
@@ -85,7 +85,7 @@ TEST_CASE("those who keep asking share the line, and what is urgent is paid back
 TEST_CASE("a debt keeps its bytes when the limit changes, and is forgotten without one") {
   LineBudget budget;
   budget.set_rate(kBegin, 1e6);
-  budget.take(kBegin, 1.1e6);  // of which a tenth was there after the rest
+  budget.take(kBegin, 1.1e6);  // a tenth of it was available after the rest
   budget.set_rate(kBegin, 2e6);
   CHECK(to_seconds(budget.reserve(kBegin, 1) - kBegin) == doctest::Approx(0.5).epsilon(0.15));
   budget.set_rate(kBegin, 0);
@@ -105,7 +105,7 @@ TEST_CASE("a download waits for its turns, small calls do not, and all are taken
   constexpr double kRate = 1e6;
   const SystemClock clock;
   line.download.set_rate(clock.now(), kRate);
-  line.upload.set_rate(clock.now(), 1000);  // less than a single handshake takes: nobody waits for it
+  line.upload.set_rate(clock.now(), 1000);  // less than a single handshake takes: the download does not wait for it
   HttpClient client(server.endpoint(), project.client_tls(), {.line = &line});
   Download download;
   download.path = "/v1/artefacts/x";
@@ -120,6 +120,6 @@ TEST_CASE("a download waits for its turns, small calls do not, and all are taken
   REQUIRE(client.post_json("/v1/heartbeat", "{}").ok());
   CHECK(clock.now() - called < 1s);  // the upload is seconds in debt by now
   CHECK(line.upload.reserve(clock.now(), 1) > clock.now());
-  // Read, and stopped: what was reserved for it is given back.
+  // The download was read and stopped: its reservation is given back.
   CHECK(line.download.reserve(clock.now(), 1) < clock.now() + 200ms);
 }

@@ -37,7 +37,7 @@ std::string read_request(TlsSession& session) {
   return {};
 }
 
-// Whether the client goes away within that time.
+// Whether the client closes the connection within that time.
 bool gone_within(int fd, int timeout_ms) {
   pollfd poll_fd{fd, POLLIN, 0};
   return poll(&poll_fd, 1, timeout_ms) > 0;
