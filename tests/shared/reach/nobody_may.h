@@ -1,4 +1,4 @@
-// The rules of a relay at which nobody has any business.
+// The rules of a relay that nobody may use.
 #pragma once
 
 #include <optional>

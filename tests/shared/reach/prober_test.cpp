@@ -20,7 +20,7 @@ struct Project {
     options.now = clock.wall_now();
     return *crypto::TlsContext::peer(ca.certificate_pem(), {*ca.issue(crypto::make_csr(key), options), key});
   }
-  // As the coordinator, whose certificate is a server's.
+  // The TLS context of a coordinator, whose certificate is a server's.
   crypto::TlsContext coordinator() const {
     const crypto::PrivateKey key = crypto::PrivateKey::generate();
     const auto certificate = ca.issue_server(key.public_key(), {.now = clock.wall_now(), .hosts = {}});

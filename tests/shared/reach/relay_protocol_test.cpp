@@ -31,7 +31,7 @@ TEST_CASE("what no caller writes is no request") {
   CHECK_FALSE(decode_relay_request(call + "x").ok());
   CHECK_FALSE(decode_relay_request(std::string()).ok());
   CHECK_FALSE(decode_relay_request("\x03" + call.substr(1)).ok());
-  // A post names nobody, and a call somebody.
+  // A post names no peer, and a call names one.
   CHECK_FALSE(decode_relay_request("\x01" + call.substr(1)).ok());
   CHECK_FALSE(decode_relay_request(encode({RelayRequestKind::call, {}})).ok());
 }

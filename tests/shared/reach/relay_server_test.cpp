@@ -30,7 +30,7 @@ crypto::TlsContext relay_tls() {
 struct Served {
   explicit Served(RelayLimits limits)
       : server(*RelayServer::create("127.0.0.1", 0, {relay_tls(), clock, rules}, limits)) {}
-  // A connection that has said this much.
+  // A connection that has sent these words.
   [[nodiscard]] UniqueFd visit(const std::string& words) const {
     UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in at{};

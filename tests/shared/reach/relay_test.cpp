@@ -19,7 +19,7 @@ using namespace starling::reach;
 namespace {
 
 constexpr std::int64_t kPlenty = std::int64_t{1} << 40;
-constexpr std::chrono::seconds kPatience{60};  // what takes longer has hung
+constexpr std::chrono::seconds kPatience{60};  // anything that takes longer has hung
 
 struct Person {
   crypto::PrivateKey key = crypto::PrivateKey::generate();
@@ -68,7 +68,7 @@ struct Place {
   Listener listener{io, [this](asio::ip::tcp::socket socket) { relay.take(std::move(socket)); }};
 };
 
-// Somebody's call to somebody else.
+// One person's call to another.
 struct Call {
   Call(Place& place, const Person& from, const Person& to) : socket(place.io) {
     socket.connect(place.at());
@@ -81,7 +81,7 @@ struct Call {
   ~Call() { talk->cancel(); }
 
   [[nodiscard]] bool answered() const { return answer.has_value(); }
-  // Says something for as long as anybody listens.
+  // Goes on sending for as long as anybody listens.
   void talk_on() {
     asio::async_write(socket, asio::buffer(words), [this](const asio::error_code& error, std::size_t) {
       if (!error) talk_on();
@@ -151,7 +151,7 @@ TEST_CASE("a peer has so many calls that nobody answers, and others are connecte
   const Call first(place, greedy, others[0]);
   const Call second(place, greedy, others[1]);
   const Call third(place, greedy, others[2]);
-  // They come in any order.
+  // The calls arrive in any order.
   const auto refused = [](const Call& call) { return call.answered() ? 1 : 0; };
   place.run_until([&] { return refused(first) + refused(second) + refused(third) > 0; });
   CHECK(place.relay.stats().refused_total == 1);
@@ -165,7 +165,7 @@ TEST_CASE("who says more than it may in a round is cut off, and nobody else is")
   const Person b;
   const Person talker;
   Couple quiet(place, a, b);
-  Couple loud(place, talker, a);  // not even those whom it talks to
+  Couple loud(place, talker, a);  // not even the person that it talks to is cut off
   loud.from.talk_on();
   loud.to.listen();
   place.run_until([&] { return loud.to.over; });
@@ -194,12 +194,12 @@ TEST_CASE("at its rate a relay passes on no more, and everybody gets a turn") {
   const Duration time = std::chrono::steady_clock::now() - began;
   // A tenth of a second's worth may pass at once, and one chunk more than the rate.
   CHECK(static_cast<double>(place.relay.stats().bytes_total) <= kRate * (to_seconds(time) + 0.1) + 16'000);
-  for (const auto& couple : couples) CHECK(couple->to.bytes_heard > 70'000);  // of 100 000
+  for (const auto& couple : couples) CHECK(couple->to.bytes_heard > 70'000);  // out of 100 000
 }
 
 namespace {
 
-// No time passes.
+// A clock on which no time passes.
 struct StoppedClock final : Clock {
   SystemClock clock;
   TimePoint started = clock.now();
@@ -207,7 +207,7 @@ struct StoppedClock final : Clock {
   [[nodiscard]] WallTime wall_now() const override { return clock.wall_now(); }
 };
 
-// Somebody who waits for calls, and counts them.
+// Waits for calls, and counts them.
 struct Waiting {
   explicit Waiting(Place& place)
       : post(place.io, place.tls(person), clock, [this](const RelayPoint&, const PeerId&) { ++told; }) {
